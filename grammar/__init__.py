@@ -1,0 +1,1 @@
+"""The grammar of the language, as package data."""

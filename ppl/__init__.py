@@ -1,0 +1,1 @@
+"""A Stan-like language compiled to automatic differentiation variational inference."""

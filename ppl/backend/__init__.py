@@ -1,0 +1,1 @@
+"""IR to Python text against `xp`, and its loading."""

@@ -1,0 +1,1 @@
+"""Gradient estimators of the ELBO."""

@@ -1,0 +1,1 @@
+"""The typed, resolved program, and the passes that rewrite it."""

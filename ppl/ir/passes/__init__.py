@@ -1,0 +1,1 @@
+"""Rewrites of the IR; each keeps the log density unchanged."""

@@ -1,0 +1,1 @@
+"""One file a constraint: value and log-Jacobian from one call, and the inverse."""

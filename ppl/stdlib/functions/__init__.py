@@ -1,0 +1,1 @@
+"""Function records by topic."""
