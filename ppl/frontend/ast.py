@@ -1,0 +1,348 @@
+"""The abstract syntax of a program: what was written, nothing inferred.
+
+Nodes are frozen and compared by identity, so a later phase can hang what it learns about a node in a
+table keyed by the node (see check.py).  Every node has a span.  A grammar rule `for_each` builds the
+class `ForEach`: the builder looks classes up by that law, so grammar and tree cannot drift apart.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, Union
+
+from ppl.source import Span
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    span: Span = field(repr=False)
+
+
+# --- Expressions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class IntLiteral(Node):
+    value: int
+
+
+@dataclass(frozen=True, eq=False)
+class RealLiteral(Node):
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class ImaginaryLiteral(Node):
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class StringLiteral(Node):
+    """Only print, reject, fatal_error and profile take one."""
+
+    value: str
+
+
+@dataclass(frozen=True, eq=False)
+class Variable(Node):
+    name: str
+
+
+@dataclass(frozen=True, eq=False)
+class Call(Node):
+    """`f(a, b)`, or `f(a | b, c)` when `bar`."""
+
+    name: str
+    args: tuple["Expr", ...]
+    bar: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Binary(Node):
+    """`op` as written: + - * / %/% % \\ .* ./ ^ .^ == != < <= > >= && ||"""
+
+    op: str
+    left: "Expr"
+    right: "Expr"
+
+
+@dataclass(frozen=True, eq=False)
+class Unary(Node):
+    op: Literal["-", "+", "!"]
+    operand: "Expr"
+
+
+@dataclass(frozen=True, eq=False)
+class Transpose(Node):
+    operand: "Expr"
+
+
+@dataclass(frozen=True, eq=False)
+class Ternary(Node):
+    condition: "Expr"
+    then: "Expr"
+    otherwise: "Expr"
+
+
+@dataclass(frozen=True, eq=False)
+class Indexed(Node):
+    """`base[i, j]`; `x[i][j]` is an Indexed of an Indexed."""
+
+    base: "Expr"
+    indices: tuple["Index", ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Projection(Node):
+    """`t.2`: an item of a tuple, 1-based."""
+
+    base: "Expr"
+    item: int
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayLiteral(Node):
+    items: tuple["Expr", ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RowVectorLiteral(Node):
+    """`[a, b]`: a row vector of reals, or a matrix of row vectors."""
+
+    items: tuple["Expr", ...]
+
+
+@dataclass(frozen=True, eq=False)
+class TupleLiteral(Node):
+    items: tuple["Expr", ...]
+
+
+Expr = Union[
+    IntLiteral, RealLiteral, ImaginaryLiteral, StringLiteral, Variable, Call, Binary, Unary, Transpose, Ternary,
+    Indexed, Projection, ArrayLiteral, RowVectorLiteral, TupleLiteral,
+]  # fmt: skip
+
+
+# --- Indices -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class SingleIndex(Node):
+    """`x[e]`; an array-valued `e` picks several entries."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class RangeIndex(Node):
+    """`x[a:b]`, `x[a:]`, `x[:b]`, `x[:]` and the empty index of `x[, j]`."""
+
+    lower: Expr | None
+    upper: Expr | None
+
+
+Index = Union[SingleIndex, RangeIndex]
+
+
+# --- Types as written ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds(Node):
+    """`<lower=a, upper=b>` or `<offset=m, multiplier=s>`; names and values in the order written."""
+
+    items: tuple[tuple[str, Expr], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class SizedType(Node):
+    """`array[dims] keyword<bounds>[sizes]`; `keyword` is int, real, complex, vector, simplex, cov_matrix, ..."""
+
+    keyword: str
+    bounds: Bounds | None
+    sizes: tuple[Expr, ...]
+    dims: tuple[Expr, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class SizedTuple(Node):
+    """`array[dims] tuple(...)`."""
+
+    items: tuple["DeclaredType", ...]
+    dims: tuple[Expr, ...] = ()
+
+
+DeclaredType = Union[SizedType, SizedTuple]
+
+
+@dataclass(frozen=True, eq=False)
+class UnsizedType(Node):
+    """A type in a function's signature: `array[,] vector`; `items` only for `tuple(...)`."""
+
+    keyword: str
+    dims: int = 0
+    items: tuple["UnsizedType", ...] = ()
+
+
+# --- Statements ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration(Node):
+    """One name; `real x = 1, y;` is two of these."""
+
+    type: DeclaredType
+    name: str
+    name_span: Span = field(repr=False)
+    value: Expr | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment(Node):
+    """`target op value` with op one of = += -= *= /= .*= ./=; a tuple target destructures."""
+
+    target: Expr
+    op: str
+    value: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class Truncation(Node):
+    lower: Expr | None
+    upper: Expr | None
+
+
+@dataclass(frozen=True, eq=False)
+class Tilde(Node):
+    """`left ~ distribution(args) T[lower, upper];`"""
+
+    left: Expr
+    distribution: str
+    name_span: Span = field(repr=False)
+    args: tuple[Expr, ...] = ()
+    truncation: Truncation | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class TargetIncrement(Node):
+    value: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class JacobianIncrement(Node):
+    value: Expr
+
+
+@dataclass(frozen=True, eq=False)
+class CallStatement(Node):
+    call: Call
+
+
+@dataclass(frozen=True, eq=False)
+class For(Node):
+    variable: str
+    lower: Expr
+    upper: Expr
+    body: "Statement"
+
+
+@dataclass(frozen=True, eq=False)
+class ForEach(Node):
+    variable: str
+    iterable: Expr
+    body: "Statement"
+
+
+@dataclass(frozen=True, eq=False)
+class While(Node):
+    condition: Expr
+    body: "Statement"
+
+
+@dataclass(frozen=True, eq=False)
+class If(Node):
+    condition: Expr
+    then: "Statement"
+    otherwise: "Statement | None" = None
+
+
+@dataclass(frozen=True, eq=False)
+class Block(Node):
+    statements: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Profile(Node):
+    name: str
+    statements: tuple["Statement", ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Return(Node):
+    value: Expr | None
+
+
+@dataclass(frozen=True, eq=False)
+class Break(Node):
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class Continue(Node):
+    pass
+
+
+@dataclass(frozen=True, eq=False)
+class Skip(Node):
+    """A lone `;`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Print(Node):
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Reject(Node):
+    """`reject(...)`, or `fatal_error(...)` when `fatal`."""
+
+    args: tuple[Expr, ...]
+    fatal: bool = False
+
+
+Statement = Union[
+    Declaration, Assignment, Tilde, TargetIncrement, JacobianIncrement, CallStatement, For, ForEach, While, If,
+    Block, Profile, Return, Break, Continue, Skip, Print, Reject,
+]  # fmt: skip
+
+
+# --- Program -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Argument(Node):
+    type: UnsizedType
+    name: str
+    data_only: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionDef(Node):
+    """`body` is None for a forward declaration."""
+
+    returns: UnsizedType
+    name: str
+    name_span: Span = field(repr=False)
+    args: tuple[Argument, ...] = ()
+    body: Block | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Program(Node):
+    """A block that was not written is empty."""
+
+    functions: tuple[FunctionDef, ...] = ()
+    data: tuple[Declaration, ...] = ()
+    transformed_data: tuple[Statement, ...] = ()
+    parameters: tuple[Declaration, ...] = ()
+    transformed_parameters: tuple[Statement, ...] = ()
+    model: tuple[Statement, ...] = ()
+    generated_quantities: tuple[Statement, ...] = ()
