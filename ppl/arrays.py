@@ -1,0 +1,135 @@
+"""The namespace `xp` that emitted code and the standard library compute with.
+
+`NUMPY` is for what depends on data alone, for draws and for tests; `AUTOGRAD` records a tape.  A function
+of the standard library takes the namespace first and never asks which one it got:
+
+    def log1p_exp(xp, x):
+        return xp.np.logaddexp(0.0, x)
+
+`with_partials` makes a function one node of the tape: its value is computed in plain NumPy and its
+derivatives are the given formulas.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import autograd.numpy as anp
+import autograd.numpy.linalg as anp_linalg
+import autograd.scipy.linalg as asp_linalg
+import autograd.scipy.special as asp_special
+import numpy as np
+import scipy.linalg
+import scipy.special
+from autograd.core import make_vjp
+from autograd.extend import defvjp, primitive
+from autograd.numpy.numpy_vjps import unbroadcast
+from autograd.tracer import getval
+
+Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
+
+
+@dataclass(frozen=True)
+class Namespace:
+    """One way to compute.
+
+    `np`, `special`, `linalg` (NumPy's) and `slinalg` (SciPy's) are the modules; `put(x, index, value)` is
+    assignment without mutation as seen by the caller: use its result and forget `x`; `own(x)` gives a
+    value that a later `put` on another name cannot change; `plain(x)` strips the tracer, for control flow.
+    """
+
+    name: str
+    np: Any
+    special: Any
+    linalg: Any
+    slinalg: Any
+    put: Callable[[Array, Any, Array], Array]
+    own: Callable[[Array], Array]
+    plain: Callable[[Array], Array]
+
+
+def _put_in_place(x: Array, index: Any, value: Array) -> Array:
+    x[index] = value
+    return x
+
+
+@primitive  # type: ignore[untyped-decorator]
+def _put_copy(x: Array, index: Any, value: Array) -> Array:
+    out = np.array(x)
+    out[index] = value
+    return out
+
+
+def _put_vjp_x(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Array], Array]:
+    return lambda g: _put_copy(g, index, 0.0)
+
+
+def _put_vjp_value(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Array], Array]:
+    meta = anp.metadata(value)
+    return lambda g: unbroadcast(g[index], meta)
+
+
+defvjp(_put_copy, _put_vjp_x, None, _put_vjp_value)
+
+
+def _unbox(x: Array) -> Array:
+    """The plain value under any number of tracers."""
+    while (inner := getval(x)) is not x:
+        x = inner
+    return x
+
+
+NUMPY = Namespace("numpy", np, scipy.special, np.linalg, scipy.linalg, _put_in_place, np.array, lambda x: x)
+AUTOGRAD = Namespace("autograd", anp, asp_special, anp_linalg, asp_linalg, _put_copy, lambda x: x, _unbox)
+
+Value = Callable[..., Array]
+Partial = Callable[..., Array]
+
+
+class Node:
+    """An elementwise function with known partial derivatives; call it as `f(xp, *args)`."""
+
+    def __init__(self, value: Value, partials: tuple[Partial | None, ...]):
+        self.value, self.partials = value, partials
+        self.__name__, self.__doc__, self.__module__ = value.__name__, value.__doc__, value.__module__
+
+    def __call__(self, xp: Namespace, *args: Array) -> Array:
+        return self._traced(*args) if xp is AUTOGRAD else self.value(xp, *args)
+
+    @cached_property
+    def _traced(self) -> Callable[..., Array]:
+        def run(*args: Array) -> Array:
+            return self.value(NUMPY, *args)
+
+        node = primitive(run)
+        defvjp(node, *[p and self._vjp(i, p) for i, p in enumerate(self.partials)])
+        return node  # type: ignore[no-any-return]
+
+    def _vjp(self, i: int, partial: Partial) -> Callable[..., Callable[[Array], Array]]:
+        def vjp(ans: Array, *args: Array) -> Callable[[Array], Array]:
+            meta = anp.metadata(args[i])
+            return lambda g: unbroadcast(g * partial(AUTOGRAD, ans, *args), meta)
+
+        return vjp
+
+
+def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:
+    """Make `value(xp, *args)`, elementwise with broadcasting, one node of the tape.
+
+    `partials[i](xp, answer, *args)` is the derivative with respect to argument i, elementwise and
+    itself written against `xp` so that second derivatives work; None for an argument that is never a
+    parameter (a count, say).
+
+    Example:
+        >>> @with_partials(lambda xp, ans, x: ans)
+        ... def exp(xp, x):
+        ...     return xp.np.exp(x)
+    """
+    return lambda value: Node(value, partials)
+
+
+def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, np.ndarray]:
+    """The value and gradient of a scalar function at `x`, shape (n,), by one tape."""
+    vjp, value = make_vjp(f, x)
+    return float(value), vjp(1.0)

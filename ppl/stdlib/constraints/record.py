@@ -1,0 +1,33 @@
+"""What a constraint is: a map from R^n onto a constrained set, with its log-Jacobian."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constrained type of the language.
+
+    `shape` below is the shape of one value without array axes: () for a real, (K,) for a vector or
+    simplex, (R, C) for a matrix.  Every function takes any number of leading array axes.
+
+    keyword       the word in the program ("lower", "simplex", "cov_matrix", ...)
+    arguments     names of what stands in <...>, () for the types of their own
+    free_shape    shape -> shape of the unconstrained block, one axis or () for scalars
+    constrain     (xp, u, shape, *arguments) -> (x, log_jacobian); u is (*arrays, *free_shape(shape)),
+                  x is (*arrays, *shape), log_jacobian is one scalar, summed over everything
+    unconstrain   (x, shape, *arguments) -> u, plain NumPy; the inverse
+    check         (x, shape, *arguments) -> None or a sentence that says what is wrong and where (1-based),
+                  for data and transformed quantities; tolerance 1e-8 as in Stan
+    """
+
+    keyword: str
+    meaning: str
+    arguments: tuple[str, ...]
+    free_shape: Callable[[Shape], Shape]
+    constrain: Callable[..., tuple[Any, Any]]
+    unconstrain: Callable[..., Any]
+    check: Callable[..., str | None]

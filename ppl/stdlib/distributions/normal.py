@@ -1,0 +1,95 @@
+"""The normal distribution and its standard form.  Stan Functions Reference, "Normal distribution"."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.record import Distribution, guarded
+
+HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+SQRT_TWO = math.sqrt(2.0)
+
+
+@with_partials(
+    lambda xp, ans, y, mu, sigma: (mu - y) / sigma**2,
+    lambda xp, ans, y, mu, sigma: (y - mu) / sigma**2,
+    lambda xp, ans, y, mu, sigma: (((y - mu) / sigma) ** 2 - 1.0) / sigma,
+)
+def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
+    z = (y - mu) / sigma
+    return guarded(xp, sigma > 0, -0.5 * z * z - xp.np.log(sigma) - HALF_LOG_TWO_PI)
+
+
+def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
+    return guarded(xp, sigma > 0, standard_cdf(xp, (y - mu) / sigma))
+
+
+def lcdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
+    return guarded(xp, sigma > 0, standard_lcdf(xp, (y - mu) / sigma))
+
+
+def lccdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
+    return guarded(xp, sigma > 0, standard_lcdf(xp, (mu - y) / sigma))
+
+
+def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
+    return generator.normal(mu, sigma)
+
+
+@with_partials(lambda xp, ans, y: -y)
+def standard_log_density(xp: Namespace, y: Array) -> Array:
+    return -0.5 * y * y - HALF_LOG_TWO_PI
+
+
+@with_partials(lambda xp, ans, z: xp.np.exp(standard_log_density(xp, z)))
+def standard_cdf(xp: Namespace, z: Array) -> Array:
+    return xp.special.ndtr(z)
+
+
+@with_partials(lambda xp, ans, z: xp.np.exp(standard_log_density(xp, z) - ans))
+def standard_lcdf(xp: Namespace, z: Array) -> Array:
+    return xp.special.log_ndtr(z)
+
+
+def standard_lccdf(xp: Namespace, z: Array) -> Array:
+    return standard_lcdf(xp, -z)
+
+
+def standard_rng(generator: np.random.Generator) -> float:
+    return generator.standard_normal()
+
+
+NORMAL = Distribution(
+    name="normal",
+    meaning="normal with mean mu and standard deviation sigma",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
+    log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
+    rng=rng,
+    constants=(
+        ((), lambda xp: -HALF_LOG_TWO_PI),
+        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
+    ),
+)
+
+STD_NORMAL = Distribution(
+    name="std_normal",
+    meaning="normal with mean 0 and standard deviation 1",
+    discrete=False,
+    signatures=("reals |",),
+    args=(("y", "real"),),
+    log_density=standard_log_density,
+    cdf=standard_cdf,
+    lcdf=standard_lcdf,
+    lccdf=standard_lccdf,
+    rng=standard_rng,
+    constants=(((), lambda xp: -HALF_LOG_TWO_PI),),
+)
+
+FAMILIES = (NORMAL, STD_NORMAL)

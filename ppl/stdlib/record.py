@@ -1,0 +1,92 @@
+"""What one word of the standard library is: the records that checker, emitter, laws and `ppl show` read.
+
+Implementations take the namespace `xp` first.  A value is an ndarray with array axes first (an array of
+vectors is (N, K)), a row vector has one axis like a vector, an int is a Python int or integer ndarray.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ppl.arrays import Namespace
+
+Impl = Callable[..., Any]
+
+Batch = Literal["elementwise", "leading", "none"]
+"""How an implementation takes arguments that carry one more leading axis:
+elementwise  broadcasting does it; arguments of lower rank get axes inserted after the leading one
+leading      it works on the trailing axes and lets any leading ones through
+none         call it once for each entry of the leading axis"""
+
+
+@dataclass(frozen=True)
+class Overload:
+    """One signature in the words of signatures.py, and the function that computes it."""
+
+    signature: str
+    impl: Impl
+    batch: Batch = "none"
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the language; `meaning` is one line for `ppl show functions`."""
+
+    name: str
+    meaning: str
+    overloads: tuple[Overload, ...]
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A family of distributions: `y ~ name(args)`, name_lpdf, name_cdf, name_rng, ...
+
+    signatures   "variate | parameters" in the words of signatures.py, for instance "reals | reals, reals"
+    args         (name, support) of the variate and each parameter; supports as in supports.py
+    log_density  (xp, y, *args): elementwise with broadcasting when univariate; otherwise one value for
+                 each leading index.  -inf outside the support, nan for a parameter outside its domain.
+    cdf          (xp, y, *args), elementwise; lcdf, lccdf are its logs, each accurate in its own tail
+    rng          (generator, *args): a draw, broadcasting like the density
+    constants    terms of log_density that propto drops: (parameters the term depends on, term), where
+                 term(xp, *those) is elementwise; a term goes when everything it depends on is data.
+                 The variate is named "y".
+    """
+
+    name: str
+    meaning: str
+    discrete: bool
+    signatures: tuple[str, ...]
+    args: tuple[tuple[str, str], ...]
+    log_density: Impl
+    cdf: Impl | None = None
+    lcdf: Impl | None = None
+    lccdf: Impl | None = None
+    rng: Impl | None = None
+    rng_signatures: tuple[str, ...] = ()
+    constants: tuple[tuple[tuple[str, ...], Impl], ...] = ()
+    batch: Batch = "elementwise"
+
+
+def function(name: str, meaning: str, *overloads: tuple[str, Impl], batch: Batch = "none") -> Function:
+    """A function whose overloads all take a leading axis the same way."""
+    return Function(name, meaning, tuple(Overload(s, impl, batch) for s, impl in overloads))
+
+
+def unary(name: str, meaning: str, impl: Impl) -> Function:
+    """An elementwise function of one real, over any container."""
+    return function(name, meaning, ("(T) => T", impl), batch="elementwise")
+
+
+def binary(name: str, meaning: str, impl: Impl) -> Function:
+    """An elementwise function of two reals; a scalar goes with any container."""
+    return function(name, meaning, ("(T, T) => T", impl), batch="elementwise")
+
+
+def guarded(xp: Namespace, valid: Any, value: Any) -> Any:
+    """`value` where the parameters are valid, nan elsewhere."""
+    return xp.np.where(valid, value, xp.np.nan)
+
+
+def supported(xp: Namespace, inside: Any, value: Any) -> Any:
+    """`value` where the variate is in the support, -inf elsewhere."""
+    return xp.np.where(inside, value, -xp.np.inf)
