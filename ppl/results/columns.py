@@ -1,0 +1,42 @@
+"""Flat names and the variables behind them: `L.2.1` is element (2, 1) of `L` (CmdStan's CSV)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def variable_of(column: str) -> str:
+    """The variable a column belongs to: "theta" for "theta.1"."""
+    return column.partition(".")[0]
+
+
+def _indices(column: str) -> tuple[int, ...]:
+    tail = column.partition(".")[2]
+    return tuple(map(int, tail.split("."))) if tail else ()
+
+
+def variables(columns: Sequence[str]) -> dict[str, list[int]]:
+    """Positions of each variable's columns, in order of appearance."""
+    positions: dict[str, list[int]] = {}
+    for position, column in enumerate(columns):
+        positions.setdefault(variable_of(column), []).append(position)
+    return positions
+
+
+def reshape(rows: Floats, columns: Sequence[str], name: str) -> Floats:
+    """The draws of one variable, shape (draws, *its own shape).
+
+    Columns run column-major as in Stan, so the shape is read off the last column's index.
+
+    Raises:
+        KeyError: no column belongs to `name`; the message lists the variables there are.
+    """
+    positions = variables(columns)
+    if name not in positions:
+        raise KeyError(f"no variable {name!r}; there are {', '.join(positions) or 'none'}")
+    shape = _indices(columns[positions[name][-1]])
+    values = rows[:, positions[name]]
+    return values.reshape(len(rows), *shape[::-1]).transpose(0, *range(len(shape), 0, -1))

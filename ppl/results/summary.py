@@ -1,0 +1,90 @@
+"""Mean, sd and quantiles of every column of draws."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from ppl.results.columns import Floats
+
+QUANTILES = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One column's summary; `missing` draws that are nan were left out of it."""
+
+    name: str
+    mean: float
+    sd: float
+    q5: float
+    q50: float
+    q95: float
+    missing: int = 0
+
+    @property
+    def figures(self) -> tuple[float, ...]:
+        return (self.mean, self.sd, self.q5, self.q50, self.q95)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The rows of a summary table, by position or by name: `fit.summary()["mu"].mean`."""
+
+    rows: tuple[Row, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __getitem__(self, name: str) -> Row:
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(f"no column {name!r} in the summary")
+
+    def __str__(self) -> str:
+        console = Console(width=100, color_system=None)
+        with console.capture() as capture:
+            console.print(as_table(self))
+        return capture.get().rstrip()
+
+
+def summarise(columns: Sequence[str], rows: Floats) -> Summary:
+    """Summary of draws of shape (draws, columns); sd has divisor n - 1, quantiles interpolate linearly."""
+    return Summary(tuple(_row(name, rows[:, k]) for k, name in enumerate(columns)))
+
+
+def _row(name: str, draws: Floats) -> Row:
+    kept = draws[~np.isnan(draws)]
+    missing = len(draws) - len(kept)
+    if not len(kept):
+        return Row(name, *[float("nan")] * 5, missing=missing)
+    sd = float(np.std(kept, ddof=1)) if len(kept) > 1 else float("nan")
+    return Row(name, float(np.mean(kept)), sd, *map(float, np.quantile(kept, QUANTILES)), missing=missing)
+
+
+def as_table(summary: Summary, limit: int | None = None, rest: str = "") -> Table:
+    """A rich table of at most `limit` rows; the caption counts those left out and ends with `rest`."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("")
+    for heading in ("mean", "sd", "5%", "50%", "95%"):
+        table.add_column(heading, justify="right")
+    for row in summary.rows[:limit]:
+        table.add_row(row.name, *map(_short, row.figures))
+    if limit is not None and len(summary) > limit:
+        table.caption = f"… and {len(summary) - limit} more{rest}"
+        table.caption_justify = "left"
+    return table
+
+
+def _short(value: float) -> str:
+    """Three significant digits, and never an exponent where a plain number is as short."""
+    if not np.isfinite(value) or value == 0:
+        return f"{value:g}"
+    size = np.floor(np.log10(abs(value)))
+    return f"{value:.2e}" if size > 5 or size < -4 else f"{value:.{max(0, int(2 - size))}f}"

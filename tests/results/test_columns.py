@@ -1,0 +1,33 @@
+import numpy as np
+import pytest
+
+from ppl.results.columns import reshape, variables
+
+
+def flat_names(name, shape):
+    """Stan's names: 1-based and column-major, the first index fastest."""
+    index = np.indices(shape).reshape(len(shape), -1, order="F").T + 1
+    return [".".join([name, *map(str, row)]) for row in index]
+
+
+@pytest.mark.parametrize("shape", [(1,), (4,), (2, 3), (3, 2, 4)])
+def test_reshape_undoes_column_major(shape):
+    value = np.random.default_rng(1).normal(size=(5, *shape))
+    rows = np.stack([draw.ravel(order="F") for draw in value])
+    columns = ["first", *flat_names("x", shape), "last"]
+    padded = np.hstack([np.zeros((5, 1)), rows, np.ones((5, 1))])
+    assert np.array_equal(reshape(padded, columns, "x"), value)
+    assert np.array_equal(reshape(padded, columns, "last"), np.ones(5))
+
+
+def test_matrix_names_run_down_the_columns():
+    assert flat_names("L", (2, 2)) == ["L.1.1", "L.2.1", "L.1.2", "L.2.2"]
+
+
+def test_variables_keep_their_order():
+    assert variables(["b", "a.1", "a.2"]) == {"b": [0], "a": [1, 2]}
+
+
+def test_an_unknown_variable_names_those_there_are():
+    with pytest.raises(KeyError, match="there are mu, theta"):
+        reshape(np.zeros((1, 2)), ["mu", "theta.1"], "tau")

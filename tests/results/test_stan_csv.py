@@ -1,0 +1,89 @@
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ppl.results.settings import Settings
+from ppl.results.stan_csv import RunInfo, cell, config_lines, csv_lines, diagnostic_lines
+
+GOLDEN = """\
+# stan_version_major = 2
+# stan_version_minor = 36
+# stan_version_patch = 0
+# model = toy_model
+# method = variational
+#   variational
+#     algorithm = fullrank
+#       fullrank
+#     iter = 500
+#     grad_samples = 1 (Default)
+#     elbo_samples = 100 (Default)
+#     eta = 1 (Default)
+#     adapt
+#       engaged = 1 (Default)
+#       iter = 50 (Default)
+#     tol_rel_obj = 0.01 (Default)
+#     eval_elbo = 100 (Default)
+#     output_samples = 2
+# id = 1 (Default)
+# data
+#   file = toy.data.json
+# init = 2 (Default)
+# random
+#   seed = 7
+# output
+#   file = output.csv (Default)
+#   diagnostic_file =  (Default)
+#   refresh = 100 (Default)
+# positive_transform = log (Default)
+# ppl_version = 0.1.0
+lp__,log_p__,log_g__,mu,L.1.1,L.2.1
+# Stepsize adaptation complete.
+# eta = 0.1
+0,0,0,0.5,1,2
+0,-1.25,-0.5,0.25,1e-300,nan
+0,-inf,-2,-3,inf,0.1
+"""
+
+INFO = RunInfo(model="toy_model", program_version="0.1.0", data_file="toy.data.json")
+SETTINGS = Settings(algorithm="fullrank", iter=500, draws=2, seed=7)
+
+
+def toy_text():
+    rows = np.array([[0.25, 1e-300, np.nan], [-3, np.inf, 0.1]])
+    columns = ["mu", "L.1.1", "L.2.1"]
+    mean, log_p, log_g = np.array([0.5, 1, 2]), np.array([-1.25, -np.inf]), np.array([-0.5, -2])
+    return "".join(csv_lines(config_lines(SETTINGS, 0.1, INFO), columns, 0.1, mean, log_p, log_g, rows))
+
+
+def test_golden_text():
+    assert toy_text() == GOLDEN
+
+
+def test_pandas_reads_it_back():
+    frame = pd.read_csv(io.StringIO(toy_text()), comment="#")
+    assert list(frame.columns) == ["lp__", "log_p__", "log_g__", "mu", "L.1.1", "L.2.1"]
+    assert frame["mu"].tolist() == [0.5, 0.25, -3.0]
+    assert np.isnan(frame["L.2.1"][1]) and frame["L.1.1"][2] == np.inf
+
+
+@pytest.mark.parametrize("value", [0.1, 1 / 3, 5e-324, 1.7976931348623157e308, -0.0, 12345678901234567.0])
+def test_cells_read_back_to_the_same_double(value):
+    assert np.float64(float(cell(value))).tobytes() == np.float64(value).tobytes()
+
+
+def test_a_given_eta_switches_the_search_off_but_keeps_the_eta_lines():
+    settings = Settings(eta=0.25)
+    text = "".join(
+        csv_lines(config_lines(settings, 0.25, INFO), [], 0.25, *[np.zeros(0)] * 3, np.zeros((0, 0)))
+    )
+    assert "#     eta = 0.25\n" in text and "#       engaged = 0\n" in text
+    assert "# Stepsize adaptation complete.\n# eta = 0.25\n0,0,0\n" in text
+
+
+def test_diagnostic_file():
+    lines = list(
+        diagnostic_lines(config_lines(SETTINGS, 0.1, INFO), [(100, 0.01234, -31.5), (200, 0.5, -np.inf)])
+    )
+    assert lines[-3:] == ["iter,time_in_seconds,ELBO\n", "100,0.012,-31.5\n", "200,0.500,-inf\n"]

@@ -1,0 +1,39 @@
+import numpy as np
+import pytest
+
+from ppl.results.summary import as_table, summarise
+
+
+def test_agrees_with_numpy():
+    rows = np.random.default_rng(2).normal(3, 2, size=(400, 2))
+    row = summarise(["a", "b"], rows)["b"]
+    assert row.mean == pytest.approx(rows[:, 1].mean())
+    assert row.sd == pytest.approx(rows[:, 1].std(ddof=1))
+    assert (row.q5, row.q50, row.q95) == pytest.approx(tuple(np.quantile(rows[:, 1], [0.05, 0.5, 0.95])))
+
+
+def test_nan_draws_are_left_out_and_counted():
+    row = summarise(["x"], np.array([[1.0], [np.nan], [3.0]]))["x"]
+    assert (row.mean, row.missing) == (2.0, 1)
+
+
+def test_a_column_of_nan_and_a_single_draw_say_nan():
+    summary = summarise(["x", "y"], np.array([[np.nan, 4.0]]))
+    assert np.isnan(summary["x"].mean) and summary["y"].mean == 4.0 and np.isnan(summary["y"].sd)
+
+
+def test_unknown_column():
+    with pytest.raises(KeyError, match="no column 'z'"):
+        summarise(["x"], np.zeros((2, 1)))["z"]
+
+
+def test_text_shows_three_digits():
+    text = str(summarise(["mu", "big", "small"], np.array([[1.2345, 123456.0, 0.00123]] * 2)))
+    assert "mean" in text and "95%" in text
+    assert "1.23" in text and "123456" in text and "0.00123" in text
+
+
+def test_a_long_table_counts_the_rest():
+    summary = summarise([f"x.{k}" for k in range(30)], np.zeros((2, 30)))
+    table = as_table(summary, limit=20, rest=" (all in output.csv)")
+    assert table.row_count == 20 and table.caption == "… and 10 more (all in output.csv)"
