@@ -1,1 +1,14 @@
 """Stopping rules."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ppl.inference.stopping.fixed import Fixed
+from ppl.inference.stopping.relative_elbo import RelativeElbo
+from ppl.inference.stopping.stopping_rule import StoppingRule
+
+# Each rule is made from the iteration budget, the iterations between ELBOs, and a tolerance.
+STOPPING: dict[str, Callable[[int, int, float], StoppingRule[Any]]] = {
+    "relative-elbo": RelativeElbo.over,
+    "fixed": lambda iterations, eval_elbo, tolerance: Fixed(iterations),
+}

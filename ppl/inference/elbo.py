@@ -1,0 +1,30 @@
+"""The ELBO by Monte Carlo, with its standard error."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.inference.draws import draws_with_density
+from ppl.inference.families.family import Family
+from ppl.inference.target import Array, Target
+
+
+class Elbo(NamedTuple):
+    """An estimate of the ELBO in nats, its standard error (nan for one draw), draws that were dropped."""
+
+    value: float
+    se: float
+    dropped: int
+
+
+def estimate_elbo(target: Target, family: Family, params: Array, n: int, rng: np.random.Generator) -> Elbo:
+    """Estimate the ELBO of q from n fresh draws: mean log density plus entropy (ADVI eq. 5)."""
+    draws = draws_with_density(target, family, params, n, rng)
+    return elbo_of(draws.log_density, family.entropy(params), draws.dropped)
+
+
+def elbo_of(log_density: Array, entropy: float, dropped: int) -> Elbo:
+    """The ELBO from log densities at draws of q (n,) and the entropy of q."""
+    n = len(log_density)
+    se = float(np.std(log_density, ddof=1)) / n**0.5 if n > 1 else float("nan")
+    return Elbo(float(np.mean(log_density)) + entropy, se, dropped)

@@ -1,0 +1,17 @@
+"""Sticking the landing (Roeder, Wu and Duvenaud 2017): the path derivative of log p - log q alone."""
+
+import numpy as np
+
+from ppl.inference.draws import draws_with_gradient
+from ppl.inference.estimators.estimate import Estimate
+from ppl.inference.families.family import Family
+from ppl.inference.target import Array, Target
+
+
+def sticking_the_landing(
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+) -> Estimate:
+    """Leave out the score of q in params, whose mean is zero: every draw's gradient is 0 once q equals p."""
+    draws = draws_with_gradient(target, family, params, n, rng)
+    path = draws.gradient - family.score(params, draws.u)
+    return Estimate(family.pull_back(params, draws.z, path), float(draws.log_density.mean()), draws.dropped)

@@ -1,0 +1,143 @@
+"""The one stochastic loop."""
+
+import math
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.elbo import estimate_elbo
+from ppl.inference.estimators.estimate import Estimator
+from ppl.inference.families.family import Family
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.progress import Listener, Progress
+from ppl.inference.steps.step_rule import StepRule
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, StoppingRule
+from ppl.inference.target import Array, Target
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """The parts that fill the loop's slots, and how often each is used."""
+
+    family: Family
+    estimator: Estimator
+    step_rule: StepRule[Any]
+    stopping: StoppingRule[Any]
+    iterations: int
+    grad_samples: int
+    elbo_samples: int
+    eval_elbo: int
+
+
+class TracePoint(NamedTuple):
+    """An ELBO on the way: iteration, seconds since the loop began, ELBO in nats."""
+
+    iteration: int
+    seconds: float
+    elbo: float
+
+
+class Run(NamedTuple):
+    """The whole state of a run between two iterations."""
+
+    iteration: int
+    params: Array
+    gradient: Array
+    step_state: Any
+    stopping_state: Any
+    trace: tuple[TracePoint, ...]
+    best_elbo: float
+    best_params: Array
+    dropped: int
+
+
+def begin(algorithm: Algorithm, params: Array) -> Run:
+    """The state before the first iteration, at `params` (size,)."""
+    step_state, stopping_state = algorithm.step_rule.init(params), algorithm.stopping.init()
+    return Run(0, params, np.zeros_like(params), step_state, stopping_state, (), -math.inf, params, 0)
+
+
+def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator) -> Run:
+    """One iteration: estimate the gradient and step.
+
+    Raises InferenceError when no gradient can be had or the step leaves the real numbers.
+    """
+    estimate = algorithm.estimator(target, algorithm.family, run.params, algorithm.grad_samples, rng)
+    params, step_state = algorithm.step_rule.step(run.step_state, run.params, estimate.gradient)
+    if not np.isfinite(params).all():
+        raise InferenceError(f"the parameters are not finite after iteration {run.iteration + 1}")
+    return run._replace(
+        iteration=run.iteration + 1,
+        params=params,
+        gradient=estimate.gradient,
+        step_state=step_state,
+        dropped=run.dropped + estimate.dropped,
+    )
+
+
+def optimise(
+    algorithm: Algorithm,
+    target: Target,
+    params: Array,
+    gradient_rng: np.random.Generator,
+    elbo_rng: np.random.Generator,
+    listen: Listener,
+) -> tuple[Run, Outcome]:
+    """Climb the ELBO from `params` until the stopping rule, the budget, trouble or Ctrl-C ends the run.
+
+    A run that diverges ends at the parameters of the best ELBO seen; an interrupted one where it stands.
+    """
+    run, began = begin(algorithm, params), perf_counter()
+    try:
+        while run.iteration < algorithm.iterations:
+            run = advance(algorithm, target, run, gradient_rng)
+            if run.iteration % algorithm.eval_elbo:
+                continue
+            run, reading = _check(algorithm, target, run, elbo_rng, began)
+            listen(_report(algorithm, run, reading))
+            if reading.outcome:
+                return _end(run, reading.outcome)
+    except KeyboardInterrupt:
+        return run, Outcome(Ending.INTERRUPTED, f"stopped by hand at iteration {run.iteration}")
+    except InferenceError as error:
+        return _end(run, Outcome(Ending.DIVERGED, f"at iteration {run.iteration + 1}, {error}"))
+    reason = f"all {algorithm.iterations} iterations were used before the stopping rule was met"
+    return run, Outcome(Ending.BUDGET_REACHED, reason)
+
+
+def _check(
+    algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator, began: float
+) -> tuple[Run, Reading]:
+    """Estimate the ELBO and ask the stopping rule."""
+    elbo = estimate_elbo(target, algorithm.family, run.params, algorithm.elbo_samples, rng)
+    checkpoint = Checkpoint(run.iteration, elbo.value, run.params, run.gradient)
+    state, reading = algorithm.stopping.update(run.stopping_state, checkpoint)
+    run = run._replace(
+        stopping_state=state,
+        trace=(*run.trace, TracePoint(run.iteration, perf_counter() - began, elbo.value)),
+        dropped=run.dropped + elbo.dropped,
+    )
+    if elbo.value > run.best_elbo:
+        run = run._replace(best_elbo=elbo.value, best_params=run.params)
+    return run, reading
+
+
+def _report(algorithm: Algorithm, run: Run, reading: Reading) -> Progress:
+    return Progress(
+        "optimise",
+        run.iteration,
+        algorithm.iterations,
+        run.trace[-1].elbo,
+        reading.delta_mean,
+        reading.delta_median,
+        reading.note,
+    )
+
+
+def _end(run: Run, outcome: Outcome) -> tuple[Run, Outcome]:
+    if outcome.ending is Ending.DIVERGED:
+        return run._replace(params=run.best_params), outcome
+    return run, outcome

@@ -1,0 +1,41 @@
+"""How a run can end, and what to do about it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Ending(StrEnum):
+    """The ways in which a run can end."""
+
+    CONVERGED = "converged"
+    COMPLETED = "completed"
+    BUDGET_REACHED = "budget reached"
+    DIVERGED = "diverged"
+    INTERRUPTED = "interrupted"
+
+
+ADVICE = {
+    Ending.CONVERGED: "Nothing needs doing.",
+    Ending.COMPLETED: "Look at the ELBO trace to see whether it had levelled off.",
+    Ending.BUDGET_REACHED: "Allow more iterations, or use more gradient draws an iteration.",
+    Ending.DIVERGED: "The best parameters seen are kept; try a smaller eta or more gradient draws.",
+    Ending.INTERRUPTED: "The parameters at that moment are kept; run longer for a fit to rely on.",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An ending and the reason for it in words (a clause without a full stop)."""
+
+    ending: Ending
+    reason: str
+
+    @property
+    def converged(self) -> bool:
+        return self.ending is Ending.CONVERGED
+
+    @property
+    def sentence(self) -> str:
+        """The ending, its reason, and what to do."""
+        name = self.ending.value.capitalize()
+        return f"{name}: {self.reason.rstrip('.')}. {ADVICE[self.ending]}"

@@ -1,0 +1,46 @@
+"""Where a run begins on R^dim."""
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.target import Array, Target, blame
+
+TRIES = 100
+
+
+def start_point(target: Target, init: float | Array, rng: np.random.Generator) -> Array:
+    """A point (dim,) at which the log density and its gradient are finite.
+
+    Args:
+        init: a radius r for uniform(-r, r) in each coordinate, tried 100 times; 0 for the origin; or a vector
+            (dim,), whose nan entries are drawn from uniform(-2, 2).
+
+    Raises:
+        InferenceError: no such point was found; names the statement to blame.
+    """
+    centre, radius = _box(target.dim, init)
+    tries = TRIES if radius.any() else 1
+    u = centre
+    for _ in range(tries):
+        u = centre + rng.uniform(-1.0, 1.0, target.dim) * radius
+        value, gradient = target.log_density_gradient(u)
+        if np.isfinite(value) and np.isfinite(gradient).all():
+            return u
+    where = f"{tries} random starting points" if tries > 1 else "the given starting point"
+    raise InferenceError(
+        f"The log density or its gradient is not finite at {where}. {blame(target, u)} "
+        "Give initial values inside the support, or a smaller init radius."
+    )
+
+
+def _box(dim: int, init: float | Array) -> tuple[Array, Array]:
+    """Centre and half-width (dim,) of the box in which the start is drawn."""
+    given = np.asarray(init, dtype=float)
+    if given.ndim == 0:
+        if not 0 <= given < np.inf:
+            raise InferenceError(f"init is a radius of {given:g}; expected a finite number of at least 0.")
+        return np.zeros(dim), np.full(dim, float(given))
+    if given.shape != (dim,):
+        raise InferenceError(f"init has shape {given.shape}; expected ({dim},), one value a coordinate.")
+    missing = np.isnan(given)
+    return np.where(missing, 0.0, given), np.where(missing, 2.0, 0.0)

@@ -1,0 +1,38 @@
+"""Adam (Kingma and Ba 2015, Algorithm 1), climbing, its rate falling as 1/sqrt(i) (their section 4)."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.inference.target import Array
+
+
+class AdamState(NamedTuple):
+    """Steps taken and the running first and second moments of the gradient (size,)."""
+
+    steps: int
+    first: Array
+    second: Array
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Step eta / sqrt(i) * m / (sqrt(v) + epsilon), with m and v corrected for their start at zero."""
+
+    eta: float
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+
+    def init(self, params: Array) -> AdamState:
+        return AdamState(0, np.zeros_like(params), np.zeros_like(params))
+
+    def step(self, state: AdamState, params: Array, gradient: Array) -> tuple[Array, AdamState]:
+        steps = state.steps + 1
+        first = self.beta1 * state.first + (1 - self.beta1) * gradient
+        second = self.beta2 * state.second + (1 - self.beta2) * gradient**2
+        m = first / (1 - self.beta1**steps)
+        v = second / (1 - self.beta2**steps)
+        rate = self.eta / steps**0.5
+        return params + rate * m / (np.sqrt(v) + self.epsilon), AdamState(steps, first, second)

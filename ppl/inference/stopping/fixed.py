@@ -1,0 +1,27 @@
+"""Never stop before the iterations are used up."""
+
+import math
+from dataclasses import dataclass
+
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """Run all `iterations`; only an ELBO that is not finite ends the run early."""
+
+    iterations: int
+
+    def init(self) -> None:
+        return None
+
+    def update(self, state: None, checkpoint: Checkpoint) -> tuple[None, Reading]:
+        if not math.isfinite(checkpoint.elbo):
+            reason = f"the ELBO is {checkpoint.elbo} at iteration {checkpoint.iteration}"
+            return None, Reading(outcome=Outcome(Ending.DIVERGED, reason))
+        if checkpoint.iteration >= self.iterations:
+            return None, Reading(
+                outcome=Outcome(Ending.COMPLETED, f"all {self.iterations} iterations were run")
+            )
+        return None, Reading()

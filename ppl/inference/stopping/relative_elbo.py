@@ -1,0 +1,67 @@
+"""Stop when the ELBO changes little, relative to its size (ADVI Algorithm 1, as Stan measures it)."""
+
+import math
+from dataclasses import dataclass
+from statistics import fmean, median
+from typing import NamedTuple
+
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
+
+DIVERGING_AFTER = 10
+DIVERGING_ABOVE = 0.5
+
+
+class RelativeElboState(NamedTuple):
+    """ELBOs seen so far, the last of them, and the latest relative changes (at most `window`)."""
+
+    seen: int
+    previous: float
+    deltas: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class RelativeElbo:
+    """Stop once the mean or the median of the last `window` relative changes is below `tolerance`.
+
+    A change is |ELBO - previous| / |previous|, so the first one needs two ELBOs. Stan compares the first ELBO
+    with zero instead, and divides by the newer one.
+    """
+
+    tolerance: float
+    window: int
+
+    @classmethod
+    def over(cls, iterations: int, eval_elbo: int, tolerance: float) -> "RelativeElbo":
+        """The rule with Stan's window, a tenth of the checkpoints that fit in `iterations`, at least two."""
+        return cls(tolerance, max(2, iterations // (10 * eval_elbo)))
+
+    def init(self) -> RelativeElboState:
+        return RelativeElboState(0, math.nan, ())
+
+    def update(self, state: RelativeElboState, checkpoint: Checkpoint) -> tuple[RelativeElboState, Reading]:
+        elbo = checkpoint.elbo
+        if not math.isfinite(elbo):
+            outcome = Outcome(Ending.DIVERGED, f"the ELBO is {elbo} at iteration {checkpoint.iteration}")
+            return state, Reading(outcome=outcome)
+        deltas = state.deltas
+        if state.seen:
+            deltas = (*deltas, _relative_change(state.previous, elbo))[-self.window :]
+        state = RelativeElboState(state.seen + 1, elbo, deltas)
+        return state, self._read(state) if deltas else Reading()
+
+    def _read(self, state: RelativeElboState) -> Reading:
+        mean, middle = fmean(state.deltas), median(state.deltas)
+        small = [name for name, delta in (("mean", mean), ("median", middle)) if delta < self.tolerance]
+        if small:
+            which = " and ".join(small)
+            reason = f"the {which} relative change of the ELBO fell below {self.tolerance:g}"
+            return Reading(mean, middle, f"{which} ELBO converged", Outcome(Ending.CONVERGED, reason))
+        suspect = state.seen > DIVERGING_AFTER and max(mean, middle) > DIVERGING_ABOVE
+        return Reading(mean, middle, "may be diverging, inspect the ELBO" if suspect else "")
+
+
+def _relative_change(previous: float, elbo: float) -> float:
+    if previous == 0:
+        return 0.0 if elbo == 0 else math.inf
+    return abs(elbo - previous) / abs(previous)

@@ -1,0 +1,49 @@
+"""What inference knows of a model: a dimension and a log density over R^dim."""
+
+from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Target(Protocol):
+    """A log density over R^dim, with every constant and the log-Jacobian of the transforms.
+
+    A point outside the support, or where the arithmetic breaks down, has log density -inf or nan; it never
+    raises. `explain(u)` then says in words which statement is to blame ("" where that is not known).
+    """
+
+    @property
+    def dim(self) -> int: ...
+    def log_density(self, u: Array) -> float: ...
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]: ...
+    def explain(self, u: Array) -> str: ...
+
+
+@runtime_checkable
+class Batched(Protocol):
+    """A target that evaluates many points at once, (n, dim) -> (n,)."""
+
+    def log_densities(self, us: Array) -> Array: ...
+
+
+def log_densities(target: Target, us: Array) -> Array:
+    """The log density at each row of `us`, (n, dim) -> (n,)."""
+    if isinstance(target, Batched):
+        return target.log_densities(us)
+    return np.array([target.log_density(u) for u in us], dtype=float)
+
+
+def log_density_gradients(target: Target, us: Array) -> tuple[Array, Array]:
+    """Log density (n,) and gradient (n, dim) at each row of `us`."""
+    pairs: Sequence[tuple[float, Array]] = [target.log_density_gradient(u) for u in us]
+    values = np.array([value for value, _ in pairs], dtype=float)
+    return values, np.array([gradient for _, gradient in pairs], dtype=float).reshape(us.shape)
+
+
+def blame(target: Target, u: Array) -> str:
+    """Why the log density at `u` is not finite, in words fit for an error message."""
+    return target.explain(u) or "The model does not say which statement is to blame."
