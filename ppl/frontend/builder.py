@@ -1,0 +1,224 @@
+"""Lark tree -> AST.
+
+The naming law: a rule `for_each` builds the class `ForEach`, its children are the fields in their order.
+Only rules whose shape differs from their node have a method here.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from lark import Token, Tree
+from lark.tree import Meta
+
+from ppl.errors import ModelError
+from ppl.frontend import ast
+from ppl.source import Span
+
+Children = list[Any]
+
+
+class Builder:
+    """Builds one program; `place(line, column, end_line, end_column)` gives the Span of a stretch of text."""
+
+    def __init__(self, place: Callable[[int, int, int, int], Span]):
+        self.place = place
+
+    def build(self, tree: Tree[Token]) -> Any:
+        """The node (or, for a rule that is part of a node, the value) of a tree."""
+        children = [self.build(child) if isinstance(child, Tree) else child for child in tree.children]
+        method = getattr(self, f"_{tree.data}", None)
+        if method is not None:
+            return method(tree.meta, *children)
+        node = getattr(ast, class_name(tree.data))
+        return node(self.span(tree.meta), *map(plain, children))
+
+    def span(self, at: Meta | Token) -> Span:
+        if getattr(at, "line", None) is None:
+            return self.place(1, 1, 1, 1)  # an empty program
+        return self.place(at.line, at.column, at.end_line, at.end_column)  # type: ignore[arg-type]
+
+    # --- Program and functions -------------------------------------------------------------------
+
+    def _functions(self, _: Meta, *definitions: Any) -> Any:
+        return definitions
+
+    def _items(self, _: Meta, *items: Any) -> Any:
+        return flat(items)
+
+    _transformed_data = _transformed_parameters = _model = _generated_quantities = _items
+
+    def _data(self, _: Meta, *items: Any) -> Any:
+        return flat(item for item in items if not isinstance(item, Token))
+
+    _parameters = _data
+
+    def _function_def(
+        self, meta: Meta, returns: Any, name: Token, arguments: Any, body: ast.Block | None = None
+    ) -> ast.FunctionDef:
+        return ast.FunctionDef(self.span(meta), returns, str(name), self.span(name), arguments, body)
+
+    def _arguments(self, _: Meta, *arguments: Any) -> Any:
+        return arguments
+
+    def _argument(self, meta: Meta, data: Token | None, type: ast.UnsizedType, name: Token) -> ast.Argument:
+        return ast.Argument(self.span(meta), type, str(name), data is not None)
+
+    def _unsized_type(self, meta: Meta, *parts: Any) -> ast.UnsizedType:
+        dims, keyword, *items = parts if len(parts) > 1 else (None, *parts)
+        return ast.UnsizedType(self.span(meta), str(keyword), dims or 0, tuple(items))
+
+    def _unsized_dims(self, _: Meta, *commas: Token) -> int:
+        return len(commas) + 1
+
+    # --- Declarations ----------------------------------------------------------------------------
+
+    def _declaration(self, meta: Meta, type: ast.DeclaredType, *definitions: Any) -> Any:
+        """One statement, as many declarations as it has names."""
+        span = self.span(meta)
+        return [ast.Declaration(span, type, str(n), self.span(n), value) for n, value in definitions]
+
+    def _definition(self, _: Meta, name: Token, value: ast.Expr | None = None) -> Any:
+        return name, value
+
+    def _dims(self, _: Meta, *sizes: ast.Expr) -> Any:
+        return sizes
+
+    def _sized_type(self, meta: Meta, dims: Any, keyword: Token, *rest: Any) -> ast.SizedType:
+        bounds = next((part for part in rest if isinstance(part, ast.Bounds)), None)
+        sizes = tuple(part for part in rest if part is not None and part is not bounds)
+        return ast.SizedType(self.span(meta), str(keyword), bounds, sizes, dims or ())
+
+    def _sized_tuple(self, meta: Meta, dims: Any, _: Token, *items: Any) -> ast.SizedTuple:
+        return ast.SizedTuple(self.span(meta), items, dims or ())
+
+    def _bounds(self, meta: Meta, *parts: Any) -> ast.Bounds:
+        return ast.Bounds(self.span(meta), tuple(zip(map(str, parts[::2]), parts[1::2], strict=True)))
+
+    # --- Statements ------------------------------------------------------------------------------
+
+    def _assignment(self, meta: Meta, target: ast.Expr, op: Token, value: ast.Expr) -> ast.Assignment:
+        if not is_assignable(target):
+            raise ModelError(
+                f"the left side of `{op}` is an expression, not a variable; expected a name, with indices or not",
+                target.span,
+                hint="Write `name = value;` or `name[index] = value;`; to compare, use `==`.",
+            )
+        return ast.Assignment(self.span(meta), target, str(op), value)
+
+    def _call_statement(self, meta: Meta, call: ast.Expr) -> ast.CallStatement:
+        if isinstance(call, ast.Call):
+            return ast.CallStatement(self.span(meta), call)
+        arrow = isinstance(call, ast.Binary) and call.op == "<" and is_negated(call.right)
+        raise ModelError(
+            "`<-` assigns no longer"
+            if arrow
+            else "an expression alone is no statement; expected `=`, `~` or a call",
+            call.span,
+            hint="Write `name = value;`." if arrow else None,
+        )
+
+    def _tilde(
+        self, meta: Meta, left: ast.Expr, name: Token, args: Any, truncation: ast.Truncation | None
+    ) -> ast.Tilde:
+        return ast.Tilde(self.span(meta), left, str(name), self.span(name), args, truncation)
+
+    def _target_increment(self, meta: Meta, _: Token, value: ast.Expr) -> ast.TargetIncrement:
+        return ast.TargetIncrement(self.span(meta), value)
+
+    def _jacobian_increment(self, meta: Meta, _: Token, value: ast.Expr) -> ast.JacobianIncrement:
+        return ast.JacobianIncrement(self.span(meta), value)
+
+    def _block(self, meta: Meta, *items: Any) -> ast.Block:
+        return ast.Block(self.span(meta), flat(items))
+
+    def _profile(self, meta: Meta, name: Token, *items: Any) -> ast.Profile:
+        return ast.Profile(self.span(meta), unquoted(name), flat(items))
+
+    def _print(self, meta: Meta, *args: Any) -> ast.Print:
+        return ast.Print(self.span(meta), args)
+
+    def _reject(self, meta: Meta, word: Token, *args: Any) -> ast.Reject:
+        return ast.Reject(self.span(meta), args, fatal=word == "fatal_error")
+
+    # --- Expressions -----------------------------------------------------------------------------
+
+    def _int_literal(self, meta: Meta, digits: Token) -> ast.IntLiteral:
+        return ast.IntLiteral(self.span(meta), int(digits))
+
+    def _string_literal(self, meta: Meta, text: Token) -> ast.StringLiteral:
+        return ast.StringLiteral(self.span(meta), unquoted(text))
+
+    def _binary(self, meta: Meta, left: ast.Expr, op: Token, right: ast.Expr) -> ast.Binary:
+        return ast.Binary(self.span(meta), str(op), left, right)
+
+    def _call(self, meta: Meta, name: Token, *parts: Any) -> ast.Call:
+        match parts:
+            case (first, Token(), rest):
+                return ast.Call(self.span(meta), str(name), (first, *rest), bar=True)
+            case (args,):
+                return ast.Call(self.span(meta), str(name), args)
+            case _:
+                return ast.Call(self.span(meta), str(name), ())
+
+    def _arglist(self, _: Meta, *args: ast.Expr) -> Any:
+        return args
+
+    def _indexed(self, meta: Meta, base: ast.Expr, *indices: ast.Index | None) -> ast.Indexed:
+        """An empty index, as in `x[, 2]`, has no text of its own: it is placed at the whole expression."""
+        span = self.span(meta)
+        return ast.Indexed(span, base, tuple(i or ast.RangeIndex(span, None, None) for i in indices))
+
+    def _projection(self, meta: Meta, base: ast.Expr, item: Token) -> ast.Projection:
+        if isinstance(base, ast.RealLiteral | ast.IntLiteral):
+            raise ModelError("a number has one decimal point (.) only", self.span(meta))
+        return ast.Projection(self.span(meta), base, int(item[1:]))
+
+    def _array_literal(self, meta: Meta, *items: ast.Expr) -> ast.ArrayLiteral:
+        return ast.ArrayLiteral(self.span(meta), items)
+
+    def _row_vector_literal(self, meta: Meta, *items: ast.Expr | None) -> ast.RowVectorLiteral:
+        return ast.RowVectorLiteral(self.span(meta), tuple(item for item in items if item is not None))
+
+    def _tuple_literal(self, meta: Meta, *items: ast.Expr) -> ast.TupleLiteral:
+        return ast.TupleLiteral(self.span(meta), items)
+
+
+def class_name(rule: str) -> str:
+    """The class that a rule builds: `for_each` -> `ForEach`."""
+    return "".join(word.capitalize() for word in rule.split("_"))
+
+
+def plain(child: Any) -> Any:
+    return str(child) if isinstance(child, Token) else child
+
+
+def unquoted(text: Token) -> str:
+    return str(text[1:-1])
+
+
+def flat(items: Any) -> tuple[ast.Statement, ...]:
+    """The statements of a block in order; a declaration statement comes as the list of its declarations."""
+    return tuple(node for item in items for node in (item if isinstance(item, list) else [item]))
+
+
+def is_assignable(target: ast.Expr) -> bool:
+    match target:
+        case ast.Variable():
+            return True
+        case ast.Indexed(base=base) | ast.Projection(base=base):
+            return is_assignable(base)
+        case ast.TupleLiteral(items=items):
+            return all(map(is_assignable, items))
+        case _:
+            return False
+
+
+def is_negated(expr: ast.Expr) -> bool:
+    """Whether an expression starts with a minus sign, as what follows `t <` in `t <-2 * x` does."""
+    match expr:
+        case ast.Unary(op="-"):
+            return True
+        case ast.Binary(left=left):
+            return is_negated(left)
+        case _:
+            return False
