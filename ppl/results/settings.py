@@ -1,6 +1,6 @@
 """What a variational run was asked to do, with CmdStan's defaults."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 
@@ -34,6 +34,3 @@ class Settings:
     draws: int = 1000
     init: Any = 2.0
     seed: int = 1
-
-    def as_dict(self) -> dict[str, Any]:
-        return asdict(self)

@@ -1,5 +1,6 @@
 """Mean, sd and quantiles of every column of draws."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -63,9 +64,10 @@ def _row(name: str, draws: Floats) -> Row:
     kept = draws[~np.isnan(draws)]
     missing = len(draws) - len(kept)
     if not len(kept):
-        return Row(name, *[float("nan")] * 5, missing=missing)
-    sd = float(np.std(kept, ddof=1)) if len(kept) > 1 else float("nan")
-    return Row(name, float(np.mean(kept)), sd, *map(float, np.quantile(kept, QUANTILES)), missing=missing)
+        return Row(name, math.nan, math.nan, math.nan, math.nan, math.nan, missing)
+    sd = float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
+    q5, q50, q95 = np.quantile(kept, QUANTILES).tolist()
+    return Row(name, float(np.mean(kept)), sd, q5, q50, q95, missing)
 
 
 def as_table(summary: Summary, limit: int | None = None, rest: str = "") -> Table:

@@ -1,0 +1,64 @@
+"""From unconstrained draws to rows of named columns, losing no row to a failure in another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ppl.errors import PPLError
+from ppl.results.columns import Floats
+
+GENERATED = 0x6771  # "gq": the stream of the generated quantities, apart from every stream of the inference
+
+
+class Constrainable(Protocol):
+    """What making columns takes of a posterior (model.Posterior)."""
+
+    def param_names(self, include_tp: bool = False, include_gq: bool = False) -> Sequence[str]: ...
+    def param_constrain(
+        self,
+        u: Floats,
+        include_tp: bool = False,
+        include_gq: bool = False,
+        rng: np.random.Generator | None = None,
+    ) -> Floats: ...
+
+
+@dataclass(frozen=True)
+class Table:
+    """`rows` (draws, columns); `failed` rows end in nan, and `reason` is what the first of them said."""
+
+    columns: tuple[str, ...]
+    rows: Floats
+    failed: int = 0
+    reason: str = ""
+
+
+def tabulate(posterior: Constrainable, us: Floats, seed: int, key: int = 0) -> Table:
+    """Constrains each of `us` (draws, dim), with transformed parameters and generated quantities.
+
+    Row k has a random stream of its own for its generated quantities, so that it depends on `seed`,
+    `key` and k alone: a failure elsewhere, or more rows, cannot change it.
+    """
+    columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
+    streams = np.random.SeedSequence(seed, spawn_key=(GENERATED, key)).spawn(len(us))
+    rows = np.full((len(us), len(columns)), np.nan)
+    reasons = []
+    for u, stream, row in zip(us, streams, rows, strict=True):
+        values, reason = _constrain(posterior, u, np.random.default_rng(stream))
+        row[: len(values)] = values
+        reasons += [reason] if reason else []
+    return Table(columns, rows, len(reasons), reasons[0] if reasons else "")
+
+
+def _constrain(posterior: Constrainable, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:
+    """As many leading columns as can be had, and what kept the others away ("" when nothing did)."""
+    try:
+        return posterior.param_constrain(u, include_tp=True, include_gq=True, rng=rng), ""
+    except (PPLError, ArithmeticError, ValueError) as error:
+        reason = str(error)
+    try:
+        return posterior.param_constrain(u, include_tp=True), reason
+    except (PPLError, ArithmeticError, ValueError):
+        return posterior.param_constrain(u), reason

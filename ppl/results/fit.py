@@ -1,0 +1,191 @@
+"""A fitted approximation: its draws, its quality, its files."""
+
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ppl.inference.draws import draws_with_density
+from ppl.inference.outcome import Outcome
+from ppl.inference.progress import Listener, silent
+from ppl.inference.recipes import Result, advi
+from ppl.results import saved, stan_csv
+from ppl.results.columns import Floats, reshape
+from ppl.results.draws import Table, tabulate
+from ppl.results.files import write_whole
+from ppl.results.initial import start_for
+from ppl.results.posterior import AsTarget, Posterior
+from ppl.results.settings import Settings
+from ppl.results.summary import Summary, summarise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MORE = 0x6D6F  # "mo": the stream of draws made after the fit
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What `variational` returns.
+
+    `result` is what inference left, on the unconstrained scale; `table` has the draws as columns, its row 0
+    being the constrained image of the approximation's mean.
+
+    Example:
+        >>> posterior = ppl.compile_model("eight_schools.model").condition("eight_schools.data.json")
+        >>> fit = posterior.variational(algorithm="fullrank", seed=1)
+        >>> fit.stan_variable("theta").mean(axis=0), fit.outcome.sentence
+    """
+
+    posterior: Posterior
+    settings: Settings
+    result: Result
+    table: Table
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Parameters, transformed parameters, generated quantities, named as in Stan: `theta.1`."""
+        return self.table.columns
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run ended; `outcome.sentence` says it in words."""
+        return self.result.outcome
+
+    @property
+    def eta(self) -> float:
+        """The step size used, given or found."""
+        return self.result.eta
+
+    @property
+    def elbo(self) -> float:
+        """The final ELBO in nats, from fresh draws."""
+        return self.result.final_elbo
+
+    @property
+    def elbo_se(self) -> float:
+        """Standard error of `elbo`."""
+        return self.result.final_elbo_se
+
+    @property
+    def elbo_trace(self) -> Floats:
+        """Iteration and ELBO at each evaluation, shape (evaluations, 2)."""
+        return np.array([(point.iteration, point.elbo) for point in self.result.trace]).reshape(-1, 2)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what went otherwise than one might think."""
+        return self.result.notes + _failures(self.table)
+
+    def at_mean(self) -> Floats:
+        """The constrained image (columns,) of the unconstrained mean, the CSV's first row."""
+        first: Floats = self.table.rows[0]
+        return first
+
+    def draws(self) -> Floats:
+        """Draws of the approximation, shape (draws, columns); what could not be computed is nan."""
+        return self.table.rows[1:]
+
+    def stan_variable(self, name: str) -> Floats:
+        """Draws of one variable, shape (draws, *its own shape); KeyError for a name that is not there."""
+        return reshape(self.draws(), self.column_names, name)
+
+    def draws_pd(self) -> "pd.DataFrame":
+        """The draws as a pandas DataFrame, one column a name. Needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame(self.draws(), columns=list(self.column_names))
+
+    def summary(self) -> Summary:
+        """Mean, sd, 5%, 50% and 95% of every column."""
+        return summarise(self.column_names, self.draws())
+
+    def sample(self, n: int, seed: int | None = None) -> Floats:
+        """`n` more draws (n, columns) without a refit, independent of `draws()` even with the same seed.
+
+        Raises:
+            InferenceError: the density is not finite where the approximation lies.
+        """
+        seed = self.settings.seed if seed is None else seed
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MORE,)))
+        fresh = draws_with_density(AsTarget(self.posterior), self.result.family, self.result.params, n, rng)
+        return tabulate(self.posterior, fresh.u, seed, key=MORE).rows
+
+    def save_csv(self, path: str | Path = "output.csv", **info: Any) -> None:
+        """Writes the draws as CmdStan would; `info` fills in comment lines (see stan_csv.RunInfo).
+
+        Raises:
+            OSError: the file cannot be written; an older one is then left as it was.
+        """
+        result = self.result
+        write_whole(
+            path,
+            stan_csv.csv_lines(
+                self._config(output_file=str(path), **info),
+                self.column_names,
+                result.eta,
+                self.at_mean(),
+                result.log_p,
+                result.log_g,
+                self.draws(),
+            ),
+        )
+
+    def save_diagnostics(self, path: str | Path, **info: Any) -> None:
+        """Writes iteration, seconds and ELBO of each evaluation as CSV."""
+        config = self._config(diagnostic_file=str(path), **info)
+        write_whole(path, stan_csv.diagnostic_lines(config, self.result.trace))
+
+    def _config(self, **info: Any) -> Any:
+        model = Path(self.posterior.source.name).stem.strip("<>") + "_model"
+        about = stan_csv.RunInfo(model=model, program_version=version("ppl"), **info)
+        return stan_csv.config_lines(self.settings, self.result.eta, about)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the fit as JSON for `load_fit`; program and data go in as hashes only."""
+        write_whole(path, [saved.to_json(self.posterior, self.settings, self.result)])
+
+
+def variational(posterior: Posterior, *, progress: Listener = silent, **settings: Any) -> Fit:
+    """Fits `posterior` by automatic differentiation variational inference (Kucukelbir et al. 2017).
+
+    Args:
+        progress: called with an inference.Progress at each evaluation of the ELBO.
+        settings: see Settings.
+
+    Raises:
+        InferenceError: a setting is out of range, or no start with a finite density was found.
+        DataError: `init` does not fit the parameters.
+    """
+    asked = Settings(**settings)
+    start = start_for(posterior, asked.init)
+    given = {**vars(asked), "init": start}
+    return _fit(posterior, asked, advi(AsTarget(posterior), progress=progress, **given))
+
+
+def load_fit(path: str | Path, model: Any, data: Any) -> Fit:
+    """The fit that `Fit.save` wrote, with the same draws, given the program and data it was made with.
+
+    Raises:
+        DataError: `path` is no saved fit, or was made with another program or other data.
+    """
+    record = saved.read(path)
+    posterior = model.condition(data)
+    saved.refuse_mismatch(path, record, posterior)
+    return _fit(posterior, Settings(**record["settings"]), saved.result_of(record, posterior))
+
+
+def _fit(posterior: Posterior, settings: Settings, result: Result) -> Fit:
+    us = np.vstack([result.mean_u, result.draws_u])
+    return Fit(posterior, settings, result, tabulate(posterior, us, settings.seed))
+
+
+def _failures(table: Table) -> tuple[str, ...]:
+    if not table.failed:
+        return ()
+    rows = f"{table.failed} of {len(table.rows)} rows"
+    return (
+        f"{rows} end in nan: transformed parameters or generated quantities failed there ({table.reason}).",
+    )

@@ -1,0 +1,142 @@
+"""A fit as a JSON file, and back: the approximation is stored, its draws are made again from the seed."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppl.errors import DataError
+from ppl.inference.draws import draws_with_density
+from ppl.inference.families import FAMILIES
+from ppl.inference.optimise import TracePoint
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.recipes import Result
+from ppl.inference.settings import Settings as InferenceSettings
+from ppl.inference.streams import streams
+from ppl.results.posterior import AsTarget, Posterior
+from ppl.results.settings import Settings
+
+FORMAT = "ppl fit 1"
+NUMBERS = ("eta", "iterations", "final_elbo", "final_elbo_se", "dropped")
+
+
+def program_hash(text: str) -> str:
+    """SHA-256 of the program text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def data_hash(data: Mapping[str, Any]) -> str:
+    """SHA-256 of names, shapes and values; the order of the names does not matter."""
+    digest = hashlib.sha256()
+    for name in sorted(data):
+        value = np.ascontiguousarray(data[name], dtype="<f8")
+        digest.update(f"{name}{value.shape}".encode())
+        digest.update(value.tobytes())
+    return digest.hexdigest()
+
+
+def to_json(posterior: Posterior, settings: Settings, result: Result) -> str:
+    """Everything a fit is, beside program and data, as one JSON object."""
+    record = {
+        "format": FORMAT,
+        "program": posterior.source.name,
+        "program_sha256": program_hash(posterior.source.text),
+        "data_sha256": data_hash(posterior.data),
+        "unconstrained": list(posterior.param_unc_names()),
+        "settings": asdict(settings),
+        "params": result.params,
+        "start": result.start,
+        **{name: getattr(result, name) for name in NUMBERS},
+        "eta_scores": list(result.eta_scores.items()),
+        "outcome": {"ending": result.outcome.ending.value, "reason": result.outcome.reason},
+        "trace": result.trace,
+        "notes": result.notes,
+    }
+    return json.dumps(_plain(record), indent=1, allow_nan=False) + "\n"
+
+
+def read(path: str | Path) -> dict[str, Any]:
+    """The object in a saved fit.
+
+    Raises:
+        DataError: the file is not one that `Fit.save` wrote.
+    """
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(f"{path} is not a saved fit: {error}") from None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise DataError(f'{path} is not a saved fit: it lacks "format": "{FORMAT}"')
+    return record
+
+
+def refuse_mismatch(path: str | Path, record: Mapping[str, Any], posterior: Posterior) -> None:
+    """Raises DataError when the fit was made with another program, other data or another parametrisation."""
+    found: dict[str, tuple[Sequence[str], str]] = {
+        "program_sha256": (program_hash(posterior.source.text), "another program"),
+        "data_sha256": (data_hash(posterior.data), "other data"),
+        "unconstrained": (list(posterior.param_unc_names()), "other parameters"),
+    }
+    for key, (mine, what) in found.items():
+        if record[key] != mine:
+            raise DataError(
+                f"{path} was fitted with {what} ({record['program']}): expected {key} {_brief(record[key])}, "
+                f"found {_brief(mine)}. Load it with what it was fitted with, or fit again."
+            )
+
+
+def _brief(value: Sequence[str]) -> str:
+    return f"{value[:12]}…" if isinstance(value, str) else f"of length {len(value)}"
+
+
+def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
+    """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
+    settings = {key: value for key, value in record["settings"].items() if key != "init"}
+    asked = InferenceSettings(**settings)
+    family = FAMILIES[asked.algorithm](posterior.param_unc_num())
+    params = np.array(record["params"], dtype=float)
+    fresh = draws_with_density(
+        AsTarget(posterior), family, params, max(asked.draws, asked.elbo_samples), streams(asked.seed).draws
+    )
+    kept = slice(asked.draws)
+    return Result(
+        settings=asked,
+        family=family,
+        params=params,
+        start=np.array(record["start"], dtype=float),
+        **{name: _number(record[name]) for name in NUMBERS},
+        eta_scores={_number(eta): _number(elbo) for eta, elbo in record["eta_scores"]},
+        trace=tuple(TracePoint(k, seconds, _number(elbo)) for k, seconds, elbo in record["trace"]),
+        outcome=Outcome(Ending(record["outcome"]["ending"]), record["outcome"]["reason"]),
+        draws_u=fresh.u[kept],
+        log_p=fresh.log_density[kept],
+        log_q=family.log_density(params, fresh.u[kept]),
+        log_g=-0.5 * (fresh.z[kept] ** 2).sum(axis=1),
+        notes=tuple(record["notes"]),
+    )
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no nan and no inf: they become the strings "nan" and "inf", as in CmdStan's files."""
+    match value:
+        case dict():
+            return {key: _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+        case np.ndarray() | np.generic():
+            return _plain(value.tolist())
+        case float() if not math.isfinite(value):
+            return repr(value)
+        case Path():
+            return str(value)
+        case _:
+            return value
+
+
+def _number(value: int | float | str) -> Any:
+    return float(value) if isinstance(value, str) else value

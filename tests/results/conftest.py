@@ -1,0 +1,73 @@
+"""A posterior small enough to know everything about."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from ppl.errors import InferenceError
+from ppl.source import SourceText
+
+CENTRE, SCALE = np.array([1.0, -0.5]), np.array([0.5, 2.0])
+
+PROGRAM = SourceText("parameters { real mu; real<lower=0> tau; }", "toy.model")
+
+
+@dataclass(frozen=True)
+class Toy:
+    """mu and log tau are independent normals; theta = (mu, tau); y_rep cannot be drawn below `floor`."""
+
+    source: SourceText = PROGRAM
+    data: dict = field(default_factory=lambda: {"N": 2, "y": [1.0, 2.0]})
+    floor: float = -np.inf
+
+    def param_unc_num(self):
+        return 2
+
+    def param_unc_names(self):
+        return ("mu", "tau")
+
+    def param_names(self, include_tp=False, include_gq=False):
+        return ("mu", "tau") + ("theta.1", "theta.2") * include_tp + ("y_rep",) * include_gq
+
+    def log_density(self, u, propto=False, jacobian=True):
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u, propto=False, jacobian=True):
+        z = (u - CENTRE) / SCALE
+        return float(-0.5 * z @ z - np.log(SCALE).sum() - np.log(2 * np.pi)), -z / SCALE
+
+    def explain(self, u):
+        return ""
+
+    def param_constrain(self, u, include_tp=False, include_gq=False, rng=None):
+        mu, tau = u[0], np.exp(u[1])
+        if include_gq and mu < self.floor:
+            raise InferenceError("normal_rng: mu is too low")
+        return np.array([mu, tau] + [mu, tau] * include_tp + ([rng.normal(mu)] if include_gq else []))
+
+    def param_unconstrain(self, values):
+        return np.array([values["mu"], np.log(values["tau"])])
+
+
+@dataclass(frozen=True)
+class ToyModel:
+    toy: Toy
+
+    def condition(self, data):
+        return Toy(self.toy.source, data, self.toy.floor)
+
+
+@pytest.fixture
+def toy():
+    return Toy()
+
+
+@pytest.fixture
+def make_toy():
+    return Toy
+
+
+@pytest.fixture
+def make_model():
+    return ToyModel

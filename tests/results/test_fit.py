@@ -1,0 +1,141 @@
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ppl.errors import DataError, InferenceError
+from ppl.results.fit import load_fit, variational
+from ppl.source import SourceText
+
+QUICK = {"iter": 1000, "draws": 500, "eta": 0.3, "seed": 3}
+
+
+@pytest.fixture
+def fit(toy):
+    return variational(toy, **QUICK)
+
+
+def test_draws_follow_the_posterior(fit):
+    assert fit.column_names == ("mu", "tau", "theta.1", "theta.2", "y_rep")
+    assert fit.draws().shape == (500, 5)
+    assert fit.summary()["mu"].mean == pytest.approx(1.0, abs=0.25)
+    assert np.array_equal(fit.stan_variable("theta"), fit.draws()[:, :2])
+    assert fit.stan_variable("mu").shape == (500,)
+
+
+def test_mean_row_is_the_constrained_mean(fit):
+    u = fit.result.mean_u
+    assert fit.at_mean()[:2] == pytest.approx([u[0], np.exp(u[1])])
+
+
+def test_elbo_and_its_trace(fit):
+    assert fit.elbo == pytest.approx(0, abs=0.3)  # a normal target with all constants: the bound is log 1
+    assert fit.elbo_trace[:, 0].tolist() == list(range(100, fit.result.iterations + 1, 100))
+    assert fit.eta == 0.3 and fit.elbo_se > 0
+
+
+def test_same_seed_same_bytes(toy, tmp_path):
+    for name in ("a.csv", "b.csv"):
+        variational(toy, **QUICK).save_csv(tmp_path / name)
+    first, second = ((tmp_path / name).read_text() for name in ("a.csv", "b.csv"))
+    assert first == second.replace("b.csv", "a.csv")
+
+
+def test_another_seed_another_answer(toy, fit):
+    assert not np.array_equal(variational(toy, **{**QUICK, "seed": 4}).draws(), fit.draws())
+
+
+def test_csv_reads_back_exactly(fit, tmp_path):
+    fit.save_csv(tmp_path / "o.csv", data_file="d.json")
+    frame = pd.read_csv(tmp_path / "o.csv", comment="#")
+    assert list(frame.columns) == ["lp__", "log_p__", "log_g__", *fit.column_names]
+    assert np.array_equal(frame[list(fit.column_names)].to_numpy(), np.vstack([fit.at_mean(), fit.draws()]))
+    assert np.array_equal(frame["log_p__"][1:], fit.result.log_p) and frame["log_p__"][0] == 0
+    assert fit.draws_pd().equals(frame.iloc[1:, 3:].reset_index(drop=True))
+
+
+def test_diagnostics_file(fit, tmp_path):
+    fit.save_diagnostics(tmp_path / "d.csv")
+    frame = pd.read_csv(tmp_path / "d.csv", comment="#")
+    assert list(frame.columns) == ["iter", "time_in_seconds", "ELBO"]
+    assert np.allclose(frame["ELBO"], fit.elbo_trace[:, 1])
+
+
+def test_a_failing_draw_loses_only_its_own_cells(make_toy, fit):
+    torn = variational(make_toy(floor=1.0), **QUICK)
+    low = torn.draws()[:, 0] < 1.0
+    assert 0 < low.sum() < len(low)
+    assert np.isnan(torn.draws()[low, 4]).all() and np.isfinite(torn.draws()[:, :4]).all()
+    assert np.array_equal(torn.draws()[~low], fit.draws()[~low])  # the rest is untouched
+    assert "y_rep" not in torn.notes[-1] and "normal_rng: mu is too low" in torn.notes[-1]
+    assert fit.notes == ()
+
+
+def test_more_draws_are_new_and_repeatable(fit):
+    more = fit.sample(300)
+    assert more.shape == (300, 5)
+    assert np.array_equal(more, fit.sample(300)) and not np.array_equal(more, fit.sample(300, seed=9))
+    assert not np.isin(more[:, 0], fit.draws()[:, 0]).any()
+    assert np.array_equal(fit.sample(100), more[:100])
+
+
+def test_init_from_values_and_from_a_file(toy, tmp_path):
+    values = {"mu": 2.0, "tau": 3.0}
+    (tmp_path / "init.json").write_text(json.dumps(values))
+    for init in (values, str(tmp_path / "init.json"), tmp_path / "init.json"):
+        assert variational(toy, **QUICK, init=init).result.start == pytest.approx([2.0, np.log(3.0)])
+    assert variational(toy, **QUICK, init=0).result.start.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("text", ["{", "[1]"])
+def test_init_file_that_is_no_object(toy, tmp_path, text):
+    (tmp_path / "init.json").write_text(text)
+    with pytest.raises(DataError, match=r"init\.json"):
+        variational(toy, init=tmp_path / "init.json")
+
+
+def test_a_setting_out_of_range_or_unknown(toy):
+    with pytest.raises(InferenceError, match="grad_samples"):
+        variational(toy, grad_samples=0)
+    with pytest.raises(TypeError, match="itre"):
+        variational(toy, itre=5)
+
+
+def test_saved_fit_comes_back_the_same(toy, fit, make_model, tmp_path):
+    fit.save(tmp_path / "fit.json")
+    again = load_fit(tmp_path / "fit.json", make_model(toy), toy.data)
+    assert np.array_equal(again.draws(), fit.draws()) and np.array_equal(again.at_mean(), fit.at_mean())
+    assert np.array_equal(again.elbo_trace, fit.elbo_trace) and again.outcome == fit.outcome
+    assert (again.eta, again.elbo, again.elbo_se, again.settings) == (
+        fit.eta,
+        fit.elbo,
+        fit.elbo_se,
+        fit.settings,
+    )
+    for name, each in (("first.csv", fit), ("again.csv", again)):
+        each.save_csv(tmp_path / name)
+    assert (tmp_path / "first.csv").read_text().replace("first", "again") == (
+        tmp_path / "again.csv"
+    ).read_text()
+
+
+def test_load_refuses_other_data_and_another_program(toy, fit, make_toy, make_model, tmp_path):
+    path = tmp_path / "fit.json"
+    fit.save(path)
+    with pytest.raises(DataError, match="other data"):
+        load_fit(path, make_model(toy), {"N": 2, "y": [1.0, 2.5]})
+    with pytest.raises(DataError, match="another program"):
+        load_fit(path, make_model(make_toy(SourceText("parameters { real mu; }"))), toy.data)
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "other"}'])
+def test_load_refuses_what_is_no_fit(toy, make_model, tmp_path, text):
+    (tmp_path / "fit.json").write_text(text)
+    with pytest.raises(DataError, match="not a saved fit"):
+        load_fit(tmp_path / "fit.json", make_model(toy), toy.data)
+
+
+def test_data_order_and_container_do_not_matter_to_load(toy, fit, make_model, tmp_path):
+    fit.save(tmp_path / "fit.json")
+    load_fit(tmp_path / "fit.json", make_model(toy), {"y": np.array([1.0, 2.0]), "N": 2})
