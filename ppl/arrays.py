@@ -6,8 +6,8 @@ of the standard library takes the namespace first and never asks which one it go
     def log1p_exp(xp, x):
         return xp.np.logaddexp(0.0, x)
 
-`with_partials` makes a function one node of the tape: its value is computed in plain NumPy and its
-derivatives are the given formulas.
+`with_partials` makes an elementwise function one node of the tape, `with_vjps` any function: the value is
+computed in plain NumPy and the derivatives are the given formulas.
 """
 
 from collections.abc import Callable
@@ -85,13 +85,14 @@ AUTOGRAD = Namespace("autograd", anp, asp_special, anp_linalg, asp_linalg, _put_
 
 Value = Callable[..., Array]
 Partial = Callable[..., Array]
+Vjp = Callable[..., Array]
 
 
 class Node:
-    """An elementwise function with known partial derivatives; call it as `f(xp, *args)`."""
+    """A function with known derivatives, one entry of the tape; call it as `f(xp, *args)`."""
 
-    def __init__(self, value: Value, partials: tuple[Partial | None, ...]):
-        self.value, self.partials = value, partials
+    def __init__(self, value: Value, vjps: tuple[Vjp | None, ...]):
+        self.value, self.vjps = value, vjps
         self.__name__, self.__doc__, self.__module__ = value.__name__, value.__doc__, value.__module__
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
@@ -103,15 +104,30 @@ class Node:
             return self.value(NUMPY, *args)
 
         node = primitive(run)
-        defvjp(node, *[p and self._vjp(i, p) for i, p in enumerate(self.partials)])
+        defvjp(node, *[v and self._pullback(i, v) for i, v in enumerate(self.vjps)])
         return node  # type: ignore[no-any-return]
 
-    def _vjp(self, i: int, partial: Partial) -> Callable[..., Callable[[Array], Array]]:
-        def vjp(ans: Array, *args: Array) -> Callable[[Array], Array]:
+    def _pullback(self, i: int, vjp: Vjp) -> Callable[..., Callable[[Array], Array]]:
+        def pullback(ans: Array, *args: Array) -> Callable[[Array], Array]:
             meta = anp.metadata(args[i])
-            return lambda g: unbroadcast(g * partial(AUTOGRAD, ans, *args), meta)
+            return lambda g: unbroadcast(vjp(AUTOGRAD, g, ans, *args), meta)
 
-        return vjp
+        return pullback
+
+
+def with_vjps(*vjps: Vjp | None) -> Callable[[Value], Node]:
+    """Make `value(xp, *args)`, whose derivative is no elementwise product, one node of the tape.
+
+    `vjps[i](xp, g, answer, *args)` is the adjoint of argument i when `g` is that of the answer, written
+    against `xp`; axes along which argument i was broadcast are summed afterwards.  None as in
+    `with_partials`.
+
+    Example:
+        >>> @with_vjps(lambda xp, g, ans, x: xp.np.matrix_transpose(g))
+        ... def transpose(xp, x):
+        ...     return xp.np.matrix_transpose(x)
+    """
+    return lambda value: Node(value, vjps)
 
 
 def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:
@@ -126,7 +142,11 @@ def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:
         ... def exp(xp, x):
         ...     return xp.np.exp(x)
     """
-    return lambda value: Node(value, partials)
+    return with_vjps(*[p and _times_adjoint(p) for p in partials])
+
+
+def _times_adjoint(partial: Partial) -> Vjp:
+    return lambda xp, g, *rest: g * partial(xp, *rest)
 
 
 def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, np.ndarray]:

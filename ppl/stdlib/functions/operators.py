@@ -1,0 +1,230 @@
+"""The operators, each also a function under the name that Stan gives it.
+
+Stan Functions Reference, "Integer-valued arithmetic operators", "Real-valued arithmetic operators" and
+"Matrix operations".  `OPERATORS` finds the record by the symbol.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.errors import InferenceError
+from ppl.stdlib.functions import products, solves
+from ppl.stdlib.functions.powers import power
+from ppl.stdlib.record import Batch, Function, Impl, Overload, binary, function
+
+CONTAINERS = ("vector", "row_vector", "matrix")
+
+
+def _overloads(batch: Batch, *pairs: tuple[str, Impl]) -> tuple[Overload, ...]:
+    return tuple(Overload(signature, impl, batch) for signature, impl in pairs)
+
+
+def _arithmetic(name: str, meaning: str, impl: Impl, on_ints: Impl) -> Function:
+    """An elementwise operator of two scalars, a scalar and a container, or two containers alike."""
+    pairs = [("(int, int) => int", on_ints), ("(real, real) => real", impl)]
+    for c in CONTAINERS:
+        pairs += [(f"(real, {c}) => {c}", impl), (f"({c}, real) => {c}", impl), (f"({c}, {c}) => {c}", impl)]
+    return Function(name, meaning, _overloads("elementwise", *pairs))
+
+
+def _comparison(name: str, meaning: str, compare: Callable[[Array, Array], Array]) -> Function:
+    """0 or 1; two ints are compared as ints."""
+
+    def impl(xp: Namespace, a: Array, b: Array) -> Array:
+        return 1 * compare(a, b)
+
+    signatures = ("(int, int) => int", "(real, real) => int")
+    return function(name, meaning, *[(s, impl) for s in signatures], batch="elementwise")
+
+
+def add(xp: Namespace, a: Array, b: Array) -> Array:
+    return a + b
+
+
+def subtract(xp: Namespace, a: Array, b: Array) -> Array:
+    return a - b
+
+
+def elt_multiply(xp: Namespace, a: Array, b: Array) -> Array:
+    return a * b
+
+
+def elt_divide(xp: Namespace, a: Array, b: Array) -> Array:
+    return xp.np.true_divide(a, b)  # `/` of two Python floats raises where IEEE says inf or nan
+
+
+def int_divide(xp: Namespace, a: Array, b: Array) -> Array:
+    """Division that truncates toward zero, as C does it."""
+    _refuse_zero(b)
+    quotient = a // b
+    return quotient + 1 * ((quotient < 0) & (quotient * b != a))
+
+
+def modulus(xp: Namespace, a: Array, b: Array) -> Array:
+    """The remainder of int_divide: it has the sign of the dividend."""
+    return a - b * int_divide(xp, a, b)
+
+
+def _refuse_zero(divisor: Array) -> None:
+    if np.any(divisor == 0):
+        raise InferenceError("integer division by zero: the divisor must not be 0")
+
+
+def minus(xp: Namespace, x: Array) -> Array:
+    return -x
+
+
+def plus(xp: Namespace, x: Array) -> Array:
+    return x
+
+
+def logical_negation(xp: Namespace, x: Array) -> Array:
+    return 1 * (x == 0)
+
+
+def logical_and(xp: Namespace, a: Array, b: Array) -> Array:
+    return 1 * ((a != 0) & (b != 0))
+
+
+def logical_or(xp: Namespace, a: Array, b: Array) -> Array:
+    return 1 * ((a != 0) | (b != 0))
+
+
+SCALINGS = tuple(s for c in CONTAINERS for s in (f"(real, {c}) => {c}", f"({c}, real) => {c}"))
+
+ADD = _arithmetic("add", "the sum", add, add)
+SUBTRACT = _arithmetic("subtract", "the difference", subtract, subtract)
+ELT_MULTIPLY = _arithmetic("elt_multiply", "the elementwise product", elt_multiply, elt_multiply)
+ELT_DIVIDE = _arithmetic("elt_divide", "the elementwise quotient", elt_divide, int_divide)
+MULTIPLY = Function(
+    "multiply",
+    "the product",
+    _overloads(
+        "elementwise",
+        *[(s, elt_multiply) for s in ("(int, int) => int", "(real, real) => real", *SCALINGS)],
+    )
+    + _overloads(
+        "leading",
+        ("(row_vector, vector) => real", products.inner),
+        ("(vector, row_vector) => matrix", products.outer),
+        ("(matrix, vector) => vector", products.matrix_vector),
+        ("(row_vector, matrix) => row_vector", products.vector_matrix),
+        ("(matrix, matrix) => matrix", products.matrix_matrix),
+    ),
+)
+MDIVIDE_RIGHT = function(
+    "mdivide_right",
+    "b A^-1, by solving",
+    ("(row_vector, matrix) => row_vector", solves.mdivide_right_row),
+    ("(matrix, matrix) => matrix", solves.mdivide_right),
+    batch="leading",
+)
+DIVIDE = Function(
+    "divide",
+    "the quotient; of two ints, truncated toward zero",
+    _overloads(
+        "elementwise",
+        ("(int, int) => int", int_divide),
+        *[(s, elt_divide) for s in ("(real, real) => real", *SCALINGS)],
+    ),
+)
+MDIVIDE_LEFT = function(
+    "mdivide_left",
+    "A^-1 b, by solving",
+    ("(matrix, vector) => vector", solves.solve_vector),
+    ("(matrix, matrix) => matrix", solves.solve),
+    batch="leading",
+)
+INT_DIVIDE = function(
+    "int_divide", "the quotient truncated toward zero", ("(int, int) => int", int_divide), batch="elementwise"
+)
+MODULUS = function(
+    "modulus",
+    "the remainder, with the sign of the dividend",
+    ("(int, int) => int", modulus),
+    batch="elementwise",
+)
+POW = binary("pow", "x to the power y", power)
+MINUS = function("minus", "the negative", ("(I) => I", minus), ("(T) => T", minus), batch="elementwise")
+PLUS = function(
+    "plus",
+    "the argument itself",
+    *[(f"({t}) => {t}", plus) for t in ("int", "real", *CONTAINERS)],
+    batch="elementwise",
+)
+TRANSPOSE = Function(
+    "transpose",
+    "the transpose",
+    (
+        *_overloads("elementwise", ("(vector) => row_vector", plus), ("(row_vector) => vector", plus)),
+        *_overloads("leading", ("(matrix) => matrix", products.transposed)),
+    ),
+)
+LOGICAL_NEGATION = function(
+    "logical_negation", "1 if the argument is 0", ("(int) => int", logical_negation), batch="elementwise"
+)
+LOGICAL_AND = function(
+    "logical_and", "1 if neither is 0", ("(int, int) => int", logical_and), batch="elementwise"
+)
+LOGICAL_OR = function(
+    "logical_or", "1 if one is not 0", ("(int, int) => int", logical_or), batch="elementwise"
+)
+LOGICAL_EQ = _comparison("logical_eq", "1 if equal", lambda a, b: a == b)
+LOGICAL_NEQ = _comparison("logical_neq", "1 if not equal", lambda a, b: a != b)
+LOGICAL_LT = _comparison("logical_lt", "1 if less", lambda a, b: a < b)
+LOGICAL_LTE = _comparison("logical_lte", "1 if less or equal", lambda a, b: a <= b)
+LOGICAL_GT = _comparison("logical_gt", "1 if greater", lambda a, b: a > b)
+LOGICAL_GTE = _comparison("logical_gte", "1 if greater or equal", lambda a, b: a >= b)
+
+OPERATORS: dict[str, Function] = {
+    "+": ADD,
+    "-": SUBTRACT,
+    "*": MULTIPLY,
+    "/": Function("divide", DIVIDE.meaning, DIVIDE.overloads + MDIVIDE_RIGHT.overloads),
+    "%/%": INT_DIVIDE,
+    "%": MODULUS,
+    "\\": MDIVIDE_LEFT,
+    ".*": ELT_MULTIPLY,
+    "./": ELT_DIVIDE,
+    "^": POW,
+    ".^": POW,
+    "==": LOGICAL_EQ,
+    "!=": LOGICAL_NEQ,
+    "<": LOGICAL_LT,
+    "<=": LOGICAL_LTE,
+    ">": LOGICAL_GT,
+    ">=": LOGICAL_GTE,
+    "&&": LOGICAL_AND,
+    "||": LOGICAL_OR,
+    "unary -": MINUS,
+    "unary +": PLUS,
+    "unary !": LOGICAL_NEGATION,
+    "'": TRANSPOSE,
+}
+
+FUNCTIONS: tuple[Function, ...] = (
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    ELT_MULTIPLY,
+    ELT_DIVIDE,
+    MDIVIDE_LEFT,
+    MDIVIDE_RIGHT,
+    MODULUS,
+    POW,
+    MINUS,
+    PLUS,
+    TRANSPOSE,
+    LOGICAL_NEGATION,
+    LOGICAL_AND,
+    LOGICAL_OR,
+    LOGICAL_EQ,
+    LOGICAL_NEQ,
+    LOGICAL_LT,
+    LOGICAL_LTE,
+    LOGICAL_GT,
+    LOGICAL_GTE,
+)

@@ -1,0 +1,58 @@
+"""Powers and roots.  Stan Functions Reference, "Power and logarithm functions"."""
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.record import Function, unary
+
+
+def _by_base(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
+    return xp.np.where(y == 0, 0.0, y * power(xp, xp.np.where(y == 0, 1.0, x), y - 1))
+
+
+def _by_exponent(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
+    """ans log x, and its limit 0 at x = 0."""
+    return ans * xp.np.log(xp.np.where(x == 0, 1.0, x))
+
+
+@with_partials(_by_base, _by_exponent)
+def power(xp: Namespace, x: Array, y: Array) -> Array:
+    """x^y as a real: nan, not complex, for a negative base and a fractional exponent."""
+    return xp.np.power(x, 1.0 * y)
+
+
+@with_partials(lambda xp, ans, x: 2.0 * x)
+def square(xp: Namespace, x: Array) -> Array:
+    return 1.0 * x * x
+
+
+def sqrt(xp: Namespace, x: Array) -> Array:
+    return xp.np.sqrt(x)
+
+
+@with_partials(lambda xp, ans, x: 1.0 / (3.0 * ans * ans))
+def cbrt(xp: Namespace, x: Array) -> Array:
+    return xp.np.cbrt(x)
+
+
+@with_partials(lambda xp, ans, x: -ans * ans)
+def inv(xp: Namespace, x: Array) -> Array:
+    return xp.np.true_divide(1.0, x)
+
+
+@with_partials(lambda xp, ans, x: -0.5 * ans**3)
+def inv_sqrt(xp: Namespace, x: Array) -> Array:
+    return xp.np.true_divide(1.0, xp.np.sqrt(x))
+
+
+@with_partials(lambda xp, ans, x: xp.np.true_divide(-2.0 * ans, x))
+def inv_square(xp: Namespace, x: Array) -> Array:
+    return xp.np.true_divide(1.0, 1.0 * x * x)
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    unary("square", "x^2", square),
+    unary("sqrt", "the square root", sqrt),
+    unary("cbrt", "the cube root", cbrt),
+    unary("inv", "1 / x", inv),
+    unary("inv_sqrt", "1 / sqrt(x)", inv_sqrt),
+    unary("inv_square", "1 / x^2", inv_square),
+)

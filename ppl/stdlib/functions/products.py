@@ -1,0 +1,78 @@
+"""Products of matrices and vectors.  Stan Functions Reference, "Matrix arithmetic operators".
+
+Every product takes leading axes on either side.  Adjoints: M. Giles, "Collected matrix derivative results for
+forward and reverse mode algorithmic differentiation" (2008), section 2.2.
+"""
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_vjps
+
+
+def transposed(xp: Namespace, a: Array) -> Array:
+    """The matrix transpose under any leading axes."""
+    return xp.np.swapaxes(a, -1, -2)
+
+
+def _outer_left(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) -> Array:
+    return matrix_vector(xp, g, y)
+
+
+def _outer_right(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) -> Array:
+    return matrix_vector(xp, transposed(xp, g), x)
+
+
+@with_vjps(_outer_left, _outer_right)
+def outer(xp: Namespace, x: Array, y: Array) -> Array:
+    return x[..., :, None] * y[..., None, :]
+
+
+@with_vjps(
+    lambda xp, g, ans, a, b: xp.np.matmul(g, transposed(xp, b)),
+    lambda xp, g, ans, a, b: xp.np.matmul(transposed(xp, a), g),
+)
+def matrix_matrix(xp: Namespace, a: Array, b: Array) -> Array:
+    return xp.np.matmul(a, b)
+
+
+def _matrix_adjoint(xp: Namespace, g: Array, ans: Array, a: Array, v: Array) -> Array:
+    """Adjoint of `a` in a v: g v', summed over the rows of a batch at once if `a` is shared by them."""
+    if np.ndim(a) > 2 or np.ndim(v) != np.ndim(g):
+        return outer(xp, g, v)
+    leading = tuple(range(np.ndim(g) - 1))
+    return xp.np.tensordot(g, v, axes=(leading, leading))
+
+
+def _vector_adjoint(xp: Namespace, g: Array, ans: Array, a: Array, v: Array) -> Array:
+    return matrix_vector(xp, transposed(xp, a), g)
+
+
+@with_vjps(_matrix_adjoint, _vector_adjoint)
+def matrix_vector(xp: Namespace, a: Array, v: Array) -> Array:
+    if np.ndim(v) == 1:
+        return xp.np.matmul(a, v)
+    if np.ndim(a) == 2:  # one product for the whole batch
+        return xp.np.matmul(v, transposed(xp, a))
+    return xp.np.matmul(a, v[..., None])[..., 0]
+
+
+def vector_matrix(xp: Namespace, v: Array, a: Array) -> Array:
+    return matrix_vector(xp, transposed(xp, a), v)
+
+
+def _inner_adjoint(xp: Namespace, g: Array, of: Array, other: Array) -> Array:
+    """Adjoint of `of` in its inner product with `other`, summed at once over a batch that shares it."""
+    if np.ndim(of) == 1 and np.ndim(other) == np.ndim(g) + 1:
+        return xp.np.tensordot(g, other, axes=np.ndim(g))
+    return xp.np.expand_dims(g, -1) * other
+
+
+@with_vjps(
+    lambda xp, g, ans, x, y: _inner_adjoint(xp, g, x, y),
+    lambda xp, g, ans, x, y: _inner_adjoint(xp, g, y, x),
+)
+def inner(xp: Namespace, x: Array, y: Array) -> Array:
+    """The dot product over the last axis."""
+    if np.ndim(y) == 1 or np.ndim(x) == 1:
+        return xp.np.dot(x, y) if np.ndim(y) == 1 else xp.np.matmul(y, x)
+    return xp.np.sum(x * y, axis=-1)
