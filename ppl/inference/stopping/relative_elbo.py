@@ -24,8 +24,9 @@ class RelativeElboState(NamedTuple):
 class RelativeElbo:
     """Stop once the mean or the median of the last `window` relative changes is below `tolerance`.
 
-    A change is |ELBO - previous| / |previous|, so the first one needs two ELBOs. Stan compares the first ELBO
-    with zero instead, and divides by the newer one.
+    A change is |ELBO - previous| / |previous|, so the first one needs two ELBOs, and the rule waits until the
+    window is full: one small change is often luck. Stan compares the first ELBO with zero, divides by the
+    newer of the two, and may stop on three changes, of which the first is always 1.
     """
 
     tolerance: float
@@ -53,7 +54,7 @@ class RelativeElbo:
     def _read(self, state: RelativeElboState) -> Reading:
         mean, middle = fmean(state.deltas), median(state.deltas)
         small = [name for name, delta in (("mean", mean), ("median", middle)) if delta < self.tolerance]
-        if small:
+        if small and len(state.deltas) == self.window:
             which = " and ".join(small)
             reason = f"the {which} relative change of the ELBO fell below {self.tolerance:g}"
             return Reading(mean, middle, f"{which} ELBO converged", Outcome(Ending.CONVERGED, reason))

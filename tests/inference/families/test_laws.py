@@ -1,0 +1,99 @@
+"""Laws that hold for every family in the table."""
+
+import numpy as np
+import pytest
+from toy_targets import Quartic, correlated, numeric_gradient, params_of
+
+from ppl.inference.families import FAMILIES
+from ppl.inference.recipes import advi
+
+DIM = 3
+
+
+@pytest.fixture(params=FAMILIES)
+def family(request):
+    return FAMILIES[request.param](DIM)
+
+
+@pytest.fixture
+def params(family):
+    return params_of(family, DIM)
+
+
+def test_params_have_the_size_the_family_says(family):
+    assert family.start(np.zeros(DIM)).shape == (family.size,)
+
+
+def test_start_has_the_mean_and_scale_asked_for(family):
+    params = family.start(np.array([1.0, -2.0, 0.5]), scale=0.3)
+    np.testing.assert_allclose(family.mean(params), [1.0, -2.0, 0.5])
+    np.testing.assert_allclose(family.covariance(params), 0.09 * np.eye(DIM), atol=1e-15)
+
+
+def test_moments_agree_with_draws(family, params):
+    n = 200_000
+    u = family.transform(params, family.noise(n, np.random.default_rng(1)))
+    sd = family.scales(params)
+    np.testing.assert_allclose(u.mean(axis=0), family.mean(params), atol=5 * sd.max() / n**0.5)
+    np.testing.assert_allclose(np.cov(u.T), family.covariance(params), atol=0.02 * sd.max() ** 2)
+
+
+def test_scales_are_the_diagonal_of_the_covariance(family, params):
+    np.testing.assert_allclose(family.scales(params) ** 2, np.diag(family.covariance(params)))
+
+
+def test_entropy_is_minus_the_mean_log_density_of_draws(family, params):
+    u = family.transform(params, family.noise(100_000, np.random.default_rng(2)))
+    log_q = family.log_density(params, u)
+    assert abs(family.entropy(params) + log_q.mean()) < 5 * log_q.std() / len(u) ** 0.5
+
+
+def test_density_integrates_to_one_by_importance_sampling(family, params):
+    rng = np.random.default_rng(3)
+    wide = family.mean(params) + 3 * rng.standard_normal((100_000, DIM))
+    log_wide = -0.5 * (((wide - family.mean(params)) / 3) ** 2 + np.log(2 * np.pi * 9)).sum(axis=1)
+    ratio = np.exp(family.log_density(params, wide) - log_wide)
+    assert abs(ratio.mean() - 1) < 5 * ratio.std() / len(wide) ** 0.5
+
+
+def test_entropy_gradient_is_the_finite_difference(family, params):
+    numeric = numeric_gradient(family.entropy, params)
+    np.testing.assert_allclose(family.entropy_gradient(params), numeric, atol=1e-7)
+
+
+def test_score_is_the_finite_difference_of_the_log_density(family, params):
+    u = np.array([0.3, -1.0, 2.0])
+    numeric = numeric_gradient(lambda v: family.log_density(params, v[None])[0], u)
+    np.testing.assert_allclose(family.score(params, u[None])[0], numeric, rtol=1e-6, atol=1e-7)
+
+
+def test_pull_back_is_the_finite_difference_with_the_noise_held(family, params):
+    target = Quartic(np.array([1.0, -0.5, 2.0]))
+    z = family.noise(5, np.random.default_rng(4))
+
+    def mean_log_density(params):
+        return np.mean([target.log_density(u) for u in family.transform(params, z)])
+
+    gradients = np.array([target.log_density_gradient(u)[1] for u in family.transform(params, z)])
+    numeric = numeric_gradient(mean_log_density, params)
+    np.testing.assert_allclose(family.pull_back(params, z, gradients), numeric, rtol=1e-5, atol=1e-6)
+
+
+def test_no_method_changes_params(family, params):
+    before = params.copy()
+    z = family.noise(2, np.random.default_rng(0))
+    u = family.transform(params, z)
+    family.pull_back(params, z, u), family.score(params, u), family.entropy_gradient(params)
+    np.testing.assert_array_equal(params, before)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_recovers_a_gaussian_that_it_contains(name):
+    target = correlated(DIM)
+    if name == "meanfield":
+        target = type(target)(target.mean, np.diag(np.diag(target.covariance)))
+    fit = advi(target, algorithm=name, seed=3, grad_samples=10, iter=4000, tol_rel_obj=1e-9)
+    sd = np.sqrt(np.diag(target.covariance))
+    np.testing.assert_allclose(fit.mean_u / sd, target.mean / sd, atol=0.06)
+    scaled = fit.family.covariance(fit.params) / np.outer(sd, sd)
+    np.testing.assert_allclose(scaled, target.covariance / np.outer(sd, sd), atol=0.12)

@@ -1,0 +1,117 @@
+"""Toy targets whose posterior is known exactly."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """N(mean, covariance) with every constant, plus `shift` nats."""
+
+    mean: np.ndarray
+    covariance: np.ndarray
+    shift: float = 0.0
+
+    @property
+    def dim(self):
+        return len(self.mean)
+
+    @property
+    def precision(self):
+        return np.linalg.inv(self.covariance)
+
+    def log_density(self, u):
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u):
+        weighted = self.precision @ (u - self.mean)
+        log_det = np.linalg.slogdet(2 * np.pi * self.covariance)[1]
+        return self.shift - 0.5 * float((u - self.mean) @ weighted) - 0.5 * log_det, -weighted
+
+    def explain(self, u):
+        return ""
+
+
+@dataclass(frozen=True)
+class Quartic:
+    """A smooth target that is not Gaussian: sum of -u^4/4 + a u."""
+
+    slope: np.ndarray
+
+    @property
+    def dim(self):
+        return len(self.slope)
+
+    def log_density(self, u):
+        return float(np.sum(self.slope * u - u**4 / 4))
+
+    def log_density_gradient(self, u):
+        return self.log_density(u), self.slope - u**3
+
+    def explain(self, u):
+        return ""
+
+
+@dataclass(frozen=True)
+class HalfSpace:
+    """A standard normal cut to u_1 > bound: nan outside, with a sentence that says so."""
+
+    dim: int
+    bound: float
+
+    def log_density(self, u):
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u):
+        if u[0] <= self.bound:
+            return np.nan, np.full(self.dim, np.nan)
+        return -0.5 * float(u @ u), -u
+
+    def explain(self, u):
+        return f"line 7: sqrt of {u[0] - self.bound:.3g}."
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """Logistic regression with N(0, 1) priors on the weights."""
+
+    x: np.ndarray
+    y: np.ndarray
+
+    @property
+    def dim(self):
+        return self.x.shape[1]
+
+    def log_density(self, u):
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u):
+        eta = self.x @ u
+        prior = -0.5 * float(u @ u) - 0.5 * self.dim * np.log(2 * np.pi)
+        value = prior + float(np.sum(self.y * eta - np.logaddexp(0, eta)))
+        return value, self.x.T @ (self.y - 1 / (1 + np.exp(-eta))) - u
+
+    def explain(self, u):
+        return ""
+
+
+def correlated(dim, seed=0):
+    """A Gaussian with correlations up to about 0.5 and scales from 0.5 to 2."""
+    rng = np.random.default_rng(seed)
+    factor = np.tril(rng.normal(scale=0.3, size=(dim, dim)), -1) + np.eye(dim)
+    factor *= np.geomspace(0.5, 2.0, dim)[:, None]
+    return Gaussian(rng.normal(size=dim), factor @ factor.T)
+
+
+def params_of(family, dim, seed=0):
+    """Some params of a family, not symmetric in anything."""
+    rng = np.random.default_rng(seed)
+    start = family.start(rng.normal(size=dim), scale=0.7)
+    return start + 0.2 * rng.normal(size=family.size)
+
+
+def numeric_gradient(function, at, step=1e-6):
+    """Central differences of a scalar function of a vector."""
+    steps = step * np.eye(len(at))
+    return np.array([(function(at + h) - function(at - h)) / (2 * step) for h in steps])
