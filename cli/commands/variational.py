@@ -1,0 +1,91 @@
+"""`ppl variational`: the main job."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from ppl.cli.arguments import DataPath, ModelPath
+from ppl.cli.options import as_radius, one_of, output_file, positive, radius_or_file, whole
+
+
+class Algorithm(StrEnum):
+    """The approximating family."""
+
+    meanfield = "meanfield"
+    fullrank = "fullrank"
+
+
+class PositiveTransform(StrEnum):
+    """The map from the reals to a positive parameter (ADVI section 3.3)."""
+
+    log = "log"
+    softplus = "softplus"
+
+
+def variational(
+    model: ModelPath,
+    data: DataPath = None,
+    output: Annotated[Path, output_file("CSV of the draws.", "--output", "-o")] = Path("output.csv"),
+    algorithm: Annotated[Algorithm, one_of("meanfield or fullrank.")] = Algorithm.meanfield,
+    iterations: Annotated[int, whole(1, "Most steps taken.", "--iter")] = 10_000,
+    grad_samples: Annotated[int, whole(1, "Draws a gradient averages.")] = 1,
+    elbo_samples: Annotated[int, whole(1, "Draws an ELBO averages.")] = 100,
+    eta: Annotated[float | None, positive("Step size.", show_default="by search")] = None,
+    adapt_iter: Annotated[int, whole(1, "Steps a candidate eta gets.")] = 50,
+    tol_rel_obj: Annotated[float, positive("ELBO change to stop below.")] = 0.01,
+    eval_elbo: Annotated[int, whole(1, "Steps between two ELBOs.")] = 100,
+    draws: Annotated[int, whole(0, "Draws to write.")] = 1000,
+    init: Annotated[str, radius_or_file("Radius, 0 or JSON file.")] = "2",
+    seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
+    refresh: Annotated[int, whole(0, "Steps a progress line; 0: none.")] = 100,
+    diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
+    positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
+    require_converged: Annotated[bool, typer.Option("--require-converged", help="Else exit with 3.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+) -> None:
+    """Fit MODEL to DATA; write the draws.
+
+    \b
+    First example:
+      ppl variational models/eight_schools/eight_schools.model \\
+          models/eight_schools/eight_schools.data.json
+    """
+    from ppl.cli.progress import shown
+    from ppl.cli.report import exit_status, report
+    from ppl.compile import compile_model
+    from rich.console import Console
+
+    from ppl.results.fit import variational as fit_variational
+
+    console = Console(quiet=quiet)
+    posterior = compile_model(model, positive_transform=positive_transform.value).condition(data or {})
+    with shown(console, refresh) as listener:
+        fit = fit_variational(
+            posterior,
+            progress=listener,
+            algorithm=algorithm.value,
+            iter=iterations,
+            grad_samples=grad_samples,
+            elbo_samples=elbo_samples,
+            eta=eta,
+            adapt_iter=adapt_iter,
+            tol_rel_obj=tol_rel_obj,
+            eval_elbo=eval_elbo,
+            draws=draws,
+            init=as_radius(init),
+            seed=seed,
+        )
+    info = {
+        "data_file": str(data or ""),
+        "refresh": refresh,
+        "positive_transform": positive_transform.value,
+        "diagnostic_file": str(diagnostic_file or ""),
+    }
+    fit.save_csv(output, **info)
+    files = [output]
+    if diagnostic_file:
+        fit.save_diagnostics(diagnostic_file, **{**info, "output_file": str(output)})
+        files.append(diagnostic_file)
+    report(console, fit, files)
+    raise typer.Exit(exit_status(fit.outcome, require_converged))

@@ -1,0 +1,82 @@
+"""The command `ppl`: its commands, and the one place where an error becomes a sentence and an exit status."""
+
+import sys
+import traceback
+from typing import Annotated, NoReturn
+
+import typer
+from ppl.cli.commands.check import check
+from ppl.cli.commands.show import show
+from ppl.cli.commands.variational import variational
+
+from ppl.errors import InferenceError, PPLError
+
+COMMANDS = (variational, check, show)
+
+REFUSED, FAILED, INTERNAL = 1, 3, 70
+
+app = typer.Typer(
+    name="ppl",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in COMMANDS:
+    app.command()(command)
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"ppl {version('ppl')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def ppl(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """A Stan-like program and its data go in, a posterior comes out.
+
+    \b
+    First example:
+      ppl variational models/eight_schools/eight_schools.model \\
+          models/eight_schools/eight_schools.data.json
+
+    \b
+    Exit status: 0 done, 1 the program or its data is refused,
+    2 wrong usage, 3 inference failed, 130 interrupted.
+    """
+
+
+def main(argv: list[str] | None = None) -> NoReturn:
+    """Runs one command and exits; a user's mistake ends in a message, never in a traceback."""
+    try:
+        app(argv)
+    except InferenceError as error:
+        _exit(FAILED, str(error))
+    except PPLError as error:
+        _exit(REFUSED, str(error))
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone: nothing is left to say it to
+        sys.exit(REFUSED)
+    except OSError as error:
+        _exit(REFUSED, f"{error.filename or 'file'}: {error.strerror or error}")
+    except Exception:
+        traceback.print_exc()
+        _exit(
+            INTERNAL,
+            "internal error: a bug in ppl, not in your program. Please report the lines above.",
+        )
+    sys.exit(0)
+
+
+def _exit(status: int, message: str) -> NoReturn:
+    print(f"ppl: {message}", file=sys.stderr)
+    sys.exit(status)

@@ -1,0 +1,65 @@
+"""Kinds of options; each refuses a value out of range as wrong usage, before anything runs."""
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def whole(least: int, text: str, *names: str) -> Any:
+    """An option that takes an integer of at least `least`."""
+
+    def check(value: int) -> int:
+        if value < least:
+            raise typer.BadParameter(f"{value} is too small; expected an integer of at least {least}.")
+        return value
+
+    return typer.Option(*names, metavar="N", callback=check, help=text)
+
+
+def positive(text: str, **more: Any) -> Any:
+    """An option that takes a finite number above 0."""
+
+    def check(value: float | None) -> float | None:
+        if value is not None and not 0 < value < float("inf"):
+            raise typer.BadParameter(f"{value:g} is out of range; expected a finite number above 0.")
+        return value
+
+    return typer.Option(metavar="X", callback=check, help=text, **more)
+
+
+def output_file(text: str, *names: str) -> Any:
+    """An option that takes a file to write, refused before the run rather than after it."""
+
+    def check(path: Path | None) -> Path | None:
+        if path and path.is_dir():
+            raise typer.BadParameter(f"'{path}' is a folder; expected the name of a file.")
+        if path and not path.parent.is_dir():
+            raise typer.BadParameter(f"there is no folder '{path.parent}' to write '{path.name}' in.")
+        return path
+
+    return typer.Option(*names, metavar="FILE", callback=check, help=text)
+
+
+def one_of(text: str) -> Any:
+    return typer.Option(metavar="NAME", help=text)
+
+
+def radius_or_file(text: str) -> Any:
+    """An option that takes a radius of at least 0 or a JSON file; `as_radius` gives its value."""
+
+    def check(given: str) -> str:
+        value = as_radius(given)
+        if not (0 <= value < float("inf") if isinstance(value, float) else Path(value).is_file()):
+            raise typer.BadParameter(f"'{given}' is neither a radius of at least 0 nor a JSON file.")
+        return given
+
+    return typer.Option(metavar="X", callback=check, help=text)
+
+
+def as_radius(given: str) -> float | str:
+    """A number where `given` is one, else the path it is."""
+    try:
+        return float(given)
+    except ValueError:
+        return given

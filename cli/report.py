@@ -1,0 +1,42 @@
+"""What is said at the end of a run."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+
+from ppl.inference.outcome import Ending, Outcome
+from ppl.results.fit import Fit
+from ppl.results.summary import Summary, as_table
+
+ROWS = 20
+
+
+def report(console: Console, fit: Fit, files: Iterable[Path]) -> None:
+    """The parameters' table, the ELBO, the outcome, what deserves a note, the files written."""
+    names = set(fit.posterior.param_names())
+    files = list(files)
+    parameters = Summary(tuple(row for row in fit.summary() if row.name in names))
+    console.print(as_table(parameters, limit=ROWS, rest=f" (all in {files[0]})"))
+    console.print()
+    for text in (quality(fit), fit.outcome.sentence, *fit.notes, f"Wrote {' and '.join(map(str, files))}."):
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def quality(fit: Fit) -> str:
+    how = "found by search" if fit.settings.eta is None else "as given"
+    return (
+        f"ELBO {fit.elbo:.2f} ± {fit.elbo_se:.2f} after {fit.result.iterations} iterations "
+        f"({fit.settings.algorithm}, eta = {fit.eta:g} {how}, seed {fit.settings.seed})."
+    )
+
+
+def exit_status(outcome: Outcome, require_converged: bool) -> int:
+    """0, but 3 for a run that failed and 130, the shell's word for it, for one stopped by Ctrl-C."""
+    if outcome.ending is Ending.INTERRUPTED:
+        return 130
+    if outcome.ending is Ending.DIVERGED or (require_converged and not outcome.converged):
+        print(f"ppl: {outcome.sentence}", file=sys.stderr)
+        return 3
+    return 0
