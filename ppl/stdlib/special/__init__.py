@@ -1,0 +1,1 @@
+"""Special functions that SciPy lacks, or whose derivatives autograd lacks."""

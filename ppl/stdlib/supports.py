@@ -1,0 +1,70 @@
+"""Where an argument of a distribution may lie: what the record's `args` name.
+
+A support says what a value must be (the words go into error messages), tests membership elementwise, and
+gives sample points well inside it, at which the laws of the standard library are tried.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Support:
+    """One set of values.
+
+    must_be   completes "sigma must be ..."
+    contains  value -> bool array, elementwise for scalars
+    sample    (generator, shape) -> points of the set, shape (*shape,) for scalars
+    """
+
+    name: str
+    must_be: str
+    contains: Callable[[Any], Any]
+    sample: Callable[[np.random.Generator, Shape], Any]
+    discrete: bool = False
+
+
+def _log_normal(generator: np.random.Generator, shape: Shape) -> Any:
+    return np.exp(generator.normal(0.2, 0.5, shape))
+
+
+def _inner(low: float, high: float) -> Callable[[np.random.Generator, Shape], Any]:
+    return lambda generator, shape: generator.uniform(low, high, shape)
+
+
+def _between(low: float, high: float) -> Callable[[Any], Any]:
+    return lambda x: (np.asarray(x) >= low) & (np.asarray(x) <= high)
+
+
+def _counts(generator: np.random.Generator, shape: Shape) -> Any:
+    return generator.integers(1, 12, shape)
+
+
+CONTINUOUS = (
+    Support("real", "finite", np.isfinite, lambda g, shape: g.normal(0.0, 1.0, shape)),
+    Support("positive", "positive and finite", lambda x: (np.asarray(x) > 0) & np.isfinite(x), _log_normal),
+    Support(
+        "nonnegative", "nonnegative and finite", lambda x: (np.asarray(x) >= 0) & np.isfinite(x), _log_normal
+    ),
+    Support("unit_interval", "in the interval [0, 1]", _between(0.0, 1.0), _inner(0.1, 0.9)),
+    Support(
+        "open_unit",
+        "strictly between 0 and 1",
+        lambda x: (np.asarray(x) > 0) & (np.asarray(x) < 1),
+        _inner(0.1, 0.9),
+    ),
+    Support("angle", "in the interval [-pi, pi]", _between(-np.pi, np.pi), _inner(-2.5, 2.5)),
+)
+
+DISCRETE = (
+    Support("int", "an integer", np.isfinite, lambda g, shape: g.integers(-6, 7, shape), discrete=True),
+    Support("count", "nonnegative", lambda x: np.asarray(x) >= 0, _counts, discrete=True),
+    Support("binary", "0 or 1", _between(0, 1), lambda g, shape: g.integers(0, 2, shape), discrete=True),
+)
+
+SUPPORTS: dict[str, Support] = {support.name: support for support in (*CONTINUOUS, *DISCRETE)}
