@@ -1,0 +1,152 @@
+"""Lower and upper bounds, element by element.
+
+Stan Reference Manual, "Constraint Transforms": lower bounded, upper bounded, lower and upper bounded
+scalars.  An infinite bound is no bound, for each element by itself.  Softplus in place of exp is the
+second map of Kucukelbir et al. 2017 (ADVI), section 3.3.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
+from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.sentences import first_element, number
+
+Rule = Callable[[Namespace, Array, Array, Array], tuple[Array, ...]]  # (xp, value, lower, upper)
+
+
+def log_sigmoid(xp: Namespace, u: Array) -> Array:
+    return -xp.np.logaddexp(0.0, -u)
+
+
+def _interval(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    log_slope = xp.np.log(b - a) + log_sigmoid(xp, u) + log_sigmoid(xp, -u)
+    return a + (b - a) * xp.special.expit(u), log_slope
+
+
+def _above(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    return a + xp.np.exp(u), u
+
+
+def _above_softplus(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    return a + xp.np.logaddexp(0.0, u), log_sigmoid(xp, u)
+
+
+def _below(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    return b - xp.np.exp(u), u
+
+
+def _free(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    return u, 0.0 * u
+
+
+def _from_interval(xp: Namespace, x: Array, a: Array, b: Array) -> tuple[Array]:
+    return (xp.np.log(x - a) - xp.np.log(b - x),)
+
+
+def _from_above(xp: Namespace, x: Array, a: Array, b: Array) -> tuple[Array]:
+    return (xp.np.log(x - a),)
+
+
+def _from_above_softplus(xp: Namespace, x: Array, a: Array, b: Array) -> tuple[Array]:
+    return (x - a + xp.np.log(-xp.np.expm1(a - x)),)
+
+
+def _from_below(xp: Namespace, x: Array, a: Array, b: Array) -> tuple[Array]:
+    return (xp.np.log(b - x),)
+
+
+def _from_free(xp: Namespace, x: Array, a: Array, b: Array) -> tuple[Array]:
+    return (x,)
+
+
+# Rules for an element with both bounds, a lower one, an upper one, none.
+CONSTRAIN = (_interval, _above, _below, _free)
+CONSTRAIN_SOFTPLUS = (_interval, _above_softplus, _below, _free)
+UNCONSTRAIN = (_from_interval, _from_above, _from_below, _from_free)
+UNCONSTRAIN_SOFTPLUS = (_from_interval, _from_above_softplus, _from_below, _from_free)
+NEUTRAL = (0.5, 0.0, 1.0)  # stands in for (value, lower, upper) where a rule does not apply
+
+
+def by_bounds(xp: Namespace, rules: tuple[Rule, ...], v: Array, a: Array, b: Array) -> tuple[Array, ...]:
+    """Apply to every element of `v` the rule of its bounds; bounds broadcast against `v`."""
+    lower, upper = np.not_equal(xp.plain(a), -np.inf), np.not_equal(xp.plain(b), np.inf)
+    cases = (lower & upper, lower & ~upper, ~lower & upper, ~lower & ~upper)
+    parts = []
+    for here, rule in zip(cases, rules, strict=True):
+        if here.all():
+            return rule(xp, v, a, b)
+        if here.any():
+            tame = (xp.np.where(here, *pair) for pair in zip((v, a, b), NEUTRAL, strict=True))
+            parts.append([xp.np.where(here, result, 0.0) for result in rule(xp, *tame)])
+    return tuple(sum(part) for part in zip(*parts, strict=True))
+
+
+def _constrain(rules: Any, xp: Namespace, u: Array, shape: Shape, a: Array, b: Array) -> tuple[Array, Array]:
+    x, log_slope = by_bounds(xp, rules, unflatten(xp, u, shape), a, b)
+    return x, xp.np.sum(log_slope)
+
+
+def _unconstrain(rules: Any, x: Array, shape: Shape, a: Array, b: Array) -> Array:
+    (u,) = by_bounds(NUMPY, rules, np.asarray(x, dtype=float), a, b)
+    return flatten(NUMPY, u, shape)
+
+
+def _check(x: Array, shape: Shape, a: Array, b: Array) -> str | None:
+    values = np.asarray(x, dtype=float)
+    lower, upper = np.broadcast_to(a, values.shape), np.broadcast_to(b, values.shape)
+    return first_element(values, values >= lower, lambda i: f"at least {number(lower[i])}") or first_element(
+        values, values <= upper, lambda i: f"at most {number(upper[i])}"
+    )
+
+
+def _one_sided(function: Callable[..., Any], lower: bool) -> Callable[..., Any]:
+    """`function(..., a, b)` with the other bound infinite."""
+    if lower:
+        return lambda *args: function(*args, np.inf)
+    return lambda *args: function(*args[:-1], -np.inf, args[-1])
+
+
+LOWER = Constraint(
+    keyword="lower",
+    meaning="at least the lower bound: x = lower + exp(u)",
+    arguments=("lower",),
+    free_shape=flat_shape,
+    constrain=_one_sided(partial(_constrain, CONSTRAIN), lower=True),
+    unconstrain=_one_sided(partial(_unconstrain, UNCONSTRAIN), lower=True),
+    check=_one_sided(_check, lower=True),
+)
+
+LOWER_SOFTPLUS = Constraint(
+    keyword="lower",
+    meaning="at least the lower bound: x = lower + log(1 + exp(u))",
+    arguments=("lower",),
+    free_shape=flat_shape,
+    constrain=_one_sided(partial(_constrain, CONSTRAIN_SOFTPLUS), lower=True),
+    unconstrain=_one_sided(partial(_unconstrain, UNCONSTRAIN_SOFTPLUS), lower=True),
+    check=_one_sided(_check, lower=True),
+)
+
+UPPER = Constraint(
+    keyword="upper",
+    meaning="at most the upper bound: x = upper - exp(u)",
+    arguments=("upper",),
+    free_shape=flat_shape,
+    constrain=_one_sided(partial(_constrain, CONSTRAIN), lower=False),
+    unconstrain=_one_sided(partial(_unconstrain, UNCONSTRAIN), lower=False),
+    check=_one_sided(_check, lower=False),
+)
+
+LOWER_UPPER = Constraint(
+    keyword="lower_upper",
+    meaning="between the bounds: x = lower + (upper - lower) inv_logit(u)",
+    arguments=("lower", "upper"),
+    free_shape=flat_shape,
+    constrain=partial(_constrain, CONSTRAIN),
+    unconstrain=partial(_unconstrain, UNCONSTRAIN),
+    check=_check,
+)

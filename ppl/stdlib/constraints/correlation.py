@@ -1,0 +1,116 @@
+"""Correlation matrices and their Cholesky factors, from canonical partial correlations tanh(u).
+
+Lewandowski, Kurowicka and Joe 2009; Stan Reference Manual, "Correlation matrix" and "Cholesky factor of a
+correlation matrix".  With z_ij = tanh(u_ij) below the diagonal,
+L_ij = z_ij prod_{j' < j} sqrt(1 - z_ij'^2) and L_ii = prod_{j' < i} sqrt(1 - z_ij'^2).
+"""
+
+import math
+from functools import partial
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.layout import Places, place, strictly_lower_by_columns, strictly_lower_by_rows
+from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.sentences import (
+    TOLERANCE,
+    each,
+    not_lower_triangular,
+    not_positive_definite,
+    not_positive_diagonal,
+    not_symmetric,
+    number,
+)
+
+
+def _log_one_minus_squared_tanh(xp: Namespace, u: Array) -> Array:
+    """log(1 - tanh(u)^2) = -2 log cosh(u)."""
+    return 2.0 * (math.log(2.0) - xp.np.logaddexp(u, -u))
+
+
+def _factor(xp: Namespace, u: Array, log_rest: Array, shape: Shape, places: Places) -> Array:
+    rests = place(xp, log_rest, shape, places)
+    used = xp.np.cumsum(rests, axis=-1) - rests
+    partials = place(xp, xp.np.tanh(u), shape, places) + np.eye(shape[0])
+    return partials * xp.np.exp(0.5 * used)
+
+
+def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    """log|J| = sum_{j < i} (1 + (i - j - 1) / 2) log(1 - z_ij^2)."""
+    rows, columns = places = strictly_lower_by_rows(shape[0])
+    log_rest = _log_one_minus_squared_tanh(xp, u)
+    log_jacobian = xp.np.sum((1.0 + 0.5 * (rows - columns - 1)) * log_rest)
+    return _factor(xp, u, log_rest, shape, places), log_jacobian
+
+
+def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    """X = L L' with log|J| = sum_{j < i} (1 + (K - j - 1) / 2) log(1 - z_ij^2)."""
+    _, columns = places = strictly_lower_by_columns(shape[0])
+    log_rest = _log_one_minus_squared_tanh(xp, u)
+    log_jacobian = xp.np.sum((1.0 + 0.5 * (shape[0] - columns - 2)) * log_rest)
+    factor = _factor(xp, u, log_rest, shape, places)
+    return xp.np.matmul(factor, xp.np.swapaxes(factor, -1, -2)), log_jacobian
+
+
+def _partial_correlations(xp: Namespace, factor: Array, places: Places) -> Array:
+    """u = artanh(z) = arsinh(L_ij / sqrt(sum_{j' > j} L_ij'^2)), free of cancellation near |z| = 1."""
+    squares = factor * factor
+    from_here_on = xp.np.cumsum(squares[..., ::-1], axis=-1)[..., ::-1]
+    elements = factor[(..., *places)]
+    after = from_here_on[(..., places[0], places[1] + 1)]
+    return xp.np.arcsinh(elements / xp.np.sqrt(after))
+
+
+def unconstrain_cholesky(xp: Namespace, x: Array, shape: Shape) -> Array:
+    return _partial_correlations(xp, x, strictly_lower_by_rows(shape[0]))
+
+
+def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
+    return _partial_correlations(xp, xp.linalg.cholesky(x), strictly_lower_by_columns(shape[0]))
+
+
+def _not_unit_rows(x: np.ndarray) -> str | None:
+    for i, squared in enumerate(np.sum(x * x, axis=1)):
+        if not abs(squared - 1) <= TOLERANCE:
+            return (
+                f"is not the factor of a correlation matrix: the squares of row {i + 1} sum to "
+                f"{number(squared)}, but must sum to 1 (tolerance {TOLERANCE:g})"
+            )
+    return None
+
+
+def _not_unit_diagonal(x: np.ndarray) -> str | None:
+    for i, value in enumerate(np.diagonal(x)):
+        if not abs(value - 1) <= TOLERANCE:
+            return f"has {number(value)} at [{i + 1},{i + 1}], but its diagonal must be 1"
+    return None
+
+
+def check_cholesky(x: Array, shape: Shape) -> str | None:
+    return each(x, 2, lambda f: not_lower_triangular(f) or not_positive_diagonal(f) or _not_unit_rows(f))
+
+
+def check(x: Array, shape: Shape) -> str | None:
+    return each(x, 2, lambda c: not_symmetric(c) or _not_unit_diagonal(c) or not_positive_definite(c))
+
+
+CHOLESKY_FACTOR_CORR = Constraint(
+    keyword="cholesky_factor_corr",
+    meaning="the lower triangular factor, with positive diagonal, of a correlation matrix",
+    arguments=(),
+    free_shape=lambda shape: (shape[0] * (shape[0] - 1) // 2,),
+    constrain=constrain_cholesky,
+    unconstrain=partial(unconstrain_cholesky, NUMPY),
+    check=check_cholesky,
+)
+
+CORR_MATRIX = Constraint(
+    keyword="corr_matrix",
+    meaning="a symmetric positive definite matrix with unit diagonal",
+    arguments=(),
+    free_shape=lambda shape: (shape[0] * (shape[0] - 1) // 2,),
+    constrain=constrain,
+    unconstrain=partial(unconstrain, NUMPY),
+    check=check,
+)

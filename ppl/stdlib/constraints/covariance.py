@@ -1,0 +1,85 @@
+"""Covariance matrices and their Cholesky factors.
+
+Stan Reference Manual, "Covariance matrix" and "Cholesky factor of a covariance matrix": the triangle is
+filled row by row, its diagonal with exponentials.
+"""
+
+import math
+from functools import partial
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.layout import Places, count, lower_by_rows, place
+from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.sentences import (
+    each,
+    not_lower_triangular,
+    not_positive_definite,
+    not_positive_diagonal,
+    not_symmetric,
+)
+
+
+def _diagonal(places: Places) -> np.ndarray:
+    """Which of the elements at `places` lie on the diagonal."""
+    return np.flatnonzero(places[0] == places[1])
+
+
+def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    """log|J| = sum of the elements of u on the diagonal."""
+    places = lower_by_rows(shape)
+    diagonal = _diagonal(places)
+    log_scales = u[..., diagonal]
+    elements = xp.put(xp.own(u), (..., diagonal), xp.np.exp(log_scales))
+    return place(xp, elements, shape, places), xp.np.sum(log_scales)
+
+
+def unconstrain_cholesky(xp: Namespace, x: Array, shape: Shape) -> Array:
+    places = lower_by_rows(shape)
+    diagonal = _diagonal(places)
+    elements = x[(..., *places)]
+    return xp.put(elements, (..., diagonal), xp.np.log(elements[..., diagonal]))
+
+
+def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    """X = L L' with log|J| = K log 2 + sum_i (K - i + 2) log L_ii."""
+    size = shape[0]
+    factor, _ = constrain_cholesky(xp, u, shape)
+    log_scales = u[..., _diagonal(lower_by_rows(shape))]
+    weights = size + 1.0 - np.arange(size)
+    log_jacobian = xp.np.sum(weights * log_scales) + size * math.log(2.0) * count(u, 1)
+    return xp.np.matmul(factor, xp.np.swapaxes(factor, -1, -2)), log_jacobian
+
+
+def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
+    return unconstrain_cholesky(xp, xp.linalg.cholesky(x), shape)
+
+
+def check_cholesky(x: Array, shape: Shape) -> str | None:
+    return each(x, 2, lambda factor: not_lower_triangular(factor) or not_positive_diagonal(factor))
+
+
+def check(x: Array, shape: Shape) -> str | None:
+    return each(x, 2, lambda matrix: not_symmetric(matrix) or not_positive_definite(matrix))
+
+
+CHOLESKY_FACTOR_COV = Constraint(
+    keyword="cholesky_factor_cov",
+    meaning="a lower triangular matrix with positive diagonal, at least as many rows as columns",
+    arguments=(),
+    free_shape=lambda shape: (len(lower_by_rows(shape)[0]),),
+    constrain=constrain_cholesky,
+    unconstrain=partial(unconstrain_cholesky, NUMPY),
+    check=check_cholesky,
+)
+
+COV_MATRIX = Constraint(
+    keyword="cov_matrix",
+    meaning="a symmetric positive definite matrix",
+    arguments=(),
+    free_shape=lambda shape: (shape[0] * (shape[0] + 1) // 2,),
+    constrain=constrain,
+    unconstrain=partial(unconstrain, NUMPY),
+    check=check,
+)

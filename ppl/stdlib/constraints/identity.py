@@ -1,0 +1,26 @@
+"""No constraint: the map that keeps every element."""
+
+from functools import partial
+
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
+from ppl.stdlib.constraints.record import Constraint, Shape
+
+
+def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    return unflatten(xp, u, shape), 0.0
+
+
+def check(x: Array, shape: Shape) -> None:
+    return None
+
+
+IDENTITY = Constraint(
+    keyword="identity",
+    meaning="no constraint",
+    arguments=(),
+    free_shape=flat_shape,
+    constrain=constrain,
+    unconstrain=partial(flatten, NUMPY),
+    check=check,
+)

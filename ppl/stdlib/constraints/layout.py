@@ -1,0 +1,57 @@
+"""Where the elements of an unconstrained block go: matrices column by column, triangles as each type says."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.constraints.record import Shape
+
+Places = tuple[np.ndarray, np.ndarray]  # rows and columns, 0-based
+
+
+def flat_shape(shape: Shape) -> Shape:
+    """The shape of the unconstrained block of a type that keeps its number of elements."""
+    return (math.prod(shape),) if shape else ()
+
+
+def unflatten(xp: Namespace, u: Array, shape: Shape) -> Array:
+    """(*arrays, R * C) -> (*arrays, R, C), the first index fastest; vectors and scalars as they are."""
+    if len(shape) < 2:
+        return u
+    rows, columns = shape
+    return xp.np.swapaxes(xp.np.reshape(u, (*u.shape[:-1], columns, rows)), -1, -2)
+
+
+def flatten(xp: Namespace, x: Array, shape: Shape) -> Array:
+    """The inverse of `unflatten`."""
+    if len(shape) < 2:
+        return x
+    return xp.np.reshape(xp.np.swapaxes(x, -1, -2), (*x.shape[:-2], math.prod(shape)))
+
+
+def lower_by_rows(shape: Shape) -> Places:
+    """The lower triangle with its diagonal: (1,1), (2,1), (2,2), (3,1), ..."""
+    return np.tril_indices(shape[0], m=shape[1])
+
+
+def strictly_lower_by_rows(size: int) -> Places:
+    """(2,1), (3,1), (3,2), (4,1), ..."""
+    return np.tril_indices(size, -1)
+
+
+def strictly_lower_by_columns(size: int) -> Places:
+    """(2,1), (3,1), ..., (K,1), (3,2), ..."""
+    columns, rows = np.triu_indices(size, 1)
+    return rows, columns
+
+
+def place(xp: Namespace, values: Array, shape: Shape, places: Places) -> Array:
+    """A matrix (*arrays, *shape) with `values` (*arrays, n) at `places` and zero elsewhere."""
+    return xp.put(np.zeros((*values.shape[:-1], *shape)), (..., *places), values)
+
+
+def count(u: Any, axes: int) -> int:
+    """How many values lie along the leading array axes of `u`."""
+    return math.prod(u.shape[: u.ndim - axes])

@@ -1,0 +1,115 @@
+"""Simplexes and matrices of them: the softmax of a vector that sums to zero.
+
+Stan Reference Manual 2.37, "Unit simplex": the inverse isometric log-ratio transform, with
+log|J| = sum_k log x_k + log(K) / 2.
+"""
+
+import math
+from functools import partial
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.layout import count, flatten, unflatten
+from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
+from ppl.stdlib.constraints.sum_to_zero import contract, expand
+
+
+def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    size = u.shape[-1] + 1
+    z = expand(xp, u)
+    log_total = xp.special.logsumexp(z, axis=-1, keepdims=True)
+    # sum_k log x_k = -K log_total, since z sums to zero
+    return xp.np.exp(z - log_total), -size * xp.np.sum(log_total) + 0.5 * math.log(size) * count(u, 1)
+
+
+def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
+    return contract(xp, xp.np.log(x))
+
+
+def constrain_rows(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    return constrain(xp, unflatten(xp, u, _free_rows(shape)), shape[1:])
+
+
+def unconstrain_rows(xp: Namespace, x: Array, shape: Shape) -> Array:
+    return flatten(xp, unconstrain(xp, x, shape[1:]), _free_rows(shape))
+
+
+def constrain_columns(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    columns = xp.np.swapaxes(unflatten(xp, u, _free_columns(shape)), -1, -2)
+    x, log_jacobian = constrain(xp, columns, shape[:1])
+    return xp.np.swapaxes(x, -1, -2), log_jacobian
+
+
+def unconstrain_columns(xp: Namespace, x: Array, shape: Shape) -> Array:
+    columns = unconstrain(xp, xp.np.swapaxes(x, -1, -2), shape[:1])
+    return flatten(xp, xp.np.swapaxes(columns, -1, -2), _free_columns(shape))
+
+
+def _free_rows(shape: Shape) -> Shape:
+    return shape[0], shape[1] - 1
+
+
+def _free_columns(shape: Shape) -> Shape:
+    return shape[0] - 1, shape[1]
+
+
+def _not_a_simplex(x: np.ndarray) -> str | None:
+    negative = np.argwhere(~(x >= 0))
+    if len(negative):
+        k = int(negative[0, 0])
+        return f"is not a simplex: element [{k + 1}] is {number(x[k])}, but must be at least 0"
+    if not abs(x.sum() - 1) <= TOLERANCE:
+        return f"is not a simplex: sums to {number(x.sum())}, but must sum to 1 (tolerance {TOLERANCE:g})"
+    return None
+
+
+def _not_stochastic(lines: np.ndarray, name: str) -> str | None:
+    for i, line in enumerate(lines):
+        if (fault := _not_a_simplex(line)) is not None:
+            return f"is not stochastic: {name} {i + 1} {fault}"
+    return None
+
+
+def check(x: Array, shape: Shape) -> str | None:
+    return each(x, 1, _not_a_simplex)
+
+
+def check_rows(x: Array, shape: Shape) -> str | None:
+    return each(x, 2, lambda matrix: _not_stochastic(matrix, "row"))
+
+
+def check_columns(x: Array, shape: Shape) -> str | None:
+    return each(x, 2, lambda matrix: _not_stochastic(matrix.T, "column"))
+
+
+SIMPLEX = Constraint(
+    keyword="simplex",
+    meaning="a vector of non-negative numbers that sums to one",
+    arguments=(),
+    free_shape=lambda shape: (shape[0] - 1,),
+    constrain=constrain,
+    unconstrain=partial(unconstrain, NUMPY),
+    check=check,
+)
+
+ROW_STOCHASTIC_MATRIX = Constraint(
+    keyword="row_stochastic_matrix",
+    meaning="a matrix whose rows are simplexes",
+    arguments=(),
+    free_shape=lambda shape: (math.prod(_free_rows(shape)),),
+    constrain=constrain_rows,
+    unconstrain=partial(unconstrain_rows, NUMPY),
+    check=check_rows,
+)
+
+COLUMN_STOCHASTIC_MATRIX = Constraint(
+    keyword="column_stochastic_matrix",
+    meaning="a matrix whose columns are simplexes",
+    arguments=(),
+    free_shape=lambda shape: (math.prod(_free_columns(shape)),),
+    constrain=constrain_columns,
+    unconstrain=partial(unconstrain_columns, NUMPY),
+    check=check_columns,
+)
