@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
@@ -77,5 +78,6 @@ def _finite_draws(
     return Draws(z, u, value, gradient, dropped)
 
 
-def _not_finite(value: Array, gradient: Array) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
-    return np.flatnonzero(~(np.isfinite(value) & np.isfinite(gradient).all(axis=1)))
+def _not_finite(value: Array, gradient: Array) -> NDArray[np.intp]:
+    bad: NDArray[np.intp] = (~(np.isfinite(value) & np.isfinite(gradient).all(axis=1))).nonzero()[0]
+    return bad

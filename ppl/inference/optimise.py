@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.inference.averaging import Averaging
 from ppl.inference.elbo import estimate_elbo
 from ppl.inference.estimators.estimate import Estimator
 from ppl.inference.families.family import Family
@@ -26,6 +27,7 @@ class Algorithm:
     estimator: Estimator
     step_rule: StepRule[Any]
     stopping: StoppingRule[Any]
+    averaging: Averaging
     iterations: int
     grad_samples: int
     elbo_samples: int
@@ -41,23 +43,24 @@ class TracePoint(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The whole state of a run between two iterations."""
+    """The whole state of a run between two iterations: `params` is where it stands, `average` its answer."""
 
     iteration: int
     params: Array
+    average: Array
     gradient: Array
     step_state: Any
     stopping_state: Any
     trace: tuple[TracePoint, ...]
     best_elbo: float
-    best_params: Array
+    best: Array
     dropped: int
 
 
 def begin(algorithm: Algorithm, params: Array) -> Run:
     """The state before the first iteration, at `params` (size,)."""
     step_state, stopping_state = algorithm.step_rule.init(params), algorithm.stopping.init()
-    return Run(0, params, np.zeros_like(params), step_state, stopping_state, (), -math.inf, params, 0)
+    return Run(0, params, params, np.zeros_like(params), step_state, stopping_state, (), -math.inf, params, 0)
 
 
 def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator) -> Run:
@@ -68,10 +71,12 @@ def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Gener
     estimate = algorithm.estimator(target, algorithm.family, run.params, algorithm.grad_samples, rng)
     params, step_state = algorithm.step_rule.step(run.step_state, run.params, estimate.gradient)
     if not np.isfinite(params).all():
-        raise InferenceError(f"the parameters are not finite after iteration {run.iteration + 1}")
+        raise InferenceError("the step led to parameters that are not finite")
+    iteration = run.iteration + 1
     return run._replace(
-        iteration=run.iteration + 1,
+        iteration=iteration,
         params=params,
+        average=algorithm.averaging.update(run.average, params, iteration),
         gradient=estimate.gradient,
         step_state=step_state,
         dropped=run.dropped + estimate.dropped,
@@ -88,7 +93,8 @@ def optimise(
 ) -> tuple[Run, Outcome]:
     """Climb the ELBO from `params` until the stopping rule, the budget, trouble or Ctrl-C ends the run.
 
-    A run that diverges ends at the parameters of the best ELBO seen; an interrupted one where it stands.
+    The answer is the `average` of the run that is returned. When the run diverges, that is the one with the
+    best ELBO seen.
     """
     run, began = begin(algorithm, params), perf_counter()
     try:
@@ -112,8 +118,8 @@ def _check(
     algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator, began: float
 ) -> tuple[Run, Reading]:
     """Estimate the ELBO and ask the stopping rule."""
-    elbo = estimate_elbo(target, algorithm.family, run.params, algorithm.elbo_samples, rng)
-    checkpoint = Checkpoint(run.iteration, elbo.value, run.params, run.gradient)
+    elbo = estimate_elbo(target, algorithm.family, run.average, algorithm.elbo_samples, rng)
+    checkpoint = Checkpoint(run.iteration, elbo.value, run.average, run.gradient)
     state, reading = algorithm.stopping.update(run.stopping_state, checkpoint)
     run = run._replace(
         stopping_state=state,
@@ -121,7 +127,7 @@ def _check(
         dropped=run.dropped + elbo.dropped,
     )
     if elbo.value > run.best_elbo:
-        run = run._replace(best_elbo=elbo.value, best_params=run.params)
+        run = run._replace(best_elbo=elbo.value, best=run.average)
     return run, reading
 
 
@@ -139,5 +145,5 @@ def _report(algorithm: Algorithm, run: Run, reading: Reading) -> Progress:
 
 def _end(run: Run, outcome: Outcome) -> tuple[Run, Outcome]:
     if outcome.ending is Ending.DIVERGED:
-        return run._replace(params=run.best_params), outcome
+        return run._replace(average=run.best), outcome
     return run, outcome

@@ -21,6 +21,7 @@ class Settings:
     tol_rel_obj: float
     eval_elbo: int
     draws: int
+    average: bool = False
 
     def __post_init__(self) -> None:
         if self.algorithm not in FAMILIES:

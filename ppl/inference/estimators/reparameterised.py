@@ -14,4 +14,4 @@ def reparameterised(
     """Average the gradients of the log density along n draws, and add the gradient of the entropy."""
     draws = draws_with_gradient(target, family, params, n, rng)
     gradient = family.pull_back(params, draws.z, draws.gradient) + family.entropy_gradient(params)
-    return Estimate(gradient, float(draws.log_density.mean()), draws.dropped)
+    return Estimate(gradient, float(draws.log_density.sum()) / n, draws.dropped)
