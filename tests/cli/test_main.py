@@ -1,0 +1,200 @@
+"""Exit statuses and messages, of commands run in this process."""
+
+import json
+
+import pandas as pd
+import pytest
+from ppl.cli.main import main
+
+PROGRAM = """\
+data {
+  int<lower=0> N;
+  vector[N] y;
+}
+parameters {
+  real mu;
+  real<lower=0> sigma;
+}
+model {
+  mu ~ normal(0, 10);
+  sigma ~ normal(0, 5);
+  y ~ normal(mu, sigma);
+}
+generated quantities {
+  real y_rep = normal_rng(mu, sigma);
+}
+"""
+DATA = {"N": 6, "y": [1.5, 2.5, 3.5, 2.0, 3.0, 2.4]}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs `ppl` in an empty folder with toy.model and toy.json; gives status, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "toy.model").write_text(PROGRAM)
+    (tmp_path / "toy.json").write_text(json.dumps(DATA))
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.out + printed.err
+        return exit.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+def test_version(run):
+    status, out, _ = run("--version")
+    assert status == 0 and out.startswith("ppl ")
+
+
+@pytest.mark.parametrize("command", ["variational", "check", "show"])
+def test_help_fits_a_screen_and_begins_with_an_example(run, command):
+    status, out, _ = run(command, "--help")
+    assert status == 0 and "First example:" in out
+    assert len(out.splitlines()) <= 40 and max(map(len, out.splitlines())) <= 80
+
+
+def test_variational_writes_draws_and_says_what_it_did(run):
+    status, out, err = run(
+        "variational", "toy.model", "toy.json", "--draws", 50, "--diagnostic-file", "d.csv"
+    )
+    assert status == 0 and err == ""
+    frame = pd.read_csv("output.csv", comment="#")
+    assert list(frame.columns) == ["lp__", "log_p__", "log_g__", "mu", "sigma", "y_rep"]
+    assert len(frame) == 51
+    assert pd.read_csv("d.csv", comment="#").columns.tolist() == ["iter", "time_in_seconds", "ELBO"]
+    for words in ("mean", "95%", "mu", "sigma", "ELBO", "±", "Wrote output.csv and d.csv."):
+        assert words in out
+    assert "y_rep" not in out  # the table is of the parameters
+
+
+def test_same_seed_same_bytes(run, tmp_path):
+    contents = set()
+    for _ in range(2):
+        assert run("variational", "toy.model", "toy.json", "--seed", 5, "--iter", 300)[0] == 0
+        contents.add((tmp_path / "output.csv").read_bytes())
+    assert len(contents) == 1
+
+
+def test_progress_is_plain_lines_where_there_is_no_terminal(run):
+    _, out, _ = run("variational", "toy.model", "toy.json", "--iter", 300, "--tol-rel-obj", 1e-9)
+    lines = [line for line in out.splitlines() if " of 300 " in line]
+    assert [line.split()[1] for line in lines] == ["100", "200", "300"]
+    assert "\x1b" not in out and "\r" not in out
+    assert "change" in lines[-1] and "ELBO" in lines[-1]
+    fewer = run(
+        "variational", "toy.model", "toy.json", "--iter", 300, "--tol-rel-obj", 1e-9, "--refresh", 200
+    )[1]
+    assert sum(" of 300 " in line for line in fewer.splitlines()) == 1
+
+
+def test_quiet_says_nothing(run):
+    assert run("variational", "toy.model", "toy.json", "--quiet") == (0, "", "")
+
+
+def test_not_converged_is_no_error_unless_asked(run):
+    short = ("variational", "toy.model", "toy.json", "--iter", 200, "--tol-rel-obj", 1e-9)
+    status, out, _ = run(*short)
+    assert status == 0 and "Budget reached" in out
+    status, _, err = run(*short, "--require-converged")
+    assert status == 3 and "Budget reached" in err
+    assert len(pd.read_csv("output.csv", comment="#")) == 1001  # written all the same
+
+
+@pytest.mark.parametrize("init", ["0", "0.5", "init.json"])
+def test_init(run, tmp_path, init):
+    (tmp_path / "init.json").write_text('{"mu": 2, "sigma": 1}')
+    assert run("variational", "toy.model", "toy.json", "--init", init, "--iter", 200)[0] == 0
+
+
+WRONG_USAGE = [
+    [],
+    ["fly"],
+    ["variational"],
+    ["variational", "missing.model"],
+    ["variational", "toy.model", "missing.json"],
+    ["variational", "toy.model", "toy.json", "--itre", "5"],
+    ["variational", "toy.model", "toy.json", "--iter", "0"],
+    ["variational", "toy.model", "toy.json", "--iter", "many"],
+    ["variational", "toy.model", "toy.json", "--eta", "-1"],
+    ["variational", "toy.model", "toy.json", "--tol-rel-obj", "nan"],
+    ["variational", "toy.model", "toy.json", "--algorithm", "nuts"],
+    ["variational", "toy.model", "toy.json", "--init", "-2"],
+    ["variational", "toy.model", "toy.json", "--init", "nowhere.json"],
+    ["variational", "toy.model", "toy.json", "-o", "nowhere/output.csv"],
+    ["variational", "toy.model", "toy.json", "-o", "."],
+    ["show", "toy.model", "--stage", "assembly"],
+]
+
+
+@pytest.mark.parametrize("arguments", WRONG_USAGE, ids=" ".join)
+def test_wrong_usage_is_2(run, tmp_path, arguments):
+    status, out, err = run(*arguments)
+    assert status == 2 and "Usage:" in out + err
+    assert not (tmp_path / "output.csv").exists()
+
+
+@pytest.mark.parametrize(
+    "program", ["parameters { real x }", "model { y ~ normal(0, 1); }", "int x = 1.5;", "é\0"]
+)
+def test_a_refused_program_is_1_and_has_a_place(run, tmp_path, program):
+    (tmp_path / "bad.model").write_text(program)
+    for arguments in (["check", "bad.model"], ["variational", "bad.model"], ["show", "bad.model"]):
+        status, out, err = run(*arguments)
+        assert status == 1 and out == "" and "bad.model:1:" in err
+
+
+@pytest.mark.parametrize(
+    ("data", "named"),
+    [
+        ("{", "toy.json"),
+        ("[1, 2]", "toy.json"),
+        ('{"N": 6}', "y"),
+        ('{"N": -1, "y": []}', "N"),
+        ('{"N": 2, "y": [1, 2, 3]}', "y"),
+        ('{"N": 2, "y": [1, null]}', "y"),
+        ('{"N": 2.5, "y": [1, 2]}', "N"),
+        ('{"N": 2, "y": "two"}', "y"),
+    ],
+)
+def test_refused_data_is_1_and_names_the_culprit(run, tmp_path, data, named):
+    (tmp_path / "toy.json").write_text(data)
+    status, out, err = run("variational", "toy.model", "toy.json")
+    assert status == 1 and named in err
+    assert not (tmp_path / "output.csv").exists() and "Wrote" not in out
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"sigma": -1, "mu": 0}', '{"mu": [1, 2], "sigma": 1}'])
+def test_refused_initial_values_are_1(run, tmp_path, text):
+    (tmp_path / "init.json").write_text(text)
+    assert run("variational", "toy.model", "toy.json", "--init", "init.json")[0] == 1
+
+
+def test_no_finite_start_is_3(run, tmp_path):
+    (tmp_path / "toy.model").write_text(
+        PROGRAM.replace("mu ~ normal(0, 10);", "target += negative_infinity();")
+    )
+    status, _, err = run("variational", "toy.model", "toy.json")
+    assert status == 3 and "not finite" in err
+
+
+def test_check_and_show(run):
+    assert run("check", "toy.model")[:2] == (0, "toy.model: no errors found\n")
+    for stage in ("ast", "ir", "python", "plan"):
+        status, out, _ = run("show", "toy.model", "--stage", stage)
+        assert status == 0 and out.strip()
+
+
+def test_an_internal_error_says_that_it_is_one(tmp_path, monkeypatch, capsys):
+    (tmp_path / "toy.model").write_text(PROGRAM)
+
+    def broken(*arguments, **settings):
+        raise AssertionError("a pass lost a node")
+
+    monkeypatch.setattr("ppl.compile.compile_model", broken)
+    with pytest.raises(SystemExit) as exit:
+        main(["check", str(tmp_path / "toy.model")])
+    assert exit.value.code == 70
+    assert "internal error" in (err := capsys.readouterr().err) and "a pass lost a node" in err
