@@ -64,6 +64,17 @@ CONTINUOUS = (
 DISCRETE = (
     Support("int", "an integer", np.isfinite, lambda g, shape: g.integers(-6, 7, shape), discrete=True),
     Support("count", "nonnegative", lambda x: np.asarray(x) >= 0, _counts, discrete=True),
+    Support(
+        "trials",
+        "nonnegative",
+        lambda x: np.asarray(x) >= 0,
+        lambda g, shape: g.integers(12, 17, shape),
+        True,
+    ),
+    Support(
+        "lower_int", "an integer", np.isfinite, lambda g, shape: g.integers(-9, -6, shape), discrete=True
+    ),
+    Support("upper_int", "an integer", np.isfinite, lambda g, shape: g.integers(7, 10, shape), discrete=True),
     Support("binary", "0 or 1", _between(0, 1), lambda g, shape: g.integers(0, 2, shape), discrete=True),
 )
 

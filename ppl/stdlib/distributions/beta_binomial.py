@@ -1,0 +1,57 @@
+"""The beta-binomial distribution.  Stan Functions Reference, "Beta-binomial distribution"."""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_choose, log_rise
+
+
+def _is_valid(trials: Array, alpha: Array, beta: Array) -> Array:
+    return (trials >= 0) & (alpha > 0) & (alpha < np.inf) & (beta > 0) & (beta < np.inf)
+
+
+def _log_coefficient(xp: Namespace, y: Array, trials: Array) -> Array:
+    trials = xp.np.maximum(trials, 0)
+    return log_choose(xp, trials, xp.np.clip(y, 0, trials))
+
+
+@with_partials(
+    None,
+    None,
+    lambda xp, ans, y, trials, alpha, beta: (
+        digamma_rise(xp, alpha, y) - digamma_rise(xp, alpha + beta, trials)
+    ),
+    lambda xp, ans, y, trials, alpha, beta: (
+        digamma_rise(xp, beta, trials - y) - digamma_rise(xp, alpha + beta, trials)
+    ),
+)
+def log_density(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Array) -> Array:
+    value = (
+        _log_coefficient(xp, y, trials)
+        + log_rise(xp, alpha, y)
+        + log_rise(xp, beta, trials - y)
+        - log_rise(xp, alpha + beta, trials)
+    )
+    inside = (y >= 0) & (y <= trials)
+    return guarded(xp, _is_valid(trials, alpha, beta), supported(xp, inside, value))
+
+
+def rng(generator: np.random.Generator, trials: Any, alpha: Any, beta: Any) -> Any:
+    return generator.binomial(trials, generator.beta(alpha, beta))
+
+
+BETA_BINOMIAL = Distribution(
+    name="beta_binomial",
+    meaning="successes in N trials whose chance of success is beta(alpha, beta)",
+    discrete=True,
+    signatures=("ints | ints, reals, reals",),
+    args=(("y", "count"), ("N", "trials"), ("alpha", "positive"), ("beta", "positive")),
+    log_density=log_density,
+    rng=rng,
+    constants=((("y", "N"), _log_coefficient),),
+)
+
+FAMILIES = (BETA_BINOMIAL,)

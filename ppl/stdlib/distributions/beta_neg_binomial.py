@@ -1,0 +1,63 @@
+"""The beta negative binomial distribution.
+
+Stan Functions Reference, "Beta negative binomial distribution": with r, alpha, beta > 0 the density is
+C(y + r - 1, y) B(alpha + r, beta + y) / B(alpha, beta).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
+
+
+def _is_valid(*parameters: Array) -> Array:
+    valid: Array = True
+    for x in parameters:
+        valid = valid & (x > 0) & (x < np.inf)
+    return valid
+
+
+def _log_factorial(xp: Namespace, y: Array) -> Array:
+    return xp.special.gammaln(y + 1.0)
+
+
+@with_partials(
+    None,
+    lambda xp, ans, y, r, alpha, beta: digamma_rise(xp, r, y) - digamma_rise(xp, alpha + r, beta + y),
+    lambda xp, ans, y, r, alpha, beta: (
+        digamma_rise(xp, alpha, r) + digamma_rise(xp, alpha, beta) - digamma_rise(xp, alpha, r + beta + y)
+    ),
+    lambda xp, ans, y, r, alpha, beta: digamma_rise(xp, beta, y) - digamma_rise(xp, alpha + beta, r + y),
+)
+def log_density(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
+    inside, y = y >= 0, xp.np.maximum(y, 0)
+    value = (
+        log_rise(xp, r, y)
+        + log_rise(xp, beta, y)
+        - _log_factorial(xp, y)
+        + log_rise(xp, alpha, r)
+        - log_rise(xp, alpha + beta, r + y)
+    )
+    return guarded(xp, _is_valid(r, alpha, beta), supported(xp, inside, value))
+
+
+def rng(generator: np.random.Generator, r: Any, alpha: Any, beta: Any) -> Any:
+    chance = generator.beta(alpha, beta)
+    return generator.poisson(generator.gamma(r, np.divide(1.0 - chance, chance)))
+
+
+BETA_NEG_BINOMIAL = Distribution(
+    name="beta_neg_binomial",
+    meaning="failures before r successes whose chance of success is beta(alpha, beta)",
+    discrete=True,
+    signatures=("ints | reals, reals, reals",),
+    args=(("y", "count"), ("r", "positive"), ("alpha", "positive"), ("beta", "positive")),
+    log_density=log_density,
+    rng=rng,
+    constants=((("y",), lambda xp, y: -_log_factorial(xp, y)),),
+)
+
+FAMILIES = (BETA_NEG_BINOMIAL,)

@@ -1,0 +1,78 @@
+"""The binomial distribution by its chance of success or its log-odds.
+
+Stan Functions Reference, "Binomial distribution" and "Binomial distribution, logit parameterization".
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.counts import per, softplus
+from ppl.stdlib.special.log_gamma_ratio import log_choose
+
+
+def _is_valid(trials: Array, theta: Array) -> Array:
+    return (trials >= 0) & (theta >= 0) & (theta <= 1)
+
+
+def _is_inside(y: Array, trials: Array) -> Array:
+    return (y >= 0) & (y <= trials)
+
+
+def _log_coefficient(xp: Namespace, y: Array, trials: Array) -> Array:
+    """log_choose where it is defined, and a finite number elsewhere."""
+    trials = xp.np.maximum(trials, 0)
+    return log_choose(xp, trials, xp.np.clip(y, 0, trials))
+
+
+@with_partials(
+    None,
+    None,
+    lambda xp, ans, y, trials, theta: per(xp, y, theta) - per(xp, trials - y, 1.0 - theta),
+)
+def log_density(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:
+    value = _log_coefficient(xp, y, trials) + xp.special.xlogy(y, theta)
+    value = value + xp.special.xlog1py(trials - y, -theta)
+    return guarded(xp, _is_valid(trials, theta), supported(xp, _is_inside(y, trials), value))
+
+
+def rng(generator: np.random.Generator, trials: Any, theta: Any) -> Any:
+    return generator.binomial(trials, theta)
+
+
+@with_partials(
+    None,
+    None,
+    lambda xp, ans, y, trials, alpha: y * xp.special.expit(-alpha) - (trials - y) * xp.special.expit(alpha),
+)
+def logit_log_density(xp: Namespace, y: Array, trials: Array, alpha: Array) -> Array:
+    value = _log_coefficient(xp, y, trials) - y * softplus(xp, -alpha) - (trials - y) * softplus(xp, alpha)
+    return guarded(xp, trials >= 0, supported(xp, _is_inside(y, trials), value))
+
+
+CONSTANTS = ((("y", "N"), _log_coefficient),)
+
+BINOMIAL = Distribution(
+    name="binomial",
+    meaning="successes in N trials, each with chance theta",
+    discrete=True,
+    signatures=("ints | ints, reals",),
+    args=(("y", "count"), ("N", "trials"), ("theta", "unit_interval")),
+    log_density=log_density,
+    rng=rng,
+    constants=CONSTANTS,
+)
+
+BINOMIAL_LOGIT = Distribution(
+    name="binomial_logit",
+    meaning="successes in N trials, each with log-odds alpha",
+    discrete=True,
+    signatures=("ints | ints, reals",),
+    args=(("y", "count"), ("N", "trials"), ("alpha", "real")),
+    log_density=logit_log_density,
+    constants=CONSTANTS,
+)
+
+FAMILIES = (BINOMIAL, BINOMIAL_LOGIT)

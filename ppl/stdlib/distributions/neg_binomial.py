@@ -1,0 +1,134 @@
+"""The negative binomial distribution: by shape and inverse scale, by mean, or by log-mean.
+
+Stan Functions Reference, "Negative binomial distribution" and its two alternative parameterizations.  With
+shape phi and mean mu the density is C(y + phi - 1, y) (mu / (mu + phi))^y (phi / (mu + phi))^phi; the first
+form has phi = alpha and mu = alpha / beta.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.counts import softplus
+from ppl.stdlib.special.log_gamma_ratio import digamma_excess, log1p_ratio, log_beta
+
+
+def _log_coefficient(xp: Namespace, y: Array, shape: Array) -> Array:
+    """log C(y + shape - 1, y)."""
+    y = xp.np.maximum(y, 0)
+    return -xp.np.log(shape + y) - log_beta(xp, shape, y + 1.0)
+
+
+def _is_positive(x: Array) -> Array:
+    return (x > 0) & (x < np.inf)
+
+
+def log1p_less_x(xp: Namespace, x: Array) -> Array:
+    """log(1 + x) - x, which is -x^2 / 2 + ... for small x."""
+    series: Array = 0.0
+    for k in range(9, 1, -1):
+        series = series * x - (-1.0) ** k / k
+    return xp.np.where(xp.np.abs(x) < 0.01, series * x * x, xp.np.log1p(x) - x)
+
+
+def _score_of_shape(xp: Namespace, y: Array, shape: Array, gap: Array) -> Array:
+    """The derivative in the shape at a fixed mean mu, where gap = (y - mu) / (mu + shape)."""
+    return digamma_excess(xp, shape, y) + log1p_less_x(xp, gap)
+
+
+@with_partials(
+    None,
+    lambda xp, ans, y, alpha, beta: (
+        digamma_excess(xp, alpha, y) + log1p_ratio(xp, y, alpha) - log1p_ratio(xp, 1.0, beta)
+    ),
+    lambda xp, ans, y, alpha, beta: (xp.np.divide(alpha, beta) - y) / (1.0 + beta),
+)
+def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    value = _log_coefficient(xp, y, alpha) - alpha * log1p_ratio(xp, 1.0, beta) - y * xp.np.log1p(beta)
+    return guarded(xp, _is_positive(alpha) & _is_positive(beta), supported(xp, y >= 0, value))
+
+
+def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return generator.poisson(generator.gamma(alpha, np.divide(1.0, beta)))
+
+
+@with_partials(
+    None,
+    lambda xp, ans, y, mu, phi: xp.np.divide(y - mu, mu) / (1.0 + xp.np.divide(mu, phi)),
+    lambda xp, ans, y, mu, phi: _score_of_shape(xp, y, phi, xp.np.divide(y - mu, mu + phi)),
+)
+def mean_log_density(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
+    value = (
+        _log_coefficient(xp, y, phi)
+        - phi * log1p_ratio(xp, mu, phi)
+        - xp.special.xlog1py(y, xp.np.divide(phi, mu))
+    )
+    return guarded(xp, _is_positive(mu) & _is_positive(phi), supported(xp, y >= 0, value))
+
+
+def mean_rng(generator: np.random.Generator, mu: Any, phi: Any) -> Any:
+    return generator.poisson(generator.gamma(phi, np.divide(mu, phi)))
+
+
+def _log_mean_gap(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
+    logit = eta - xp.np.log(phi)
+    return xp.np.divide(y, phi) * xp.special.expit(-logit) - xp.special.expit(logit)
+
+
+@with_partials(
+    None,
+    lambda xp, ans, y, eta, phi: phi * _log_mean_gap(xp, y, eta, phi),
+    lambda xp, ans, y, eta, phi: _score_of_shape(xp, y, phi, _log_mean_gap(xp, y, eta, phi)),
+)
+def log_mean_log_density(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
+    logit = eta - xp.np.log(phi)
+    value = _log_coefficient(xp, y, phi) - phi * softplus(xp, logit) - y * softplus(xp, -logit)
+    return guarded(xp, _is_positive(phi), supported(xp, y >= 0, value))
+
+
+def log_mean_rng(generator: np.random.Generator, eta: Any, phi: Any) -> Any:
+    return mean_rng(generator, np.exp(eta), phi)
+
+
+NEG_BINOMIAL = Distribution(
+    name="neg_binomial",
+    meaning="a Poisson count whose rate is gamma(alpha, beta)",
+    discrete=True,
+    signatures=("ints | reals, reals",),
+    args=(("y", "count"), ("alpha", "positive"), ("beta", "positive")),
+    log_density=log_density,
+    rng=rng,
+    constants=((("y", "alpha"), _log_coefficient),),
+)
+
+NEG_BINOMIAL_2 = Distribution(
+    name="neg_binomial_2",
+    meaning="a count with mean mu and variance mu + mu^2 / phi",
+    discrete=True,
+    signatures=("ints | reals, reals",),
+    args=(("y", "count"), ("mu", "positive"), ("phi", "positive")),
+    log_density=mean_log_density,
+    rng=mean_rng,
+    constants=(
+        (("y", "phi"), _log_coefficient),
+        (("y", "mu"), lambda xp, y, mu: xp.special.xlogy(y, mu)),
+    ),
+)
+
+NEG_BINOMIAL_2_LOG = Distribution(
+    name="neg_binomial_2_log",
+    meaning="a count with mean exp(eta) and variance exp(eta) + exp(2 eta) / phi",
+    discrete=True,
+    signatures=("ints | reals, reals",),
+    args=(("y", "count"), ("eta", "real"), ("phi", "positive")),
+    log_density=log_mean_log_density,
+    rng=log_mean_rng,
+    constants=(
+        (("y", "phi"), _log_coefficient),
+        (("y", "eta"), lambda xp, y, eta: y * eta),
+    ),
+)
+
+FAMILIES = (NEG_BINOMIAL, NEG_BINOMIAL_2, NEG_BINOMIAL_2_LOG)

@@ -1,0 +1,63 @@
+"""The Poisson distribution by its rate or its log-rate.
+
+Stan Functions Reference, "Poisson distribution" and "Poisson distribution, log parameterization".
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.counts import per
+
+
+def _log_factorial(xp: Namespace, y: Array) -> Array:
+    return xp.special.gammaln(y + 1.0)
+
+
+@with_partials(None, lambda xp, ans, y, lam: per(xp, y, lam) - 1.0)
+def log_density(xp: Namespace, y: Array, lam: Array) -> Array:
+    value = xp.special.xlogy(y, lam) - lam - _log_factorial(xp, y)
+    return guarded(xp, lam >= 0, supported(xp, (y >= 0) & (lam < np.inf), value))
+
+
+def rng(generator: np.random.Generator, lam: Any) -> Any:
+    return generator.poisson(lam)
+
+
+@with_partials(None, lambda xp, ans, y, alpha: y - xp.np.exp(alpha))
+def log_rate_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
+    value = xp.np.where(y == 0, 0.0, y * alpha) - xp.np.exp(alpha) - _log_factorial(xp, y)
+    return supported(xp, (y >= 0) & (alpha < np.inf), value)
+
+
+def log_rate_rng(generator: np.random.Generator, alpha: Any) -> Any:
+    return generator.poisson(np.exp(alpha))
+
+
+CONSTANTS = ((("y",), lambda xp, y: -_log_factorial(xp, y)),)
+
+POISSON = Distribution(
+    name="poisson",
+    meaning="a count with mean lambda",
+    discrete=True,
+    signatures=("ints | reals",),
+    args=(("y", "count"), ("lambda", "nonnegative")),
+    log_density=log_density,
+    rng=rng,
+    constants=CONSTANTS,
+)
+
+POISSON_LOG = Distribution(
+    name="poisson_log",
+    meaning="a count with mean exp(alpha)",
+    discrete=True,
+    signatures=("ints | reals",),
+    args=(("y", "count"), ("alpha", "real")),
+    log_density=log_rate_log_density,
+    rng=log_rate_rng,
+    constants=CONSTANTS,
+)
+
+FAMILIES = (POISSON, POISSON_LOG)
