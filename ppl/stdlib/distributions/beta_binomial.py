@@ -40,6 +40,7 @@ def log_density(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Arra
 
 
 def rng(generator: np.random.Generator, trials: Any, alpha: Any, beta: Any) -> Any:
+    trials, alpha, beta = np.broadcast_arrays(trials, alpha, beta)
     return generator.binomial(trials, generator.beta(alpha, beta))
 
 

@@ -45,6 +45,7 @@ def log_density(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) ->
 
 
 def rng(generator: np.random.Generator, r: Any, alpha: Any, beta: Any) -> Any:
+    r, alpha, beta = np.broadcast_arrays(r, alpha, beta)
     chance = generator.beta(alpha, beta)
     return generator.poisson(generator.gamma(r, np.divide(1.0 - chance, chance)))
 
