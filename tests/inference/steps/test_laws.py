@@ -5,6 +5,7 @@ import pytest
 
 from ppl.inference.steps import STEPS
 from ppl.inference.steps.advi_sequence import AdviSequence
+from ppl.inference.steps.dowg import Dowg
 
 START = np.array([2.0, -2.0])
 
@@ -17,6 +18,14 @@ def climb(rule, curvature, steps=3000, seed=0):
         gradient = -curvature * params + 0.1 * rng.standard_normal(2)
         params, state = rule.step(state, params, gradient)
     return params
+
+
+def test_dowg_does_not_care_about_the_scale_of_the_objective():
+    for scale in (1e-6, 1e6):
+        params, state = START, Dowg().init(START)
+        for _ in range(200):
+            params, state = Dowg().step(state, params, -scale * params)
+        assert np.abs(params).max() < 0.05
 
 
 @pytest.mark.parametrize("condition", [1.0, 10.0, 100.0])
@@ -38,7 +47,7 @@ def test_is_pure_and_repeats_itself(name):
     np.testing.assert_array_equal(climb(rule, np.ones(2), 50), climb(rule, np.ones(2), 50))
 
 
-@pytest.mark.parametrize("name", STEPS)
+@pytest.mark.parametrize("name", [name for name in STEPS if name != "dowg"])
 def test_climbs_and_a_larger_eta_steps_further(name):
     gradient = np.array([1.0, -3.0])
     moves = []
