@@ -1,4 +1,4 @@
-"""Writes gp_regression.data.json: 60 noisy values of a function that bends along its first input."""
+"""Writes gp_regression.data.json: 60 noisy values of a function of two inputs."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ N, D, SIGMA = 60, 2, 0.2
 
 def simulate(rng: np.random.Generator) -> dict[str, object]:
     x = rng.uniform(-2, 2, (N, D)).round(3)
-    y = rng.normal(np.sin(2 * x[:, 0]) + 0.1 * x[:, 1] ** 2, SIGMA).round(3)
+    y = rng.normal(np.sin(2 * x[:, 0]) + np.cos(x[:, 1]), SIGMA).round(3)
     return {"N": N, "D": D, "x": x.tolist(), "y": y.tolist()}
 
 
