@@ -28,6 +28,8 @@ class PPLError(Exception):
 class ModelError(PPLError):
     """The program is wrong: `message` says what was found and expected, `span` where.
 
+    `others` are further independent errors of the same program, in the order of their lines.
+
     Example:
         >>> try:
         ...     ppl.compile_model("parameters { real x }")
@@ -35,8 +37,9 @@ class ModelError(PPLError):
         ...     print(error.line, error.column)
     """
 
-    def __init__(self, message: str, span: Located, hint: str | None = None):
-        self.message, self.span, self.hint = message, span, hint
+    def __init__(self, message: str, span: Located, hint: str | None = None, code: str = "PPL100"):
+        self.message, self.span, self.hint, self.code = message, span, hint, code
+        self.others: tuple[ModelError, ...] = ()
         super().__init__(message)
 
     @property
@@ -48,6 +51,10 @@ class ModelError(PPLError):
         return self.span.column
 
     def __str__(self) -> str:
+        """This error and every other found in the same run."""
+        return "\n\n".join([self.describe(), *(other.describe() for other in self.others)])
+
+    def describe(self) -> str:
         tail = f"\n{self.hint}" if self.hint else ""
         return f"{self.span.describe()}\n{self.message}{tail}"
 

@@ -1,0 +1,296 @@
+"""Calls: which function is meant, by its name, its arguments and the place it is called from."""
+
+from collections.abc import Sequence
+
+from ppl.errors import ModelError
+from ppl.frontend import ast, messages
+from ppl.frontend.facts import Called, Check, UserMatch
+from ppl.frontend.messages import Message
+from ppl.frontend.scope import Level, UserFunction, nearest
+from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.stdlib.signatures import (
+    Callee,
+    Pattern,
+    choose,
+    distribution,
+    library,
+    match_pattern,
+    parse_signature,
+    promotes,
+)  # fmt: skip
+from ppl.types import REAL, VOID, Int, Type
+
+DENSITY_SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf")
+CUMULATIVE_SUFFIXES = ("cdf", "lcdf", "lccdf")
+SOLVERS = frozenset(
+    ["ode_rk45", "ode_rk45_tol", "ode_adams", "ode_adams_tol", "ode_bdf", "ode_bdf_tol", "ode_ckrk", "ode_ckrk_tol", "ode_adjoint_tol_ctl", "dae", "dae_tol", "solve_newton", "solve_newton_tol", "solve_powell", "solve_powell_tol", "algebra_solver", "algebra_solver_newton", "integrate_1d", "integrate_ode", "integrate_ode_rk45", "integrate_ode_adams", "integrate_ode_bdf", "map_rect", "reduce_sum", "reduce_sum_static", "laplace_marginal", "laplace_marginal_tol"]
+)
+DATA_ARGUMENTS = {"to_int": (0,)}
+
+
+def suffix_of(name: str) -> str:
+    """The last word of a function's name if it means something, else ""."""
+    last = name.rpartition("_")[2]
+    known = (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES, "rng", "lp", "jacobian")
+    return last if last in known and last != name else ""
+
+
+def normalised(name: str) -> str:
+    """`x_lupdf` is defined, and looked up, as `x_lpdf`."""
+    suffix = suffix_of(name)
+    return name[: -len(suffix)] + suffix.replace("lup", "lp") if suffix in ("lupdf", "lupmf") else name
+
+
+def names_a_function(c: Check, name: str) -> bool:
+    return name in library() or normalised(name) in c.scope.functions
+
+
+def known_functions(c: Check) -> list[str]:
+    return [*library(), *c.scope.functions]
+
+
+# --- Calls by name -------------------------------------------------------------------------------
+
+
+def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
+    """The type of a call used as a value."""
+    if e.name in ("target", "get_lp") and not args:
+        require_target(c, e, f"`{e.name}()`")
+        return REAL
+    called = resolve_call(c, e, args)
+    if called.returns == VOID:
+        raise c.refuse(messages.returns_nothing(e.name), e.span)
+    return called.returns
+
+
+def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Called:
+    """What a call means; records it and checks that it may stand here."""
+    symbol = c.scope.find(e.name)
+    if symbol is not None and symbol.type is not None and not names_a_function(c, e.name):
+        raise c.refuse(messages.not_a_function(e.name, symbol.type), e.span)
+    check_bar(c, e)
+    called = find_overload(c, e.name, args)
+    if called is None:
+        raise explain_call(c, e, args)
+    check_place(c, e, called)
+    check_data_arguments(c, e, called)
+    c.facts.calls[e] = called
+    return called
+
+
+def find_overload(c: Check, name: str, args: Sequence[Type]) -> Called | None:
+    """The program's own functions come first where they fit exactly, then the library."""
+    user = best_user_function(c.scope.functions.get(normalised(name), []), args)
+    if user is not None and list(user.args) == list(args):
+        return UserMatch(user, user.returns)
+    callee = library().get(name)
+    found = choose(callee, args) if callee else None
+    return found or (UserMatch(user, user.returns) if user else None)
+
+
+def choose_exact(name: str, args: Sequence[Type]) -> bool:
+    """Whether the library already has this very signature."""
+    callee = library().get(name)
+    found = choose(callee, args) if callee else None
+    return found is not None and not any(
+        is_promotion(p, a) for p, a in zip(parse_signature(found.overload.signature).args, args, strict=True)
+    )
+
+
+def is_promotion(pattern: Pattern, actual: Type) -> bool:
+    return bool(match_pattern(pattern, actual, {}))
+
+
+def best_user_function(candidates: Sequence[UserFunction], args: Sequence[Type]) -> UserFunction | None:
+    costs = [(cost, f) for f in candidates if (cost := promotion_cost(f.args, args)) is not None]
+    return min(costs, key=lambda pair: pair[0])[1] if costs else None
+
+
+def promotion_cost(wanted: Sequence[Type], found: Sequence[Type]) -> int | None:
+    if len(wanted) != len(found):
+        return None
+    costs = [promotes(f, w) for f, w in zip(found, wanted, strict=True)]
+    return None if None in costs else sum(cost or 0 for cost in costs)
+
+
+def check_bar(c: Check, e: ast.Call) -> None:
+    conditional = suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
+    if conditional and not e.bar and len(e.args) > 1:
+        raise c.refuse(messages.needs_bar(e.name), e.span)
+    if e.bar and not conditional:
+        raise c.refuse(messages.no_bar(e.name), e.span)
+
+
+def check_place(c: Check, e: ast.Call, called: Called) -> None:
+    """Some functions may be called in some blocks only."""
+    suffix = suffix_of(e.name)
+    if suffix == "rng" and not c.context.may_draw:
+        raise c.refuse(messages.rng_not_here(e.name), e.span)
+    if suffix in ("lupdf", "lupmf") and not c.context.may_drop_constants:
+        raise c.refuse(messages.unnormalised_not_here(e.name), e.span)
+    if suffix == "lp" and isinstance(called, UserMatch):
+        require_target(c, e, f"`{e.name}`")
+    if suffix == "jacobian" and not c.context.may_use_jacobian:
+        raise c.refuse(messages.jacobian_not_here(), e.span)
+
+
+def require_target(c: Check, at: ast.Node, what: str) -> None:
+    if not c.context.may_use_target:
+        raise c.refuse(messages.target_not_here(what), at.span)
+
+
+def check_data_arguments(c: Check, e: ast.Call, called: Called) -> None:
+    if isinstance(called, UserMatch):
+        wanted = [i for i, data_only in enumerate(called.function.data_only) if data_only]
+    else:
+        wanted = list(DATA_ARGUMENTS.get(e.name, ()))
+    for i in wanted:
+        if c.facts.levels[e.args[i]] is Level.PARAMETER:
+            raise c.refuse(messages.needs_data(e.name, i + 1), e.args[i].span)
+
+
+def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
+    """Why no overload fits."""
+    if e.name in SOLVERS:
+        return c.refuse(messages.unsupported(f"`{e.name}`"), e.span)
+    if not names_a_function(c, e.name):
+        return c.refuse(explain_name(c, e.name), e.span)
+    user = [f.args for f in c.scope.functions.get(normalised(e.name), [])]
+    available = signatures(library().get(e.name)) + [f"({messages.listed(a)})" for a in user]
+    counts = {len(split_arguments(s)) for s in available}
+    return c.refuse(
+        messages.call_arguments(e.name, args, why_not(args, available, counts), available), e.span
+    )
+
+
+def explain_name(c: Check, name: str) -> Message:
+    """A name that no function has: a density under the wrong suffix, or a slip of the pen."""
+    base, suffix = name.rpartition("_")[0], suffix_of(name)
+    family = distribution(base)
+    if family is not None and suffix in DENSITY_SUFFIXES:
+        kind, right = ("discrete", "lpmf") if family.discrete else ("continuous", "lpdf")
+        return messages.wrong_suffix(name, f"{base}_{right}", kind)
+    if family is not None and suffix in CUMULATIVE_SUFFIXES:
+        return messages.no_cdf(name, base)
+    if c.scope.find(name) is not None:
+        return messages.not_a_function(name, c.scope.find(name).type or REAL)  # type: ignore[union-attr]
+    return messages.unknown_function(name, nearest(name, known_functions(c)))
+
+
+def signatures(callee: Callee | None) -> list[str]:
+    """The overloads of a library function as shown to the user."""
+    return [o.signature for o in callee.overloads] if callee else []
+
+
+def split_arguments(signature: str) -> Sequence[object]:
+    return parse_signature(signature if "=>" in signature else signature + " => void").args
+
+
+def why_not(args: Sequence[Type], available: Sequence[str], counts: set[int]) -> str:
+    if len(args) not in counts:
+        wanted = " or ".join(str(n) for n in sorted(counts))
+        return f"it takes {wanted} argument{'' if counts == {1} else 's'}, not {len(args)}."
+    return "no signature has arguments of these types."
+
+
+# --- Operators -----------------------------------------------------------------------------------
+
+
+def check_operator(c: Check, e: ast.Expr, op: str, operands: Sequence[Type]) -> Type:
+    """The type of an operator applied; records which function it stands for."""
+    found = operator(op, operands)
+    if found is None:
+        raise c.refuse(messages.operands(op, operands, operator_hint(op, operands)), e.span)
+    c.facts.calls[e] = found
+    return found.returns
+
+
+def operator(op: str, operands: Sequence[Type]) -> Called | None:
+    name = f"unary {op}" if len(operands) == 1 and op != "'" else op
+    record = OPERATORS[name]
+    return choose(Callee(record.name, "function", record, record.overloads), operands)
+
+
+def operator_hint(op: str, operands: Sequence[Type]) -> str | None:
+    """The operator the user may have wanted."""
+    words = [str(t) for t in operands]
+    if op == "*" and len(words) == 2 and words[0] == words[1] and words[0] in ("vector", "row_vector"):
+        return "`.*` multiplies entry by entry; `dot_product(a, b)` sums the products."
+    if op in ("%", "%/%") and "real" in words:
+        return (
+            "`fmod(a, b)` is the remainder of reals." if op == "%" else "`floor(a / b)` divides reals down."
+        )
+    if any("array" in w for w in words):
+        return "Arrays have no arithmetic: declare a vector, or convert with `to_vector(...)`."
+    if set(words) == {"vector", "row_vector"}:
+        return "Transpose one of them with `'`."
+    return None
+
+
+# --- Distributions after a tilde -----------------------------------------------------------------
+
+
+def resolve_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> Called:
+    """The density that `left ~ name(args)` adds; `args` begins with the type of the left side."""
+    suffix = suffix_of(s.distribution)
+    if suffix in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES):
+        base = s.distribution.rpartition("_")[0]
+        raise c.refuse(messages.suffix_in_tilde(s.distribution, base), s.name_span)
+    names = [f"{s.distribution}_{suffix}" for suffix in ("lpmf", "lpdf")]
+    known = [name for name in names if names_a_function(c, name)]
+    if not known:
+        raise c.refuse(explain_distribution(c, s.distribution), s.name_span)
+    for name in known:
+        called = find_overload(c, name, args)
+        if called is not None:
+            c.facts.calls[s] = called
+            return called
+    raise explain_tilde(c, s, args)
+
+
+def explain_distribution(c: Check, name: str) -> Message:
+    if names_a_function(c, name):
+        return messages.function_is_no_distribution(name)
+    own = [f.rpartition("_")[0] for f in c.scope.functions if suffix_of(f) in DENSITY_SUFFIXES]
+    return messages.unknown_distribution(name, nearest(name, [*(d.name for d in DISTRIBUTIONS), *own]))
+
+
+def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
+    family = distribution(s.distribution)
+    shown, counts = [], set()
+    for signature in family.signatures if family else ():
+        left, _, right = signature.partition("|")
+        shown.append(f"{left.strip()} ~ {s.distribution}({right.strip()})")
+        counts.add(len(split_arguments(f"({left},{right})")))
+    for suffix in ("lpmf", "lpdf"):
+        for f in c.scope.functions.get(f"{s.distribution}_{suffix}", []):
+            shown.append(f"{f.args[0]} ~ {s.distribution}({messages.listed(f.args[1:])})")
+            counts.add(len(f.args))
+    if len(args) not in counts:
+        wanted = " or ".join(str(n - 1) for n in sorted(counts))
+        detail = f"`{s.distribution}` takes {wanted} parameters, not {len(args) - 1}."
+    elif (
+        family is not None and family.discrete and not isinstance(args[0], Int) and "int" not in str(args[0])
+    ):
+        detail = f"`{s.distribution}` is discrete, so its left side must be int or an array of int."
+    else:
+        detail = "no signature has arguments of these types."
+    return c.refuse(messages.distribution_arguments(s.distribution, args, detail, shown), s.span)
+
+
+def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[ast.Expr, Called]:
+    """The cumulative function for each bound: lccdf for a lone lower bound, else lcdf."""
+    assert s.truncation is not None
+    lower, upper = s.truncation.lower, s.truncation.upper
+    found: dict[ast.Expr, Called] = {}
+    for bound in (lower, upper):
+        if bound is None:
+            continue
+        suffix = "lccdf" if upper is None else "lcdf"
+        variate = c.facts.types[bound]
+        called = find_overload(c, f"{s.distribution}_{suffix}", [variate, *params])
+        if called is None:
+            raise c.refuse(messages.no_truncation(s.distribution), s.span)
+        found[bound] = called
+    return found

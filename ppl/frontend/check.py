@@ -1,0 +1,69 @@
+"""The checker: types, levels, names and what each block allows, over a whole program."""
+
+from collections.abc import Sequence
+from typing import cast
+
+from ppl.errors import ModelError
+from ppl.frontend import ast
+from ppl.frontend.facts import Check, Context, Facts
+from ppl.frontend.functions import check_functions
+from ppl.frontend.scope import Block
+from ppl.frontend.statements import check_statements
+
+MOST_ERRORS = 20
+
+
+def check(program: ast.Program) -> Facts:
+    """The facts of a correct program.
+
+    Raises:
+        ModelError: the first error by line; its `others` are up to 19 more.
+    """
+    c = Check(Context(Block.FUNCTIONS))
+    blocks = program_blocks(program)
+    c.later = global_names(blocks)
+    check_functions(c, program.functions)
+    for block, statements in blocks:
+        check_block(c, block, statements)
+    raise_errors(c.errors)
+    return c.facts
+
+
+def program_blocks(p: ast.Program) -> Sequence[tuple[Block, Sequence[ast.Statement]]]:
+    return (
+        (Block.DATA, p.data),
+        (Block.TRANSFORMED_DATA, p.transformed_data),
+        (Block.PARAMETERS, p.parameters),
+        (Block.TRANSFORMED_PARAMETERS, p.transformed_parameters),
+        (Block.MODEL, p.model),
+        (Block.GENERATED_QUANTITIES, p.generated_quantities),
+    )
+
+
+def global_names(
+    blocks: Sequence[tuple[Block, Sequence[ast.Statement]]],
+) -> dict[str, tuple[str, int]]:
+    """Where each block's own variables are declared; the model block has only local ones."""
+    return {
+        s.name: (f"the {block.value} block", s.span.line)
+        for block, statements in blocks
+        for s in statements
+        if isinstance(s, ast.Declaration) and block is not Block.MODEL
+    }
+
+
+def check_block(c: Check, block: Block, statements: Sequence[ast.Statement]) -> None:
+    local = block is Block.MODEL
+    with c.within(block=block, suffix="", returns=None):
+        if local:
+            with c.frame():
+                check_statements(c, statements)
+        else:
+            check_statements(c, statements, at_top=True)
+
+
+def raise_errors(errors: list[ModelError]) -> None:
+    if errors:
+        ordered = sorted(errors, key=lambda e: (e.line, e.column))[:MOST_ERRORS]
+        ordered[0].others = cast(tuple[ModelError, ...], tuple(ordered[1:]))
+        raise ordered[0]

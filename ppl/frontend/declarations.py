@@ -1,0 +1,183 @@
+"""Declarations: sizes, bounds, constrained types, and what each block allows.
+
+Reference manual, "Types" and "Program blocks".
+"""
+
+from collections.abc import Mapping, Sequence
+
+from ppl.frontend import ast, messages
+from ppl.frontend.expressions import check_expr
+from ppl.frontend.facts import Check
+from ppl.frontend.scope import Block, Level, Symbol
+from ppl.stdlib.signatures import promotes
+from ppl.types import (
+    INT,
+    MATRIX,
+    REAL,
+    ROW_VECTOR,
+    VECTOR,
+    VOID,
+    Array,
+    Tuple,
+    Type,
+    array_of,
+    core,
+    element_type,
+)  # fmt: skip
+
+PLAIN: Mapping[str, Type] = {
+    "int": INT, "real": REAL, "vector": VECTOR, "row_vector": ROW_VECTOR, "matrix": MATRIX, "void": VOID,
+}  # fmt: skip
+CONSTRAINED: Mapping[str, Type] = {
+    "simplex": VECTOR, "unit_vector": VECTOR, "ordered": VECTOR, "positive_ordered": VECTOR,
+    "sum_to_zero_vector": VECTOR, "sum_to_zero_matrix": MATRIX, "cov_matrix": MATRIX, "corr_matrix": MATRIX,
+    "cholesky_factor_cov": MATRIX, "cholesky_factor_corr": MATRIX,
+    "row_stochastic_matrix": MATRIX, "column_stochastic_matrix": MATRIX,
+}  # fmt: skip
+CONTINUOUS = (Block.PARAMETERS, Block.TRANSFORMED_PARAMETERS)
+DATA_SIZES = (*CONTINUOUS, Block.GENERATED_QUANTITIES)
+
+
+def check_declaration(c: Check, d: ast.Declaration, at_top: bool) -> None:
+    """Check and declare one name; `at_top` for a block's own variables, as against local ones.
+
+    A name whose declaration is refused is still declared, without a type, so that its uses are not
+    reported again.
+    """
+    t: Type | None = None
+    try:
+        refuse_redeclaration(c, d.name, d)
+        t = declared_type(c, d.type, at_top)
+        check_continuous(c, d, t, at_top)
+        check_constraints(c, d, at_top)
+        if d.value is not None:
+            check_initial_value(c, d, t, at_top)
+    finally:
+        if c.scope.find(d.name) is None:
+            declare(c, d, t)
+
+
+def declare(c: Check, d: ast.Declaration, t: Type | None) -> None:
+    level = Level.DATA if t is not None and element_type(t) == INT else c.context.local_level
+    symbol = Symbol(d.name, t, level, c.context.block, "variable", d.name_span)
+    c.scope.declare(symbol)
+    c.facts.symbols[d] = symbol
+
+
+def refuse_redeclaration(c: Check, name: str, d: ast.Declaration) -> None:
+    known = c.scope.find(name)
+    if known is not None:
+        raise c.refuse(messages.redeclared(name, known.span.line), d.name_span)
+
+
+# --- Types and sizes -----------------------------------------------------------------------------
+
+
+def declared_type(c: Check, t: ast.DeclaredType, at_top: bool) -> Type:
+    """The type without its sizes, which are checked here."""
+    for size in (*t.dims, *(t.sizes if isinstance(t, ast.SizedType) else ())):
+        check_size(c, size, at_top)
+    if isinstance(t, ast.SizedTuple):
+        return array_of(Tuple(tuple(declared_type(c, item, at_top) for item in t.items)), len(t.dims))
+    if t.keyword.startswith("complex"):
+        raise c.refuse(messages.unsupported(f"The type {t.keyword}"), t.span)
+    return array_of({**PLAIN, **CONSTRAINED}[t.keyword], len(t.dims))
+
+
+def check_size(c: Check, size: ast.Expr, at_top: bool) -> None:
+    if (t := check_expr(c, size)) != INT:
+        raise c.refuse(messages.size_type(t), size.span)
+    if at_top and c.context.block in DATA_SIZES and c.facts.levels[size] is Level.PARAMETER:
+        raise c.refuse(messages.size_not_data(), size.span)
+
+
+def unsized(c: Check, t: ast.UnsizedType) -> Type:
+    """The type written in a function's signature."""
+    if t.keyword == "tuple":
+        return array_of(Tuple(tuple(unsized(c, item) for item in t.items)), t.dims)
+    if t.keyword not in PLAIN:
+        raise c.refuse(messages.unsupported(f"The type {t.keyword}"), t.span)
+    return array_of(PLAIN[t.keyword], t.dims)
+
+
+def check_continuous(c: Check, d: ast.Declaration, t: Type, at_top: bool) -> None:
+    if at_top and c.context.block in CONTINUOUS and holds_int(t):
+        raise c.refuse(messages.int_parameter(d.name, c.context.block.value), d.span)
+
+
+def holds_int(t: Type) -> bool:
+    inner = core(t)
+    return any(map(holds_int, inner.items)) if isinstance(inner, Tuple) else inner == INT
+
+
+# --- Constraints ---------------------------------------------------------------------------------
+
+
+def check_constraints(c: Check, d: ast.Declaration, at_top: bool) -> None:
+    for t in leaves(d.type):
+        if not at_top and t.bounds is not None:
+            raise c.refuse(messages.local_constraint(d.name), t.bounds.span)
+        if not at_top and t.keyword in CONSTRAINED:
+            plain = "vector" if CONSTRAINED[t.keyword] == VECTOR else "matrix"
+            raise c.refuse(messages.local_constrained_type(d.name, t.keyword, plain), t.span)
+        if t.bounds is not None:
+            check_bounds(c, t, t.bounds)
+
+
+def leaves(t: ast.DeclaredType) -> Sequence[ast.SizedType]:
+    """The types in a tuple, or the one type."""
+    return [leaf for item in t.items for leaf in leaves(item)] if isinstance(t, ast.SizedTuple) else [t]
+
+
+def check_bounds(c: Check, t: ast.SizedType, bounds: ast.Bounds) -> None:
+    names = [name for name, _ in bounds.items]
+    for name, value in bounds.items:
+        if names.count(name) > 1:
+            raise c.refuse(messages.duplicate_bound(name), bounds.span)
+        if t.keyword in CONSTRAINED or (t.keyword == "int" and name in ("offset", "multiplier")):
+            raise c.refuse(messages.bound_not_allowed(t.keyword, name), bounds.span)
+        check_bound(c, t, name, value)
+    if {"lower", "upper"} & set(names) and {"offset", "multiplier"} & set(names):
+        raise c.refuse(messages.mixed_bounds(), bounds.span)
+
+
+def check_bound(c: Check, t: ast.SizedType, name: str, value: ast.Expr) -> None:
+    """A bound is a scalar, or a container of the variable's own shape."""
+    found = check_expr(c, value)
+    whole = array_of(PLAIN[t.keyword], len(t.dims))
+    if t.keyword == "int":
+        wanted = "an int" if not t.dims else f"an int or {whole}"
+        fits = found in (INT, whole)
+    else:
+        wanted = "a real" if whole == REAL else f"a real or {whole}"
+        fits = found in (INT, REAL) or promotes(found, whole) is not None
+    if not fits:
+        raise c.refuse(
+            messages.bound_type(name + " bound" if name in ("lower", "upper") else name, wanted, found),
+            value.span,
+        )
+    if c.context.block is Block.GENERATED_QUANTITIES or c.context.block in CONTINUOUS:
+        return
+    if c.facts.levels[value] is Level.PARAMETER:
+        raise c.refuse(messages.constrained_by_non_data(), value.span)
+
+
+# --- Initial values ------------------------------------------------------------------------------
+
+
+def check_initial_value(c: Check, d: ast.Declaration, t: Type, at_top: bool) -> None:
+    assert d.value is not None
+    if at_top and c.context.block in (Block.DATA, Block.PARAMETERS):
+        raise c.refuse(messages.initial_value(d.name, c.context.block.value), d.value.span)
+    found = check_expr(c, d.value)
+    if not assignable(t, found):
+        raise c.refuse(messages.assigned_type(t, found), d.value.span)
+
+
+def assignable(wanted: Type, found: Type) -> bool:
+    return promotes(found, wanted) is not None or is_empty_array(wanted, found)
+
+
+def is_empty_array(wanted: Type, found: Type) -> bool:
+    """`{}` has no element to take a type from."""
+    return isinstance(wanted, Array) and found == Array(VOID)

@@ -1,0 +1,267 @@
+"""Types and levels of expressions.  Reference manual, "Expressions"."""
+
+from collections.abc import Sequence
+
+from ppl.frontend import ast, messages
+from ppl.frontend.calls import check_call, check_operator, names_a_function
+from ppl.frontend.facts import AlreadyReported, Check
+from ppl.frontend.scope import Level, Symbol, nearest
+from ppl.stdlib.signatures import promotes
+from ppl.types import (
+    INT,
+    MATRIX,
+    REAL,
+    ROW_VECTOR,
+    VECTOR,
+    VOID,
+    Array,
+    Int,
+    Real,
+    RowVector,
+    Tuple,
+    Type,
+    Vector,
+    array_dims,
+    array_of,
+    core,
+)  # fmt: skip
+
+LARGEST_INT = 2**31 - 1
+
+
+def check_expr(c: Check, e: ast.Expr) -> Type:
+    """The type of `e`; records it and its level, or raises ModelError."""
+    t = type_of(c, e)
+    c.facts.types[e] = t
+    c.facts.levels.setdefault(e, level_of(c, e))
+    return t
+
+
+def type_of(c: Check, e: ast.Expr) -> Type:
+    match e:
+        case ast.IntLiteral(value=value):
+            if value > LARGEST_INT:
+                raise c.refuse(messages.int_too_large(value), e.span)
+            return INT
+        case ast.RealLiteral():
+            return REAL
+        case ast.ImaginaryLiteral():
+            raise c.refuse(messages.unsupported("A complex number"), e.span)
+        case ast.StringLiteral():
+            raise c.refuse(messages.string_value(), e.span)
+        case ast.Variable():
+            return check_variable(c, e)
+        case ast.Call():
+            return check_call(c, e, [check_argument(c, e.name, a) for a in e.args])
+        case ast.Binary(op="&&" | "||"):
+            return check_logical(c, e)
+        case ast.Binary():
+            return check_operator(c, e, e.op, [check_expr(c, e.left), check_expr(c, e.right)])
+        case ast.Unary():
+            return check_operator(c, e, e.op, [check_expr(c, e.operand)])
+        case ast.Transpose():
+            return check_operator(c, e, "'", [check_expr(c, e.operand)])
+        case ast.Ternary():
+            return check_ternary(c, e)
+        case ast.Indexed():
+            return check_indexed(c, e)
+        case ast.Projection():
+            return check_projection(c, e)
+        case ast.ArrayLiteral():
+            return check_array_literal(c, e)
+        case ast.RowVectorLiteral():
+            return check_row_vector_literal(c, e)
+        case ast.TupleLiteral():
+            return Tuple(tuple(check_expr(c, item) for item in e.items))
+
+
+def check_argument(c: Check, function: str, e: ast.Expr) -> Type:
+    """An argument may be a function's name where a higher-order function wants one."""
+    if isinstance(e, ast.Variable) and c.scope.find(e.name) is None and names_a_function(c, e.name):
+        from_table = messages.unsupported(f"`{function}` with a function as argument")
+        raise c.refuse(from_table, e.span)
+    return check_expr(c, e)
+
+
+# --- Levels --------------------------------------------------------------------------------------
+
+
+def level_of(c: Check, e: ast.Expr) -> Level:
+    if isinstance(e, ast.Variable):
+        return c.facts.symbols[e].level  # type: ignore[union-attr]
+    return max((c.facts.levels[child] for child in children(e)), default=Level.DATA)
+
+
+def children(e: ast.Expr) -> Sequence[ast.Expr]:
+    """The expressions directly inside."""
+    match e:
+        case ast.Call(args=items) | ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
+            return items
+        case ast.TupleLiteral(items=items):
+            return items
+        case ast.Binary(left=left, right=right):
+            return (left, right)
+        case ast.Unary(operand=operand) | ast.Transpose(operand=operand):
+            return (operand,)
+        case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case ast.Indexed(base=base, indices=indices):
+            return (base, *(part for index in indices for part in index_parts(index)))
+        case ast.Projection(base=base):
+            return (base,)
+        case _:
+            return ()
+
+
+def index_parts(index: ast.Index) -> Sequence[ast.Expr]:
+    match index:
+        case ast.SingleIndex(value=value):
+            return (value,)
+        case ast.RangeIndex(lower=lower, upper=upper):
+            return tuple(bound for bound in (lower, upper) if bound is not None)
+
+
+# --- Variables -----------------------------------------------------------------------------------
+
+
+def check_variable(c: Check, e: ast.Variable) -> Type:
+    symbol = find(c, e.name, e)
+    c.facts.symbols[e] = symbol
+    if symbol.type is None:
+        raise AlreadyReported
+    return symbol.type
+
+
+def find(c: Check, name: str, at: ast.Node) -> Symbol:
+    """The symbol a name refers to, or the error that explains why there is none."""
+    symbol = c.scope.find(name)
+    if symbol is not None:
+        return symbol
+    if name in c.later:
+        raise c.refuse(messages.declared_later(name, *c.later[name]), at.span)
+    if names_a_function(c, name):
+        raise c.refuse(messages.function_as_value(name), at.span)
+    raise c.refuse(messages.undeclared(name, nearest(name, c.scope.visible())), at.span)
+
+
+# --- Operators with rules of their own -----------------------------------------------------------
+
+
+def check_logical(c: Check, e: ast.Binary) -> Type:
+    sides = [check_expr(c, e.left), check_expr(c, e.right)]
+    if not all(isinstance(t, Int | Real) for t in sides):
+        raise c.refuse(messages.operands(e.op, sides, None), e.span)
+    return INT
+
+
+def check_condition(c: Check, where: str, e: ast.Expr) -> None:
+    t = check_expr(c, e)
+    if not isinstance(t, Int | Real):
+        raise c.refuse(messages.condition(where, t), e.span)
+
+
+def check_ternary(c: Check, e: ast.Ternary) -> Type:
+    check_condition(c, "`? :`", e.condition)
+    then, otherwise = check_expr(c, e.then), check_expr(c, e.otherwise)
+    t = unify(then, otherwise)
+    if t is None:
+        raise c.refuse(messages.ternary_branches(then, otherwise), e.span)
+    return t
+
+
+def unify(a: Type, b: Type) -> Type | None:
+    """The type that both become by promotion."""
+    if promotes(a, b) is not None:
+        return b
+    return a if promotes(b, a) is not None else None
+
+
+# --- Indexing ------------------------------------------------------------------------------------
+
+
+def check_indexed(c: Check, e: ast.Indexed) -> Type:
+    base = check_expr(c, e.base)
+    kept = [index_keeps_axis(c, index) for index in e.indices]
+    allowed = array_dims(base) + own_axes(base)
+    if len(kept) > allowed:
+        what = f"`{e.base.name}`" if isinstance(e.base, ast.Variable) else "This expression"
+        raise c.refuse(messages.too_many_indices(what, base, allowed, len(kept)), e.span)
+    return indexed_type(base, kept)
+
+
+def own_axes(t: Type) -> int:
+    return {VECTOR: 1, ROW_VECTOR: 1, MATRIX: 2}.get(core(t), 0)
+
+
+def index_keeps_axis(c: Check, index: ast.Index) -> bool:
+    """A single int drops its axis; everything else keeps it."""
+    match index:
+        case ast.SingleIndex(value=value):
+            t = check_expr(c, value)
+            if t not in (INT, Array(INT)):
+                raise c.refuse(messages.index_type(t), value.span)
+            return t != INT
+        case ast.RangeIndex():
+            for bound in index_parts(index):
+                if (t := check_expr(c, bound)) != INT:
+                    raise c.refuse(messages.index_type(t), bound.span)
+            return True
+
+
+def indexed_type(base: Type, kept: Sequence[bool]) -> Type:
+    """`kept[k]` says whether index k keeps its axis.  Reference manual, "Indexing"."""
+    dims = array_dims(base)
+    array_part, own = kept[:dims], kept[dims:]
+    inner = core(base)
+    left = sum(array_part) + dims - len(array_part)
+    match inner, tuple(own):
+        case (_, ()):
+            element = inner
+        case (Vector() | RowVector(), (keep,)):
+            element = inner if keep else REAL
+        case (_, (True,) | (True, True)):
+            element = MATRIX
+        case (_, (False,) | (False, True)):
+            element = ROW_VECTOR
+        case (_, (True, False)):
+            element = VECTOR
+        case _:
+            element = REAL
+    return array_of(element, left)
+
+
+def check_projection(c: Check, e: ast.Projection) -> Type:
+    base = check_expr(c, e.base)
+    if not isinstance(base, Tuple):
+        raise c.refuse(messages.not_a_tuple(base), e.span)
+    if not 1 <= e.item <= len(base.items):
+        raise c.refuse(messages.tuple_item(e.item, base, len(base.items)), e.span)
+    return base.items[e.item - 1]
+
+
+# --- Literals ------------------------------------------------------------------------------------
+
+
+def check_array_literal(c: Check, e: ast.ArrayLiteral) -> Type:
+    if not e.items:
+        return array_of(VOID, 1)
+    t = check_expr(c, e.items[0])
+    for item in e.items[1:]:
+        other = check_expr(c, item)
+        both = unify(t, other)
+        if both is None:
+            raise c.refuse(messages.array_items(t, other), item.span)
+        t = both
+    return array_of(t, 1)
+
+
+def check_row_vector_literal(c: Check, e: ast.RowVectorLiteral) -> Type:
+    types = [check_expr(c, item) for item in e.items]
+    if all(isinstance(t, Int | Real) for t in types):
+        return ROW_VECTOR
+    if all(t == ROW_VECTOR for t in types):
+        return MATRIX
+    odd = next(
+        i for i, t in enumerate(types) if (t != ROW_VECTOR and not isinstance(t, Int | Real)) or t != types[0]
+    )
+    raise c.refuse(messages.row_vector_items(types[odd]), e.items[odd].span)

@@ -1,0 +1,124 @@
+"""What the checker learns about a program: tables keyed by the nodes of the tree.
+
+The tree with its facts is the typed AST: lowering reads both and decides nothing about types itself.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from ppl.errors import ModelError
+from ppl.frontend import ast
+from ppl.frontend.messages import Message
+from ppl.frontend.scope import Block, Level, Scope, Symbol, UserFunction
+from ppl.source import Span
+from ppl.stdlib.signatures import Match
+from ppl.types import Type
+
+
+@dataclass(frozen=True)
+class UserMatch:
+    """A call of a function that the program defines."""
+
+    function: UserFunction
+    returns: Type
+
+
+Called = Match | UserMatch
+
+
+@dataclass
+class Facts:
+    """`types` and `levels` of expressions, `symbols` of variables and declarations, `calls` for everything
+    that calls a function: Call, Binary, Unary, Transpose, Tilde and compound Assignment;
+    `cumulative` for the bounds of truncations."""
+
+    types: dict[ast.Expr, Type] = field(default_factory=dict)
+    levels: dict[ast.Expr, Level] = field(default_factory=dict)
+    symbols: dict[ast.Node, Symbol] = field(default_factory=dict)
+    calls: dict[ast.Node, Called] = field(default_factory=dict)
+    cumulative: dict[ast.Expr, Called] = field(default_factory=dict)
+    functions: dict[ast.FunctionDef, UserFunction] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where the code being checked stands, and so what it may do."""
+
+    block: Block
+    suffix: str = ""
+    returns: Type | None = None
+    in_loop: bool = False
+
+    @property
+    def in_function(self) -> bool:
+        return self.block is Block.FUNCTIONS
+
+    @property
+    def may_use_target(self) -> bool:
+        return self.block is Block.MODEL or self.suffix == "lp"
+
+    @property
+    def may_use_jacobian(self) -> bool:
+        return self.block is Block.TRANSFORMED_PARAMETERS or self.suffix == "jacobian"
+
+    @property
+    def may_draw(self) -> bool:
+        return self.block in (Block.TRANSFORMED_DATA, Block.GENERATED_QUANTITIES) or self.suffix == "rng"
+
+    @property
+    def may_drop_constants(self) -> bool:
+        return self.may_use_target or self.suffix in ("lpdf", "lpmf")
+
+    @property
+    def local_level(self) -> Level:
+        """The level of a local real: what is computed in a model may depend on parameters."""
+        free = (Block.DATA, Block.TRANSFORMED_DATA, Block.GENERATED_QUANTITIES)
+        return Level.DATA if self.block in free else Level.PARAMETER
+
+
+class AlreadyReported(Exception):
+    """Raised where an error would only repeat an earlier one."""
+
+
+@dataclass
+class Check:
+    """The state of one check: scope, facts so far, errors so far, and the present context."""
+
+    context: Context
+    scope: Scope = field(default_factory=Scope)
+    facts: Facts = field(default_factory=Facts)
+    errors: list[ModelError] = field(default_factory=list)
+    later: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Global names and where they will be declared, to explain a use that comes too early."""
+
+    def refuse(self, message: Message, span: Span) -> ModelError:
+        return ModelError(message.text, span, message.hint, message.code)
+
+    @contextmanager
+    def reporting(self) -> Iterator[None]:
+        """Go on after an error at the next statement."""
+        try:
+            yield
+        except ModelError as error:
+            self.errors.append(error)
+        except AlreadyReported:
+            pass
+
+    @contextmanager
+    def within(self, **changes: object) -> Iterator[None]:
+        """Check under a changed context."""
+        before = self.context
+        self.context = replace(before, **changes)  # type: ignore[arg-type]
+        try:
+            yield
+        finally:
+            self.context = before
+
+    @contextmanager
+    def frame(self) -> Iterator[None]:
+        self.scope.enter()
+        try:
+            yield
+        finally:
+            self.scope.leave()

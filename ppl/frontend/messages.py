@@ -1,0 +1,391 @@
+"""Every sentence in which the checker refuses a program, apart from the code that detects it.
+
+A code is stable: scripts and `ppl explain` may rely on it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ppl.types import Type
+
+
+@dataclass(frozen=True)
+class Message:
+    code: str
+    text: str
+    hint: str | None = None
+
+
+def did_you_mean(near: str | None) -> str | None:
+    return f"Did you mean `{near}`?" if near else None
+
+
+def listed(words: Iterable[object]) -> str:
+    return ", ".join(str(w) for w in words)
+
+
+# --- Names ---------------------------------------------------------------------------------------
+
+
+def undeclared(name: str, near: str | None) -> Message:
+    return Message("PPL201", f"`{name}` is not declared.", did_you_mean(near))
+
+
+def declared_later(name: str, block: str, line: int) -> Message:
+    return Message(
+        "PPL202",
+        f"`{name}` is not visible here: it is declared in {block}, on line {line}.",
+        "A block sees what is declared above it.",
+    )
+
+
+def redeclared(name: str, line: int) -> Message:
+    return Message(
+        "PPL203", f"`{name}` is already declared, on line {line}.", "Choose another name for one of the two."
+    )
+
+
+def unknown_function(name: str, near: str | None) -> Message:
+    return Message("PPL204", f"There is no function `{name}`.", did_you_mean(near))
+
+
+def not_a_function(name: str, t: Type) -> Message:
+    return Message("PPL205", f"`{name}` is a variable of type {t}, not a function.")
+
+
+def function_as_value(name: str) -> Message:
+    return Message("PPL206", f"`{name}` is a function; here a value is needed.", f"Call it: `{name}(...)`.")
+
+
+def unsupported(what: str) -> Message:
+    return Message(
+        "PPL207",
+        f"{what} is part of Stan's language, but not supported by ppl yet.",
+    )
+
+
+# --- Assignment ----------------------------------------------------------------------------------
+
+
+def read_only(name: str, what: str) -> Message:
+    return Message("PPL301", f"`{name}` cannot be assigned to here: it is {what}.")
+
+
+def assigned_type(left: Type, right: Type, op: str = "=") -> Message:
+    verb = "is assigned a value of type" if op == "=" else f"has `{op}` applied with a value of type"
+    return Message("PPL302", f"A variable of type {left} {verb} {right}.", conversion(left, right))
+
+
+def not_assignable() -> Message:
+    return Message("PPL303", "Only a variable, or entries of one, can stand on the left of an assignment.")
+
+
+def conversion(wanted: Type, found: Type) -> str | None:
+    """The function that turns one type into another, where there is one."""
+    by_name = {
+        "vector": "to_vector", "row_vector": "to_row_vector", "array[] real": "to_array_1d", "matrix": "to_matrix",
+    }  # fmt: skip
+    if (str(wanted), str(found)) == ("int", "real"):
+        return "An int variable holds integers only: declare it `real`, or use an integer value."
+    convertible = {"vector", "row_vector", "array[] real", "array[] int", "matrix"}
+    if str(wanted) in by_name and str(found) in convertible:
+        return f"`{by_name[str(wanted)]}(...)` converts it."
+    return None
+
+
+# --- Types ---------------------------------------------------------------------------------------
+
+
+def operands(op: str, types: Sequence[Type], hint: str | None) -> Message:
+    if len(types) == 1:
+        return Message("PPL401", f"`{op}` cannot be applied to a value of type {types[0]}.", hint)
+    return Message("PPL401", f"`{op}` cannot be applied to {types[0]} and {types[1]}.", hint)
+
+
+def condition(where: str, t: Type) -> Message:
+    return Message("PPL402", f"The condition of {where} must be an int or a real, not {t}.")
+
+
+def ternary_branches(then: Type, otherwise: Type) -> Message:
+    return Message("PPL403", f"The two sides of `? :` must have one type; they are {then} and {otherwise}.")
+
+
+def loop_bound(side: str, t: Type) -> Message:
+    return Message("PPL404", f"The {side} bound of a for loop must be an int, not {t}.")
+
+
+def not_iterable(t: Type) -> Message:
+    return Message(
+        "PPL405", f"A for-each loop runs over an array, a vector, a row_vector or a matrix, not over {t}."
+    )
+
+
+def index_type(t: Type) -> Message:
+    return Message("PPL406", f"An index must be an int or an array of ints, not {t}.")
+
+
+def too_many_indices(what: str, t: Type, allowed: int, found: int) -> Message:
+    if allowed == 0:
+        return Message("PPL407", f"{what} is a scalar of type {t} and cannot be indexed.")
+    plural = "index" if allowed == 1 else "indices"
+    return Message("PPL407", f"{what} of type {t} takes at most {allowed} {plural}, but {found} are given.")
+
+
+def array_items(first: Type, other: Type) -> Message:
+    return Message("PPL408", f"The items of an array must have one type; here are {first} and {other}.")
+
+
+def row_vector_items(t: Type) -> Message:
+    return Message(
+        "PPL409",
+        f"`[...]` builds a row_vector from reals, or a matrix from row_vectors, not from {t}.",
+        "Transpose a vector with `'`, or build an array with `{...}`.",
+    )
+
+
+def not_a_tuple(t: Type) -> Message:
+    return Message("PPL410", f"`.1` picks an item of a tuple, but this is of type {t}.")
+
+
+def tuple_item(item: int, t: Type, count: int) -> Message:
+    return Message("PPL411", f"Item {item} does not exist: the tuple {t} has items 1 to {count}.")
+
+
+def string_value() -> Message:
+    return Message("PPL412", "A string can only stand in print, reject, fatal_error and profile.")
+
+
+def int_too_large(value: int) -> Message:
+    return Message("PPL413", f"The integer {value} is beyond 2147483647; write it as a real: `{value}.0`.")
+
+
+def size_type(t: Type) -> Message:
+    return Message("PPL414", f"A size must be an int, not {t}.")
+
+
+def size_not_data() -> Message:
+    return Message(
+        "PPL415",
+        "A size depends on a parameter, but sizes must be known from the data alone (non-data size).",
+    )
+
+
+def printable(t: Type) -> Message:
+    return Message("PPL416", f"A value of type {t} cannot be printed.")
+
+
+# --- Calls ---------------------------------------------------------------------------------------
+
+
+def call_arguments(name: str, found: Sequence[Type], detail: str, available: Sequence[str]) -> Message:
+    shown = "\n".join(f"  {name}{s}" for s in available[:8])
+    more = f"\n  ... and {len(available) - 8} more" if len(available) > 8 else ""
+    return Message(
+        "PPL501",
+        f"`{name}` cannot be called with ({listed(found)}): {detail}",
+        f"It exists as\n{shown}{more}",
+    )
+
+
+def returns_nothing(name: str) -> Message:
+    return Message("PPL502", f"`{name}` returns void, so it cannot be used as a value.")
+
+
+def returns_something(name: str, t: Type) -> Message:
+    return Message(
+        "PPL503", f"`{name}` returns a value of type {t}; a call that stands alone must return void.",
+        f"Assign it: `{t} result = {name}(...);`.",
+    )  # fmt: skip
+
+
+def needs_bar(name: str) -> Message:
+    return Message("PPL504", f"`{name}` is a density: write `{name}(y | ...)`, with a bar after the variate.")
+
+
+def no_bar(name: str) -> Message:
+    return Message(
+        "PPL505", f"`{name}` is no density: its arguments are separated by commas, without a bar `|`."
+    )
+
+
+def needs_data(name: str, position: int) -> Message:
+    return Message("PPL506", f"Argument {position} of `{name}` must be data, but it depends on a parameter.")
+
+
+def target_not_here(what: str) -> Message:
+    return Message(
+        "PPL507",
+        f"{what} changes the target, which only the model block and functions ending in _lp may do.",
+    )
+
+
+def jacobian_not_here() -> Message:
+    return Message(
+        "PPL508",
+        "`jacobian +=` belongs in transformed parameters or a function ending in _jacobian.",
+    )
+
+
+def rng_not_here(name: str) -> Message:
+    return Message(
+        "PPL509",
+        f"`{name}` draws random numbers (rng), which only transformed data, generated quantities and "
+        "functions ending in _rng may do.",
+    )
+
+
+def unnormalised_not_here(name: str) -> Message:
+    base = name.replace("_lup", "_lp")
+    return Message(
+        "PPL510",
+        f"`{name}` drops constants (lupdf, lupmf), which only the model block and densities may ask for.",
+        f"Use `{base}` here.",
+    )
+
+
+# --- Distributions -------------------------------------------------------------------------------
+
+
+def unknown_distribution(name: str, near: str | None) -> Message:
+    return Message("PPL601", f"There is no distribution `{name}`.", did_you_mean(near))
+
+
+def function_is_no_distribution(name: str) -> Message:
+    return Message("PPL601", f"`{name}` is a function, not a distribution: it cannot stand after `~`.")
+
+
+def suffix_in_tilde(name: str, base: str) -> Message:
+    return Message("PPL602", f"After `~` stands the distribution's name alone, without the suffix of `{name}`.",
+                   f"Write `~ {base}(...)`.")  # fmt: skip
+
+
+def wrong_suffix(name: str, right: str, kind: str) -> Message:
+    return Message("PPL603", f"There is no `{name}`: the distribution is {kind}.", f"Use `{right}`.")
+
+
+def no_cdf(name: str, distribution: str) -> Message:
+    return Message("PPL604", f"There is no `{name}`: no cumulative distribution is known for {distribution}.")
+
+
+def distribution_arguments(
+    name: str, found: Sequence[Type], detail: str, available: Sequence[str]
+) -> Message:
+    left, rest = found[0], listed(found[1:])
+    shown = "\n".join(f"  {s}" for s in available[:8])
+    return Message(
+        "PPL605", f"`{left} ~ {name}({rest})` does not fit: {detail}", f"The distribution exists as\n{shown}"
+    )
+
+
+def no_truncation(name: str) -> Message:
+    return Message(
+        "PPL606",
+        f"`{name}` cannot be truncated: truncation needs its cumulative distribution functions.",
+    )
+
+
+def truncation_bound(t: Type) -> Message:
+    return Message("PPL607", f"A truncation bound must be an int or a real, not {t}.")
+
+
+# --- Declarations --------------------------------------------------------------------------------
+
+
+def int_parameter(name: str, block: str) -> Message:
+    return Message(
+        "PPL701",
+        f"`{name}` is an int, but {block} must be continuous (real): there is no gradient in an integer.",
+        "Marginalise it: sum its values out of the target, e.g. with log_sum_exp or log_mix.",
+    )
+
+
+def bound_type(which: str, wanted: str, found: Type) -> Message:
+    return Message("PPL702", f"The {which} here must be {wanted}, not {found}.")
+
+
+def bound_not_allowed(keyword: str, name: str) -> Message:
+    return Message("PPL703", f"`{name}` is no bound of {keyword}.")
+
+
+def duplicate_bound(name: str) -> Message:
+    return Message("PPL704", f"`{name}` is given twice.")
+
+
+def mixed_bounds() -> Message:
+    return Message("PPL705", "lower and upper cannot be mixed with offset and multiplier.")
+
+
+def local_constraint(name: str) -> Message:
+    return Message(
+        "PPL706", f"`{name}` is local, and local variables carry no constraints `<...>`.",
+        "Declare it in the block itself, or drop the constraint.",
+    )  # fmt: skip
+
+
+def local_constrained_type(name: str, keyword: str, plain: str) -> Message:
+    return Message("PPL707", f"`{name}` is local: {keyword} is a constrained type.", f"Use `{plain}`.")
+
+
+def initial_value(name: str, block: str) -> Message:
+    return Message("PPL708", f"`{name}` is declared in {block}, where no value can be given.")
+
+
+def constrained_by_non_data() -> Message:
+    return Message("PPL709", "A bound in this block must not depend on parameters.")
+
+
+# --- Functions -----------------------------------------------------------------------------------
+
+
+def duplicate_argument(name: str) -> Message:
+    return Message("PPL801", f"Argument names must be distinct; `{name}` is used twice.")
+
+
+def duplicate_function(name: str, signature: str, where: str) -> Message:
+    return Message("PPL802", f"`{name}{signature}` is already defined {where}.")
+
+
+def never_defined(name: str) -> Message:
+    return Message("PPL803", f"`{name}` is declared but never defined: its body is missing.")
+
+
+def missing_return(name: str, t: Type) -> Message:
+    return Message("PPL804", f"`{name}` must return {t} on every path, but can end without a return.")
+
+
+def return_type(wanted: Type, found: Type) -> Message:
+    return Message("PPL805", f"The function returns {wanted}, but this return gives {found}.")
+
+
+def return_in_void() -> Message:
+    return Message(
+        "PPL806",
+        "Here nothing can be returned: a value is returned only by a function with a return type (this one is void).",
+    )
+
+
+def return_outside() -> Message:
+    return Message("PPL807", "`return` can only stand in a function.")
+
+
+def bare_return(t: Type) -> Message:
+    return Message("PPL808", f"`return` without a value, but the function returns {t}.")
+
+
+def density_returns(name: str, found: Type) -> Message:
+    return Message(
+        "PPL809",
+        f"`{name}` ends as a density (_lpdf, _lpmf, _cdf, ...), so it must return real, not {found}.",
+    )
+
+
+def density_variate(name: str, wanted: str, found: Type) -> Message:
+    return Message("PPL810", f"The first argument of `{name}` must be of {wanted} type, not {found}.")
+
+
+def density_without_variate(name: str) -> Message:
+    return Message("PPL811", f"`{name}` is a density and needs at least one argument, the variate.")
+
+
+def outside_loop(word: str) -> Message:
+    return Message("PPL812", f"`{word}` can only stand in a loop.")

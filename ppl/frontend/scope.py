@@ -1,0 +1,88 @@
+"""Names and where they are visible."""
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+from typing import Literal
+
+from ppl.frontend import ast
+from ppl.source import Span
+from ppl.types import Type
+
+
+class Level(IntEnum):
+    """Whether a value is known before the first gradient."""
+
+    DATA = 0
+    PARAMETER = 1
+
+
+class Block(Enum):
+    """The block of the program that code stands in, by its name there."""
+
+    FUNCTIONS = "functions"
+    DATA = "data"
+    TRANSFORMED_DATA = "transformed data"
+    PARAMETERS = "parameters"
+    TRANSFORMED_PARAMETERS = "transformed parameters"
+    MODEL = "model"
+    GENERATED_QUANTITIES = "generated quantities"
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A variable; `type` is None when its declaration was itself refused."""
+
+    name: str
+    type: Type | None
+    level: Level
+    block: Block
+    kind: Literal["variable", "loop", "argument"]
+    span: Span
+
+
+@dataclass(frozen=True, eq=False)
+class UserFunction:
+    """One overload of a function the program defines; compared by identity, as calls refer to it."""
+
+    definition: ast.FunctionDef
+    name: str
+    args: tuple[Type, ...]
+    data_only: tuple[bool, ...]
+    returns: Type
+
+
+@dataclass
+class Scope:
+    """Nested frames of symbols, innermost last, and the program's functions."""
+
+    frames: list[dict[str, Symbol]] = field(default_factory=lambda: [{}])
+    functions: dict[str, list[UserFunction]] = field(default_factory=dict)
+
+    def enter(self) -> None:
+        self.frames.append({})
+
+    def leave(self) -> None:
+        self.frames.pop()
+
+    def find(self, name: str) -> Symbol | None:
+        return next((frame[name] for frame in reversed(self.frames) if name in frame), None)
+
+    def declare(self, symbol: Symbol) -> None:
+        self.frames[-1][symbol.name] = symbol
+
+    def visible(self) -> list[str]:
+        return [name for frame in self.frames for name in frame]
+
+    def is_local(self) -> bool:
+        return len(self.frames) > 1
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name most like `name`, if any is like it at all."""
+    known = list(known)
+    folded = {k.lower().replace("_", ""): k for k in known}
+    same = folded.get(name.lower().replace("_", ""))
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
+    return same or (close[0] if close else None)

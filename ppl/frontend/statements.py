@@ -1,0 +1,237 @@
+"""Statements.  Reference manual, "Statements"."""
+
+from collections.abc import Sequence
+
+from ppl.frontend import ast, messages
+from ppl.frontend.calls import (
+    operator,
+    require_target,
+    resolve_call,
+    resolve_tilde,
+    resolve_truncation,
+)  # fmt: skip
+from ppl.frontend.declarations import assignable, check_declaration
+from ppl.frontend.expressions import check_condition, check_expr, find
+from ppl.frontend.facts import Check
+from ppl.frontend.scope import Level, Symbol
+from ppl.types import (
+    INT,
+    MATRIX,
+    REAL,
+    ROW_VECTOR,
+    VECTOR,
+    VOID,
+    Array,
+    Int,
+    Real,
+    Tuple,
+    Type,
+    array_of,
+    core,
+)
+
+
+def check_statements(c: Check, statements: Sequence[ast.Statement], at_top: bool = False) -> None:
+    """Check statements in order; an error in one does not hide those of the next."""
+    for s in statements:
+        with c.reporting():
+            check_statement(c, s, at_top)
+
+
+def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
+    match s:
+        case ast.Declaration():
+            check_declaration(c, s, at_top)
+        case ast.Assignment():
+            check_assignment(c, s)
+        case ast.Tilde():
+            check_tilde(c, s)
+        case ast.TargetIncrement():
+            check_increment(c, s)
+        case ast.JacobianIncrement():
+            check_jacobian(c, s)
+        case ast.CallStatement():
+            check_call_statement(c, s)
+        case ast.For():
+            check_for(c, s)
+        case ast.ForEach():
+            check_for_each(c, s)
+        case ast.While():
+            check_condition(c, "while", s.condition)
+            check_body(c, s.body)
+        case ast.If():
+            check_if(c, s)
+        case ast.Block(statements=statements) | ast.Profile(statements=statements):
+            with c.frame():
+                check_statements(c, statements)
+        case ast.Return():
+            check_return(c, s)
+        case ast.Break() | ast.Continue():
+            if not c.context.in_loop:
+                raise c.refuse(messages.outside_loop(type(s).__name__.lower()), s.span)
+        case ast.Print(args=args) | ast.Reject(args=args):
+            for e in args:
+                check_printable(c, e)
+        case ast.Skip():
+            pass
+
+
+# --- Assignment ----------------------------------------------------------------------------------
+
+
+def check_assignment(c: Check, s: ast.Assignment) -> None:
+    left = check_target(c, s.target)
+    right = check_expr(c, s.value)
+    if s.op == "=":
+        if not assignable(left, right):
+            raise c.refuse(messages.assigned_type(left, right), s.span)
+        return
+    found = operator(s.op[:-1], [left, right])
+    if found is None or not assignable(left, found.returns):
+        raise c.refuse(messages.assigned_type(left, right, s.op), s.span)
+    c.facts.calls[s] = found
+
+
+def check_target(c: Check, e: ast.Expr) -> Type:
+    """The type of the left side, when it may be assigned to here."""
+    match e:
+        case ast.Variable():
+            refuse_read_only(c, find(c, e.name, e), e)
+            return check_expr(c, e)
+        case ast.Indexed(base=base) | ast.Projection(base=base):
+            check_target(c, base)
+            return check_expr(c, e)
+        case ast.TupleLiteral(items=items):
+            t = Tuple(tuple(check_target(c, item) for item in items))
+            c.facts.types[e] = t
+            return t
+        case _:
+            raise c.refuse(messages.not_assignable(), e.span)
+
+
+def refuse_read_only(c: Check, symbol: Symbol, e: ast.Variable) -> None:
+    if symbol.kind == "loop":
+        raise c.refuse(messages.read_only(e.name, "a loop variable"), e.span)
+    if symbol.kind == "argument":
+        raise c.refuse(messages.read_only(e.name, "an argument of the function"), e.span)
+    if symbol.block is not c.context.block:
+        what = (
+            f"declared in {symbol.block.value} (line {symbol.span.line}), and only that block may change it"
+        )
+        raise c.refuse(messages.read_only(e.name, what), e.span)
+
+
+# --- The target ----------------------------------------------------------------------------------
+
+
+def check_tilde(c: Check, s: ast.Tilde) -> None:
+    require_target(c, s, "`~`")
+    args = [check_expr(c, e) for e in (s.left, *s.args)]
+    resolve_tilde(c, s, args)
+    if s.truncation is not None:
+        for bound in (s.truncation.lower, s.truncation.upper):
+            if bound is not None and not isinstance(t := check_expr(c, bound), Int | Real):
+                raise c.refuse(messages.truncation_bound(t), bound.span)
+        c.facts.cumulative.update(resolve_truncation(c, s, args[1:]))
+
+
+def check_increment(c: Check, s: ast.TargetIncrement) -> None:
+    require_target(c, s, "`target +=`")
+    check_summand(c, s.value, "target +=")
+
+
+def check_jacobian(c: Check, s: ast.JacobianIncrement) -> None:
+    if not c.context.may_use_jacobian:
+        raise c.refuse(messages.jacobian_not_here(), s.span)
+    check_summand(c, s.value, "jacobian +=")
+
+
+def check_summand(c: Check, e: ast.Expr, what: str) -> None:
+    """Any container may be added: its entries are summed."""
+    t = check_expr(c, e)
+    if isinstance(core(t), Tuple):
+        raise c.refuse(messages.operands(what, [t], None), e.span)
+
+
+# --- Control flow --------------------------------------------------------------------------------
+
+
+def check_body(c: Check, body: ast.Statement) -> None:
+    with c.within(in_loop=True), c.frame():
+        check_statements(c, [body])
+
+
+def check_if(c: Check, s: ast.If) -> None:
+    check_condition(c, "if", s.condition)
+    for branch in (s.then, s.otherwise):
+        if branch is not None:
+            with c.frame():
+                check_statements(c, [branch])
+
+
+def check_for(c: Check, s: ast.For) -> None:
+    for side, bound in (("lower", s.lower), ("upper", s.upper)):
+        if (t := check_expr(c, bound)) != INT:
+            raise c.refuse(messages.loop_bound(side, t), bound.span)
+    check_loop(c, s, INT, Level.DATA)
+
+
+def check_for_each(c: Check, s: ast.ForEach) -> None:
+    t = check_expr(c, s.iterable)
+    element = iterated(t)
+    if element is None:
+        raise c.refuse(messages.not_iterable(t), s.iterable.span)
+    check_loop(c, s, element, c.facts.levels[s.iterable])
+
+
+def iterated(t: Type) -> Type | None:
+    """What a for-each loop over a value of this type runs through."""
+    match t:
+        case Array(element, dims):
+            return array_of(element, dims - 1)
+        case _ if t in (VECTOR, ROW_VECTOR, MATRIX):
+            return REAL
+        case _:
+            return None
+
+
+def check_loop(c: Check, s: ast.For | ast.ForEach, t: Type, level: Level) -> None:
+    known = c.scope.find(s.variable)
+    if known is not None:
+        raise c.refuse(messages.redeclared(s.variable, known.span.line), s.span)
+    with c.within(in_loop=True), c.frame():
+        symbol = Symbol(s.variable, t, level, c.context.block, "loop", s.span)
+        c.scope.declare(symbol)
+        c.facts.symbols[s] = symbol
+        check_statements(c, [s.body])
+
+
+# --- Calls, returns, printing --------------------------------------------------------------------
+
+
+def check_call_statement(c: Check, s: ast.CallStatement) -> None:
+    args = [check_expr(c, e) for e in s.call.args]
+    called = resolve_call(c, s.call, args)
+    if called.returns != VOID:
+        raise c.refuse(messages.returns_something(s.call.name, called.returns), s.span)
+
+
+def check_return(c: Check, s: ast.Return) -> None:
+    wanted = c.context.returns
+    if wanted is None:
+        refusal = messages.return_outside() if s.value is None else messages.return_in_void()
+        raise c.refuse(refusal, s.span)
+    if s.value is None:
+        if wanted != VOID:
+            raise c.refuse(messages.bare_return(wanted), s.span)
+        return
+    found = check_expr(c, s.value)
+    if wanted == VOID:
+        raise c.refuse(messages.return_in_void(), s.span)
+    if not assignable(wanted, found):
+        raise c.refuse(messages.return_type(wanted, found), s.span)
+
+
+def check_printable(c: Check, e: ast.Expr) -> None:
+    if not isinstance(e, ast.StringLiteral):
+        check_expr(c, e)

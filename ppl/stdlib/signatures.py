@@ -1,0 +1,277 @@
+"""Which overload a call means: signatures, their small notation, promotion and choice.
+
+A signature is written "(vector, real) => vector".  Beside the types of the language it may use classes:
+
+    reals      int, real, one-dimensional array of either, vector, row_vector
+    ints       int, array[] int
+    vectors    vector, row_vector, array[] vector, array[] row_vector
+    T          a scalar or any container of reals or ints; all containers under T in one signature agree;
+               as a result, that container with ints made real
+    I          the same for ints: beside a container T it has T's shape
+    E          any type, the same everywhere in the signature; array[..] E is an array of any depth
+    R          as a result of an rng: a scalar when all arguments are scalars, else array[] of it
+
+An int goes where a real is wanted, at a cost; the cheapest overload is meant.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal
+
+from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.functions.table import FUNCTIONS
+from ppl.stdlib.record import Distribution, Function, Overload
+from ppl.types import (
+    INT, MATRIX, REAL, ROW_VECTOR, VECTOR, VOID, Array, Real, Tuple, Type, array_dims, array_of, core, rank,
+)  # fmt: skip
+
+Kind = Literal["function", "density", "cdf", "rng"]
+
+NAMED: Mapping[str, Type] = {
+    "int": INT, "real": REAL, "vector": VECTOR, "row_vector": ROW_VECTOR, "matrix": MATRIX, "void": VOID,
+}  # fmt: skip
+CLASSES = ("reals", "ints", "vectors", "T", "I", "E", "R")
+REALS = (INT, REAL, Array(INT), Array(REAL), VECTOR, ROW_VECTOR)
+VECTORS = (VECTOR, ROW_VECTOR, Array(VECTOR), Array(ROW_VECTOR))
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """`base` under `dims` array axes; -1 stands for any number of them, at least one."""
+
+    base: Type | str
+    dims: int = 0
+
+
+@dataclass(frozen=True)
+class Signature:
+    args: tuple[Pattern, ...]
+    result: Pattern
+
+
+@dataclass(frozen=True)
+class Callee:
+    """What a name in a call stands for."""
+
+    name: str
+    kind: Kind
+    record: Function | Distribution
+    overloads: tuple[Overload, ...]
+
+
+@dataclass(frozen=True)
+class Match:
+    """The overload a call means, and its result."""
+
+    callee: Callee
+    overload: Overload
+    args: tuple[Type, ...]
+    returns: Type
+
+
+# --- Reading the notation ------------------------------------------------------------------------
+
+
+def split_commas(text: str) -> list[str]:
+    """Split at commas outside brackets."""
+    depth, start, parts = 0, 0, []
+    for i, c in enumerate(text):
+        depth += (c in "[(") - (c in "])")
+        if c == "," and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    tail = text[start:].strip()
+    return [*parts, tail] if tail else parts
+
+
+def parse_pattern(text: str) -> Pattern:
+    found = re.fullmatch(r"array\[([,.]*)\]\s*(.+)", text)
+    if found:
+        inner = parse_pattern(found[2])
+        return Pattern(inner.base, -1 if found[1] == ".." else inner.dims + len(found[1]) + 1)
+    if text.startswith("tuple("):
+        items = [parse_pattern(part) for part in split_commas(text[6:-1])]
+        return Pattern(Tuple(tuple(as_type(item) for item in items)))
+    return Pattern(text if text in CLASSES else NAMED[text])
+
+
+def as_type(pattern: Pattern) -> Type:
+    """A pattern without classes as the type it is."""
+    assert not isinstance(pattern.base, str), f"{pattern} stands for many types"
+    return array_of(pattern.base, pattern.dims)
+
+
+@cache
+def parse_signature(text: str) -> Signature:
+    args, result = text.split("=>")
+    inner = args.strip()[1:-1]
+    return Signature(tuple(map(parse_pattern, split_commas(inner))), parse_pattern(result.strip()))
+
+
+# --- Matching ------------------------------------------------------------------------------------
+
+Bindings = dict[str, Type]
+
+
+def promotes(actual: Type, wanted: Type) -> int | None:
+    """0 when equal, 1 when ints must become reals, None when it cannot be."""
+    if actual == wanted:
+        return 0
+    if core(actual) == INT and core(wanted) == REAL and array_dims(actual) == array_dims(wanted):
+        return 1
+    if isinstance(actual, Tuple) and isinstance(wanted, Tuple) and len(actual.items) == len(wanted.items):
+        costs = [promotes(a, w) for a, w in zip(actual.items, wanted.items, strict=True)]
+        return None if None in costs else sum(c for c in costs if c)
+    return None
+
+
+def realised(t: Type) -> Type:
+    """The type with ints made real."""
+    return array_of(REAL, array_dims(t)) if core(t) == INT else t
+
+
+def match_pattern(pattern: Pattern, actual: Type, bound: Bindings) -> int | None:
+    """The cost of `actual` under `pattern`, recording what classes stand for; None if it does not fit."""
+    match pattern:
+        case Pattern("reals", 0):
+            return (1 if core(actual) == INT else 0) if actual in REALS else None
+        case Pattern("ints", 0):
+            return 0 if actual in (INT, Array(INT)) else None
+        case Pattern("vectors", 0):
+            return 0 if actual in VECTORS else None
+        case Pattern("T", 0):
+            return match_container(actual, bound)
+        case Pattern("I", 0):
+            return match_int_container(actual, bound)
+        case Pattern("E", dims):
+            return match_element(actual, dims, bound)
+        case _:
+            return promotes(actual, as_type(pattern))
+
+
+def match_container(actual: Type, bound: Bindings) -> int | None:
+    if actual == VOID or isinstance(core(actual), Tuple):
+        return None
+    shape, cost = realised(actual), int(core(actual) == INT)
+    if isinstance(shape, Real):
+        return cost
+    fits = bound.setdefault("T", shape) == shape and bound.get("I", rank(shape)) == rank(shape)
+    return cost if fits else None
+
+
+def match_int_container(actual: Type, bound: Bindings) -> int | None:
+    if core(actual) != INT:
+        return None
+    if actual == INT:
+        return 0
+    shape = bound.get("T")
+    if shape is not None and rank(shape) != rank(actual):
+        return None
+    known = bound.setdefault("I", actual)
+    return 0 if known == actual else None
+
+
+def match_element(actual: Type, dims: int, bound: Bindings) -> int | None:
+    have = array_dims(actual)
+    if have < abs(dims) or actual == VOID:
+        return None
+    element = actual if dims == -1 else array_of(core(actual), have - dims)
+    known = bound.get("E")
+    if known is None or known == element:
+        bound["E"] = element
+        return 0
+    if promotes(element, known) is not None:
+        return 1
+    if promotes(known, element) is not None:
+        bound["E"] = element
+        return 1
+    return None
+
+
+def result_type(pattern: Pattern, args: Sequence[Type], bound: Bindings) -> Type:
+    match pattern.base:
+        case "T":
+            ints = bound.get("I")
+            base = bound.get("T", realised(ints) if ints is not None else REAL)
+        case "I":
+            base = bound.get("I", INT)
+        case "E":
+            base = bound["E"]
+        case str():
+            raise AssertionError(f"no result is written {pattern.base!r}")
+        case known:
+            base = known
+    return base if pattern.dims == -1 else array_of(base, pattern.dims)
+
+
+def rng_result(scalar: Type, args: Sequence[Type]) -> Type:
+    return scalar if all(a in (INT, REAL) for a in args) else Array(scalar)
+
+
+def fit(callee: Callee, overload: Overload, args: Sequence[Type]) -> tuple[int, Match] | None:
+    """The cost of calling this overload with these types, and what it gives."""
+    signature = parse_signature(overload.signature)
+    if len(signature.args) != len(args):
+        return None
+    bound: Bindings = {}
+    costs = [match_pattern(p, a, bound) for p, a in zip(signature.args, args, strict=True)]
+    if any(c is None for c in costs):
+        return None
+    if signature.result.base == "R":
+        discrete = isinstance(callee.record, Distribution) and callee.record.discrete
+        returns = rng_result(INT if discrete else REAL, args)
+    else:
+        returns = result_type(signature.result, args, bound)
+    return sum(c or 0 for c in costs), Match(callee, overload, tuple(args), returns)
+
+
+def choose(callee: Callee, args: Sequence[Type]) -> Match | None:
+    """The overload with the fewest promotions; None if none fits."""
+    fits = [found for o in callee.overloads if (found := fit(callee, o, args)) is not None]
+    return min(fits, key=lambda pair: pair[0])[1] if fits else None
+
+
+# --- The names -----------------------------------------------------------------------------------
+
+
+def distribution_callees(d: Distribution) -> Iterable[Callee]:
+    """name_lpdf, name_cdf, name_rng and the others this family has."""
+    mass = "lpmf" if d.discrete else "lpdf"
+    joint = [parse_variate(s) for s in d.signatures]
+    for suffix in (mass, mass.replace("lp", "lup")):
+        yield callee(
+            d, suffix, "density", [f"({', '.join(parts)}) => real" for parts in joint], d.log_density
+        )
+    for suffix, impl in (("cdf", d.cdf), ("lcdf", d.lcdf), ("lccdf", d.lccdf)):
+        if impl is not None:
+            yield callee(d, suffix, "cdf", [f"({', '.join(parts)}) => real" for parts in joint], impl)
+    if d.rng is not None:
+        derived = [f"({', '.join(parts[1:])}) => R" for parts in joint]
+        yield callee(d, "rng", "rng", d.rng_signatures or derived, d.rng)
+
+
+def parse_variate(signature: str) -> list[str]:
+    """ "reals | reals, reals" as the list of its three arguments."""
+    variate, _, params = signature.partition("|")
+    return [variate.strip(), *split_commas(params)]
+
+
+def callee(d: Distribution, suffix: str, kind: Kind, signatures: Iterable[str], impl: object) -> Callee:
+    overloads = tuple(Overload(s, impl, d.batch) for s in dict.fromkeys(signatures))  # type: ignore[arg-type]
+    return Callee(f"{d.name}_{suffix}", kind, d, overloads)
+
+
+@cache
+def library() -> Mapping[str, Callee]:
+    """Every name of the standard library that a program may call."""
+    functions = (Callee(f.name, "function", f, f.overloads) for f in FUNCTIONS)
+    densities = (c for d in DISTRIBUTIONS for c in distribution_callees(d))
+    return {c.name: c for c in (*functions, *densities)}
+
+
+@cache
+def distribution(name: str) -> Distribution | None:
+    """The family that `y ~ name(...)` means."""
+    return next((d for d in DISTRIBUTIONS if d.name == name), None)
