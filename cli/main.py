@@ -9,7 +9,7 @@ from ppl.cli.commands.check import check
 from ppl.cli.commands.show import show
 from ppl.cli.commands.variational import variational
 
-from ppl.errors import InferenceError, PPLError
+from ppl.errors import InferenceError, ModelError, PPLError
 
 COMMANDS = (variational, check, show)
 
@@ -59,6 +59,9 @@ def main(argv: list[str] | None = None) -> NoReturn:
     """Runs one command and exits; a user's mistake ends in a message, never in a traceback."""
     try:
         app(argv)
+    except ModelError as error:
+        print(error, file=sys.stderr)  # begins with file:line:column, as editors expect
+        sys.exit(REFUSED)
     except InferenceError as error:
         _exit(FAILED, str(error))
     except PPLError as error:

@@ -25,7 +25,7 @@ class Constrainable(Protocol):
     ) -> Floats: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """`rows` (draws, columns); `failed` rows end in nan, and `reason` is what the first of them said."""
 
@@ -45,10 +45,11 @@ def tabulate(posterior: Constrainable, us: Floats, seed: int, key: int = 0) -> T
     streams = np.random.SeedSequence(seed, spawn_key=(GENERATED, key)).spawn(len(us))
     rows = np.full((len(us), len(columns)), np.nan)
     reasons = []
-    for u, stream, row in zip(us, streams, rows, strict=True):
-        values, reason = _constrain(posterior, u, np.random.default_rng(stream))
-        row[: len(values)] = values
-        reasons += [reason] if reason else []
+    with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
+        for u, stream, row in zip(us, streams, rows, strict=True):
+            values, reason = _constrain(posterior, u, np.random.default_rng(stream))
+            row[: len(values)] = values
+            reasons += [reason] if reason else []
     return Table(columns, rows, len(reasons), reasons[0] if reasons else "")
 
 

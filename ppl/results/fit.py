@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MORE = 0x6D6F  # "mo": the stream of draws made after the fit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False, eq=False)
 class Fit:
     """What `variational` returns.
 
@@ -43,6 +43,13 @@ class Fit:
     settings: Settings
     result: Result
     table: Table
+
+    def __repr__(self) -> str:
+        n, columns = self.draws().shape
+        return (
+            f"<Fit of {self.posterior.source.name}: {self.settings.algorithm}, {self.outcome.ending.value}, "
+            f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f}, {n} draws of {columns} columns>"
+        )
 
     @property
     def column_names(self) -> tuple[str, ...]:

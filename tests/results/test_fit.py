@@ -29,6 +29,10 @@ def test_mean_row_is_the_constrained_mean(fit):
     assert fit.at_mean()[:2] == pytest.approx([u[0], np.exp(u[1])])
 
 
+def test_repr_is_one_line(fit):
+    assert repr(fit).startswith("<Fit of toy.model: meanfield, ") and "500 draws of 5 columns" in repr(fit)
+
+
 def test_elbo_and_its_trace(fit):
     assert fit.elbo == pytest.approx(0, abs=0.3)  # a normal target with all constants: the bound is log 1
     assert fit.elbo_trace[:, 0].tolist() == list(range(100, fit.result.iterations + 1, 100))
