@@ -1,10 +1,12 @@
-"""Elementary functions of one real: powers, exponentials, logarithms.
+"""Exponentials, logarithms and the absolute value.
 
-Stan Functions Reference, "Real-valued basic functions".
+Stan Functions Reference, "Power and logarithm functions" and "Absolute functions".
 """
 
-from ppl.arrays import Array, Namespace
-from ppl.stdlib.record import Function, unary
+import math
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.record import Function, function, unary
 
 
 def exp(xp: Namespace, x: Array) -> Array:
@@ -15,7 +17,52 @@ def log(xp: Namespace, x: Array) -> Array:
     return xp.np.log(x)
 
 
+def exp2(xp: Namespace, x: Array) -> Array:
+    return xp.np.exp2(1.0 * x)
+
+
+def log2(xp: Namespace, x: Array) -> Array:
+    return xp.np.log2(x)
+
+
+def log10(xp: Namespace, x: Array) -> Array:
+    return xp.np.log10(x)
+
+
+def expm1(xp: Namespace, x: Array) -> Array:
+    return xp.np.expm1(x)
+
+
+def log1p(xp: Namespace, x: Array) -> Array:
+    return xp.np.log1p(x)
+
+
+@with_partials(lambda xp, ans, x: xp.np.sign(x))
+def absolute(xp: Namespace, x: Array) -> Array:
+    return xp.np.abs(x)
+
+
 FUNCTIONS: tuple[Function, ...] = (
     unary("exp", "the exponential", exp),
     unary("log", "the natural logarithm", log),
+    unary("exp2", "2^x", exp2),
+    function(
+        "log2",
+        "the logarithm to base 2; log2() is log(2)",
+        ("() => real", lambda xp: math.log(2.0)),
+        ("(T) => T", log2),
+        batch="elementwise",
+    ),
+    function(
+        "log10",
+        "the logarithm to base 10; log10() is log(10)",
+        ("() => real", lambda xp: math.log(10.0)),
+        ("(T) => T", log10),
+        batch="elementwise",
+    ),
+    unary("expm1", "exp(x) - 1, accurate near 0", expm1),
+    unary("log1p", "log(1 + x), accurate near 0", log1p),
+    function(
+        "abs", "the absolute value", ("(I) => I", absolute), ("(T) => T", absolute), batch="elementwise"
+    ),
 )

@@ -1,0 +1,159 @@
+"""The gamma function, its relatives, and what they count.
+
+Stan Functions Reference, "Combinatorial functions".
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import scipy.special
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.errors import InferenceError
+from ppl.stdlib.record import Function, binary, function, unary
+from ppl.stdlib.special import log_gamma_ratio
+from ppl.stdlib.special.polygamma import digamma, trigamma
+
+LARGEST_INT = 2**31 - 1  # Stan's int has 32 bits
+
+
+@with_partials(lambda xp, ans, x: digamma(xp, x))
+def lgamma(xp: Namespace, x: Array) -> Array:
+    return xp.special.gammaln(1.0 * x)
+
+
+@with_partials(lambda xp, ans, x: ans * digamma(xp, x))
+def tgamma(xp: Namespace, x: Array) -> Array:
+    return xp.special.gamma(1.0 * x)
+
+
+def _half_steps(xp: Namespace, f: Callable[..., Array], k: Array, x: Array) -> Array:
+    """The sum of f(x - j/2) over j = 0, ..., k - 1."""
+    largest = int(np.max(xp.plain(k), initial=0))
+    return sum((xp.np.where(j < k, f(xp, x - 0.5 * j), 0.0) for j in range(largest)), 0.0 * x)
+
+
+@with_partials(None, lambda xp, ans, k, x: _half_steps(xp, digamma, k, x))
+def lmgamma(xp: Namespace, k: Array, x: Array) -> Array:
+    """The log of the k-variate gamma function (T. W. Anderson, "Multivariate Statistical Analysis", 7.2)."""
+    return 0.25 * k * (k - 1) * math.log(math.pi) + _half_steps(xp, lgamma, k, x)
+
+
+def lbeta(xp: Namespace, a: Array, b: Array) -> Array:
+    return log_gamma_ratio.log_beta(xp, 1.0 * a, 1.0 * b)
+
+
+@with_partials(
+    lambda xp, ans, a, b: -ans * log_gamma_ratio.digamma_rise(xp, 1.0 * a, b),
+    lambda xp, ans, a, b: -ans * log_gamma_ratio.digamma_rise(xp, 1.0 * b, a),
+)
+def beta(xp: Namespace, a: Array, b: Array) -> Array:
+    return scipy.special.beta(a, b)
+
+
+@with_partials(
+    lambda xp, ans, n, k: log_gamma_ratio.digamma_rise(xp, n - k + 1.0, k),
+    lambda xp, ans, n, k: digamma(xp, n - k + 1.0) - digamma(xp, k + 1.0),
+)
+def lchoose(xp: Namespace, n: Array, k: Array) -> Array:
+    return xp.np.where(k == 0, 0.0, log_gamma_ratio.log_choose(xp, 1.0 * n, 1.0 * k))
+
+
+@with_partials(
+    lambda xp, ans, x, n: digamma(xp, x + 1.0) - digamma(xp, x - n + 1.0),
+    lambda xp, ans, x, n: digamma(xp, x - n + 1.0),
+)
+def log_falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
+    """lgamma(x + 1) - lgamma(x - n + 1)."""
+    return xp.special.gammaln(x + 1.0) - xp.special.gammaln(x - n + 1.0)
+
+
+@with_partials(
+    lambda xp, ans, x, n: digamma(xp, x + n) - digamma(xp, x),
+    lambda xp, ans, x, n: digamma(xp, x + n),
+)
+def log_rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
+    """lgamma(x + n) - lgamma(x)."""
+    return xp.special.gammaln(1.0 * x + n) - xp.special.gammaln(1.0 * x)
+
+
+@with_partials(lambda xp, ans, x, n: ans * (digamma(xp, x + n) - digamma(xp, x)), None)
+def rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
+    return scipy.special.poch(x, n)
+
+
+@with_partials(lambda xp, ans, x, n: ans * (digamma(xp, x + 1.0) - digamma(xp, x - n + 1.0)), None)
+def falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
+    return scipy.special.poch(x - n + 1.0, n)
+
+
+def _counting(name: str, count: Callable[[int, int], int]) -> Callable[..., Array]:
+    """`count` over ints and arrays of them, which refuses what has no answer among Stan's ints."""
+
+    def one(n: int, k: int) -> int:
+        if k < 0:
+            raise InferenceError(f"{name}({n}, {k}): the second argument must not be negative")
+        value = count(int(n), int(k))
+        if abs(value) > LARGEST_INT:
+            raise InferenceError(f"{name}({n}, {k}) is {value}, beyond the largest int {LARGEST_INT}")
+        return value
+
+    return lambda xp, n, k: np.vectorize(one, otypes=[int])(n, k)[()]
+
+
+def _choose(n: int, k: int) -> int:
+    if n < 0:
+        raise InferenceError(f"choose({n}, {k}): the first argument must not be negative")
+    return math.comb(n, k)
+
+
+def _rising(x: int, n: int) -> int:
+    return math.prod(range(x, x + n))
+
+
+def _falling(x: int, n: int) -> int:
+    return math.prod(range(x - n + 1, x + 1))
+
+
+def _factorial(
+    name: str, meaning: str, on_ints: Callable[..., Array], impl: Callable[..., Array]
+) -> Function:
+    return function(name, meaning, ("(I, I) => I", on_ints), ("(T, I) => T", impl), batch="elementwise")
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    unary("lgamma", "the log of the absolute value of the gamma function", lgamma),
+    unary("tgamma", "the gamma function", tgamma),
+    unary("digamma", "the derivative of lgamma", digamma),
+    unary("trigamma", "the second derivative of lgamma", trigamma),
+    function(
+        "lmgamma",
+        "the log of the k-variate gamma function",
+        ("(I, T) => T", lmgamma),
+        batch="elementwise",
+    ),
+    binary("lbeta", "the log of the beta function", lbeta),
+    binary("beta", "the beta function", beta),
+    binary("lchoose", "the log of the binomial coefficient, for reals", lchoose),
+    function(
+        "choose",
+        "the number of ways to choose k of n",
+        ("(I, I) => I", _counting("choose", _choose)),
+        batch="elementwise",
+    ),
+    _factorial(
+        "rising_factorial",
+        "x (x + 1) ... (x + n - 1)",
+        _counting("rising_factorial", _rising),
+        rising_factorial,
+    ),
+    _factorial(
+        "falling_factorial",
+        "x (x - 1) ... (x - n + 1)",
+        _counting("falling_factorial", _falling),
+        falling_factorial,
+    ),
+    binary("log_rising_factorial", "lgamma(x + n) - lgamma(x)", log_rising_factorial),
+    binary("log_falling_factorial", "lgamma(x + 1) - lgamma(x - n + 1)", log_falling_factorial),
+)

@@ -1,0 +1,108 @@
+"""Functions with steps and corners: rounding, remainders, the larger and the smaller of two.
+
+Stan Functions Reference, "Step-like functions", "Logical functions" and "Bound functions".  Where a function
+jumps its derivative is taken to be 0.
+"""
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.record import Function, binary, function, unary
+
+flat = with_partials(lambda xp, ans, x: 0.0)
+
+
+@flat
+def floor(xp: Namespace, x: Array) -> Array:
+    return xp.np.floor(1.0 * x)
+
+
+@flat
+def ceil(xp: Namespace, x: Array) -> Array:
+    return xp.np.ceil(1.0 * x)
+
+
+@flat
+def trunc(xp: Namespace, x: Array) -> Array:
+    return xp.np.trunc(1.0 * x)
+
+
+@flat
+def nearest(xp: Namespace, x: Array) -> Array:
+    """The nearest integer, halves away from zero as in C (NumPy goes to the even one)."""
+    whole = xp.np.trunc(1.0 * x)
+    return whole + xp.np.sign(x) * (xp.np.abs(x - whole) >= 0.5)
+
+
+@flat
+def step(xp: Namespace, x: Array) -> Array:
+    return xp.np.where(x >= 0, 1.0, 0.0)
+
+
+def int_step(xp: Namespace, x: Array) -> Array:
+    return 1 * (x > 0)
+
+
+def is_inf(xp: Namespace, x: Array) -> Array:
+    return 1 * xp.np.isinf(x)
+
+
+def is_nan(xp: Namespace, x: Array) -> Array:
+    return 1 * xp.np.isnan(x)
+
+
+@with_partials(
+    lambda xp, ans, x, y: 1.0 * ((x > y) | xp.np.isnan(y)),
+    lambda xp, ans, x, y: 1.0 * ((y >= x) | xp.np.isnan(x)),
+)
+def fmax(xp: Namespace, x: Array, y: Array) -> Array:
+    return 1.0 * xp.np.fmax(x, y)
+
+
+@with_partials(
+    lambda xp, ans, x, y: 1.0 * ((x < y) | xp.np.isnan(y)),
+    lambda xp, ans, x, y: 1.0 * ((y <= x) | xp.np.isnan(x)),
+)
+def fmin(xp: Namespace, x: Array, y: Array) -> Array:
+    return 1.0 * xp.np.fmin(x, y)
+
+
+@with_partials(lambda xp, ans, x, y: 1.0 * (x > y), lambda xp, ans, x, y: -1.0 * (x > y))
+def fdim(xp: Namespace, x: Array, y: Array) -> Array:
+    return xp.np.maximum(1.0 * x - y, 0.0)
+
+
+@with_partials(lambda xp, ans, x, y: 1.0, lambda xp, ans, x, y: -xp.np.trunc(x / y))
+def fmod(xp: Namespace, x: Array, y: Array) -> Array:
+    return xp.np.fmod(1.0 * x, y)
+
+
+def fma(xp: Namespace, x: Array, y: Array, z: Array) -> Array:
+    return 1.0 * x * y + z
+
+
+@with_partials(lambda xp, ans, x, n: xp.np.exp2(1.0 * n), None)
+def ldexp(xp: Namespace, x: Array, n: Array) -> Array:
+    return x * xp.np.exp2(1.0 * n)
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    unary("floor", "the largest whole number that is not above x", floor),
+    unary("ceil", "the smallest whole number that is not below x", ceil),
+    unary("round", "the nearest whole number, halves away from zero", nearest),
+    unary("trunc", "x without its fraction", trunc),
+    function("step", "0 below 0, otherwise 1", ("(real) => real", step), batch="elementwise"),
+    function(
+        "int_step",
+        "1 above 0, otherwise 0",
+        ("(int) => int", int_step),
+        ("(real) => int", int_step),
+        batch="elementwise",
+    ),
+    function("is_inf", "1 if x is infinite", ("(real) => int", is_inf), batch="elementwise"),
+    function("is_nan", "1 if x is nan", ("(real) => int", is_nan), batch="elementwise"),
+    binary("fmax", "the larger of two, ignoring nan", fmax),
+    binary("fmin", "the smaller of two, ignoring nan", fmin),
+    binary("fdim", "x - y, but 0 if that is negative", fdim),
+    binary("fmod", "the remainder of x / y, with the sign of x", fmod),
+    function("fma", "x y + z", ("(T, T, T) => T", fma), batch="elementwise"),
+    function("ldexp", "x 2^n", ("(T, I) => T", ldexp), batch="elementwise"),
+)
