@@ -18,9 +18,9 @@ Children = list[Any]
 
 
 class Builder:
-    """Builds one program; `place(line, column, end_line, end_column)` gives the Span of a stretch of text."""
+    """Builds one program; `place(start, end)` gives the Span between two offsets of its text."""
 
-    def __init__(self, place: Callable[[int, int, int, int], Span]):
+    def __init__(self, place: Callable[[int, int], Span]):
         self.place = place
 
     def build(self, tree: Tree[Token]) -> Any:
@@ -33,9 +33,8 @@ class Builder:
         return node(self.span(tree.meta), *map(plain, children))
 
     def span(self, at: Meta | Token) -> Span:
-        if getattr(at, "line", None) is None:
-            return self.place(1, 1, 1, 1)  # an empty program
-        return self.place(at.line, at.column, at.end_line, at.end_column)  # type: ignore[arg-type]
+        """Where a tree or token stands; an empty program stands at its start."""
+        return self.place(getattr(at, "start_pos", 0), getattr(at, "end_pos", 1))
 
     # --- Program and functions -------------------------------------------------------------------
 
@@ -99,7 +98,7 @@ class Builder:
     def _assignment(self, meta: Meta, target: ast.Expr, op: Token, value: ast.Expr) -> ast.Assignment:
         if not is_assignable(target):
             raise ModelError(
-                f"the left side of `{op}` is an expression, not a variable; expected a name, with indices or not",
+                f"the left side of `{op}` cannot be assigned to; expected a variable, with indices or without",
                 target.span,
                 hint="Write `name = value;` or `name[index] = value;`; to compare, use `==`.",
             )

@@ -1,7 +1,9 @@
-"""Program text -> AST: Lark's LALR tables, then the builder."""
+"""Program text -> AST: includes, Lark's LALR tables, then the builder."""
 
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
 from lark import Lark
 from lark.exceptions import UnexpectedInput
@@ -9,20 +11,27 @@ from lark.exceptions import UnexpectedInput
 from ppl.errors import ModelError
 from ppl.frontend import ast
 from ppl.frontend.builder import Builder
-from ppl.source import SourceText, Span
+from ppl.frontend.include import expand
+from ppl.frontend.syntax_errors import syntax_error
+from ppl.source import SourceText
 
 
-def parse(source: SourceText) -> ast.Program:
-    """The syntax tree of a program; raises ModelError at the first mistake."""
+def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.Program:
+    """The syntax tree of a program.
 
-    def place(line: int, column: int, end_line: int, end_column: int) -> Span:
-        return Span(source, line, column, end_line, end_column)
+    Raises ModelError at the first place where the text is not of the language.
 
+    Example:
+        >>> parse(SourceText("parameters { real mu; }")).parameters[0].name
+        'mu'
+    """
+    text = expand(source, include_paths)
     try:
-        program: ast.Program = Builder(place).build(parser().parse(source.text))
+        program: ast.Program = Builder(text.span).build(parser().parse(text.text))
     except UnexpectedInput as error:
-        at = max(error.line, 1), max(error.column, 1)
-        raise ModelError("syntax error", place(*at, at[0], at[1] + 1)) from None
+        raise syntax_error(text, error) from None
+    except RecursionError:
+        raise ModelError("an expression or statement is nested too deeply", text.span(0, 1)) from None
     return program
 
 

@@ -1,0 +1,38 @@
+"""A sentence for the place where the parser stopped: the first rule of the table that recognises it."""
+
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+
+from ppl.errors import ModelError
+from ppl.frontend.include import Expanded
+from ppl.frontend.syntax_rules import RULES, Rule
+from ppl.frontend.syntax_stop import Stop
+
+
+def syntax_error(program: Expanded, error: UnexpectedInput) -> ModelError:
+    """The ModelError for what Lark found unexpected."""
+    ended = isinstance(error, UnexpectedToken) and error.token.type == "$END"
+    offset = len(program.text) if ended else error.pos_in_stream
+    accepts = error.interactive_parser.accepts()  # type: ignore[attr-defined]
+    return explain(Stop(program, offset, frozenset(accepts)))
+
+
+def explain(stop: Stop) -> ModelError:
+    """The sentence of the first rule that recognises the place, with its span."""
+    rule, words = next((rule, words) for rule in RULES if (words := rule.recognise(stop)))
+    message, hint = rule.message.format_map(words), rule.hint.format_map(words)
+    return ModelError(message, stop.program.span(*stretch(rule, stop)), hint or None)
+
+
+def stretch(rule: Rule, stop: Stop) -> tuple[int, int]:
+    """The offsets to underline: what was found, what stands before it, the gap after that, or the end."""
+    gap = len(stop.before)
+    match rule.at:
+        case "end":
+            end = len(stop.program.text.rstrip())
+            return end, end + 1
+        case "previous":
+            return gap - len(stop.previous), gap
+        case "found" if stop.found:
+            return stop.offset, stop.offset + len(stop.found)
+        case _:
+            return gap, gap + 1
