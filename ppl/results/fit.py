@@ -12,6 +12,7 @@ from ppl.inference.outcome import Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import Result, advi
 from ppl.results import saved, stan_csv
+from ppl.results.arviz import to_arviz
 from ppl.results.columns import Floats, reshape
 from ppl.results.draws import Table, tabulate
 from ppl.results.files import write_whole
@@ -21,6 +22,7 @@ from ppl.results.settings import Settings
 from ppl.results.summary import Summary, summarise
 
 if TYPE_CHECKING:
+    import arviz
     import pandas as pd
 
 MORE = 0x6D6F  # "mo": the stream of draws made after the fit
@@ -104,6 +106,10 @@ class Fit:
         import pandas as pd
 
         return pd.DataFrame(self.draws(), columns=list(self.column_names))
+
+    def to_arviz(self) -> "arviz.InferenceData":
+        """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`."""
+        return to_arviz(self.table, self.result.log_p, self.result.log_g, self.posterior.data)
 
     def summary(self) -> Summary:
         """Mean, sd, 5%, 50% and 95% of every column."""
