@@ -28,9 +28,9 @@ class Result:
     """What a run leaves.
 
     `family` and `params` (size,) are q itself, `mean_u` (dim,) its mean. `draws_u` (draws, dim) are draws of
-    q; `log_p`, `log_q` and `log_g` (draws,) are the log densities there of the target, of q, and of q up to a
-    constant as CmdStan writes it, -|z|^2 / 2. `final_elbo` and its standard error, in nats, are from fresh
-    draws. `dropped` counts draws whose log density was not finite; `notes` are sentences for the user.
+    q; `log_p`, `log_q` and `log_g` (draws,) are the log densities there of the target, of q, and of the noise
+    up to a constant as CmdStan writes it, -|z|^2 / 2. `final_elbo` and its standard error, in nats, are from
+    fresh draws. `dropped` counts draws whose log density was not finite; `notes` are sentences for the user.
     """
 
     settings: Settings

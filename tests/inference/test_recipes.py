@@ -103,7 +103,7 @@ def test_dropped_draws_are_counted_and_said():
 @pytest.mark.parametrize(
     ("setting", "said"),
     [
-        ({"algorithm": "meanfeld"}, "meanfield, fullrank"),
+        ({"algorithm": "meanfeld"}, "meanfield, fullrank, lowrank"),
         ({"iter": 0}, "at least 1"),
         ({"grad_samples": 1.5}, "integer"),
         ({"elbo_samples": True}, "integer"),

@@ -1,0 +1,98 @@
+"""A Gaussian between mean-field and full-rank, in O(dim * rank) memory (after Ong, Nott and Smith 2018)."""
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+import numpy as np
+
+from ppl.inference.target import Array
+
+LOG_2PI = float(np.log(2 * np.pi))
+
+
+@dataclass(frozen=True)
+class LowRank:
+    """Covariance S (I + F F') S: u = mu + s * (z_1 + F z_2), with dim + rank numbers of noise.
+
+    params = (mu, omega = log s, F by rows). Scaling F by s as well keeps its entries free of units.
+    """
+
+    dim: int
+    rank: int
+
+    @classmethod
+    def of(cls, dim: int) -> "LowRank":
+        """Rank sqrt(dim), rounded up."""
+        return cls(dim, ceil(sqrt(dim)))
+
+    @property
+    def size(self) -> int:
+        return self.dim * (2 + self.rank)
+
+    def start(self, mu: Array, scale: float = 1.0) -> Array:
+        """F = 0 is a saddle of the ELBO, which the noise of the first gradients leaves."""
+        return np.concatenate([mu, np.full(self.dim, np.log(scale)), np.zeros(self.dim * self.rank)])
+
+    def noise(self, n: int, rng: np.random.Generator) -> Array:
+        return rng.standard_normal((n, self.dim + self.rank))
+
+    def transform(self, params: Array, z: Array) -> Array:
+        return self.mean(params) + self._s(params) * self._correlate(params, z)
+
+    def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
+        scaled = gradients * self._s(params)
+        in_omega = np.einsum("ij,ij->j", scaled, self._correlate(params, z))
+        in_factor = scaled.T @ z[:, self.dim :]
+        return np.concatenate([gradients.sum(axis=0), in_omega, in_factor.ravel()]) / len(z)
+
+    def entropy(self, params: Array) -> float:
+        return 0.5 * self.dim * (1 + LOG_2PI) + self._half_log_det(params)
+
+    def entropy_gradient(self, params: Array) -> Array:
+        in_factor = np.linalg.solve(self._core(params), self.factor(params).T).T
+        return np.concatenate([np.zeros(self.dim), np.ones(self.dim), in_factor.ravel()])
+
+    def log_density(self, params: Array, u: Array) -> Array:
+        y, rest = self._project(params, u)
+        log_q: Array = -0.5 * (y * rest).sum(axis=1) - 0.5 * self.dim * LOG_2PI - self._half_log_det(params)
+        return log_q
+
+    def score(self, params: Array, u: Array) -> Array:
+        score: Array = -self._project(params, u)[1] / self._s(params)
+        return score
+
+    def mean(self, params: Array) -> Array:
+        return params[: self.dim]
+
+    def scales(self, params: Array) -> Array:
+        scales: Array = self._s(params) * np.sqrt(1 + (self.factor(params) ** 2).sum(axis=1))
+        return scales
+
+    def covariance(self, params: Array) -> Array:
+        factor, s = self.factor(params), self._s(params)
+        return (np.eye(self.dim) + factor @ factor.T) * np.outer(s, s)
+
+    def factor(self, params: Array) -> Array:
+        """F, (dim, rank)."""
+        return params[2 * self.dim :].reshape(self.dim, self.rank)
+
+    def _s(self, params: Array) -> Array:
+        return np.exp(params[self.dim : 2 * self.dim])
+
+    def _correlate(self, params: Array, z: Array) -> Array:
+        return z[:, : self.dim] + z[:, self.dim :] @ self.factor(params).T
+
+    def _core(self, params: Array) -> Array:
+        """I + F'F, (rank, rank): what Woodbury's identity leaves to invert."""
+        factor = self.factor(params)
+        return np.eye(self.rank) + factor.T @ factor
+
+    def _half_log_det(self, params: Array) -> float:
+        log_det = np.linalg.slogdet(self._core(params))[1]
+        return float(params[self.dim : 2 * self.dim].sum() + 0.5 * log_det)
+
+    def _project(self, params: Array, u: Array) -> tuple[Array, Array]:
+        """y = (u - mu) / s and (I + F F')^-1 y, each (n, dim)."""
+        y = (u - self.mean(params)) / self._s(params)
+        factor = self.factor(params)
+        return y, y - np.linalg.solve(self._core(params), factor.T @ y.T).T @ factor.T
