@@ -1,0 +1,34 @@
+"""A continued fraction and the derivatives of its logarithm, by one forward pass."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+Term = tuple[Any, Any, Any, Any]
+"""(a, da, b, db): one numerator and denominator, and their derivatives stacked on a leading axis."""
+
+MAX_TERMS = 20_000
+EPSILON = 1e-16
+
+
+def evaluate(b0: Any, db0: Any, terms: Iterable[Term]) -> tuple[Any, Any]:
+    """f = b0 + a1 / (b1 + a2 / (b2 + ...)) and the derivatives of log f, stacked like `db0`.
+
+    The modified Lentz algorithm (Thompson & Barnett 1986, J. Comput. Phys. 64:490), differentiated term by
+    term.  Elementwise over arrays, which all run until the last one has converged.
+    """
+    f, slope = b0, db0 / b0
+    c, dc = b0, db0
+    d, dd = np.zeros_like(b0), np.zeros_like(db0)
+    for a, da, b, db in terms:
+        d_next = 1.0 / (b + a * d)
+        dd = -(d_next**2) * (db + da * d + a * dd)
+        dc = db + (da - a * dc / c) / c
+        c, d = b + a / c, d_next
+        step = dc / c + dd / d
+        f, slope = f * (c * d), slope + step
+        moving = np.abs(c * d - 1.0) > EPSILON
+        if not (np.any(moving) or np.any(np.abs(step) > EPSILON * np.abs(slope))):
+            break
+    return f, slope
