@@ -1,11 +1,11 @@
-"""Writes ppca_ard.data.json: noisy points of a plane in five dimensions."""
+"""Writes ppca_ard.data.json: noisy points of a plane in ten dimensions."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 
-N, D, M, TRUE_M, SIGMA = 40, 5, 4, 2, 0.3
+N, D, M, TRUE_M, SIGMA = 50, 10, 5, 2, 0.3
 
 
 def simulate(rng: np.random.Generator) -> dict[str, object]:

@@ -1,11 +1,11 @@
-"""Writes sup_ppca_ard.data.json: noisy points of a plane in five dimensions, and a response to them."""
+"""Writes sup_ppca_ard.data.json: noisy points of a plane in ten dimensions, and a response to them."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 
-N, D, M, TRUE_M, SIGMA = 40, 5, 4, 2, 0.3
+N, D, M, TRUE_M, SIGMA = 50, 10, 5, 2, 0.3
 
 
 def simulate(rng: np.random.Generator) -> dict[str, object]:
