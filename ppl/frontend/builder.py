@@ -14,7 +14,8 @@ from ppl.errors import ModelError
 from ppl.frontend import ast
 from ppl.source import Span
 
-Children = list[Any]
+# Calls that the grammar would take for a function of that name, and what is written today.
+REMOVED = {"increment_log_prob": "Write `target += value;`.", "get_lp": "Write `target()`."}
 
 
 class Builder:
@@ -98,7 +99,7 @@ class Builder:
     def _assignment(self, meta: Meta, target: ast.Expr, op: Token, value: ast.Expr) -> ast.Assignment:
         if not is_assignable(target):
             raise ModelError(
-                f"the left side of `{op}` cannot be assigned to; expected a variable, with indices or without",
+                f"the left side of `{op}` is no variable; expected a name, with indices or without",
                 target.span,
                 hint="Write `name = value;` or `name[index] = value;`; to compare, use `==`.",
             )
@@ -151,6 +152,8 @@ class Builder:
         return ast.Binary(self.span(meta), str(op), left, right)
 
     def _call(self, meta: Meta, name: Token, *parts: Any) -> ast.Call:
+        if name in REMOVED:
+            raise ModelError(f"`{name}` was removed from the language", self.span(name), REMOVED[name])
         match parts:
             case (first, Token(), rest):
                 return ast.Call(self.span(meta), str(name), (first, *rest), bar=True)

@@ -1,11 +1,8 @@
 """Program text -> AST: includes, Lark's LALR tables, then the builder."""
 
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
-from lark import Lark
 from lark.exceptions import UnexpectedInput
 
 from ppl.errors import ModelError
@@ -13,6 +10,7 @@ from ppl.frontend import ast
 from ppl.frontend.builder import Builder
 from ppl.frontend.include import expand
 from ppl.frontend.syntax_errors import syntax_error
+from ppl.frontend.tables import parser
 from ppl.source import SourceText
 
 
@@ -33,9 +31,3 @@ def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.P
     except RecursionError:
         raise ModelError("an expression or statement is nested too deeply", text.span(0, 1)) from None
     return program
-
-
-@cache
-def parser() -> Lark:
-    grammar = files("ppl.grammar").joinpath("model.lark").read_text("utf-8")
-    return Lark(grammar, start="program", parser="lalr", lexer="contextual", propagate_positions=True)

@@ -10,9 +10,10 @@ from ppl.frontend.syntax_stop import Stop
 
 def syntax_error(program: Expanded, error: UnexpectedInput) -> ModelError:
     """The ModelError for what Lark found unexpected."""
-    ended = isinstance(error, UnexpectedToken) and error.token.type == "$END"
-    offset = len(program.text) if ended else error.pos_in_stream
-    accepts = error.interactive_parser.accepts()  # type: ignore[attr-defined]
+    offset = error.pos_in_stream
+    if offset is None or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
+        offset = len(program.text)
+    accepts: set[str] = error.interactive_parser.accepts()  # type: ignore[no-untyped-call]
     return explain(Stop(program, offset, frozenset(accepts)))
 
 

@@ -16,10 +16,11 @@ TYPES = (
     "int", "real", "complex", "vector", "row_vector", "matrix", "simplex", "unit_vector", "ordered",
     "positive_ordered", "cov_matrix", "corr_matrix", "cholesky_factor_cov", "cholesky_factor_corr", "array",
 )  # fmt: skip
-WORDS_ELSEWHERE = {
-    "bool": "`int<lower=0, upper=1>`", "boolean": "`int<lower=0, upper=1>`", "integer": "`int`",
-    "double": "`real`", "float": "`real`", "numeric": "`real`", "string": "in `print` only: no variable is a string",
-    "str": "in `print` only: no variable is a string", "char": "in `print` only: no variable is a string",
+NO_STRINGS = "No variable is a string: strings stand in `print` and `reject` only."
+ELSEWHERE = {
+    "bool": "Write `int<lower=0, upper=1>`.", "boolean": "Write `int<lower=0, upper=1>`.",
+    "integer": "Write `int`.", "double": "Write `real`.", "float": "Write `real`.",
+    "string": NO_STRINGS, "str": NO_STRINGS, "char": NO_STRINGS,
 }  # fmt: skip
 
 NAME = r"\b[A-Za-z]\w*"
@@ -80,8 +81,8 @@ class Rule:
 def advice(stop: Stop, groups: dict[str, str]) -> str:
     """The block or the type that a word was meant for."""
     word, known = (groups.get("word", ""), TYPES) if stop.open else (groups.get("name", ""), BLOCKS)
-    if stop.open and word in WORDS_ELSEWHERE:
-        return f"Stan has {WORDS_ELSEWHERE[word]}."
+    if stop.open and word in ELSEWHERE:
+        return ELSEWHERE[word]
     match = get_close_matches(word, known, n=1, cutoff=0.6)
     return f"Did you mean `{match[0]}`?" if match else f"Expected one of {', '.join(known)}."
 
@@ -149,7 +150,7 @@ RULES: tuple[Rule, ...] = (
     Rule("the comment opened by `/*` is never closed; expected `*/`", found=r"/\*", at="end"),
     Rule("the comment opened by `/*` is never closed; expected `*/`", found=r"\*", before="/", at="end"),
     Rule('the string is not closed; expected `"` before the end of the line', found=r'"[^"\n]*(\n|\Z)'),
-    Rule("`#` starts no comment", "Write `// comment`; a file is included by `#include \"file\"`.", found="#"),
+    Rule("`#` starts no comment", "Write `// comment`, or `#include \"file\"` for a file.", found="#"),
     Rule("there is no operator `**`", "A power is written `x ^ 2`.", found=r"\*", before=r"\*"),
     Rule(
         "there is no operator `{previous}{previous}`", "Write `i {previous}= 1;`.",
@@ -162,11 +163,12 @@ RULES: tuple[Rule, ...] = (
         found=r"\.(?P<tail>[A-Za-z]\w*)", before=rf"(?P<head>{NAME})",
     ),
     Rule(
-        "the number `{head}{tail}` has an exponent without digits", "Write `1e-3` or `2.5e6`.",
+        "the exponent `{tail}` of `{head}{tail}` has no digits", "Write `1e-3` or `2.5e6`.",
         found=r"(?P<tail>[eE][+-]?)(?![\w.])", before=r"(?P<head>\b[\d.]+)", when=adjacent,
     ),
     Rule(
-        "`{head}{tail}` is neither a number nor a name", "A name starts with a letter; a product needs its `*`.",
+        "`{head}{tail}` is neither a number nor a name",
+        "A name starts with a letter; a product needs its `*`.",
         found=r"(?P<tail>[A-Za-z_]\w*)", before=r"(?P<head>\b\d[\d.]*)", when=adjacent,
     ),
     Rule(
@@ -177,7 +179,10 @@ RULES: tuple[Rule, ...] = (
         "the name `{bad}` ends in two underscores, which is reserved", "Choose another name.",
         found=rf"(?P<bad>{NAME}(?<=__)\b)",
     ),
-    Rule("`{bad}` is no value", "Write `1` for true, `0` for false.", found=r"(?P<bad>true|false)\b", when=values),
+    Rule(
+        "`{bad}` is no value", "Write `1` for true, `0` for false.",
+        found=r"(?P<bad>true|false)\b", when=values,
+    ),
     Rule("the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
 
     # Between blocks.
@@ -191,7 +196,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "the block `{name}` comes too late", f"Blocks stand in this order: {', '.join(BLOCKS)}.",
-        found=BLOCK, when=lambda stop: outside(stop) and len(stop.accepts) > 0 and "LBRACE" not in stop.accepts,
+        found=BLOCK, when=lambda stop: outside(stop) and "LBRACE" not in stop.accepts,
     ),
     Rule(
         "`}}` closes nothing; expected a block or the end of the program",
@@ -234,7 +239,10 @@ RULES: tuple[Rule, ...] = (
         "`else` has no `if` before it", "An `if` with several statements needs braces around them.",
         found=r"else\b", when=statements,
     ),
-    Rule("`target` is added to, not assigned", "Write `target += value;`.", found="=|<-|~", before=r"\btarget"),
+    Rule(
+        "`target` is added to, not assigned", "Write `target += value;`.",
+        found="=|<-|~", before=r"\btarget",
+    ),
     Rule(
         "`=` assigns; found in an expression", "A comparison is written `{left} == ...`.",
         found="=", before=rf"(?P<left>{NAME}|[\w)\]]+)",
@@ -270,7 +278,8 @@ RULES: tuple[Rule, ...] = (
         before=r"\barray", when=only("LSQB"),
     ),
     Rule(
-        "`{name}[{sizes}]` is the removed form of an array declaration", "Write `array[{sizes}] {word} {name};`.",
+        "`{name}[{sizes}]` is the removed form of an array declaration",
+        "Write `array[{sizes}] {word} {name};`.",
         found=r"\[(?P<sizes>[^\];]*)\]?",
         before=rf"(?P<word>{TYPE}{BOUNDS}(?:\s*\[[^\]]*\])?)\s+(?P<name>{NAME})",
     ),
@@ -283,7 +292,8 @@ RULES: tuple[Rule, ...] = (
         found="<", before=rf"(?P<word>{CONSTRAINED})",
     ),
     Rule(
-        "a local variable takes no constraint; found `<` after `{word}`", "Only top-level variables are constrained.",
+        "a local variable takes no constraint; found `<` after `{word}`",
+        "Only top-level variables are constrained.",
         found="<", before=rf"(?P<word>{TYPE})",
     ),
     Rule(

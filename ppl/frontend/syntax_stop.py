@@ -13,21 +13,29 @@ CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 # What the terminals of the grammar are called in a sentence, the first group that holds one winning.
 GROUPS = {
-    "an expression": {"INT_LITERAL", "REAL_LITERAL", "IMAGINARY_LITERAL", "LBRACE", "LPAR", "LSQB", "NOT", "MINUS",
-                      "PLUS", "IDENTIFIER", "TARGET"},
-    "a statement": {"_FOR", "_IF", "_WHILE", "_RETURN", "_BREAK", "_CONTINUE", "_PRINT", "REJECT", "FATAL_ERROR",
-                    "_PROFILE", "JACOBIAN"},
-    "a type": {"INT", "REAL", "COMPLEX", "VECTOR", "COMPLEX_VECTOR", "MATRIX", "COMPLEX_MATRIX", "TUPLE", "_ARRAY",
-               "ONE_SIZE_CONSTRAINED", "TWO_SIZES_CONSTRAINED", "CHOLESKY_FACTOR_COV", "VOID"},
-    "an operator": {"OR", "AND", "EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER_EQUAL", "PLUS", "MINUS",
-                    "TIMES", "DIVIDE", "MODULO", "ELT_TIMES", "ELT_DIVIDE", "INT_DIVIDE", "LEFT_DIVIDE", "POW",
-                    "ELT_POW", "QMARK", "QUOTE", "ITEM"},
+    "an expression": {
+        "INT_LITERAL", "REAL_LITERAL", "IMAGINARY_LITERAL", "LBRACE", "LPAR", "LSQB", "NOT", "MINUS", "PLUS",
+        "IDENTIFIER", "TARGET",
+    },
+    "a statement": {
+        "_FOR", "_IF", "_WHILE", "_RETURN", "_BREAK", "_CONTINUE", "_PRINT", "REJECT", "FATAL_ERROR",
+        "_PROFILE", "JACOBIAN",
+    },
+    "a type": {
+        "INT", "REAL", "COMPLEX", "VECTOR", "COMPLEX_VECTOR", "MATRIX", "COMPLEX_MATRIX", "TUPLE", "_ARRAY",
+        "ONE_SIZE_CONSTRAINED", "TWO_SIZES_CONSTRAINED", "CHOLESKY_FACTOR_COV", "VOID",
+    },
+    "an operator": {
+        "OR", "AND", "EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER_EQUAL", "PLUS", "MINUS", "TIMES",
+        "DIVIDE", "MODULO", "ELT_TIMES", "ELT_DIVIDE", "INT_DIVIDE", "LEFT_DIVIDE", "POW", "ELT_POW", "QMARK",
+        "QUOTE", "ITEM",
+    },
 }  # fmt: skip
 SIGNS = {
-    "LBRACE": "`{`", "RBRACE": "`}`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`", "COMMA": "`,`",
-    "SEMICOLON": "`;`", "COLON": "`:`", "BAR": "`|`", "TILDE": "`~`", "ASSIGN": "`=`", "PLUS_ASSIGN": "`+=`",
-    "COMPOUND_ASSIGN": "`*=`", "GREATER": "`>`", "LESS": "`<`", "IDENTIFIER": "a name", "STRING": "a string",
-    "_TRUNCATE": "`T[`", "$END": "the end of the program",
+    "LBRACE": "`{`", "RBRACE": "`}`", "LPAR": "`(`", "RPAR": "`)`", "LSQB": "`[`", "RSQB": "`]`",
+    "COMMA": "`,`", "SEMICOLON": "`;`", "COLON": "`:`", "BAR": "`|`", "TILDE": "`~`", "ASSIGN": "`=`",
+    "PLUS_ASSIGN": "`+=`", "COMPOUND_ASSIGN": "`*=`", "GREATER": "`>`", "LESS": "`<`", "IDENTIFIER": "a name",
+    "STRING": "a string", "_TRUNCATE": "`T[`", "$END": "the end of the program",
 }  # fmt: skip
 
 

@@ -1,0 +1,71 @@
+"""The LALR tables of the grammar, kept as JSON in the user's cache folder.
+
+Building them takes a quarter of a second, reading them back a hundredth.  A cache that cannot be read
+or written costs that time and nothing else.
+"""
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+import lark
+from lark.grammar import Rule
+from lark.lexer import TerminalDef
+
+
+@cache
+def parser() -> lark.Lark:
+    """The parser of the language."""
+    grammar = files("ppl.grammar").joinpath("model.lark").read_text("utf-8")
+    file = cache_folder() / f"model-{digest(lark.__version__ + grammar)}.json"
+    with suppress(OSError, ValueError):
+        return load(file.read_text("utf-8"))
+    built = lark.Lark(grammar, start="program", parser="lalr", lexer="contextual", propagate_positions=True)
+    with suppress(OSError):
+        write_whole(file, dump(built))
+    return built
+
+
+def dump(built: lark.Lark) -> str:
+    """The tables as JSON under a line with their digest."""
+    data, memo = built.memo_serialize([TerminalDef, Rule])
+    tables = json.dumps({"data": data, "memo": memo})
+    return f"{digest(tables)}\n{tables}"
+
+
+def load(text: str) -> lark.Lark:
+    """The parser again; raises ValueError when the text is not as `dump` left it."""
+    checksum, _, tables = text.partition("\n")
+    if digest(tables) != checksum:
+        raise ValueError("the cached tables are damaged")
+    stored = json.loads(tables, object_hook=integer_keys)
+    read: lark.Lark = lark.Lark._load_from_dict(stored["data"], stored["memo"])  # type: ignore[no-untyped-call]
+    return read
+
+
+def integer_keys(table: dict[str, Any]) -> dict[str | int, Any]:
+    """States and symbols are numbered; JSON made strings of the numbers."""
+    return {int(key) if key.isdigit() else key: value for key, value in table.items()}
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def cache_folder() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(home) / "ppl"
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write under a temporary name, then rename: another process sees the whole file or none."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as temporary:
+        temporary.write(text)
+    os.replace(temporary.name, file)
