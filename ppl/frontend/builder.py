@@ -14,6 +14,7 @@ from ppl.errors import ModelError
 from ppl.frontend import ast
 from ppl.source import Span
 
+LARGEST_INT = 2**31 - 1
 # Calls that the grammar would take for a function of that name, and what is written today.
 REMOVED = {"increment_log_prob": "Write `target += value;`.", "get_lp": "Write `target()`."}
 
@@ -143,7 +144,14 @@ class Builder:
     # --- Expressions -----------------------------------------------------------------------------
 
     def _int_literal(self, meta: Meta, digits: Token) -> ast.IntLiteral:
-        return ast.IntLiteral(self.span(meta), int(digits))
+        plain = digits.replace("_", "")
+        if len(plain.lstrip("0")) > 10 or int(plain) > LARGEST_INT:
+            raise ModelError(
+                f"the integer is larger than {LARGEST_INT}, the largest int",
+                self.span(digits),
+                hint="Write a real number: add a decimal point.",
+            )
+        return ast.IntLiteral(self.span(meta), int(plain))
 
     def _string_literal(self, meta: Meta, text: Token) -> ast.StringLiteral:
         return ast.StringLiteral(self.span(meta), unquoted(text))

@@ -1,0 +1,254 @@
+"""AST -> canonical program text: two spaces, one statement a line, only the parentheses that are needed."""
+
+from collections.abc import Iterable, Iterator
+
+from ppl.frontend import ast
+
+# How tightly each operator binds (grammar/model.lark; reference manual, "Operator precedence"): a higher
+# number binds tighter.  All binary operators associate to the left except the powers.
+TERNARY, UNARY, POSTFIX = 1, 9, 11
+PRECEDENCE = {
+    "||": 2, "&&": 3, "==": 4, "!=": 4, "<": 5, "<=": 5, ">": 5, ">=": 5, "+": 6, "-": 6,
+    "*": 7, "/": 7, "%": 7, ".*": 7, "./": 7, "%/%": 8, "\\": 8, "^": 10, ".^": 10,
+}  # fmt: skip
+BOUND = PRECEDENCE["+"]
+
+
+def print_program(program: ast.Program) -> str:
+    """The program as text that parses to the same tree.
+
+    Example:
+        >>> print(print_program(parse(SourceText("parameters{real mu;}"))))
+        parameters {
+          real mu;
+        }
+    """
+    blocks = {
+        "functions": functions(program.functions),
+        "data": statements(program.data),
+        "transformed data": statements(program.transformed_data),
+        "parameters": statements(program.parameters),
+        "transformed parameters": statements(program.transformed_parameters),
+        "model": statements(program.model),
+        "generated quantities": statements(program.generated_quantities),
+    }
+    lines = (line for name, body in blocks.items() for line in braces(name, body))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def braces(head: str, body: Iterable[str]) -> Iterator[str]:
+    """`head { body }`, or nothing for an empty body."""
+    lines = list(body)
+    if lines:
+        yield f"{head} {{"
+        yield from indent(lines)
+        yield "}"
+
+
+def indent(lines: Iterable[str]) -> Iterator[str]:
+    return (f"  {line}" for line in lines)
+
+
+# --- Functions and types -------------------------------------------------------------------------
+
+
+def functions(definitions: Iterable[ast.FunctionDef]) -> Iterator[str]:
+    for function in definitions:
+        args = ", ".join(map(argument, function.args))
+        head = f"{unsized(function.returns)} {function.name}({args})"
+        if function.body is None:
+            yield f"{head};"
+        else:
+            yield from nested(head, function.body)
+
+
+def argument(arg: ast.Argument) -> str:
+    return f"{'data ' if arg.data_only else ''}{unsized(arg.type)} {arg.name}"
+
+
+def unsized(type: ast.UnsizedType) -> str:
+    array = f"array[{',' * (type.dims - 1)}] " if type.dims else ""
+    items = f"({', '.join(map(unsized, type.items))})" if type.items else ""
+    return f"{array}{type.keyword}{items}"
+
+
+def declared(type: ast.DeclaredType) -> str:
+    array = f"array[{listed(type.dims)}] " if type.dims else ""
+    match type:
+        case ast.SizedTuple(items=items):
+            return f"{array}tuple({', '.join(map(declared, items))})"
+        case ast.SizedType(keyword=keyword, bounds=bounds, sizes=sizes):
+            inside = (
+                ", ".join(f"{name}={tight(value, BOUND)}" for name, value in bounds.items) if bounds else ""
+            )
+            return f"{array}{keyword}{f'<{inside}>' if bounds else ''}{f'[{listed(sizes)}]' if sizes else ''}"
+
+
+# --- Statements ----------------------------------------------------------------------------------
+
+
+def statements(body: Iterable[ast.Statement]) -> Iterator[str]:
+    return (line for statement in body for line in lines_of(statement))
+
+
+def nested(head: str, body: ast.Statement) -> Iterator[str]:
+    """A head with the statement it governs, always in braces."""
+    inside = body.statements if isinstance(body, ast.Block) else (body,)
+    yield f"{head} {{"
+    yield from indent(statements(inside))
+    yield "}"
+
+
+def lines_of(statement: ast.Statement) -> Iterator[str]:
+    match statement:
+        case ast.Block(statements=body):
+            yield from ["{", *indent(statements(body)), "}"]
+        case ast.Profile(name=name, statements=body):
+            yield from [f'profile("{name}") {{', *indent(statements(body)), "}"]
+        case ast.For(variable=variable, lower=lower, upper=upper, body=body):
+            yield from nested(f"for ({variable} in {expression(lower)} : {expression(upper)})", body)
+        case ast.ForEach(variable=variable, iterable=iterable, body=body):
+            yield from nested(f"for ({variable} in {expression(iterable)})", body)
+        case ast.While(condition=condition, body=body):
+            yield from nested(f"while ({expression(condition)})", body)
+        case ast.If():
+            yield from conditional(statement)
+        case _:
+            yield f"{simple(statement)};"
+
+
+def conditional(statement: ast.If) -> Iterator[str]:
+    """`if`, with a chain of `else if` kept flat."""
+    *then, close = nested(f"if ({expression(statement.condition)})", statement.then)
+    yield from then
+    match statement.otherwise:
+        case None:
+            yield close
+        case ast.If() as chained:
+            first, *rest = conditional(chained)
+            yield from [f"{close} else {first}", *rest]
+        case otherwise:
+            yield from nested(f"{close} else", otherwise)
+
+
+def simple(statement: ast.Statement) -> str:
+    """A statement of one line, without its semicolon."""
+    match statement:
+        case ast.Declaration(type=type, name=name, value=value):
+            return f"{declared(type)} {name}" + (f" = {expression(value)}" if value is not None else "")
+        case ast.Assignment(target=target, op=op, value=value):
+            return f"{expression(target)} {op} {expression(value)}"
+        case ast.Tilde(left=left, distribution=name, args=args, truncation=truncation):
+            return f"{expression(left)} ~ {name}({listed(args)}){truncated(truncation)}"
+        case ast.TargetIncrement(value=value):
+            return f"target += {expression(value)}"
+        case ast.JacobianIncrement(value=value):
+            return f"jacobian += {expression(value)}"
+        case ast.CallStatement(call=call):
+            return expression(call)
+        case ast.Return(value=value):
+            return f"return {expression(value)}" if value is not None else "return"
+        case ast.Print(args=args):
+            return f"print({listed(args)})"
+        case ast.Reject(args=args, fatal=fatal):
+            return f"{'fatal_error' if fatal else 'reject'}({listed(args)})"
+        case ast.Break():
+            return "break"
+        case ast.Continue():
+            return "continue"
+        case ast.Skip():
+            return ""
+        case _:
+            raise AssertionError(statement)
+
+
+def truncated(truncation: ast.Truncation | None) -> str:
+    if truncation is None:
+        return ""
+    return f" T[{optional(truncation.lower)}, {optional(truncation.upper)}]"
+
+
+# --- Expressions ---------------------------------------------------------------------------------
+
+
+def expression(expr: ast.Expr) -> str:
+    """An expression on one line, with the parentheses that its tree needs and no others."""
+    match expr:
+        case ast.IntLiteral(value=value):
+            return str(value)
+        case ast.RealLiteral(text=text) | ast.ImaginaryLiteral(text=text):
+            return text
+        case ast.StringLiteral(value=text):
+            return f'"{text}"'
+        case ast.Variable(name=name):
+            return name
+        case ast.Call(name=name, args=(first, *rest), bar=True):
+            return f"{name}({expression(first)} | {listed(rest)})"
+        case ast.Call(name=name, args=args):
+            return f"{name}({listed(args)})"
+        case ast.ArrayLiteral(items=items):
+            return f"{{{listed(items)}}}"
+        case ast.RowVectorLiteral(items=items):
+            return f"[{listed(items)}]"
+        case ast.TupleLiteral(items=items):
+            return f"({listed(items)})"
+        case _:
+            return compound(expr)
+
+
+def compound(expr: ast.Expr) -> str:
+    """An expression made with operators."""
+    match expr:
+        case ast.Binary(op="^" | ".^" as op, left=left, right=right):
+            return f"{tight(left, POSTFIX)} {op} {tight(right, UNARY)}"
+        case ast.Binary(op=op, left=left, right=right):
+            level = PRECEDENCE[op]
+            return f"{tight(left, level)} {op} {tight(right, level + 1)}"
+        case ast.Unary(op=op, operand=operand):
+            return f"{op}{tight(operand, UNARY)}"
+        case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
+            return f"{tight(condition, TERNARY + 1)} ? {expression(then)} : {expression(otherwise)}"
+        case ast.Transpose(operand=operand):
+            return f"{tight(operand, POSTFIX)}'"
+        case ast.Indexed(base=base, indices=indices):
+            return f"{tight(base, POSTFIX)}[{', '.join(map(index, indices))}]"
+        case ast.Projection(base=base, item=item):
+            return f"{tight(base, POSTFIX)}.{item}"
+        case _:
+            raise AssertionError(expr)
+
+
+def tight(expr: ast.Expr, level: int) -> str:
+    """An expression as an operand that must bind at least as tightly as `level`."""
+    text = expression(expr)
+    return text if binding(expr) >= level else f"({text})"
+
+
+def binding(expr: ast.Expr) -> int:
+    match expr:
+        case ast.Binary(op=op):
+            return PRECEDENCE[op]
+        case ast.Unary():
+            return UNARY
+        case ast.Ternary():
+            return TERNARY
+        case _:
+            return POSTFIX
+
+
+def index(index: ast.Index) -> str:
+    match index:
+        case ast.SingleIndex(value=value):
+            return expression(value)
+        case ast.RangeIndex(lower=None, upper=None):
+            return ":"
+        case ast.RangeIndex(lower=lower, upper=upper):
+            return f"{optional(lower)}:{optional(upper)}"
+
+
+def listed(items: Iterable[ast.Expr]) -> str:
+    return ", ".join(map(expression, items))
+
+
+def optional(expr: ast.Expr | None) -> str:
+    return "" if expr is None else expression(expr)
