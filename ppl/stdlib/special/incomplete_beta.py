@@ -66,7 +66,7 @@ def _value(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 
 @primitive  # type: ignore[untyped-decorator]
-def _slope(a: Any, b: Any, x: Any, y: Any, k: int) -> Any:
+def slope(a: Any, b: Any, x: Any, y: Any, k: int) -> Any:
     """d log I / da for k = 0, d log I / db for k = 1."""
     return _log_tail(a, b, x, y)[1][k]
 
@@ -86,8 +86,8 @@ def _log_value(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 
 @with_partials(
-    lambda xp, ans, a, b, x, y: ans * _slope(a, b, x, y, 0),
-    lambda xp, ans, a, b, x, y: ans * _slope(a, b, x, y, 1),
+    lambda xp, ans, a, b, x, y: ans * slope(a, b, x, y, 0),
+    lambda xp, ans, a, b, x, y: ans * slope(a, b, x, y, 1),
     lambda xp, ans, a, b, x, y: xp.np.exp(log_density(xp, a, b, x, y)),
     None,
 )
@@ -97,8 +97,8 @@ def lower(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, b, x, y: ans * _slope(b, a, y, x, 1),
-    lambda xp, ans, a, b, x, y: ans * _slope(b, a, y, x, 0),
+    lambda xp, ans, a, b, x, y: ans * slope(b, a, y, x, 1),
+    lambda xp, ans, a, b, x, y: ans * slope(b, a, y, x, 0),
     lambda xp, ans, a, b, x, y: -xp.np.exp(log_density(xp, a, b, x, y)),
     None,
 )
@@ -108,8 +108,8 @@ def upper(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, b, x, y: _slope(a, b, x, y, 0),
-    lambda xp, ans, a, b, x, y: _slope(a, b, x, y, 1),
+    lambda xp, ans, a, b, x, y: slope(a, b, x, y, 0),
+    lambda xp, ans, a, b, x, y: slope(a, b, x, y, 1),
     lambda xp, ans, a, b, x, y: xp.np.exp(log_density(xp, a, b, x, y) - ans),
     None,
 )
@@ -119,8 +119,8 @@ def log_lower(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, b, x, y: _slope(b, a, y, x, 1),
-    lambda xp, ans, a, b, x, y: _slope(b, a, y, x, 0),
+    lambda xp, ans, a, b, x, y: slope(b, a, y, x, 1),
+    lambda xp, ans, a, b, x, y: slope(b, a, y, x, 0),
     lambda xp, ans, a, b, x, y: -xp.np.exp(log_density(xp, a, b, x, y) - ans),
     None,
 )

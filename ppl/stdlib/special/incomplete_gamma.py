@@ -65,7 +65,7 @@ def _log_value(p: Any, q: Any, a: Any, x: Any, lower: bool) -> Any:
 
 
 @primitive  # type: ignore[untyped-decorator]
-def _slope(a: Any, x: Any, lower: bool) -> Any:
+def slope(a: Any, x: Any, lower: bool) -> Any:
     """d log P / da, or d log Q / da."""
     return _log_tail(a, x, lower)[1]
 
@@ -76,7 +76,7 @@ def log_density(xp: Namespace, a: Array, x: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, x: ans * _slope(a, x, True),
+    lambda xp, ans, a, x: ans * slope(a, x, True),
     lambda xp, ans, a, x: xp.np.exp(log_density(xp, a, x)),
 )
 def lower(xp: Namespace, a: Array, x: Array) -> Array:
@@ -85,7 +85,7 @@ def lower(xp: Namespace, a: Array, x: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, x: ans * _slope(a, x, False),
+    lambda xp, ans, a, x: ans * slope(a, x, False),
     lambda xp, ans, a, x: -xp.np.exp(log_density(xp, a, x)),
 )
 def upper(xp: Namespace, a: Array, x: Array) -> Array:
@@ -94,7 +94,7 @@ def upper(xp: Namespace, a: Array, x: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, x: _slope(a, x, True),
+    lambda xp, ans, a, x: slope(a, x, True),
     lambda xp, ans, a, x: xp.np.exp(log_density(xp, a, x) - ans),
 )
 def log_lower(xp: Namespace, a: Array, x: Array) -> Array:
@@ -103,7 +103,7 @@ def log_lower(xp: Namespace, a: Array, x: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, x: _slope(a, x, False),
+    lambda xp, ans, a, x: slope(a, x, False),
     lambda xp, ans, a, x: -xp.np.exp(log_density(xp, a, x) - ans),
 )
 def log_upper(xp: Namespace, a: Array, x: Array) -> Array:

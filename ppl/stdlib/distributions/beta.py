@@ -1,0 +1,101 @@
+"""The beta distribution, by its two shapes or by mean and precision.
+
+Stan Functions Reference, "Beta distribution" and "Beta proportion distribution".
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special import incomplete_beta
+from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, alpha, beta: (alpha - 1.0) / y - (beta - 1.0) / (1.0 - y),
+    lambda xp, ans, y, alpha, beta: xp.np.log(y) + digamma_rise(xp, alpha, beta),
+    lambda xp, ans, y, alpha, beta: xp.np.log1p(-y) + digamma_rise(xp, beta, alpha),
+)
+def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    kernel = xp.special.xlogy(alpha - 1.0, y) + xp.special.xlog1py(beta - 1.0, -y)
+    value = kernel - log_beta(xp, alpha, beta)
+    return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, (y >= 0) & (y <= 1), value))
+
+
+def _through(tail: Callable[..., Any], at_zero: float, at_one: float) -> Callable[..., Any]:
+    """The function of (y, alpha, beta) that is `tail` for 0 < y < 1, and constant on either side."""
+
+    @reals
+    def function(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+        inside = (y > 0) & (y < 1)
+        x = xp.np.where(inside, y, 0.5)
+        outside = xp.np.where(y > 0, at_one, at_zero)
+        value = xp.np.where(inside, tail(xp, alpha, beta, x, 1.0 - x), outside)
+        return guarded(xp, (alpha > 0) & (beta > 0), value)
+
+    return function
+
+
+cdf = _through(incomplete_beta.lower, 0.0, 1.0)
+lcdf = _through(incomplete_beta.log_lower, -math.inf, 0.0)
+lccdf = _through(incomplete_beta.log_upper, 0.0, -math.inf)
+
+
+def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return generator.beta(alpha, beta)
+
+
+def _by_proportion(of_shapes: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda xp, y, mu, kappa: of_shapes(xp, y, mu * kappa, (1.0 - mu) * kappa)
+
+
+def proportion_rng(generator: np.random.Generator, mu: Any, kappa: Any) -> Any:
+    return generator.beta(np.multiply(mu, kappa), np.multiply(np.subtract(1.0, mu), kappa))
+
+
+BETA = Distribution(
+    name="beta",
+    meaning="beta with shapes alpha and beta",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "unit_interval"), ("alpha", "positive"), ("beta", "positive")),
+    log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
+    rng=rng,
+    constants=(
+        (("alpha",), lambda xp, alpha: -xp.special.gammaln(alpha)),
+        (("beta",), lambda xp, beta: -xp.special.gammaln(beta)),
+        (("alpha", "beta"), lambda xp, alpha, beta: xp.special.gammaln(alpha + beta)),
+        (("y", "alpha"), lambda xp, y, alpha: (alpha - 1.0) * xp.np.log(y)),
+        (("y", "beta"), lambda xp, y, beta: (beta - 1.0) * xp.np.log1p(-y)),
+    ),
+)
+
+BETA_PROPORTION = Distribution(
+    name="beta_proportion",
+    meaning="beta with mean mu and precision kappa",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "unit_interval"), ("mu", "open_unit"), ("kappa", "positive")),
+    log_density=_by_proportion(log_density),
+    lcdf=_by_proportion(lcdf),
+    lccdf=_by_proportion(lccdf),
+    rng=proportion_rng,
+    constants=(
+        (("kappa",), lambda xp, kappa: xp.special.gammaln(kappa)),
+        (
+            ("mu", "kappa"),
+            lambda xp, mu, kappa: -xp.special.gammaln(mu * kappa) - xp.special.gammaln((1.0 - mu) * kappa),
+        ),
+    ),
+)
+
+FAMILIES = (BETA, BETA_PROPORTION)

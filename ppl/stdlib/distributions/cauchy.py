@@ -1,0 +1,63 @@
+"""The Cauchy distribution.  Stan Functions Reference, "Cauchy distribution"."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.log_probability import log_probability
+
+LOG_PI = math.log(math.pi)
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, mu, sigma: 2.0 * (mu - y) / (sigma**2 + (y - mu) ** 2),
+    lambda xp, ans, y, mu, sigma: 2.0 * (y - mu) / (sigma**2 + (y - mu) ** 2),
+    lambda xp, ans, y, mu, sigma: ((y - mu) ** 2 - sigma**2) / (sigma * (sigma**2 + (y - mu) ** 2)),
+)
+def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
+    z = (y - mu) / sigma
+    return guarded(xp, sigma > 0, -xp.np.log1p(z * z) - xp.np.log(sigma) - LOG_PI)
+
+
+def standard_cdf(xp: Namespace, z: Array) -> Array:
+    """The angle of (-z, 1) over pi; unlike 1/2 + arctan(z) / pi it keeps its digits in the left tail."""
+    return xp.np.arctan2(1.0, -z) / math.pi
+
+
+def standard_lcdf(xp: Namespace, z: Array) -> Array:
+    return log_probability(xp, standard_cdf(xp, z), standard_cdf(xp, -z))
+
+
+def standard_lccdf(xp: Namespace, z: Array) -> Array:
+    return standard_lcdf(xp, -z)
+
+
+def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
+    size = np.broadcast_shapes(np.shape(mu), np.shape(sigma))
+    return mu + sigma * generator.standard_cauchy(size)
+
+
+CAUCHY = Distribution(
+    name="cauchy",
+    meaning="Cauchy with location mu and scale sigma",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
+    log_density=log_density,
+    cdf=location_scale(standard_cdf),
+    lcdf=location_scale(standard_lcdf),
+    lccdf=location_scale(standard_lccdf),
+    rng=rng,
+    constants=(
+        ((), lambda xp: -LOG_PI),
+        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
+    ),
+)
+
+FAMILIES = (CAUCHY,)

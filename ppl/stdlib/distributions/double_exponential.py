@@ -1,0 +1,124 @@
+"""The double exponential (Laplace) distribution and its skewed form.
+
+Stan Functions Reference, "Double exponential (Laplace) distribution" and "Skew double exponential
+distribution".
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.log_probability import LOG_TWO
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, mu, sigma: xp.np.sign(mu - y) / sigma,
+    lambda xp, ans, y, mu, sigma: xp.np.sign(y - mu) / sigma,
+    lambda xp, ans, y, mu, sigma: (xp.np.abs(y - mu) / sigma - 1.0) / sigma,
+)
+def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
+    return guarded(xp, sigma > 0, -xp.np.abs((y - mu) / sigma) - xp.np.log(sigma) - LOG_TWO)
+
+
+def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
+    return generator.laplace(mu, sigma)
+
+
+def _weight(xp: Namespace, z: Array, tau: Array) -> Array:
+    """tau right of the location, 1 - tau left of it."""
+    return xp.np.where(z < 0, 1.0 - tau, tau)
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, mu, sigma, tau: 2.0 * _weight(xp, y - mu, tau) * xp.np.sign(mu - y) / sigma,
+    lambda xp, ans, y, mu, sigma, tau: 2.0 * _weight(xp, y - mu, tau) * xp.np.sign(y - mu) / sigma,
+    lambda xp, ans, y, mu, sigma, tau: (
+        (2.0 * _weight(xp, y - mu, tau) * xp.np.abs(y - mu) / sigma - 1.0) / sigma
+    ),
+    lambda xp, ans, y, mu, sigma, tau: 1.0 / tau - 1.0 / (1.0 - tau) - 2.0 * (y - mu) / sigma,
+)
+def skew_log_density(xp: Namespace, y: Array, mu: Array, sigma: Array, tau: Array) -> Array:
+    z = (y - mu) / sigma
+    normaliser = LOG_TWO + xp.np.log(tau) + xp.np.log1p(-tau) - xp.np.log(sigma)
+    value = normaliser - 2.0 * _weight(xp, z, tau) * xp.np.abs(z)
+    return guarded(xp, (sigma > 0) & (tau >= 0) & (tau <= 1), value)
+
+
+def skew_standard_cdf(xp: Namespace, z: Array, tau: Array) -> Array:
+    decay = xp.np.exp(-2.0 * _weight(xp, z, tau) * xp.np.abs(z))
+    value = xp.np.where(z < 0, tau * decay, 1.0 - (1.0 - tau) * decay)
+    return guarded(xp, (tau >= 0) & (tau <= 1), value)
+
+
+def skew_standard_lcdf(xp: Namespace, z: Array, tau: Array) -> Array:
+    exponent = -2.0 * _weight(xp, z, tau) * xp.np.abs(z)
+    right = xp.np.log1p(-(1.0 - tau) * xp.np.exp(exponent))
+    value = xp.np.where(z < 0, xp.np.log(tau) + exponent, right)
+    return guarded(xp, (tau >= 0) & (tau <= 1), value)
+
+
+def skew_standard_lccdf(xp: Namespace, z: Array, tau: Array) -> Array:
+    return skew_standard_lcdf(xp, -z, 1.0 - tau)
+
+
+def standard_cdf(xp: Namespace, z: Array) -> Array:
+    return skew_standard_cdf(xp, z, 0.5)
+
+
+def standard_lcdf(xp: Namespace, z: Array) -> Array:
+    return skew_standard_lcdf(xp, z, 0.5)
+
+
+def standard_lccdf(xp: Namespace, z: Array) -> Array:
+    return skew_standard_lcdf(xp, -z, 0.5)
+
+
+def skew_rng(generator: np.random.Generator, mu: Any, sigma: Any, tau: Any) -> Any:
+    size = np.broadcast_shapes(np.shape(mu), np.shape(sigma), np.shape(tau))
+    left, right = generator.standard_exponential(size), generator.standard_exponential(size)
+    return mu + 0.5 * sigma * (np.divide(right, tau) - np.divide(left, np.subtract(1.0, tau)))
+
+
+DOUBLE_EXPONENTIAL = Distribution(
+    name="double_exponential",
+    meaning="double exponential (Laplace) with location mu and scale sigma",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
+    log_density=log_density,
+    cdf=location_scale(standard_cdf),
+    lcdf=location_scale(standard_lcdf),
+    lccdf=location_scale(standard_lccdf),
+    rng=rng,
+    constants=(
+        ((), lambda xp: -LOG_TWO),
+        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
+    ),
+)
+
+SKEW_DOUBLE_EXPONENTIAL = Distribution(
+    name="skew_double_exponential",
+    meaning="double exponential with location mu, scale sigma and P(y < mu) = tau",
+    discrete=False,
+    signatures=("reals | reals, reals, reals",),
+    args=(("y", "real"), ("mu", "real"), ("sigma", "positive"), ("tau", "unit_interval")),
+    log_density=skew_log_density,
+    cdf=location_scale(skew_standard_cdf),
+    lcdf=location_scale(skew_standard_lcdf),
+    lccdf=location_scale(skew_standard_lccdf),
+    rng=skew_rng,
+    constants=(
+        ((), lambda xp: math.log(2.0)),
+        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
+        (("tau",), lambda xp, tau: xp.np.log(tau) + xp.np.log1p(-tau)),
+    ),
+)
+
+FAMILIES = (DOUBLE_EXPONENTIAL, SKEW_DOUBLE_EXPONENTIAL)

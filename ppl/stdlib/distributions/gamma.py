@@ -1,0 +1,95 @@
+"""The gamma distribution and the chi-square, which is gamma(nu / 2, 1 / 2).
+
+Stan Functions Reference, "Gamma distribution" and "Chi-square distribution".
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special import incomplete_gamma
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, alpha, beta: (alpha - 1.0) / y - beta,
+    lambda xp, ans, y, alpha, beta: xp.np.log(beta) + xp.np.log(y) - xp.special.digamma(alpha),
+    lambda xp, ans, y, alpha, beta: alpha / beta - y,
+)
+def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    normaliser = alpha * xp.np.log(beta) - xp.special.gammaln(alpha)
+    value = normaliser + (alpha - 1.0) * xp.np.log(y) - beta * y
+    return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, y > 0, value))
+
+
+def _through(tail: Callable[..., Any], at_zero: float) -> Callable[..., Any]:
+    """The function of (y, alpha, beta) that is `tail(xp, alpha, beta * y)` for y > 0, `at_zero` below."""
+
+    @reals
+    def function(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+        inside = y > 0
+        value = tail(xp, alpha, beta * xp.np.where(inside, y, 1.0))
+        return guarded(xp, (alpha > 0) & (beta > 0), xp.np.where(inside, value, at_zero))
+
+    return function
+
+
+cdf = _through(incomplete_gamma.lower, 0.0)
+lcdf = _through(incomplete_gamma.log_lower, -math.inf)
+lccdf = _through(incomplete_gamma.log_upper, 0.0)
+
+
+def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return generator.gamma(alpha, np.divide(1.0, beta))
+
+
+def _chi_square(of_gamma: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda xp, y, nu: of_gamma(xp, y, 0.5 * nu, 0.5)
+
+
+def chi_square_rng(generator: np.random.Generator, nu: Any) -> Any:
+    return generator.chisquare(nu)
+
+
+GAMMA = Distribution(
+    name="gamma",
+    meaning="gamma with shape alpha and inverse scale beta",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
+    log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
+    rng=rng,
+    constants=(
+        (("alpha",), lambda xp, alpha: -xp.special.gammaln(alpha)),
+        (("alpha", "beta"), lambda xp, alpha, beta: alpha * xp.np.log(beta)),
+        (("y", "alpha"), lambda xp, y, alpha: (alpha - 1.0) * xp.np.log(y)),
+        (("y", "beta"), lambda xp, y, beta: -beta * y),
+    ),
+)
+
+CHI_SQUARE = Distribution(
+    name="chi_square",
+    meaning="chi-square with nu degrees of freedom",
+    discrete=False,
+    signatures=("reals | reals",),
+    args=(("y", "positive"), ("nu", "positive")),
+    log_density=_chi_square(log_density),
+    cdf=_chi_square(cdf),
+    lcdf=_chi_square(lcdf),
+    lccdf=_chi_square(lccdf),
+    rng=chi_square_rng,
+    constants=(
+        (("nu",), lambda xp, nu: -0.5 * nu * math.log(2.0) - xp.special.gammaln(0.5 * nu)),
+        (("y",), lambda xp, y: -0.5 * y),
+    ),
+)
+
+FAMILIES = (GAMMA, CHI_SQUARE)

@@ -1,0 +1,59 @@
+"""The Gumbel distribution.  Stan Functions Reference, "Gumbel distribution"."""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.log_probability import log1m_exp
+
+FAR = 37.0
+"""Beyond it exp(-z) is below half an ulp of 1, so that log(1 - exp(-exp(-z))) is -z to double precision."""
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, mu, beta: xp.np.expm1((mu - y) / beta) / beta,
+    lambda xp, ans, y, mu, beta: -xp.np.expm1((mu - y) / beta) / beta,
+    lambda xp, ans, y, mu, beta: -((y - mu) / beta * xp.np.expm1((mu - y) / beta) + 1.0) / beta,
+)
+def log_density(xp: Namespace, y: Array, mu: Array, beta: Array) -> Array:
+    z = (y - mu) / beta
+    return guarded(xp, beta > 0, -z - xp.np.exp(-z) - xp.np.log(beta))
+
+
+def standard_cdf(xp: Namespace, z: Array) -> Array:
+    return xp.np.exp(-xp.np.exp(-z))
+
+
+def standard_lcdf(xp: Namespace, z: Array) -> Array:
+    return -xp.np.exp(-z)
+
+
+def standard_lccdf(xp: Namespace, z: Array) -> Array:
+    near = z < FAR
+    return xp.np.where(near, log1m_exp(xp, -xp.np.exp(-xp.np.where(near, z, 0.0))), -z)
+
+
+def rng(generator: np.random.Generator, mu: Any, beta: Any) -> Any:
+    return generator.gumbel(mu, beta)
+
+
+GUMBEL = Distribution(
+    name="gumbel",
+    meaning="Gumbel (largest extreme value) with location mu and scale beta",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "real"), ("mu", "real"), ("beta", "positive")),
+    log_density=log_density,
+    cdf=location_scale(standard_cdf),
+    lcdf=location_scale(standard_lcdf),
+    lccdf=location_scale(standard_lccdf),
+    rng=rng,
+    constants=((("beta",), lambda xp, beta: -xp.np.log(beta)),),
+)
+
+FAMILIES = (GUMBEL,)

@@ -1,0 +1,131 @@
+"""The inverse gamma distribution and its two special cases, the inverse chi-squares.
+
+inv_chi_square(nu) is inv_gamma(nu / 2, 1 / 2); scaled_inv_chi_square(nu, s) is inv_gamma(nu / 2, nu s^2 / 2).
+Stan Functions Reference, chapter "Positive continuous distributions".
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special import incomplete_gamma
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, alpha, beta: (beta / y - alpha - 1.0) / y,
+    lambda xp, ans, y, alpha, beta: xp.np.log(beta) - xp.np.log(y) - xp.special.digamma(alpha),
+    lambda xp, ans, y, alpha, beta: alpha / beta - 1.0 / y,
+)
+def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    normaliser = alpha * xp.np.log(beta) - xp.special.gammaln(alpha)
+    value = normaliser - (alpha + 1.0) * xp.np.log(y) - beta / y
+    return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, y > 0, value))
+
+
+def _through(tail: Callable[..., Any], at_zero: float) -> Callable[..., Any]:
+    """The function of (y, alpha, beta) that is `tail(xp, alpha, beta / y)` for y > 0, `at_zero` below."""
+
+    @reals
+    def function(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+        inside = y > 0
+        value = tail(xp, alpha, beta / xp.np.where(inside, y, 1.0))
+        return guarded(xp, (alpha > 0) & (beta > 0), xp.np.where(inside, value, at_zero))
+
+    return function
+
+
+cdf = _through(incomplete_gamma.upper, 0.0)
+lcdf = _through(incomplete_gamma.log_upper, -math.inf)
+lccdf = _through(incomplete_gamma.log_lower, 0.0)
+
+
+def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return np.divide(beta, generator.gamma(alpha, 1.0, np.broadcast_shapes(np.shape(alpha), np.shape(beta))))
+
+
+def _inv_chi_square(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda xp, y, nu: of_inv_gamma(xp, y, 0.5 * nu, 0.5)
+
+
+def inv_chi_square_rng(generator: np.random.Generator, nu: Any) -> Any:
+    return 1.0 / generator.chisquare(nu)
+
+
+def _scaled(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
+    @reals
+    def function(xp: Namespace, y: Array, nu: Array, s: Array) -> Array:
+        return guarded(xp, s > 0, of_inv_gamma(xp, y, 0.5 * nu, 0.5 * nu * s * s))
+
+    return function
+
+
+def scaled_rng(generator: np.random.Generator, nu: Any, s: Any) -> Any:
+    size = np.broadcast_shapes(np.shape(nu), np.shape(s))
+    return nu * np.square(s) / generator.chisquare(nu, size)
+
+
+def _scaled_shape_term(xp: Namespace, nu: Array) -> Array:
+    return 0.5 * nu * xp.np.log(0.5 * nu) - xp.special.gammaln(0.5 * nu)
+
+
+INV_GAMMA = Distribution(
+    name="inv_gamma",
+    meaning="inverse gamma with shape alpha and scale beta",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
+    log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
+    rng=rng,
+    constants=(
+        (("alpha",), lambda xp, alpha: -xp.special.gammaln(alpha)),
+        (("alpha", "beta"), lambda xp, alpha, beta: alpha * xp.np.log(beta)),
+        (("y", "alpha"), lambda xp, y, alpha: -(alpha + 1.0) * xp.np.log(y)),
+        (("y", "beta"), lambda xp, y, beta: -xp.np.divide(beta, y)),
+    ),
+)
+
+INV_CHI_SQUARE = Distribution(
+    name="inv_chi_square",
+    meaning="inverse chi-square with nu degrees of freedom",
+    discrete=False,
+    signatures=("reals | reals",),
+    args=(("y", "positive"), ("nu", "positive")),
+    log_density=_inv_chi_square(log_density),
+    cdf=_inv_chi_square(cdf),
+    lcdf=_inv_chi_square(lcdf),
+    lccdf=_inv_chi_square(lccdf),
+    rng=inv_chi_square_rng,
+    constants=(
+        (("nu",), lambda xp, nu: -0.5 * nu * math.log(2.0) - xp.special.gammaln(0.5 * nu)),
+        (("y",), lambda xp, y: -xp.np.divide(0.5, y)),
+    ),
+)
+
+SCALED_INV_CHI_SQUARE = Distribution(
+    name="scaled_inv_chi_square",
+    meaning="scaled inverse chi-square with nu degrees of freedom and scale s",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "positive"), ("nu", "positive"), ("s", "positive")),
+    log_density=_scaled(log_density),
+    cdf=_scaled(cdf),
+    lcdf=_scaled(lcdf),
+    lccdf=_scaled(lccdf),
+    rng=scaled_rng,
+    constants=(
+        (("nu",), _scaled_shape_term),
+        (("nu", "s"), lambda xp, nu, s: nu * xp.np.log(s)),
+        (("y", "nu"), lambda xp, y, nu: -(0.5 * nu + 1.0) * xp.np.log(y)),
+    ),
+)
+
+FAMILIES = (INV_GAMMA, INV_CHI_SQUARE, SCALED_INV_CHI_SQUARE)

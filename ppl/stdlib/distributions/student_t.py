@@ -1,0 +1,131 @@
+"""Student's t distribution.  Stan Functions Reference, "Student-t distribution"."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from autograd.extend import primitive
+
+from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.reals import as_real, reals
+from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special import incomplete_beta
+from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta, log_rise
+
+HALF_LOG_PI = 0.5 * math.log(math.pi)
+
+
+def _d_nu(xp: Namespace, z: Array, nu: Array) -> Array:
+    """The derivative of the log density of the standard form in nu."""
+    ratio = z * z / (nu + z * z)
+    normaliser = digamma_rise(xp, 0.5 * nu, 0.5) - 1.0 / nu
+    return 0.5 * (normaliser - xp.np.log1p(z * z / nu) + (nu + 1.0) / nu * ratio)
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, nu, mu, sigma: (nu + 1.0) * (mu - y) / (nu * sigma**2 + (y - mu) ** 2),
+    lambda xp, ans, y, nu, mu, sigma: _d_nu(xp, (y - mu) / sigma, nu),
+    lambda xp, ans, y, nu, mu, sigma: (nu + 1.0) * (y - mu) / (nu * sigma**2 + (y - mu) ** 2),
+    lambda xp, ans, y, nu, mu, sigma: (
+        nu * ((y - mu) ** 2 - sigma**2) / (sigma * (nu * sigma**2 + (y - mu) ** 2))
+    ),
+)
+def log_density(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
+    value = standard_log_density(xp, (y - mu) / sigma, nu) - xp.np.log(sigma)
+    return guarded(xp, (nu > 0) & (sigma > 0), value)
+
+
+def standard_log_density(xp: Namespace, z: Array, nu: Array) -> Array:
+    return _normaliser(xp, nu) - HALF_LOG_PI - 0.5 * (nu + 1.0) * xp.np.log1p(z * z / nu)
+
+
+def _normaliser(xp: Namespace, nu: Array) -> Array:
+    return log_rise(xp, 0.5 * nu, 0.5) - 0.5 * xp.np.log(nu)
+
+
+def _beta_arguments(z: Any, nu: Any) -> tuple[Any, Any, Any, Any]:
+    """(a, b, x, 1 - x) such that P(|Z| > |z|) = I(a, b, x)."""
+    square = z * z
+    return 0.5 * nu, 0.5, nu / (nu + square), square / (nu + square)
+
+
+def _log_tail(z: Any, nu: Any) -> Any:
+    """log P(Z < -|z|)."""
+    return incomplete_beta.log_lower(NUMPY, *_beta_arguments(z, nu)) - math.log(2.0)
+
+
+@primitive  # type: ignore[untyped-decorator]
+def _tail_slope(z: Any, nu: Any) -> Any:
+    """The derivative of log P(Z < -|z|) in nu, by which both a and x of the incomplete beta function move."""
+    safe = np.where(z == 0.0, 1.0, z)
+    a, b, x, y = _beta_arguments(safe, nu)
+    log_i = incomplete_beta.log_lower(NUMPY, a, b, x, y)
+    through_x = np.exp(a * np.log(x) + b * np.log(y) - log_beta(NUMPY, a, b) - log_i) / nu
+    return np.where(z == 0.0, 0.0, 0.5 * incomplete_beta.slope(a, b, x, y, 0) + through_x)
+
+
+def _cdf_slope(xp: Namespace, z: Array, nu: Array) -> Array:
+    """The derivative of P(Z < z) in nu."""
+    return -xp.np.sign(z) * xp.np.exp(_log_tail(z, nu)) * _tail_slope(z, nu)
+
+
+@with_partials(
+    lambda xp, ans, z, nu: xp.np.exp(standard_log_density(xp, z, nu)),
+    lambda xp, ans, z, nu: _cdf_slope(xp, z, nu),
+)
+def standard_cdf(xp: Namespace, z: Array, nu: Array) -> Array:
+    tail = xp.np.exp(_log_tail(z, nu))
+    return xp.np.where(z < 0, tail, 1.0 - tail)
+
+
+@with_partials(
+    lambda xp, ans, z, nu: xp.np.exp(standard_log_density(xp, z, nu) - ans),
+    lambda xp, ans, z, nu: xp.np.where(z < 0, _tail_slope(z, nu), _cdf_slope(xp, z, nu) / xp.np.exp(ans)),
+)
+def standard_lcdf(xp: Namespace, z: Array, nu: Array) -> Array:
+    log_tail = _log_tail(z, nu)
+    return xp.np.where(z < 0, log_tail, xp.np.log1p(-xp.np.exp(log_tail)))
+
+
+def standard_lccdf(xp: Namespace, z: Array, nu: Array) -> Array:
+    return standard_lcdf(xp, -z, nu)
+
+
+def _reordered(of_standard: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of (y, nu, mu, sigma) that is `of_standard(xp, (y - mu) / sigma, nu)`."""
+    function = location_scale(of_standard)
+
+    def reordered(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
+        nu = as_real(nu)
+        return guarded(xp, nu > 0, function(xp, y, mu, sigma, nu))
+
+    return reordered
+
+
+def rng(generator: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
+    size = np.broadcast_shapes(np.shape(nu), np.shape(mu), np.shape(sigma))
+    return mu + sigma * generator.standard_t(nu, size)
+
+
+STUDENT_T = Distribution(
+    name="student_t",
+    meaning="Student's t with nu degrees of freedom, location mu and scale sigma",
+    discrete=False,
+    signatures=("reals | reals, reals, reals",),
+    args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("sigma", "positive")),
+    log_density=log_density,
+    cdf=_reordered(standard_cdf),
+    lcdf=_reordered(standard_lcdf),
+    lccdf=_reordered(standard_lccdf),
+    rng=rng,
+    constants=(
+        ((), lambda xp: -HALF_LOG_PI),
+        (("nu",), _normaliser),
+        (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
+    ),
+)
+
+FAMILIES = (STUDENT_T,)

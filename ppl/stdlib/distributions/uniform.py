@@ -1,0 +1,67 @@
+"""The uniform distribution.  Stan Functions Reference, "Uniform distribution"."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded, supported
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, alpha, beta: 0.0,
+    lambda xp, ans, y, alpha, beta: 1.0 / (beta - alpha),
+    lambda xp, ans, y, alpha, beta: 1.0 / (alpha - beta),
+)
+def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    value = -xp.np.log(beta - alpha)
+    return guarded(xp, alpha < beta, supported(xp, (alpha <= y) & (y <= beta), value))
+
+
+@reals
+def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    fraction = xp.np.clip((y - alpha) / (beta - alpha), 0.0, 1.0)
+    return guarded(xp, alpha < beta, fraction)
+
+
+@reals
+def lcdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    return guarded(xp, alpha < beta, _log_clipped(xp, (y - alpha) / (beta - alpha)))
+
+
+@reals
+def lccdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    return guarded(xp, alpha < beta, _log_clipped(xp, (beta - y) / (beta - alpha)))
+
+
+def _log_clipped(xp: Namespace, fraction: Array) -> Array:
+    inside = (fraction > 0.0) & (fraction < 1.0)
+    return xp.np.where(
+        inside,
+        xp.np.log(xp.np.where(inside, fraction, 1.0)),
+        xp.np.where(fraction > 0.0, 0.0, -math.inf),
+    )
+
+
+def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    return generator.uniform(alpha, beta)
+
+
+UNIFORM = Distribution(
+    name="uniform",
+    meaning="uniform between alpha and beta",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "real"), ("alpha", "real"), ("beta", "real")),
+    log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
+    rng=rng,
+    constants=((("alpha", "beta"), lambda xp, alpha, beta: -xp.np.log(beta - alpha)),),
+)
+
+FAMILIES = (UNIFORM,)
