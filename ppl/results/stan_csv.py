@@ -68,6 +68,7 @@ def config_lines(settings: Settings, eta: float, info: RunInfo) -> Iterator[str]
     yield _entry(1, "file", info.output_file, "output.csv")
     yield _entry(1, "diagnostic_file", info.diagnostic_file, "")
     yield _entry(1, "refresh", info.refresh, 100)
+    yield _entry(0, "average", int(ours.average), 0)
     yield _entry(0, "positive_transform", info.positive_transform, "log")
     yield f"# ppl_version = {info.program_version}\n"
 

@@ -36,6 +36,7 @@ GOLDEN = """\
 #   file = output.csv (Default)
 #   diagnostic_file =  (Default)
 #   refresh = 100 (Default)
+# average = 0 (Default)
 # positive_transform = log (Default)
 # ppl_version = 0.1.0
 lp__,log_p__,log_g__,mu,L.1.1,L.2.1
