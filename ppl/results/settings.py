@@ -17,7 +17,7 @@ class Settings:
         adapt_iter: steps each candidate of that search takes.
         tol_rel_obj: converged when the mean or median relative change of the ELBO falls below it.
         eval_elbo: steps between two estimates of the ELBO.
-        average: answer with an average over the tail of the path, which removes most of the last steps' noise.
+        average: answer with an average over the tail of the path, to remove the last steps' noise.
         draws: draws from the approximation at the end.
         init: radius of the uniform start on the unconstrained scale, 0 for its origin, or
             {name: value} of constrained values (the path of such a JSON file will do).
