@@ -1,15 +1,17 @@
 """Linear systems.  Stan Functions Reference, "Linear algebra functions and solvers".
 
-A system that has no solution gives nan, never an exception.  Adjoints: Giles (2008), section 2.2.3: if
-A X = B then the adjoint of B is A^-T X~, and that of A is minus this times X'.
+Every function takes leading axes.  A system that has no solution gives nan, never an exception.  Adjoints:
+Giles (2008), section 2.2.3: if A X = B then the adjoint of B is A^-T X~, that of A minus this times X'.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.products import matrix_matrix, outer, transposed
+from ppl.stdlib.record import Function, function
 
 
 def or_nan(factor: Callable[..., Array], *matrices: Array) -> Array:
@@ -62,3 +64,73 @@ def mdivide_right(xp: Namespace, b: Array, a: Array) -> Array:
 
 def mdivide_right_row(xp: Namespace, b: Array, a: Array) -> Array:
     return solve_vector(xp, transposed(xp, a), b)
+
+
+def _triangular(xp: Namespace, lower: Array, b: Array, trans: int) -> Array:
+    """L^-1 B or L^-T B from the lower triangle alone."""
+    if np.ndim(lower) == 2 and np.ndim(b) == 2:
+        solver = partial(xp.slinalg.solve_triangular, lower=True, trans=trans, check_finite=False)
+        return or_nan(solver, lower, b)
+    lower = xp.np.tril(lower)
+    return or_nan(xp.linalg.solve, transposed(xp, lower) if trans else lower, b)
+
+
+def _lower_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array, b: Array) -> Array:
+    w = lower_transposed_solve(xp, lower, g)
+    return -xp.np.tril(matrix_matrix(xp, w, transposed(xp, ans)))
+
+
+def _lower_right_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array, b: Array) -> Array:
+    return lower_transposed_solve(xp, lower, g)
+
+
+@with_vjps(_lower_adjoint, _lower_right_adjoint)
+def lower_solve(xp: Namespace, lower: Array, b: Array) -> Array:
+    """X with L X = B, for matrices; only the lower triangle of L is read."""
+    return _triangular(xp, lower, b, 0)
+
+
+def _transposed_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array, b: Array) -> Array:
+    w = lower_solve(xp, lower, g)
+    return -xp.np.tril(matrix_matrix(xp, ans, transposed(xp, w)))
+
+
+def _transposed_right_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array, b: Array) -> Array:
+    return lower_solve(xp, lower, g)
+
+
+@with_vjps(_transposed_adjoint, _transposed_right_adjoint)
+def lower_transposed_solve(xp: Namespace, lower: Array, b: Array) -> Array:
+    """X with L' X = B, for matrices; only the lower triangle of L is read."""
+    return _triangular(xp, lower, b, 1)
+
+
+def lower_solve_vector(xp: Namespace, lower: Array, b: Array) -> Array:
+    return lower_solve(xp, lower, b[..., None])[..., 0]
+
+
+def mdivide_right_tri_low(xp: Namespace, b: Array, lower: Array) -> Array:
+    """B L^-1 = (L' \\ B')'."""
+    return transposed(xp, lower_transposed_solve(xp, lower, transposed(xp, b)))
+
+
+def mdivide_right_tri_low_row(xp: Namespace, b: Array, lower: Array) -> Array:
+    return lower_transposed_solve(xp, lower, b[..., None])[..., 0]
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    function(
+        "mdivide_left_tri_low",
+        "L^-1 b for lower triangular L",
+        ("(matrix, vector) => vector", lower_solve_vector),
+        ("(matrix, matrix) => matrix", lower_solve),
+        batch="leading",
+    ),
+    function(
+        "mdivide_right_tri_low",
+        "b L^-1 for lower triangular L",
+        ("(row_vector, matrix) => row_vector", mdivide_right_tri_low_row),
+        ("(matrix, matrix) => matrix", mdivide_right_tri_low),
+        batch="leading",
+    ),
+)

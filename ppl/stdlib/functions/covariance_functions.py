@@ -1,0 +1,191 @@
+"""Covariance matrices of Gaussian processes over one or two sets of points.
+
+Stan Functions Reference, "Gaussian process covariance functions"; Rasmussen & Williams, "Gaussian Processes
+for Machine Learning" (2006), section 4.2.  A stationary kernel is a function of the squared distance divided
+by the squared length scale, in which it is smooth at 0 (but for the exponential one, which has a corner).
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials, with_vjps
+from ppl.stdlib.functions.products import matrix_matrix, transposed
+from ppl.stdlib.record import Function, Impl, function
+
+Shape = Callable[[Namespace, Array], Array]
+
+
+def _distances_left(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) -> Array:
+    return 2.0 * (xp.np.sum(g, axis=1)[:, None] * x - matrix_matrix(xp, g, y))
+
+
+def _distances_right(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) -> Array:
+    return _distances_left(xp, transposed(xp, g), ans, y, x)
+
+
+@with_vjps(_distances_left, _distances_right)
+def squared_distances(xp: Namespace, x: Array, y: Array) -> Array:
+    """(N, M), between points (N, D) and (M, D); never by expanding the square, which loses the zeros."""
+    return sum((x[:, None, d] - y[None, :, d]) ** 2 for d in range(x.shape[1])) + np.zeros((len(x), len(y)))
+
+
+def _points(x: Array) -> Array:
+    """An array of reals as points of one coordinate."""
+    return x[:, None] if np.ndim(x) == 1 else x
+
+
+def _stationary(shape: Shape, slope: Shape) -> Impl:
+    """sigma^2 shape(d2 / l^2), of squared distances d2; `slope` is the derivative of `shape`."""
+
+    @with_partials(
+        lambda xp, ans, d2, sigma, scale: sigma**2 / scale**2 * slope(xp, d2 / scale**2),
+        lambda xp, ans, d2, sigma, scale: 2.0 * sigma * shape(xp, d2 / scale**2),
+        lambda xp, ans, d2, sigma, scale: -2.0 * sigma**2 * d2 / scale**3 * slope(xp, d2 / scale**2),
+    )
+    def kernel(xp: Namespace, d2: Array, sigma: Array, scale: Array) -> Array:
+        return sigma**2 * shape(xp, d2 / scale**2)
+
+    return kernel
+
+
+def _exp_quad(xp: Namespace, s: Array) -> Array:
+    return xp.np.exp(-0.5 * s)
+
+
+def _exponential_slope(xp: Namespace, s: Array) -> Array:
+    r = xp.np.sqrt(xp.np.where(s > 0, s, 1.0))
+    return xp.np.where(s > 0, -0.5 * xp.np.exp(-r) / r, 0.0)
+
+
+def _matern32(xp: Namespace, s: Array) -> Array:
+    u = xp.np.sqrt(3.0 * s)
+    return (1.0 + u) * xp.np.exp(-u)
+
+
+def _matern52(xp: Namespace, s: Array) -> Array:
+    u = xp.np.sqrt(5.0 * s)
+    return (1.0 + u + u * u / 3.0) * xp.np.exp(-u)
+
+
+def _matern52_slope(xp: Namespace, s: Array) -> Array:
+    u = xp.np.sqrt(5.0 * s)
+    return -5.0 / 6.0 * (1.0 + u) * xp.np.exp(-u)
+
+
+def _gp(kernel: Impl) -> tuple[Impl, Impl]:
+    """The covariance of one set of points, and of two; `scale` is one length or one for each coordinate."""
+
+    def two_sets(xp: Namespace, x: Array, y: Array, sigma: Array, scale: Array) -> Array:
+        if np.ndim(scale) == 0:
+            return kernel(xp, squared_distances(xp, _points(x), _points(y)), sigma, scale)
+        return kernel(xp, squared_distances(xp, x / scale, y / scale), sigma, 1.0)
+
+    def one_set(xp: Namespace, x: Array, sigma: Array, scale: Array) -> Array:
+        return two_sets(xp, x, x, sigma, scale)
+
+    return one_set, two_sets
+
+
+def _record(name: str, meaning: str, kernel: Impl) -> Function:
+    one, two = _gp(kernel)
+    return function(
+        name,
+        meaning,
+        ("(array[] real, real, real) => matrix", one),
+        ("(array[] real, array[] real, real, real) => matrix", two),
+        ("(array[] vector, real, real) => matrix", one),
+        ("(array[] vector, real, array[] real) => matrix", one),
+        ("(array[] vector, array[] vector, real, real) => matrix", two),
+        ("(array[] vector, array[] vector, real, array[] real) => matrix", two),
+    )
+
+
+def _waves(xp: Namespace, d2: Array, period: Array) -> Array:
+    return xp.np.sin(math.pi * xp.np.sqrt(d2) / period) ** 2
+
+
+def _by_period(xp: Namespace, ans: Array, d2: Array, sigma: Array, scale: Array, period: Array) -> Array:
+    angle = math.pi * xp.np.sqrt(d2) / period
+    return ans * 2.0 / scale**2 * xp.np.sin(2.0 * angle) * angle / period
+
+
+def _by_distance(xp: Namespace, ans: Array, d2: Array, sigma: Array, scale: Array, period: Array) -> Array:
+    cardinal = xp.np.sinc(2.0 * xp.np.sqrt(d2) / period)
+    return -ans * 2.0 / scale**2 * (math.pi / period) ** 2 * cardinal
+
+
+@with_partials(
+    _by_distance,
+    lambda xp, ans, d2, sigma, scale, period: 2.0 * ans / sigma,
+    lambda xp, ans, d2, sigma, scale, period: 4.0 * ans * _waves(xp, d2, period) / scale**3,
+    _by_period,
+)
+def periodic(xp: Namespace, d2: Array, sigma: Array, scale: Array, period: Array) -> Array:
+    """sigma^2 exp(-2 sin^2(pi d / p) / l^2)."""
+    return sigma**2 * xp.np.exp(-2.0 * _waves(xp, d2, period) / scale**2)
+
+
+def gp_periodic_cov(xp: Namespace, x: Array, y: Array, sigma: Array, scale: Array, period: Array) -> Array:
+    return periodic(xp, squared_distances(xp, _points(x), _points(y)), sigma, scale, period)
+
+
+def gp_periodic_cov_one(xp: Namespace, x: Array, sigma: Array, scale: Array, period: Array) -> Array:
+    return gp_periodic_cov(xp, x, x, sigma, scale, period)
+
+
+def gp_dot_prod_cov(xp: Namespace, x: Array, y: Array, sigma: Array) -> Array:
+    return sigma * sigma + matrix_matrix(xp, _points(x), transposed(xp, _points(y)))
+
+
+def gp_dot_prod_cov_one(xp: Namespace, x: Array, sigma: Array) -> Array:
+    return gp_dot_prod_cov(xp, x, x, sigma)
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    _record(
+        "gp_exp_quad_cov",
+        "exponentiated quadratic covariance: sigma^2 exp(-d^2 / (2 l^2))",
+        _stationary(_exp_quad, lambda xp, s: -0.5 * _exp_quad(xp, s)),
+    ),
+    _record(
+        "gp_exponential_cov",
+        "exponential covariance: sigma^2 exp(-d / l)",
+        _stationary(lambda xp, s: xp.np.exp(-xp.np.sqrt(s)), _exponential_slope),
+    ),
+    _record(
+        "gp_matern32_cov",
+        "Matern covariance of smoothness 3/2",
+        _stationary(_matern32, lambda xp, s: -1.5 * xp.np.exp(-xp.np.sqrt(3.0 * s))),
+    ),
+    _record(
+        "gp_matern52_cov",
+        "Matern covariance of smoothness 5/2",
+        _stationary(_matern52, _matern52_slope),
+    ),
+    function(
+        "gp_periodic_cov",
+        "periodic covariance: sigma^2 exp(-2 sin^2(pi d / p) / l^2)",
+        *[
+            (f"({points}, real, real, real) => matrix", gp_periodic_cov_one)
+            for points in ("array[] real", "array[] vector")
+        ],
+        *[
+            (f"({points}, {points}, real, real, real) => matrix", gp_periodic_cov)
+            for points in ("array[] real", "array[] vector")
+        ],
+    ),
+    function(
+        "gp_dot_prod_cov",
+        "dot product covariance: sigma^2 + x'y",
+        *[
+            (f"({points}, real) => matrix", gp_dot_prod_cov_one)
+            for points in ("array[] real", "array[] vector")
+        ],
+        *[
+            (f"({points}, {points}, real) => matrix", gp_dot_prod_cov)
+            for points in ("array[] real", "array[] vector")
+        ],
+    ),
+)

@@ -1,0 +1,127 @@
+"""Eigenvalues of symmetric matrices, singular values and the QR decomposition.
+
+Stan Functions Reference, "Linear algebra functions and solvers".  The adjoints recompute what they need of
+the decomposition, so that each factor is a node of its own.
+"""
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.functions.products import matrix_matrix, transposed
+from ppl.stdlib.functions.symmetric import symmetric_or_nan
+from ppl.stdlib.record import Function, function
+
+
+def _reciprocal_gaps(xp: Namespace, values: Array) -> Array:
+    """1 / (v_j - v_i) off the diagonal, 0 on it and where two values coincide."""
+    gap = values[None, :] - values[:, None]
+    return xp.np.where(gap == 0, 0.0, 1.0 / xp.np.where(gap == 0, 1.0, gap))
+
+
+def _eigenvalues_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    v = eigenvectors_sym(xp, a)
+    return matrix_matrix(xp, v * g, transposed(xp, v))
+
+
+@with_vjps(_eigenvalues_adjoint)
+def eigenvalues_sym(xp: Namespace, a: Array) -> Array:
+    """In ascending order, shape (K,)."""
+    a = symmetric_or_nan(xp, a)
+    return xp.linalg.eigvalsh(a) if np.all(np.isfinite(a)) else np.full(a.shape[-1], np.nan)
+
+
+def _eigenvectors_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    """Giles (2008), section 3.1, kept symmetric."""
+    back = transposed(xp, ans)
+    core = _reciprocal_gaps(xp, eigenvalues_sym(xp, a)) * matrix_matrix(xp, back, g)
+    adjoint = matrix_matrix(xp, ans, matrix_matrix(xp, core, back))
+    return 0.5 * (adjoint + transposed(xp, adjoint))
+
+
+@with_vjps(_eigenvectors_adjoint)
+def eigenvectors_sym(xp: Namespace, a: Array) -> Array:
+    """In columns, in the order of the eigenvalues; the sign of each is LAPACK's."""
+    a = symmetric_or_nan(xp, a)
+    return xp.linalg.eigh(a)[1] if np.all(np.isfinite(a)) else np.full(a.shape, np.nan)
+
+
+def eigendecompose_sym(xp: Namespace, a: Array) -> tuple[Array, Array]:
+    return eigenvectors_sym(xp, a), eigenvalues_sym(xp, a)
+
+
+def _thin_svd(xp: Namespace, a: Array) -> tuple[Array, Array, Array]:
+    """U (R, K), the singular values (K,) and V (C, K), K the smaller of R and C."""
+    if np.all(np.isfinite(a)):
+        u, s, vt = xp.linalg.svd(a, full_matrices=False)
+        return u, s, transposed(xp, vt)
+    k = min(a.shape)
+    return np.full((a.shape[0], k), np.nan), np.full(k, np.nan), np.full((a.shape[1], k), np.nan)
+
+
+def _singular_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    return matrix_matrix(xp, svd_u(xp, a) * g, transposed(xp, svd_v(xp, a)))
+
+
+@with_vjps(_singular_adjoint)
+def singular_values(xp: Namespace, a: Array) -> Array:
+    """In descending order."""
+    return _thin_svd(xp, a)[1]
+
+
+def _left_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    """J. Townsend, "Differentiating the singular value decomposition" (2016), the terms in U."""
+    s, v = singular_values(xp, a), svd_v(xp, a)
+    m = matrix_matrix(xp, transposed(xp, ans), g)
+    turn = matrix_matrix(xp, ans, _reciprocal_gaps(xp, s * s) * (m - transposed(xp, m))) * s
+    leave = (g - matrix_matrix(xp, ans, m)) / s
+    return matrix_matrix(xp, turn + leave, transposed(xp, v))
+
+
+@with_vjps(_left_adjoint)
+def svd_u(xp: Namespace, a: Array) -> Array:
+    return _thin_svd(xp, a)[0]
+
+
+def _right_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    """V is the U of the transpose."""
+    s, u = singular_values(xp, a), svd_u(xp, a)
+    m = matrix_matrix(xp, transposed(xp, ans), g)
+    turn = matrix_matrix(xp, ans, _reciprocal_gaps(xp, s * s) * (m - transposed(xp, m))) * s
+    leave = (g - matrix_matrix(xp, ans, m)) / s
+    return matrix_matrix(xp, u, transposed(xp, turn + leave))
+
+
+@with_vjps(_right_adjoint)
+def svd_v(xp: Namespace, a: Array) -> Array:
+    return _thin_svd(xp, a)[2]
+
+
+def svd(xp: Namespace, a: Array) -> tuple[Array, Array, Array]:
+    return svd_u(xp, a), singular_values(xp, a), svd_v(xp, a)
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    function(
+        "eigenvalues_sym",
+        "the eigenvalues of a symmetric matrix, ascending",
+        ("(matrix) => vector", eigenvalues_sym),
+    ),
+    function(
+        "eigenvectors_sym",
+        "the eigenvectors of a symmetric matrix, in columns",
+        ("(matrix) => matrix", eigenvectors_sym),
+    ),
+    function(
+        "eigendecompose_sym",
+        "the eigenvectors and eigenvalues of a symmetric matrix",
+        ("(matrix) => tuple(matrix, vector)", eigendecompose_sym),
+    ),
+    function("singular_values", "the singular values, descending", ("(matrix) => vector", singular_values)),
+    function("svd_U", "the left singular vectors, in columns", ("(matrix) => matrix", svd_u)),
+    function("svd_V", "the right singular vectors, in columns", ("(matrix) => matrix", svd_v)),
+    function(
+        "svd",
+        "the left singular vectors, singular values and right singular vectors",
+        ("(matrix) => tuple(matrix, vector, matrix)", svd),
+    ),
+)

@@ -1,0 +1,117 @@
+"""Inverses, determinants, powers and the exponential of a matrix.
+
+Stan Functions Reference, "Linear algebra functions and solvers".  Adjoints: Giles (2008), section 2.2; the
+pseudo-inverse: Golub & Pereyra (1973), "The differentiation of pseudo-inverses", equation 4.12.
+"""
+
+import numpy as np
+import scipy.linalg
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.errors import InferenceError
+from ppl.stdlib.functions.products import matrix_matrix, transposed
+from ppl.stdlib.functions.solves import or_nan
+from ppl.stdlib.record import Function, function
+
+
+def _sandwich(xp: Namespace, left: Array, middle: Array, right: Array) -> Array:
+    return matrix_matrix(xp, left, matrix_matrix(xp, middle, right))
+
+
+def _inverse_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    back = transposed(xp, ans)
+    return -_sandwich(xp, back, g, back)
+
+
+@with_vjps(_inverse_adjoint)
+def inverse(xp: Namespace, a: Array) -> Array:
+    return or_nan(xp.linalg.inv, a)
+
+
+@with_vjps(lambda xp, g, ans, a: xp.np.expand_dims(g * ans, (-1, -2)) * transposed(xp, inverse(xp, a)))
+def determinant(xp: Namespace, a: Array) -> Array:
+    return xp.linalg.det(a)
+
+
+@with_vjps(lambda xp, g, ans, a: xp.np.expand_dims(g, (-1, -2)) * transposed(xp, inverse(xp, a)))
+def log_determinant(xp: Namespace, a: Array) -> Array:
+    """log |det A|."""
+    return xp.linalg.slogdet(a)[1]
+
+
+def _pseudo_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    back, gt = transposed(xp, ans), transposed(xp, g)
+    rows = np.eye(a.shape[-2]) - matrix_matrix(xp, a, ans)
+    columns = np.eye(a.shape[-1]) - matrix_matrix(xp, ans, a)
+    return (
+        _sandwich(xp, matrix_matrix(xp, rows, gt), ans, back)
+        + _sandwich(xp, back, matrix_matrix(xp, ans, gt), columns)
+        - _sandwich(xp, back, g, back)
+    )
+
+
+@with_vjps(_pseudo_adjoint)
+def generalized_inverse(xp: Namespace, a: Array) -> Array:
+    """The Moore-Penrose pseudo-inverse, (C, R) for a matrix (R, C)."""
+    if not np.all(np.isfinite(a)):
+        return np.full((a.shape[-1], a.shape[-2]), np.nan)
+    return np.linalg.pinv(a)
+
+
+def _exp_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    """The Frechet derivative, read off the exponential of a block matrix (Mathias 1996, equation 1.2)."""
+    n, back = a.shape[-1], transposed(xp, a)
+    top = xp.np.concatenate([back, g], axis=1)
+    bottom = xp.np.concatenate([np.zeros((n, n)), back], axis=1)
+    return matrix_exp(xp, xp.np.concatenate([top, bottom], axis=0))[:n, n:]
+
+
+@with_vjps(_exp_adjoint)
+def matrix_exp(xp: Namespace, a: Array) -> Array:
+    if not np.all(np.isfinite(a)):
+        return np.full(a.shape, np.nan)
+    return scipy.linalg.expm(a)
+
+
+def matrix_exp_multiply(xp: Namespace, a: Array, b: Array) -> Array:
+    return matrix_matrix(xp, matrix_exp(xp, a), b)
+
+
+def scale_matrix_exp_multiply(xp: Namespace, t: Array, a: Array, b: Array) -> Array:
+    return matrix_exp_multiply(xp, t * a, b)
+
+
+def matrix_power(xp: Namespace, a: Array, n: int) -> Array:
+    """A^n by repeated squaring, for n >= 0."""
+    if n < 0:
+        raise InferenceError(f"matrix_power: the power is {n}, but must not be negative")
+    if n == 0:
+        return np.broadcast_to(np.eye(a.shape[-1]), a.shape)
+    if n == 1:
+        return a
+    half = matrix_power(xp, a, n // 2)
+    whole = matrix_matrix(xp, half, half)
+    return matrix_matrix(xp, whole, a) if n % 2 else whole
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    function("inverse", "the inverse of a matrix", ("(matrix) => matrix", inverse), batch="leading"),
+    function("determinant", "the determinant", ("(matrix) => real", determinant), batch="leading"),
+    function(
+        "log_determinant",
+        "the log of the absolute value of the determinant",
+        ("(matrix) => real", log_determinant),
+        batch="leading",
+    ),
+    function(
+        "generalized_inverse", "the Moore-Penrose pseudo-inverse", ("(matrix) => matrix", generalized_inverse)
+    ),
+    function("matrix_exp", "the matrix exponential", ("(matrix) => matrix", matrix_exp)),
+    function("matrix_exp_multiply", "exp(A) B", ("(matrix, matrix) => matrix", matrix_exp_multiply)),
+    function(
+        "scale_matrix_exp_multiply",
+        "exp(t A) B",
+        ("(real, matrix, matrix) => matrix", scale_matrix_exp_multiply),
+    ),
+    function("matrix_power", "A^n", ("(matrix, int) => matrix", matrix_power)),
+)

@@ -1,0 +1,127 @@
+"""Quadratic forms, traces, cross products and products with diagonal matrices.
+
+Stan Functions Reference, "Dot products and specialized products".  Every function takes leading axes.
+"""
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.functions.products import inner, matrix_matrix, matrix_vector, transposed
+from ppl.stdlib.functions.symmetric import symmetric_or_nan
+from ppl.stdlib.record import Function, function
+
+
+def diag_pre_multiply(xp: Namespace, v: Array, m: Array) -> Array:
+    return v[..., :, None] * m
+
+
+def diag_post_multiply(xp: Namespace, m: Array, v: Array) -> Array:
+    return m * v[..., None, :]
+
+
+def quad_form_diag(xp: Namespace, m: Array, v: Array) -> Array:
+    return m * (v[..., :, None] * v[..., None, :])
+
+
+def quad_form(xp: Namespace, a: Array, b: Array) -> Array:
+    return matrix_matrix(xp, transposed(xp, b), matrix_matrix(xp, a, b))
+
+
+def quad_form_vector(xp: Namespace, a: Array, v: Array) -> Array:
+    return inner(xp, v, matrix_vector(xp, a, v))
+
+
+def quad_form_sym(xp: Namespace, a: Array, b: Array) -> Array:
+    """B' A B, symmetric to the last digit."""
+    form = quad_form(xp, symmetric_or_nan(xp, a), b)
+    return 0.5 * (form + transposed(xp, form))
+
+
+def quad_form_sym_vector(xp: Namespace, a: Array, v: Array) -> Array:
+    return quad_form_vector(xp, symmetric_or_nan(xp, a), v)
+
+
+def trace_quad_form(xp: Namespace, a: Array, b: Array) -> Array:
+    return xp.np.sum(b * matrix_matrix(xp, a, b), axis=(-1, -2))
+
+
+def trace_gen_quad_form(xp: Namespace, d: Array, a: Array, b: Array) -> Array:
+    return xp.np.sum(b * matrix_matrix(xp, matrix_matrix(xp, a, b), d), axis=(-1, -2))
+
+
+@with_vjps(lambda xp, g, ans, a: xp.np.expand_dims(g, (-1, -2)) * np.eye(*a.shape[-2:]))
+def trace(xp: Namespace, a: Array) -> Array:
+    return xp.np.trace(a, axis1=-2, axis2=-1)
+
+
+def crossprod(xp: Namespace, m: Array) -> Array:
+    return matrix_matrix(xp, transposed(xp, m), m)
+
+
+def tcrossprod(xp: Namespace, m: Array) -> Array:
+    return matrix_matrix(xp, m, transposed(xp, m))
+
+
+def multiply_lower_tri_self_transpose(xp: Namespace, m: Array) -> Array:
+    return tcrossprod(xp, xp.np.tril(m))
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    function(
+        "diag_pre_multiply",
+        "diag(v) M",
+        ("(vector, matrix) => matrix", diag_pre_multiply),
+        ("(row_vector, matrix) => matrix", diag_pre_multiply),
+        batch="leading",
+    ),
+    function(
+        "diag_post_multiply",
+        "M diag(v)",
+        ("(matrix, vector) => matrix", diag_post_multiply),
+        ("(matrix, row_vector) => matrix", diag_post_multiply),
+        batch="leading",
+    ),
+    function(
+        "quad_form_diag",
+        "diag(v) M diag(v)",
+        ("(matrix, vector) => matrix", quad_form_diag),
+        ("(matrix, row_vector) => matrix", quad_form_diag),
+        batch="leading",
+    ),
+    function(
+        "quad_form",
+        "B' A B",
+        ("(matrix, vector) => real", quad_form_vector),
+        ("(matrix, matrix) => matrix", quad_form),
+        batch="leading",
+    ),
+    function(
+        "quad_form_sym",
+        "B' A B for symmetric A",
+        ("(matrix, vector) => real", quad_form_sym_vector),
+        ("(matrix, matrix) => matrix", quad_form_sym),
+        batch="leading",
+    ),
+    function(
+        "trace_quad_form",
+        "the trace of B' A B",
+        ("(matrix, vector) => real", quad_form_vector),
+        ("(matrix, matrix) => real", trace_quad_form),
+        batch="leading",
+    ),
+    function(
+        "trace_gen_quad_form",
+        "the trace of D B' A B",
+        ("(matrix, matrix, matrix) => real", trace_gen_quad_form),
+        batch="leading",
+    ),
+    function("trace", "the sum of the diagonal", ("(matrix) => real", trace), batch="leading"),
+    function("crossprod", "M' M", ("(matrix) => matrix", crossprod), batch="leading"),
+    function("tcrossprod", "M M'", ("(matrix) => matrix", tcrossprod), batch="leading"),
+    function(
+        "multiply_lower_tri_self_transpose",
+        "L L' for the lower triangle L of M",
+        ("(matrix) => matrix", multiply_lower_tri_self_transpose),
+        batch="leading",
+    ),
+)

@@ -1,0 +1,109 @@
+"""Symmetric and positive definite matrices: the check, the Cholesky factor, and what follows from it.
+
+Stan Functions Reference, "Linear algebra functions and solvers".  Every function takes leading axes.  A
+matrix that is not what it must be gives nan, never an exception.
+"""
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.functions.products import matrix_matrix, transposed
+from ppl.stdlib.functions.solves import lower_solve, lower_transposed_solve, or_nan
+from ppl.stdlib.record import Function, function
+
+TOLERANCE = 1e-8
+"""How far two mirrored entries may differ in a symmetric matrix, as in Stan."""
+
+
+@with_vjps(lambda xp, g, ans, a: g)
+def symmetric_or_nan(xp: Namespace, a: Array) -> Array:
+    gap = xp.np.max(xp.np.abs(a - transposed(xp, a)), axis=(-1, -2), initial=0.0)
+    return xp.np.where(gap[..., None, None] <= TOLERANCE, a, xp.np.nan)
+
+
+def _halved_diagonal(xp: Namespace, a: Array) -> Array:
+    """The lower triangle with its diagonal halved."""
+    return xp.np.tril(a) - 0.5 * a * np.eye(a.shape[-1])
+
+
+def _cholesky_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    """I. Murray, "Differentiation of the Cholesky decomposition" (2016), equation 8, kept symmetric."""
+    inner = _halved_diagonal(xp, matrix_matrix(xp, transposed(xp, ans), g))
+    left = lower_transposed_solve(xp, ans, inner)
+    s = transposed(xp, lower_transposed_solve(xp, ans, transposed(xp, left)))
+    return 0.5 * (s + transposed(xp, s))
+
+
+@with_vjps(_cholesky_adjoint)
+def cholesky_decompose(xp: Namespace, a: Array) -> Array:
+    """The lower L with L L' = A."""
+    return or_nan(xp.linalg.cholesky, symmetric_or_nan(xp, a))
+
+
+def chol2inv(xp: Namespace, lower: Array) -> Array:
+    """(L L')^-1."""
+    inverse_factor = lower_solve(xp, lower, np.eye(lower.shape[-1]))
+    return matrix_matrix(xp, transposed(xp, inverse_factor), inverse_factor)
+
+
+def inverse_spd(xp: Namespace, a: Array) -> Array:
+    return chol2inv(xp, cholesky_decompose(xp, a))
+
+
+def log_determinant_spd(xp: Namespace, a: Array) -> Array:
+    lower = cholesky_decompose(xp, a)
+    return 2.0 * xp.np.sum(xp.np.log(xp.np.sum(lower * np.eye(lower.shape[-1]), axis=-1)), axis=-1)
+
+
+def mdivide_left_spd(xp: Namespace, a: Array, b: Array) -> Array:
+    lower = cholesky_decompose(xp, a)
+    return lower_transposed_solve(xp, lower, lower_solve(xp, lower, b))
+
+
+def mdivide_left_spd_vector(xp: Namespace, a: Array, b: Array) -> Array:
+    return mdivide_left_spd(xp, a, b[..., None])[..., 0]
+
+
+def mdivide_right_spd(xp: Namespace, b: Array, a: Array) -> Array:
+    return transposed(xp, mdivide_left_spd(xp, a, transposed(xp, b)))
+
+
+def mdivide_right_spd_row(xp: Namespace, b: Array, a: Array) -> Array:
+    return mdivide_left_spd_vector(xp, a, b)
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    function(
+        "cholesky_decompose",
+        "the lower triangular L with L L' = A",
+        ("(matrix) => matrix", cholesky_decompose),
+        batch="leading",
+    ),
+    function("chol2inv", "(L L')^-1", ("(matrix) => matrix", chol2inv), batch="leading"),
+    function(
+        "inverse_spd",
+        "the inverse of a symmetric positive definite matrix",
+        ("(matrix) => matrix", inverse_spd),
+        batch="leading",
+    ),
+    function(
+        "log_determinant_spd",
+        "the log determinant of a symmetric positive definite matrix",
+        ("(matrix) => real", log_determinant_spd),
+        batch="leading",
+    ),
+    function(
+        "mdivide_left_spd",
+        "A^-1 b for symmetric positive definite A",
+        ("(matrix, vector) => vector", mdivide_left_spd_vector),
+        ("(matrix, matrix) => matrix", mdivide_left_spd),
+        batch="leading",
+    ),
+    function(
+        "mdivide_right_spd",
+        "b A^-1 for symmetric positive definite A",
+        ("(row_vector, matrix) => row_vector", mdivide_right_spd_row),
+        ("(matrix, matrix) => matrix", mdivide_right_spd),
+        batch="leading",
+    ),
+)
