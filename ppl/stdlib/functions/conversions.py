@@ -1,0 +1,113 @@
+"""One container as another.  Stan Functions Reference, "Mixed operations" and "Array data type conversion".
+
+Matrices are read and filled by columns, arrays by rows.  Every function gives a value of its own.
+"""
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.functions.checks import require
+from ppl.stdlib.functions.products import transposed
+from ppl.stdlib.functions.sums import flat
+from ppl.stdlib.reals import as_real
+from ppl.stdlib.record import Function, Overload, function
+
+LISTS = ("vector", "row_vector", "array[] int", "array[] real")
+MAX_DIMS = 9
+
+
+def same(xp: Namespace, x: Array) -> Array:
+    """A copy, ints made real."""
+    return xp.own(as_real(x))
+
+
+def by_columns(xp: Namespace, x: Array) -> Array:
+    return flat(xp, transposed(xp, same(xp, x)))
+
+
+def as_column(xp: Namespace, x: Array) -> Array:
+    return xp.np.expand_dims(same(xp, x), -1)
+
+
+def as_row(xp: Namespace, x: Array) -> Array:
+    return xp.np.expand_dims(same(xp, x), -2)
+
+
+def fill(xp: Namespace, x: Array, rows: int, cols: int, by_column: int = 1) -> Array:
+    """A rows by cols matrix of the elements of the list x."""
+    size = x.shape[-1]
+    require(rows * cols == size, "to_matrix", f"{rows} by {cols} elements are asked for, {size} are there")
+    if by_column:
+        return transposed(xp, xp.np.reshape(same(xp, x), (*x.shape[:-1], cols, rows)))
+    return xp.np.reshape(same(xp, x), (*x.shape[:-1], rows, cols))
+
+
+def refill(xp: Namespace, x: Array, rows: int, cols: int, by_column: int = 1) -> Array:
+    return fill(xp, by_columns(xp, x), rows, cols, by_column)
+
+
+def ravel(xp: Namespace, x: Array) -> Array:
+    """The elements of an array of any depth, the last index running fastest; ints stay ints."""
+    return xp.own(xp.np.reshape(x, (-1,)))
+
+
+def to_int(xp: Namespace, x: Array) -> Array:
+    """Truncated toward zero."""
+    return xp.np.trunc(xp.plain(x)).astype(int)
+
+
+def nested(kind: str) -> list[str]:
+    """One-dimensional and deeper arrays of a type."""
+    return [f"array[{',' * n}] {kind}" for n in range(MAX_DIMS)]
+
+
+def _shaped(kind: str) -> tuple[Overload, ...]:
+    impl = refill if kind == "matrix" else fill
+    sizes = ("int, int", "int, int, int")
+    return tuple(Overload(f"({kind}, {size}) => matrix", impl, "leading") for size in sizes)
+
+
+TO_MATRIX = Function(
+    "to_matrix",
+    "a matrix of the given elements, by columns unless the last argument is 0",
+    (
+        Overload("(vector) => matrix", as_column, "leading"),
+        Overload("(row_vector) => matrix", as_row, "leading"),
+        *[
+            Overload(f"({kind}) => matrix", same, "leading")
+            for kind in ("matrix", "array[] row_vector", "array[,] int", "array[,] real")
+        ],
+        *[overload for kind in ("matrix", *LISTS) for overload in _shaped(kind)],
+    ),
+)
+
+FUNCTIONS = (
+    *[
+        function(
+            f"to_{result}",
+            f"the elements as a {result}, a matrix read by columns",
+            *[(f"({kind}) => {result}", same) for kind in LISTS],
+            (f"(matrix) => {result}", by_columns),
+            batch="leading",
+        )
+        for result in ("vector", "row_vector")
+    ],
+    TO_MATRIX,
+    function(
+        "to_array_1d",
+        "the elements as an array; arrays are read by rows, a matrix by columns",
+        ("(vector) => array[] real", same),
+        ("(row_vector) => array[] real", same),
+        ("(matrix) => array[] real", by_columns),
+        *[(f"({kind}) => array[] int", ravel) for kind in nested("int")],
+        *[(f"({kind}) => array[] real", ravel) for kind in nested("real")],
+    ),
+    function(
+        "to_array_2d", "a matrix as an array of rows", ("(matrix) => array[,] real", same), batch="leading"
+    ),
+    function(
+        "to_int",
+        "the real truncated toward zero, as an int",
+        ("(real) => int", to_int),
+        *[(f"({kind}) => {kind.replace('real', 'int')}", to_int) for kind in nested("real")],
+        batch="elementwise",
+    ),
+)

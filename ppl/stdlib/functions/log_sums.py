@@ -1,0 +1,107 @@
+"""Log-sum-exp and its kin.  Stan Functions Reference, "Reductions", "Softmax" and "Composed functions"."""
+
+from ppl.arrays import Array, Namespace, with_partials, with_vjps
+from ppl.stdlib.functions.sums import LISTS, over_matrix, spread
+from ppl.stdlib.record import Function, Overload, function
+
+ROWS = ("vector", "row_vector", "array[] real")
+ARRAYS_OF_ROWS = ("array[] vector", "array[] row_vector")
+
+
+def _peak(xp: Namespace, x: Array) -> Array:
+    """The largest element along the last axis, or 0 when that is infinite."""
+    peak = xp.np.max(x, axis=-1, keepdims=True) if x.shape[-1] else xp.np.zeros((*x.shape[:-1], 1))
+    return xp.np.where(xp.np.isfinite(peak), peak, 0.0)
+
+
+def _shares(xp: Namespace, x: Array, ans: Array) -> Array:
+    """exp(x - ans), and 0 where ans is -inf because every x is."""
+    ans = spread(xp, ans)
+    return xp.np.exp(x - xp.np.where(ans == -xp.np.inf, 0.0, ans))
+
+
+@with_vjps(lambda xp, g, ans, x: spread(xp, g) * _shares(xp, x, ans))
+def log_sum_exp(xp: Namespace, x: Array) -> Array:
+    peak = _peak(xp, x)
+    return xp.np.log(xp.np.sum(xp.np.exp(x - peak), axis=-1)) + peak[..., 0]
+
+
+def _share(xp: Namespace, x: Array, ans: Array) -> Array:
+    return xp.np.exp(x - xp.np.where(ans == -xp.np.inf, 0.0, ans))
+
+
+@with_partials(lambda xp, ans, x, y: _share(xp, x, ans), lambda xp, ans, x, y: _share(xp, y, ans))
+def log_sum_exp_pair(xp: Namespace, x: Array, y: Array) -> Array:
+    return xp.np.logaddexp(x, y)
+
+
+def _softmax_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array:
+    return ans * (g - xp.np.sum(g * ans, axis=-1, keepdims=True))
+
+
+@with_vjps(_softmax_adjoint)
+def softmax(xp: Namespace, x: Array) -> Array:
+    weights = xp.np.exp(x - _peak(xp, x))
+    return weights / xp.np.sum(weights, axis=-1, keepdims=True)
+
+
+def _log_softmax_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array:
+    return g - xp.np.exp(ans) * xp.np.sum(g, axis=-1, keepdims=True)
+
+
+@with_vjps(_log_softmax_adjoint)
+def log_softmax(xp: Namespace, x: Array) -> Array:
+    return x - spread(xp, log_sum_exp(xp, x))
+
+
+@with_partials(
+    lambda xp, ans, theta, x, y: _share(xp, x, ans) - _share(xp, y, ans),
+    lambda xp, ans, theta, x, y: theta * _share(xp, x, ans),
+    lambda xp, ans, theta, x, y: (1.0 - theta) * _share(xp, y, ans),
+)
+def log_mix_pair(xp: Namespace, theta: Array, x: Array, y: Array) -> Array:
+    return xp.np.logaddexp(xp.np.log(theta) + x, xp.np.log1p(-theta) + y)
+
+
+@with_vjps(
+    lambda xp, g, ans, theta, x: spread(xp, g) * _shares(xp, x, ans),
+    lambda xp, g, ans, theta, x: spread(xp, g) * theta * _shares(xp, x, ans),
+)
+def log_mix(xp: Namespace, theta: Array, x: Array) -> Array:
+    """log sum_k theta_k exp(x_k) over the last axis."""
+    return log_sum_exp(xp, xp.np.log(theta) + x)
+
+
+def log_mix_rows(xp: Namespace, theta: Array, x: Array) -> Array:
+    """The sum of log_mix over an array of N rows; x is (..., N, K) and theta (..., K)."""
+    return xp.np.sum(log_mix(xp, xp.np.expand_dims(theta, -2), x), axis=-1)
+
+
+LOG_SUM_EXP = Function(
+    "log_sum_exp",
+    "the log of the sum of the exponentials",
+    (
+        *[Overload(f"({kind}) => real", log_sum_exp, "leading") for kind in LISTS],
+        Overload("(matrix) => real", over_matrix(log_sum_exp), "leading"),
+        Overload("(T, T) => T", log_sum_exp_pair, "elementwise"),
+    ),
+)
+
+LOG_MIX = Function(
+    "log_mix",
+    "the log density of a mixture with weights theta and component log densities lp",
+    (
+        Overload("(real, real, real) => real", log_mix_pair, "elementwise"),
+        *[Overload(f"({w}, {x}) => real", log_mix, "leading") for w in ROWS for x in ROWS],
+        *[Overload(f"({w}, {x}) => real", log_mix_rows, "leading") for w in ROWS for x in ARRAYS_OF_ROWS],
+    ),
+)
+
+FUNCTIONS = (
+    LOG_SUM_EXP,
+    LOG_MIX,
+    function(
+        "softmax", "exponentials scaled to sum to one", ("(vector) => vector", softmax), batch="leading"
+    ),
+    function("log_softmax", "the log of the softmax", ("(vector) => vector", log_softmax), batch="leading"),
+)

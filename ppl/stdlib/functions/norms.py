@@ -1,0 +1,111 @@
+"""Dot products, norms and distances.  Stan Functions Reference, "Dot products and specialized products"."""
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.functions.products import inner
+from ppl.stdlib.functions.sums import spread
+from ppl.stdlib.record import Function, Impl, Overload, function
+
+SIDES = ("vector", "row_vector")
+LISTS = (*SIDES, "array[] real")
+PAIRS = tuple((a, b) for a in SIDES for b in SIDES)
+
+
+def _direction(xp: Namespace, x: Array, length: Array) -> Array:
+    """x / length, and 0 at the kink where the length is 0."""
+    length = spread(xp, length)
+    return x / xp.np.where(length == 0, xp.np.inf, length)
+
+
+@with_vjps(lambda xp, g, ans, x: 2.0 * spread(xp, g) * x)
+def dot_self(xp: Namespace, x: Array) -> Array:
+    return xp.np.sum(x * x, axis=-1)
+
+
+@with_vjps(lambda xp, g, ans, x: spread(xp, g) * xp.np.sign(x))
+def norm1(xp: Namespace, x: Array) -> Array:
+    return xp.np.sum(xp.np.abs(x), axis=-1)
+
+
+@with_vjps(lambda xp, g, ans, x: spread(xp, g) * _direction(xp, x, ans))
+def norm2(xp: Namespace, x: Array) -> Array:
+    return xp.np.sqrt(xp.np.sum(x * x, axis=-1))
+
+
+def distance(xp: Namespace, x: Array, y: Array) -> Array:
+    return norm2(xp, x - y)
+
+
+def squared_distance(xp: Namespace, x: Array, y: Array) -> Array:
+    return dot_self(xp, x - y)
+
+
+def _squared_gap(xp: Namespace, x: Array, y: Array) -> Array:
+    return (x - y) * (x - y)
+
+
+def columns_dot_product(xp: Namespace, x: Array, y: Array) -> Array:
+    return xp.np.sum(x * y, axis=-2)
+
+
+def rows_dot_product(xp: Namespace, x: Array, y: Array) -> Array:
+    return xp.np.sum(x * y, axis=-1)
+
+
+def _elementwise(xp: Namespace, x: Array, y: Array) -> Array:
+    return x * y
+
+
+def _one(xp: Namespace, x: Array, y: Array) -> Array:
+    return spread(xp, inner(xp, x, y))
+
+
+def with_itself(impl: Impl) -> Impl:
+    """A product of two containers as a function of one."""
+
+    def run(xp: Namespace, x: Array) -> Array:
+        return impl(xp, x, x)
+
+    return run
+
+
+def _reduction(name: str, meaning: str, kinds: tuple[str, ...], impl: Impl) -> Function:
+    return function(name, meaning, *[(f"({kind}) => real", impl) for kind in kinds], batch="leading")
+
+
+def _of_pairs(name: str, meaning: str, impl: Impl, *more: tuple[str, str]) -> Function:
+    pairs = (*PAIRS, *more)
+    return function(name, meaning, *[(f"({a}, {b}) => real", impl) for a, b in pairs], batch="leading")
+
+
+def _by_lines(
+    line: str, result: str, along: Impl, of_vectors: Impl, of_row_vectors: Impl
+) -> tuple[Function, Function]:
+    """The products of every column (or row) of two containers, and of one container with itself."""
+    impls = {"vector": of_vectors, "row_vector": of_row_vectors, "matrix": along}
+    pairs = [(f"({kind}, {kind}) => {result}", impl) for kind, impl in impls.items()]
+    selves = [(f"({kind}) => {result}", with_itself(impl)) for kind, impl in impls.items()]
+    return (
+        function(f"{line}s_dot_product", f"the dot product of each {line}", *pairs, batch="leading"),
+        function(f"{line}s_dot_self", f"each {line}'s sum of squares", *selves, batch="leading"),
+    )
+
+
+SQUARED_DISTANCE = Function(
+    "squared_distance",
+    "the squared Euclidean distance",
+    (
+        Overload("(real, real) => real", _squared_gap, "elementwise"),
+        *[Overload(f"({a}, {b}) => real", squared_distance, "leading") for a, b in PAIRS],
+    ),
+)
+
+FUNCTIONS = (
+    _of_pairs("dot_product", "the dot product", inner, ("array[] real", "array[] real")),
+    _reduction("dot_self", "the sum of squares", SIDES, dot_self),
+    _reduction("norm1", "the sum of absolute values", LISTS, norm1),
+    _reduction("norm2", "the Euclidean length", LISTS, norm2),
+    SQUARED_DISTANCE,
+    _of_pairs("distance", "the Euclidean distance", distance),
+    *_by_lines("column", "row_vector", columns_dot_product, _one, _elementwise),
+    *_by_lines("row", "vector", rows_dot_product, _elementwise, _one),
+)

@@ -1,0 +1,58 @@
+"""Order: sorting, ranks.  Stan Functions Reference, "Sorting functions".  Equal elements keep their order."""
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.functions.checks import require_index
+from ppl.stdlib.record import Function, Impl, function
+
+LISTS = ("vector", "row_vector", "array[] int", "array[] real")
+
+
+def _ascending(xp: Namespace, x: Array) -> Array:
+    return np.argsort(xp.plain(x), kind="stable")
+
+
+def _descending(xp: Namespace, x: Array) -> Array:
+    return np.argsort(-xp.plain(x), kind="stable")
+
+
+def sort_asc(xp: Namespace, x: Array) -> Array:
+    return x[_ascending(xp, x)]
+
+
+def sort_desc(xp: Namespace, x: Array) -> Array:
+    return x[_descending(xp, x)]
+
+
+def sort_indices_asc(xp: Namespace, x: Array) -> Array:
+    return _ascending(xp, x) + 1
+
+
+def sort_indices_desc(xp: Namespace, x: Array) -> Array:
+    return _descending(xp, x) + 1
+
+
+def rank(xp: Namespace, x: Array, s: int) -> int:
+    require_index("rank", s, len(x))
+    values = xp.plain(x)
+    return int(np.sum(values < values[s - 1]))
+
+
+def _sorted(name: str, meaning: str, impl: Impl) -> Function:
+    return function(name, meaning, *[(f"({kind}) => {kind}", impl) for kind in LISTS])
+
+
+def _indices(name: str, meaning: str, impl: Impl) -> Function:
+    return function(name, meaning, *[(f"({kind}) => array[] int", impl) for kind in LISTS])
+
+
+FUNCTIONS = (
+    _sorted("sort_asc", "the elements from least to greatest", sort_asc),
+    _sorted("sort_desc", "the elements from greatest to least", sort_desc),
+    _indices("sort_indices_asc", "where the elements are, from least to greatest", sort_indices_asc),
+    _indices("sort_indices_desc", "where the elements are, from greatest to least", sort_indices_desc),
+    function(
+        "rank", "how many elements are less than the s-th", *[(f"({k}, int) => int", rank) for k in LISTS]
+    ),
+)

@@ -1,0 +1,135 @@
+"""Sums, products and moments of a container.
+
+Stan Functions Reference, "Reductions".  A vector, row vector or one-dimensional array is reduced over its
+last axis and a matrix over its last two, so that any leading axes pass through.
+"""
+
+from typing import Any
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.reals import as_real
+from ppl.stdlib.record import Function, Impl, function
+
+LISTS = ("vector", "row_vector", "array[] real")
+
+
+def flat(xp: Namespace, x: Array) -> Array:
+    """A matrix with its elements on one axis."""
+    return xp.np.reshape(x, (*x.shape[:-2], x.shape[-2] * x.shape[-1]))
+
+
+def over_matrix(impl: Impl) -> Impl:
+    """The reduction `impl` of a list, for a matrix."""
+
+    def reduce(xp: Namespace, x: Array) -> Array:
+        return impl(xp, flat(xp, x))
+
+    return reduce
+
+
+def reduction(name: str, meaning: str, impl: Impl, *more: tuple[str, Impl]) -> Function:
+    """A function from a list of reals or a matrix to a real."""
+    lists = tuple((f"({kind}) => real", impl) for kind in LISTS)
+    return function(name, meaning, *lists, ("(matrix) => real", over_matrix(impl)), *more, batch="leading")
+
+
+def spread(xp: Namespace, g: Array) -> Array:
+    """The adjoint of a reduction, ready to multiply the elements it came from."""
+    return xp.np.expand_dims(g, -1)
+
+
+@with_vjps(lambda xp, g, ans, x: spread(xp, g) * xp.np.ones(x.shape))
+def total(xp: Namespace, x: Array) -> Array:
+    return xp.np.sum(x, axis=-1)
+
+
+def _others(xp: Namespace, x: Array) -> Array:
+    """The product of all elements but each, right also where elements are zero."""
+    zero = x == 0
+    factors = xp.np.where(zero, 1.0, x)
+    other_zeros = xp.np.sum(zero, axis=-1, keepdims=True) - zero
+    return xp.np.where(other_zeros == 0, xp.np.prod(factors, axis=-1, keepdims=True) / factors, 0.0)
+
+
+@with_vjps(lambda xp, g, ans, x: spread(xp, g) * _others(xp, x))
+def product(xp: Namespace, x: Array) -> Array:
+    return xp.np.prod(x, axis=-1)
+
+
+@with_vjps(lambda xp, g, ans, x: spread(xp, g) * xp.np.full(x.shape, 1.0 / x.shape[-1]))
+def mean(xp: Namespace, x: Array) -> Array:
+    return xp.np.mean(x, axis=-1)
+
+
+def _centred(xp: Namespace, x: Array) -> Array:
+    return x - xp.np.mean(x, axis=-1, keepdims=True)
+
+
+def _degrees(x: Array) -> int:
+    return max(int(x.shape[-1]) - 1, 1)
+
+
+@with_vjps(lambda xp, g, ans, x: spread(xp, g) * 2.0 / _degrees(x) * _centred(xp, x))
+def variance(xp: Namespace, x: Array) -> Array:
+    """Divided by n - 1; 0 of a single element."""
+    return xp.np.sum(_centred(xp, x) ** 2, axis=-1) / _degrees(x)
+
+
+def _sd_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array:
+    """Of equal elements the sd has a kink; the slope of one element alone, 1 / sqrt(n), stands in."""
+    ans = spread(xp, ans)
+    slope = _centred(xp, x) / (_degrees(x) * xp.np.where(ans == 0, 1.0, ans))
+    return spread(xp, g) * xp.np.where(ans == 0, x.shape[-1] ** -0.5, slope)
+
+
+@with_vjps(_sd_adjoint)
+def sd(xp: Namespace, x: Array) -> Array:
+    return xp.np.sqrt(variance(xp, x))
+
+
+def least(xp: Namespace, x: Array) -> Array:
+    return xp.np.min(x, axis=-1) if x.shape[-1] else xp.np.full(x.shape[:-1], xp.np.inf)
+
+
+def greatest(xp: Namespace, x: Array) -> Array:
+    return xp.np.max(x, axis=-1) if x.shape[-1] else xp.np.full(x.shape[:-1], -xp.np.inf)
+
+
+def cumulative_sum(xp: Namespace, x: Array) -> Array:
+    return xp.np.cumsum(x, axis=-1)
+
+
+def quantile(xp: Namespace, x: Array, p: Array) -> Array:
+    """Definition 7 of Hyndman & Fan (1996), as in R and NumPy: linear between order statistics."""
+    ordered = x[xp.np.argsort(xp.plain(x), kind="stable")]
+    place = as_real(p) * (x.shape[-1] - 1)
+    below = xp.np.floor(place).astype(int)
+    above = xp.np.minimum(below + 1, x.shape[-1] - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def _quantiles() -> tuple[tuple[str, Any], ...]:
+    ps = (("real", "real"), ("array[] real", "array[] real"))
+    return tuple((f"({kind}, {p}) => {result}", quantile) for kind in LISTS for p, result in ps)
+
+
+FUNCTIONS = (
+    reduction("sum", "the sum of the elements", total, ("(array[] int) => int", total)),
+    reduction("prod", "the product of the elements", product, ("(array[] int) => int", product)),
+    reduction("mean", "the mean of the elements", mean),
+    reduction("variance", "the variance of the elements, over n - 1", variance),
+    reduction("sd", "the standard deviation of the elements, over n - 1", sd),
+    reduction(
+        "min", "the least element, or int", least,
+        ("(array[] int) => int", least), ("(int, int) => int", lambda xp, a, b: xp.np.minimum(a, b)),
+    ),
+    reduction(
+        "max", "the greatest element, or int", greatest,
+        ("(array[] int) => int", greatest), ("(int, int) => int", lambda xp, a, b: xp.np.maximum(a, b)),
+    ),
+    function(
+        "cumulative_sum", "the running sums",
+        *[(f"({kind}) => {kind}", cumulative_sum) for kind in (*LISTS, "array[] int")], batch="leading",
+    ),
+    function("quantile", "the p-quantile, linear between order statistics", *_quantiles()),
+)  # fmt: skip
