@@ -6,12 +6,15 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
 
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 SQRT_TWO = math.sqrt(2.0)
 
 
+@reals
 @with_partials(
     lambda xp, ans, y, mu, sigma: (mu - y) / sigma**2,
     lambda xp, ans, y, mu, sigma: (y - mu) / sigma**2,
@@ -20,18 +23,6 @@ SQRT_TWO = math.sqrt(2.0)
 def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     z = (y - mu) / sigma
     return guarded(xp, sigma > 0, -0.5 * z * z - xp.np.log(sigma) - HALF_LOG_TWO_PI)
-
-
-def cdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
-    return guarded(xp, sigma > 0, standard_cdf(xp, (y - mu) / sigma))
-
-
-def lcdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
-    return guarded(xp, sigma > 0, standard_lcdf(xp, (y - mu) / sigma))
-
-
-def lccdf(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
-    return guarded(xp, sigma > 0, standard_lcdf(xp, (mu - y) / sigma))
 
 
 def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
@@ -68,9 +59,9 @@ NORMAL = Distribution(
     signatures=("reals | reals, reals",),
     args=(("y", "real"), ("mu", "real"), ("sigma", "positive")),
     log_density=log_density,
-    cdf=cdf,
-    lcdf=lcdf,
-    lccdf=lccdf,
+    cdf=location_scale(standard_cdf),
+    lcdf=location_scale(standard_lcdf),
+    lccdf=location_scale(standard_lccdf),
     rng=rng,
     constants=(
         ((), lambda xp: -HALF_LOG_TWO_PI),
