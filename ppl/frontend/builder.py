@@ -111,7 +111,7 @@ class Builder:
             return ast.CallStatement(self.span(meta), call)
         arrow = isinstance(call, ast.Binary) and call.op == "<" and is_negated(call.right)
         raise ModelError(
-            "`<-` assigns no longer"
+            "`<-` no longer assigns"
             if arrow
             else "an expression alone is no statement; expected `=`, `~` or a call",
             call.span,
@@ -144,14 +144,14 @@ class Builder:
     # --- Expressions -----------------------------------------------------------------------------
 
     def _int_literal(self, meta: Meta, digits: Token) -> ast.IntLiteral:
-        plain = digits.replace("_", "")
-        if len(plain.lstrip("0")) > 10 or int(plain) > LARGEST_INT:
+        number = digits.replace("_", "")
+        if len(number.lstrip("0")) > 10 or int(number) > LARGEST_INT:
             raise ModelError(
                 f"the integer is larger than {LARGEST_INT}, the largest int",
                 self.span(digits),
                 hint="Write a real number: add a decimal point.",
             )
-        return ast.IntLiteral(self.span(meta), int(plain))
+        return ast.IntLiteral(self.span(meta), int(number))
 
     def _string_literal(self, meta: Meta, text: Token) -> ast.StringLiteral:
         return ast.StringLiteral(self.span(meta), unquoted(text))
@@ -186,8 +186,8 @@ class Builder:
     def _array_literal(self, meta: Meta, *items: ast.Expr) -> ast.ArrayLiteral:
         return ast.ArrayLiteral(self.span(meta), items)
 
-    def _row_vector_literal(self, meta: Meta, *items: ast.Expr | None) -> ast.RowVectorLiteral:
-        return ast.RowVectorLiteral(self.span(meta), tuple(item for item in items if item is not None))
+    def _row_vector_literal(self, meta: Meta, *items: ast.Expr) -> ast.RowVectorLiteral:
+        return ast.RowVectorLiteral(self.span(meta), items)
 
     def _tuple_literal(self, meta: Meta, *items: ast.Expr) -> ast.TupleLiteral:
         return ast.TupleLiteral(self.span(meta), items)

@@ -94,5 +94,9 @@ def read(name: str, at: Span, paths: Sequence[str | Path]) -> SourceText:
                 return SourceText(file.read_text("utf-8"), str(file))
             except (OSError, UnicodeDecodeError) as trouble:
                 raise ModelError(f"`{file}` cannot be read as UTF-8 text: {trouble}", at) from None
-    where = ", ".join(map(str, folders)) or "no folder, since the program is a string without include paths"
-    raise ModelError(f"there is no file `{name}` to include; looked in {where}", at)
+    where = ", ".join(map(str, folders))
+    raise ModelError(
+        f"there is no file `{name}` to include" + (f"; looked in {where}" if where else ""),
+        at,
+        hint=None if where else "A program given as text has no folder of its own: give include paths.",
+    )

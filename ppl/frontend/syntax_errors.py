@@ -21,18 +21,19 @@ def explain(stop: Stop) -> ModelError:
     """The sentence of the first rule that recognises the place, with its span."""
     rule, words = next((rule, words) for rule in RULES if (words := rule.recognise(stop)))
     message, hint = rule.message.format_map(words), rule.hint.format_map(words)
-    return ModelError(message, stop.program.span(*stretch(rule, stop)), hint or None)
+    return ModelError(message, stop.program.span(*stretch(rule, stop, words)), hint or None)
 
 
-def stretch(rule: Rule, stop: Stop) -> tuple[int, int]:
-    """The offsets to underline: what was found, what stands before it, the gap after that, or the end."""
+def stretch(rule: Rule, stop: Stop, words: dict[str, str]) -> tuple[int, int]:
+    """The offsets to underline: what was found, the word before, the gap after that, or the program's end."""
     gap = len(stop.before)
     match rule.at:
         case "end":
             end = len(stop.program.text.rstrip())
             return end, end + 1
-        case "previous":
-            return gap - len(stop.previous), gap
+        case "word":
+            start = stop.before.rindex(words["word"])
+            return start, start + len(words["word"])
         case "found" if stop.found:
             return stop.offset, stop.offset + len(stop.found)
         case _:

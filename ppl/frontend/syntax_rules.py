@@ -56,7 +56,7 @@ class Rule:
     found: str = ""
     before: str = ""
     when: Callable[[Stop], object] = lambda stop: True
-    at: Literal["found", "previous", "gap", "end"] = "found"
+    at: Literal["found", "word", "gap", "end"] = "found"
 
     def recognise(self, stop: Stop) -> dict[str, str] | None:
         """The words for the sentence, or None where the rule does not apply."""
@@ -72,8 +72,10 @@ class Rule:
             "found": f"`{stop.found}`" if stop.found else "the end of the program",
             "previous": stop.previous,
             "block": stop.block,
+            "line": str(stop.program.span(stop.offset, stop.offset).line),
             "opened": stop.opened,
             "close": CLOSING.get(stop.innermost, ""),
+            "end": ";" if stop.innermost == "{" else CLOSING.get(stop.innermost, ""),
             "expected": stop.expected,
         }
 
@@ -147,8 +149,8 @@ def ended(stop: Stop) -> bool:
 # The first rule that recognises the place is taken, so the particular ones stand before the general ones.
 RULES: tuple[Rule, ...] = (
     # Characters and words that are right nowhere.
-    Rule("the comment opened by `/*` is never closed; expected `*/`", found=r"/\*", at="end"),
-    Rule("the comment opened by `/*` is never closed; expected `*/`", found=r"\*", before="/", at="end"),
+    Rule("the comment of line {line} is never closed; expected `*/`", found=r"/\*", at="end"),
+    Rule("the comment of line {line} is never closed; expected `*/`", found=r"\*", before="/", at="end"),
     Rule('the string is not closed; expected `"` before the end of the line', found=r'"[^"\n]*(\n|\Z)'),
     Rule("`#` starts no comment", "Write `// comment`, or `#include \"file\"` for a file.", found="#"),
     Rule("there is no operator `**`", "A power is written `x ^ 2`.", found=r"\*", before=r"\*"),
@@ -186,6 +188,7 @@ RULES: tuple[Rule, ...] = (
     Rule("the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
 
     # Between blocks.
+    Rule("`{{` expected after `{previous}`, found {found}", when=only("LBRACE")),
     Rule(
         "`transformed` of what? Expected `transformed data` or `transformed parameters`",
         found=r"transformed\s*\{", when=outside,
@@ -196,7 +199,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "the block `{name}` comes too late", f"Blocks stand in this order: {', '.join(BLOCKS)}.",
-        found=BLOCK, when=lambda stop: outside(stop) and "LBRACE" not in stop.accepts,
+        found=BLOCK, when=outside,
     ),
     Rule(
         "`}}` closes nothing; expected a block or the end of the program",
@@ -207,7 +210,6 @@ RULES: tuple[Rule, ...] = (
         "there is no block `{name}`", "{advice}",
         found=r"(?P<name>(generated\s+)?[A-Za-z]\w*)\s*\{", when=outside,
     ),
-    Rule("`{{` expected after `{previous}`, found {found}", when=only("LBRACE")),
     Rule(
         "{found} stands outside every block; expected {expected}",
         "Declarations and statements stand in a block, as in `model {{ ... }}`.",
@@ -350,7 +352,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "`{word}` is no type", "{advice}",
         found=rf"{NAME}\s*[;,=\[]", before=rf"[;{{}}]\s*(?P<word>{NAME})(?:\s*<[^>;]*>)?(?:\s*\[[^\];]*\])?",
-        when=lambda stop: not stop.newline, at="previous",
+        when=lambda stop: not stop.newline, at="word",
     ),
     Rule(
         "the block `{block}` holds declarations only; found {found}", "Statements belong in the model block.",
@@ -378,7 +380,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule("`;` expected at the end of the statement", when=ended, at="gap"),
     Rule(
-        "an operator, `,` or `;` is missing between `{previous}` and {found}",
+        "an operator, `,` or `{end}` is missing between `{previous}` and {found}",
         "A product is written `2 * x`.",
         found=r'[\w("]|\.\d', before=r"[\w)\]'\".]", when=finished,
     ),

@@ -11,7 +11,8 @@ FOUND = re.compile(r'[^\W\d]\w*|\d[\w.]*|\.\d+|"[^"\n]*"?|/\*|:=|[-+*/=<>!]=|&&|
 PREVIOUS = re.compile(r'([^\W\d]\w*|[\d.]+\w*|"[^"\n]*"|[-+*/=<>!:.]=|&&|\|\||\S)\Z')
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 
-# What the terminals of the grammar are called in a sentence, the first group that holds one winning.
+# What the terminals of the grammar are called in a sentence; a group is named when its key is there.
+KEYS = {"an expression": "INT_LITERAL", "a statement": "_FOR", "a type": "INT", "an operator": "TIMES"}
 GROUPS = {
     "an expression": {
         "INT_LITERAL", "REAL_LITERAL", "IMAGINARY_LITERAL", "LBRACE", "LPAR", "LSQB", "NOT", "MINUS", "PLUS",
@@ -26,9 +27,9 @@ GROUPS = {
         "ONE_SIZE_CONSTRAINED", "TWO_SIZES_CONSTRAINED", "CHOLESKY_FACTOR_COV", "VOID",
     },
     "an operator": {
-        "OR", "AND", "EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER_EQUAL", "PLUS", "MINUS", "TIMES",
-        "DIVIDE", "MODULO", "ELT_TIMES", "ELT_DIVIDE", "INT_DIVIDE", "LEFT_DIVIDE", "POW", "ELT_POW", "QMARK",
-        "QUOTE", "ITEM",
+        "TIMES", "OR", "AND", "EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL", "PLUS",
+        "MINUS", "DIVIDE", "MODULO", "ELT_TIMES", "ELT_DIVIDE", "INT_DIVIDE", "LEFT_DIVIDE", "POW", "ELT_POW",
+        "QMARK", "QUOTE", "ITEM", "LSQB",
     },
 }  # fmt: skip
 SIGNS = {
@@ -118,7 +119,7 @@ class Stop:
         """What could have stood there, in words."""
         words, left = [], set(self.accepts)
         for word, members in GROUPS.items():
-            if members & left and (word != "an expression" or "INT_LITERAL" in left):
+            if KEYS[word] in left:
                 words.append(word)
                 left -= members
         words += sorted(SIGNS.get(name, f"`{name.strip('_').lower().replace('_', ' ')}`") for name in left)

@@ -1,0 +1,70 @@
+"""`#include`: found, placed, refused."""
+
+from pathlib import Path
+
+import pytest
+
+from ppl.errors import ModelError
+from ppl.frontend.include import expand
+from ppl.frontend.parser import parse
+from ppl.source import SourceText
+
+
+def source(file: Path, text: str) -> SourceText:
+    file.write_text(text)
+    return SourceText(text, str(file))
+
+
+@pytest.mark.parametrize("form", ['"part.stan"', "<part.stan>", "part.stan"])
+def test_the_three_forms(tmp_path: Path, form: str) -> None:
+    (tmp_path / "part.stan").write_text("  real mu;")
+    program = parse(
+        source(tmp_path / "a.model", f"parameters {{\n#include {form} // here\n  real tau;\n}}\n")
+    )
+    mu, tau = program.parameters
+    assert (Path(mu.span.source.name).name, mu.span.line, mu.span.column) == ("part.stan", 1, 3)
+    assert (Path(tau.span.source.name).name, tau.span.line, tau.span.column) == ("a.model", 3, 3)
+
+
+def test_within_a_line_and_within_an_include(tmp_path: Path) -> None:
+    (tmp_path / "outer.stan").write_text("real a;\n#include inner.stan\nreal c;\n")
+    (tmp_path / "inner.stan").write_text("real b;")
+    program = parse(source(tmp_path / "m.model", "data { #include outer.stan\n} parameters { real d; }"))
+    assert [(d.name, d.span.line, d.span.column) for d in program.data] == [
+        ("a", 1, 1),
+        ("b", 1, 1),
+        ("c", 3, 1),
+    ]
+    assert (program.parameters[0].span.line, program.parameters[0].span.column) == (2, 16)
+
+
+def test_include_paths_serve_programs_given_as_text(tmp_path: Path) -> None:
+    (tmp_path / "part.stan").write_text("real mu;")
+    text = SourceText("parameters {\n#include part.stan\n}")
+    assert parse(text, [tmp_path]).parameters[0].name == "mu"
+    with pytest.raises(ModelError, match=r"no file `part\.stan`") as caught:
+        parse(text)
+    assert (caught.value.line, caught.value.column) == (2, 1)
+
+
+def test_an_error_is_placed_in_the_included_file(tmp_path: Path) -> None:
+    (tmp_path / "part.stan").write_text("// two\nreal mu\n")
+    with pytest.raises(ModelError) as caught:
+        parse(source(tmp_path / "m.model", "parameters {\n#include part.stan\n}\n"))
+    assert str(caught.value).startswith(f"{tmp_path / 'part.stan'}:2:8\n    2 | real mu\n")
+
+
+def test_cycles_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "b.stan").write_text("#include a.stan\n")
+    with pytest.raises(ModelError, match="includes itself"):
+        expand(source(tmp_path / "a.stan", "#include b.stan\n"))
+
+
+def test_comments_and_strings_include_nothing() -> None:
+    text = '// #include a\n/* #include b */ model { print("#include c"); }'
+    assert expand(SourceText(text)).text.rstrip() == text
+
+
+def test_text_without_includes_is_kept_line_by_line() -> None:
+    text = "model {\n\n}\n"
+    assert expand(SourceText(text)).text.split("\n")[:3] == text.split("\n")[:3]
