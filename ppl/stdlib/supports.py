@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ppl.arrays import NUMPY
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+
 Shape = tuple[int, ...]
 
 
@@ -18,8 +21,8 @@ class Support:
     """One set of values.
 
     must_be   completes "sigma must be ..."
-    contains  value -> bool array, elementwise for scalars
-    sample    (generator, shape) -> points of the set, shape (*shape,) for scalars
+    contains  value -> bool array, elementwise for scalars; one bool for structured values
+    sample    (generator, shape) -> points of the set, an array of that shape
     """
 
     name: str
@@ -75,7 +78,35 @@ DISCRETE = (
         "lower_int", "an integer", np.isfinite, lambda g, shape: g.integers(-9, -6, shape), discrete=True
     ),
     Support("upper_int", "an integer", np.isfinite, lambda g, shape: g.integers(7, 10, shape), discrete=True),
+    Support(
+        "category", "at least 1", lambda x: np.asarray(x) >= 1, lambda g, shape: g.integers(1, 4, shape), True
+    ),
     Support("binary", "0 or 1", _between(0, 1), lambda g, shape: g.integers(0, 2, shape), discrete=True),
 )
 
-SUPPORTS: dict[str, Support] = {support.name: support for support in (*CONTINUOUS, *DISCRETE)}
+
+def _structured(keyword: str, must_be: str, axes: int) -> Support:
+    """The values of a constrained type; shapes end with the `axes` of one value."""
+    constraint = CONSTRAINT_BY_KEYWORD[keyword]
+
+    def contains(x: Any) -> Any:
+        return constraint.check(np.asarray(x), np.shape(x)[np.ndim(x) - axes :]) is None
+
+    def sample(generator: np.random.Generator, shape: Shape) -> Any:
+        one = shape[len(shape) - axes :]
+        u = generator.normal(0.0, 0.7, (*shape[: len(shape) - axes], *constraint.free_shape(one)))
+        return constraint.constrain(NUMPY, u, one)[0]
+
+    return Support(keyword, must_be, contains, sample)
+
+
+STRUCTURED = (
+    _structured("simplex", "a simplex", 1),
+    _structured("ordered", "strictly increasing", 1),
+    _structured("cov_matrix", "symmetric positive definite", 2),
+    _structured("corr_matrix", "a correlation matrix", 2),
+    _structured("cholesky_factor_cov", "lower triangular with positive diagonal", 2),
+    _structured("cholesky_factor_corr", "the Cholesky factor of a correlation matrix", 2),
+)
+
+SUPPORTS: dict[str, Support] = {support.name: support for support in (*CONTINUOUS, *DISCRETE, *STRUCTURED)}

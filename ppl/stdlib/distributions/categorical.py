@@ -1,0 +1,69 @@
+"""The categorical distribution by probabilities or logits, with categories 1..K.
+
+Stan Functions Reference, "Categorical distribution".
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.distributions.quadratic_form import lifted
+from ppl.stdlib.distributions.simplexes import log_softmax, on_simplex, one_hot, pick
+from ppl.stdlib.record import Distribution
+
+
+def _theta_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, theta: Array) -> Array:
+    return xp.np.where(one_hot(xp, y, theta.shape[-1]), lifted(xp, g, 1) / theta, 0.0)
+
+
+@with_vjps(None, _theta_adjoint)
+def log_density(xp: Namespace, y: Array, theta: Array) -> Array:
+    return on_simplex(xp, theta, pick(xp, xp.np.log(theta), y))
+
+
+def _logit_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, beta: Array) -> Array:
+    return lifted(xp, g, 1) * (one_hot(xp, y, beta.shape[-1]) - xp.np.exp(log_softmax(xp, beta)))
+
+
+@with_vjps(None, _logit_adjoint)
+def logit_log_density(xp: Namespace, y: Array, beta: Array) -> Array:
+    return pick(xp, log_softmax(xp, beta), y)
+
+
+def rng(generator: np.random.Generator, theta: Any) -> Any:
+    reached = np.cumsum(theta, axis=-1)
+    level = generator.uniform(size=(*reached.shape[:-1], 1)) * reached[..., -1:]
+    return 1 + np.sum(reached[..., :-1] <= level, axis=-1)
+
+
+def logit_rng(generator: np.random.Generator, beta: Any) -> Any:
+    return rng(generator, scipy.special.softmax(beta, axis=-1))
+
+
+CATEGORICAL = Distribution(
+    name="categorical",
+    meaning="a category with probabilities theta",
+    discrete=True,
+    signatures=("ints | vector",),
+    args=(("y", "category"), ("theta", "simplex")),
+    log_density=log_density,
+    rng=rng,
+    rng_signatures=("(vector) => int",),
+    batch="leading",
+)
+
+CATEGORICAL_LOGIT = Distribution(
+    name="categorical_logit",
+    meaning="a category with probabilities softmax(beta)",
+    discrete=True,
+    signatures=("ints | vector",),
+    args=(("y", "category"), ("beta", "real")),
+    log_density=logit_log_density,
+    rng=logit_rng,
+    rng_signatures=("(vector) => int",),
+    batch="leading",
+)
+
+FAMILIES = (CATEGORICAL, CATEGORICAL_LOGIT)

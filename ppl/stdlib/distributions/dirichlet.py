@@ -1,0 +1,47 @@
+"""The Dirichlet distribution on simplexes.  Stan Functions Reference, "Dirichlet distribution"."""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.distributions.quadratic_form import lifted
+from ppl.stdlib.distributions.simplexes import on_simplex
+from ppl.stdlib.record import Distribution, guarded
+
+
+def _log_normaliser(xp: Namespace, alpha: Array) -> Array:
+    """lgamma(sum alpha) - sum lgamma(alpha)."""
+    total = xp.special.gammaln(xp.np.sum(alpha, axis=-1))
+    return total - xp.np.sum(xp.special.gammaln(alpha), axis=-1)
+
+
+def _alpha_adjoint(xp: Namespace, g: Array, ans: Array, theta: Array, alpha: Array) -> Array:
+    total = xp.special.digamma(xp.np.sum(alpha, axis=-1, keepdims=True))
+    return lifted(xp, g, 1) * (total - xp.special.digamma(alpha) + xp.np.log(theta))
+
+
+@with_vjps(lambda xp, g, ans, theta, alpha: lifted(xp, g, 1) * (alpha - 1.0) / theta, _alpha_adjoint)
+def log_density(xp: Namespace, theta: Array, alpha: Array) -> Array:
+    value = _log_normaliser(xp, alpha) + xp.np.sum(xp.special.xlogy(alpha - 1.0, theta), axis=-1)
+    return on_simplex(xp, theta, guarded(xp, xp.np.all(alpha > 0, axis=-1), value))
+
+
+def rng(generator: np.random.Generator, alpha: Any) -> Any:
+    return generator.dirichlet(alpha)
+
+
+DIRICHLET = Distribution(
+    name="dirichlet",
+    meaning="a simplex with concentrations alpha",
+    discrete=False,
+    signatures=("vectors | vectors",),
+    args=(("theta", "simplex"), ("alpha", "positive")),
+    log_density=log_density,
+    rng=rng,
+    rng_signatures=("(vector) => vector",),
+    constants=((("alpha",), _log_normaliser),),
+    batch="leading",
+)
+
+FAMILIES = (DIRICHLET,)

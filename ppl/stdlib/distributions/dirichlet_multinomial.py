@@ -1,0 +1,42 @@
+"""Multinomial counts whose probabilities are Dirichlet.
+
+Stan Functions Reference, "Dirichlet-multinomial distribution".
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.distributions.multinomial import log_coefficient
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.log_gamma_ratio import log_rise
+
+
+def log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
+    """log N! / prod y_k! + sum_k log (alpha_k)_{y_k} - log (sum alpha)_N, in rising factorials."""
+    inside = np.all(np.asarray(y) >= 0, axis=-1)
+    y = np.maximum(y, 0.0)
+    rises = xp.np.sum(log_rise(xp, alpha, y), axis=-1)
+    value = rises - log_rise(xp, xp.np.sum(alpha, axis=-1), np.sum(y, axis=-1)) + log_coefficient(xp, y)
+    return guarded(xp, xp.np.all(alpha > 0, axis=-1), supported(xp, inside, value))
+
+
+def rng(generator: np.random.Generator, alpha: Any, trials: int) -> Any:
+    return generator.multinomial(trials, generator.dirichlet(alpha))
+
+
+DIRICHLET_MULTINOMIAL = Distribution(
+    name="dirichlet_multinomial",
+    meaning="multinomial counts with probabilities that are dirichlet(alpha)",
+    discrete=True,
+    signatures=("array[] int | vector",),
+    args=(("y", "count"), ("alpha", "positive")),
+    log_density=log_density,
+    rng=rng,
+    rng_signatures=("(vector, int) => array[] int",),
+    constants=((("y",), log_coefficient),),
+    batch="leading",
+)
+
+FAMILIES = (DIRICHLET_MULTINOMIAL,)

@@ -1,0 +1,149 @@
+"""Generalised linear models: the family of y with the linear predictor alpha + x beta, all rows summed.
+
+Stan Functions Reference, sections "... generalized linear model".  x is (rows, columns), or one row for all.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.distributions import bernoulli, binomial, categorical, neg_binomial, normal, ordered, poisson
+from ppl.stdlib.record import Distribution
+
+Density = Callable[..., Array]
+
+
+def _summed(density: Density) -> Density:
+    """(y, x, alpha, beta, further parameters) with the linear predictor in place of a family's first."""
+
+    def log_density(xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
+        return xp.np.sum(density(xp, y, alpha + xp.np.matmul(x, beta), *rest))
+
+    return log_density
+
+
+def _binomial_logit(xp: Namespace, y: Array, n: Array, x: Array, alpha: Array, beta: Array) -> Array:
+    return xp.np.sum(binomial.logit_log_density(xp, y, n, alpha + xp.np.matmul(x, beta)))
+
+
+def _ordered_logistic(xp: Namespace, y: Array, x: Array, beta: Array, c: Array) -> Array:
+    return xp.np.sum(ordered.logistic_log_density(xp, y, xp.np.matmul(x, beta), c))
+
+
+def bernoulli_logit_rng(generator: np.random.Generator, x: Any, alpha: Any, beta: Any) -> Any:
+    return generator.binomial(1, scipy.special.expit(alpha + np.matmul(x, beta)))
+
+
+def _signatures(variate: str, middle: str = "", last: str = "") -> tuple[str, ...]:
+    """Overloads for one or many y, one or many rows of x, a common or separate intercepts."""
+    one, many = variate.split("/")
+    return tuple(
+        f"{y} | {middle}{x}, {alpha}, vector{last}"
+        for y, x in ((one, "matrix"), (many, "row_vector"), (many, "matrix"))
+        for alpha in ("real", "vector")
+    )
+
+
+ROWS = (("x", "real"), ("alpha", "real"), ("beta", "real"))
+
+NORMAL_ID_GLM = Distribution(
+    name="normal_id_glm",
+    meaning="linear regression: normal(alpha + x beta, sigma)",
+    discrete=False,
+    signatures=(
+        *_signatures("real/vector", last=", real"),
+        *_signatures("real/vector", last=", vector"),
+    ),
+    args=(("y", "real"), *ROWS, ("sigma", "positive")),
+    log_density=_summed(normal.log_density),
+    batch="none",
+)
+
+BERNOULLI_LOGIT_GLM = Distribution(
+    name="bernoulli_logit_glm",
+    meaning="logistic regression: bernoulli_logit(alpha + x beta)",
+    discrete=True,
+    signatures=_signatures("int/array[] int"),
+    args=(("y", "binary"), *ROWS),
+    log_density=_summed(bernoulli.logit_log_density),
+    rng=bernoulli_logit_rng,
+    rng_signatures=(
+        "(matrix, vector, vector) => array[] int",
+        "(row_vector, vector, vector) => array[] int",
+    ),
+    batch="none",
+)
+
+POISSON_LOG_GLM = Distribution(
+    name="poisson_log_glm",
+    meaning="Poisson regression: poisson_log(alpha + x beta)",
+    discrete=True,
+    signatures=_signatures("int/array[] int"),
+    args=(("y", "count"), *ROWS),
+    log_density=_summed(poisson.log_rate_log_density),
+    batch="none",
+)
+
+NEG_BINOMIAL_2_LOG_GLM = Distribution(
+    name="neg_binomial_2_log_glm",
+    meaning="negative binomial regression: neg_binomial_2_log(alpha + x beta, phi)",
+    discrete=True,
+    signatures=_signatures("int/array[] int", last=", real"),
+    args=(("y", "count"), *ROWS, ("phi", "positive")),
+    log_density=_summed(neg_binomial.log_mean_log_density),
+    batch="none",
+)
+
+BINOMIAL_LOGIT_GLM = Distribution(
+    name="binomial_logit_glm",
+    meaning="binomial regression: binomial_logit(n, alpha + x beta)",
+    discrete=True,
+    signatures=tuple(
+        dict.fromkeys(
+            (
+                *_signatures("int/array[] int", middle="int, "),
+                *_signatures("int/array[] int", middle="array[] int, "),
+            )
+        )
+    ),
+    args=(("y", "count"), ("N", "count"), *ROWS),
+    log_density=_binomial_logit,
+    batch="none",
+)
+
+CATEGORICAL_LOGIT_GLM = Distribution(
+    name="categorical_logit_glm",
+    meaning="softmax regression: categorical_logit(alpha + x beta)",
+    discrete=True,
+    signatures=tuple(
+        f"{y} | {x}, vector, matrix" for y in ("int", "array[] int") for x in ("row_vector", "matrix")
+    ),
+    args=(("y", "category"), *ROWS),
+    log_density=_summed(categorical.logit_log_density),
+    batch="none",
+)
+
+ORDERED_LOGISTIC_GLM = Distribution(
+    name="ordered_logistic_glm",
+    meaning="ordinal regression: ordered_logistic(x beta, c)",
+    discrete=True,
+    signatures=tuple(
+        f"{y} | {x}, vector, vector" for y in ("int", "array[] int") for x in ("row_vector", "matrix")
+    ),
+    args=(("y", "category"), ("x", "real"), ("beta", "real"), ("c", "ordered")),
+    log_density=_ordered_logistic,
+    batch="none",
+)
+
+FAMILIES = (
+    NORMAL_ID_GLM,
+    BERNOULLI_LOGIT_GLM,
+    POISSON_LOG_GLM,
+    NEG_BINOMIAL_2_LOG_GLM,
+    BINOMIAL_LOGIT_GLM,
+    CATEGORICAL_LOGIT_GLM,
+    ORDERED_LOGISTIC_GLM,
+)

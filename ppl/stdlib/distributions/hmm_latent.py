@@ -1,0 +1,47 @@
+"""The path of states of a hidden Markov model given its observations.
+
+Stan Functions Reference, "Hidden Markov Models".  The language only draws from it: it has no signature
+for a density.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.distributions import categorical
+from ppl.stdlib.functions.hmm import forward, marginal
+from ppl.stdlib.record import Distribution
+
+
+def log_density(xp: Namespace, states: Array, log_omega: Array, gamma: Array, rho: Array) -> Array:
+    """The log posterior mass of a path of states 1..K."""
+    k = np.asarray(states) - 1
+    emitted = xp.np.sum(log_omega[k, np.arange(len(k))])
+    moved = xp.np.log(rho[k[0]]) + xp.np.sum(xp.np.log(gamma[k[:-1], k[1:]]))
+    return emitted + moved - marginal(xp, log_omega, gamma, rho)
+
+
+def rng(generator: np.random.Generator, log_omega: Any, gamma: Any, rho: Any) -> Any:
+    """Filter forwards, then draw the states backwards."""
+    filtered, _ = forward(NUMPY, log_omega, gamma, rho)
+    states: list[int] = []
+    for p in reversed(filtered):
+        chances = p * gamma[:, states[-1] - 1] if states else p
+        states.append(int(categorical.rng(generator, chances)))
+    return np.array(states[::-1])
+
+
+HMM_LATENT = Distribution(
+    name="hmm_latent",
+    meaning="the path of hidden states given all observations",
+    discrete=True,
+    signatures=(),
+    args=(("states", "category"), ("log_omega", "real"), ("Gamma", "unit_interval"), ("rho", "simplex")),
+    log_density=log_density,
+    rng=rng,
+    rng_signatures=("(matrix, matrix, vector) => array[] int",),
+    batch="none",
+)
+
+FAMILIES = (HMM_LATENT,)

@@ -1,0 +1,70 @@
+"""The inverse Wishart distribution of positive definite matrices and of their Cholesky factors.
+
+Stan Functions Reference, "Inverse Wishart distribution" and its Cholesky parameterization.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.distributions import wishart
+from ppl.stdlib.distributions.quadratic_form import log_determinant, log_diagonal, trace
+from ppl.stdlib.distributions.wishart import log_jacobian, log_normaliser
+from ppl.stdlib.functions.solves import solve
+from ppl.stdlib.record import Distribution
+
+
+def log_density(xp: Namespace, w: Array, nu: Array, scale: Array) -> Array:
+    size = w.shape[-1]
+    return (
+        log_normaliser(xp, nu, size)
+        + 0.5 * nu * log_determinant(xp, scale)
+        - 0.5 * (nu + size + 1.0) * log_determinant(xp, w)
+        - 0.5 * trace(xp, solve(xp, w, scale))
+    )
+
+
+def cholesky_log_density(xp: Namespace, lower: Array, nu: Array, scale: Array) -> Array:
+    size = lower.shape[-1]
+    return (
+        log_normaliser(xp, nu, size)
+        + log_jacobian(xp, lower, -nu - size - 1.0)
+        + nu * log_diagonal(xp, scale)
+        - 0.5 * xp.np.sum(solve(xp, lower, scale) ** 2, axis=(-2, -1))
+    )
+
+
+def rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
+    return np.linalg.inv(wishart.rng(generator, nu, np.linalg.inv(scale)))
+
+
+def cholesky_rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
+    return np.linalg.cholesky(rng(generator, nu, scale @ scale.T))
+
+
+INV_WISHART = Distribution(
+    name="inv_wishart",
+    meaning="the inverse of a matrix that is wishart(nu, inverse(S))",
+    discrete=False,
+    signatures=("matrix | real, matrix",),
+    args=(("W", "cov_matrix"), ("nu", "positive"), ("S", "cov_matrix")),
+    log_density=log_density,
+    rng=rng,
+    rng_signatures=("(real, matrix) => matrix",),
+    batch="leading",
+)
+
+INV_WISHART_CHOLESKY = Distribution(
+    name="inv_wishart_cholesky",
+    meaning="the Cholesky factor of a matrix that is inv_wishart(nu, L_S L_S')",
+    discrete=False,
+    signatures=("matrix | real, matrix",),
+    args=(("L_W", "cholesky_factor_cov"), ("nu", "positive"), ("L_S", "cholesky_factor_cov")),
+    log_density=cholesky_log_density,
+    rng=cholesky_rng,
+    rng_signatures=("(real, matrix) => matrix",),
+    batch="leading",
+)
+
+FAMILIES = (INV_WISHART, INV_WISHART_CHOLESKY)

@@ -1,0 +1,97 @@
+"""The LKJ distribution of correlation matrices, of their Cholesky factors, and of covariances.
+
+Lewandowski, Kurowicka and Joe 2009; Stan Functions Reference, "LKJ correlation distribution" and
+"Cholesky LKJ correlation distribution".
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.correlation import constrain_cholesky
+from ppl.stdlib.constraints.layout import strictly_lower_by_rows
+from ppl.stdlib.distributions import lognormal
+from ppl.stdlib.distributions.quadratic_form import diagonal, lifted, log_determinant
+from ppl.stdlib.record import Distribution, guarded
+
+
+def log_normaliser(xp: Namespace, eta: Array, size: int) -> Array:
+    """Minus the log of the integral of |Omega|^(eta - 1) over correlation matrices of that size."""
+    k = np.arange(1, size)
+    used = xp.np.sum(xp.special.gammaln(lifted(xp, eta, 1) + 0.5 * (size - 1 - k)), axis=-1)
+    value = (size - 1) * xp.special.gammaln(eta + 0.5 * (size - 1)) - used
+    return guarded(xp, eta > 0, value - 0.25 * size * (size - 1) * math.log(math.pi))
+
+
+def log_density(xp: Namespace, omega: Array, eta: Array) -> Array:
+    value = log_normaliser(xp, eta, omega.shape[-1]) + (eta - 1.0) * log_determinant(xp, omega)
+    unit = xp.np.all(xp.np.abs(diagonal(xp, xp.plain(omega)) - 1.0) <= 1e-8, axis=-1)
+    return guarded(xp, unit, value)
+
+
+def cholesky_log_density(xp: Namespace, lower: Array, eta: Array) -> Array:
+    """With the Jacobian of L L': powers K - k + 2 eta - 2 of the k-th diagonal entry."""
+    size = lower.shape[-1]
+    logs = xp.np.log(diagonal(xp, lower)[..., 1:])
+    powers = np.arange(size - 2, -1, -1) + lifted(xp, 2.0 * eta - 2.0, 1)
+    return log_normaliser(xp, eta, size) + xp.np.sum(powers * logs, axis=-1)
+
+
+def covariance_log_density(xp: Namespace, y: Array, mu: Array, sigma: Array, eta: Array) -> Array:
+    """Standard deviations lognormal(mu, sigma), correlations lkj_corr(eta); deprecated in Stan."""
+    scales = xp.np.sqrt(diagonal(xp, y))
+    omega = y / (scales[..., :, None] * scales[..., None, :])
+    return xp.np.sum(lognormal.log_density(xp, scales, mu, sigma), axis=-1) + log_density(xp, omega, eta)
+
+
+def cholesky_rng(generator: np.random.Generator, size: int, eta: Any) -> Any:
+    """Canonical partial correlations of column j are 2 beta(b, b) - 1 with b = eta + (K - 1 - j) / 2."""
+    _, columns = strictly_lower_by_rows(size)
+    b = eta + 0.5 * (size - 2 - columns)
+    gammas = np.log(generator.gamma(b)), np.log(generator.gamma(b))
+    u = np.clip(0.5 * (gammas[0] - gammas[1]), -300.0, 300.0)
+    return constrain_cholesky(NUMPY, u, (size, size))[0]
+
+
+def rng(generator: np.random.Generator, size: int, eta: Any) -> Any:
+    lower = cholesky_rng(generator, size, eta)
+    return lower @ lower.T
+
+
+LKJ_CORR = Distribution(
+    name="lkj_corr",
+    meaning="a correlation matrix with density proportional to |Omega|^(eta - 1)",
+    discrete=False,
+    signatures=("matrix | real",),
+    args=(("Omega", "corr_matrix"), ("eta", "positive")),
+    log_density=log_density,
+    rng=rng,
+    rng_signatures=("(int, real) => matrix",),
+    batch="leading",
+)
+
+LKJ_CORR_CHOLESKY = Distribution(
+    name="lkj_corr_cholesky",
+    meaning="the Cholesky factor of a correlation matrix that is lkj_corr(eta)",
+    discrete=False,
+    signatures=("matrix | real",),
+    args=(("L", "cholesky_factor_corr"), ("eta", "positive")),
+    log_density=cholesky_log_density,
+    rng=cholesky_rng,
+    rng_signatures=("(int, real) => matrix",),
+    batch="leading",
+)
+
+LKJ_COV = Distribution(
+    name="lkj_cov",
+    meaning="a covariance with lognormal(mu, sigma) standard deviations and lkj_corr(eta) correlations",
+    discrete=False,
+    signatures=("matrix | vector, vector, real",),
+    args=(("y", "cov_matrix"), ("mu", "real"), ("sigma", "positive"), ("eta", "positive")),
+    log_density=covariance_log_density,
+    batch="leading",
+)
+
+FAMILIES = (LKJ_CORR, LKJ_CORR_CHOLESKY, LKJ_COV)

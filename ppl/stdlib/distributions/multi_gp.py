@@ -1,0 +1,51 @@
+"""Independent Gaussian processes over the same inputs, one a row, with their own precisions.
+
+Stan Functions Reference, "Multivariate Gaussian process distribution" and its Cholesky parameterization:
+row k of y is normal with mean 0 and covariance Sigma / w_k.
+"""
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.distributions.quadratic_form import (
+    LOG_TWO_PI,
+    log_determinant,
+    log_diagonal,
+    quadratic,
+    whitened_square,
+)
+from ppl.stdlib.record import Distribution, guarded
+
+
+def log_density(xp: Namespace, y: Array, sigma: Array, w: Array) -> Array:
+    return _rows(xp, w, quadratic(xp, y, sigma), 0.5 * log_determinant(xp, sigma), y.shape[-1])
+
+
+def cholesky_log_density(xp: Namespace, y: Array, lower: Array, w: Array) -> Array:
+    return _rows(xp, w, whitened_square(xp, y, lower), log_diagonal(xp, lower), y.shape[-1])
+
+
+def _rows(xp: Namespace, w: Array, squares: Array, log_scale: Array, size: int) -> Array:
+    values = 0.5 * size * (xp.np.log(w) - LOG_TWO_PI) - log_scale - 0.5 * w * squares
+    return xp.np.sum(guarded(xp, w > 0, values))
+
+
+MULTI_GP = Distribution(
+    name="multi_gp",
+    meaning="rows that are normal with mean zero and covariance Sigma / w_k",
+    discrete=False,
+    signatures=("matrix | matrix, vector",),
+    args=(("y", "real"), ("Sigma", "cov_matrix"), ("w", "positive")),
+    log_density=log_density,
+    batch="none",
+)
+
+MULTI_GP_CHOLESKY = Distribution(
+    name="multi_gp_cholesky",
+    meaning="rows that are normal with mean zero and covariance L L' / w_k",
+    discrete=False,
+    signatures=("matrix | matrix, vector",),
+    args=(("y", "real"), ("L", "cholesky_factor_cov"), ("w", "positive")),
+    log_density=cholesky_log_density,
+    batch="none",
+)
+
+FAMILIES = (MULTI_GP, MULTI_GP_CHOLESKY)

@@ -1,0 +1,159 @@
+"""The multivariate normal distribution by covariance, precision or Cholesky factor.
+
+Stan Functions Reference, "Multivariate normal distribution" and its precision and Cholesky
+parameterizations.  Adjoints: Petersen and Pedersen, "The Matrix Cookbook", sections 2.1, 2.2 and 8.1.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.distributions.quadratic_form import (
+    LOG_TWO_PI,
+    factor,
+    inverse,
+    lifted,
+    log_diagonal,
+    solve_lower,
+    solve_lower_transposed,
+    solve_vectors,
+    weighted,
+    weighted_outer,
+)
+from ppl.stdlib.record import Distribution
+
+
+def _matrix_vector(xp: Namespace, matrix: Array, d: Array) -> Array:
+    return xp.np.matmul(matrix, d[..., None])[..., 0]
+
+
+def _covariance_score(xp: Namespace, g: Array, y: Array, mu: Array, sigma: Array) -> Array:
+    """The adjoint of mu, and minus that of y."""
+    return lifted(xp, g, 1) * solve_vectors(xp, sigma, y - mu)
+
+
+def _covariance_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, sigma: Array) -> Array:
+    v = solve_vectors(xp, sigma, y - mu)
+    return 0.5 * (weighted_outer(xp, g, v, v, sigma) - weighted(xp, g, inverse(xp, sigma)))
+
+
+@with_vjps(
+    lambda xp, g, ans, y, mu, sigma: -_covariance_score(xp, g, y, mu, sigma),
+    lambda xp, g, ans, y, mu, sigma: _covariance_score(xp, g, y, mu, sigma),
+    _covariance_adjoint,
+)
+def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
+    return _log_density(xp, y, mu, factor(xp, sigma))
+
+
+def _log_density(xp: Namespace, y: Array, mu: Array, lower: Array) -> Array:
+    z = solve_lower(xp, lower, y - mu)
+    return -0.5 * xp.np.sum(z * z, axis=-1) - log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
+
+
+def _factor_score(xp: Namespace, g: Array, y: Array, mu: Array, lower: Array) -> Array:
+    return lifted(xp, g, 1) * solve_lower_transposed(xp, lower, solve_lower(xp, lower, y - mu))
+
+
+def _factor_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, lower: Array) -> Array:
+    z = solve_lower(xp, lower, y - mu)
+    pull = weighted_outer(xp, g, solve_lower_transposed(xp, lower, z), z, lower)
+    eye = np.eye(lower.shape[-1])
+    return xp.np.tril(pull) - weighted(xp, g, eye / (lower * eye + (1.0 - eye)))
+
+
+@with_vjps(
+    lambda xp, g, ans, y, mu, lower: -_factor_score(xp, g, y, mu, lower),
+    lambda xp, g, ans, y, mu, lower: _factor_score(xp, g, y, mu, lower),
+    _factor_adjoint,
+)
+def cholesky_log_density(xp: Namespace, y: Array, mu: Array, lower: Array) -> Array:
+    return _log_density(xp, y, mu, lower)
+
+
+def _precision_score(xp: Namespace, g: Array, y: Array, mu: Array, omega: Array) -> Array:
+    return lifted(xp, g, 1) * _matrix_vector(xp, omega, y - mu)
+
+
+def _precision_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, omega: Array) -> Array:
+    d = y - mu
+    return 0.5 * (weighted(xp, g, inverse(xp, omega)) - weighted_outer(xp, g, d, d, omega))
+
+
+@with_vjps(
+    lambda xp, g, ans, y, mu, omega: -_precision_score(xp, g, y, mu, omega),
+    lambda xp, g, ans, y, mu, omega: _precision_score(xp, g, y, mu, omega),
+    _precision_adjoint,
+)
+def precision_log_density(xp: Namespace, y: Array, mu: Array, omega: Array) -> Array:
+    lower = factor(xp, omega)
+    z = _matrix_vector(xp, xp.np.swapaxes(lower, -1, -2), y - mu)
+    return -0.5 * xp.np.sum(z * z, axis=-1) + log_diagonal(xp, lower) - 0.5 * z.shape[-1] * LOG_TWO_PI
+
+
+def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
+    return cholesky_rng(generator, mu, np.linalg.cholesky(sigma))
+
+
+def cholesky_rng(generator: np.random.Generator, mu: Any, lower: Any) -> Any:
+    z = generator.standard_normal(np.broadcast_shapes(np.shape(mu), np.shape(lower)[:-1]))
+    return mu + np.matmul(lower, z[..., None])[..., 0]
+
+
+def _log_two_pi_term(xp: Namespace, y: Array) -> Array:
+    return -0.5 * y.shape[-1] * LOG_TWO_PI
+
+
+SIGNATURES = ("vectors | vectors, matrix",)
+RNG_SIGNATURES = (
+    "(vector, matrix) => vector",
+    "(row_vector, matrix) => vector",
+    "(array[] vector, matrix) => array[] vector",
+    "(array[] row_vector, matrix) => array[] vector",
+)
+
+MULTI_NORMAL = Distribution(
+    name="multi_normal",
+    meaning="multivariate normal with mean mu and covariance Sigma",
+    discrete=False,
+    signatures=SIGNATURES,
+    args=(("y", "real"), ("mu", "real"), ("Sigma", "cov_matrix")),
+    log_density=log_density,
+    rng=rng,
+    rng_signatures=RNG_SIGNATURES,
+    constants=(
+        (("y",), _log_two_pi_term),
+        (("Sigma",), lambda xp, sigma: -log_diagonal(xp, factor(xp, sigma))),
+    ),
+    batch="leading",
+)
+
+MULTI_NORMAL_CHOLESKY = Distribution(
+    name="multi_normal_cholesky",
+    meaning="multivariate normal with mean mu and covariance L L'",
+    discrete=False,
+    signatures=SIGNATURES,
+    args=(("y", "real"), ("mu", "real"), ("L", "cholesky_factor_cov")),
+    log_density=cholesky_log_density,
+    rng=cholesky_rng,
+    rng_signatures=RNG_SIGNATURES,
+    constants=((("y",), _log_two_pi_term), (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
+    batch="leading",
+)
+
+MULTI_NORMAL_PREC = Distribution(
+    name="multi_normal_prec",
+    meaning="multivariate normal with mean mu and precision Omega",
+    discrete=False,
+    signatures=SIGNATURES,
+    args=(("y", "real"), ("mu", "real"), ("Omega", "cov_matrix")),
+    log_density=precision_log_density,
+    constants=(
+        (("y",), _log_two_pi_term),
+        (("Omega",), lambda xp, omega: log_diagonal(xp, factor(xp, omega))),
+    ),
+    batch="leading",
+)
+
+FAMILIES = (MULTI_NORMAL, MULTI_NORMAL_CHOLESKY, MULTI_NORMAL_PREC)

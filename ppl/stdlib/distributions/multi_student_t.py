@@ -1,0 +1,86 @@
+"""The multivariate Student-t distribution by scale matrix or its Cholesky factor.
+
+Stan Functions Reference, "Multivariate Student-t distribution" and its Cholesky parameterization.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.distributions.multi_normal import RNG_SIGNATURES
+from ppl.stdlib.distributions.quadratic_form import (
+    LOG_TWO_PI,
+    log_determinant,
+    log_diagonal,
+    quadratic,
+    whitened_square,
+)
+from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.log_gamma_ratio import log_rise
+
+
+def log_density(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
+    square = quadratic(xp, y - mu, sigma)
+    return _tail(xp, square, nu, np.shape(y)[-1]) - 0.5 * log_determinant(xp, sigma)
+
+
+def cholesky_log_density(xp: Namespace, y: Array, nu: Array, mu: Array, lower: Array) -> Array:
+    square = whitened_square(xp, y - mu, lower)
+    return _tail(xp, square, nu, np.shape(y)[-1]) - log_diagonal(xp, lower)
+
+
+def _tail(xp: Namespace, square: Array, nu: Array, size: int) -> Array:
+    """All but the determinant; the normal limit at nu = infinity."""
+    normal = -0.5 * (square + size * LOG_TWO_PI)
+    limit = xp.plain(nu) == np.inf
+    nu = xp.np.where(limit, 1.0, nu)
+    value = (
+        log_rise(xp, 0.5 * nu, 0.5 * size)
+        - 0.5 * size * xp.np.log(math.pi * nu)
+        - 0.5 * (nu + size) * xp.np.log1p(square / nu)
+    )
+    return guarded(xp, nu > 0, xp.np.where(limit, normal, value))
+
+
+def rng(generator: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
+    return cholesky_rng(generator, nu, mu, np.linalg.cholesky(sigma))
+
+
+def cholesky_rng(generator: np.random.Generator, nu: Any, mu: Any, lower: Any) -> Any:
+    shape = np.broadcast_shapes(np.shape(mu), np.shape(lower)[:-1])
+    z = generator.standard_normal(shape) / np.sqrt(generator.gamma(0.5 * nu, 2.0 / nu, (*shape[:-1], 1)))
+    return mu + np.matmul(lower, z[..., None])[..., 0]
+
+
+SIGNATURES = ("vectors | real, vectors, matrix",)
+T_RNG_SIGNATURES = tuple(s.replace("(", "(real, ", 1) for s in RNG_SIGNATURES)
+
+MULTI_STUDENT_T = Distribution(
+    name="multi_student_t",
+    meaning="multivariate Student-t with nu degrees of freedom, location mu and scale matrix Sigma",
+    discrete=False,
+    signatures=SIGNATURES,
+    args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("Sigma", "cov_matrix")),
+    log_density=log_density,
+    rng=rng,
+    rng_signatures=T_RNG_SIGNATURES,
+    constants=((("Sigma",), lambda xp, sigma: -0.5 * log_determinant(xp, sigma)),),
+    batch="leading",
+)
+
+MULTI_STUDENT_T_CHOLESKY = Distribution(
+    name="multi_student_t_cholesky",
+    meaning="multivariate Student-t with nu degrees of freedom, location mu and scale matrix L L'",
+    discrete=False,
+    signatures=SIGNATURES,
+    args=(("y", "real"), ("nu", "positive"), ("mu", "real"), ("L", "cholesky_factor_cov")),
+    log_density=cholesky_log_density,
+    rng=cholesky_rng,
+    rng_signatures=T_RNG_SIGNATURES,
+    constants=((("L",), lambda xp, lower: -log_diagonal(xp, lower)),),
+    batch="leading",
+)
+
+FAMILIES = (MULTI_STUDENT_T, MULTI_STUDENT_T_CHOLESKY)

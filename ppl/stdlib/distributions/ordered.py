@@ -1,0 +1,122 @@
+"""Ordered categories: which of the intervals between cutpoints a latent variable falls into.
+
+Stan Functions Reference, "Ordered logistic distribution" and "Ordered probit distribution".  Category k has
+chance F(eta - c_{k-1}) - F(eta - c_k) with c_0 = -inf and c_K = inf.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.distributions.normal import standard_lcdf, standard_log_density
+from ppl.stdlib.distributions.quadratic_form import lifted
+from ppl.stdlib.distributions.simplexes import one_hot, pick
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.counts import softplus
+from ppl.stdlib.special.log_probability import log1m_exp
+
+Slopes = tuple[Array, Array]  # of log(F(a) - F(b)), in a and in b
+
+
+def _cuts(xp: Namespace, y: Array, c: Array) -> tuple[Array, Array]:
+    """The cutpoints below and above category y."""
+    edge = np.full((*c.shape[:-1], 1), np.inf)
+    lower, upper = xp.np.concatenate([-edge, c], axis=-1), xp.np.concatenate([c, edge], axis=-1)
+    return pick(xp, lower, y), pick(xp, upper, y)
+
+
+def _logistic(xp: Namespace, a: Array, b: Array) -> Array:
+    """log(F(a) - F(b)) = log F(a) + log F(-b) + log(1 - exp(b - a)) for the logistic F and a > b."""
+    return -softplus(xp, -a) - softplus(xp, b) + log1m_exp(xp, b - a)
+
+
+def _logistic_slopes(xp: Namespace, ans: Array, a: Array, b: Array) -> Slopes:
+    within = 1.0 / xp.np.expm1(a - b)
+    return xp.special.expit(-a) + within, -xp.special.expit(b) - within
+
+
+def _probit(xp: Namespace, a: Array, b: Array) -> Array:
+    """The same for the normal, taken in the tail where both chances are small."""
+    right = b > 0
+    high, low = xp.np.where(right, -b, a), xp.np.where(right, -a, b)
+    log_high = standard_lcdf(xp, high)
+    return log_high + log1m_exp(xp, standard_lcdf(xp, low) - log_high)
+
+
+def _probit_slopes(xp: Namespace, ans: Array, a: Array, b: Array) -> Slopes:
+    return xp.np.exp(standard_log_density(xp, a) - ans), -xp.np.exp(standard_log_density(xp, b) - ans)
+
+
+def _family(log_chance: Callable[..., Array], slopes: Callable[..., Slopes]) -> Callable[..., Array]:
+    """The log density of an ordered category for one latent distribution, a single node of the tape."""
+
+    def score(xp: Namespace, ans: Array, y: Array, eta: Array, c: Array) -> Slopes:
+        lower, upper = _cuts(xp, y, c)
+        return slopes(xp, ans, eta - lower, eta - upper)
+
+    def eta_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, eta: Array, c: Array) -> Array:
+        return g * sum(score(xp, ans, y, eta, c))
+
+    def cuts_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, eta: Array, c: Array) -> Array:
+        below, above = (lifted(xp, g * slope, 1) for slope in score(xp, ans, y, eta, c))
+        size = c.shape[-1]
+        return -xp.np.where(one_hot(xp, y - 1, size), below, xp.np.where(one_hot(xp, y, size), above, 0.0))
+
+    @with_vjps(None, eta_adjoint, cuts_adjoint)
+    def log_density(xp: Namespace, y: Array, eta: Array, c: Array) -> Array:
+        lower, upper = _cuts(xp, y, c)
+        inside = supported(xp, (y >= 1) & (y <= c.shape[-1] + 1), log_chance(xp, eta - lower, eta - upper))
+        return guarded(xp, xp.np.all(c[..., 1:] > c[..., :-1], axis=-1), inside)
+
+    return log_density
+
+
+logistic_log_density = _family(_logistic, _logistic_slopes)
+probit_log_density = _family(_probit, _probit_slopes)
+
+
+def _category(latent: Any, c: Any) -> Any:
+    return 1 + np.sum(np.asarray(c) < np.asarray(latent)[..., None], axis=-1)
+
+
+def logistic_rng(generator: np.random.Generator, eta: Any, c: Any) -> Any:
+    return _category(generator.logistic(eta), c)
+
+
+def probit_rng(generator: np.random.Generator, eta: Any, c: Any) -> Any:
+    return _category(generator.normal(eta), c)
+
+
+ORDERED_LOGISTIC = Distribution(
+    name="ordered_logistic",
+    meaning="the interval between cutpoints c that a logistic variable around eta falls into",
+    discrete=True,
+    signatures=("int | real, vector", "array[] int | vector, vector", "array[] int | vector, array[] vector"),
+    args=(("y", "category"), ("eta", "real"), ("c", "ordered")),
+    log_density=logistic_log_density,
+    rng=logistic_rng,
+    rng_signatures=("(real, vector) => int",),
+    batch="leading",
+)
+
+ORDERED_PROBIT = Distribution(
+    name="ordered_probit",
+    meaning="the interval between cutpoints c that a normal variable around eta falls into",
+    discrete=True,
+    signatures=(
+        "int | real, vector",
+        "array[] int | real, vector",
+        "array[] int | real, array[] vector",
+        "array[] int | vector, vector",
+        "array[] int | vector, array[] vector",
+    ),
+    args=(("y", "category"), ("eta", "real"), ("c", "ordered")),
+    log_density=probit_log_density,
+    rng=probit_rng,
+    rng_signatures=("(real, vector) => int",),
+    batch="leading",
+)
+
+FAMILIES = (ORDERED_LOGISTIC, ORDERED_PROBIT)

@@ -1,0 +1,132 @@
+"""Quadratic forms, determinants and factors of positive definite matrices, for the multivariate families.
+
+Vectors are (..., K) and matrices (..., K, K); leading axes broadcast.  Whatever is not positive definite
+gives nan, never an exception.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.functions.products import transposed
+from ppl.stdlib.functions.solves import or_nan
+from ppl.stdlib.record import guarded
+
+SYMMETRY = 1e-8  # Stan's tolerance; relative for entries above one
+LOG_TWO_PI = math.log(2.0 * math.pi)
+
+
+def lifted(xp: Namespace, g: Array, axes: int) -> Array:
+    """`g` with that many axes of length one after its own."""
+    return xp.np.reshape(g, xp.np.shape(g) + (1,) * axes)
+
+
+def weighted(xp: Namespace, g: Array, matrix: Array) -> Array:
+    """The adjoint of a matrix that every one of the weights `g` multiplies: summed if it is only one."""
+    return (xp.np.sum(g) if matrix.ndim == 2 else lifted(xp, g, 2)) * matrix
+
+
+def weighted_outer(xp: Namespace, g: Array, a: Array, b: Array, like: Array) -> Array:
+    """g a b' for every leading index, summed if `like` is a single matrix."""
+    a, size = lifted(xp, g, 1) * a, a.shape[-1]
+    if like.ndim == 2:
+        return xp.np.matmul(xp.np.reshape(a, (-1, size)).T, xp.np.reshape(b, (-1, size)))
+    return a[..., :, None] * b[..., None, :]
+
+
+def diagonal(xp: Namespace, matrix: Array) -> Array:
+    return xp.np.diagonal(matrix, 0, -1, -2)
+
+
+def trace(xp: Namespace, matrix: Array) -> Array:
+    return xp.np.sum(matrix * np.eye(matrix.shape[-1]), axis=(-2, -1))
+
+
+def factor(xp: Namespace, matrix: Array) -> Array:
+    """The lower triangular L with L L' = matrix; nan where it is not symmetric and positive definite."""
+    scale = xp.np.maximum(1.0, xp.np.abs(matrix))
+    gap = xp.np.abs(matrix - transposed(xp, matrix))
+    symmetric = xp.np.all(gap <= SYMMETRY * scale, axis=(-2, -1), keepdims=True)
+    return guarded(xp, symmetric, or_nan(xp.linalg.cholesky, matrix))
+
+
+def inverse(xp: Namespace, matrix: Array) -> Array:
+    return or_nan(xp.linalg.inv, matrix)
+
+
+def _by_columns(xp: Namespace, solve: Any, matrix: Array, d: Array) -> Array:
+    """solve(matrix, d) for vectors d; a single matrix is factored once for all of them."""
+    if matrix.ndim > 2:
+        return or_nan(xp.linalg.solve, matrix, d[..., None])[..., 0]
+    columns = xp.np.reshape(d, (-1, d.shape[-1])).T
+    return xp.np.reshape(or_nan(solve, matrix, columns).T, xp.np.shape(d))
+
+
+def solve_vectors(xp: Namespace, matrix: Array, d: Array) -> Array:
+    """matrix^-1 d."""
+    return _by_columns(xp, xp.linalg.solve, matrix, d)
+
+
+def solve_lower(xp: Namespace, lower: Array, d: Array) -> Array:
+    """L^-1 d."""
+    return _by_columns(xp, lambda a, b: _triangular(xp, a, b, 0), lower, d)
+
+
+def solve_lower_transposed(xp: Namespace, lower: Array, d: Array) -> Array:
+    """L^-T d."""
+    if lower.ndim > 2:
+        return solve_vectors(xp, transposed(xp, lower), d)
+    return _by_columns(xp, lambda a, b: _triangular(xp, a, b, 1), lower, d)
+
+
+def _triangular(xp: Namespace, lower: Array, b: Array, trans: int) -> Array:
+    return xp.slinalg.solve_triangular(lower, b, trans=trans, lower=True, check_finite=False)
+
+
+def _quadratic_vector_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, matrix: Array) -> Array:
+    return 2.0 * lifted(xp, g, 1) * solve_vectors(xp, matrix, d)
+
+
+def _quadratic_matrix_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, matrix: Array) -> Array:
+    v = solve_vectors(xp, matrix, d)
+    return -weighted_outer(xp, g, v, v, matrix)
+
+
+@with_vjps(_quadratic_vector_adjoint, _quadratic_matrix_adjoint)
+def quadratic(xp: Namespace, d: Array, matrix: Array) -> Array:
+    """d' matrix^-1 d for a positive definite matrix."""
+    return xp.np.sum(solve_lower(xp, factor(xp, matrix), d) ** 2, axis=-1)
+
+
+def _whitened_vector_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, lower: Array) -> Array:
+    return 2.0 * lifted(xp, g, 1) * solve_lower_transposed(xp, lower, solve_lower(xp, lower, d))
+
+
+def _whitened_matrix_adjoint(xp: Namespace, g: Array, ans: Array, d: Array, lower: Array) -> Array:
+    z = solve_lower(xp, lower, d)
+    return -2.0 * xp.np.tril(weighted_outer(xp, g, solve_lower_transposed(xp, lower, z), z, lower))
+
+
+@with_vjps(_whitened_vector_adjoint, _whitened_matrix_adjoint)
+def whitened_square(xp: Namespace, d: Array, lower: Array) -> Array:
+    """|L^-1 d|^2."""
+    return xp.np.sum(solve_lower(xp, lower, d) ** 2, axis=-1)
+
+
+@with_vjps(lambda xp, g, ans, matrix: weighted(xp, g, inverse(xp, matrix)))
+def log_determinant(xp: Namespace, matrix: Array) -> Array:
+    """log |matrix| of a positive definite matrix."""
+    return 2.0 * log_diagonal(xp, factor(xp, matrix))
+
+
+def log_diagonal(xp: Namespace, lower: Array) -> Array:
+    """The sum of the logs on the diagonal; nan where one of them is negative."""
+    return xp.np.sum(xp.np.log(diagonal(xp, lower)), axis=-1)
+
+
+def log_multivariate_gamma(xp: Namespace, size: int, x: Array) -> Array:
+    """K (K - 1) / 4 log pi + sum_k lgamma(x - (k - 1) / 2)."""
+    arguments = lifted(xp, x, 1) - 0.5 * np.arange(size)
+    return 0.25 * size * (size - 1) * math.log(math.pi) + xp.np.sum(xp.special.gammaln(arguments), axis=-1)

@@ -1,0 +1,36 @@
+"""What the families with a vector of probabilities share."""
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.record import guarded
+
+TOLERANCE = 1e-8
+
+
+def on_simplex(xp: Namespace, theta: Array, value: Array) -> Array:
+    """`value` where theta (..., K) is a simplex, nan elsewhere; the value may have axes after the leading."""
+    sums_to_one = xp.np.abs(xp.np.sum(theta, axis=-1) - 1.0) <= TOLERANCE
+    return guarded(xp, sums_to_one & xp.np.all(theta >= 0, axis=-1), value)
+
+
+def one_hot(xp: Namespace, y: Array, size: int) -> Array:
+    """(...,) categories 1..K -> (..., K) booleans."""
+    return xp.np.asarray(y)[..., None] == np.arange(1, size + 1)
+
+
+def pick(xp: Namespace, values: Array, y: Array) -> Array:
+    """values[..., y] for categories y in 1..K, and -inf for any other; leading axes broadcast."""
+    y, size = np.asarray(y), values.shape[-1]
+    index = np.clip(y - 1, 0, size - 1)
+    if values.ndim == 1:
+        chosen = values[index]
+    else:
+        lead = np.broadcast_shapes(values.shape[:-1], y.shape)
+        full = xp.np.broadcast_to(values, (*lead, size))
+        chosen = xp.np.take_along_axis(full, np.broadcast_to(index, lead)[..., None], axis=-1)[..., 0]
+    return xp.np.where((y >= 1) & (y <= size), chosen, -np.inf)
+
+
+def log_softmax(xp: Namespace, logits: Array) -> Array:
+    return logits - xp.special.logsumexp(logits, axis=-1, keepdims=True)

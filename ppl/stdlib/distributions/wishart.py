@@ -1,0 +1,96 @@
+"""The Wishart distribution of positive definite matrices and of their Cholesky factors.
+
+Stan Functions Reference, "Wishart distribution" and "Wishart distribution, Cholesky Parameterization".
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.distributions.quadratic_form import (
+    diagonal,
+    lifted,
+    log_determinant,
+    log_diagonal,
+    log_multivariate_gamma,
+    trace,
+)
+from ppl.stdlib.functions.solves import solve
+from ppl.stdlib.record import Distribution, guarded
+
+LOG_TWO = math.log(2.0)
+
+
+def log_normaliser(xp: Namespace, nu: Array, size: int) -> Array:
+    """What depends on nu alone; nan unless nu > K - 1."""
+    valid = nu > size - 1.0
+    nu = xp.np.where(valid, nu, float(size))
+    return guarded(xp, valid, -0.5 * nu * size * LOG_TWO - log_multivariate_gamma(xp, size, 0.5 * nu))
+
+
+def log_jacobian(xp: Namespace, lower: Array, power: float) -> Array:
+    """log |d (L L') / d L| = K log 2 + sum_k (K - k + 1) log L_kk, and `power` more of every log L_kk."""
+    size = lower.shape[-1]
+    powers = lifted(xp, power, 1) + np.arange(size, 0, -1)
+    return size * LOG_TWO + xp.np.sum(powers * xp.np.log(diagonal(xp, lower)), axis=-1)
+
+
+def log_density(xp: Namespace, w: Array, nu: Array, scale: Array) -> Array:
+    size = w.shape[-1]
+    return (
+        log_normaliser(xp, nu, size)
+        + 0.5 * (nu - size - 1.0) * log_determinant(xp, w)
+        - 0.5 * nu * log_determinant(xp, scale)
+        - 0.5 * trace(xp, solve(xp, scale, w))
+    )
+
+
+def cholesky_log_density(xp: Namespace, lower: Array, nu: Array, scale: Array) -> Array:
+    size = lower.shape[-1]
+    return (
+        log_normaliser(xp, nu, size)
+        + log_jacobian(xp, lower, nu - size - 1.0)
+        - nu * log_diagonal(xp, scale)
+        - 0.5 * xp.np.sum(solve(xp, scale, lower) ** 2, axis=(-2, -1))
+    )
+
+
+def cholesky_rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
+    """Bartlett's decomposition."""
+    size = np.shape(scale)[-1]
+    noise = np.tril(generator.standard_normal((size, size)), -1)
+    return scale @ (noise + np.diag(np.sqrt(generator.chisquare(nu - np.arange(size)))))
+
+
+def rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
+    lower = cholesky_rng(generator, nu, np.linalg.cholesky(scale))
+    return lower @ lower.T
+
+
+WISHART = Distribution(
+    name="wishart",
+    meaning="the scatter matrix of nu normal vectors with covariance S",
+    discrete=False,
+    signatures=("matrix | real, matrix",),
+    args=(("W", "cov_matrix"), ("nu", "positive"), ("S", "cov_matrix")),
+    log_density=log_density,
+    rng=rng,
+    rng_signatures=("(real, matrix) => matrix",),
+    batch="leading",
+)
+
+WISHART_CHOLESKY = Distribution(
+    name="wishart_cholesky",
+    meaning="the Cholesky factor of a matrix that is wishart(nu, L_S L_S')",
+    discrete=False,
+    signatures=("matrix | real, matrix",),
+    args=(("L_W", "cholesky_factor_cov"), ("nu", "positive"), ("L_S", "cholesky_factor_cov")),
+    log_density=cholesky_log_density,
+    rng=cholesky_rng,
+    rng_signatures=("(real, matrix) => matrix",),
+    batch="leading",
+)
+
+FAMILIES = (WISHART, WISHART_CHOLESKY)
