@@ -6,6 +6,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.counts import log_sum
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_choose, log_rise
 
 
@@ -39,6 +40,22 @@ def log_density(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Arra
     return guarded(xp, _is_valid(trials, alpha, beta), supported(xp, inside, value))
 
 
+def lcdf(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Array) -> Array:
+    last = xp.np.minimum(y, trials)
+    value = log_sum(xp, log_density, 0 * last, last, trials, trials, alpha, beta)
+    return guarded(xp, _is_valid(trials, alpha, beta), xp.np.where(y < trials, value, 0.0))
+
+
+def lccdf(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Array) -> Array:
+    first = xp.np.maximum(y + 1, 0)
+    value = log_sum(xp, log_density, first, trials, trials, trials, alpha, beta)
+    return guarded(xp, _is_valid(trials, alpha, beta), xp.np.where(y < 0, 0.0, value))
+
+
+def cdf(xp: Namespace, y: Array, trials: Array, alpha: Array, beta: Array) -> Array:
+    return xp.np.exp(lcdf(xp, y, trials, alpha, beta))
+
+
 def rng(generator: np.random.Generator, trials: Any, alpha: Any, beta: Any) -> Any:
     trials, alpha, beta = np.broadcast_arrays(trials, alpha, beta)
     return generator.binomial(trials, generator.beta(alpha, beta))
@@ -51,6 +68,9 @@ BETA_BINOMIAL = Distribution(
     signatures=("ints | ints, reals, reals",),
     args=(("y", "count"), ("N", "trials"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
     rng=rng,
     constants=((("y", "N"), _log_coefficient),),
 )

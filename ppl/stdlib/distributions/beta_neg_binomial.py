@@ -10,7 +10,9 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.counts import log_sum
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_rise
+from ppl.stdlib.special.log_probability import log1m_exp
 
 
 def _is_valid(*parameters: Array) -> Array:
@@ -44,6 +46,22 @@ def log_density(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) ->
     return guarded(xp, _is_valid(r, alpha, beta), supported(xp, inside, value))
 
 
+def lcdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
+    last = xp.np.maximum(y, 0)
+    value = log_sum(xp, log_density, 0 * last, last, last, r, alpha, beta)
+    return guarded(xp, _is_valid(r, alpha, beta), supported(xp, y >= 0, xp.np.minimum(value, 0.0)))
+
+
+def lccdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
+    """Through the complement: the tail is heavy, so its chance is seldom too small to be seen beside 1."""
+    value = log1m_exp(xp, lcdf(xp, xp.np.maximum(y, 0), r, alpha, beta))
+    return guarded(xp, _is_valid(r, alpha, beta), xp.np.where(y < 0, 0.0, value))
+
+
+def cdf(xp: Namespace, y: Array, r: Array, alpha: Array, beta: Array) -> Array:
+    return xp.np.exp(lcdf(xp, y, r, alpha, beta))
+
+
 def rng(generator: np.random.Generator, r: Any, alpha: Any, beta: Any) -> Any:
     r, alpha, beta = np.broadcast_arrays(r, alpha, beta)
     chance = generator.beta(alpha, beta)
@@ -57,6 +75,9 @@ BETA_NEG_BINOMIAL = Distribution(
     signatures=("ints | reals, reals, reals",),
     args=(("y", "count"), ("r", "positive"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
     rng=rng,
     constants=((("y",), lambda xp, y: -_log_factorial(xp, y)),),
 )

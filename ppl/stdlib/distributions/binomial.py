@@ -3,12 +3,15 @@
 Stan Functions Reference, "Binomial distribution" and "Binomial distribution, logit parameterization".
 """
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import per, softplus
 from ppl.stdlib.special.log_gamma_ratio import log_choose
 
@@ -38,6 +41,23 @@ def log_density(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:
     return guarded(xp, _is_valid(trials, theta), supported(xp, _is_inside(y, trials), value))
 
 
+def _through(tail: Callable[..., Any], below: float, above: float) -> Callable[..., Any]:
+    """`tail` of the (y + 1)th least of N uniforms, which is beta(y + 1, N - y)."""
+
+    def function(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:
+        inside = xp.np.clip(y, 0, xp.np.maximum(trials, 1) - 1)
+        value = tail(xp, inside + 1.0, xp.np.maximum(trials, 1.0) - inside, theta, 1.0 - theta)
+        value = xp.np.where(y < 0, below, xp.np.where(y >= trials, above, value))
+        return guarded(xp, _is_valid(trials, theta), value)
+
+    return function
+
+
+cdf = _through(incomplete_beta.upper, 0.0, 1.0)
+lcdf = _through(incomplete_beta.log_upper, -math.inf, 0.0)
+lccdf = _through(incomplete_beta.log_lower, 0.0, -math.inf)
+
+
 def rng(generator: np.random.Generator, trials: Any, theta: Any) -> Any:
     return generator.binomial(trials, theta)
 
@@ -61,6 +81,9 @@ BINOMIAL = Distribution(
     signatures=("ints | ints, reals",),
     args=(("y", "count"), ("N", "trials"), ("theta", "unit_interval")),
     log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
     rng=rng,
     constants=CONSTANTS,
 )

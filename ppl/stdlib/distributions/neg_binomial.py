@@ -5,12 +5,15 @@ shape phi and mean mu the density is C(y + phi - 1, y) (mu / (mu + phi))^y (phi 
 form has phi = alpha and mu = alpha / beta.
 """
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import softplus
 from ppl.stdlib.special.log_gamma_ratio import digamma_excess, log1p_ratio, log_beta
 
@@ -48,6 +51,29 @@ def _score_of_shape(xp: Namespace, y: Array, shape: Array, gap: Array) -> Array:
 def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     value = _log_coefficient(xp, y, alpha) - alpha * log1p_ratio(xp, 1.0, beta) - y * xp.np.log1p(beta)
     return guarded(xp, _is_positive(alpha) & _is_positive(beta), supported(xp, y >= 0, value))
+
+
+def _through(tail: Callable[..., Any], below_zero: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """P(Y <= y) = I(phi, y + 1, phi / (mu + phi)), by (alpha, beta) and by (mu, phi)."""
+
+    def by_rate(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+        chance = xp.np.divide(1.0, 1.0 + beta)
+        value = tail(xp, alpha, xp.np.maximum(y, 0) + 1.0, beta * chance, chance)
+        value = xp.np.where(y >= 0, value, below_zero)
+        return guarded(xp, _is_positive(alpha) & _is_positive(beta), value)
+
+    def by_mean(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
+        total = mu + phi
+        value = tail(xp, phi, xp.np.maximum(y, 0) + 1.0, xp.np.divide(phi, total), xp.np.divide(mu, total))
+        value = xp.np.where(y >= 0, value, below_zero)
+        return guarded(xp, _is_positive(mu) & _is_positive(phi), value)
+
+    return by_rate, by_mean
+
+
+cdf, mean_cdf = _through(incomplete_beta.lower, 0.0)
+lcdf, mean_lcdf = _through(incomplete_beta.log_lower, -math.inf)
+lccdf, mean_lccdf = _through(incomplete_beta.log_upper, 0.0)
 
 
 def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
@@ -99,6 +125,9 @@ NEG_BINOMIAL = Distribution(
     signatures=("ints | reals, reals",),
     args=(("y", "count"), ("alpha", "positive"), ("beta", "positive")),
     log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
     rng=rng,
     constants=((("y", "alpha"), _log_coefficient),),
 )
@@ -110,6 +139,9 @@ NEG_BINOMIAL_2 = Distribution(
     signatures=("ints | reals, reals",),
     args=(("y", "count"), ("mu", "positive"), ("phi", "positive")),
     log_density=mean_log_density,
+    cdf=mean_cdf,
+    lcdf=mean_lcdf,
+    lccdf=mean_lccdf,
     rng=mean_rng,
     constants=(
         (("y", "phi"), _log_coefficient),

@@ -3,12 +3,15 @@
 Stan Functions Reference, "Poisson distribution" and "Poisson distribution, log parameterization".
 """
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special import incomplete_gamma
 from ppl.stdlib.special.counts import per
 
 
@@ -20,6 +23,21 @@ def _log_factorial(xp: Namespace, y: Array) -> Array:
 def log_density(xp: Namespace, y: Array, lam: Array) -> Array:
     value = xp.special.xlogy(y, lam) - lam - _log_factorial(xp, y)
     return guarded(xp, lam >= 0, supported(xp, (y >= 0) & (lam < np.inf), value))
+
+
+def _through(tail: Callable[..., Any], below_zero: float) -> Callable[..., Any]:
+    """`tail` of the waiting time for y + 1 arrivals, which is gamma: P(Y <= y) = Q(y + 1, lambda)."""
+
+    def function(xp: Namespace, y: Array, lam: Array) -> Array:
+        value = tail(xp, xp.np.maximum(y, 0) + 1.0, lam)
+        return guarded(xp, lam >= 0, xp.np.where(y >= 0, value, below_zero))
+
+    return function
+
+
+cdf = _through(incomplete_gamma.upper, 0.0)
+lcdf = _through(incomplete_gamma.log_upper, -math.inf)
+lccdf = _through(incomplete_gamma.log_lower, 0.0)
 
 
 def rng(generator: np.random.Generator, lam: Any) -> Any:
@@ -45,6 +63,9 @@ POISSON = Distribution(
     signatures=("ints | reals",),
     args=(("y", "count"), ("lambda", "nonnegative")),
     log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
     rng=rng,
     constants=CONSTANTS,
 )
