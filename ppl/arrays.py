@@ -23,7 +23,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 from autograd.core import make_vjp
-from autograd.extend import defvjp, primitive
+from autograd.extend import defvjp, defvjp_argnums, primitive
 from autograd.numpy.numpy_vjps import unbroadcast
 from autograd.tracer import getval
 
@@ -36,7 +36,8 @@ class Namespace:
 
     `np`, `special`, `linalg` (NumPy's) and `slinalg` (SciPy's) are the modules; `put(x, index, value)` is
     assignment without mutation as seen by the caller: use its result and forget `x`; `own(x)` gives a
-    value that a later `put` on another name cannot change; `plain(x)` strips the tracer, for control flow.
+    value that a later `put` on another name cannot change; `plain(x)` strips the tracer, for control flow;
+    `add_all(*scalars)` is their sum in one step.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Namespace:
     put: Callable[[Array, Any, Array], Array]
     own: Callable[[Array], Array]
     plain: Callable[[Array], Array]
+    add_all: Callable[..., Array]
 
 
 def _put_in_place(x: Array, index: Any, value: Array) -> Array:
@@ -80,8 +82,15 @@ def _unbox(x: Array) -> Array:
     return x
 
 
-NUMPY = Namespace("numpy", np, scipy.special, np.linalg, scipy.linalg, _put_in_place, np.array, lambda x: x)
-AUTOGRAD = Namespace("autograd", anp, asp_special, anp_linalg, asp_linalg, _put_copy, lambda x: x, _unbox)
+def _sum_of(*scalars: Array) -> Array:
+    return sum(scalars)
+
+
+_add_all = primitive(_sum_of)
+defvjp_argnums(_add_all, lambda argnums, ans, args, kwargs: lambda g: [g] * len(argnums))
+
+NUMPY = Namespace("numpy", np, scipy.special, np.linalg, scipy.linalg, _put_in_place, np.array, lambda x: x, _sum_of)
+AUTOGRAD = Namespace("autograd", anp, asp_special, anp_linalg, asp_linalg, _put_copy, lambda x: x, _unbox, _add_all)
 
 Value = Callable[..., Array]
 Partial = Callable[..., Array]
@@ -152,4 +161,4 @@ def _times_adjoint(partial: Partial) -> Vjp:
 def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, np.ndarray]:
     """The value and gradient of a scalar function at `x`, shape (n,), by one tape."""
     vjp, value = make_vjp(f, x)
-    return float(value), vjp(1.0)
+    return float(value), vjp(np.float64(1.0))
