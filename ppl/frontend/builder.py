@@ -27,7 +27,9 @@ class Builder:
 
     def build(self, tree: Tree[Token]) -> Any:
         """The node (or, for a rule that is part of a node, the value) of a tree."""
-        children = [self.build(child) if isinstance(child, Tree) else child for child in tree.children]
+        children: list[Any] = []
+        for child in tree.children:  # a loop, since a comprehension would halve the depth that can be built
+            children.append(self.build(child) if isinstance(child, Tree) else child)
         method = getattr(self, f"_{tree.data}", None)
         if method is not None:
             return method(tree.meta, *children)
