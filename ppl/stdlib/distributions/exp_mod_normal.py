@@ -1,0 +1,101 @@
+"""The exponentially modified normal distribution: a normal plus an independent exponential.
+
+With z = (y - mu) / sigma, v = lambda sigma and B = exp(v^2 / 2 - v z) Phi(z - v) the density is lambda B, the
+cdf Phi(z) - B.  Stan Functions Reference, "Exponentially modified normal distribution".
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.stdlib.distributions.normal import standard_log_density
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.log_concave import log_left_tail
+from ppl.stdlib.special.mills import inverse_mills, log_tilted_tail
+
+SMALL = 1e-4
+"""Below it the difference Phi - B has lost digits that its log needs; the tail is integrated instead."""
+
+
+@reals
+def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array, rate: Array) -> Array:
+    value = xp.np.log(rate) + log_tilted_tail(xp, (y - mu) / sigma, rate * sigma)
+    return guarded(xp, (sigma > 0) & (rate > 0), value)
+
+
+def _in_standard_form(standard: Callable[..., Any]) -> Callable[..., Any]:
+    """The function of (y, mu, sigma, lambda) that is `standard(xp, z, v)`."""
+
+    @reals
+    def function(xp: Namespace, y: Array, mu: Array, sigma: Array, rate: Array) -> Array:
+        return guarded(xp, (sigma > 0) & (rate > 0), standard(xp, (y - mu) / sigma, rate * sigma))
+
+    return function
+
+
+def _slopes(xp: Namespace, log_p: Array, z: Array, v: Array) -> tuple[Array, Array]:
+    """The derivatives of the cdf in z and v, over exp(log_p)."""
+    over_p = xp.np.exp(log_tilted_tail(xp, z, v) - log_p)
+    return v * over_p, xp.np.exp(standard_log_density(xp, z) - log_p) - (v - z) * over_p
+
+
+@with_partials(
+    lambda xp, ans, z, v: _slopes(xp, 0.0, z, v)[0],
+    lambda xp, ans, z, v: _slopes(xp, 0.0, z, v)[1],
+)
+def standard_cdf(xp: Namespace, z: Array, v: Array) -> Array:
+    return xp.special.ndtr(z) - xp.np.exp(log_tilted_tail(xp, z, v))
+
+
+@with_partials(
+    lambda xp, ans, z, v: _slopes(xp, ans, z, v)[0],
+    lambda xp, ans, z, v: _slopes(xp, ans, z, v)[1],
+)
+def standard_lcdf(xp: Namespace, z: Array, v: Array) -> Array:
+    p = standard_cdf(NUMPY, z, v)
+    slope = inverse_mills(NUMPY, z - v) - v
+    deep = (p < SMALL) & (slope > 1.0)
+    value = np.where(p > 0.5, np.log1p(-np.exp(standard_lccdf(NUMPY, z, v))), np.log(np.where(deep, 0.5, p)))
+    if not np.any(deep):
+        return value
+    z, slope = np.where(deep, z, -10.0), np.where(deep, slope, 10.0)
+    wide = np.asarray(v)[..., None]
+    tail = log_left_tail(lambda x: np.log(wide) + log_tilted_tail(NUMPY, x, wide), z, slope)
+    return np.where(deep, tail, value)
+
+
+@with_partials(
+    lambda xp, ans, z, v: -_slopes(xp, ans, z, v)[0],
+    lambda xp, ans, z, v: -_slopes(xp, ans, z, v)[1],
+)
+def standard_lccdf(xp: Namespace, z: Array, v: Array) -> Array:
+    return xp.np.logaddexp(xp.special.log_ndtr(-z), log_tilted_tail(xp, z, v))
+
+
+def rng(generator: np.random.Generator, mu: Any, sigma: Any, rate: Any) -> Any:
+    size = np.broadcast_shapes(np.shape(mu), np.shape(sigma), np.shape(rate))
+    return generator.normal(mu, sigma, size) + np.divide(generator.standard_exponential(size), rate)
+
+
+EXP_MOD_NORMAL = Distribution(
+    name="exp_mod_normal",
+    meaning="a normal(mu, sigma) plus an exponential(lambda)",
+    discrete=False,
+    signatures=("reals | reals, reals, reals",),
+    args=(("y", "real"), ("mu", "real"), ("sigma", "positive"), ("lambda", "positive")),
+    log_density=log_density,
+    cdf=_in_standard_form(standard_cdf),
+    lcdf=_in_standard_form(standard_lcdf),
+    lccdf=_in_standard_form(standard_lccdf),
+    rng=rng,
+    constants=(
+        ((), lambda xp: -math.log(2.0)),
+        (("lambda",), lambda xp, rate: xp.np.log(rate)),
+    ),
+)
+
+FAMILIES = (EXP_MOD_NORMAL,)

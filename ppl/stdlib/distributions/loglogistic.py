@@ -1,0 +1,56 @@
+"""The log-logistic distribution: log y is logistic(log alpha, 1 / beta).
+
+Stan Functions Reference, "Log-logistic distribution".
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded, supported
+
+
+def _above(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    """tanh(s / 2) with s = beta log(y / alpha): twice the cdf, less one."""
+    return xp.np.tanh(0.5 * beta * xp.np.log(y / alpha))
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, alpha, beta: -(1.0 + beta * _above(xp, y, alpha, beta)) / y,
+    lambda xp, ans, y, alpha, beta: beta * _above(xp, y, alpha, beta) / alpha,
+    lambda xp, ans, y, alpha, beta: 1.0 / beta - xp.np.log(y / alpha) * _above(xp, y, alpha, beta),
+)
+def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    distance = beta * xp.np.abs(xp.np.log(y / alpha))
+    value = xp.np.log(beta / y) - distance - 2.0 * xp.np.log1p(xp.np.exp(-distance))
+    return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, y > 0, value))
+
+
+@reals
+def cdf(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    inside = y > 0
+    value = xp.special.expit(beta * xp.np.log(xp.np.where(inside, y, 1.0) / alpha))
+    return guarded(xp, (alpha > 0) & (beta > 0), xp.np.where(inside, value, 0.0))
+
+
+def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
+    size = np.broadcast_shapes(np.shape(alpha), np.shape(beta))
+    return alpha * np.exp(np.divide(generator.logistic(size=size), beta))
+
+
+LOGLOGISTIC = Distribution(
+    name="loglogistic",
+    meaning="log-logistic with scale alpha and shape beta",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "positive"), ("alpha", "positive"), ("beta", "positive")),
+    log_density=log_density,
+    cdf=cdf,
+    rng=rng,
+    constants=((("alpha", "beta"), lambda xp, alpha, beta: xp.np.log(beta) - xp.np.log(alpha)),),
+)
+
+FAMILIES = (LOGLOGISTIC,)

@@ -1,0 +1,113 @@
+"""The Pareto distributions of type 1 and 2.
+
+Stan Functions Reference, "Pareto distribution" and "Pareto type 2 distribution".
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.log_probability import log1m_exp
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, y_min, alpha: -(alpha + 1.0) / y,
+    lambda xp, ans, y, y_min, alpha: alpha / y_min,
+    lambda xp, ans, y, y_min, alpha: 1.0 / alpha - xp.np.log(y / y_min),
+)
+def log_density(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
+    value = xp.np.log(alpha / y) - alpha * xp.np.log(y / y_min)
+    return guarded(xp, (y_min > 0) & (alpha > 0), supported(xp, y >= y_min, value))
+
+
+@reals
+def lccdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
+    value = xp.np.where(y > y_min, -alpha * xp.np.log(xp.np.where(y > y_min, y, y_min) / y_min), 0.0)
+    return guarded(xp, (y_min > 0) & (alpha > 0), value)
+
+
+def cdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
+    return -xp.np.expm1(lccdf(xp, y, y_min, alpha))
+
+
+def lcdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
+    return log1m_exp(xp, lccdf(xp, y, y_min, alpha))
+
+
+def rng(generator: np.random.Generator, y_min: Any, alpha: Any) -> Any:
+    size = np.broadcast_shapes(np.shape(y_min), np.shape(alpha))
+    return y_min * (1.0 + generator.pareto(alpha, size))
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, mu, scale, alpha: -(alpha + 1.0) / (scale + y - mu),
+    lambda xp, ans, y, mu, scale, alpha: (alpha + 1.0) / (scale + y - mu),
+    lambda xp, ans, y, mu, scale, alpha: (alpha * (y - mu) - scale) / (scale * (scale + y - mu)),
+    lambda xp, ans, y, mu, scale, alpha: 1.0 / alpha - xp.np.log1p((y - mu) / scale),
+)
+def type_2_log_density(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
+    value = xp.np.log(alpha / scale) - (alpha + 1.0) * xp.np.log1p((y - mu) / scale)
+    return guarded(xp, (scale > 0) & (alpha > 0), supported(xp, y >= mu, value))
+
+
+@reals
+def type_2_lccdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
+    inside = y > mu
+    value = -alpha * xp.np.log1p(xp.np.where(inside, y - mu, 0.0) / scale)
+    return guarded(xp, (scale > 0) & (alpha > 0), value)
+
+
+def type_2_cdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
+    return -xp.np.expm1(type_2_lccdf(xp, y, mu, scale, alpha))
+
+
+def type_2_lcdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
+    return log1m_exp(xp, type_2_lccdf(xp, y, mu, scale, alpha))
+
+
+def type_2_rng(generator: np.random.Generator, mu: Any, scale: Any, alpha: Any) -> Any:
+    size = np.broadcast_shapes(np.shape(mu), np.shape(scale), np.shape(alpha))
+    return mu + scale * generator.pareto(alpha, size)
+
+
+PARETO = Distribution(
+    name="pareto",
+    meaning="Pareto above y_min with shape alpha",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "positive"), ("y_min", "positive"), ("alpha", "positive")),
+    log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
+    rng=rng,
+    constants=(
+        (("alpha",), lambda xp, alpha: xp.np.log(alpha)),
+        (("y_min", "alpha"), lambda xp, y_min, alpha: alpha * xp.np.log(y_min)),
+        (("y", "alpha"), lambda xp, y, alpha: -(alpha + 1.0) * xp.np.log(y)),
+    ),
+)
+
+PARETO_TYPE_2 = Distribution(
+    name="pareto_type_2",
+    meaning="Pareto of type 2 above mu with scale lambda and shape alpha",
+    discrete=False,
+    signatures=("reals | reals, reals, reals",),
+    args=(("y", "real"), ("mu", "real"), ("lambda", "positive"), ("alpha", "positive")),
+    log_density=type_2_log_density,
+    cdf=type_2_cdf,
+    lcdf=type_2_lcdf,
+    lccdf=type_2_lccdf,
+    rng=type_2_rng,
+    constants=(
+        (("alpha",), lambda xp, alpha: xp.np.log(alpha)),
+        (("lambda",), lambda xp, scale: -xp.np.log(scale)),
+    ),
+)
+
+FAMILIES = (PARETO, PARETO_TYPE_2)

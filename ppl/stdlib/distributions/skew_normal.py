@@ -1,0 +1,111 @@
+"""The skew normal distribution.  Stan Functions Reference, "Skew normal distribution".
+
+With z = (y - xi) / omega the density is 2 phi(z) Phi(alpha z) / omega and the cdf is Phi(z) - 2 T(z, alpha),
+T being Owen's function (Azzalini 1985, Scand. J. Statist. 12:171).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.special
+
+from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.stdlib.distributions.location_scale import location_scale
+from ppl.stdlib.distributions.normal import HALF_LOG_TWO_PI
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.log_concave import log_left_tail
+from ppl.stdlib.special.log_probability import LOG_TWO
+from ppl.stdlib.special.mills import inverse_mills
+
+SMALL = 1e-4
+"""Below it the difference Phi - 2 T has lost digits that its log needs; the tail is integrated instead."""
+
+
+def _slope(xp: Namespace, z: Array, alpha: Array) -> Array:
+    """The derivative of the standard log density in z."""
+    return alpha * inverse_mills(xp, alpha * z) - z
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, xi, omega, alpha: _slope(xp, (y - xi) / omega, alpha) / omega,
+    lambda xp, ans, y, xi, omega, alpha: -_slope(xp, (y - xi) / omega, alpha) / omega,
+    lambda xp, ans, y, xi, omega, alpha: (
+        -((y - xi) / omega * _slope(xp, (y - xi) / omega, alpha) + 1.0) / omega
+    ),
+    lambda xp, ans, y, xi, omega, alpha: (y - xi) / omega * inverse_mills(xp, alpha * (y - xi) / omega),
+)
+def log_density(xp: Namespace, y: Array, xi: Array, omega: Array, alpha: Array) -> Array:
+    value = standard_log_density(xp, (y - xi) / omega, alpha) - xp.np.log(omega)
+    return guarded(xp, omega > 0, value)
+
+
+def standard_log_density(xp: Namespace, z: Array, alpha: Array) -> Array:
+    return LOG_TWO - HALF_LOG_TWO_PI - 0.5 * z * z + xp.special.log_ndtr(alpha * z)
+
+
+def _log_shape_slope(xp: Namespace, z: Array, alpha: Array) -> Array:
+    """log of minus the derivative of the cdf in alpha, by differentiating Owen's integral."""
+    square = 1.0 + alpha * alpha
+    return -0.5 * z * z * square - xp.np.log(math.pi * square)
+
+
+@with_partials(
+    lambda xp, ans, z, alpha: xp.np.exp(_standard(xp, z, alpha)),
+    lambda xp, ans, z, alpha: -xp.np.exp(_log_shape_slope(xp, z, alpha)),
+)
+def standard_cdf(xp: Namespace, z: Array, alpha: Array) -> Array:
+    return scipy.special.ndtr(z) - 2.0 * scipy.special.owens_t(z, alpha)
+
+
+@with_partials(
+    lambda xp, ans, z, alpha: xp.np.exp(_standard(xp, z, alpha) - ans),
+    lambda xp, ans, z, alpha: -xp.np.exp(_log_shape_slope(xp, z, alpha) - ans),
+)
+def standard_lcdf(xp: Namespace, z: Array, alpha: Array) -> Array:
+    p = standard_cdf(NUMPY, z, alpha)
+    slope = _slope(NUMPY, z, alpha)
+    deep = (p < SMALL) & (slope > 1.0)
+    value = np.where(p > 0.5, np.log1p(-standard_cdf(NUMPY, -z, -alpha)), np.log(np.where(deep, 0.5, p)))
+    if not np.any(deep):
+        return value
+    z, slope = np.where(deep, z, -10.0), np.where(deep, slope, 10.0)
+    wide = np.asarray(alpha)[..., None]
+    return np.where(deep, log_left_tail(lambda x: standard_log_density(NUMPY, x, wide), z, slope), value)
+
+
+def standard_lccdf(xp: Namespace, z: Array, alpha: Array) -> Array:
+    return standard_lcdf(xp, -z, -alpha)
+
+
+def _standard(xp: Namespace, z: Array, alpha: Array) -> Array:
+    return log_density(xp, z, 0.0, 1.0, alpha)
+
+
+def rng(generator: np.random.Generator, xi: Any, omega: Any, alpha: Any) -> Any:
+    size = np.broadcast_shapes(np.shape(xi), np.shape(omega), np.shape(alpha))
+    folded, free = np.abs(generator.standard_normal(size)), generator.standard_normal(size)
+    return xi + omega * (alpha * folded + free) / np.hypot(1.0, alpha)
+
+
+SKEW_NORMAL = Distribution(
+    name="skew_normal",
+    meaning="skew normal with location xi, scale omega and shape alpha",
+    discrete=False,
+    signatures=("reals | reals, reals, reals",),
+    args=(("y", "real"), ("xi", "real"), ("omega", "positive"), ("alpha", "real")),
+    log_density=log_density,
+    cdf=location_scale(standard_cdf),
+    lcdf=location_scale(standard_lcdf),
+    lccdf=location_scale(standard_lccdf),
+    rng=rng,
+    constants=(
+        ((), lambda xp: -HALF_LOG_TWO_PI),
+        (("omega",), lambda xp, omega: -xp.np.log(omega)),
+        (("y", "xi", "omega"), lambda xp, y, xi, omega: -0.5 * xp.np.square(xp.np.divide(y - xi, omega))),
+    ),
+)
+
+FAMILIES = (SKEW_NORMAL,)
