@@ -23,7 +23,7 @@ def _is_outcome(y: Array) -> Array:
 
 @with_partials(None, lambda xp, ans, y, theta: per(xp, y, theta) - per(xp, 1 - y, 1.0 - theta))
 def log_density(xp: Namespace, y: Array, theta: Array) -> Array:
-    value = xp.np.where(y == 1, xp.np.log(theta), xp.np.log1p(-theta))
+    value = xp.special.xlogy(y, theta) + xp.special.xlog1py(1 - y, -theta)
     return guarded(xp, _is_chance(theta), supported(xp, _is_outcome(y), value))
 
 

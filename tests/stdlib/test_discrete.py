@@ -1,0 +1,143 @@
+"""The discrete families where it is hard: large shapes, deep tails, infinite log-odds.
+
+Reference numbers are from 50-digit arithmetic.
+"""
+
+import numpy as np
+import pytest
+import scipy.stats
+from numpy.testing import assert_allclose
+
+from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
+from ppl.stdlib.distributions import (
+    bernoulli,
+    beta_binomial,
+    beta_neg_binomial,
+    binomial,
+    discrete_range,
+    hypergeometric,
+    neg_binomial,
+    poisson,
+)
+
+NEG_BINOMIAL_2 = [  # y, mu, phi; log density and its derivatives in mu and phi
+    (1500, 1400.5, 1e8, -8.0292508669153207, 0.071045059994298936, -4.1999943138002468e-13),
+    (0, 3.0, 1e8, -2.9999999550000009, -0.9999999700000009, -4.4999998200000061e-16),
+    (7, 3.0, 1e-6, -15.761435504476458, 4.4444429629634566e-7, 999986.2025424398),
+    (10**8, 9e7, 2.3, -18.972405596877269, 2.8395061002743501e-9, 0.22711864240180035),
+    (3, 2.5, 1e12, -1.5428872736069648, 0.1999999999995, 1.3749999999966667e-24),
+]
+
+
+@pytest.mark.parametrize("y, mu, phi, value, in_mu, in_phi", NEG_BINOMIAL_2)
+def test_neg_binomial_2_at_any_shape(y, mu, phi, value, in_mu, in_phi):
+    def by_mean(u):
+        return neg_binomial.mean_log_density(AUTOGRAD, y, u[0], u[1])
+
+    def by_log_mean(u):
+        return neg_binomial.log_mean_log_density(AUTOGRAD, y, u[0], u[1])
+
+    got, gradient = value_and_grad(by_mean, np.array([mu, phi]))
+    assert_allclose([got, *gradient], [value, in_mu, in_phi], rtol=1e-12)
+    got, gradient = value_and_grad(by_log_mean, np.array([np.log(mu), phi]))
+    assert_allclose([got, *gradient], [value, in_mu * mu, in_phi], rtol=1e-11)
+
+
+def test_neg_binomial_2_log_far_out():
+    for eta in (-700.0, 700.0):
+        value, slope = value_and_grad(lambda u: neg_binomial.log_mean_log_density(AUTOGRAD, 2, u, 3.0), eta)
+        assert np.isfinite(value)
+        assert slope == pytest.approx(2.0 if eta < 0 else -3.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [-1000.0, -700.0, 700.0, 1000.0])
+def test_bernoulli_logit_far_out(alpha):
+    value, slope = value_and_grad(lambda u: bernoulli.logit_log_density(AUTOGRAD, 1, u), alpha)
+    assert_allclose([value, slope], [alpha, 1.0] if alpha < 0 else [0.0, 0.0], rtol=1e-15, atol=1e-300)
+    assert bernoulli.logit_log_density(NUMPY, 0, -alpha) == value
+
+
+def test_poisson_log_at_a_vanishing_rate():
+    value, slope = value_and_grad(lambda u: poisson.log_rate_log_density(AUTOGRAD, 4, u), -700.0)
+    assert value == pytest.approx(-2800.0 - np.log(24.0), rel=1e-14)
+    assert slope == 4.0
+
+
+def test_a_rate_of_zero_gives_zero_counts():
+    assert_allclose(poisson.log_density(NUMPY, np.array([0, 1]), 0.0), [0.0, -np.inf])
+    assert np.isnan(poisson.log_density(NUMPY, 1, -1.0))
+
+
+def test_a_certain_outcome_has_a_finite_slope():
+    value, slope = value_and_grad(lambda p: bernoulli.log_density(AUTOGRAD, 1, p), 1.0)
+    assert (value, slope) == (0.0, 1.0)
+    value, slope = value_and_grad(lambda p: binomial.log_density(AUTOGRAD, 0, 3, p), 0.0)
+    assert (value, slope) == (pytest.approx(0.0, abs=1e-15), -3.0)
+
+
+def test_counts_beyond_the_trials_are_impossible():
+    for density in (binomial.log_density, binomial.logit_log_density):
+        assert density(NUMPY, 5, 3, 0.4) == -np.inf
+    assert beta_binomial.log_density(NUMPY, 5, 3, 1.0, 1.0) == -np.inf
+
+
+@pytest.mark.parametrize(
+    "args, value",
+    [((3000, 10000, 12.0, 25.0), -7.58332252078197), ((30, 100, 1e8, 2e8), -2.6988306616584263)],
+)
+def test_beta_binomial_at_large_arguments(args, value):
+    assert beta_binomial.log_density(NUMPY, *args) == pytest.approx(value, rel=1e-11)
+
+
+def test_logs_of_tails_that_underflow():
+    assert poisson.lcdf(NUMPY, 3, 1000.0) == pytest.approx(-981.06549213528388, rel=1e-13)
+    assert poisson.lccdf(NUMPY, 300, 0.001) == pytest.approx(-3499.8482958721764, rel=1e-13)
+    assert binomial.lccdf(NUMPY, 39, 40, 0.1) == pytest.approx(-92.103403719761827, rel=1e-13)
+    assert binomial.lccdf(NUMPY, 1499, 2000, 0.001) == pytest.approx(-9241.3451280040909, rel=1e-13)
+
+
+def test_gradient_of_a_log_tail_that_underflows():
+    """P(Y <= 3) is nearly the mass at 3, whose log has slope 3 / lambda - 1."""
+    _, slope = value_and_grad(lambda rate: poisson.lcdf(AUTOGRAD, 3, rate), 1e4)
+    ratio = np.exp(poisson.log_density(NUMPY, 3, 1e4) - poisson.lcdf(NUMPY, 3, 1e4))
+    assert slope == pytest.approx(-ratio, rel=1e-9)
+    assert slope == pytest.approx(3.0 / 1e4 - 1.0, rel=1e-6)
+
+
+ENDS = [
+    (poisson, (2.0,), 10**9),
+    (binomial, (5, 0.3), 5),
+    (beta_binomial, (5, 1.5, 0.7), 5),
+    (bernoulli, (0.3,), 1),
+    (discrete_range, (0, 4), 4),
+]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("family, parameters, most", ENDS, ids=lambda x: getattr(x, "__name__", ""))
+def test_cumulative_functions_are_exact_beyond_the_ends(family, parameters, most):
+    assert family.lcdf(NUMPY, most, *parameters) == 0.0
+    assert family.lccdf(NUMPY, -1, *parameters) == 0.0
+    assert family.lcdf(NUMPY, -1, *parameters) == -np.inf
+    assert family.cdf(NUMPY, -1, *parameters) == 0.0
+
+
+def test_hypergeometric_agrees_with_scipy():
+    y, (draws, good, bad) = np.arange(-1, 14), (12, 8, 10)
+    reference = scipy.stats.hypergeom(good + bad, good, draws)
+    assert_allclose(hypergeometric.log_density(NUMPY, y, draws, good, bad), reference.logpmf(y), rtol=1e-12)
+    generator = np.random.default_rng(3)
+    several = [hypergeometric.rng(generator, draws, good, bad) for _ in range(2000)]
+    assert np.mean(several) == pytest.approx(reference.mean(), abs=5 * reference.std() / 2000**0.5)
+
+
+def test_beta_neg_binomial_agrees_with_scipy():
+    y, reference = np.arange(30), scipy.stats.betanbinom(3, 2.3, 0.7)
+    assert_allclose(beta_neg_binomial.log_density(NUMPY, y, 3, 2.3, 0.7), reference.logpmf(y), rtol=1e-12)
+    assert_allclose(beta_neg_binomial.lccdf(NUMPY, y, 3, 2.3, 0.7), reference.logsf(y), rtol=1e-10)
+
+
+def test_each_draw_of_a_compound_has_its_own_chance():
+    """With one chance shared by all, the counts of a beta-binomial would have the variance of a binomial."""
+    draws = beta_binomial.rng(np.random.default_rng(5), np.full(20_000, 10), 1.0, 1.0)
+    assert np.var(draws) == pytest.approx(scipy.stats.betabinom(10, 1.0, 1.0).var(), rel=0.05)
