@@ -2,17 +2,19 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.elbo import estimate_elbo
-from ppl.inference.optimise import Algorithm, Run, advance, begin
+from ppl.inference.draws import draws_with_density
+from ppl.inference.optimise import Algorithm, advance, begin
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.target import Array, Target
 
 ETAS = (100.0, 10.0, 1.0, 0.1, 0.01)
+# With one draw a gradient, 50 iterations rank the etas by luck as much as by merit.
+FEWEST_DRAWS = 10
 
 
 @dataclass(frozen=True)
@@ -35,47 +37,63 @@ def search_eta(
 ) -> EtaSearch:
     """Try every eta for a few iterations from the same start and keep the one with the best ELBO.
 
-    All candidates see the same noise and are scored on the same draws, so that they differ by eta alone; one
-    that diverges scores -inf. When none beats the start, as when the start is already good, the smallest eta
-    is taken and the note says so.
+    All candidates see the same noise, at least ten draws a gradient, and are scored on the same draws: they
+    differ by eta alone. One that diverges scores -inf. When none beats the start beyond the noise, as when
+    the start is already good, the smallest eta is taken and the note says so.
 
     Raises:
         InferenceError: the start itself has no ELBO.
     """
     path_seed, score_seed = seed.spawn(2)
-
-    def score(algorithm: Algorithm, params: Array) -> float:
-        rng = np.random.default_rng(score_seed)
-        return estimate_elbo(target, algorithm.family, params, algorithm.elbo_samples, rng).value
-
-    def attempt(eta: float) -> float:
-        algorithm = with_eta(eta)
-        rng = np.random.default_rng(path_seed)
-        run: Run = begin(algorithm, params)
-        try:
-            for _ in range(iterations):
-                run = advance(algorithm, target, run, rng)
-            elbo = score(algorithm, run.params)
-        except InferenceError:
-            return -math.inf
-        return elbo if math.isfinite(elbo) else -math.inf
-
-    start_elbo = score(with_eta(ETAS[-1]), params)
-    scores: dict[float, float] = {}
+    at_start = _elbo_terms(with_eta(ETAS[0]), target, params, score_seed)
+    terms: dict[float, Array] = {}
     for k, eta in enumerate(ETAS, start=1):
-        scores[eta] = attempt(eta)
-        listen(
-            Progress("eta search", k * iterations, len(ETAS) * iterations, scores[eta], note=f"eta = {eta:g}")
-        )
-    return _choose(start_elbo, scores)
+        try:
+            end = _follow(with_eta(eta), target, params, iterations, path_seed)
+            terms[eta] = _elbo_terms(with_eta(eta), target, end, score_seed)
+        except InferenceError:
+            terms[eta] = np.full_like(at_start, -np.inf)
+        done, total = k * iterations, len(ETAS) * iterations
+        listen(Progress("eta search", done, total, float(terms[eta].mean()), note=f"eta = {eta:g}"))
+    return _choose(at_start, terms)
 
 
-def _choose(start_elbo: float, scores: dict[float, float]) -> EtaSearch:
-    best = max(scores, key=scores.__getitem__)
-    if scores[best] > start_elbo:
+def _follow(
+    algorithm: Algorithm, target: Target, params: Array, iterations: int, seed: np.random.SeedSequence
+) -> Array:
+    """The params a few iterations on."""
+    algorithm = replace(algorithm, grad_samples=max(FEWEST_DRAWS, algorithm.grad_samples))
+    run, rng = begin(algorithm, params), np.random.default_rng(seed)
+    for _ in range(iterations):
+        run = advance(algorithm, target, run, rng)
+    return run.params
+
+
+def _elbo_terms(algorithm: Algorithm, target: Target, params: Array, seed: np.random.SeedSequence) -> Array:
+    """Log density plus entropy at each of elbo_samples draws: their mean is the ELBO."""
+    family, rng = algorithm.family, np.random.default_rng(seed)
+    draws = draws_with_density(target, family, params, algorithm.elbo_samples, rng)
+    return draws.log_density + family.entropy(params)
+
+
+def _choose(at_start: Array, terms: dict[float, Array]) -> EtaSearch:
+    scores = {eta: float(values.mean()) for eta, values in terms.items()}
+    best, start_elbo = max(scores, key=scores.__getitem__), float(at_start.mean())
+    if _improves(terms[best], at_start):
         return EtaSearch(best, start_elbo, scores, "")
     smallest = min(scores)
-    note = (
-        f"No step size improved on the start, which may be good already; the smallest, {smallest:g}, is used."
-    )
+    note = f"No step size improved on the start, which may be good already; eta = {smallest:g} is used."
     return EtaSearch(smallest, start_elbo, scores, note)
+
+
+def _improves(terms: Array, before: Array) -> bool:
+    """Whether paired terms are larger than before beyond noise, in their mean or in most draws.
+
+    The majority speaks where one terrible draw rules the mean and its standard error alike.
+    """
+    n, gain = len(terms), terms - before
+    if n == 1:
+        return bool(gain[0] > 0)
+    in_mean = gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(n)
+    in_most = gain.mean() > 0 and (gain > 0).mean() > 0.5 + 2.5 / math.sqrt(n)
+    return bool(in_mean or in_most)

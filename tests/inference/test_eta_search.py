@@ -3,13 +3,8 @@ import pytest
 from toy_targets import Gaussian, HalfSpace, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.eta_search import ETAS
+from ppl.inference.eta_search import ETAS, _improves
 from ppl.inference.recipes import advi
-
-
-class StandardNormal(Gaussian):
-    def log_densities(self, us):
-        return -0.5 * (us**2 + np.log(2 * np.pi)).sum(axis=1)
 
 
 class Needle(HalfSpace):
@@ -25,18 +20,20 @@ def test_the_best_of_all_candidates_is_kept():
     assert fit.eta == max(ETAS, key=fit.eta_scores.__getitem__)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_a_start_at_the_exact_optimum_is_no_error(seed):
+def test_a_start_at_the_exact_optimum_takes_the_smallest_eta_and_says_so():
     """Stan fails here in about four of ten seeds: no step size beats the start."""
-    fit = advi(Gaussian(np.zeros(3), np.eye(3)), init=0, seed=seed, iter=100, draws=10)
-    assert fit.eta <= 0.1
-    assert np.abs(fit.mean_u).max() < 0.3
+    target = Gaussian(np.zeros(3), np.eye(3))
+    fits = [advi(target, init=0, seed=seed, iter=100, draws=10) for seed in range(20)]
+    smallest = [fit for fit in fits if fit.eta == 0.01 and "may be good already" in fit.notes[0]]
+    assert len(smallest) >= 18  # the rest found a gain by chance
+    assert all(fit.eta <= 0.1 and np.abs(fit.mean_u).max() < 0.3 for fit in fits)
 
 
-def test_when_nothing_beats_the_start_the_smallest_eta_is_used_and_said_so():
-    fit = advi(StandardNormal(np.zeros(50), np.eye(50)), init=0, elbo_samples=10_000, iter=100, draws=10)
-    assert fit.eta == 0.01
-    assert "may be good already" in fit.notes[0]
+def test_a_gain_is_seen_through_one_terrible_draw():
+    at_start = np.append(np.full(99, -5.0), -1e12)
+    better = np.append(np.full(99, -3.0), -1e6)
+    assert _improves(better, at_start)
+    assert not _improves(at_start, at_start) and not _improves(at_start, better)
 
 
 def test_candidates_that_diverge_are_passed_over():
