@@ -94,6 +94,32 @@ DOMAINS: dict[str, tuple[Domain, ...]] = {
     "csr_matrix_times_vector": (exactly(3), exactly(3), ANY, exactly([1, 3, 2]), exactly([1, 2, 3, 4]), ANY),
     "csr_to_dense_matrix": (exactly(3), exactly(3), ANY, exactly([1, 3, 2]), exactly([1, 2, 3, 4])),
 }
+INCREASING = Domain(UNIT.draw, lambda xp, x: xp.np.cumsum(x, axis=-1))
+DOMAINS |= {
+    "hmm_marginal": (ANY, UNIT, UNIT),
+    "hmm_hidden_state_prob": (ANY, UNIT, UNIT),
+    "lower_bound_unconstrain": (interval(1.0, 2.0), UNIT),
+    "upper_bound_unconstrain": (UNIT, interval(1.0, 2.0)),
+    "lower_upper_bound_constrain": (UNIT, interval(-1.0, 0.0), interval(1.0, 2.0)),
+    "lower_upper_bound_jacobian": (UNIT, interval(-1.0, 0.0), interval(1.0, 2.0)),
+    "lower_upper_bound_unconstrain": (UNIT, interval(-1.0, 0.0), interval(1.0, 2.0)),
+    "ordered_unconstrain": (INCREASING,),
+    "positive_ordered_unconstrain": (INCREASING,),
+    "stochastic_row_unconstrain": (UNIT,),
+    "stochastic_column_unconstrain": (UNIT,),
+    "cov_matrix_constrain": (UNIT, exactly(2)),
+    "cov_matrix_jacobian": (UNIT, exactly(2)),
+    "cov_matrix_unconstrain": (POSITIVE_DEFINITE,),
+    "corr_matrix_constrain": (UNIT, exactly(3)),
+    "corr_matrix_jacobian": (UNIT, exactly(3)),
+    "corr_matrix_unconstrain": (POSITIVE_DEFINITE,),
+    "cholesky_factor_corr_constrain": (UNIT, exactly(3)),
+    "cholesky_factor_corr_jacobian": (UNIT, exactly(3)),
+    "cholesky_factor_corr_unconstrain": (INVERTIBLE,),
+    "cholesky_factor_cov_constrain": (UNIT, exactly(2), exactly(2)),
+    "cholesky_factor_cov_jacobian": (UNIT, exactly(2), exactly(2)),
+    "cholesky_factor_cov_unconstrain": (INVERTIBLE,),
+}
 NOT_FINITE = ("not_a_number", "positive_infinity", "negative_infinity")
 
 """What the arguments of a function must be, where the default of their type will not do.

@@ -22,6 +22,7 @@ from ppl.stdlib.constraints.sentences import (
     not_symmetric,
     number,
 )
+from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
 def _log_one_minus_squared_tanh(xp: Namespace, u: Array) -> Array:
@@ -67,7 +68,7 @@ def unconstrain_cholesky(xp: Namespace, x: Array, shape: Shape) -> Array:
 
 
 def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
-    return _partial_correlations(xp, xp.linalg.cholesky(x), strictly_lower_by_columns(shape[0]))
+    return _partial_correlations(xp, cholesky_decompose(xp, x), strictly_lower_by_columns(shape[0]))
 
 
 def _not_unit_rows(x: np.ndarray) -> str | None:

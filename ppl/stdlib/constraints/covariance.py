@@ -19,6 +19,7 @@ from ppl.stdlib.constraints.sentences import (
     not_positive_diagonal,
     not_symmetric,
 )
+from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
 def _diagonal(places: Places) -> np.ndarray:
@@ -53,7 +54,7 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
 
 
 def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
-    return unconstrain_cholesky(xp, xp.linalg.cholesky(x), shape)
+    return unconstrain_cholesky(xp, cholesky_decompose(xp, x), shape)
 
 
 def check_cholesky(x: Array, shape: Shape) -> str | None:

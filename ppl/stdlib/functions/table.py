@@ -3,6 +3,7 @@
 from ppl.stdlib.functions import (
     bessel,
     constants,
+    constraint_functions,
     conversions,
     covariance_functions,
     decompositions,
@@ -11,6 +12,7 @@ from ppl.stdlib.functions import (
     error_functions,
     fills,
     gamma_functions,
+    hmm,
     inverses,
     links,
     log_space,
@@ -61,6 +63,11 @@ TOPICS = (
     decompositions,
     qr,
     covariance_functions,
+    hmm,
+    constraint_functions,
 )
 
 FUNCTIONS: tuple[Function, ...] = tuple(f for topic in TOPICS for f in topic.FUNCTIONS)
+
+JACOBIAN_FUNCTIONS = constraint_functions.JACOBIAN_FUNCTIONS
+"""Functions that add to the target; their implementations return (value, what to add)."""

@@ -1,0 +1,207 @@
+"""The maps of the constraints on values in their natural shapes, as programs call them."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.constraints import (
+    bounds,
+    correlation,
+    covariance,
+    offset_multiplier,
+    ordered,
+    simplex,
+    sum_to_zero,
+    unit_vector,
+)
+from ppl.stdlib.constraints.layout import flatten, unflatten
+from ppl.stdlib.constraints.record import Shape
+from ppl.stdlib.record import Batch
+
+Map = Callable[..., tuple[Array, Array]]  # (xp, u, *arguments) -> (x, log-Jacobian)
+Inverse = Callable[..., Array]  # (xp, x, *arguments) -> u
+
+
+@dataclass(frozen=True)
+class Transform:
+    """Both directions of one map; types are those of one value, without array axes."""
+
+    name: str
+    noun: str
+    free: str
+    constrained: str
+    further: tuple[str, ...]
+    constrain: Map
+    unconstrain: Inverse
+    batch: Batch = "leading"
+
+
+def _summed(xp: Namespace, mapped: tuple[Array, ...]) -> tuple[Array, Array]:
+    x, log_slope = mapped
+    return x, xp.np.sum(log_slope)
+
+
+def _bounded(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
+    return _summed(xp, bounds.by_bounds(xp, bounds.CONSTRAIN, u, a, b))
+
+
+def _unbounded(xp: Namespace, x: Array, a: Array, b: Array) -> Array:
+    return bounds.by_bounds(xp, bounds.UNCONSTRAIN, x, a, b)[0]
+
+
+def _affine(xp: Namespace, u: Array, offset: Array, multiplier: Array) -> tuple[Array, Array]:
+    return _summed(xp, offset_multiplier.affine(xp, u, offset, multiplier))
+
+
+SCALARS = (
+    Transform(
+        "lower_bound",
+        "numbers above a bound",
+        "T",
+        "T",
+        ("T",),
+        lambda xp, u, a: _bounded(xp, u, a, math.inf),
+        lambda xp, x, a: _unbounded(xp, x, a, math.inf),
+        "elementwise",
+    ),
+    Transform(
+        "upper_bound",
+        "numbers below a bound",
+        "T",
+        "T",
+        ("T",),
+        lambda xp, u, b: _bounded(xp, u, -math.inf, b),
+        lambda xp, x, b: _unbounded(xp, x, -math.inf, b),
+        "elementwise",
+    ),
+    Transform(
+        "lower_upper_bound",
+        "numbers between two bounds",
+        "T",
+        "T",
+        ("T", "T"),
+        _bounded,
+        _unbounded,
+        "elementwise",
+    ),
+    Transform(
+        "offset_multiplier",
+        "shifted and scaled numbers",
+        "T",
+        "T",
+        ("T", "T"),
+        _affine,
+        offset_multiplier.inverse,
+        "elementwise",
+    ),
+)
+
+
+def _vector_map(constrain: Map) -> Map:
+    """For the maps that read nothing from the shape of their result."""
+    return lambda xp, u: constrain(xp, u, ())
+
+
+def _square_map(constrain: Map) -> Map:
+    return lambda xp, u, size: constrain(xp, u, (int(size), int(size)))
+
+
+def _inverse(unconstrain: Inverse, axes: int) -> Inverse:
+    return lambda xp, x: unconstrain(xp, x, x.shape[x.ndim - axes :])
+
+
+def _matrix_map(constrain: Map, more_rows: int, more_columns: int) -> Map:
+    """For matrices of free elements, which the constraint wants flat."""
+
+    def constrain_matrix(xp: Namespace, u: Array) -> tuple[Array, Array]:
+        rows, columns = u.shape[-2:]
+        return constrain(xp, flatten(xp, u, (rows, columns)), (rows + more_rows, columns + more_columns))
+
+    return constrain_matrix
+
+
+def _matrix_inverse(unconstrain: Inverse, fewer_rows: int, fewer_columns: int) -> Inverse:
+    def unconstrain_matrix(xp: Namespace, x: Array) -> Array:
+        rows, columns = x.shape[-2:]
+        free: Shape = (rows - fewer_rows, columns - fewer_columns)
+        return unflatten(xp, unconstrain(xp, x, (rows, columns)), free)
+
+    return unconstrain_matrix
+
+
+def _of_vectors(name: str, noun: str, module_map: Map, module_inverse: Inverse) -> Transform:
+    return Transform(name, noun, "vector", "vector", (), _vector_map(module_map), _inverse(module_inverse, 1))
+
+
+def _of_squares(name: str, noun: str, module_map: Map, module_inverse: Inverse) -> Transform:
+    return Transform(
+        name, noun, "vector", "matrix", ("int",), _square_map(module_map), _inverse(module_inverse, 2)
+    )
+
+
+def _of_matrices(name: str, noun: str, module_map: Map, module_inverse: Inverse, *more: int) -> Transform:
+    return Transform(
+        name,
+        noun,
+        "matrix",
+        "matrix",
+        (),
+        _matrix_map(module_map, *more),
+        _matrix_inverse(module_inverse, *more),
+    )
+
+
+STRUCTURED = (
+    _of_vectors("ordered", "increasing vectors", ordered.constrain, ordered.unconstrain),
+    _of_vectors(
+        "positive_ordered",
+        "increasing positive vectors",
+        ordered.constrain_positive,
+        ordered.unconstrain_positive,
+    ),
+    _of_vectors("simplex", "simplexes", simplex.constrain, simplex.unconstrain),
+    _of_vectors("unit_vector", "unit vectors", unit_vector.constrain, unit_vector.unconstrain),
+    _of_vectors("sum_to_zero", "vectors that sum to zero", sum_to_zero.constrain, sum_to_zero.unconstrain),
+    _of_matrices(
+        "sum_to_zero",
+        "matrices that sum to zero",
+        sum_to_zero.constrain_matrix,
+        sum_to_zero.unconstrain_matrix,
+        1,
+        1,
+    ),
+    _of_matrices(
+        "stochastic_row",
+        "matrices whose rows are simplexes",
+        simplex.constrain_rows,
+        simplex.unconstrain_rows,
+        0,
+        1,
+    ),
+    _of_matrices(
+        "stochastic_column",
+        "matrices whose columns are simplexes",
+        simplex.constrain_columns,
+        simplex.unconstrain_columns,
+        1,
+        0,
+    ),
+    _of_squares("corr_matrix", "correlation matrices", correlation.constrain, correlation.unconstrain),
+    _of_squares("cov_matrix", "covariance matrices", covariance.constrain, covariance.unconstrain),
+    _of_squares(
+        "cholesky_factor_corr",
+        "Cholesky factors of correlation matrices",
+        correlation.constrain_cholesky,
+        correlation.unconstrain_cholesky,
+    ),
+    Transform(
+        "cholesky_factor_cov",
+        "Cholesky factors of covariance matrices",
+        "vector",
+        "matrix",
+        ("int", "int"),
+        lambda xp, u, rows, columns: covariance.constrain_cholesky(xp, u, (int(rows), int(columns))),
+        _inverse(covariance.unconstrain_cholesky, 2),
+    ),
+)
