@@ -38,7 +38,9 @@ from ppl.stdlib.distributions import (
     skew_normal,
     student_t,
     uniform,
+    von_mises,
     weibull,
+    wiener,
     wishart,
 )
 from ppl.stdlib.record import Distribution
@@ -81,6 +83,8 @@ DISTRIBUTIONS: tuple[Distribution, ...] = (
     *skew_normal.FAMILIES,
     *student_t.FAMILIES,
     *uniform.FAMILIES,
+    *von_mises.FAMILIES,
     *weibull.FAMILIES,
+    *wiener.FAMILIES,
     *wishart.FAMILIES,
 )

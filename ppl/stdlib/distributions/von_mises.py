@@ -1,0 +1,135 @@
+"""The von Mises distribution.  Stan Functions Reference, "Von Mises distribution".
+
+The density is exp(kappa cos(y - mu)) / (2 pi I0(kappa)) for any real y; the cdfs integrate it from -pi, and
+from y to pi, whatever mu is, as Stan's do.  With exp(-kappa) taken out of both, the exponent is
+-2 kappa sin^2((y - mu) / 2), which is exact near the mode.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from autograd.extend import primitive
+
+from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.stdlib.reals import as_real, reals
+from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.bessel_ratio import bessel_ratio, log_scaled_i0
+
+LOG_TWO_PI = math.log(2.0 * math.pi)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(96)
+REACH = 40.0  # exp(-40) is far below double precision
+
+
+@reals
+@with_partials(
+    lambda xp, ans, y, mu, kappa: -kappa * xp.np.sin(y - mu),
+    lambda xp, ans, y, mu, kappa: kappa * xp.np.sin(y - mu),
+    lambda xp, ans, y, mu, kappa: xp.np.cos(y - mu) - bessel_ratio(xp, kappa),
+)
+def log_density(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
+    value = _exponent(xp, y - mu, kappa) - log_scaled_i0(xp, kappa) - LOG_TWO_PI
+    return guarded(xp, kappa > 0, value)
+
+
+def _exponent(xp: Namespace, angle: Array, kappa: Array) -> Array:
+    return -2.0 * kappa * xp.np.sin(0.5 * angle) ** 2
+
+
+def _arc(a: Any, b: Any, kappa: Any) -> Any:
+    """Log of the integral of exp(_exponent) over 0 <= a <= angle <= b <= pi, and the mean of cos there.
+
+    Gauss-Legendre quadrature from a to b or to where the exponent has dropped by REACH, whichever is first.
+    """
+    drop = np.sin(0.5 * a) ** 2 + 0.5 * REACH / np.maximum(kappa, 1e-300)
+    end = np.minimum(b, 2.0 * np.arcsin(np.sqrt(np.minimum(drop, 1.0))))
+    half = 0.5 * (end - a)[..., None]
+    angles = a[..., None] + half * (NODES + 1.0)
+    heights = _exponent(NUMPY, angles, kappa[..., None])
+    peak = _exponent(NUMPY, a, kappa)
+    mass = np.exp(heights - peak[..., None]) * half * WEIGHTS
+    total = np.sum(mass, axis=-1)
+    mean = np.sum(mass * np.cos(angles), axis=-1) / np.where(total > 0.0, total, 1.0)
+    return np.log(total) + peak, mean
+
+
+def _between(low: Any, high: Any, kappa: Any) -> tuple[Any, Any]:
+    """Log probability that the angle from mu lies in (low, high), and its derivative in kappa.
+
+    The interval, inside (-2 pi, 2 pi), is cut at the multiples of pi into arcs on which the density is
+    monotone, each measured from its nearest mode.
+    """
+    low, high, kappa = np.broadcast_arrays(*(np.asarray(x, float) for x in (low, high, kappa)))
+    arcs = []
+    for left in (-2.0 * np.pi, -np.pi, 0.0, np.pi):
+        mode = left if left in (-2.0 * np.pi, 0.0) else left + np.pi
+        ends = np.abs(np.clip([low, high], left, left + np.pi) - mode)
+        arcs.append(_arc(ends.min(axis=0), ends.max(axis=0), kappa))
+    logs, means = (np.stack(part) for part in zip(*arcs, strict=True))
+    log_total = np.logaddexp.reduce(logs)
+    mean = np.sum(np.exp(logs - log_total) * means, axis=0)
+    log_p = log_total - log_scaled_i0(NUMPY, kappa) - LOG_TWO_PI
+    return np.minimum(log_p, 0.0), mean - bessel_ratio(NUMPY, kappa)
+
+
+def _below(y: Any, mu: Any, kappa: Any) -> tuple[Any, Any]:
+    """`_between` for (-pi, y), of an angle with its location in (-pi, pi)."""
+    location = mu - 2.0 * np.pi * np.round(mu / (2.0 * np.pi))
+    return _between(-np.pi - location, np.clip(y, -np.pi, np.pi) - location, kappa)
+
+
+@primitive  # type: ignore[untyped-decorator]
+def _slope_below(y: Any, mu: Any, kappa: Any) -> Any:
+    return _below(y, mu, kappa)[1]
+
+
+def _density_over(xp: Namespace, y: Array, mu: Array, kappa: Array, log_p: Array) -> Array:
+    return xp.np.exp(log_density(xp, y, mu, kappa) - log_p)
+
+
+@with_partials(
+    lambda xp, ans, y, mu, kappa: _density_over(xp, y, mu, kappa, ans),
+    lambda xp, ans, y, mu, kappa: (
+        _density_over(xp, -math.pi, mu, kappa, ans) - _density_over(xp, y, mu, kappa, ans)
+    ),
+    lambda xp, ans, y, mu, kappa: _slope_below(y, mu, kappa),
+)
+def _log_below(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
+    return _below(y, mu, kappa)[0]
+
+
+@reals
+def lcdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
+    return guarded(xp, kappa > 0, _log_below(xp, y, mu, kappa))
+
+
+def lccdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
+    return lcdf(xp, -y, -mu, kappa)
+
+
+def cdf(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
+    return xp.np.exp(lcdf(xp, y, mu, kappa))
+
+
+def rng(generator: np.random.Generator, mu: Any, kappa: Any) -> Any:
+    return generator.vonmises(mu, kappa)
+
+
+VON_MISES = Distribution(
+    name="von_mises",
+    meaning="von Mises on the circle with location mu and concentration kappa",
+    discrete=False,
+    signatures=("reals | reals, reals",),
+    args=(("y", "angle"), ("mu", "real"), ("kappa", "positive")),
+    log_density=log_density,
+    cdf=cdf,
+    lcdf=lcdf,
+    lccdf=lccdf,
+    rng=rng,
+    constants=(
+        ((), lambda xp: -LOG_TWO_PI),
+        (("kappa",), lambda xp, kappa: -log_scaled_i0(xp, as_real(kappa)) - kappa),
+    ),
+)
+
+FAMILIES = (VON_MISES,)

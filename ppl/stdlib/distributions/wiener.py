@@ -1,0 +1,124 @@
+"""The Wiener first passage time distribution, with four parameters or all seven.
+
+Evidence starts at beta alpha, drifts at rate delta between the boundaries 0 and alpha, and y - tau is the
+time at which it first hits the UPPER one.  Stan Functions Reference, "Wiener First Passage Time
+Distribution".
+
+The density of a hit at time t is exp(...) f(t / alpha^2, w) / alpha^2 with f that of a driftless process
+between 0 and 1 which starts at a distance w = 1 - beta below the boundary.  f is summed by its small-time
+series for short times and by its large-time series for long ones (Navarro & Fuss 2009, J. Math. Psychol.
+53:222), each with enough terms for double precision at the switch.  The variability of drift is integrated in
+closed form, those of starting point and non-decision time by quadrature (Henrich et al. 2024, Behav. Res.
+Methods 56:3102).
+"""
+
+import math
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.stdlib.reals import reals
+from ppl.stdlib.record import Distribution, guarded, supported
+
+SWITCH = 0.5  # the scaled time t / alpha^2 at which the series take over from each other
+ODD = np.arange(1.0, 12.0, 2.0)
+WHOLE = np.arange(1.0, 8.0)
+HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
+TIME_NODES, START_NODES = np.repeat(NODES, 24), np.tile(NODES, 24)
+LOG_WEIGHTS = np.log(0.25 * np.outer(WEIGHTS, WEIGHTS)).ravel()
+
+
+def _small_time(xp: Namespace, s: Array, w: Array) -> Array:
+    """log f by the images of the start in the boundaries, for s <= SWITCH.
+
+    Two images of opposite sign lie at m - e and m + e for each odd m, with e = 1 - w; joined, they lose no
+    digits when e is small.
+    """
+    s, e = s[..., None], 1.0 - w[..., None]
+    decay = xp.np.exp((1.0 - ODD) * (ODD + 1.0 - 2.0 * e) / (2.0 * s))
+    mirror = -2.0 * ODD * e / s
+    pairs = -ODD * xp.np.expm1(mirror) - e * (1.0 + xp.np.exp(mirror))
+    total = xp.np.sum(decay * pairs, axis=-1)
+    s = s[..., 0]
+    return xp.np.log(total) - w * w / (2.0 * s) - HALF_LOG_TWO_PI - 1.5 * xp.np.log(s)
+
+
+def _large_time(xp: Namespace, s: Array, w: Array) -> Array:
+    """log f by its Fourier series, for s >= SWITCH."""
+    rate = 0.5 * math.pi**2 * s
+    decay = xp.np.exp((1.0 - WHOLE**2) * rate[..., None])
+    total = xp.np.sum(WHOLE * decay * xp.np.sin(WHOLE * math.pi * w[..., None]), axis=-1)
+    return math.log(math.pi) - rate + xp.np.log(total)
+
+
+def _log_driftless(xp: Namespace, s: Array, w: Array) -> Array:
+    early = s < SWITCH
+    small = _small_time(xp, xp.np.where(early, s, SWITCH), w)
+    return xp.np.where(early, small, _large_time(xp, xp.np.where(early, SWITCH, s), w))
+
+
+def _log_hit(xp: Namespace, t: Array, alpha: Array, w: Array, delta: Array, var_delta: Array) -> Array:
+    """log density of hitting at time t > 0, with drift normal(delta, var_delta)."""
+    spread = 1.0 + var_delta**2 * t
+    distance = alpha * w
+    drift = var_delta**2 * distance**2 + 2.0 * delta * distance - delta**2 * t
+    tilt = 0.5 * drift / spread - 0.5 * xp.np.log(spread)
+    return tilt - 2.0 * xp.np.log(alpha) + _log_driftless(xp, t / alpha**2, w)
+
+
+def _log_mean_hit(
+    xp: Namespace, t: Array, alpha: Array, beta: Array, delta: Array, *variability: Array
+) -> Array:
+    """`_log_hit` averaged over uniform starting points and non-decision times, its nodes a trailing axis."""
+    var_delta, var_beta, var_tau = (v[..., None] for v in variability)
+    t, alpha, beta, delta = (v[..., None] for v in (t, alpha, beta, delta))
+    span = xp.np.minimum(var_tau, t)
+    share = xp.np.where(var_tau > 0.0, span / xp.np.where(var_tau > 0.0, var_tau, 1.0), 1.0)
+    times = t - 0.5 * span * (TIME_NODES + 1.0)
+    distances = 1.0 - beta - 0.5 * var_beta * START_NODES
+    heights = _log_hit(xp, times, alpha, distances, delta, var_delta) + LOG_WEIGHTS
+    return xp.special.logsumexp(heights + xp.np.log(share), axis=-1)
+
+
+@reals
+def log_density(
+    xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, *variability: Array
+) -> Array:
+    """The log density with up to three of (var_delta, var_beta, var_tau); those left out are zero."""
+    var_delta, var_beta, var_tau = (*variability, *(np.float64(0.0),) * (3 - len(variability)))
+    valid = (alpha > 0) & (tau >= 0) & (beta > 0.5 * var_beta) & (beta < 1.0 - 0.5 * var_beta)
+    valid = valid & (var_delta >= 0) & (var_beta >= 0) & (var_tau >= 0)
+    t = xp.np.where(y > tau, y - tau, 1.0)
+    if len(variability) > 1:
+        value = _log_mean_hit(xp, t, alpha, beta, delta, var_delta, var_beta, var_tau)
+    else:
+        value = _log_hit(xp, t, alpha, 1.0 - beta, delta, var_delta)
+    return guarded(xp, valid, supported(xp, y > tau, value))
+
+
+WIENER = Distribution(
+    name="wiener",
+    meaning="time at which a diffusion between 0 and alpha hits alpha, plus tau",
+    discrete=False,
+    signatures=(
+        "reals | reals, reals, reals, reals",
+        "real | real, real, real, real, real",
+        "vector | vector, vector, vector, vector, vector",
+        "real | real, real, real, real, real, real, real",
+        "vector | vector, vector, vector, vector, vector, vector, vector",
+    ),
+    args=(
+        ("y", "positive"),
+        ("alpha", "positive"),
+        ("tau", "nonnegative"),
+        ("beta", "open_unit"),
+        ("delta", "real"),
+        ("var_delta", "nonnegative"),
+        ("var_beta", "unit_interval"),
+        ("var_tau", "nonnegative"),
+    ),
+    log_density=log_density,
+)
+
+FAMILIES = (WIENER,)
