@@ -68,6 +68,8 @@ DOMAINS: dict[str, tuple[Domain, ...]] = {
     "falling_factorial": (interval(5.2, 5.8), exactly(2)),
     "lmgamma": (exactly(2), interval(1.2, 3.0)),
     "hypergeometric_1F0": (UNIT, interval(-0.5, 0.5)),
+    "hypergeometric_2F1": (UNIT, UNIT, UNIT, interval(-2.5, -0.5)),
+    "hypergeometric_3F2": (UNIT, Domain(lambda generator, shape: generator.uniform(0.5, 2.0, 2)), UNIT),
     "cholesky_decompose": (POSITIVE_DEFINITE,),
     "inverse_spd": (POSITIVE_DEFINITE,),
     "log_determinant_spd": (POSITIVE_DEFINITE,),

@@ -13,6 +13,8 @@ from ppl.stdlib.functions import (
     fills,
     gamma_functions,
     hmm,
+    hypergeometric,
+    incomplete,
     inverses,
     links,
     log_space,
@@ -65,6 +67,8 @@ TOPICS = (
     covariance_functions,
     hmm,
     constraint_functions,
+    incomplete,
+    hypergeometric,
 )
 
 FUNCTIONS: tuple[Function, ...] = tuple(f for topic in TOPICS for f in topic.FUNCTIONS)
