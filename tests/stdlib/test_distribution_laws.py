@@ -122,6 +122,27 @@ def test_gradient_is_the_central_difference(d):
             assert_allclose(gradient, expected, rtol=1e-6, atol=1e-8, err_msg=f"{name} in {d.args[i][0]}")
 
 
+@pytest.mark.parametrize("d", [d for d in UNIVARIATE if len(d.args) > 1], ids=lambda d: d.name)
+def test_gradient_of_a_shared_argument_is_the_sum(d):
+    """A scalar beside arrays gets the sum of the gradients it would get as an array of equal entries."""
+    points = sample_points(d, 6, seed=5)
+    for name, function in functions_of(d):
+        for i in real_arguments(d):
+            shared = points[i][0]
+            mixed = [np.full(6, shared) if j == i else column for j, column in enumerate(points)]
+            finite = np.isfinite(function(NUMPY, *mixed))
+            some = [column[finite] for column in mixed]
+
+            def along(x, i=i, function=function, some=some):
+                return np.sum(function(AUTOGRAD, *some[:i], x, *some[i + 1 :]))
+
+            _, entries = value_and_grad(along, some[i].astype(float))
+            _, total = value_and_grad(along, np.float64(shared))
+            message = f"{name} in {d.args[i][0]}"
+            assert np.shape(total) == (), message
+            assert_allclose(total, np.sum(entries), rtol=1e-10, atol=1e-12, err_msg=message)
+
+
 @each
 def test_both_namespaces_agree(d):
     points = sample_points(d, 5)

@@ -32,7 +32,8 @@ def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:
 
 def _weight(xp: Namespace, z: Array, tau: Array) -> Array:
     """tau right of the location, 1 - tau left of it."""
-    return xp.np.where(z < 0, 1.0 - tau, tau)
+    left = (z < 0) * 1.0
+    return left * (1.0 - tau) + (1.0 - left) * tau
 
 
 @reals

@@ -26,7 +26,7 @@ def log_density(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
 
 @reals
 def lccdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
-    value = xp.np.where(y > y_min, -alpha * xp.np.log(xp.np.where(y > y_min, y, y_min) / y_min), 0.0)
+    value = -alpha * xp.np.log(xp.np.maximum(y, y_min) / y_min)
     return guarded(xp, (y_min > 0) & (alpha > 0), value)
 
 
