@@ -11,7 +11,7 @@ class Family(Protocol):
     """Distributions q over R^dim that map standard noise z to u = T(params, z).
 
     A family holds no state: `params` is one flat vector of length `size`, passed to every method, so that
-    step rules and stopping rules need not know what is in it. Shapes: z (n, dim of the noise), u (n, dim).
+    step rules and stopping rules need not know what is in it. Shapes: z (n, noise_dim), u (n, dim).
     """
 
     @property
@@ -19,6 +19,9 @@ class Family(Protocol):
 
     @property
     def size(self) -> int: ...
+
+    @property
+    def noise_dim(self) -> int: ...
 
     def start(self, mu: Array, scale: float = 1.0) -> Array:
         """Parameters of the member with mean `mu` (dim,) and independent coordinates of sd `scale`."""

@@ -26,6 +26,10 @@ class FullRank:
     def size(self) -> int:
         return self.dim + self.dim * (self.dim + 1) // 2
 
+    @property
+    def noise_dim(self) -> int:
+        return self.dim
+
     def start(self, mu: Array, scale: float = 1.0) -> Array:
         params = np.zeros(self.size)
         params[: self.dim] = mu

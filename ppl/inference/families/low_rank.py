@@ -29,12 +29,16 @@ class LowRank:
     def size(self) -> int:
         return self.dim * (2 + self.rank)
 
+    @property
+    def noise_dim(self) -> int:
+        return self.dim + self.rank
+
     def start(self, mu: Array, scale: float = 1.0) -> Array:
         """F = 0 is a saddle of the ELBO, which the noise of the first gradients leaves."""
         return np.concatenate([mu, np.full(self.dim, np.log(scale)), np.zeros(self.dim * self.rank)])
 
     def noise(self, n: int, rng: np.random.Generator) -> Array:
-        return rng.standard_normal((n, self.dim + self.rank))
+        return rng.standard_normal((n, self.noise_dim))
 
     def transform(self, params: Array, z: Array) -> Array:
         return self.mean(params) + self._s(params) * self._correlate(params, z)

@@ -19,6 +19,10 @@ class MeanField:
     def size(self) -> int:
         return 2 * self.dim
 
+    @property
+    def noise_dim(self) -> int:
+        return self.dim
+
     def start(self, mu: Array, scale: float = 1.0) -> Array:
         return np.concatenate([mu, np.full(self.dim, np.log(scale))])
 

@@ -22,6 +22,7 @@ def params(family):
 
 def test_params_have_the_size_the_family_says(family):
     assert family.start(np.zeros(DIM)).shape == (family.size,)
+    assert family.noise(4, np.random.default_rng(0)).shape == (4, family.noise_dim)
 
 
 def test_start_has_the_mean_and_scale_asked_for(family):

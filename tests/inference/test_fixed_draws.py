@@ -1,0 +1,100 @@
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from toy_targets import Gaussian, HalfSpace, Quartic, correlated, numeric_gradient, params_of
+
+from ppl.errors import InferenceError
+from ppl.inference.families import FAMILIES
+from ppl.inference.fixed_draws import fit_fixed_draws, fixed_noise, negative_elbo
+from ppl.inference.outcome import Ending
+
+
+def rng():
+    return np.random.default_rng(3)
+
+
+@pytest.mark.parametrize("dim", [1, 3, 10])
+def test_noise_is_centred_and_white(dim):
+    z = fixed_noise(64, dim, rng())
+    np.testing.assert_allclose(z.mean(axis=0), 0, atol=1e-12)
+    np.testing.assert_allclose(z.T @ z / 64, np.eye(dim), atol=1e-12)
+
+
+def test_noise_in_more_dimensions_than_points_has_unit_variances():
+    z = fixed_noise(32, 100, rng())
+    np.testing.assert_allclose(z.std(axis=0), 1)
+    np.testing.assert_allclose(z.mean(axis=0), 0, atol=1e-12)
+
+
+def test_mean_of_a_smooth_function_is_nearer_than_by_plain_draws():
+    def error(z):
+        return abs(np.exp(0.5 * z).sum(axis=1).mean() - 3 * np.exp(0.125))
+
+    fixed = np.mean([error(fixed_noise(256, 3, np.random.default_rng(k))) for k in range(20)])
+    plain = np.mean([error(np.random.default_rng(k).normal(size=(256, 3))) for k in range(20)])
+    assert fixed < plain / 5
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_objective_has_its_gradient(name):
+    family = FAMILIES[name](3)
+    params = params_of(family, 3)
+    objective = negative_elbo(
+        Quartic(np.array([1.0, -0.5, 2.0])), family, fixed_noise(32, family.noise_dim, rng()), 5.0
+    )
+    numeric = numeric_gradient(lambda p: objective(p)[0], params)
+    np.testing.assert_allclose(objective(params)[1], numeric, rtol=1e-5, atol=1e-6)
+
+
+def test_a_gaussian_is_found_exactly():
+    target, full, mean_field = correlated(4), FAMILIES["fullrank"](4), FAMILIES["meanfield"](4)
+    fit = fit_fixed_draws(target, full, full.start(np.zeros(4)), rng())
+    assert fit.outcome.converged and fit.gradients < 64 * 200
+    np.testing.assert_allclose(full.mean(fit.params), target.mean, atol=1e-3)
+    np.testing.assert_allclose(full.covariance(fit.params), target.covariance, atol=2e-3)
+    fit = fit_fixed_draws(target, mean_field, mean_field.start(np.zeros(4)), rng())
+    np.testing.assert_allclose(mean_field.mean(fit.params), target.mean, atol=1e-3)
+    np.testing.assert_allclose(mean_field.scales(fit.params), np.diag(target.precision) ** -0.5, rtol=1e-3)
+
+
+def test_a_quartic_is_found_to_the_accuracy_promised():
+    """Its mean-field ELBO is in closed form: E u^4 = m^4 + 6 m^2 s^2 + 3 s^4."""
+    slope = np.array([1.0, -0.5, 4.0])
+
+    def closed_form(params):
+        m, omega = params[:3], params[3:]
+        s2 = np.exp(2 * omega)
+        return -np.sum(slope * m - (m**4 + 6 * m**2 * s2 + 3 * s2**2) / 4 + omega)
+
+    best = minimize(closed_form, np.zeros(6)).x
+    family = FAMILIES["meanfield"](3)
+    fit = fit_fixed_draws(Quartic(slope), family, family.start(np.zeros(3)), rng())
+    assert fit.outcome.converged and fit.shift < 0.05
+    assert np.abs((fit.params[:3] - best[:3]) / np.exp(best[3:])).max() < 0.05
+    np.testing.assert_allclose(fit.params[3:], best[3:], atol=0.05)
+
+
+def test_constants_and_units_change_nothing():
+    target, family = correlated(3), FAMILIES["meanfield"](3)
+    shifted = Gaussian(target.mean, target.covariance, shift=1e5)
+    fits = [fit_fixed_draws(t, family, family.start(np.zeros(3)), rng()) for t in (target, shifted)]
+    np.testing.assert_allclose(fits[0].params, fits[1].params, atol=1e-3)
+
+
+def test_same_seed_same_bytes():
+    family = FAMILIES["meanfield"](3)
+    one, two = (fit_fixed_draws(correlated(3), family, family.start(np.zeros(3)), rng()) for _ in range(2))
+    assert one.params.tobytes() == two.params.tobytes()
+
+
+def test_a_wall_that_more_draws_run_into_ends_the_doubling_with_what_there_is():
+    family = FAMILIES["meanfield"](2)
+    fit = fit_fixed_draws(HalfSpace(2, -3.0), family, family.start(np.array([2.0, 5.0]), scale=0.1), rng())
+    assert fit.outcome.ending is Ending.DIVERGED and "line 7" in fit.outcome.reason
+    assert np.abs(family.mean(fit.params)).max() < 0.05
+
+
+def test_a_start_outside_the_support_names_the_statement():
+    family = FAMILIES["meanfield"](2)
+    with pytest.raises(InferenceError, match="line 7"):
+        fit_fixed_draws(HalfSpace(2, 1.0), family, family.start(np.zeros(2)), rng())
