@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace, with_partials
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import first_element, number
@@ -19,13 +19,19 @@ from ppl.stdlib.constraints.sentences import first_element, number
 Rule = Callable[[Namespace, Array, Array, Array], tuple[Array, ...]]  # (xp, value, lower, upper)
 
 
-def log_sigmoid(xp: Namespace, u: Array) -> Array:
+@with_partials(lambda xp, ans, u: xp.special.expit(-u))
+def log_inv_logit(xp: Namespace, u: Array) -> Array:
     return -xp.np.logaddexp(0.0, -u)
 
 
+@with_partials(lambda xp, ans, u: -xp.np.tanh(0.5 * u))
+def log_inv_logit_slope(xp: Namespace, u: Array) -> Array:
+    """log(inv_logit(u) inv_logit(-u))."""
+    return -xp.np.abs(u) - 2.0 * xp.np.log1p(xp.np.exp(-xp.np.abs(u)))
+
+
 def _interval(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    log_slope = xp.np.log(b - a) + log_sigmoid(xp, u) + log_sigmoid(xp, -u)
-    return a + (b - a) * xp.special.expit(u), log_slope
+    return a + (b - a) * xp.special.expit(u), xp.np.log(b - a) + log_inv_logit_slope(xp, u)
 
 
 def _above(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
@@ -33,7 +39,7 @@ def _above(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _above_softplus(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return a + xp.np.logaddexp(0.0, u), log_sigmoid(xp, u)
+    return a + xp.np.logaddexp(0.0, u), log_inv_logit(xp, u)
 
 
 def _below(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:

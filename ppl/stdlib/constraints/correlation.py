@@ -10,8 +10,14 @@ from functools import partial
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace
-from ppl.stdlib.constraints.layout import Places, place, strictly_lower_by_columns, strictly_lower_by_rows
+from ppl.arrays import NUMPY, Array, Namespace, with_partials, with_vjps
+from ppl.stdlib.constraints.layout import (
+    Places,
+    place,
+    squared,
+    strictly_lower_by_columns,
+    strictly_lower_by_rows,
+)
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import (
     TOLERANCE,
@@ -25,16 +31,32 @@ from ppl.stdlib.constraints.sentences import (
 from ppl.stdlib.functions.symmetric import cholesky_decompose
 
 
+@with_partials(lambda xp, ans, u: -2.0 * xp.np.tanh(u))
 def _log_one_minus_squared_tanh(xp: Namespace, u: Array) -> Array:
     """log(1 - tanh(u)^2) = -2 log cosh(u)."""
     return 2.0 * (math.log(2.0) - xp.np.logaddexp(u, -u))
 
 
-def _factor(xp: Namespace, u: Array, log_rest: Array, shape: Shape, places: Places) -> Array:
-    rests = place(xp, log_rest, shape, places)
-    used = xp.np.cumsum(rests, axis=-1) - rests
+def _rests(xp: Namespace, u: Array, shape: Shape, places: Places) -> Array:
+    """prod_{j' < j} sqrt(1 - z_ij'^2) for every (i, j)."""
+    logs = place(xp, _log_one_minus_squared_tanh(xp, u), shape, places)
+    return xp.np.exp(0.5 * (xp.np.cumsum(logs, axis=-1) - logs))
+
+
+def _factor_adjoint(xp: Namespace, g: Array, ans: Array, u: Array, shape: Shape, places: Places) -> Array:
+    """u_ij moves L_ij itself and, through what it leaves, every L_ik with k > j."""
+    moved = g * ans
+    later = xp.np.cumsum(moved[..., ::-1], axis=-1)[..., ::-1] - moved
+    direct = g * _rests(xp, u, shape, places)
+    z = xp.np.tanh(u)
+    slope = xp.np.exp(_log_one_minus_squared_tanh(xp, u))
+    return slope * direct[(..., *places)] - z * later[(..., *places)]
+
+
+@with_vjps(_factor_adjoint, None, None)
+def _factor(xp: Namespace, u: Array, shape: Shape, places: Places) -> Array:
     partials = place(xp, xp.np.tanh(u), shape, places) + np.eye(shape[0])
-    return partials * xp.np.exp(0.5 * used)
+    return partials * _rests(xp, u, shape, places)
 
 
 def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
@@ -42,7 +64,7 @@ def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Ar
     rows, columns = places = strictly_lower_by_rows(shape[0])
     log_rest = _log_one_minus_squared_tanh(xp, u)
     log_jacobian = xp.np.sum((1.0 + 0.5 * (rows - columns - 1)) * log_rest)
-    return _factor(xp, u, log_rest, shape, places), log_jacobian
+    return _factor(xp, u, shape, places), log_jacobian
 
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
@@ -50,8 +72,7 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     _, columns = places = strictly_lower_by_columns(shape[0])
     log_rest = _log_one_minus_squared_tanh(xp, u)
     log_jacobian = xp.np.sum((1.0 + 0.5 * (shape[0] - columns - 2)) * log_rest)
-    factor = _factor(xp, u, log_rest, shape, places)
-    return xp.np.matmul(factor, xp.np.swapaxes(factor, -1, -2)), log_jacobian
+    return squared(xp, _factor(xp, u, shape, places)), log_jacobian
 
 
 def _partial_correlations(xp: Namespace, factor: Array, places: Places) -> Array:
@@ -72,11 +93,11 @@ def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
 
 
 def _not_unit_rows(x: np.ndarray) -> str | None:
-    for i, squared in enumerate(np.sum(x * x, axis=1)):
-        if not abs(squared - 1) <= TOLERANCE:
+    for i, total in enumerate(np.sum(x * x, axis=1)):
+        if not abs(total - 1) <= TOLERANCE:
             return (
                 f"is not the factor of a correlation matrix: the squares of row {i + 1} sum to "
-                f"{number(squared)}, but must sum to 1 (tolerance {TOLERANCE:g})"
+                f"{number(total)}, but must sum to 1 (tolerance {TOLERANCE:g})"
             )
     return None
 

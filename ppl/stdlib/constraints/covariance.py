@@ -9,8 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace
-from ppl.stdlib.constraints.layout import Places, count, lower_by_rows, place
+from ppl.arrays import NUMPY, Array, Namespace, with_vjps
+from ppl.stdlib.constraints.layout import Places, count, lower_by_rows, place, squared
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import (
     each,
@@ -27,13 +27,24 @@ def _diagonal(places: Places) -> np.ndarray:
     return np.flatnonzero(places[0] == places[1])
 
 
+def _factor_adjoint(xp: Namespace, g: Array, ans: Array, u: Array, shape: Shape) -> Array:
+    places = lower_by_rows(shape)
+    slopes = xp.np.where(places[0] == places[1], ans[(..., *places)], 1.0)
+    return g[(..., *places)] * slopes
+
+
+@with_vjps(_factor_adjoint, None)
+def _factor(xp: Namespace, u: Array, shape: Shape) -> Array:
+    places = lower_by_rows(shape)
+    on_diagonal = places[0] == places[1]
+    elements = xp.np.where(on_diagonal, xp.np.exp(xp.np.where(on_diagonal, u, 0.0)), u)
+    return place(xp, elements, shape, places)
+
+
 def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """log|J| = sum of the elements of u on the diagonal."""
-    places = lower_by_rows(shape)
-    diagonal = _diagonal(places)
-    log_scales = u[..., diagonal]
-    elements = xp.put(xp.own(u), (..., diagonal), xp.np.exp(log_scales))
-    return place(xp, elements, shape, places), xp.np.sum(log_scales)
+    rows, columns = lower_by_rows(shape)
+    return _factor(xp, u, shape), xp.np.sum((rows == columns) * u)
 
 
 def unconstrain_cholesky(xp: Namespace, x: Array, shape: Shape) -> Array:
@@ -46,11 +57,10 @@ def unconstrain_cholesky(xp: Namespace, x: Array, shape: Shape) -> Array:
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """X = L L' with log|J| = K log 2 + sum_i (K - i + 2) log L_ii."""
     size = shape[0]
-    factor, _ = constrain_cholesky(xp, u, shape)
-    log_scales = u[..., _diagonal(lower_by_rows(shape))]
-    weights = size + 1.0 - np.arange(size)
-    log_jacobian = xp.np.sum(weights * log_scales) + size * math.log(2.0) * count(u, 1)
-    return xp.np.matmul(factor, xp.np.swapaxes(factor, -1, -2)), log_jacobian
+    rows, columns = lower_by_rows(shape)
+    weights = (rows == columns) * (size + 1.0 - rows)
+    log_jacobian = xp.np.sum(weights * u) + size * math.log(2.0) * count(u, 1)
+    return squared(xp, _factor(xp, u, shape)), log_jacobian
 
 
 def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:

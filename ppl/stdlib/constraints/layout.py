@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.constraints.record import Shape
 
 Places = tuple[np.ndarray, np.ndarray]  # rows and columns, 0-based
@@ -55,3 +55,13 @@ def place(xp: Namespace, values: Array, shape: Shape, places: Places) -> Array:
 def count(u: Any, axes: int) -> int:
     """How many values lie along the leading array axes of `u`."""
     return math.prod(u.shape[: u.ndim - axes])
+
+
+def _squared_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array) -> Array:
+    return xp.np.matmul(g + xp.np.swapaxes(g, -1, -2), lower)
+
+
+@with_vjps(_squared_adjoint)
+def squared(xp: Namespace, lower: Array) -> Array:
+    """L L'."""
+    return xp.np.matmul(lower, xp.np.swapaxes(lower, -1, -2))

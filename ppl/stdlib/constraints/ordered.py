@@ -4,16 +4,31 @@ from functools import partial
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace, with_vjps
 from ppl.stdlib.constraints.layout import flat_shape
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import each, number
 
 
+def _is_step(u: Array) -> np.ndarray:
+    """False for the first element, which is where the vector starts."""
+    return np.arange(u.shape[-1]) > 0
+
+
+def _increasing_adjoint(xp: Namespace, g: Array, ans: Array, u: Array) -> Array:
+    later = xp.np.cumsum(g[..., ::-1], axis=-1)[..., ::-1]
+    return later * xp.np.where(_is_step(u), xp.np.exp(xp.np.where(_is_step(u), u, 0.0)), 1.0)
+
+
+@with_vjps(_increasing_adjoint)
+def _increasing(xp: Namespace, u: Array) -> Array:
+    steps = xp.np.concatenate([u[..., :1], xp.np.exp(u[..., 1:])], axis=-1)
+    return xp.np.cumsum(steps, axis=-1)
+
+
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """x_1 = u_1, x_k = x_{k-1} + exp(u_k)."""
-    steps = xp.np.concatenate([u[..., :1], xp.np.exp(u[..., 1:])], axis=-1)
-    return xp.np.cumsum(steps, axis=-1), xp.np.sum(u[..., 1:])
+    return _increasing(xp, u), xp.np.sum(_is_step(u) * u)
 
 
 def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:

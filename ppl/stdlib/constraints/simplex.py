@@ -9,19 +9,35 @@ from functools import partial
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace, with_vjps
 from ppl.stdlib.constraints.layout import count, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 from ppl.stdlib.constraints.sum_to_zero import contract, expand
 
 
-def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
-    size = u.shape[-1] + 1
+def _log_weights(xp: Namespace, u: Array) -> Array:
     z = expand(xp, u)
-    log_total = xp.special.logsumexp(z, axis=-1, keepdims=True)
-    # sum_k log x_k = -K log_total, since z sums to zero
-    return xp.np.exp(z - log_total), -size * xp.np.sum(log_total) + 0.5 * math.log(size) * count(u, 1)
+    z = z - xp.np.max(z, axis=-1, keepdims=True)
+    return z - xp.np.log(xp.np.sum(xp.np.exp(z), axis=-1, keepdims=True))
+
+
+def _weights_adjoint(xp: Namespace, g: Array, x: Array, u: Array) -> Array:
+    return contract(xp, x * (g - xp.np.sum(g * x, axis=-1, keepdims=True)))
+
+
+@with_vjps(_weights_adjoint)
+def _weights(xp: Namespace, u: Array) -> Array:
+    return xp.np.exp(_log_weights(xp, u))
+
+
+@with_vjps(lambda xp, g, ans, u: -g * (u.shape[-1] + 1) * contract(xp, _weights(xp, u)))
+def _log_jacobian(xp: Namespace, u: Array) -> Array:
+    return xp.np.sum(_log_weights(xp, u)) + 0.5 * math.log(u.shape[-1] + 1) * count(u, 1)
+
+
+def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    return _weights(xp, u), _log_jacobian(xp, u)
 
 
 def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:

@@ -8,12 +8,17 @@ from functools import partial
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace, with_vjps
 from ppl.stdlib.constraints.layout import flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 
 
+def _transpose_of_expand(xp: Namespace, g: Array, ans: Array, u: Array) -> Array:
+    return contract(xp, g)
+
+
+@with_vjps(_transpose_of_expand)
 def expand(xp: Namespace, u: Array) -> Array:
     """(..., N) -> (..., N + 1): x_k = sum_{n >= k} w_n - (k - 1) w_{k-1} with w_n = u_n / sqrt(n (n + 1))."""
     n = np.arange(1, u.shape[-1] + 1)
@@ -23,6 +28,7 @@ def expand(xp: Namespace, u: Array) -> Array:
     return xp.np.concatenate([tails, zero], axis=-1) - xp.np.concatenate([zero, n * w], axis=-1)
 
 
+@with_vjps(lambda xp, g, ans, x: expand(xp, g))
 def contract(xp: Namespace, x: Array) -> Array:
     """The transpose of `expand`, its inverse: u_n = (x_1 + ... + x_n - n x_{n+1}) / sqrt(n (n + 1))."""
     n = np.arange(1, x.shape[-1])
