@@ -10,8 +10,8 @@ from typing import Any
 from ppl.stdlib.functions.constraint_maps import SCALARS, STRUCTURED, Map, Transform
 from ppl.stdlib.record import Function, Impl, Overload
 
-MAX_DIMS = 3
-"""Array axes that the functions of structured types take."""
+MAX_DIMS = 7
+"""Array axes that the functions of structured types take, as many as in Stan."""
 
 
 def _value(constrain: Map) -> Impl:
