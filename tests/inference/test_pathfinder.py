@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+from toy_targets import Gaussian, HalfSpace, Logistic, correlated
+
+from ppl.errors import InferenceError
+from ppl.inference.lbfgs_path import Curvature, lbfgs_path
+from ppl.inference.pathfinder import pathfinder
+
+
+def rng():
+    return np.random.default_rng(4)
+
+
+class EightSchools:
+    """The centred parametrisation, (mu, log tau, theta), whose density is unbounded as tau vanishes."""
+
+    dim = 10
+    y = np.array([28.0, 8, -3, 7, -1, 1, 18, 12])
+    sigma = np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
+
+    def log_density(self, u):
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u):
+        mu, log_tau, theta = u[0], u[1], u[2:]
+        tau = np.exp(log_tau)
+        spread, residual, odds = (theta - mu) / tau, (self.y - theta) / self.sigma, (tau / 5) ** 2
+        value = -0.5 * (mu**2 / 25 + spread @ spread + residual @ residual) - np.log1p(odds) - 7 * log_tau
+        in_log_tau = spread @ spread - 7 - 2 * odds / (1 + odds)
+        in_theta = residual / self.sigma - spread / tau
+        return value, np.concatenate([[-mu / 25 + spread.sum() / tau, in_log_tau], in_theta])
+
+    def explain(self, u):
+        return ""
+
+
+def test_colour_gives_the_dense_covariance_and_its_determinant():
+    points = list(lbfgs_path(correlated(5), np.ones(5)))
+    curvature = points[-1].curvature
+    coloured, half_log_det = curvature.colour(np.eye(5))
+    np.testing.assert_allclose(coloured.T @ coloured, curvature.dense(), rtol=1e-8, atol=1e-10)
+    assert half_log_det == pytest.approx(0.5 * np.linalg.slogdet(curvature.dense())[1])
+    np.testing.assert_allclose(curvature.variances, np.diag(curvature.dense()))
+    np.testing.assert_allclose(curvature.times(np.ones(5)), curvature.dense() @ np.ones(5))
+
+
+def test_curvature_maps_the_last_change_of_gradient_to_the_last_step():
+    """The secant equation, which defines a quasi-Newton method."""
+    points = list(lbfgs_path(correlated(5), np.ones(5)))
+    s = points[-1].u - points[-2].u
+    y = points[-2].gradient - points[-1].gradient
+    np.testing.assert_allclose(points[-1].curvature.times(y), s, rtol=1e-6, atol=1e-12)
+
+
+def test_a_curvature_without_pairs_is_its_diagonal():
+    curvature = Curvature(np.array([1.0, 4.0]), np.zeros((2, 0)), np.zeros((0, 0)))
+    coloured, half_log_det = curvature.colour(np.eye(2))
+    np.testing.assert_allclose(coloured, np.diag([1.0, 2.0]))
+    assert half_log_det == pytest.approx(np.log(2))
+
+
+def test_a_gaussian_is_found_to_the_log_evidence():
+    target = correlated(4)
+    target = Gaussian(target.mean, target.covariance, shift=3.0)
+    found = pathfinder(target, np.full(4, 2.0), rng())
+    np.testing.assert_allclose(found.mean, target.mean, atol=0.02)
+    assert found.elbo == pytest.approx(3.0, abs=0.3)
+    sd = np.sqrt(np.diag(target.covariance))
+    np.testing.assert_allclose(np.sqrt(found.curvature.variances), sd, rtol=0.3)
+
+
+def test_a_logistic_regression_is_found_within_its_posterior():
+    x = np.column_stack([np.ones(200), np.random.default_rng(0).normal(size=(200, 3))])
+    y = (x @ [0.5, 1.0, -1.0, 0.0] + np.random.default_rng(1).logistic(size=200) > 0).astype(float)
+    target = Logistic(x, y)
+    found = pathfinder(target, np.zeros(4), rng())
+    gradient = target.log_density_gradient(found.mean)[1]
+    assert np.abs(gradient * np.sqrt(found.curvature.variances)).max() < 0.3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_funnel_does_not_draw_it_to_the_bottom(seed):
+    rng = np.random.default_rng(seed)
+    start = rng.uniform(-2, 2, 10)
+    with np.errstate(all="ignore"):
+        bottom = list(lbfgs_path(EightSchools(), start))[-1]
+        found = pathfinder(EightSchools(), start, rng)
+    assert bottom.u[1] < -5  # where the search for a mode ends
+    assert found.mean[1] > -2  # log tau is 0.8 with sd 1.1
+
+
+def test_draws_come_with_their_log_densities():
+    target = correlated(3)
+    found = pathfinder(target, np.ones(3), rng(), elbo_draws=7)
+    assert found.draws.shape == (7, 3)
+    np.testing.assert_allclose(found.log_p, [target.log_density(u) for u in found.draws])
+    covariance = found.curvature.dense()
+    off = found.draws - found.mean
+    quadratic = np.einsum("ij,ij->i", off, np.linalg.solve(covariance, off.T).T)
+    log_q = -0.5 * (quadratic + np.linalg.slogdet(2 * np.pi * covariance)[1])
+    np.testing.assert_allclose(found.log_q, log_q, rtol=1e-6)
+
+
+def test_same_seed_same_bytes():
+    one, two = (pathfinder(correlated(3), np.ones(3), rng()) for _ in range(2))
+    assert one.mean.tobytes() == two.mean.tobytes() and one.elbo == two.elbo
+
+
+def test_no_finite_elbo_anywhere_is_an_error_that_says_what_to_do():
+    with pytest.raises(InferenceError, match="Start from random values"):
+        pathfinder(HalfSpace(1, -1e-3), np.array([0.5]), rng())
