@@ -89,8 +89,12 @@ def _sum_of(*scalars: Array) -> Array:
 _add_all = primitive(_sum_of)
 defvjp_argnums(_add_all, lambda argnums, ans, args, kwargs: lambda g: [g] * len(argnums))
 
-NUMPY = Namespace("numpy", np, scipy.special, np.linalg, scipy.linalg, _put_in_place, np.array, lambda x: x, _sum_of)
-AUTOGRAD = Namespace("autograd", anp, asp_special, anp_linalg, asp_linalg, _put_copy, lambda x: x, _unbox, _add_all)
+NUMPY = Namespace(
+    "numpy", np, scipy.special, np.linalg, scipy.linalg, _put_in_place, np.array, lambda x: x, _sum_of
+)
+AUTOGRAD = Namespace(
+    "autograd", anp, asp_special, anp_linalg, asp_linalg, _put_copy, lambda x: x, _unbox, _add_all
+)
 
 Value = Callable[..., Array]
 Partial = Callable[..., Array]
@@ -118,10 +122,16 @@ class Node:
 
     def _pullback(self, i: int, vjp: Vjp) -> Callable[..., Callable[[Array], Array]]:
         def pullback(ans: Array, *args: Array) -> Callable[[Array], Array]:
-            meta = anp.metadata(args[i])
-            return lambda g: unbroadcast(vjp(AUTOGRAD, g, ans, *args), meta)
+            return lambda g: _summed_to(args[i], vjp(AUTOGRAD, g, ans, *args))
 
         return pullback
+
+
+def _summed_to(target: Array, adjoint: Array) -> Array:
+    """The adjoint summed over the axes along which `target` was broadcast."""
+    if np.shape(adjoint) == np.shape(target):
+        return adjoint
+    return unbroadcast(adjoint, anp.metadata(target))
 
 
 def with_vjps(*vjps: Vjp | None) -> Callable[[Value], Node]:

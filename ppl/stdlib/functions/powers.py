@@ -4,7 +4,14 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Function, unary
 
 
+def _is_two(y: Array) -> bool:
+    """Squares are what most programs write with `^`, and need no logarithm."""
+    return isinstance(y, int | float) and y == 2
+
+
 def _by_base(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
+    if _is_two(y):
+        return 2.0 * x
     return xp.np.where(y == 0, 0.0, y * power(xp, xp.np.where(y == 0, 1.0, x), y - 1))
 
 
@@ -16,7 +23,7 @@ def _by_exponent(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
 @with_partials(_by_base, _by_exponent)
 def power(xp: Namespace, x: Array, y: Array) -> Array:
     """x^y as a real: nan, not complex, for a negative base and a fractional exponent."""
-    return xp.np.power(x, 1.0 * y)
+    return 1.0 * x * x if _is_two(y) else xp.np.power(x, 1.0 * y)
 
 
 @with_partials(lambda xp, ans, x: 2.0 * x)
