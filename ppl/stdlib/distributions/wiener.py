@@ -24,9 +24,9 @@ SWITCH = 0.5  # the scaled time t / alpha^2 at which the series take over from e
 ODD = np.arange(1.0, 12.0, 2.0)
 WHOLE = np.arange(1.0, 8.0)
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)
-TIME_NODES, START_NODES = np.repeat(NODES, 24), np.tile(NODES, 24)
-LOG_WEIGHTS = np.log(0.25 * np.outer(WEIGHTS, WEIGHTS)).ravel()
+TIMES, STARTS = np.polynomial.legendre.leggauss(48), np.polynomial.legendre.leggauss(12)
+TIME_NODES, START_NODES = (nodes.ravel() for nodes in np.meshgrid(TIMES[0], STARTS[0], indexing="ij"))
+LOG_WEIGHTS = np.log(0.25 * np.outer(TIMES[1], STARTS[1])).ravel()
 
 
 def _small_time(xp: Namespace, s: Array, w: Array) -> Array:
@@ -86,7 +86,8 @@ def log_density(
     xp: Namespace, y: Array, alpha: Array, tau: Array, beta: Array, delta: Array, *variability: Array
 ) -> Array:
     """The log density with up to three of (var_delta, var_beta, var_tau); those left out are zero."""
-    var_delta, var_beta, var_tau = (*variability, *(np.float64(0.0),) * (3 - len(variability)))
+    none = np.float64(0.0)
+    var_delta, var_beta, var_tau = [*variability, none, none, none][:3]
     valid = (alpha > 0) & (tau >= 0) & (beta > 0.5 * var_beta) & (beta < 1.0 - 0.5 * var_beta)
     valid = valid & (var_delta >= 0) & (var_beta >= 0) & (var_tau >= 0)
     t = xp.np.where(y > tau, y - tau, 1.0)

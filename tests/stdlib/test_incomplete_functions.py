@@ -1,0 +1,87 @@
+"""The incomplete gamma and beta functions: derivatives in the shapes, logs that would underflow, identities.
+
+Reference values were computed with 50 digits from the definitions.
+"""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
+from ppl.stdlib.special import incomplete_beta, incomplete_gamma
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+
+def slope(f, x):
+    return value_and_grad(f, np.float64(x))[1]
+
+
+@pytest.mark.parametrize(
+    ("a", "x", "expected"),
+    [
+        (0.01, 0.5, -0.56554591171525777),
+        (2.0, 2.0, -0.29400469074623089),
+        (3.0, 50.0, -7.5520569174463671e-19),
+        (50.0, 2.0, -1.6840322687939966e-50),
+        (1000.0, 990.0, -0.012057749285283054),
+        (1e4, 10100.0, -0.0024156880031763667),
+    ],
+)
+def test_gamma_slope_in_the_shape(a, x, expected):
+    assert slope(lambda t: incomplete_gamma.lower(AUTOGRAD, t, x), a) == pytest.approx(expected, rel=1e-10)
+    assert slope(lambda t: incomplete_gamma.upper(AUTOGRAD, t, x), a) == pytest.approx(-expected, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "x", "in_a", "in_b"),
+    [
+        (2.0, 3.0, 0.4, -0.24086937608755657, 0.15634433641359878),
+        (0.5, 0.5, 0.99, -0.088188507723580708, 0.33265796074017652),
+        (50.0, 0.5, 0.999, -0.0024071967163648132, 0.75625555390558268),
+        (1000.0, 2000.0, 0.34, -0.0075717604669296077, 0.0038425371618643806),
+    ],
+)
+def test_beta_slopes_in_the_shapes(a, b, x, in_a, in_b):
+    lower, upper = incomplete_beta.lower, incomplete_beta.upper
+    assert slope(lambda t: lower(AUTOGRAD, t, b, x, 1.0 - x), a) == pytest.approx(in_a, rel=1e-10)
+    assert slope(lambda t: lower(AUTOGRAD, a, t, x, 1.0 - x), b) == pytest.approx(in_b, rel=1e-10)
+    assert slope(lambda t: upper(AUTOGRAD, t, b, x, 1.0 - x), a) == pytest.approx(-in_a, rel=1e-10)
+    assert slope(lambda t: upper(AUTOGRAD, a, t, x, 1.0 - x), b) == pytest.approx(-in_b, rel=1e-10)
+
+
+def test_logs_go_on_where_the_values_underflow():
+    assert incomplete_gamma.log_lower(NUMPY, 5.0, 1e-80) == pytest.approx(-925.8215289404003, rel=1e-14)
+    assert incomplete_gamma.log_upper(NUMPY, 3.0, 900.0) == pytest.approx(-887.08613543351505, rel=1e-14)
+    log_i = incomplete_beta.log_lower(NUMPY, 300.0, 2.0, 1e-3, 1.0 - 1e-3)
+    assert log_i == pytest.approx(-2066.6204706046466, rel=1e-14)
+
+
+@pytest.mark.parametrize("log_function", [incomplete_gamma.log_lower, incomplete_gamma.log_upper])
+def test_gamma_logs_join_smoothly_where_the_methods_change(log_function):
+    x = np.array([2.9, 3.0 - 1e-9, 3.0, 3.0 + 1e-9, 3.1])
+    _, slopes = value_and_grad(lambda a: np.sum(log_function(AUTOGRAD, a, x)), np.full(5, 2.0))
+    assert_allclose(slopes[1:4], slopes[2], rtol=1e-8)
+
+
+def test_gamma_recurrence():
+    """P(a + 1, x) = P(a, x) - x^a exp(-x) / Gamma(a + 1), DLMF 8.8.5, and its derivative in x."""
+    a, x = np.array([0.3, 2.0, 40.0]), np.array([0.1, 3.0, 37.0])
+    step = np.exp(incomplete_gamma.log_density(NUMPY, a + 1.0, x))
+    difference = incomplete_gamma.lower(NUMPY, a, x) - incomplete_gamma.lower(NUMPY, a + 1.0, x)
+    assert_allclose(difference, step, rtol=1e-12)
+
+
+def test_at_the_ends():
+    assert incomplete_gamma.lower(NUMPY, 2.0, 0.0) == 0.0
+    assert incomplete_gamma.log_lower(NUMPY, 2.0, np.float64(0.0)) == -np.inf
+    assert incomplete_gamma.log_upper(NUMPY, 2.0, np.float64(np.inf)) == -np.inf
+    assert incomplete_beta.log_lower(NUMPY, 2.0, 3.0, np.float64(0.0), np.float64(1.0)) == -np.inf
+    assert incomplete_beta.log_upper(NUMPY, 2.0, 3.0, np.float64(0.0), np.float64(1.0)) == 0.0
+
+
+def test_a_point_does_not_depend_on_its_neighbours():
+    a, x = np.array([0.5, 30.0, 1000.0]), np.array([3.0, 29.0, 1100.0])
+    together = incomplete_gamma.slope(a, x, True)
+    alone = [incomplete_gamma.slope(a_i, x_i, True) for a_i, x_i in zip(a, x, strict=True)]
+    assert_allclose(together, alone, rtol=1e-13)
