@@ -55,6 +55,13 @@ class Family(Protocol):
         """Gradient of log q(u) in u, (n, dim)."""
         ...
 
+    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+        """The params of centre + A v where v has `params`; A as in `coordinates.Scaled`.
+
+        A family that ignores correlations takes A as a diagonal (dim,) only, and raises ValueError otherwise.
+        """
+        ...
+
     def mean(self, params: Array) -> Array:
         """Mean of q, (dim,)."""
         ...

@@ -66,6 +66,11 @@ class FullRank:
         score: Array = -solve_triangular(self.factor(params), z, lower=True, trans="T", check_finite=False).T
         return score
 
+    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+        matrix = np.diag(factor) if factor.ndim == 1 else factor
+        carried = (matrix @ self.factor(params)).ravel()[self._lower]
+        return np.concatenate([centre + matrix @ self.mean(params), carried])
+
     def mean(self, params: Array) -> Array:
         return params[: self.dim]
 

@@ -65,6 +65,12 @@ class LowRank:
         score: Array = -self._project(params, u)[1] / self._s(params)
         return score
 
+    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+        if factor.ndim != 1:
+            raise ValueError("A low-rank family is carried by a diagonal alone.")
+        omega, rest = params[self.dim : 2 * self.dim], params[2 * self.dim :]
+        return np.concatenate([centre + factor * self.mean(params), np.log(factor) + omega, rest])
+
     def mean(self, params: Array) -> Array:
         return params[: self.dim]
 

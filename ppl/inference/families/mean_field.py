@@ -54,6 +54,11 @@ class MeanField:
         sd = self.scales(params)
         return -((u - self.mean(params)) / sd) / sd
 
+    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+        if factor.ndim != 1:
+            raise ValueError("A mean-field family is carried by a diagonal alone.")
+        return np.concatenate([centre + factor * self.mean(params), np.log(factor) + params[self.dim :]])
+
     def mean(self, params: Array) -> Array:
         return params[: self.dim]
 

@@ -1,0 +1,49 @@
+"""A target in coordinates that are centred and scaled, so that a standard normal is a fair first guess."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ppl.inference.target import Array, Target, log_densities
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """The target as a density over v, where u = centre + A v.
+
+    `factor` is A: its diagonal (dim,), or a lower-triangular matrix (dim, dim) with a positive diagonal. The
+    log-Jacobian of the map is in the density, so the ELBO of a family is the same in both coordinates;
+    `Family.carry` brings its params back.
+    """
+
+    target: Target
+    centre: Array
+    factor: Array
+
+    @property
+    def dim(self) -> int:
+        return self.target.dim
+
+    @cached_property
+    def log_jacobian(self) -> float:
+        diagonal = self.factor if self.factor.ndim == 1 else np.diag(self.factor)
+        return float(np.log(diagonal).sum())
+
+    def to_u(self, v: Array) -> Array:
+        """The points u (..., dim) that stand for v (..., dim)."""
+        return self.centre + (self.factor * v if self.factor.ndim == 1 else v @ self.factor.T)
+
+    def log_density(self, v: Array) -> float:
+        return self.target.log_density(self.to_u(v)) + self.log_jacobian
+
+    def log_density_gradient(self, v: Array) -> tuple[float, Array]:
+        value, gradient = self.target.log_density_gradient(self.to_u(v))
+        pulled = self.factor * gradient if self.factor.ndim == 1 else gradient @ self.factor
+        return value + self.log_jacobian, pulled
+
+    def log_densities(self, vs: Array) -> Array:
+        return log_densities(self.target, self.to_u(vs)) + self.log_jacobian
+
+    def explain(self, v: Array) -> str:
+        return self.target.explain(self.to_u(v))
