@@ -4,7 +4,6 @@ Stan Functions Reference, "Double exponential (Laplace) distribution" and "Skew 
 distribution".
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -116,7 +115,7 @@ SKEW_DOUBLE_EXPONENTIAL = Distribution(
     lccdf=location_scale(skew_standard_lccdf),
     rng=skew_rng,
     constants=(
-        ((), lambda xp: math.log(2.0)),
+        ((), lambda xp: LOG_TWO),
         (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
         (("tau",), lambda xp, tau: xp.np.log(tau) + xp.np.log1p(-tau)),
     ),

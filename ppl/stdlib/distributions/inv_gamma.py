@@ -14,6 +14,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
+from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 
 
 @reals
@@ -23,8 +24,8 @@ from ppl.stdlib.special import incomplete_gamma
     lambda xp, ans, y, alpha, beta: alpha / beta - 1.0 / y,
 )
 def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
-    normaliser = alpha * xp.np.log(beta) - xp.special.gammaln(alpha)
-    value = normaliser - (alpha + 1.0) * xp.np.log(y) - beta / y
+    log_y = xp.np.log(y)
+    value = log_gamma_kernel(xp, alpha, xp.np.log(beta) - log_y) - log_y
     return guarded(xp, (alpha > 0) & (beta > 0), supported(xp, y > 0, value))
 
 

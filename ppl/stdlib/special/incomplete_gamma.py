@@ -14,6 +14,7 @@ from autograd.extend import primitive
 
 from ppl.arrays import NUMPY, Array, Namespace, with_partials
 from ppl.stdlib.special.continued_fraction import EPSILON, MAX_TERMS, Term, evaluate
+from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 from ppl.stdlib.special.log_probability import log_probability
 
 TINY = 1e-290  # below this SciPy's values lose digits, then underflow
@@ -30,7 +31,7 @@ def _series(a: Any, x: Any) -> tuple[Any, Any]:
         total, d_total = total + term, d_total + term * d_log_term
         if not np.any(term * np.maximum(1.0, -d_log_term) > EPSILON * total):
             break
-    log_p = a * np.log(x) - x - scipy.special.gammaln(a + 1.0) + np.log(total)
+    log_p = log_gamma_kernel(NUMPY, a, np.log(x)) - np.log(a) + np.log(total)
     return log_p, np.log(x) - scipy.special.digamma(a + 1.0) + d_total / total
 
 
@@ -42,7 +43,7 @@ def _fraction_terms(a: Any, x: Any) -> Iterator[Term]:
 def _fraction(a: Any, x: Any) -> tuple[Any, Any]:
     """log Q and its derivative in a, for x >= a + 1."""
     f, slope = evaluate(x + 1.0 - a, -np.ones_like(a), _fraction_terms(a, x))
-    log_q = a * np.log(x) - x - scipy.special.gammaln(a) - np.log(f)
+    log_q = log_gamma_kernel(NUMPY, a, np.log(x)) - np.log(f)
     return log_q, np.log(x) - scipy.special.digamma(a) - slope
 
 
@@ -72,7 +73,8 @@ def slope(a: Any, x: Any, lower: bool) -> Any:
 
 def log_density(xp: Namespace, a: Array, x: Array) -> Array:
     """log of dP/dx."""
-    return (a - 1.0) * xp.np.log(x) - x - xp.special.gammaln(a)
+    log_x = xp.np.log(x)
+    return log_gamma_kernel(xp, a, log_x) - log_x
 
 
 @with_partials(
