@@ -99,6 +99,11 @@ def _five_point(f: Callable, x: np.ndarray, h: np.ndarray) -> np.ndarray:
     return (8.0 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12.0 * h)
 
 
+def test_every_other_record_is_multivariate():
+    """Those have their laws in distributions/test_multivariate.py, which holds every family not elementwise."""
+    assert {d.name for d in UNIVARIATE} == {d.name for d in DISTRIBUTIONS if d.batch == "elementwise"}
+
+
 @each
 def test_every_argument_has_a_support(d):
     assert {support for _, support in d.args} <= SUPPORTS.keys()
