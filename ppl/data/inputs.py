@@ -1,0 +1,96 @@
+"""Where data come from: a mapping, JSON (also gzipped) or an .npz archive."""
+
+import gzip
+import zipfile
+import zlib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppl.data.json_text import Malformed, parse_json
+from ppl.errors import DataError
+
+READERS = (".json", ".json.gz", ".npz")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Values by name as they were given, unchecked; `label` says where from: the file, or "data"."""
+
+    values: Mapping[str, Any]
+    label: str
+
+
+def load_data(data: Mapping[str, Any] | str | Path) -> Inputs:
+    """The given mapping, or the contents of a .json, .json.gz or .npz file.
+
+    JSON is Stan's: one object, name to number or nested lists, a matrix as the list of its rows, a tuple as
+    {"1": ..., "2": ...}.  Long arrays are turned into ndarrays piece by piece, so that memory stays within a
+    few times the size of the file.
+
+    Raises:
+        DataError: the file cannot be read; malformed JSON is placed by file:line:column.
+
+    Source: CmdStan User's Guide, "JSON Format for CmdStan".
+    """
+    match data:
+        case Mapping():
+            return Inputs(_named(data), "data")
+        case str() | Path():
+            return Inputs(_read(Path(data)), str(data))
+        case _:
+            raise DataError(
+                f"data are a mapping from name to value, or the path of a file ({', '.join(READERS)}), "
+                f"not a {type(data).__name__}"
+            )
+
+
+def unknown_names(inputs: Inputs, known: Collection[str]) -> list[str]:
+    """Names in the data that the program does not declare; they are allowed, and ignored."""
+    return [name for name in inputs.values if name not in known]
+
+
+def _named(data: Mapping[Any, Any]) -> dict[str, Any]:
+    for name in data:
+        if not isinstance(name, str):
+            raise DataError(f"data: a variable's name is a string, not {name!r}, a {type(name).__name__}")
+    return dict(data)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    name = path.name.lower()
+    try:
+        if name.endswith(".npz"):
+            return _read_npz(path)
+        if name.endswith(".gz"):
+            return _read_json(path, gzip.decompress(path.read_bytes()))
+        if path.suffix in ("", ".json") or name.endswith(".json"):
+            return _read_json(path, path.read_bytes())
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    raise DataError(f"{path}: data are read from {', '.join(READERS)}; {path.suffix} is not known")
+
+
+def _read_json(path: Path, text: bytes) -> dict[str, Any]:
+    try:
+        return parse_json(text)
+    except Malformed as error:
+        raise DataError(f"{path}:{error.line}:{error.column}: {error}") from None
+
+
+def _read_npz(path: Path) -> dict[str, Any]:
+    if not zipfile.is_zipfile(path):
+        path.stat()
+        raise DataError(f"{path}: not an .npz archive; numpy.savez(path, name=value, ...) writes one")
+    with np.load(path, allow_pickle=False) as archive:
+        return {name: _member(path, archive, name) for name in archive.files}
+
+
+def _member(path: Path, archive: Any, name: str) -> Any:
+    try:
+        return archive[name]
+    except ValueError as error:
+        raise DataError(f"{path}: {name} is not an array of numbers: {error}", name) from None

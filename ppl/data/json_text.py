@@ -1,0 +1,210 @@
+"""JSON read one piece at a time, so that a long array of numbers never exists as Python objects.
+
+The format is RFC 8259 with NaN, Inf and Infinity as further numbers, and no name twice in an object.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.data.numbers import NOT_FINITE, compact
+
+WINDOW = 1 << 16  # bytes of an array that are parsed at a time
+WHITESPACE = re.compile(rb"[ \t\r\n]*")
+STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+WORD = re.compile(rb'[^\s,:\[\]{}"]++')
+BARE_INF = re.compile(r'("(?:[^"\\]++|\\.)*+")|\bInf\b', re.DOTALL)
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class Malformed(ValueError):
+    """The text is not JSON at `line`, `column`, both from 1."""
+
+    def __init__(self, message: str, text: bytes, offset: int):
+        self.line = text.count(b"\n", 0, offset) + 1
+        start = text.rfind(b"\n", 0, offset) + 1
+        self.column = len(text[start:offset].decode(errors="replace")) + 1
+        super().__init__(message)
+
+
+class Repeated(Exception):
+    """An object has a name twice."""
+
+
+def parse_json(text: bytes) -> dict[str, Any]:
+    """The object that `text` is; rectangular arrays of numbers are ndarrays.
+
+    Raises:
+        Malformed: no JSON, not an object, or a name given twice.
+    """
+    start = skip(text, len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK) else 0)
+    if text[start : start + 1] != b"{":
+        found = "nothing" if start == len(text) else f"`{shown(text[start : start + 12])}`"
+        fail(f'data are one JSON object, {{"name": value, ...}}; found {found}', text, start)
+    try:
+        values, end = read_object(text, start)
+    except RecursionError:
+        fail("the values are nested too deeply", text, start)
+    if skip(text, end) != len(text):
+        fail("nothing may follow the end of the object", text, skip(text, end))
+    return values
+
+
+def skip(text: bytes, here: int) -> int:
+    space = WHITESPACE.match(text, here)
+    return space.end() if space else here
+
+
+def fail(message: str, text: bytes, offset: int) -> NoReturn:
+    raise Malformed(message, text, offset)
+
+
+def shown(piece: bytes) -> str:
+    return " ".join(piece.decode(errors="replace").split())
+
+
+def read_any(text: bytes, here: int) -> tuple[Any, int]:
+    """The value that begins at `here`, and where it ends."""
+    match text[here : here + 1]:
+        case b"{":
+            return read_object(text, here)
+        case b"[":
+            return read_array(text, here)
+        case _:
+            return read_scalar(text, here)
+
+
+def read_object(text: bytes, start: int) -> tuple[dict[str, Any], int]:
+    values: dict[str, Any] = {}
+    here = skip(text, start + 1)
+    if text[here : here + 1] == b"}":
+        return values, here + 1
+    while True:
+        name, end = read_name(text, here)
+        if name in values:
+            fail(f"`{name}` appears twice; every variable is given once", text, here)
+        values[name], end = read_any(text, end)
+        here = skip(text, end)
+        if text[here : here + 1] == b"}":
+            return values, here + 1
+        if text[here : here + 1] != b",":
+            fail("`,` or `}` is expected after a value", text, here)
+        here = skip(text, here + 1)
+
+
+def read_name(text: bytes, here: int) -> tuple[str, int]:
+    """The name in front of a colon, and where its value begins."""
+    string = STRING.match(text, here)
+    if string is None:
+        fail("the name of a variable, in double quotes, is expected", text, here)
+    colon = skip(text, string.end())
+    if text[colon : colon + 1] != b":":
+        fail("`:` is expected after a name", text, colon)
+    return decode(text, here, string.end()), skip(text, colon + 1)
+
+
+def read_scalar(text: bytes, here: int) -> tuple[Any, int]:
+    token = STRING.match(text, here) or WORD.match(text, here)
+    if token is None:
+        fail("a value is expected: a number, a string, `[` or `{`", text, here)
+    return decode(text, here, token.end()), token.end()
+
+
+def read_array(text: bytes, start: int) -> tuple[Any, int]:
+    pieces: list[Any] = []
+    here = start + 1
+    while True:
+        end = last_boundary(text, here)
+        if end is None:  # the next element is longer than a window
+            element, end = read_any(text, skip(text, here))
+            pieces.append(compact([element]))
+            end = skip(text, end)
+        else:
+            pieces.append(compact(read_piece(text, start, here, end, alone=not pieces)))
+        match text[end : end + 1]:
+            case b"]":
+                return join(pieces), end + 1
+            case b",":
+                here = end + 1
+            case _:
+                fail("`,` or `]` is expected after an element", text, end)
+
+
+def last_boundary(text: bytes, here: int) -> int | None:
+    """Where the array that `here` is in ends, or the last comma between its elements in the window."""
+    window = text[here : here + WINDOW]
+    if b"\\" in window:
+        window = re.sub(rb"\\.", b"__", window, flags=re.DOTALL)
+    code = np.frombuffer(window, np.uint8)
+    outside = ~np.logical_xor.accumulate(code == ord('"'))
+    # "[" and "{", "]" and "}" differ in one bit
+    bracket = code & ~np.uint8(ord("{") ^ ord("["))
+    opened = (bracket == ord("[")) & outside
+    closed = (bracket == (ord("]"))) & outside
+    depth = np.cumsum(opened.astype(np.int8) - closed.astype(np.int8), dtype=np.int32)
+    ends = np.flatnonzero(depth < 0)
+    if len(ends):
+        return here + int(ends[0])
+    commas = np.flatnonzero((code == ord(",")) & outside & (depth == 0))
+    return here + int(commas[-1]) if len(commas) else None
+
+
+def read_piece(text: bytes, start: int, here: int, end: int, alone: bool) -> list[Any]:
+    """The elements between two boundaries of the array that begins at `start`."""
+    try:
+        values: list[Any] = decode(text, here, end, "[", "]")
+    except Repeated as error:
+        fail(f"an object in this array has the name `{error}` twice", text, start)
+    if not values and not (alone and text[end : end + 1] == b"]"):
+        fail("an element is missing here", text, end)
+    return [numeric(v) for v in values] if b'"' in text[here:end] else values
+
+
+def numeric(value: Any) -> Any:
+    """Nested lists with "NaN", "-Inf" and the like as floats."""
+    if isinstance(value, list):
+        return [numeric(v) for v in value]
+    return float(value) if isinstance(value, str) and NOT_FINITE.fullmatch(value) else value
+
+
+def decode(text: bytes, here: int, end: int, before: str = "", after: str = "") -> Any:
+    """The value of a stretch of the text, between `before` and `after`."""
+    try:
+        piece = text[here:end].decode()
+        return DECODER.decode(before + spell_out_inf(piece) + after)
+    except UnicodeDecodeError as error:
+        fail("the text is not UTF-8", text, here + error.start)
+    except json.JSONDecodeError as error:
+        offset = here + len(piece[: error.pos - len(before)].encode())
+        fail(f"not JSON: {error.msg[0].lower()}{error.msg[1:]}", text, offset)
+    except ValueError:  # Python converts no integer of more than 4300 digits
+        fail("a number here has too many digits", text, here)
+
+
+def spell_out_inf(piece: str) -> str:
+    """R writes Inf for what Python's JSON calls Infinity."""
+    return BARE_INF.sub(lambda m: m[1] or "Infinity", piece) if "Inf" in piece else piece
+
+
+def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in values:
+            raise Repeated(name)
+        values[name] = value
+    return values
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=unique)
+
+
+def join(pieces: list[NDArray[Any] | list[Any]]) -> Any:
+    """The elements of all pieces: an ndarray where every piece is one, and of the same shape."""
+    shapes = {p.shape[1:] if isinstance(p, np.ndarray) else None for p in pieces}
+    if len(shapes) == 1 and None not in shapes:
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+    return [v for p in pieces for v in (p.tolist() if isinstance(p, np.ndarray) else p)]

@@ -1,0 +1,70 @@
+"""Finding a variable, or an item of a tuple, in the inputs, and saying what is missing."""
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from ppl.data.inputs import Inputs, unknown_names
+from ppl.data.numbers import described
+from ppl.data.wanted import Wanted
+from ppl.errors import DataError
+
+
+def find(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any:
+    """The raw value of `y`, or of an item `t.2.1` of a tuple.
+
+    Raises:
+        DataError: there is none; the message lists every name of `known` that is missing, each with the
+            name in the data that is most like it.
+    """
+    if wanted.name in inputs.values:
+        return inputs.values[wanted.name]
+    name, *items = wanted.name.split(".")
+    if name not in inputs.values:
+        raise DataError(missing(inputs, wanted, name, [k.split(".")[0] for k in known]), name)
+    value = inputs.values[name]
+    for item in items:
+        value = tuple_item(inputs, wanted, value, name, int(item))
+        name = f"{name}.{item}"
+    return value
+
+
+def tuple_item(inputs: Inputs, wanted: Wanted, value: Any, name: str, item: int) -> Any:
+    """Item `item`, from 1, of a tuple; of an array of tuples the array of the items."""
+    match value:
+        case list():
+            return [tuple_item(inputs, wanted, v, f"{name}[{k}]", item) for k, v in enumerate(value, 1)]
+        case Mapping() if str(item) in value:
+            return value[str(item)]
+        case tuple() if len(value) >= item:
+            return value[item - 1]
+        case Mapping() | tuple():
+            found = f"has no item {item}"
+        case _:
+            found = f"is {described(value)}"
+    raise DataError(
+        f'{inputs.label}: {name} {found}, but {wanted.declaration} needs {{"1": ..., "2": ...}}', wanted.name
+    )
+
+
+def missing(inputs: Inputs, wanted: Wanted, name: str, known: Iterable[str]) -> str:
+    """One line for the variable, one for each other that is missing too."""
+    names = list(dict.fromkeys([name, *known]))
+    absent = [n for n in names if n not in inputs.values]
+    spare = unknown_names(inputs, names)
+    first = f"{inputs.label}: `{name}` is missing: {wanted.declaration} declares it{suggestion(name, spare)}"
+    others = [f"`{n}` is missing too{suggestion(n, spare)}" for n in absent if n != name]
+    return "\n".join([first, *others])
+
+
+def suggestion(name: str, spare: list[str]) -> str:
+    near = nearest(name, spare)
+    return f"; the data have `{near}`: did you mean that?" if near else ""
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name most like `name`: the same but for case and underscores, else by spelling."""
+    folded = {n.lower().replace("_", ""): n for n in names}
+    key = name.lower().replace("_", "")
+    close = get_close_matches(key, folded, n=1, cutoff=0.6)
+    return folded[close[0]] if close else None

@@ -1,0 +1,134 @@
+"""Nested lists, arrays, series and frames of numbers made one ndarray, or refused where they are bad."""
+
+import json
+import numbers
+import re
+from collections.abc import Iterable, Mapping
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.stdlib.constraints.sentences import position
+
+Numbers = NDArray[Any]
+NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
+
+
+class Misfit(Exception):
+    """A value does not fit: what was `found` in place of what the declaration `needs` ("" for all of it)."""
+
+    def __init__(self, found: str, needs: str = ""):
+        self.found, self.needs = found, needs
+        super().__init__(found)
+
+
+def compact(values: list[Any]) -> Numbers | list[Any]:
+    """A rectangular nested list of plain numbers as an array, small integers in 4 bytes; others unchanged."""
+    if str in map(type, values):  # NumPy would make all of them strings
+        return values
+    try:
+        array = np.array(values)
+    except ValueError:  # ragged
+        return values
+    if array.dtype.kind not in "iuf" or not _only_numbers(values, array.ndim):
+        return values
+    return array.astype(np.int32) if _fits_int32(array) else array
+
+
+def _only_numbers(values: Iterable[Any], ndim: int) -> bool:
+    """False for booleans, which NumPy takes for numbers where there is a number beside them."""
+    for _ in range(ndim - 1):
+        values = chain.from_iterable(values)
+    return not any(issubclass(t, bool | np.bool_ | np.ndarray) for t in set(map(type, values)))
+
+
+def _fits_int32(array: Numbers) -> bool:
+    limits = np.iinfo(np.int32)
+    small = array.dtype.kind == "i" and array.size > 0
+    return bool(small and array.min() >= limits.min and array.max() <= limits.max)
+
+
+def as_array(name: str, value: Any) -> Numbers:
+    """The numbers of `value` in its own shape.
+
+    Raises:
+        Misfit: it is ragged, or holds something that is no number; the sentence names the first place.
+    """
+    if isinstance(value, list | tuple | range):
+        value = compact(list(value))
+    elif hasattr(value, "__array__") and not isinstance(value, np.ma.MaskedArray):
+        value = np.asarray(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+        return value
+    shape, leaves = layers(name, value)
+    found = [number(name, leaf, k, shape) for k, leaf in enumerate(leaves)]
+    return np.array(found, dtype=None if found else float).reshape(shape)
+
+
+def layers(name: str, value: Any) -> tuple[tuple[int, ...], list[Any]]:
+    """Shape and leaves of nested sequences, one level at a time."""
+    shape: tuple[int, ...] = ()
+    level = [_opened(value)]
+    while level and any(isinstance(v, list) for v in level):
+        _refuse_ragged(name, level, shape)
+        shape = (*shape, len(level[0]))
+        level = [_opened(v) for inner in level for v in inner]
+    return shape, level
+
+
+def _opened(value: Any) -> Any:
+    """A list in place of any sequence or array; masked entries become None."""
+    if isinstance(value, list | tuple | range):
+        return list(value)
+    return np.asanyarray(value).tolist() if hasattr(value, "__array__") else value
+
+
+def _refuse_ragged(name: str, level: list[Any], shape: tuple[int, ...]) -> None:
+    lengths = [len(v) if isinstance(v, list) else None for v in level]
+    odd = next((k for k, n in enumerate(lengths) if n != lengths[0]), None)
+    if odd is not None:
+        raise Misfit(
+            f"{place(name, odd, shape)} {_length(lengths[odd])} and "
+            f"{place(name, 0, shape)} {_length(lengths[0])} (the array is ragged)"
+        )
+
+
+def _length(n: int | None) -> str:
+    if n is None:
+        return "is a single value"
+    return f"has {n} element{'' if n == 1 else 's'}"
+
+
+def place(name: str, k: int, shape: tuple[int, ...]) -> str:
+    """The k-th element of an array of this shape, by its name in the program: "m[1,3]"."""
+    return name + position(tuple(map(int, np.unravel_index(k, shape))) if shape else ())
+
+
+def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
+    """A leaf as a number: an int where it fits in 64 bits, else a float."""
+    if isinstance(leaf, str) and NOT_FINITE.fullmatch(leaf):
+        return float(leaf)
+    if isinstance(leaf, bool | np.bool_) or not isinstance(leaf, numbers.Real):
+        raise Misfit(f"{place(name, k, shape)} is {described(leaf)}")
+    if isinstance(leaf, int) and leaf.bit_length() < 64:
+        return leaf
+    try:
+        return float(leaf)
+    except OverflowError:
+        raise Misfit(f"{place(name, k, shape)} is beyond double precision") from None
+
+
+def described(leaf: Any) -> str:
+    match leaf:
+        case None:
+            return "null"
+        case bool():
+            return f"{str(leaf).lower()} (a boolean; write 0 or 1)"
+        case str():
+            return f"the string {json.dumps(leaf[:40], ensure_ascii=False)}"
+        case Mapping():
+            return "an object"
+        case _:
+            return f"a {type(leaf).__name__}"

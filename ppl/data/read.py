@@ -1,0 +1,113 @@
+"""The value of a declared variable, read from the inputs and checked."""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ppl.data.inputs import Inputs
+from ppl.data.lookup import find
+from ppl.data.numbers import Misfit, Numbers, as_array, place
+from ppl.data.wanted import Shape, Wanted, written
+from ppl.errors import DataError
+from ppl.stdlib.constraints.record import Constraint
+
+LOWEST, HIGHEST = -(2**31), 2**31 - 1
+
+
+def read_value(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any:
+    """The value of one variable: int or float for a scalar, else an ndarray of int64 or float64.
+
+    The array has shape (*wanted.dims, *wanted.sizes) and is a copy.  `known` are the names of all variables
+    of the data block: with them the message about a missing variable names every other missing one too.
+
+    Raises:
+        DataError: the variable is missing, ragged, of another shape or type, or holds what is no number.
+    """
+    where = f"{inputs.label}: "
+    if any(size < 0 for size in wanted.shape):
+        raise DataError(
+            f"{where}{wanted.declaration} has shape {written(wanted.shape)}, but no size may be negative",
+            wanted.name,
+        )
+    value = find(inputs, wanted, known)
+    try:
+        array = shaped(as_array(wanted.name, value), wanted)
+        array = integers(array, wanted) if wanted.is_int else np.array(array, dtype=np.float64, order="C")
+    except Misfit as misfit:
+        needs = misfit.needs or wanted.needs
+        raise DataError(
+            f"{where}{misfit.found}, but {wanted.declaration} needs {needs}", wanted.name
+        ) from None
+    return array if wanted.shape else array.item()
+
+
+def check_value(
+    value: Any, wanted: Wanted, constraint: Constraint, args: Sequence[Any], label: str = ""
+) -> None:
+    """Hold a value against its declared constraint; `label` is the file for the message, where there is one.
+
+    Raises:
+        DataError: an element breaks the constraint, or a bound's shape is neither scalar nor the variable's.
+    """
+    where = f"{label}: " if label else ""
+    for word, bound in zip(constraint.arguments, args, strict=True):
+        if np.shape(bound) not in ((), wanted.sizes, wanted.shape):
+            raise DataError(
+                f"{where}{wanted.declaration} has a {word} of shape {written(np.shape(bound))}, "
+                f"but the variable has {written(wanted.shape)}",
+                wanted.name,
+            )
+    sentence = constraint.check(value, wanted.sizes, *args)
+    if sentence is not None:
+        gap = "" if sentence.startswith("[") else " "
+        raise DataError(f"{where}{wanted.name}{gap}{sentence}: {wanted.declaration}", wanted.name)
+
+
+def shaped(array: Numbers, wanted: Wanted) -> Numbers:
+    """The array in the wanted shape; where that has no elements, an empty list will do."""
+    found, shape = array.shape, wanted.shape
+    if found == shape:
+        return array
+    if 0 in shape and array.size == 0 and found in ((0,), shape[: len(found)]):
+        return np.zeros(shape, dtype=array.dtype)
+    has = f"has shape {written(found)}" if found else "is a single number"
+    raise Misfit(f"{wanted.name} {has}", wanted.needs + shape_hint(array, shape))
+
+
+def shape_hint(array: Numbers, shape: Shape) -> str:
+    found = array.shape
+    if len(shape) == 2 and found == shape[::-1]:
+        return "; it looks transposed: write one list for each row"
+    if len(shape) > 1 and found == (math.prod(shape),):
+        return "; it is flat: write one list for each row"
+    if not shape and found == (1,):
+        return f"; write {array.item()}, not [{array.item()}]"
+    if shape == (1,) and not found:
+        return f"; write [{array.item()}], not {array.item()}"
+    return ""
+
+
+def integers(array: Numbers, wanted: Wanted) -> Numbers:
+    """Whole numbers of 32 bits, as int64; 10.0 is one."""
+    refuse_first(array, wanted, array == np.trunc(array), lambda v: f"integers{nearest_integer(v)}")
+    refuse_first(
+        array,
+        wanted,
+        (array >= LOWEST) & (array <= HIGHEST),
+        lambda _: f"integers of 32 bits, {LOWEST} to {HIGHEST}",
+    )
+    return array.astype(np.int64, order="C")
+
+
+def refuse_first(array: Numbers, wanted: Wanted, good: Numbers, needs: Callable[[Any], str]) -> None:
+    """Name the first element that is not good."""
+    if not np.all(good):
+        k = int(np.argmin(good))
+        value = array.flat[k].item()
+        raise Misfit(f"{place(wanted.name, k, array.shape)} is {value}", needs(value))
+
+
+def nearest_integer(value: float) -> str:
+    return f"; {math.trunc(value)}.0 would be accepted" if math.isfinite(value) else ""

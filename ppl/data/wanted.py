@@ -1,0 +1,55 @@
+"""One declared variable whose sizes are known: what its value must look like."""
+
+from dataclasses import dataclass, field
+
+from ppl.source import Span
+from ppl.types import INT, Type, element_type
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """`dims` are the array axes, `sizes` the shape of one value; an item of a tuple is named `t.1`.
+
+    `declared_text` is the declaration as error messages quote it; left empty, it is read off `span`.
+    """
+
+    name: str
+    type: Type
+    dims: Shape
+    sizes: Shape
+    span: Span = field(repr=False)
+    declared_text: str = ""
+
+    @property
+    def shape(self) -> Shape:
+        return (*self.dims, *self.sizes)
+
+    @property
+    def is_int(self) -> bool:
+        return element_type(self.type) == INT
+
+    @property
+    def declaration(self) -> str:
+        """ "`array[N] int y` (line 4)"."""
+        return f"`{self.declared_text or quoted(self.span)}` (line {self.span.line})"
+
+    @property
+    def needs(self) -> str:
+        """ "one integer", "numbers of shape (3,2)"."""
+        noun = "integer" if self.is_int else "number"
+        return f"{noun}s of shape {written(self.shape)}" if self.shape else f"one {noun}"
+
+
+def quoted(span: Span) -> str:
+    """The text of a span on one line."""
+    lines = [span.source.line(k) for k in range(span.line, span.end_line + 1)]
+    lines[-1] = lines[-1][: span.end_column - 1]
+    lines[0] = lines[0][span.column - 1 :]
+    return " ".join(" ".join(lines).split()).rstrip(" ;")
+
+
+def written(shape: Shape) -> str:
+    """ "(3,2)", as Stan writes dimensions."""
+    return f"({','.join(map(str, shape))})"
