@@ -100,7 +100,7 @@ def _five_point(f: Callable, x: np.ndarray, h: np.ndarray) -> np.ndarray:
 
 
 def test_every_other_record_is_multivariate():
-    """Those have their laws in distributions/test_multivariate.py, which holds every family not elementwise."""
+    """Those have their laws in distributions/test_multivariate.py, which holds all that are not elementwise."""
     assert {d.name for d in UNIVARIATE} == {d.name for d in DISTRIBUTIONS if d.batch == "elementwise"}
 
 
