@@ -1,1 +1,44 @@
-"""A Stan-like language compiled to automatic differentiation variational inference."""
+"""A Stan-like language compiled to automatic differentiation variational inference.
+
+The public names are looked up when first used, so that `ppl --version` need not load an array library.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ppl.compile import compile_model as compile_model
+    from ppl.errors import DataError as DataError
+    from ppl.errors import InferenceError as InferenceError
+    from ppl.errors import ModelError as ModelError
+    from ppl.errors import PPLError as PPLError
+    from ppl.errors import Rejection as Rejection
+    from ppl.model import Model as Model
+    from ppl.model import Posterior as Posterior
+    from ppl.results.fit import Fit as Fit
+    from ppl.results.fit import load_fit as load_fit
+
+PUBLIC = {
+    "compile_model": "ppl.compile",
+    "Model": "ppl.model",
+    "Posterior": "ppl.model",
+    "Fit": "ppl.results.fit",
+    "load_fit": "ppl.results.fit",
+    "PPLError": "ppl.errors",
+    "ModelError": "ppl.errors",
+    "DataError": "ppl.errors",
+    "InferenceError": "ppl.errors",
+    "Rejection": "ppl.errors",
+}
+
+__all__ = list(PUBLIC)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name not in PUBLIC:
+        raise AttributeError(f"module 'ppl' has no attribute {name!r}")
+    return getattr(import_module(PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(PUBLIC)

@@ -4,6 +4,7 @@ PPLError
 ├── ModelError       the program is refused; carries a Span, so file, line and column
 ├── DataError        the data do not fit the program's data block; names the variable
 └── InferenceError   no fit could be made; names the statement to blame where it is known
+    └── Rejection    the program itself refused a point, by reject() or a declared constraint
 
 A user's mistake always ends in one of these; any other exception is a bug in ppl.
 """
@@ -69,3 +70,7 @@ class DataError(PPLError):
 
 class InferenceError(PPLError):
     """The algorithm could not go on: the message says why and what to try."""
+
+
+class Rejection(InferenceError):
+    """reject() was called, or a transformed quantity broke its declared constraint."""

@@ -34,6 +34,9 @@ CONSTRAINED: Mapping[str, Type] = {
     "cholesky_factor_cov": MATRIX, "cholesky_factor_corr": MATRIX,
     "row_stochastic_matrix": MATRIX, "column_stochastic_matrix": MATRIX,
 }  # fmt: skip
+SQUARE = ("cov_matrix", "corr_matrix", "cholesky_factor_corr", "cholesky_factor_cov")
+"""Types whose one size stands for both axes."""
+
 CONTINUOUS = (Block.PARAMETERS, Block.TRANSFORMED_PARAMETERS)
 DATA_SIZES = (*CONTINUOUS, Block.GENERATED_QUANTITIES)
 

@@ -88,7 +88,7 @@ def check_argument(c: Check, function: str, e: ast.Expr) -> Type:
 
 def level_of(c: Check, e: ast.Expr) -> Level:
     if isinstance(e, ast.Variable):
-        return c.facts.symbols[e].level  # type: ignore[union-attr]
+        return c.facts.symbols[e].level
     return max((c.facts.levels[child] for child in children(e)), default=Level.DATA)
 
 

@@ -1,0 +1,255 @@
+"""A resolved program as a Python module.
+
+The module has one function for each thing a posterior can be asked; `lib` is the standard library bound
+to a namespace, `d` holds the data and what was computed from them:
+
+    read_data(d, read)          declares each variable of the data block, in order
+    transform_data(d, rng)      runs transformed data
+    prepare(d)                  what the passes moved out of the gradient
+    layout(d, place)            declares each parameter, in order
+    log_joint(d, u, with_jacobian)
+    constrained(d, u)           -> values of parameters and of transformed parameters
+    unconstrained(d, x)         -> the blocks of u
+    generated(d, x, rng)        -> values of generated quantities
+    shapes(d, declare)          declares each transformed parameter and generated quantity
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from ppl.backend.emit_expr import expr
+from ppl.backend.emit_stmt import leaves, statements
+from ppl.backend.text import Binding, Writer, python_name
+from ppl.ir import nodes as ir
+from ppl.ir.walk import assigned_names, used_names
+from ppl.source import Span
+
+
+@dataclass(frozen=True)
+class Emitted:
+    """The module's text; `spans[k]` is the program's place behind line k + 1."""
+
+    text: str
+    spans: tuple[Span | None, ...]
+    bindings: dict[str, Binding]
+
+
+def emit(p: ir.Program) -> Emitted:
+    """The module of a program."""
+    w = Writer()
+    for f in p.functions:
+        emit_function(w, f)
+    emit_read_data(w, p)
+    emit_transform_data(w, p)
+    emit_prepare(w, p)
+    emit_layout(w, p)
+    emit_log_joint(w, p)
+    emit_constrained(w, p)
+    emit_unconstrained(w, p)
+    emit_generated(w, p)
+    emit_shapes(w, p)
+    return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings))
+
+
+def emit_function(w: Writer, f: ir.Function) -> None:
+    with w.at(f.span), w.block(f"def {f.name}({', '.join([*map(python_name, f.args), *f.gets])}):"):
+        statements(w, f.body)
+    w.blank()
+
+
+# --- Data ----------------------------------------------------------------------------------------
+
+
+def known_data(p: ir.Program) -> set[str]:
+    """Names that live in `d` once the data are there."""
+    return {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
+
+
+def load(w: Writer, names: Iterable[str], used: set[str], source: str = "d.{}") -> None:
+    """Bring what a function uses of the data into local variables."""
+    wanted = [python_name(n) for n in names if n in used]
+    if wanted:
+        w.line(f"{', '.join(wanted)} = {', '.join(source.format(n) for n in wanted)}")
+
+
+def declaration(w: Writer, d: ir.Declared) -> str:
+    """name, dims, sizes, arguments of a declaration as the arguments of a call."""
+    dims, sizes = tuple_text(w, d.dims), tuple_text(w, d.sizes)
+    return f"{d.name!r}, {dims}, {sizes}" + "".join(f", {expr(w, a)}" for a in d.arguments)
+
+
+def tuple_text(w: Writer, items: Sequence[ir.Expr]) -> str:
+    return f"({''.join(expr(w, i) + ', ' for i in items).rstrip()})"
+
+
+def emit_read_data(w: Writer, p: ir.Program) -> None:
+    with w.block("def read_data(d, read):"):
+        for d in p.data:
+            with w.at(d.span):
+                declare_data(w, d)
+    w.blank()
+
+
+def declare_data(w: Writer, d: ir.Declared) -> None:
+    """Each leaf is read by itself; the sizes of one may use the values of those before."""
+    name = python_name(d.name)
+    for leaf, _ in leaves(d, name):
+        with_data = declaration(w, leaf)
+        w.line(f"{python_name(leaf.name)} = read({with_data})")
+    if d.items:
+        w.line(f"{name} = {tuple_value(d)}")
+    w.line(f"d.{name} = {name}")
+
+
+def tuple_value(d: ir.Declared) -> str:
+    """A tuple made of its leaves, each in a variable of its own."""
+    if not d.items:
+        return python_name(d.name)
+    return f"({''.join(tuple_value(item) + ', ' for item in d.items).rstrip()})"
+
+
+def emit_transform_data(w: Writer, p: ir.Program) -> None:
+    with w.block("def transform_data(d, rng):"):
+        load(w, [d.name for d in p.data], used_names(p.transformed_data))
+        statements(w, p.transformed_data)
+        for d in p.transformed_data_names:
+            w.line(f"d.{python_name(d.name)} = {python_name(d.name)}")
+    w.blank()
+
+
+def emit_prepare(w: Writer, p: ir.Program) -> None:
+    with w.block("def prepare(d):"):
+        made = assigned_names(p.prepared)
+        load(w, sorted(known_data(p) - made), used_names(p.prepared))
+        statements(w, p.prepared)
+        for name in sorted(made):
+            w.line(f"d.{python_name(name)} = {python_name(name)}")
+    w.blank()
+
+
+# --- Parameters ----------------------------------------------------------------------------------
+
+
+def parameter_leaves(p: ir.Program) -> list[ir.Declared]:
+    return [leaf for d in p.parameters for leaf, _ in leaves(d, d.name)]
+
+
+def size_names(declared: Iterable[ir.Declared]) -> set[str]:
+    return used_names(tuple(e for d in declared for e in (*d.dims, *d.sizes)))
+
+
+def emit_layout(w: Writer, p: ir.Program) -> None:
+    flat = parameter_leaves(p)
+    with w.block("def layout(d, place):"):
+        load(w, sorted(known_data(p)), size_names(flat))
+        for d in flat:
+            with w.at(d.span):
+                w.line(
+                    f"place({d.name!r}, {d.constraint!r}, {tuple_text(w, d.dims)}, {tuple_text(w, d.sizes)})"
+                )
+    w.blank()
+
+
+def emit_parameters(w: Writer, p: ir.Program, jacobian: bool) -> None:
+    """Each parameter from its block of `u`; its log-Jacobian too where it counts."""
+    for d in p.parameters:
+        with w.at(d.span):
+            for leaf, _ in leaves(d, d.name):
+                constrain(w, leaf, jacobian)
+            if d.items:
+                w.line(f"{python_name(d.name)} = {tuple_value(d)}")
+
+
+def constrain(w: Writer, d: ir.Declared, jacobian: bool) -> None:
+    name, place = python_name(d.name), f"u, d.places[{d.name!r}]"
+    if d.constraint == "identity":
+        w.line(f"{name} = lib.take({place})")
+        return
+    args = "".join(f", {expr(w, a)}" for a in d.arguments)
+    w.line(f"{name}, j__ = lib.constrain_{d.constraint}({place}{args})")
+    if jacobian:
+        w.line("jacobian.append(j__)")
+
+
+def body_names(p: ir.Program, *bodies: Sequence[ir.Stmt]) -> set[str]:
+    arguments = tuple(a for d in parameter_leaves(p) for a in d.arguments)
+    return used_names(arguments) | {n for body in bodies for n in used_names(tuple(body))}
+
+
+def emit_log_joint(w: Writer, p: ir.Program) -> None:
+    with w.block("def log_joint(d, u, with_jacobian):"):
+        load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters, p.model))
+        w.line("target, jacobian = lib.terms(), lib.terms()")
+        emit_parameters(w, p, jacobian=True)
+        statements(w, p.transformed_parameters)
+        statements(w, p.model)
+        w.line("return lib.sum_terms([*target, *jacobian] if with_jacobian else target)")
+    w.blank()
+
+
+def emit_constrained(w: Writer, p: ir.Program) -> None:
+    with w.block("def constrained(d, u):"):
+        load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters))
+        w.line("jacobian = lib.terms()")
+        emit_parameters(w, p, jacobian=False)
+        w.line(f"values = {dict_text(p.parameters)}")
+        w.line("yield values")
+        statements(w, p.transformed_parameters)
+        w.line(f"yield {dict_text(p.transformed_parameter_names)}")
+    w.blank()
+
+
+def dict_text(declared: Sequence[ir.Declared]) -> str:
+    return "{" + ", ".join(f"{d.name!r}: {python_name(d.name)}" for d in declared) + "}"
+
+
+def emit_unconstrained(w: Writer, p: ir.Program) -> None:
+    flat = parameter_leaves(p)
+    with w.block("def unconstrained(d, x):"):
+        load(w, sorted(known_data(p)), body_names(p))
+        for d in flat:
+            with w.at(d.span):
+                args = "".join(f", {expr(w, a)}" for a in d.arguments)
+                w.line(f"{python_name(d.name)} = x[{d.name!r}]")
+                w.line(f"yield lib.free({d.constraint!r}, {python_name(d.name)}, d.places[{d.name!r}]{args})")
+    w.blank()
+
+
+# --- Generated quantities ------------------------------------------------------------------------
+
+
+def emit_generated(w: Writer, p: ir.Program) -> None:
+    declared = [*p.parameters, *p.transformed_parameter_names]
+    used = used_names(p.generated_quantities)
+    with w.block("def generated(d, x, rng):"):
+        load(w, sorted(known_data(p)), used)
+        for d in declared:
+            if d.name in used:
+                w.line(f"{python_name(d.name)} = x[{d.name!r}]")
+        statements(w, p.generated_quantities)
+        w.line(f"return {dict_text(p.generated_names)}")
+    w.blank()
+
+
+def emit_shapes(w: Writer, p: ir.Program) -> None:
+    groups = (
+        ("parameters", p.parameters),
+        ("transformed", p.transformed_parameter_names),
+        ("generated", p.generated_names),
+    )
+    flat = [leaf for _, group in groups for d in group for leaf in all_leaves(d)]
+    with w.block("def shapes(d, declare):"):
+        load(w, sorted(known_data(p)), size_names(flat))
+        for group, declared in groups:
+            for d in declared:
+                w.line(f"declare({group!r}, {shape_text(w, d)})")
+
+
+def all_leaves(d: ir.Declared) -> list[ir.Declared]:
+    return [d, *(leaf for item in d.items for leaf in all_leaves(item))]
+
+
+def shape_text(w: Writer, d: ir.Declared) -> str:
+    """name, array dims, own sizes, and the same for each item of a tuple."""
+    items = "".join(f"({shape_text(w, item)}), " for item in d.items).rstrip()
+    return f"{d.name!r}, {tuple_text(w, d.dims)}, {tuple_text(w, d.sizes)}, ({items})"

@@ -1,0 +1,220 @@
+"""IR expressions as Python text.
+
+Operators are written infix where Python's means the same; every other call goes through `lib`, which the
+loader fills for one namespace.
+"""
+
+from collections.abc import Sequence
+from math import isfinite
+
+from ppl.backend.text import Mode, Writer, python_name
+from ppl.ir import nodes as ir
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.types import INT, Tuple, array_dims, core, rank
+
+INFIX = {OPERATORS[op].name: sign for op, sign in (("+", "+"), ("-", "-"), (".*", "*"))}
+TIMES, DIVIDE, ELT_DIVIDE = (OPERATORS[op].name for op in ("*", "/", "./"))
+NEGATE = OPERATORS["unary -"].name
+COMPARE = {OPERATORS[op].name: op for op in ("==", "!=", "<", "<=", ">", ">=")}
+
+
+def expr(w: Writer, e: ir.Expr) -> str:
+    """The text of an expression, in parentheses where it is an operator's."""
+    match e:
+        case ir.Const(value=value):
+            return constant(value)
+        case ir.Var(name=name):
+            return python_name(name)
+        case ir.Apply():
+            return application(w, e)
+        case ir.CallUser():
+            return user_call(w, e)
+        case ir.Logical() | ir.Select():
+            return choice(w, e)
+        case ir.Index(base=base, items=items):
+            return f"{operand(w, base)}[{index(w, expr(w, base), items)}]"
+        case ir.Gather():
+            return gather(w, e)
+        case ir.MakeArray():
+            return make_array(w, e)
+        case ir.MakeTuple(items=items):
+            return f"({''.join(expr(w, i) + ', ' for i in items).rstrip()})"
+        case ir.Item(base=base, number=number):
+            return f"{operand(w, base)}[{number - 1}]"
+        case ir.Promote(value=value):
+            return f"lib.real({expr(w, value)})"
+        case ir.TargetSoFar():
+            return "lib.sum_terms(target)"
+
+
+def constant(value: int | float) -> str:
+    if isinstance(value, float) and not isfinite(value):
+        return f"float('{value}')"
+    return f"({value!r})" if value < 0 else repr(value)
+
+
+def operand(w: Writer, e: ir.Expr) -> str:
+    text = expr(w, e)
+    return text if text.endswith((")", "]")) or text.isidentifier() else f"({text})"
+
+
+def choice(w: Writer, e: ir.Logical | ir.Select) -> str:
+    if isinstance(e, ir.Logical):
+        return f"(1 if {condition(w, e)} else 0)"
+    return f"({expr(w, e.then)} if {condition(w, e.condition)} else {expr(w, e.otherwise)})"
+
+
+def condition(w: Writer, e: ir.Expr) -> str:
+    """The text of an expression used as a truth value."""
+    match e:
+        case ir.Logical(op=op, left=left, right=right):
+            return f"({condition(w, left)} {op} {condition(w, right)})"
+        case ir.Apply(callee=ir.Callee(name=name), args=(left, right)) if name in COMPARE and not e.lifted:
+            return f"{expr(w, left)} {COMPARE[name]} {expr(w, right)}"
+        case ir.Apply(callee=ir.Callee(name=name), args=(left,)) if name == OPERATORS["unary !"].name:
+            return f"not {condition(w, left)}"
+        case _:
+            return f"{expr(w, e)} != 0"
+
+
+# --- Calls ---------------------------------------------------------------------------------------
+
+
+def user_call(w: Writer, e: ir.CallUser) -> str:
+    args = [expr(w, a) for a in e.args]
+    if e.lifted:
+        return f"lib.each({e.name}, {marks(e.lifted)}, {', '.join(args)})"
+    return f"{e.name}({', '.join([*args, *e.passes])})"
+
+
+def marks(lifted: Sequence[bool]) -> str:
+    return f"({''.join(f'{m}, ' for m in lifted).rstrip()})"
+
+
+def application(w: Writer, e: ir.Apply) -> str:
+    args = [expr(w, a) for a in e.args]
+    if e.lifted:
+        return lifted_application(w, e, args)
+    infix = infix_text(e, args)
+    if infix is not None:
+        return infix
+    scalar = all(rank(a.type) == 0 and not isinstance(core(a.type), Tuple) for a in e.args)
+    mode: Mode = "" if scalar and e.callee.batch == "elementwise" else whole_mode(e.callee)
+    return f"{library(w, e.callee, mode)}({', '.join(draws(e.callee, args))})"
+
+
+def whole_mode(callee: ir.Callee) -> Mode:
+    return {"sum": "total", "prod": "product", "": ""}[callee.reduce]  # type: ignore[return-value]
+
+
+def draws(callee: ir.Callee, args: Sequence[str]) -> list[str]:
+    return ["rng", *args] if callee.draws else list(args)
+
+
+def library(w: Writer, callee: ir.Callee, mode: Mode = "") -> str:
+    return w.bind(callee.name, callee.impl, mode, callee.draws)
+
+
+def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:
+    """Python's operator where it does the same, inf and nan included."""
+    name = e.callee.name
+    if name == NEGATE and len(args) == 1:
+        return f"(-{args[0]})"
+    if len(args) != 2 or e.callee.batch != "elementwise":
+        return None
+    if name in INFIX or name == TIMES:
+        return f"({args[0]} {INFIX.get(name, '*')} {args[1]})"
+    if name in (DIVIDE, ELT_DIVIDE) and rank(e.type) > 0:
+        return f"({args[0]} / {args[1]})"
+    return None
+
+
+def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
+    """A call in a batch: arguments aligned after the batch axis, or one call an entry."""
+    callee = e.callee
+    if callee.batch == "none":
+        return f"lib.each({library(w, callee, whole_mode(callee))}, {marks(e.lifted)}, {', '.join(args)})"
+    widest = max(e.ranks)
+    if callee.batch == "elementwise":
+        args = [
+            f"lib.widen({a}, {widest - r})" if lifted and r < widest else a
+            for a, lifted, r in zip(args, e.lifted, e.ranks, strict=True)
+        ]
+        infix = infix_text(e, args)
+        if infix is not None:
+            return infix
+    return f"{library(w, callee, batch_mode(e, widest))}({', '.join(draws(callee, args))})"
+
+
+def batch_mode(e: ir.Apply, widest: int) -> Mode:
+    """The whole sum when it is a term of the target, else one sum for each entry of the batch."""
+    if not e.callee.reduce:
+        return ""
+    if array_dims(e.type) == 0:
+        return "total"
+    return "each" if widest == 0 or e.callee.batch == "leading" else "rows"
+
+
+# --- Indexing ------------------------------------------------------------------------------------
+
+
+def index(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
+    """The text between the brackets: zero-based, bounds checked.  Index items are zero-based already."""
+    several = [isinstance(i, ir.At) and i.index.type != INT for i in items]
+    single = any(isinstance(i, ir.At) and i.index.type == INT for i in items)
+    slices = any(isinstance(i, ir.Between) for i in items)
+    if sum(several) > 1 or (any(several) and single and slices):
+        return f"lib.mesh({base}, {', '.join(loose_index(w, base, k, i) for k, i in enumerate(items))})"
+    return ", ".join(index_item(w, base, k, i) for k, i in enumerate(items))
+
+
+def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
+    match item:
+        case ir.At(index=at):
+            return expr(w, at)
+        case ir.Between(lower=None, upper=None):
+            return ":"
+        case ir.Between(lower=lower, upper=upper):
+            low = "1" if lower is None else expr(w, lower)
+            size = f"lib.axis({base}, {axis})"
+            return f"lib.span({low}, {size if upper is None else expr(w, upper)}, {size})"
+
+
+def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
+    """The same outside brackets, where a lone colon cannot stand."""
+    text = index_item(w, base, axis, item)
+    return "slice(None)" if text == ":" else text
+
+
+def gather(w: Writer, e: ir.Gather) -> str:
+    base = expr(w, e.base)
+    plain = all(isinstance(i, ir.At) and (lifted or i.index.type == INT)
+                for i, lifted in zip(e.items, e.lifted, strict=True))  # fmt: skip
+    trailing = after_lifted_only_slices(e)
+    if not e.base_lifted and any(e.lifted) and (plain or trailing):
+        return f"{operand(w, e.base)}[{', '.join(index_item(w, base, k, i) for k, i in enumerate(e.items))}]"
+    shift = 1 if e.base_lifted else 0
+    items = ", ".join(loose_index(w, base, k + shift, i) for k, i in enumerate(e.items))
+    return f"lib.gather({base}, {e.base_lifted}, {marks(e.lifted)}, {items})"
+
+
+def after_lifted_only_slices(e: ir.Gather | ir.Scatter) -> bool:
+    """Lifted entries first, then whole or partial ranges: NumPy keeps that order."""
+    words = "".join("i" if isinstance(i, ir.At) and (m or i.index.type == INT) else
+                    "s" if isinstance(i, ir.Between) and not m else "x"
+                    for i, m in zip(e.items, e.lifted, strict=True))  # fmt: skip
+    return "x" not in words and "si" not in words
+
+
+# --- Literals ------------------------------------------------------------------------------------
+
+
+def make_array(w: Writer, e: ir.MakeArray) -> str:
+    items = ", ".join(expr(w, i) for i in e.items)
+    if isinstance(core(e.type), Tuple):
+        return f"[{items}]"
+    if not e.items:
+        return f"lib.empty({rank(e.type)}, {core(e.type) == INT})"
+    if core(e.type) == INT:
+        return f"lib.int_array({items})"
+    return f"lib.array({items})"

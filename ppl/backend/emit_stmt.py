@@ -1,0 +1,159 @@
+"""IR statements as Python text."""
+
+from collections.abc import Sequence
+
+from ppl.backend.emit_expr import after_lifted_only_slices, condition, expr, index, loose_index, marks
+from ppl.backend.text import Writer, python_name
+from ppl.ir import nodes as ir
+from ppl.types import INT, Tuple, core, rank
+
+
+def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
+    for s in body:
+        with w.at(s.span):
+            statement(w, s)
+
+
+def statement(w: Writer, s: ir.Stmt) -> None:
+    match s:
+        case ir.Declare(name=name):
+            w.line(f"{python_name(name)} = {unset(w, s)}")
+        case ir.Assign(name=name, value=value):
+            w.line(f"{python_name(name)} = {owned(w, value)}")
+        case ir.Update(name=name, path=path, value=value):
+            update(w, python_name(name), path, expr(w, value))
+        case ir.Scatter():
+            scatter(w, s)
+        case ir.Increment(what=what, value=value):
+            increment(w, what, value)
+        case ir.CallVoid(call=call):
+            w.line(expr(w, call))
+        case ir.For(variable=variable, lower=lower, upper=upper, body=body):
+            bounds = f"{expr(w, lower)}, {expr(w, upper)} + 1"
+            with w.block(f"for {python_name(variable)} in range({bounds}):"):
+                statements(w, body)
+        case ir.ForEach(variable=variable, iterable=iterable, body=body):
+            whole = f"lib.elements({expr(w, iterable)}, {str(iterable.type) == 'matrix'})"
+            with w.block(f"for {python_name(variable)} in {whole}:"):
+                statements(w, body)
+        case ir.While(condition=test, body=body):
+            with w.block(f"while {condition(w, test)}:"):
+                statements(w, body)
+        case ir.If():
+            branches(w, s)
+        case ir.Profile(name=name, body=body):
+            with w.block(f"with lib.profile({name!r}):"):
+                statements(w, body)
+        case ir.Return(value=value):
+            w.line("return" if value is None else f"return {expr(w, value)}")
+        case ir.Jump(word=word):
+            w.line(word)
+        case ir.Say(what=what, args=args):
+            said = [repr(a.value) if isinstance(a, ir.Text) else expr(w, a) for a in args]
+            w.line(f"lib.{what}({', '.join(said)})")
+        case ir.CheckDeclared():
+            check_declared(w, s)
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+
+def owned(w: Writer, value: ir.Expr) -> str:
+    """An assignment copies: a later change of either name must not show in the other."""
+    text = expr(w, value)
+    alias = isinstance(value, ir.Var | ir.Index | ir.Select | ir.Item | ir.CallUser | ir.Gather)
+    holds_arrays = rank(value.type) > 0 or isinstance(core(value.type), Tuple)
+    aliasing_call = isinstance(value, ir.Apply) and not value.callee.reduce and value.callee.batch == "none"
+    return f"lib.own({text})" if holds_arrays and (alias or aliasing_call) else text
+
+
+def unset(w: Writer, s: ir.Declare) -> str:
+    """What a variable is before it is set: nan, or Stan's smallest int."""
+    return unset_shape(w, s.shape, core(s.type))
+
+
+def unset_shape(w: Writer, shape: ir.Shape, t: object) -> str:
+    if isinstance(shape, ir.TupleShape):
+        assert isinstance(t, Tuple)
+        items = [unset_shape(w, item, core(k)) for item, k in zip(shape.items, t.items, strict=True)]
+        one = f"({''.join(item + ', ' for item in items).rstrip()})"
+        for size in reversed(shape.dims):
+            one = f"[{one} for _ in range({expr(w, size)})]"
+        return one
+    word = "unset_int" if t == INT else "unset"
+    return f"lib.{word}({', '.join(expr(w, size) for size in shape)})"
+
+
+def increment(w: Writer, what: str, value: ir.Expr) -> None:
+    text = expr(w, value)
+    whole = rank(value.type) == 0
+    w.line(f"{what}.append({text if whole else f'lib.total({text})'})")
+
+
+# --- Assignment to parts -------------------------------------------------------------------------
+
+
+def update(w: Writer, name: str, path: Sequence[ir.Step], value: str) -> None:
+    """`name[path] = value`: the parts on the way are taken out, changed, and put back."""
+    if len(path) == 1:
+        w.line(f"{name} = {changed(w, name, path[0], value)}")
+        return
+    part = w.temporary()
+    w.line(f"{part} = lib.own({picked(w, name, path[0])})")
+    update(w, part, path[1:], value)
+    w.line(f"{name} = {changed(w, name, path[0], part)}")
+
+
+def picked(w: Writer, name: str, step: ir.Step) -> str:
+    return f"{name}[{step - 1}]" if isinstance(step, int) else f"{name}[{index(w, name, step)}]"
+
+
+def changed(w: Writer, name: str, step: ir.Step, value: str) -> str:
+    if isinstance(step, int):
+        return f"lib.put_item({name}, {step - 1}, {value})"
+    text = index(w, name, step)
+    if text.startswith("lib.mesh"):
+        return f"lib.put({name}, {text}, {value})"
+    loose = [loose_index(w, name, k, i) for k, i in enumerate(step)]
+    where = loose[0] if len(loose) == 1 else f"({', '.join(loose)})"
+    return f"lib.put({name}, {where}, {value})"
+
+
+def scatter(w: Writer, s: ir.Scatter) -> None:
+    name, value = python_name(s.name), expr(w, s.value)
+    items = [loose_index(w, name, k, i) for k, i in enumerate(s.items)]
+    if after_lifted_only_slices(s):
+        where = f"({', '.join(items)})" if len(items) > 1 else items[0]
+    else:
+        where = f"lib.scatter_index({name}, {marks(s.lifted)}, {', '.join(items)})"
+    w.line(f"{name} = lib.put({name}, {where}, {value})")
+
+
+# --- Branches and checks -------------------------------------------------------------------------
+
+
+def branches(w: Writer, s: ir.If) -> None:
+    with w.block(f"if {condition(w, s.condition)}:"):
+        statements(w, s.then)
+    if s.otherwise:
+        with w.block("else:"):
+            statements(w, s.otherwise)
+
+
+def check_declared(w: Writer, s: ir.CheckDeclared) -> None:
+    """The declared constraint of a transformed quantity, checked once it is computed."""
+    for leaf, text in leaves(s.declared, python_name(s.name)):
+        if leaf.constraint in ("identity", "offset_multiplier"):
+            continue
+        shape = f"({''.join(expr(w, size) + ', ' for size in leaf.sizes).rstrip()})"
+        args = "".join(f", {expr(w, a)}" for a in leaf.arguments)
+        w.line(f"lib.check({leaf.constraint!r}, {leaf.name!r}, {text}, {shape}{args})")
+
+
+def leaves(d: ir.Declared, text: str) -> list[tuple[ir.Declared, str]]:
+    """The plain variables in a tuple with the text that reads each; arrays of tuples are not looked into."""
+    if not d.items:
+        return [(d, text)]
+    if d.dims:
+        return []
+    return [pair for k, item in enumerate(d.items) for pair in leaves(item, f"{text}[{k}]")]

@@ -1,0 +1,63 @@
+"""`lib`: the standard library and the runtime, bound to one namespace."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from ppl.arrays import Namespace
+from ppl.backend import runtime
+from ppl.backend.runtime import Place
+from ppl.backend.text import Binding
+from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
+from ppl.stdlib.constraints.record import Constraint
+from ppl.stdlib.constraints.table import CONSTRAINTS
+
+RUNTIME: tuple[Callable[..., Any], ...] = (
+    runtime.take, runtime.free, runtime.real, runtime.array, runtime.int_array, runtime.empty, runtime.unset,
+    runtime.unset_int, runtime.own, runtime.put, runtime.put_item, runtime.elements, runtime.terms,
+    runtime.sum_terms, runtime.total, runtime.axis, runtime.span, runtime.mesh, runtime.gather,
+    runtime.scatter_index, runtime.widen, runtime.each, runtime.print_, runtime.reject, runtime.fatal_error,
+    runtime.profile, runtime.check,
+)  # fmt: skip
+
+
+def library(xp: Namespace, bindings: Mapping[str, Binding], softplus: bool = False) -> SimpleNamespace:
+    """Everything emitted code may call; `softplus` chooses the second map onto the positive reals."""
+    lib = SimpleNamespace()
+    for f in RUNTIME:
+        setattr(lib, f.__name__.rstrip("_"), partial(f, xp))
+    for constraint in CONSTRAINTS:
+        chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
+        setattr(lib, f"constrain_{constraint.keyword}", constrainer(xp, chosen))
+    for name, binding in bindings.items():
+        setattr(lib, name, bound(xp, binding))
+    return lib
+
+
+def constrainer(xp: Namespace, constraint: Constraint) -> Callable[..., tuple[Any, Any]]:
+    def constrain(u: Any, place: Place, *args: Any) -> tuple[Any, Any]:
+        return constraint.constrain(xp, runtime.block(u, place), place.core, *args)
+
+    return constrain
+
+
+def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
+    """The implementation in this namespace; an rng draws from the generator it is given instead."""
+    impl = binding.impl
+    if binding.draws:
+        return impl
+    match binding.mode:
+        case "total":
+            return lambda *args: xp.np.sum(impl(xp, *args))
+        case "product":
+            return lambda *args: xp.np.prod(impl(xp, *args))
+        case "rows":
+            return lambda *args: sum_rows(xp, impl(xp, *args))
+        case _:
+            return partial(impl, xp)
+
+
+def sum_rows(xp: Namespace, x: Any) -> Any:
+    """One sum for each entry of the leading axis."""
+    return xp.np.sum(xp.np.reshape(x, (x.shape[0], -1)), axis=1)

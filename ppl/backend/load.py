@@ -1,0 +1,56 @@
+"""Emitted text to callable functions, one set for each namespace."""
+
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, SimpleNamespace
+from typing import Any
+
+from ppl.arrays import Namespace
+from ppl.backend.emit import Emitted
+from ppl.backend.library import library
+from ppl.source import Span
+
+BUILTINS = {"range": range, "float": float, "slice": slice}
+"""All that emitted code may use of Python's own names."""
+
+
+@dataclass(frozen=True)
+class Module:
+    """The functions of an emitted module, bound to a namespace; their names are explained in emit.py."""
+
+    functions: dict[str, Callable[..., Any]]
+    emitted: Emitted
+    file: str
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        try:
+            return self.functions[name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def place_of(self, error: BaseException) -> Span | None:
+        """Where in the program an exception came from: the innermost emitted line on its way."""
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.file]
+        spans = [self.emitted.spans[f.lineno - 1] for f in frames if f.lineno is not None]
+        return next((s for s in reversed(spans) if s is not None), None)
+
+
+def compile_text(emitted: Emitted, name: str) -> CodeType:
+    """Emitted text as a code object; the text comes from the checked IR alone."""
+    return compile(emitted.text, file_of(name), "exec")
+
+
+def file_of(name: str) -> str:
+    return f"<emitted from {name}>"
+
+
+def load(emitted: Emitted, code: CodeType, xp: Namespace, softplus: bool = False, **replaced: Any) -> Module:
+    """The module bound to `xp`; `replaced` overrides functions of `lib` by name."""
+    lib: SimpleNamespace = library(xp, emitted.bindings, softplus)
+    for name, function in replaced.items():
+        setattr(lib, name, function)
+    scope: dict[str, Any] = {"__builtins__": BUILTINS, "lib": lib}
+    exec(code, scope)
+    functions = {k: v for k, v in scope.items() if callable(v)}
+    return Module(functions, emitted, code.co_filename)

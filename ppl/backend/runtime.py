@@ -1,0 +1,219 @@
+"""What emitted code needs beside the standard library: indexing, assignment, sums, checks.
+
+Every function takes the namespace first; library.py binds it.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+from ppl.errors import InferenceError, Rejection
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+
+UNSET_INT = -(2**31)
+"""Stan's value of an int that was never set."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a parameter lies in `u`: u[start:stop] reshaped; `core` is the constrained shape of one value."""
+
+    start: int
+    stop: int
+    shape: tuple[int, ...]
+    dims: tuple[int, ...]
+    core: tuple[int, ...]
+    constraint: str
+
+
+# --- Parameters ----------------------------------------------------------------------------------
+
+
+def block(u: Array, place: Place) -> Array:
+    if not place.shape:
+        return u[place.start]
+    flat = u[place.start : place.stop]
+    return flat if len(place.shape) == 1 else flat.reshape(place.shape)
+
+
+def take(xp: Namespace, u: Array, place: Place) -> Array:
+    """An unconstrained parameter."""
+    return CONSTRAINT_BY_KEYWORD["identity"].constrain(xp, block(u, place), place.core)[0]
+
+
+def free(xp: Namespace, constraint: str, value: Array, place: Place, *args: Array) -> Array:
+    """The block of `u` that a constrained value comes from, flat."""
+    u = CONSTRAINT_BY_KEYWORD[constraint].unconstrain(value, place.core, *args)
+    return np.reshape(np.asarray(u, dtype=float), (place.stop - place.start,))
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+
+def real(xp: Namespace, x: Array) -> Array:
+    return x * 1.0
+
+
+def array(xp: Namespace, *items: Array) -> Array:
+    return xp.np.array(list(items))
+
+
+def int_array(xp: Namespace, *items: Array) -> Array:
+    return np.array(items, dtype=int)
+
+
+def empty(xp: Namespace, axes: int, of_ints: bool) -> Array:
+    return np.zeros((0,) * axes, dtype=int if of_ints else float)
+
+
+def unset(xp: Namespace, *sizes: int) -> Array:
+    return np.full(checked_sizes(sizes), np.nan) if sizes else np.nan
+
+
+def unset_int(xp: Namespace, *sizes: int) -> Array:
+    return np.full(checked_sizes(sizes), UNSET_INT) if sizes else UNSET_INT
+
+
+def checked_sizes(sizes: Sequence[int]) -> Sequence[int]:
+    negative = next((s for s in sizes if s < 0), None)
+    if negative is not None:
+        raise Rejection(f"A size is {negative}, but sizes must be at least 0.")
+    return sizes
+
+
+def own(xp: Namespace, x: Any) -> Any:
+    """A copy where a later change in place could show elsewhere."""
+    if isinstance(x, list | tuple):
+        return type(x)(own(xp, item) for item in x)
+    return xp.own(x) if np.ndim(xp.plain(x)) else x
+
+
+def put(xp: Namespace, x: Any, where: Any, value: Any) -> Any:
+    if isinstance(x, list):
+        return [*x[:where], value, *x[where + 1 :]]
+    return xp.put(x, where, value)
+
+
+def put_item(xp: Namespace, x: tuple[Any, ...], where: int, value: Any) -> tuple[Any, ...]:
+    return (*x[:where], value, *x[where + 1 :])
+
+
+def elements(xp: Namespace, x: Array, is_matrix: bool) -> list[Array]:
+    """What a for-each loop runs through; a matrix column by column."""
+    flat = xp.np.reshape(xp.np.transpose(x), (-1,)) if is_matrix else x
+    return [flat[i] for i in range(len(flat))]
+
+
+# --- Sums ----------------------------------------------------------------------------------------
+
+
+def terms(xp: Namespace) -> list[Array]:
+    """What the target collects; summed at the end."""
+    return []
+
+
+def sum_terms(xp: Namespace, collected: Sequence[Array]) -> Array:
+    return xp.add_all(*collected) if collected else 0.0
+
+
+def total(xp: Namespace, x: Array) -> Array:
+    return xp.np.sum(x)
+
+
+# --- Indexing ------------------------------------------------------------------------------------
+
+
+def axis(xp: Namespace, x: Array, k: int) -> int:
+    return int(np.shape(x)[k]) if isinstance(x, list) else int(x.shape[k])
+
+
+def span(xp: Namespace, lower: int, upper: int, size: int) -> slice:
+    """`lower:upper` as Stan means it: both included, empty when they cross."""
+    if upper < lower:
+        return slice(0, 0)
+    if lower < 1 or upper > size:
+        raise IndexError(f"The range {lower}:{upper} lies outside 1:{size}.")
+    return slice(int(lower) - 1, int(upper))
+
+
+def mesh(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:
+    """Index arrays that pick every combination of `items`, as Stan does; a single int drops its axis."""
+    return open_mesh(x.shape, items, (False,) * len(items))
+
+
+def gather(xp: Namespace, x: Array, base_lifted: bool, lifted: Sequence[bool], *items: Any) -> Array:
+    """x[items] for each entry of a batch, which becomes the leading axis."""
+    if base_lifted:
+        items, lifted = (np.arange(x.shape[0]), *items), (True, *lifted)
+    return x[open_mesh(x.shape, items, lifted)]
+
+
+def scatter_index(xp: Namespace, x: Array, lifted: Sequence[bool], *items: Any) -> tuple[Any, ...]:
+    return open_mesh(x.shape, items, lifted)
+
+
+def open_mesh(shape: Sequence[int], items: Sequence[Any], lifted: Sequence[bool]) -> tuple[Any, ...]:
+    """Index arrays shaped to broadcast: the batch first, then one axis for each index that keeps its own."""
+    whole = [np.arange(shape[k])[i] if isinstance(i, slice) else i for k, i in enumerate(items)]
+    keeps = [not m and np.ndim(i) == 1 for m, i in zip(lifted, whole, strict=True)]
+    axes, seen, out = sum(keeps), 0, []
+    for i, marked, kept in zip(whole, lifted, keeps, strict=True):
+        seen += kept
+        trailing = axes if marked else axes - seen
+        out.append(np.reshape(i, (-1,) + (1,) * trailing) if marked or kept else i)
+    return tuple(out)
+
+
+def widen(xp: Namespace, x: Array, axes: int) -> Array:
+    """Axes of length one after the batch axis, so that entries of different rank line up."""
+    return xp.np.reshape(x, (x.shape[0],) + (1,) * axes + tuple(x.shape[1:]))
+
+
+def each(xp: Namespace, f: Callable[..., Array], lifted: Sequence[bool], *args: Any) -> Array:
+    """f once for each entry of the batch."""
+    count = next(len(a) for a, m in zip(args, lifted, strict=True) if m)
+    rows = ([a[i] if m else a for a, m in zip(args, lifted, strict=True)] for i in range(count))
+    return xp.np.array([f(*row) for row in rows])
+
+
+# --- Words to the user ---------------------------------------------------------------------------
+
+
+def said(xp: Namespace, args: Sequence[Any]) -> str:
+    return "".join(a if isinstance(a, str) else shown(xp.plain(a)) for a in args)
+
+
+def shown(x: Any) -> str:
+    """A value as Stan prints it: [1,2], nested by rows."""
+    if isinstance(x, list | tuple) or np.ndim(x):
+        return f"[{','.join(shown(item) for item in x)}]"
+    return f"{x:.6g}" if isinstance(x, float | np.floating) else str(x)
+
+
+def print_(xp: Namespace, *args: Any) -> None:
+    print(said(xp, args))
+
+
+def reject(xp: Namespace, *args: Any) -> None:
+    raise Rejection(said(xp, args))
+
+
+def fatal_error(xp: Namespace, *args: Any) -> None:
+    raise InferenceError(f"The program stopped: {said(xp, args)}")
+
+
+@contextmanager
+def profile(xp: Namespace, name: str) -> Iterator[None]:
+    yield
+
+
+def check(xp: Namespace, constraint: str, name: str, x: Any, shape: tuple[int, ...], *args: Any) -> None:
+    """Raise Rejection when a transformed quantity breaks its declared constraint."""
+    plain = [xp.plain(a) for a in args]
+    complaint = CONSTRAINT_BY_KEYWORD[constraint].check(np.asarray(xp.plain(x)), shape, *plain)
+    if complaint:
+        raise Rejection(f"`{name}`{'' if complaint.startswith('[') else ' '}{complaint}.")

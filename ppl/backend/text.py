@@ -1,0 +1,87 @@
+"""Python text being written: every line remembers the place in the program it came from."""
+
+import keyword
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ppl.source import Span
+from ppl.stdlib.record import Impl
+
+Mode = Literal["", "total", "each", "rows", "product"]
+RESERVED = frozenset({*keyword.kwlist, "lib", "d", "u", "x", "rng", "range", "target", "jacobian"})
+
+
+def python_name(name: str) -> str:
+    """A variable's name in the emitted text; no name of a program ends in two underscores."""
+    if "." in name:  # an item of a tuple
+        return f"{name.replace('.', '_')}__"
+    return f"{name}__" if name in RESERVED else name
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A library function as the text calls it: `mode` says what happens to its elements."""
+
+    impl: Impl
+    mode: Mode
+    draws: bool
+
+
+@dataclass
+class Writer:
+    """Lines so far with their spans, and the library functions they call by name."""
+
+    lines: list[str] = field(default_factory=list)
+    spans: list[Span | None] = field(default_factory=list)
+    bindings: dict[str, Binding] = field(default_factory=dict)
+    span: Span | None = None
+    depth: int = 0
+    temporaries: int = 0
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+        self.spans.append(self.span)
+
+    def blank(self) -> None:
+        while self.lines and not self.lines[-1]:
+            self.lines.pop()
+            self.spans.pop()
+        self.lines += ["", ""]
+        self.spans += [None, None]
+
+    @contextmanager
+    def block(self, header: str) -> Iterator[None]:
+        """A header line and an indented body; an empty body becomes `pass`."""
+        self.line(header)
+        self.depth += 1
+        start = len(self.lines)
+        yield
+        if len(self.lines) == start:
+            self.line("pass")
+        self.depth -= 1
+
+    @contextmanager
+    def at(self, span: Span | None) -> Iterator[None]:
+        before, self.span = self.span, span
+        yield
+        self.span = before
+
+    def bind(self, name: str, impl: Impl, mode: Mode = "", draws: bool = False) -> str:
+        """The text that calls `impl`: `lib.name`, with a number where the name is taken by another."""
+        wanted = Binding(impl, mode, draws)
+        base = f"{name}_{mode}" if mode in ("each", "rows") else name
+        taken, k = base, 1
+        while self.bindings.setdefault(taken, wanted) != wanted:
+            k += 1
+            taken = f"{base}_{k}"
+        return f"lib.{taken}"
+
+    def temporary(self) -> str:
+        self.temporaries += 1
+        return f"part_{self.temporaries}__"
+
+    @property
+    def text(self) -> str:
+        return "\n".join(self.lines) + "\n"

@@ -1,0 +1,81 @@
+"""The driver: the phases of the compiler in order, and nothing else."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from ppl.backend.emit import emit
+from ppl.backend.load import compile_text
+from ppl.frontend.check import check
+from ppl.frontend.parser import parse
+from ppl.frontend.printer import print_program as print_ast
+from ppl.ir.lower import lower
+from ppl.ir.passes.table import run_passes
+from ppl.ir.printer import print_program as print_ir
+from ppl.model import Model
+from ppl.source import SourceText
+
+
+def compile_model(program: str | Path, positive_transform: str = "log") -> Model:
+    """Compile a program, given as a path or as its text.
+
+    `positive_transform` is "log" or "softplus", the map from R onto the positive reals (Kucukelbir et
+    al. 2017, section 3.3); it serves every lower bound.
+
+    Raises:
+        ModelError: the program is refused; the error has line and column and says what was expected.
+
+    Example:
+        >>> model = compile_model("parameters { real x; } model { x ~ normal(0, 1); }")
+        >>> model.condition({}).log_density([0.0])
+        -0.9189385332046727
+    """
+    if positive_transform not in ("log", "softplus"):
+        raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
+    source = read_source(program)
+    tree = parse(source)
+    facts = check(tree)
+    resolved = run_passes(lower(tree, facts))
+    emitted = emit(resolved)
+    code = compile_text(emitted, source.name)
+    return Model(source, resolved, emitted, code, softplus=positive_transform == "softplus")
+
+
+def read_source(program: str | Path) -> SourceText:
+    """A path names a file; text with a block or a line break is the program itself."""
+    if isinstance(program, str) and ("{" in program or "\n" in program or not program.strip()):
+        return SourceText(program)
+    path = Path(program)
+    return SourceText(path.read_text(encoding="utf-8"), str(path))
+
+
+def show_stage(program: str | Path, stage: str) -> str:
+    """One stage of the compiler as text; `stage` is a key of STAGES.
+
+    Raises:
+        ModelError: the program is refused before the stage is reached.
+        KeyError: there is no such stage.
+    """
+    return STAGES[stage](read_source(program))
+
+
+def _show_ast(source: SourceText) -> str:
+    tree = parse(source)
+    check(tree)
+    return print_ast(tree)
+
+
+def _show_ir(source: SourceText) -> str:
+    tree = parse(source)
+    return print_ir(run_passes(lower(tree, check(tree))))
+
+
+def _show_python(source: SourceText) -> str:
+    tree = parse(source)
+    return emit(run_passes(lower(tree, check(tree)))).text
+
+
+STAGES: Mapping[str, Callable[[SourceText], str]] = {
+    "ast": _show_ast,
+    "ir": _show_ir,
+    "python": _show_python,
+}

@@ -1,0 +1,115 @@
+"""Typed AST to IR."""
+
+from collections.abc import Iterable, Sequence
+
+from ppl.frontend import ast
+from ppl.frontend.declarations import CONSTRAINED, PLAIN, SQUARE
+from ppl.frontend.facts import Facts
+from ppl.ir import nodes as ir
+from ppl.ir.lower_expr import Lowering, implicit_arguments, lower_expr
+from ppl.ir.lower_stmt import lower_statements
+from ppl.source import Span
+from ppl.types import Tuple, Type, array_of
+
+
+def lower(program: ast.Program, facts: Facts) -> ir.Program:
+    """The resolved program."""
+    c = Lowering(facts)
+    name_functions(c, program.functions)
+    return ir.Program(
+        functions=tuple(lower_function(c, f) for f in program.functions if f.body is not None),
+        data=tuple(declared_names(c, program.data)),
+        transformed_data=lower_block(c, program.transformed_data),
+        parameters=tuple(declared_names(c, program.parameters)),
+        transformed_parameters=lower_block(c, program.transformed_parameters),
+        model=lower_statements(c, program.model),
+        generated_quantities=lower_block(c, program.generated_quantities),
+        transformed_data_names=tuple(declared_names(c, program.transformed_data)),
+        transformed_parameter_names=tuple(declared_names(c, program.transformed_parameters)),
+        generated_names=tuple(declared_names(c, program.generated_quantities)),
+    )
+
+
+def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> tuple[ir.Stmt, ...]:
+    """The statements, then the checks of what the block declares with constraints."""
+    checks = [
+        ir.CheckDeclared(d.name, d, d.span)
+        for d in declared_names(c, statements)
+        if d.constraint not in ("identity", "offset_multiplier") or d.items
+    ]
+    return (*lower_statements(c, statements), *checks)
+
+
+# --- Functions -----------------------------------------------------------------------------------
+
+
+def name_functions(c: Lowering, definitions: Sequence[ast.FunctionDef]) -> None:
+    """Overloads get emitted names of their own; `f__` is a name no program can have."""
+    taken: set[str] = set()
+    for f in definitions:
+        if f.body is None:
+            continue
+        name, k = f"{f.name}__", 1
+        while name in taken:
+            k += 1
+            name = f"{f.name}_{k}__"
+        taken.add(name)
+        c.functions[c.facts.functions[f]] = name
+    for f in definitions:
+        if f.body is None:  # a call may have been resolved to the forward declaration
+            ahead = c.facts.functions[f]
+            c.functions[ahead] = next(
+                name for g, name in c.functions.items() if g.name == ahead.name and g.args == ahead.args
+            )
+
+
+def lower_function(c: Lowering, f: ast.FunctionDef) -> ir.Function:
+    assert f.body is not None
+    returns = c.facts.functions[f].returns
+    body = lower_statements(c, f.body.statements, returns)
+    name = c.functions[c.facts.functions[f]]
+    return ir.Function(name, tuple(a.name for a in f.args), implicit_arguments(f.name), body, f.span)
+
+
+# --- Declarations --------------------------------------------------------------------------------
+
+
+def declared_names(c: Lowering, statements: Iterable[ast.Statement]) -> Iterable[ir.Declared]:
+    for s in statements:
+        if isinstance(s, ast.Declaration):
+            yield declared(c, s.name, s.type, s.span)
+
+
+def declared(c: Lowering, name: str, t: ast.DeclaredType, span: Span) -> ir.Declared:
+    dims = tuple(lower_expr(c, d) for d in t.dims)
+    if isinstance(t, ast.SizedTuple):
+        items = tuple(declared(c, f"{name}.{k}", item, span) for k, item in enumerate(t.items, 1))
+        whole = array_of(Tuple(tuple(i.type for i in items)), len(dims))
+        return ir.Declared(name, whole, "identity", (), dims, (), span, items)
+    constraint, arguments = lower_constraint(c, t)
+    plain: Type = {**PLAIN, **CONSTRAINED}[t.keyword]
+    return ir.Declared(
+        name, array_of(plain, len(dims)), constraint, arguments, dims, own_sizes(c, t), span
+    )  # fmt: skip
+
+
+def own_sizes(c: Lowering, t: ast.SizedType) -> tuple[ir.Expr, ...]:
+    sizes = tuple(lower_expr(c, s) for s in t.sizes)
+    return sizes * 2 if t.keyword in SQUARE and len(sizes) == 1 else sizes
+
+
+def lower_constraint(c: Lowering, t: ast.SizedType) -> tuple[str, tuple[ir.Expr, ...]]:
+    """The constraint's keyword in stdlib/constraints, and its arguments in the order it takes them."""
+    if t.keyword in CONSTRAINED:
+        return t.keyword, ()
+    given = {name: lower_expr(c, value) for name, value in t.bounds.items} if t.bounds else {}
+    match sorted(given):
+        case []:
+            return "identity", ()
+        case ["lower"] | ["upper"] as one:
+            return one[0], (given[one[0]],)
+        case ["lower", "upper"]:
+            return "lower_upper", (given["lower"], given["upper"])
+        case _:
+            zero, one_ = ir.Const(0.0, PLAIN["real"]), ir.Const(1.0, PLAIN["real"])
+            return "offset_multiplier", (given.get("offset", zero), given.get("multiplier", one_))

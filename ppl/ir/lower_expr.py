@@ -1,0 +1,181 @@
+"""Expressions of the typed tree, resolved: overloads chosen, promotions written out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ppl.frontend import ast
+from ppl.frontend.calls import suffix_of
+from ppl.frontend.facts import Called, Facts, UserMatch
+from ppl.frontend.scope import UserFunction
+from ppl.ir import nodes as ir
+from ppl.stdlib.record import Distribution
+from ppl.stdlib.signatures import Match, parse_signature
+from ppl.types import INT, REAL, Array, Int, Type, array_dims, array_of, core
+
+
+@dataclass
+class Lowering:
+    """What lowering needs to know: the facts, the emitted name of each user function, fresh names."""
+
+    facts: Facts
+    functions: dict[UserFunction, str] = field(default_factory=dict)
+    temporaries: int = 0
+
+    def fresh(self, hint: str) -> str:
+        """A name no program can have: names may not end in two underscores."""
+        self.temporaries += 1
+        return f"{hint}_{self.temporaries}__"
+
+
+def lower_expr(c: Lowering, e: ast.Expr) -> ir.Expr:
+    t = c.facts.types[e]
+    match e:
+        case ast.IntLiteral(value=value):
+            return ir.Const(value, INT)
+        case ast.RealLiteral(text=text):
+            return ir.Const(float(text.replace("_", "")), REAL)
+        case ast.Variable(name=name):
+            return ir.Var(name, t)
+        case ast.Call():
+            return lower_call(c, e, t)
+        case ast.Binary(op="&&" | "||"):
+            word = "and" if e.op == "&&" else "or"
+            return ir.Logical(word, lower_expr(c, e.left), lower_expr(c, e.right), t)  # type: ignore[arg-type]
+        case ast.Binary(left=left, right=right):
+            return library_call(c, c.facts.calls[e], [left, right], t)
+        case ast.Unary(operand=operand) | ast.Transpose(operand=operand):
+            return fold_sign(e, library_call(c, c.facts.calls[e], [operand], t))
+        case ast.Ternary():
+            then, otherwise = (promote(lower_expr(c, b), t) for b in (e.then, e.otherwise))
+            return ir.Select(lower_expr(c, e.condition), then, otherwise, t)
+        case ast.Indexed():
+            return lower_indexed(c, e, t)
+        case ast.Projection(base=base, item=item):
+            return ir.Item(lower_expr(c, base), item, t)
+        case ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
+            item_type = literal_item_type(t)
+            return ir.MakeArray(tuple(promote(lower_expr(c, i), item_type) for i in items), t)
+        case ast.TupleLiteral(items=items):
+            return ir.MakeTuple(tuple(lower_expr(c, i) for i in items), t)
+        case ast.ImaginaryLiteral() | ast.StringLiteral():
+            raise AssertionError("the checker lets no such value through")
+
+
+def literal_item_type(t: Type) -> Type:
+    """The type of the items of `{...}` or `[...]` of type t."""
+    if isinstance(t, Array):
+        return array_of(t.element, t.dims - 1)
+    return REAL if str(t) == "row_vector" else t
+
+
+def fold_sign(e: ast.Expr, applied: ir.Expr) -> ir.Expr:
+    """-1 is a constant, not a call."""
+    match e, applied:
+        case ast.Unary(op="-"), ir.Apply(args=(ir.Const(value, t),)):
+            return ir.Const(-value, t)
+        case ast.Unary(op="+"), ir.Apply(args=(operand,)):
+            return operand
+        case _:
+            return applied
+
+
+# --- Promotion -----------------------------------------------------------------------------------
+
+
+def promote(e: ir.Expr, wanted: Type) -> ir.Expr:
+    """`e` as a value of the wanted type: ints made real where needed."""
+    if isinstance(e, ir.MakeArray) and not e.items:
+        return replace(e, type=wanted)
+    if e.type == wanted or core(e.type) != INT or core(wanted) != REAL:
+        return e
+    if isinstance(e, ir.Const):
+        return ir.Const(float(e.value), REAL)
+    return ir.Promote(e, array_of(REAL, array_dims(e.type)))
+
+
+# --- Calls ---------------------------------------------------------------------------------------
+
+
+def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
+    if e not in c.facts.calls:  # target(), which the checker knows by name
+        return ir.TargetSoFar(t)
+    called = c.facts.calls[e]
+    if isinstance(called, UserMatch):
+        return user_call(c, called, [lower_expr(c, a) for a in e.args])
+    if e.name in ("row", "col"):  # row(m, i) is m[i], col(m, j) is m[, j]
+        at = ir.At(lower_expr(c, e.args[1]))
+        items = (at,) if e.name == "row" else (ir.Between(None, None), at)
+        return ir.Index(lower_expr(c, e.args[0]), items, t)
+    return library_call(c, called, e.args, t, drops=suffix_of(e.name) in ("lupdf", "lupmf"))
+
+
+def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr]) -> ir.CallUser:
+    f = called.function
+    promoted = tuple(promote(a, t) for a, t in zip(args, f.args, strict=True))
+    return ir.CallUser(c.functions[f], promoted, f.returns, implicit_arguments(f.name))
+
+
+def implicit_arguments(name: str) -> tuple[str, ...]:
+    """What a function gets besides its arguments, by its suffix."""
+    return {"lp": ("target",), "jacobian": ("jacobian",), "rng": ("rng",)}.get(suffix_of(name), ())
+
+
+def library_call(
+    c: Lowering, called: Called, args: Sequence[ast.Expr], t: Type, drops: bool = False
+) -> ir.Apply:
+    assert isinstance(called, Match)
+    return apply(called, [lower_expr(c, a) for a in args], t, drops)
+
+
+def apply(called: Match, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Apply:
+    """The call of an overload, its int arguments made real where its signature says real."""
+    if not isinstance(called.callee.record, Distribution):
+        patterns = parse_signature(called.overload.signature).args
+        real = [p.base == REAL or (p.base == "T" and core(t) != INT) for p in patterns]
+        args = [as_real(a) if r else a for a, r in zip(args, real, strict=True)]
+    return ir.Apply(library_callee(called), tuple(args), t, drops=drops)
+
+
+def as_real(e: ir.Expr) -> ir.Expr:
+    """An int literal or container made real; a scalar int mixes with reals as it is."""
+    if isinstance(e.type, Int) and not isinstance(e, ir.Const):
+        return e
+    return promote(e, array_of(REAL, array_dims(e.type)))
+
+
+def library_callee(called: Match) -> ir.Callee:
+    callee, overload = called.callee, called.overload
+    suffix = suffix_of(callee.name)
+    reduce = "" if callee.kind in ("function", "rng") else "prod" if suffix == "cdf" else "sum"
+    return ir.Callee(callee.name, overload.impl, overload.batch, reduce, callee.kind == "rng")  # type: ignore[arg-type]
+
+
+def call(c: Lowering, called: Called, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Expr:
+    """A call whose arguments are already lowered."""
+    if isinstance(called, UserMatch):
+        return user_call(c, called, args)
+    return apply(called, args, t, drops)
+
+
+# --- Indexing ------------------------------------------------------------------------------------
+
+
+def lower_indexed(c: Lowering, e: ast.Indexed, t: Type) -> ir.Expr:
+    base = lower_expr(c, e.base)
+    items = tuple(lower_index(c, i) for i in e.indices)
+    if isinstance(base, ir.Index) and all(map(drops_axis, base.items)):
+        return ir.Index(base.base, (*base.items, *items), t)  # x[i][j] is x[i, j] when i is one int
+    return ir.Index(base, items, t)
+
+
+def lower_index(c: Lowering, index: ast.Index) -> ir.IndexItem:
+    match index:
+        case ast.SingleIndex(value=value):
+            return ir.At(lower_expr(c, value))
+        case ast.RangeIndex(lower=lower, upper=upper):
+            bounds = [None if b is None else lower_expr(c, b) for b in (lower, upper)]
+            return ir.Between(*bounds)
+
+
+def drops_axis(item: ir.IndexItem) -> bool:
+    return isinstance(item, ir.At) and item.index.type == INT

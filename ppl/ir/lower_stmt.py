@@ -1,0 +1,195 @@
+"""Statements of the typed tree, resolved."""
+
+from collections.abc import Sequence
+
+from ppl.frontend import ast
+from ppl.frontend.declarations import SQUARE
+from ppl.frontend.facts import Called, UserMatch
+from ppl.frontend.scope import Symbol
+from ppl.ir import nodes as ir
+from ppl.ir.lower_expr import Lowering, call, drops_axis, lower_expr, lower_index, promote
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
+from ppl.types import INT, REAL, VOID, Tuple, Type, element_type, rank
+
+Stmts = tuple[ir.Stmt, ...]
+
+
+def lower_statements(c: Lowering, statements: Sequence[ast.Statement], returns: Type = VOID) -> Stmts:
+    """`returns` is what an enclosing function returns."""
+    return tuple(out for s in statements for out in lower_statement(c, s, returns))
+
+
+def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> Stmts:
+    match s:
+        case ast.Declaration():
+            return lower_declaration(c, s)
+        case ast.Assignment():
+            return lower_assignment(c, s)
+        case ast.Tilde():
+            return lower_tilde(c, s)
+        case ast.TargetIncrement(value=value):
+            return (ir.Increment("target", lower_expr(c, value), s.span),)
+        case ast.JacobianIncrement(value=value):
+            return (ir.Increment("jacobian", lower_expr(c, value), s.span),)
+        case ast.CallStatement(call=called):
+            lowered = call(c, c.facts.calls[called], [lower_expr(c, a) for a in called.args], VOID)
+            assert isinstance(lowered, ir.CallUser)
+            return (ir.CallVoid(lowered, s.span),)
+        case ast.For():
+            bounds = lower_expr(c, s.lower), lower_expr(c, s.upper)
+            return (ir.For(s.variable, *bounds, lower_statement(c, s.body, returns), s.span),)
+        case ast.ForEach():
+            body = lower_statement(c, s.body, returns)
+            return (ir.ForEach(s.variable, lower_expr(c, s.iterable), body, s.span),)
+        case ast.While(condition=condition, body=body):
+            return (ir.While(lower_expr(c, condition), lower_statement(c, body, returns), s.span),)
+        case ast.If():
+            otherwise = () if s.otherwise is None else lower_statement(c, s.otherwise, returns)
+            test = lower_expr(c, s.condition)
+            return (ir.If(test, lower_statement(c, s.then, returns), otherwise, s.span),)
+        case ast.Block(statements=statements):
+            return lower_statements(c, statements, returns)
+        case ast.Profile(name=name, statements=statements):
+            return (ir.Profile(name, lower_statements(c, statements, returns), s.span),)
+        case ast.Return(value=value):
+            result = None if value is None else promote(lower_expr(c, value), returns)
+            return (ir.Return(result, s.span),)
+        case ast.Break():
+            return (ir.Jump("break", s.span),)
+        case ast.Continue():
+            return (ir.Jump("continue", s.span),)
+        case ast.Print(args=args):
+            return (ir.Say("print", lower_said(c, args), s.span),)
+        case ast.Reject(args=args, fatal=fatal):
+            return (ir.Say("fatal_error" if fatal else "reject", lower_said(c, args), s.span),)
+        case ast.Skip():
+            return ()
+
+
+def lower_said(c: Lowering, args: Sequence[ast.Expr]) -> tuple[ir.Expr | ir.Text, ...]:
+    return tuple(ir.Text(a.value) if isinstance(a, ast.StringLiteral) else lower_expr(c, a) for a in args)
+
+
+# --- Declarations and assignments ----------------------------------------------------------------
+
+
+def lower_declaration(c: Lowering, d: ast.Declaration) -> Stmts:
+    t = symbol_type(c.facts.symbols[d])
+    if d.value is not None:
+        return (ir.Assign(d.name, promote(lower_expr(c, d.value), t), d.span, declares=True),)
+    return (ir.Declare(d.name, t, lower_shape(c, d.type), d.span),)
+
+
+def symbol_type(symbol: Symbol) -> Type:
+    assert symbol.type is not None, f"{symbol.name} has no type, so the checker should have refused it"
+    return symbol.type
+
+
+def lower_shape(c: Lowering, t: ast.DeclaredType) -> ir.Shape:
+    dims = tuple(lower_expr(c, d) for d in t.dims)
+    if isinstance(t, ast.SizedTuple):
+        return ir.TupleShape(dims, tuple(lower_shape(c, item) for item in t.items))
+    sizes = tuple(lower_expr(c, s) for s in t.sizes)
+    square = t.keyword in SQUARE and len(sizes) == 1
+    return (*dims, *(sizes * 2 if square else sizes))
+
+
+def lower_assignment(c: Lowering, s: ast.Assignment) -> Stmts:
+    value = lower_expr(c, s.value)
+    if s.op != "=":
+        left = lower_expr(c, s.target)
+        value = call_operator(c, c.facts.calls[s], left, value)
+    return assign(c, s.target, value, s)
+
+
+def call_operator(c: Lowering, called: Called, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    return call(c, called, [left, right], called.returns)
+
+
+def assign(c: Lowering, target: ast.Expr, value: ir.Expr, s: ast.Assignment) -> Stmts:
+    """`target = value`, where the target may be a name, entries of one, or a tuple of targets."""
+    if isinstance(target, ast.TupleLiteral):
+        whole = c.fresh("tuple")
+        out: Stmts = (ir.Assign(whole, value, s.span, declares=True),)
+        assert isinstance(value.type, Tuple)
+        for k, (item, t) in enumerate(zip(target.items, value.type.items, strict=True), 1):
+            out += assign(c, item, ir.Item(ir.Var(whole, value.type), k, t), s)
+        return out
+    value = promote(value, c.facts.types[target])
+    name, path = lower_path(c, target)
+    if not path:
+        return (ir.Assign(name, value, s.span),)
+    return (ir.Update(name, path, value, s.span),)
+
+
+def lower_path(c: Lowering, target: ast.Expr) -> tuple[str, tuple[ir.Step, ...]]:
+    """The variable that is changed, and the way into it."""
+    match target:
+        case ast.Variable(name=name):
+            return name, ()
+        case ast.Indexed(base=base, indices=indices):
+            name, path = lower_path(c, base)
+            items = tuple(lower_index(c, i) for i in indices)
+            if path and isinstance(path[-1], tuple) and all(map(drops_axis, path[-1])):
+                return name, (*path[:-1], (*path[-1], *items))
+            return name, (*path, items)
+        case ast.Projection(base=base, item=item):
+            name, path = lower_path(c, base)
+            return name, (*path, item)
+        case _:
+            raise AssertionError("the checker lets no such target through")
+
+
+# --- Distribution statements ---------------------------------------------------------------------
+
+
+def lower_tilde(c: Lowering, s: ast.Tilde) -> Stmts:
+    args = [lower_expr(c, a) for a in (s.left, *s.args)]
+    density = call(c, c.facts.calls[s], args, REAL, drops=True)
+    out: Stmts = (ir.Increment("target", density, s.span),)
+    if s.truncation is not None and (s.truncation.lower or s.truncation.upper):
+        out += (ir.Increment("target", lower_truncation(c, s.truncation, args), s.span),)
+    return out
+
+
+def lower_truncation(c: Lowering, t: ast.Truncation, args: Sequence[ir.Expr]) -> ir.Expr:
+    y, params = args[0], args[1:]
+    lower = None if t.lower is None else lower_expr(c, t.lower)
+    upper = None if t.upper is None else lower_expr(c, t.upper)
+    if lower is not None and upper is not None:
+        assert t.lower is not None and t.upper is not None
+        logs = cumulative(c, t.lower, below(y, lower), params), cumulative(c, t.upper, upper, params)
+        return internal("truncated", truncated, (y, lower, upper, *logs))
+    if lower is not None:
+        assert t.lower is not None
+        above = cumulative(c, t.lower, below(y, lower), params)
+        return internal("truncated_below", truncated_below, (y, lower, above))
+    assert upper is not None and t.upper is not None
+    return internal("truncated_above", truncated_above, (y, upper, cumulative(c, t.upper, upper, params)))
+
+
+def below(y: ir.Expr, lower: ir.Expr) -> ir.Expr:
+    """Where the excluded part ends: one lower for a discrete variate, since the bound itself is included."""
+    if element_type(y.type) != INT:
+        return lower
+    overload = next(o for o in OPERATORS["-"].overloads if o.signature == "(int, int) => int")
+    minus = ir.Callee(OPERATORS["-"].name, overload.impl, overload.batch)
+    return ir.Apply(minus, (lower, ir.Const(1, INT)), INT)
+
+
+def cumulative(c: Lowering, bound: ast.Expr, at: ir.Expr, params: Sequence[ir.Expr]) -> ir.Expr:
+    """The log probability beyond a bound, one for each element of the parameters."""
+    called = c.facts.cumulative[bound]
+    if isinstance(called, UserMatch):
+        return call(c, called, [at, *params], REAL)
+    applied = call(c, called, [at, *params], REAL)
+    assert isinstance(applied, ir.Apply)
+    whole = applied.callee
+    each = ir.Callee(whole.name, whole.impl, whole.batch)
+    widest = max((p.type for p in params), key=rank, default=REAL)
+    return ir.Apply(each, applied.args, widest if rank(widest) else REAL)
+
+
+def internal(name: str, impl: object, args: tuple[ir.Expr, ...]) -> ir.Apply:
+    return ir.Apply(ir.Callee(name, impl, "none"), args, REAL)  # type: ignore[arg-type]

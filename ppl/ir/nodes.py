@@ -1,0 +1,364 @@
+"""The resolved program: every name decided, every overload chosen, every promotion explicit.
+
+A batched value, one for each entry of a loop that became arrays, has the type `array[] T`: the batch is
+one more leading array axis.  `Apply.lifted` says which arguments carry it.
+"""
+
+from dataclasses import dataclass, field
+from typing import Literal, Union
+
+from ppl.source import Span
+from ppl.stdlib.record import Batch, Impl
+from ppl.types import Type
+
+# --- Expressions ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Const:
+    value: int | float
+    type: Type
+
+
+@dataclass(frozen=True)
+class Var:
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True)
+class Callee:
+    """A function of the standard library, one overload: `name` is what the program called.
+
+    Densities are summed, and cdfs multiplied, over what they return for each element: `reduce`.
+    """
+
+    name: str
+    impl: Impl = field(repr=False)
+    batch: Batch
+    reduce: Literal["", "sum", "prod"] = ""
+    draws: bool = False
+
+
+@dataclass(frozen=True)
+class Apply:
+    """A call of the standard library.  With `lifted`, the marked arguments carry a leading batch axis."""
+
+    callee: Callee
+    args: tuple["Expr", ...]
+    type: Type
+    lifted: tuple[bool, ...] = ()
+    ranks: tuple[int, ...] = ()
+    """Axes of each argument without the batch axis; given only with `lifted`."""
+    drops: bool = False
+    """An unnormalised density: constants may be left out."""
+
+
+@dataclass(frozen=True)
+class CallUser:
+    """A call of a function of the program, by its emitted name; with `lifted`, once for each entry."""
+
+    name: str
+    args: tuple["Expr", ...]
+    type: Type
+    passes: tuple[str, ...] = ()
+    """What the function gets besides its arguments: "target", "jacobian", "rng"."""
+    lifted: tuple[bool, ...] = ()
+
+
+@dataclass(frozen=True)
+class Logical:
+    """`&&` and `||`: the right side is evaluated only if needed."""
+
+    op: Literal["and", "or"]
+    left: "Expr"
+    right: "Expr"
+    type: Type
+
+
+@dataclass(frozen=True)
+class Select:
+    """`c ? a : b`."""
+
+    condition: "Expr"
+    then: "Expr"
+    otherwise: "Expr"
+    type: Type
+
+
+@dataclass(frozen=True)
+class At:
+    """One entry (the axis goes), or with an array of ints several (it stays)."""
+
+    index: "Expr"
+
+
+@dataclass(frozen=True)
+class Between:
+    """Entries lower to upper, both included; None is the end of the axis."""
+
+    lower: "Expr | None"
+    upper: "Expr | None"
+
+
+IndexItem = Union[At, Between]
+
+
+@dataclass(frozen=True)
+class Index:
+    base: "Expr"
+    items: tuple[IndexItem, ...]
+    type: Type
+
+
+@dataclass(frozen=True)
+class Gather:
+    """An Index in a batch: `lifted` marks the items, and `base_lifted` the base, that carry the batch axis."""
+
+    base: "Expr"
+    items: tuple[IndexItem, ...]
+    type: Type
+    base_lifted: bool
+    lifted: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
+class MakeArray:
+    """`{a, b}`, and `[a, b]` for row vectors and matrices."""
+
+    items: tuple["Expr", ...]
+    type: Type
+
+
+@dataclass(frozen=True)
+class MakeTuple:
+    items: tuple["Expr", ...]
+    type: Type
+
+
+@dataclass(frozen=True)
+class Item:
+    """Item `number` of a tuple, from 1."""
+
+    base: "Expr"
+    number: int
+    type: Type
+
+
+@dataclass(frozen=True)
+class Promote:
+    """Ints made real."""
+
+    value: "Expr"
+    type: Type
+
+
+@dataclass(frozen=True)
+class TargetSoFar:
+    type: Type
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string for print and reject."""
+
+    value: str
+
+
+Expr = Union[
+    Const, Var, Apply, CallUser, Logical, Select, Index, Gather, MakeArray, MakeTuple, Item, Promote, TargetSoFar
+]  # fmt: skip
+
+# --- Statements ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Declare:
+    """A variable without a value yet: nan where real."""
+
+    name: str
+    type: Type
+    shape: "Shape"
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class TupleShape:
+    """The shapes of a tuple's items, and the array axes around it."""
+
+    dims: tuple[Expr, ...]
+    items: tuple["Shape", ...]
+
+
+Shape = Union[tuple[Expr, ...], TupleShape]
+
+
+@dataclass(frozen=True)
+class Assign:
+    """`declares` when this is a declaration with a value."""
+
+    name: str
+    value: Expr
+    span: Span = field(repr=False)
+    declares: bool = False
+
+
+Step = Union[tuple[IndexItem, ...], int]
+"""One step of a path into a variable: the indices of one pair of brackets, or a tuple's item."""
+
+
+@dataclass(frozen=True)
+class Update:
+    """`name[path] = value`."""
+
+    name: str
+    path: tuple[Step, ...]
+    value: Expr
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """An Update for every entry of a batch at once; `lifted` marks the indices that carry the batch axis."""
+
+    name: str
+    items: tuple[IndexItem, ...]
+    value: Expr
+    lifted: tuple[bool, ...]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Increment:
+    """`target += value`, or `jacobian += value`; a container is summed."""
+
+    what: Literal["target", "jacobian"]
+    value: Expr
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class CallVoid:
+    call: CallUser
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class For:
+    variable: str
+    lower: Expr
+    upper: Expr
+    body: tuple["Stmt", ...]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class ForEach:
+    variable: str
+    iterable: Expr
+    body: tuple["Stmt", ...]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class While:
+    condition: Expr
+    body: tuple["Stmt", ...]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class If:
+    condition: Expr
+    then: tuple["Stmt", ...]
+    otherwise: tuple["Stmt", ...]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Profile:
+    name: str
+    body: tuple["Stmt", ...]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Return:
+    value: Expr | None
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Jump:
+    word: Literal["break", "continue"]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Say:
+    """print, reject or fatal_error."""
+
+    what: Literal["print", "reject", "fatal_error"]
+    args: tuple[Expr | Text, ...]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class CheckDeclared:
+    """The value of a transformed quantity must satisfy its declared constraint."""
+
+    name: str
+    declared: "Declared"
+    span: Span = field(repr=False)
+
+
+Stmt = Union[
+    Declare, Assign, Update, Scatter, Increment, CallVoid, For, ForEach, While, If, Profile, Return, Jump, Say,
+    CheckDeclared,
+]  # fmt: skip
+
+# --- Program -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A global variable: type, constraint and sizes.
+
+    `constraint` is a keyword of stdlib/constraints ("identity" for none) with its arguments; `dims` are
+    the array axes, `sizes` the shape of one value.  A tuple has `items` instead, named by position.
+    """
+
+    name: str
+    type: Type
+    constraint: str
+    arguments: tuple[Expr, ...]
+    dims: tuple[Expr, ...]
+    sizes: tuple[Expr, ...]
+    span: Span = field(repr=False)
+    items: tuple["Declared", ...] = ()
+
+
+@dataclass(frozen=True)
+class Function:
+    name: str
+    args: tuple[str, ...]
+    gets: tuple[str, ...]
+    body: tuple[Stmt, ...]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Program:
+    """`prepared` holds what passes have moved out of the gradient: data-only assignments, in order."""
+
+    functions: tuple[Function, ...]
+    data: tuple[Declared, ...]
+    transformed_data: tuple[Stmt, ...]
+    parameters: tuple[Declared, ...]
+    transformed_parameters: tuple[Stmt, ...]
+    model: tuple[Stmt, ...]
+    generated_quantities: tuple[Stmt, ...]
+    transformed_data_names: tuple[Declared, ...]
+    transformed_parameter_names: tuple[Declared, ...]
+    generated_names: tuple[Declared, ...]
+    prepared: tuple[Stmt, ...] = ()

@@ -1,0 +1,148 @@
+"""What depends on data alone is computed once, not in every gradient.
+
+The statements of transformed parameters and model are walked in order.  A variable set once, outside any
+loop, from data alone becomes data itself; elsewhere the largest data-only expressions that cost anything
+get names.  Both move to `prepared`, which runs in plain NumPy when the data arrive.  Under an `if` on data
+they move together with the `if`; under any other condition, and in loops that are left, nothing moves that
+could fail, since it might never have been run.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import EXPRESSIONS, assigned_names, walk, with_parts
+from ppl.source import Span
+from ppl.types import INT, Tuple, core
+
+Names = frozenset[str]
+
+
+def hoist_data(p: ir.Program) -> ir.Program:
+    """The pass."""
+    data = frozenset(d.name for d in (*p.data, *p.transformed_data_names))
+    outputs = frozenset(d.name for d in p.transformed_parameter_names)
+    h = Hoist(data, set_more_than_once(p) | outputs)
+    parameters = tuple(h.declared(d) for d in p.parameters)
+    transformed = h.statements(p.transformed_parameters)
+    model = h.statements(p.model)
+    prepared = (*p.prepared, *h.prepared)
+    return replace(
+        p, parameters=parameters, transformed_parameters=transformed, model=model, prepared=prepared
+    )
+
+
+def set_more_than_once(p: ir.Program) -> Names:
+    """Names that are changed in part, run through by a loop, or set in more than one place."""
+    seen: set[str] = set()
+    again: set[str] = set()
+    for n in walk((p.transformed_parameters, p.model)):
+        match n:
+            case ir.Assign(name=name) | ir.Declare(name=name):
+                (again if name in seen else seen).add(name)
+            case ir.Update(name=name) | ir.Scatter(name=name):
+                again.add(name)
+            case ir.For(variable=name) | ir.ForEach(variable=name):
+                again.add(name)
+    return frozenset(again)
+
+
+@dataclass
+class Hoist:
+    """`known` names hold data, `changing` ones never do; `prepared` collects what moved."""
+
+    known: Names
+    changing: Names
+    prepared: list[ir.Stmt] = field(default_factory=list)
+    names: dict[ir.Expr, str] = field(default_factory=dict)
+    count: int = 0
+    certain: bool = True
+    """Whether the code being walked is sure to run."""
+
+    def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+        return tuple(kept for s in body for kept in self.statement(s))
+
+    def statement(self, s: ir.Stmt) -> tuple[ir.Stmt, ...]:
+        match s:
+            case ir.Assign(name=name, value=value) if self.hoistable(name, value):
+                self.prepared.append(s)
+                self.known |= {name}
+                return ()
+            case ir.If(condition=condition) if self.certain and self.movable(condition):
+                return (self.data_branches(s),)
+            case ir.If() | ir.For() | ir.ForEach() | ir.While():
+                return (self.uncertain(s),)
+            case _:
+                return (with_parts(s, lambda part: self.shrink(part, s.span)),)
+
+    def hoistable(self, name: str, value: ir.Expr) -> bool:
+        return self.certain and name not in self.changing and self.movable(value)
+
+    def data_branches(self, s: ir.If) -> ir.If:
+        """Each branch prepares its own; names that the other would have set are 0 and never read."""
+        condition = self.shrink(s.condition, s.span)
+        then, then_prepared = self.branch(s.then)
+        otherwise, otherwise_prepared = self.branch(s.otherwise)
+        for name in sorted(assigned_names((*then_prepared, *otherwise_prepared))):
+            self.prepared.append(ir.Assign(name, ir.Const(0, INT), s.span))
+        if then_prepared or otherwise_prepared:
+            self.prepared.append(ir.If(condition, tuple(then_prepared), tuple(otherwise_prepared), s.span))
+        return replace(s, condition=condition, then=then, otherwise=otherwise)
+
+    def branch(self, body: Sequence[ir.Stmt]) -> tuple[tuple[ir.Stmt, ...], list[ir.Stmt]]:
+        outer, self.prepared, names = self.prepared, [], dict(self.names)
+        kept = self.statements(body)
+        inner, self.prepared, self.names = self.prepared, outer, names
+        return kept, inner
+
+    def uncertain(self, s: ir.Stmt) -> ir.Stmt:
+        """A statement whose parts may never run."""
+        before, self.certain = self.certain, False
+        names = dict(self.names)
+        shrunk: ir.Stmt = with_parts(s, lambda part: self.inside(part, s.span))
+        self.certain, self.names = before, names
+        return shrunk
+
+    def inside(self, part: Any, span: Span) -> Any:
+        if isinstance(part, EXPRESSIONS):
+            return self.shrink(part, span)
+        return self.statement(part)[0]
+
+    def declared(self, d: ir.Declared) -> ir.Declared:
+        return replace(d, arguments=tuple(self.shrink(a, d.span) for a in d.arguments))
+
+    def shrink(self, node: Any, span: Span) -> Any:
+        """The node with its largest costly data-only expressions replaced by names."""
+        if isinstance(node, EXPRESSIONS) and is_costly(node) and self.movable(node):
+            return ir.Var(self.name(node, span), node.type)
+        return with_parts(node, lambda part: self.shrink(part, span))
+
+    def name(self, e: ir.Expr, span: Span) -> str:
+        """One name for equal expressions, however often they stand."""
+        if e not in self.names:
+            self.count += 1
+            self.names[e] = f"data_{self.count}__"
+            self.prepared.append(ir.Assign(self.names[e], e, span))
+        return self.names[e]
+
+    def movable(self, e: ir.Expr) -> bool:
+        """Data alone go in, and evaluating it early does no harm."""
+        for n in walk(e):
+            match n:
+                case ir.Var(name=name) if name not in self.known:
+                    return False
+                case ir.TargetSoFar() | ir.CallUser():
+                    return False
+                case ir.Apply(callee=callee) if callee.draws:
+                    return False
+                case ir.Index() | ir.Gather() | ir.Apply() if not self.certain:
+                    return False
+        return True
+
+
+def is_costly(e: ir.Expr) -> bool:
+    """Worth a name: it calls something, or picks something out of a container."""
+    if isinstance(core(e.type), Tuple):
+        return False
+    return any(isinstance(n, ir.Apply | ir.Index | ir.Gather | ir.Promote) for n in walk(e))

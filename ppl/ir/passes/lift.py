@@ -1,0 +1,331 @@
+"""Expressions of a loop body, for every iteration at once.
+
+A Batch is a set of iterations laid out along one axis.  Lifting rewrites an expression so that its value
+gets that axis where it varies from one iteration to the next, and leaves it alone where it does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import walk
+from ppl.source import Span
+from ppl.stdlib import batching
+from ppl.stdlib.record import Impl
+from ppl.types import INT, Array, Tuple, Type, array_dims, array_of, core, element_type, rank
+
+INDICES = Array(INT)
+
+
+class Dependent(Exception):
+    """The iterations cannot run at once; the message says why."""
+
+
+@dataclass
+class Batch:
+    """`variables` are the loop variables, each an int array along the batch; `locals` are declared inside.
+
+    `positions` names the entries of `parent` that the entries of this batch belong to; `index` is an array
+    as long as the batch.
+    """
+
+    index: ir.Var
+    variables: dict[str, ir.Var]
+    locals: set[str] = field(default_factory=set)
+    parent: "Batch | None" = None
+    positions: ir.Var | None = None
+
+    def owner(self, name: str) -> "Batch | None":
+        """The batch along which a local is laid out."""
+        if name in self.locals:
+            return self
+        return self.parent.owner(name) if self.parent else None
+
+
+@dataclass
+class Lifting:
+    """One attempt: statements made so far, fresh names, and how outer variables are written to."""
+
+    span: Span
+    out: list[ir.Stmt] = field(default_factory=list)
+    writes: dict[str, list[tuple[ir.IndexItem, ...]]] = field(default_factory=dict)
+    names: list[int] = field(default_factory=lambda: [0])
+
+    def fresh(self, hint: str) -> str:
+        self.names[0] += 1
+        return f"{hint.rstrip('_')}_{self.names[0]}__"
+
+    def name(self, hint: str, value: ir.Expr) -> ir.Var:
+        """A new variable with this value."""
+        made = ir.Var(self.fresh(hint), value.type)
+        self.out.append(ir.Assign(made.name, value, self.span))
+        return made
+
+
+def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
+    """A call of stdlib/batching."""
+    return ir.Apply(ir.Callee(impl.__name__, impl, "none"), tuple(args), t)
+
+
+Lifted = tuple[ir.Expr, bool]
+
+
+def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
+    """The expression for every entry of the batch, and whether it varies along it.
+
+    Raises:
+        Dependent: an iteration needs what another one computes, or the form is not known here.
+    """
+    match e:
+        case ir.Const():
+            return e, False
+        case ir.Var():
+            return lift_variable(c, b, e)
+        case ir.Apply():
+            return lift_apply(c, b, e)
+        case ir.CallUser():
+            return lift_user_call(c, b, e)
+        case ir.Logical():
+            return lift_logical(c, b, e)
+        case ir.Select():
+            return lift_select(c, b, e)
+        case ir.Index():
+            return lift_index(c, b, e)
+        case ir.MakeArray():
+            return lift_literal(c, b, e)
+        case ir.Promote(value=value, type=t):
+            inner, varies = lift(c, b, value)
+            return replace(e, value=inner, type=batched(t, varies)), varies
+        case ir.MakeTuple() | ir.Item():
+            if any(is_touched(b, n.name) for n in walk(e) if isinstance(n, ir.Var)):
+                raise Dependent("a tuple varies from one iteration to the next")
+            return e, False
+        case ir.TargetSoFar() | ir.Gather():
+            raise Dependent("target() is read inside the loop")
+
+
+def batched(t: Type, varies: bool) -> Type:
+    return array_of(t, 1) if varies else t
+
+
+def is_touched(b: Batch, name: str) -> bool:
+    return name in b.variables or b.owner(name) is not None
+
+
+def to_batch(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
+    """The expression laid out along the batch, varying or not."""
+    lifted, varies = lift(c, b, e)
+    if varies:
+        return lifted
+    if isinstance(core(e.type), Tuple):
+        raise Dependent("a tuple is set inside the loop")
+    impl = batching.spread_ints if element_type(e.type) == INT else batching.spread
+    return helper(impl, (lifted, b.index), array_of(e.type, 1))
+
+
+# --- Variables -----------------------------------------------------------------------------------
+
+
+def lift_variable(c: Lifting, b: Batch, e: ir.Var) -> Lifted:
+    if e.name in b.variables:
+        return b.variables[e.name], True
+    if e.name in c.writes:
+        raise Dependent(f"`{e.name}` is read whole while the loop fills it")
+    owner = b.owner(e.name)
+    if owner is None:
+        return e, False
+    return laid_out(c, b, e, owner), True
+
+
+def laid_out(c: Lifting, b: Batch, e: ir.Var, owner: Batch) -> ir.Expr:
+    """A local variable of this batch or an outer one, for every entry of this one."""
+    return pick(ir.Var(e.name, array_of(e.type, 1)), path_to(b, owner), e.type)
+
+
+def pick(whole: ir.Expr, positions: ir.Expr | None, t: Type) -> ir.Expr:
+    """The entries of an outer batch that an inner one belongs to."""
+    if positions is None:
+        return whole
+    return ir.Gather(whole, (ir.At(positions),), array_of(t, 1), base_lifted=False, lifted=(True,))
+
+
+def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
+    """Positions of this batch's entries in an outer one; None when it is the same."""
+    if b is owner:
+        return None
+    assert b.parent is not None and b.positions is not None
+    outer = path_to(b.parent, owner)
+    return b.positions if outer is None else pick(outer, b.positions, INT)
+
+
+# --- Calls ---------------------------------------------------------------------------------------
+
+
+def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
+    args, varies = lift_all(c, b, e.args)
+    if e.callee.draws:
+        raise Dependent(f"`{e.callee.name}` draws random numbers in the order of the loop")
+    if not any(varies):
+        return replace(e, args=args), False
+    refuse_ragged(e, varies)
+    callee = e.callee
+    if callee.batch == "leading" and not fits_leading(e, varies):
+        callee = replace(callee, batch="none")
+    ranks = tuple(rank(a.type) for a in e.args)
+    return replace(e, callee=callee, args=args, type=array_of(e.type, 1), lifted=varies, ranks=ranks), True
+
+
+def fits_leading(e: ir.Apply, varies: Sequence[bool]) -> bool:
+    """Trailing axes are told apart by rank alone, so arrays and varying sizes need a call for each entry."""
+    return not any(array_dims(a.type) or (v and a.type == INT) for a, v in zip(e.args, varies, strict=True))
+
+
+def refuse_ragged(e: ir.Apply | ir.CallUser, varies: Sequence[bool]) -> None:
+    """A varying int may be a size, and results of different sizes do not stack."""
+    sizes = any(v and a.type == INT for a, v in zip(e.args, varies, strict=True))
+    elementwise = isinstance(e, ir.Apply) and e.callee.batch == "elementwise"
+    if sizes and rank(e.type) > 0 and not elementwise:
+        name = e.callee.name if isinstance(e, ir.Apply) else e.name.rstrip("_")
+        raise Dependent(f"the result of `{name}` may vary in size from one iteration to the next")
+
+
+def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[tuple[ir.Expr, ...], tuple[bool, ...]]:
+    pairs = [lift(c, b, e) for e in es]
+    return tuple(e for e, _ in pairs), tuple(v for _, v in pairs)
+
+
+def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> Lifted:
+    """One call for each entry: the function's own body is not looked into."""
+    args, varies = lift_all(c, b, e.args)
+    if e.passes:
+        raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
+    if not any(varies):
+        return replace(e, args=args), False
+    if isinstance(core(e.type), Tuple):
+        raise Dependent(f"`{e.name.rstrip('_')}` returns a tuple")
+    refuse_ragged(e, varies)
+    return replace(e, args=args, type=array_of(e.type, 1), lifted=varies), True
+
+
+def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> Lifted:
+    if not any(lift(c, b, i)[1] for i in e.items):
+        return replace(e, items=tuple(lift(c, b, i)[0] for i in e.items)), False
+    items = tuple(to_batch(c, b, i) for i in e.items)
+    return helper(batching.bundle, items, array_of(e.type, 1)), True
+
+
+# --- Conditions ----------------------------------------------------------------------------------
+
+
+def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> Lifted:
+    left, left_varies = lift(c, b, e.left)
+    right, right_varies = lift(c, b, e.right)
+    if not (left_varies or right_varies):
+        return replace(e, left=left, right=right), False
+    if may_fail(b, e.right):
+        raise Dependent("the right side of && or || may be out of range where the left side decides")
+    impl = batching.both if e.op == "and" else batching.either
+    return helper(impl, (left, right), array_of(INT, 1)), True
+
+
+def may_fail(b: Batch, e: ir.Expr) -> bool:
+    """Whether some index is computed: a plain loop variable stays in range in every iteration."""
+    for n in walk(e):
+        if isinstance(n, ir.Index):
+            for i in n.items:
+                if not (isinstance(i, ir.At) and isinstance(i.index, ir.Const | ir.Var)):
+                    return True
+    return False
+
+
+def lift_select(c: Lifting, b: Batch, e: ir.Select) -> Lifted:
+    """A ternary is an assignment in two branches, each run for its own entries."""
+    condition, varies = lift(c, b, e.condition)
+    if not varies:
+        then, then_varies = lift(c, b, e.then)
+        otherwise, otherwise_varies = lift(c, b, e.otherwise)
+        if then_varies != otherwise_varies:
+            then, otherwise = to_batch(c, b, e.then), to_batch(c, b, e.otherwise)
+        either = then_varies or otherwise_varies
+        return replace(
+            e, condition=condition, then=then, otherwise=otherwise, type=batched(e.type, either)
+        ), either
+    name = c.fresh("chosen")
+    b.locals.add(name)
+    c.out.append(ir.Assign(name, to_batch(c, b, unset_like(e.type)), c.span))
+    for impl, branch in ((batching.where_true, e.then), (batching.where_false, e.otherwise)):
+        inner = restrict(c, b, helper(impl, (condition,), INDICES))
+        value = to_batch(c, inner, branch)
+        assert inner.positions is not None
+        c.out.append(ir.Scatter(name, (ir.At(inner.positions),), value, (True,), c.span))
+    return ir.Var(name, array_of(e.type, 1)), True
+
+
+def unset_like(t: Type) -> ir.Expr:
+    if rank(t) > 0:
+        raise Dependent("a ternary chooses between containers")
+    return ir.Const(0, INT) if t == INT else ir.Const(float("nan"), t)
+
+
+def restrict(c: Lifting, b: Batch, positions: ir.Expr) -> Batch:
+    """The batch of the entries at the given positions of `b`."""
+    where = c.name("at", positions)
+    variables = {v: c.name(v, pick(flat, where, INT)) for v, flat in b.variables.items()}
+    return Batch(where, variables, parent=b, positions=where)
+
+
+# --- Indexing ------------------------------------------------------------------------------------
+
+
+def lift_index(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
+    base, base_varies = lift_base(c, b, e)
+    items, varies = lift_items(c, b, e.items)
+    if not (base_varies or any(varies)):
+        return replace(e, base=base, items=items), False
+    return ir.Gather(base, items, array_of(e.type, 1), base_varies, varies), True
+
+
+def lift_base(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
+    """A variable that the loop fills may be read at the iteration's own entries."""
+    if not (isinstance(e.base, ir.Var) and e.base.name in c.writes):
+        return lift(c, b, e.base)
+    owner = b.owner(e.base.name)
+    for written in c.writes[e.base.name]:
+        require_own_entry(own_places(b, owner), e.base.name, written, e.items)
+    return (e.base, False) if owner is None else (laid_out(c, b, e.base, owner), True)
+
+
+def own_places(b: Batch, owner: Batch | None) -> list[str]:
+    """The loop variables that tell apart entries which share a place in the owner."""
+    return [v for v in b.variables if owner is None or v not in owner.variables]
+
+
+def require_own_entry(
+    places: Sequence[str], name: str, written: Sequence[ir.IndexItem], read: Sequence[ir.IndexItem]
+) -> None:
+    """Both must index by the same loop variables at the same places."""
+    for v in places:
+        at = [k for k, i in enumerate(written) if i == ir.At(ir.Var(v, INT))]
+        if not any(k < len(read) and read[k] == written[k] for k in at):
+            raise Dependent(f"`{name}` is filled by one iteration and read by another")
+
+
+def lift_items(
+    c: Lifting, b: Batch, items: Sequence[ir.IndexItem]
+) -> tuple[tuple[ir.IndexItem, ...], tuple[bool, ...]]:
+    out, varies = [], []
+    for item in items:
+        match item:
+            case ir.At(index=index):
+                lifted, moves = lift(c, b, index)
+                if moves and rank(index.type) > 0:
+                    raise Dependent("an array of indices varies from one iteration to the next")
+                out.append(ir.At(lifted))
+                varies.append(moves)
+            case ir.Between(lower=lower, upper=upper):
+                bounds = [None if x is None else lift(c, b, x) for x in (lower, upper)]
+                if any(x is not None and x[1] for x in bounds):
+                    raise Dependent("a range of indices varies from one iteration to the next")
+                out.append(ir.Between(*[None if x is None else x[0] for x in bounds]))  # type: ignore[arg-type]
+                varies.append(False)
+    return tuple(out), tuple(varies)

@@ -1,0 +1,280 @@
+"""Loops whose iterations do not depend on one another become array operations.
+
+A loop is laid out as a batch: its variable becomes the array of all its values, its body runs once on
+arrays.  A nest becomes one flat batch of pairs, ragged or not; an inner loop that cannot (it adds up, or
+carries something along) stays a loop over arrays.  An `if` runs each branch on its own entries.  What is
+left is a loop in Python, and its note says why.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.lift import (
+    INDICES, Batch, Dependent, Lifting, helper, lift, lift_items, may_fail, own_places, path_to, require_own_entry, restrict,
+    to_batch,
+)  # fmt: skip
+from ppl.ir.walk import walk
+from ppl.source import Span
+from ppl.stdlib import batching
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.types import INT, REAL, array_of, rank
+
+Stmts = tuple[ir.Stmt, ...]
+TIMES = next(o for o in OPERATORS["*"].overloads if o.signature == "(real, real) => real")
+
+
+@dataclass(frozen=True)
+class Note:
+    """What became of a loop: "" for arrays, else the reason it is still a loop."""
+
+    span: Span
+    reason: str
+
+
+@dataclass
+class Vectorise:
+    notes: list[Note] = field(default_factory=list)
+    names: list[int] = field(default_factory=lambda: [0])
+
+    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
+        return tuple(out for s in body for out in self.statement(s))
+
+    def statement(self, s: ir.Stmt) -> Stmts:
+        """The statement with every loop in it that can go gone."""
+        match s:
+            case ir.For():
+                return self.loop(s)
+            case ir.ForEach(body=body) | ir.While(body=body) | ir.Profile(body=body):
+                return (replace(s, body=self.statements(body)),)
+            case ir.If(then=then, otherwise=otherwise):
+                return (replace(s, then=self.statements(then), otherwise=self.statements(otherwise)),)
+            case _:
+                return (s,)
+
+    def loop(self, s: ir.For) -> Stmts:
+        c = Lifting(s.span, writes=outer_writes(s), names=self.names)
+        try:
+            batch = lay_out(c, s)
+            run(c, batch, s.body)
+        except Dependent as why:
+            self.notes.append(Note(s.span, str(why)))
+            return (replace(s, body=self.statements(s.body)),)
+        self.notes.append(Note(s.span, ""))
+        return tuple(c.out)
+
+
+def vectorise_loops(p: ir.Program) -> ir.Program:
+    """The pass."""
+    return vectorised(p)[0]
+
+
+def vectorised(p: ir.Program) -> tuple[ir.Program, list[Note]]:
+    """The program and a note on every outermost loop, in the order of the program."""
+    v = Vectorise()
+    out = replace(
+        p,
+        functions=tuple(replace(f, body=v.statements(f.body)) for f in p.functions),
+        transformed_data=v.statements(p.transformed_data),
+        transformed_parameters=v.statements(p.transformed_parameters),
+        model=v.statements(p.model),
+        generated_quantities=v.statements(p.generated_quantities),
+    )
+    return out, v.notes
+
+
+def outer_writes(s: ir.For) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
+    """How variables from outside the loop are filled inside it; () where one is set whole."""
+    inside = {n.name for n in walk(s.body) if isinstance(n, ir.Declare)}
+    inside |= {n.name for n in walk(s.body) if isinstance(n, ir.Assign) and n.declares}
+    writes: dict[str, list[tuple[ir.IndexItem, ...]]] = {}
+    for n in walk(s.body):
+        if isinstance(n, ir.Update) and n.name not in inside:
+            step = n.path[0]
+            writes.setdefault(n.name, []).append(step if isinstance(step, tuple) and len(n.path) == 1 else ())
+        elif isinstance(n, ir.Assign) and n.name not in inside:
+            writes.setdefault(n.name, []).append(())
+    return writes
+
+
+# --- Layout --------------------------------------------------------------------------------------
+
+
+def lay_out(c: Lifting, s: ir.For) -> Batch:
+    """The batch of a loop that stands alone."""
+    values = c.name(s.variable, helper(batching.loop_range, (s.lower, s.upper), INDICES))
+    return Batch(values, {s.variable: values})
+
+
+def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
+    """The flat batch of an inner loop, one entry for each pair."""
+    lower, _ = lift(c, b, s.lower)
+    upper, _ = lift(c, b, s.upper)
+    args = (b.index, lower, upper)
+    where = c.name("at", helper(batching.nested_positions, args, INDICES))
+    values = c.name(s.variable, helper(batching.nested_range, args, INDICES))
+    outer = {
+        v: c.name(v, ir.Gather(flat, (ir.At(where),), INDICES, False, (True,)))
+        for v, flat in b.variables.items()
+    }
+    return Batch(values, {**outer, s.variable: values}, parent=b, positions=where)
+
+
+# --- Statements ----------------------------------------------------------------------------------
+
+
+def run(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> None:
+    """The statements for every entry of the batch, one after the other."""
+    for k, s in enumerate(body):
+        if (
+            isinstance(s, ir.If)
+            and s.then
+            and isinstance(s.then[-1], ir.Jump)
+            and s.then[-1].word == "continue"
+        ):
+            rest = (*s.otherwise, *body[k + 1 :])
+            run_statement(c, b, replace(s, then=s.then[:-1], otherwise=rest))
+            return
+        c.span = s.span
+        run_statement(c, b, s)
+
+
+def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
+    match s:
+        case ir.Declare():
+            declare(c, b, s)
+        case ir.Assign():
+            assign(c, b, s)
+        case ir.Update():
+            update(c, b, s)
+        case ir.Increment():
+            increment(c, b, s)
+        case ir.If():
+            branch(c, b, s)
+        case ir.For():
+            inner_loop(c, b, s)
+        case ir.Profile(body=body):
+            run(c, b, body)
+        case ir.Jump(word=word):
+            raise Dependent(f"`{word}` ends the loop early")
+        case _:
+            raise Dependent("it has an effect beyond the target and its own variables")
+
+
+def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
+    if isinstance(s.shape, ir.TupleShape):
+        raise Dependent("it declares a tuple")
+    if any(lift(c, b, size)[1] for size in s.shape):
+        raise Dependent(f"the size of `{s.name}` varies from one iteration to the next")
+    count = helper(batching.batch_size, (b.index,), INT)
+    b.locals.add(s.name)
+    c.out.append(ir.Declare(s.name, array_of(s.type, 1), (count, *s.shape), s.span))
+
+
+def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
+    if s.declares:
+        b.locals.add(s.name)
+    owner = b.owner(s.name)
+    if owner is None:
+        raise Dependent(f"`{s.name}` is carried from one iteration to the next")
+    value = to_batch(c, b, s.value)
+    where = path_to(b, owner)
+    if where is None:
+        c.out.append(ir.Assign(s.name, value, s.span))
+    elif shares_entries(b, owner):
+        raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
+    else:
+        c.out.append(ir.Scatter(s.name, (ir.At(where),), value, (True,), s.span))
+
+
+def shares_entries(b: Batch, owner: Batch) -> bool:
+    """Whether several entries of the batch belong to one entry of the owner: a nest lies between."""
+    return len(b.variables) > len(owner.variables)
+
+
+def update(c: Lifting, b: Batch, s: ir.Update) -> None:
+    """`x[...] = value`: each entry of the batch must have a place of its own."""
+    step = s.path[0]
+    if len(s.path) > 1 or not isinstance(step, tuple):
+        raise Dependent(f"`{s.name}` is changed deep inside")
+    owner = b.owner(s.name)
+    own = own_places(b, owner)
+    for v in own:
+        if not any(i == ir.At(ir.Var(v, INT)) for i in step):
+            raise Dependent(f"`{s.name}` may get two values for one entry")
+    if owner is None:
+        for other in c.writes.get(s.name, []):
+            require_own_entry(own, s.name, other, step)
+    value, varies = lift(c, b, s.value)
+    items, marks = lift_items(c, b, step)
+    if owner is not None:
+        where = path_to(b, owner) or helper(batching.positions, (b.index,), INDICES)
+        items, marks = (ir.At(where), *items), (True, *marks)
+    if not varies and rank(s.value.type) > 0:
+        value = to_batch(c, b, s.value)
+    c.out.append(ir.Scatter(s.name, items, value, marks, s.span))
+
+
+def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
+    value, varies = lift(c, b, s.value)
+    if (
+        varies
+        and isinstance(value, ir.Apply)
+        and value.callee.reduce == "sum"
+        and value.callee.batch != "none"
+    ):
+        value = replace(value, type=REAL)  # one sum over everything
+    if not varies:
+        if rank(s.value.type) > 0:
+            raise Dependent("a container that does not vary is added in every iteration")
+        count = helper(batching.batch_size, (b.index,), INT)
+        times = ir.Callee(OPERATORS["*"].name, TIMES.impl, TIMES.batch)
+        value = ir.Apply(times, (count, value), REAL)
+    c.out.append(replace(s, value=value))
+
+
+# --- Control flow --------------------------------------------------------------------------------
+
+
+def branch(c: Lifting, b: Batch, s: ir.If) -> None:
+    if isinstance(s.condition, ir.Logical) and s.condition.op == "and" and not s.otherwise:
+        if may_fail(b, s.condition.right):  # the right side only where the left holds
+            inner = replace(s, condition=s.condition.right)
+            return branch(c, b, replace(s, condition=s.condition.left, then=(inner,)))
+    condition, varies = lift(c, b, s.condition)
+    if not varies:
+        then, otherwise = (captured(c, b, side) for side in (s.then, s.otherwise))
+        c.out.append(replace(s, condition=condition, then=then, otherwise=otherwise))
+        return None
+    chosen = c.name("test", condition)
+    for impl, side in ((batching.where_true, s.then), (batching.where_false, s.otherwise)):
+        if side:
+            run(c, restrict(c, b, helper(impl, (chosen,), INDICES)), side)
+    return None
+
+
+def captured(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> Stmts:
+    """What running the body adds, taken aside."""
+    before, c.out = c.out, []
+    try:
+        run(c, b, body)
+        return tuple(c.out)
+    finally:
+        c.out = before
+
+
+def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
+    """One flat batch of pairs if that can be; else a loop that stays, over arrays."""
+    mark, known, writes = len(c.out), set(b.locals), c.writes
+    try:
+        c.writes = outer_writes(s) | writes
+        run(c, nest(c, b, s), s.body)
+        c.writes = writes
+    except Dependent:
+        del c.out[mark:]
+        b.locals, c.writes = known, writes
+        lower, lower_varies = lift(c, b, s.lower)
+        upper, upper_varies = lift(c, b, s.upper)
+        if lower_varies or upper_varies:
+            raise
+        c.out.append(replace(s, lower=lower, upper=upper, body=captured(c, b, s.body)))

@@ -1,0 +1,136 @@
+"""The IR as text, for `ppl show --stage ir` and golden tests."""
+
+from collections.abc import Sequence
+
+from ppl.ir import nodes as ir
+
+INDENT = "  "
+
+
+def print_program(p: ir.Program) -> str:
+    """Every block that is not empty, one statement a line."""
+    parts = [function(f) for f in p.functions]
+    blocks = (
+        ("data", declarations(p.data)),
+        ("transformed data", body(p.transformed_data)),
+        ("prepared", body(p.prepared)),
+        ("parameters", declarations(p.parameters)),
+        ("transformed parameters", body(p.transformed_parameters)),
+        ("model", body(p.model)),
+        ("generated quantities", body(p.generated_quantities)),
+    )
+    parts += [f"{name}\n" + indented(lines) for name, lines in blocks if lines]
+    return "\n".join(parts) + "\n"
+
+
+def indented(lines: Sequence[str]) -> str:
+    return "\n".join(INDENT + line for line in lines)
+
+
+def function(f: ir.Function) -> str:
+    return f"function {f.name}({', '.join([*f.args, *f.gets])})\n" + indented(body(f.body))
+
+
+def declarations(declared: Sequence[ir.Declared]) -> list[str]:
+    return [declaration(d) for d in declared]
+
+
+def declaration(d: ir.Declared) -> str:
+    sizes = ", ".join(map(expr, (*d.dims, *d.sizes)))
+    args = ", ".join(map(expr, d.arguments))
+    constraint = "" if d.constraint == "identity" else f" {d.constraint}({args})"
+    return f"{d.name}: {d.type}" + (f" [{sizes}]" if sizes else "") + constraint
+
+
+def body(statements: Sequence[ir.Stmt]) -> list[str]:
+    return [line for s in statements for line in statement(s)]
+
+
+def nested(header: str, statements: Sequence[ir.Stmt]) -> list[str]:
+    return [header, *(INDENT + line for line in body(statements))]
+
+
+def statement(s: ir.Stmt) -> list[str]:
+    match s:
+        case ir.Declare(name=name, type=t, shape=shape):
+            sizes = "" if isinstance(shape, ir.TupleShape) else f" [{', '.join(map(expr, shape))}]"
+            return [f"declare {name}: {t}{sizes}"]
+        case ir.Assign(name=name, value=value):
+            return [f"{name} = {expr(value)}"]
+        case ir.Update(name=name, path=path, value=value):
+            return [f"{name}{''.join(map(step, path))} = {expr(value)}"]
+        case ir.Scatter(name=name, items=items_, value=value, lifted=lifted):
+            return [f"scatter {name}[{lifted_items(items_, lifted)}] = {expr(value)}"]
+        case ir.Increment(what=what, value=value):
+            return [f"{what} += {expr(value)}"]
+        case ir.CallVoid(call=call):
+            return [expr(call)]
+        case ir.For(variable=v, lower=lower, upper=upper, body=inner):
+            return nested(f"for {v} in {expr(lower)}:{expr(upper)}", inner)
+        case ir.ForEach(variable=v, iterable=iterable, body=inner):
+            return nested(f"for {v} in {expr(iterable)}", inner)
+        case ir.While(condition=condition, body=inner):
+            return nested(f"while {expr(condition)}", inner)
+        case ir.If(condition=condition, then=then, otherwise=otherwise):
+            first = nested(f"if {expr(condition)}", then)
+            return first + (nested("else", otherwise) if otherwise else [])
+        case ir.Profile(name=name, body=inner):
+            return nested(f"profile {name!r}", inner)
+        case ir.Return(value=value):
+            return ["return" if value is None else f"return {expr(value)}"]
+        case ir.Jump(word=word):
+            return [word]
+        case ir.Say(what=what, args=args):
+            said = (repr(a.value) if isinstance(a, ir.Text) else expr(a) for a in args)
+            return [f"{what}({', '.join(said)})"]
+        case ir.CheckDeclared(declared=declared):
+            return [f"check {declaration(declared)}"]
+
+
+def step(s: ir.Step) -> str:
+    return f".{s}" if isinstance(s, int) else f"[{', '.join(map(item, s))}]"
+
+
+def item(i: ir.IndexItem) -> str:
+    match i:
+        case ir.At(index=index):
+            return expr(index)
+        case ir.Between(lower=lower, upper=upper):
+            return ":".join("" if b is None else expr(b) for b in (lower, upper))
+
+
+def lifted_items(items: Sequence[ir.IndexItem], lifted: Sequence[bool]) -> str:
+    return ", ".join(item(i) + ("^" if m else "") for i, m in zip(items, lifted, strict=True))
+
+
+def expr(e: ir.Expr) -> str:
+    """A caret after an argument says that it carries the batch axis."""
+    match e:
+        case ir.Const(value=value):
+            return repr(value)
+        case ir.Var(name=name):
+            return name
+        case ir.Apply(callee=callee, args=args, lifted=lifted):
+            marks = lifted or (False,) * len(args)
+            shown = (expr(a) + ("^" if m else "") for a, m in zip(args, marks, strict=True))
+            return f"{callee.name}({', '.join(shown)})"
+        case ir.CallUser(name=name, args=args, passes=passes):
+            return f"{name}({', '.join([*map(expr, args), *passes])})"
+        case ir.Logical(op=op, left=left, right=right):
+            return f"({expr(left)} {op} {expr(right)})"
+        case ir.Select(condition=condition, then=then, otherwise=otherwise):
+            return f"({expr(condition)} ? {expr(then)} : {expr(otherwise)})"
+        case ir.Index(base=base, items=items):
+            return f"{expr(base)}[{', '.join(map(item, items))}]"
+        case ir.Gather(base=base, items=items, base_lifted=base_lifted, lifted=lifted):
+            return f"{expr(base)}{'^' if base_lifted else ''}[{lifted_items(items, lifted)}]"
+        case ir.MakeArray(items=parts):
+            return "{" + ", ".join(map(expr, parts)) + "}"
+        case ir.MakeTuple(items=parts):
+            return "(" + ", ".join(map(expr, parts)) + ")"
+        case ir.Item(base=base, number=number):
+            return f"{expr(base)}.{number}"
+        case ir.Promote(value=value):
+            return f"real({expr(value)})"
+        case ir.TargetSoFar():
+            return "target()"

@@ -1,0 +1,81 @@
+"""Walks over the IR: what is inside a node, which names it uses or sets, and rewriting from the leaves up.
+
+Nodes are frozen dataclasses, so one generic walk serves every kind.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from ppl.ir import nodes as ir
+
+EXPRESSIONS = (
+    ir.Const, ir.Var, ir.Apply, ir.CallUser, ir.Logical, ir.Select, ir.Index, ir.Gather, ir.MakeArray, ir.MakeTuple,
+    ir.Item, ir.Promote, ir.TargetSoFar,
+)  # fmt: skip
+OPAQUE = (ir.Callee,)
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """The IR nodes directly inside a node, in the order they are evaluated."""
+    for f in fields(node):
+        if f.name not in ("type", "span"):
+            yield from nodes_in(getattr(node, f.name))
+
+
+def nodes_in(value: Any) -> Iterator[Any]:
+    if isinstance(value, tuple):
+        for item in value:
+            yield from nodes_in(item)
+    elif is_node(value):
+        yield value
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """The node and everything inside, outermost first; a tuple stands for its items."""
+    for item in nodes_in(node):
+        yield item
+        for part in parts(item):
+            yield from walk(part)
+
+
+def used_names(node: Any) -> set[str]:
+    """Variables that are read or changed."""
+    read = {n.name for n in walk(node) if isinstance(n, ir.Var)}
+    return read | {n.name for n in walk(node) if isinstance(n, ir.Update | ir.Scatter | ir.CheckDeclared)}
+
+
+def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
+    """Variables that the statements set, wholly or in part, loop variables included."""
+    setters = (ir.Declare, ir.Assign, ir.Update, ir.Scatter)
+    set_ = {n.name for n in walk(tuple(body)) if isinstance(n, setters)}
+    return set_ | {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For | ir.ForEach)}
+
+
+def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The node with `change` applied to every node inside it and then to itself; what stays is shared."""
+    return change(with_parts(node, lambda part: rewrite(part, change)))
+
+
+def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The node with `change` applied to every node directly inside it; what stays is shared."""
+    changes = {}
+    for f in fields(node):
+        if f.name not in ("type", "span"):
+            old = getattr(node, f.name)
+            new = changed(old, change)
+            if new is not old:
+                changes[f.name] = new
+    return replace(node, **changes) if changes else node
+
+
+def changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    """A node changed, a tuple with its items changed, anything else as it is."""
+    if isinstance(value, tuple):
+        items = tuple(changed(item, change) for item in value)
+        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+    return change(value) if is_node(value) else value
+
+
+def is_node(value: Any) -> bool:
+    return is_dataclass(value) and type(value).__module__ == ir.__name__ and not isinstance(value, OPAQUE)

@@ -1,0 +1,68 @@
+"""Flat names of variables and the order of their elements, as in Stan's CSV.
+
+Indices are dotted and count from 1; the first index runs fastest over all axes, array axes included; an
+item of a tuple follows a colon: `L.2.1`, `pair:1`, `pairs.2:1.3`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A variable whose sizes are known: array axes, own shape of one value, or the items of a tuple."""
+
+    name: str
+    dims: tuple[int, ...]
+    sizes: tuple[int, ...]
+    items: tuple["Sized", ...] = ()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (*self.dims, *self.sizes)
+
+
+def sized(name: str, dims: Sequence[int], sizes: Sequence[int], items: Sequence[Any] = ()) -> Sized:
+    """The record from nested plain tuples (name, dims, sizes, items)."""
+    return Sized(name, tuple(map(int, dims)), tuple(map(int, sizes)), tuple(sized(*i) for i in items))
+
+
+def indices(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """Every index, counted from 0, the first axis fastest."""
+    for reverse in np.ndindex(*shape[::-1]):
+        yield reverse[::-1]
+
+
+def column_names(v: Sized, prefix: str | None = None) -> list[str]:
+    """The flat names of a variable's elements."""
+    base = v.name if prefix is None else prefix
+    elements = ["".join([base, *(f".{k + 1}" for k in index)]) for index in indices(v.shape)]
+    if not v.items:
+        return elements
+    return [name for e in elements for k, i in enumerate(v.items, 1) for name in column_names(i, f"{e}:{k}")]
+
+
+def flat_values(v: Sized, value: Any) -> list[np.ndarray]:
+    """The elements of a value in the order of `column_names`, in pieces to concatenate."""
+    if not v.items:
+        return [np.ravel(np.asarray(value, dtype=float), order="F")]
+    entries = [nested(value, index) for index in indices(v.dims)]
+    return [
+        p for entry in entries for i, item in zip(v.items, entry, strict=True) for p in flat_values(i, item)
+    ]
+
+
+def nested(value: Any, index: Sequence[int]) -> Any:
+    """An entry of nested lists."""
+    for k in index:
+        value = value[k]
+    return value
+
+
+def flat(variables: Sequence[Sized], values: dict[str, Any]) -> np.ndarray:
+    """All elements of several variables, one after the other, shape (n,)."""
+    pieces = [p for v in variables for p in flat_values(v, values[v.name])]
+    return np.concatenate(pieces) if pieces else np.zeros(0)

@@ -1,0 +1,69 @@
+"""What a loop that became arrays computes with: index sets, and values laid out along a batch.
+
+A batch is the leading axis of its values; positions in it count from 1, as all indices of the language.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Array, Namespace
+
+
+def loop_range(xp: Namespace, lower: int, upper: int) -> Array:
+    """The values of a loop variable."""
+    return np.arange(lower, upper + 1)
+
+
+def positions(xp: Namespace, batch: Array) -> Array:
+    """1, 2, ... for the entries of a batch."""
+    return np.arange(1, len(batch) + 1)
+
+
+def batch_size(xp: Namespace, batch: Array) -> int:
+    return len(batch)
+
+
+def nested_positions(xp: Namespace, batch: Array, lower: Array, upper: Array) -> Array:
+    """The outer position of every pair of an outer entry and an inner iteration; bounds may vary."""
+    counts = np.maximum(np.broadcast_to(upper - lower + 1, (len(batch),)), 0)
+    return np.repeat(np.arange(1, len(batch) + 1), counts)
+
+
+def nested_range(xp: Namespace, batch: Array, lower: Array, upper: Array) -> Array:
+    """The inner loop variable of every such pair."""
+    lowers = np.broadcast_to(lower, (len(batch),))
+    counts = np.maximum(np.broadcast_to(upper, (len(batch),)) - lowers + 1, 0)
+    starts = np.cumsum(counts) - counts
+    return np.arange(counts.sum()) - np.repeat(starts - lowers, counts)
+
+
+def where_true(xp: Namespace, condition: Array) -> Array:
+    """The positions at which a condition holds."""
+    return np.flatnonzero(xp.plain(condition)) + 1
+
+
+def where_false(xp: Namespace, condition: Array) -> Array:
+    return np.flatnonzero(np.equal(xp.plain(condition), 0)) + 1
+
+
+def both(xp: Namespace, a: Array, b: Array) -> Array:
+    return 1 * (np.not_equal(xp.plain(a), 0) & np.not_equal(xp.plain(b), 0))
+
+
+def either(xp: Namespace, a: Array, b: Array) -> Array:
+    return 1 * (np.not_equal(xp.plain(a), 0) | np.not_equal(xp.plain(b), 0))
+
+
+def spread(xp: Namespace, value: Any, batch: Array) -> Array:
+    """The same value for every entry of a batch."""
+    return xp.np.reshape(value, (1, *np.shape(value))) * np.ones((len(batch), *(1,) * np.ndim(value)))
+
+
+def spread_ints(xp: Namespace, value: Any, batch: Array) -> Array:
+    return np.repeat(np.asarray(value)[None], len(batch), axis=0)
+
+
+def bundle(xp: Namespace, *items: Array) -> Array:
+    """An array, row vector or matrix literal for every entry of a batch."""
+    return xp.np.stack(items, axis=1)
