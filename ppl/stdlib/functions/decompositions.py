@@ -4,10 +4,9 @@ Stan Functions Reference, "Linear algebra functions and solvers".  The adjoints 
 the decomposition, so that each factor is a node of its own.
 """
 
-import numpy as np
-
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.products import matrix_matrix, transposed
+from ppl.stdlib.functions.solves import if_finite
 from ppl.stdlib.functions.symmetric import symmetric_or_nan
 from ppl.stdlib.record import Function, function
 
@@ -26,8 +25,7 @@ def _eigenvalues_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array
 @with_vjps(_eigenvalues_adjoint)
 def eigenvalues_sym(xp: Namespace, a: Array) -> Array:
     """In ascending order, shape (K,)."""
-    a = symmetric_or_nan(xp, a)
-    return xp.linalg.eigvalsh(a) if np.all(np.isfinite(a)) else np.full(a.shape[-1], np.nan)
+    return if_finite(xp, xp.linalg.eigvalsh, symmetric_or_nan(xp, a))
 
 
 def _eigenvectors_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
@@ -41,21 +39,11 @@ def _eigenvectors_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Arra
 @with_vjps(_eigenvectors_adjoint)
 def eigenvectors_sym(xp: Namespace, a: Array) -> Array:
     """In columns, in the order of the eigenvalues; the sign of each is LAPACK's."""
-    a = symmetric_or_nan(xp, a)
-    return xp.linalg.eigh(a)[1] if np.all(np.isfinite(a)) else np.full(a.shape, np.nan)
+    return if_finite(xp, lambda b: xp.linalg.eigh(b)[1], symmetric_or_nan(xp, a))
 
 
 def eigendecompose_sym(xp: Namespace, a: Array) -> tuple[Array, Array]:
     return eigenvectors_sym(xp, a), eigenvalues_sym(xp, a)
-
-
-def _thin_svd(xp: Namespace, a: Array) -> tuple[Array, Array, Array]:
-    """U (R, K), the singular values (K,) and V (C, K), K the smaller of R and C."""
-    if np.all(np.isfinite(a)):
-        u, s, vt = xp.linalg.svd(a, full_matrices=False)
-        return u, s, transposed(xp, vt)
-    k = min(a.shape)
-    return np.full((a.shape[0], k), np.nan), np.full(k, np.nan), np.full((a.shape[1], k), np.nan)
 
 
 def _singular_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
@@ -64,8 +52,8 @@ def _singular_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
 
 @with_vjps(_singular_adjoint)
 def singular_values(xp: Namespace, a: Array) -> Array:
-    """In descending order."""
-    return _thin_svd(xp, a)[1]
+    """In descending order, shape (K,), K the smaller of rows and columns."""
+    return if_finite(xp, lambda b: xp.linalg.svd(b, compute_uv=False), a)
 
 
 def _left_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
@@ -79,7 +67,8 @@ def _left_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
 
 @with_vjps(_left_adjoint)
 def svd_u(xp: Namespace, a: Array) -> Array:
-    return _thin_svd(xp, a)[0]
+    """U (R, K)."""
+    return if_finite(xp, lambda b: xp.linalg.svd(b, full_matrices=False)[0], a)
 
 
 def _right_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
@@ -93,7 +82,8 @@ def _right_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
 
 @with_vjps(_right_adjoint)
 def svd_v(xp: Namespace, a: Array) -> Array:
-    return _thin_svd(xp, a)[2]
+    """V (C, K)."""
+    return if_finite(xp, lambda b: transposed(xp, xp.linalg.svd(b, full_matrices=False)[2]), a)
 
 
 def svd(xp: Namespace, a: Array) -> tuple[Array, Array, Array]:

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import InferenceError
@@ -49,7 +48,7 @@ def lbeta(xp: Namespace, a: Array, b: Array) -> Array:
     lambda xp, ans, a, b: -ans * log_gamma_ratio.digamma_rise(xp, 1.0 * b, a),
 )
 def beta(xp: Namespace, a: Array, b: Array) -> Array:
-    return scipy.special.beta(a, b)
+    return xp.special.beta(a, b)
 
 
 @with_partials(
@@ -80,12 +79,12 @@ def log_rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
 
 @with_partials(lambda xp, ans, x, n: ans * (digamma(xp, x + n) - digamma(xp, x)), None)
 def rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
-    return scipy.special.poch(x, n)
+    return xp.special.poch(x, n)
 
 
 @with_partials(lambda xp, ans, x, n: ans * (digamma(xp, x + 1.0) - digamma(xp, x - n + 1.0)), None)
 def falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
-    return scipy.special.poch(x - n + 1.0, n)
+    return xp.special.poch(x - n + 1.0, n)
 
 
 def _counting(name: str, count: Callable[[int, int], int]) -> Callable[..., Array]:

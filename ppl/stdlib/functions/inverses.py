@@ -5,12 +5,11 @@ pseudo-inverse: Golub & Pereyra (1973), "The differentiation of pseudo-inverses"
 """
 
 import numpy as np
-import scipy.linalg
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.errors import InferenceError
 from ppl.stdlib.functions.products import matrix_matrix, transposed
-from ppl.stdlib.functions.solves import or_nan
+from ppl.stdlib.functions.solves import if_finite, or_nan
 from ppl.stdlib.record import Function, function
 
 
@@ -53,9 +52,7 @@ def _pseudo_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
 @with_vjps(_pseudo_adjoint)
 def generalized_inverse(xp: Namespace, a: Array) -> Array:
     """The Moore-Penrose pseudo-inverse, (C, R) for a matrix (R, C)."""
-    if not np.all(np.isfinite(a)):
-        return np.full((a.shape[-1], a.shape[-2]), np.nan)
-    return np.linalg.pinv(a)
+    return if_finite(xp, xp.linalg.pinv, a)
 
 
 def _exp_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
@@ -68,9 +65,7 @@ def _exp_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
 
 @with_vjps(_exp_adjoint)
 def matrix_exp(xp: Namespace, a: Array) -> Array:
-    if not np.all(np.isfinite(a)):
-        return np.full(a.shape, np.nan)
-    return scipy.linalg.expm(a)
+    return if_finite(xp, xp.slinalg.expm, a)
 
 
 def matrix_exp_multiply(xp: Namespace, a: Array, b: Array) -> Array:

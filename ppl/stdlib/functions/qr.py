@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.products import matrix_matrix, outer, transposed, vector_matrix
-from ppl.stdlib.functions.solves import mdivide_right
+from ppl.stdlib.functions.solves import if_finite, mdivide_right
 from ppl.stdlib.record import Function, function
 
 
@@ -25,10 +25,12 @@ def _tall_q_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
 @with_vjps(_tall_q_adjoint)
 def _tall_q(xp: Namespace, a: Array) -> Array:
     """Q (R, C) of a matrix with at least as many rows as columns."""
-    if not np.all(np.isfinite(a)):
-        return np.full(a.shape, np.nan)
-    q, r = np.linalg.qr(a)
-    return q * np.where(np.diagonal(r) < 0, -1.0, 1.0)
+
+    def signed(b: Array) -> Array:
+        q, r = xp.linalg.qr(b)
+        return q * xp.np.where(xp.np.diagonal(r) < 0, -1.0, 1.0)
+
+    return if_finite(xp, signed, a)
 
 
 def qr_thin_q(xp: Namespace, a: Array) -> Array:

@@ -29,6 +29,12 @@ def or_nan(factor: Callable[..., Array], *matrices: Array) -> Array:
         return np.stack([or_nan(factor, *row) for row in zip(*rows, strict=True)])
 
 
+def if_finite(xp: Namespace, factor: Callable[[Array], Array], a: Array) -> Array:
+    """`factor(a)`; nan throughout unless all entries of the matrix are finite, which LAPACK takes for granted."""
+    finite = xp.np.all(xp.np.isfinite(a))
+    return xp.np.where(finite, factor(xp.np.where(finite, a, 0.0)), xp.np.nan)
+
+
 def _left_matrix_adjoint(xp: Namespace, g: Array, ans: Array, a: Array, b: Array) -> Array:
     return -matrix_matrix(xp, solve(xp, transposed(xp, a), g), transposed(xp, ans))
 
