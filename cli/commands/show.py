@@ -13,14 +13,11 @@ class Stage(StrEnum):
     ast = "ast"
     ir = "ir"
     python = "python"
-    plan = "plan"
 
 
 def show(
     model: ModelPath,
-    stage: Annotated[
-        Stage, typer.Option(help="Typed tree, rewritten tree, emitted text, or fate of the loops.")
-    ] = (Stage.python),
+    stage: Annotated[Stage, typer.Option(help="Checked tree, lowered tree, or emitted text.")] = Stage.python,
 ) -> None:
     """Print one stage of compiling MODEL.
 

@@ -54,13 +54,15 @@ def variational(
     """
     from ppl.cli.progress import shown
     from ppl.cli.report import exit_status, report
-    from ppl.compile import compile_model
     from rich.console import Console
 
+    from ppl.compile import compile_model
     from ppl.results.fit import variational as fit_variational
 
     console = Console(quiet=quiet)
-    posterior = compile_model(model, positive_transform=positive_transform.value).condition(data or {})
+    posterior = compile_model(model, positive_transform=positive_transform.value).condition(
+        data or {}, seed=seed
+    )
     with shown(console, refresh) as listener:
         fit = fit_variational(
             posterior,
@@ -80,14 +82,14 @@ def variational(
         )
     info = {
         "data_file": str(data or ""),
-        "refresh": refresh,
-        "positive_transform": positive_transform.value,
+        "output_file": str(output),
         "diagnostic_file": str(diagnostic_file or ""),
+        "refresh": refresh,
     }
     fit.save_csv(output, **info)
     files = [output]
     if diagnostic_file:
-        fit.save_diagnostics(diagnostic_file, **{**info, "output_file": str(output)})
+        fit.save_diagnostics(diagnostic_file, **info)
         files.append(diagnostic_file)
     report(console, fit, files)
     raise typer.Exit(exit_status(fit.outcome, require_converged))

@@ -1,28 +1,14 @@
 """From unconstrained draws to rows of named columns, losing no row to a failure in another."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from ppl.errors import PPLError
+from ppl.model import Posterior
 from ppl.results.columns import Floats
 
 GENERATED = 0x6771  # "gq": the stream of the generated quantities, apart from every stream of the inference
-
-
-class Constrainable(Protocol):
-    """What making columns takes of a posterior (model.Posterior)."""
-
-    def param_names(self, include_tp: bool = False, include_gq: bool = False) -> Sequence[str]: ...
-    def param_constrain(
-        self,
-        u: Floats,
-        include_tp: bool = False,
-        include_gq: bool = False,
-        rng: np.random.Generator | None = None,
-    ) -> Floats: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +21,7 @@ class Table:
     reason: str = ""
 
 
-def tabulate(posterior: Constrainable, us: Floats, seed: int, key: int = 0) -> Table:
+def tabulate(posterior: Posterior, us: Floats, seed: int, key: int = 0) -> Table:
     """Constrains each of `us` (draws, dim), with transformed parameters and generated quantities.
 
     Row k has a random stream of its own for its generated quantities, so that it depends on `seed`,
@@ -53,7 +39,7 @@ def tabulate(posterior: Constrainable, us: Floats, seed: int, key: int = 0) -> T
     return Table(columns, rows, len(reasons), reasons[0] if reasons else "")
 
 
-def _constrain(posterior: Constrainable, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:
+def _constrain(posterior: Posterior, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:
     """As many leading columns as can be had, and what kept the others away ("" when nothing did)."""
     try:
         return posterior.param_constrain(u, include_tp=True, include_gq=True, rng=rng), ""

@@ -1,5 +1,6 @@
 """A fitted approximation: its draws, its quality, its files."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -11,15 +12,16 @@ from ppl.inference.draws import draws_with_density
 from ppl.inference.outcome import Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import Result, advi
+from ppl.model import Model, Posterior
 from ppl.results import saved, stan_csv
 from ppl.results.arviz import to_arviz
 from ppl.results.columns import Floats, reshape
 from ppl.results.draws import Table, tabulate
 from ppl.results.files import write_whole
 from ppl.results.initial import start_for
-from ppl.results.posterior import AsTarget, Posterior
 from ppl.results.settings import Settings
 from ppl.results.summary import Summary, summarise
+from ppl.results.target import AsTarget
 
 if TYPE_CHECKING:
     import arviz
@@ -136,7 +138,7 @@ class Fit:
         write_whole(
             path,
             stan_csv.csv_lines(
-                self._config(output_file=str(path), **info),
+                self._config({"output_file": str(path), **info}),
                 self.column_names,
                 result.eta,
                 self.at_mean(),
@@ -148,12 +150,17 @@ class Fit:
 
     def save_diagnostics(self, path: str | Path, **info: Any) -> None:
         """Writes iteration, seconds and ELBO of each evaluation as CSV."""
-        config = self._config(diagnostic_file=str(path), **info)
+        config = self._config({"diagnostic_file": str(path), **info})
         write_whole(path, stan_csv.diagnostic_lines(config, self.result.trace))
 
-    def _config(self, **info: Any) -> Any:
-        model = Path(self.posterior.source.name).stem.strip("<>") + "_model"
-        about = stan_csv.RunInfo(model=model, program_version=version("ppl"), **info)
+    def _config(self, info: Mapping[str, Any]) -> Iterator[str]:
+        model = self.posterior.model
+        about = stan_csv.RunInfo(
+            model=Path(model.source.name).stem.strip("<>") + "_model",
+            program_version=version("ppl"),
+            positive_transform=saved.positive_transform(model),
+            **info,
+        )
         return stan_csv.config_lines(self.settings, self.result.eta, about)
 
     def save(self, path: str | Path) -> None:
@@ -178,7 +185,7 @@ def variational(posterior: Posterior, *, progress: Listener = silent, **settings
     return _fit(posterior, asked, advi(AsTarget(posterior), progress=progress, **given))
 
 
-def load_fit(path: str | Path, model: Any, data: Any) -> Fit:
+def load_fit(path: str | Path, model: Model, data: Any) -> Fit:
     """The fit that `Fit.save` wrote, with the same draws, given the program and data it was made with.
 
     Raises:

@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ppl.errors import DataError
-from ppl.results.columns import Floats
-from ppl.results.posterior import Posterior
+from ppl.model import Posterior
+from ppl.results.columns import Floats, variable_of
 
 
 def start_for(posterior: Posterior, init: Any) -> float | Floats:
@@ -18,11 +20,19 @@ def start_for(posterior: Posterior, init: Any) -> float | Floats:
     """
     match init:
         case str() | Path():
-            return posterior.param_unconstrain(_read(Path(init)))
+            return _unconstrained(posterior, _read(Path(init)))
         case Mapping():
-            return posterior.param_unconstrain(init)
+            return _unconstrained(posterior, init)
         case _:
             return float(init)
+
+
+def _unconstrained(posterior: Posterior, values: Mapping[str, Any]) -> Floats:
+    u = posterior.param_unconstrain(values)
+    if not np.isfinite(u).all():
+        name = variable_of(posterior.param_unc_names()[int(np.argmin(np.isfinite(u)))])
+        raise DataError(f"the initial value of {name} is outside its constraint or on its boundary", name)
+    return u
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,11 +18,17 @@ from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.recipes import Result
 from ppl.inference.settings import Settings as InferenceSettings
 from ppl.inference.streams import streams
-from ppl.results.posterior import AsTarget, Posterior
+from ppl.model import Model, Posterior
 from ppl.results.settings import Settings
+from ppl.results.target import AsTarget
 
 FORMAT = "ppl fit 1"
 NUMBERS = ("eta", "iterations", "final_elbo", "final_elbo_se", "dropped")
+
+
+def positive_transform(model: Model) -> str:
+    """The map to the positive reals that the model was compiled with, by the name of its option."""
+    return "softplus" if model.softplus else "log"
 
 
 def program_hash(text: str) -> str:
@@ -31,13 +37,31 @@ def program_hash(text: str) -> str:
 
 
 def data_hash(data: Mapping[str, Any]) -> str:
-    """SHA-256 of names, shapes and values; the order of the names does not matter."""
-    digest = hashlib.sha256()
-    for name in sorted(data):
-        value = np.ascontiguousarray(data[name], dtype="<f8")
-        digest.update(f"{name}{value.shape}".encode())
-        digest.update(value.tobytes())
-    return digest.hexdigest()
+    """SHA-256 of names and values; their order, and whether 1 is written 1.0, does not matter."""
+    return hashlib.sha256(json.dumps(_as_floats(data), sort_keys=True).encode()).hexdigest()
+
+
+def _as_floats(value: Any) -> Any:
+    match value:
+        case Mapping():
+            return {key: _as_floats(item) for key, item in value.items()}
+        case str():
+            return float(value)  # "NaN" and "Inf", as in CmdStan's data
+        case _ if np.ndim(value):
+            return [_as_floats(item) for item in value]
+        case _:
+            return float(value)
+
+
+def identity(posterior: Posterior) -> dict[str, Any]:
+    """What a saved fit belongs to: program, data, parametrisation."""
+    model = posterior.model
+    return {
+        "program_sha256": program_hash(model.source.text),
+        "data_sha256": data_hash({name: posterior.data[name] for name in model.data_schema}),
+        "positive_transform": positive_transform(model),
+        "unconstrained": list(posterior.param_unc_names()),
+    }
 
 
 def to_json(posterior: Posterior, settings: Settings, result: Result) -> str:
@@ -45,9 +69,7 @@ def to_json(posterior: Posterior, settings: Settings, result: Result) -> str:
     record = {
         "format": FORMAT,
         "program": posterior.source.name,
-        "program_sha256": program_hash(posterior.source.text),
-        "data_sha256": data_hash(posterior.data),
-        "unconstrained": list(posterior.param_unc_names()),
+        **identity(posterior),
         "settings": asdict(settings),
         "params": result.params,
         "start": result.start,
@@ -75,23 +97,26 @@ def read(path: str | Path) -> dict[str, Any]:
     return record
 
 
+DIFFERS = {
+    "program_sha256": "another program",
+    "data_sha256": "other data",
+    "positive_transform": "another positive transform",
+    "unconstrained": "other parameters",
+}
+
+
 def refuse_mismatch(path: str | Path, record: Mapping[str, Any], posterior: Posterior) -> None:
     """Raises DataError when the fit was made with another program, other data or another parametrisation."""
-    found: dict[str, tuple[Sequence[str], str]] = {
-        "program_sha256": (program_hash(posterior.source.text), "another program"),
-        "data_sha256": (data_hash(posterior.data), "other data"),
-        "unconstrained": (list(posterior.param_unc_names()), "other parameters"),
-    }
-    for key, (mine, what) in found.items():
+    for key, mine in identity(posterior).items():
         if record[key] != mine:
             raise DataError(
-                f"{path} was fitted with {what} ({record['program']}): expected {key} {_brief(record[key])}, "
-                f"found {_brief(mine)}. Load it with what it was fitted with, or fit again."
+                f"{path} was fitted with {DIFFERS[key]} ({record['program']}): {key} is "
+                f"{_brief(record[key])} there and {_brief(mine)} here. Load it with what it was fitted with."
             )
 
 
-def _brief(value: Sequence[str]) -> str:
-    return f"{value[:12]}…" if isinstance(value, str) else f"of length {len(value)}"
+def _brief(value: str | list[str]) -> str:
+    return value[:12] if isinstance(value, str) else f"{len(value)} names"
 
 
 def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:

@@ -182,7 +182,7 @@ def test_no_finite_start_is_3(run, tmp_path):
 
 def test_check_and_show(run):
     assert run("check", "toy.model")[:2] == (0, "toy.model: no errors found\n")
-    for stage in ("ast", "ir", "python", "plan"):
+    for stage in ("ast", "ir", "python"):
         status, out, _ = run("show", "toy.model", "--stage", stage)
         assert status == 0 and out.strip()
 

@@ -14,12 +14,31 @@ PROGRAM = SourceText("parameters { real mu; real<lower=0> tau; }", "toy.model")
 
 
 @dataclass(frozen=True)
+class ToyModel:
+    """What `load_fit` and the CSV ask of a model."""
+
+    source: SourceText = PROGRAM
+    softplus: bool = False
+    floor: float = -np.inf
+
+    @property
+    def data_schema(self):
+        return {"N": "int", "y": "vector"}
+
+    def condition(self, data):
+        return Toy(self, data)
+
+
+@dataclass(frozen=True)
 class Toy:
     """mu and log tau are independent normals; theta = (mu, tau); y_rep cannot be drawn below `floor`."""
 
-    source: SourceText = PROGRAM
+    model: ToyModel = ToyModel()
     data: dict = field(default_factory=lambda: {"N": 2, "y": [1.0, 2.0]})
-    floor: float = -np.inf
+
+    @property
+    def source(self):
+        return self.model.source
 
     def param_unc_num(self):
         return 2
@@ -42,7 +61,7 @@ class Toy:
 
     def param_constrain(self, u, include_tp=False, include_gq=False, rng=None):
         mu, tau = u[0], np.exp(u[1])
-        if include_gq and mu < self.floor:
+        if include_gq and mu < self.model.floor:
             raise InferenceError("normal_rng: mu is too low")
         return np.array([mu, tau] + [mu, tau] * include_tp + ([rng.normal(mu)] if include_gq else []))
 
@@ -50,22 +69,9 @@ class Toy:
         return np.array([values["mu"], np.log(values["tau"])])
 
 
-@dataclass(frozen=True)
-class ToyModel:
-    toy: Toy
-
-    def condition(self, data):
-        return Toy(self.toy.source, data, self.toy.floor)
-
-
 @pytest.fixture
 def toy():
     return Toy()
-
-
-@pytest.fixture
-def make_toy():
-    return Toy
 
 
 @pytest.fixture

@@ -66,8 +66,8 @@ def test_diagnostics_file(fit, tmp_path):
     assert np.allclose(frame["ELBO"], fit.elbo_trace[:, 1])
 
 
-def test_a_failing_draw_loses_only_its_own_cells(make_toy, fit):
-    torn = variational(make_toy(floor=1.0), **QUICK)
+def test_a_failing_draw_loses_only_its_own_cells(toy, make_model, fit):
+    torn = variational(make_model(floor=1.0).condition(toy.data), **QUICK)
     low = torn.draws()[:, 0] < 1.0
     assert 0 < low.sum() < len(low)
     assert np.isnan(torn.draws()[low, 4]).all() and np.isfinite(torn.draws()[:, :4]).all()
@@ -108,7 +108,7 @@ def test_a_setting_out_of_range_or_unknown(toy):
 
 def test_saved_fit_comes_back_the_same(toy, fit, make_model, tmp_path):
     fit.save(tmp_path / "fit.json")
-    again = load_fit(tmp_path / "fit.json", make_model(toy), toy.data)
+    again = load_fit(tmp_path / "fit.json", make_model(), toy.data)
     assert np.array_equal(again.draws(), fit.draws()) and np.array_equal(again.at_mean(), fit.at_mean())
     assert np.array_equal(again.elbo_trace, fit.elbo_trace) and again.outcome == fit.outcome
     for name in ("eta", "elbo", "elbo_se", "settings", "notes"):
@@ -117,22 +117,24 @@ def test_saved_fit_comes_back_the_same(toy, fit, make_model, tmp_path):
     assert np.array_equal(again.result.log_g, fit.result.log_g)
 
 
-def test_load_refuses_other_data_and_another_program(toy, fit, make_toy, make_model, tmp_path):
+def test_load_refuses_other_data_and_another_program(toy, fit, make_model, tmp_path):
     path = tmp_path / "fit.json"
     fit.save(path)
     with pytest.raises(DataError, match="other data"):
-        load_fit(path, make_model(toy), {"N": 2, "y": [1.0, 2.5]})
+        load_fit(path, make_model(), {"N": 2, "y": [1.0, 2.5]})
+    with pytest.raises(DataError, match="another positive transform"):
+        load_fit(path, make_model(softplus=True), toy.data)
     with pytest.raises(DataError, match="another program"):
-        load_fit(path, make_model(make_toy(SourceText("parameters { real mu; }"))), toy.data)
+        load_fit(path, make_model(SourceText("parameters { real mu; }")), toy.data)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"format": "other"}'])
 def test_load_refuses_what_is_no_fit(toy, make_model, tmp_path, text):
     (tmp_path / "fit.json").write_text(text)
     with pytest.raises(DataError, match="not a saved fit"):
-        load_fit(tmp_path / "fit.json", make_model(toy), toy.data)
+        load_fit(tmp_path / "fit.json", make_model(), toy.data)
 
 
 def test_data_order_and_container_do_not_matter_to_load(toy, fit, make_model, tmp_path):
     fit.save(tmp_path / "fit.json")
-    load_fit(tmp_path / "fit.json", make_model(toy), {"y": np.array([1.0, 2.0]), "N": 2})
+    load_fit(tmp_path / "fit.json", make_model(), {"y": np.array([1, 2]), "N": 2.0, "extra": "words"})
