@@ -30,7 +30,7 @@ def or_nan(factor: Callable[..., Array], *matrices: Array) -> Array:
 
 
 def if_finite(xp: Namespace, factor: Callable[[Array], Array], a: Array) -> Array:
-    """`factor(a)`; nan throughout unless all entries of the matrix are finite, which LAPACK takes for granted."""
+    """`factor(a)`; nan throughout unless all entries are finite, which LAPACK takes for granted."""
     finite = xp.np.all(xp.np.isfinite(a))
     return xp.np.where(finite, factor(xp.np.where(finite, a, 0.0)), xp.np.nan)
 
