@@ -1,0 +1,60 @@
+"""What can be said of a fit after the event: is it close enough to the target, and had it finished rising?"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.inference.optimise import TracePoint
+from ppl.inference.psis import psis
+from ppl.inference.target import Array
+
+FEWEST_POINTS = 6
+CLEAR = 3.0
+
+
+@dataclass(frozen=True)
+class Trend:
+    """What the ELBO gained over the second half of its trace, in nats, and the standard error of that."""
+
+    gain: float
+    se: float
+
+    @property
+    def rising(self) -> bool:
+        """Whether the gain is clear of its noise; False where the trace is too short to tell."""
+        return self.gain > CLEAR * self.se
+
+
+def trend(trace: Sequence[TracePoint]) -> Trend:
+    """Fit a line to the second half of an ELBO trace, at least six points, else nan.
+
+    Both numbers are in nats: neither a constant added to the log density nor other units change them.
+    """
+    late = trace[len(trace) // 2 :]
+    if len(late) < FEWEST_POINTS:
+        return Trend(math.nan, math.nan)
+    time = np.linspace(-0.5, 0.5, len(late))
+    elbo = np.array([point.elbo for point in late])
+    slope = float(time @ elbo / (time @ time))
+    residual = elbo - elbo.mean() - slope * time
+    se = math.sqrt(float(residual @ residual) / (len(late) - 2) / float(time @ time))
+    return Trend(slope, se)
+
+
+def khat_of_means(log_ratios: Array, values: Array) -> Array:
+    """k-hat (columns,) of the importance-sampled mean of each column of `values` (n, columns).
+
+    A mean needs the tail of |value - mean| * ratio beside that of the ratio itself; the worse of the two
+    counts (Vehtari et al. 2024).
+    """
+    overall = psis(log_ratios).khat
+    with np.errstate(divide="ignore"):
+        log_off = np.log(np.abs(values - values.mean(axis=0)))
+    return np.array([max(overall, _khat(log_ratios + column)) for column in log_off.T])
+
+
+def _khat(log_ratios: Array) -> float:
+    """A column that never varies has ratios of zero, and so no tail."""
+    return psis(log_ratios).khat if np.isfinite(log_ratios).any() else -math.inf

@@ -1,0 +1,58 @@
+import math
+
+import numpy as np
+from scipy import stats
+from toy_targets import correlated
+
+from ppl.inference.diagnostics import khat_of_means, trend
+from ppl.inference.optimise import TracePoint
+from ppl.inference.psis import psis
+from ppl.inference.recipes import advi
+
+
+def traced(elbos):
+    return [TracePoint(100 * k, 0.1 * k, elbo) for k, elbo in enumerate(elbos, start=1)]
+
+
+def noise(n):
+    return np.random.default_rng(0).normal(size=n)
+
+
+def test_a_line_is_measured_in_nats_over_the_second_half():
+    found = trend(traced(np.linspace(-100.0, 0.0, 41)))
+    assert math.isclose(found.gain, 50.0) and found.se < 1e-6
+    assert found.rising
+
+
+def test_noise_about_a_level_is_not_a_rise_and_a_fall_is_none():
+    assert not trend(traced(-5 + noise(40))).rising
+    assert not trend(traced(-np.arange(40.0))).rising
+
+
+def test_a_constant_changes_nothing():
+    elbos = 0.2 * np.arange(40) + noise(40)
+    plain, moved = trend(traced(elbos)), trend(traced(elbos - 1e6))
+    assert plain.rising and moved.rising
+    np.testing.assert_allclose([plain.gain, plain.se], [moved.gain, moved.se], rtol=1e-6)
+
+
+def test_a_short_trace_tells_nothing():
+    assert math.isnan(trend(traced([1.0, 2.0])).gain) and not trend(traced([1.0, 2.0])).rising
+
+
+def test_an_unfinished_run_is_seen_to_rise_and_a_finished_one_is_not():
+    settings = {"eta": 0.05, "tol_rel_obj": 1e-12, "grad_samples": 10, "average": True}
+    target = correlated(3)
+    assert trend(advi(target, iter=400, eval_elbo=20, init=np.full(3, 30.0), **settings).trace).rising
+    assert not trend(advi(target, iter=8000, eval_elbo=100, init=target.mean, **settings).trace).rising
+
+
+def test_khat_of_a_mean_is_the_overall_one_or_worse():
+    q = stats.norm(scale=0.8)
+    u = q.rvs((4000, 1), random_state=3)
+    log_ratios = (stats.norm.logpdf(u) - q.logpdf(u))[:, 0]
+    values = np.column_stack([u[:, 0], np.exp(2 * u[:, 0]), np.ones(len(u))])
+    ordinary, heavy, constant = khat_of_means(log_ratios, values)
+    assert ordinary >= psis(log_ratios).khat
+    assert heavy > ordinary + 0.2
+    assert constant == psis(log_ratios).khat
