@@ -100,7 +100,7 @@ def _five_point(f: Callable, x: np.ndarray, h: np.ndarray) -> np.ndarray:
 
 
 def test_every_other_record_is_multivariate():
-    """Those have their laws in distributions/test_multivariate.py, which holds all that are not elementwise."""
+    """Those have their laws in distributions/test_multivariate.py, which holds all not elementwise."""
     assert {d.name for d in UNIVARIATE} == {d.name for d in DISTRIBUTIONS if d.batch == "elementwise"}
 
 
@@ -146,6 +146,29 @@ def test_gradient_of_a_shared_argument_is_the_sum(d):
             message = f"{name} in {d.args[i][0]}"
             assert np.shape(total) == (), message
             assert_allclose(total, np.sum(entries), rtol=1e-10, atol=1e-12, err_msg=message)
+
+
+@pytest.mark.parametrize("d", [d for d in UNIVARIATE if real_arguments(d)], ids=lambda d: d.name)
+def test_gradient_at_a_single_point(d):
+    """Scalars taken from a vector of parameters, as a program takes them."""
+    points = [column[:1] for column in sample_points(d, 1, seed=6)]
+    real = real_arguments(d)
+    u = np.array([float(points[i][0]) for i in real])
+
+    def arguments(v):
+        return [v[real.index(i)] if i in real else points[i][0] for i in range(len(points))]
+
+    for name, function in functions_of(d):
+        if not np.isfinite(function(NUMPY, *points)[0]):
+            continue
+        _, gradient = value_and_grad(lambda v, f=function: f(AUTOGRAD, *arguments(v)), u)
+        for i in real:
+
+            def along(x, i=i, function=function):
+                return np.sum(function(AUTOGRAD, *points[:i], x, *points[i + 1 :]))
+
+            _, entry = value_and_grad(along, points[i].astype(float))
+            assert_allclose(gradient[real.index(i)], entry[0], rtol=1e-12, atol=1e-14, err_msg=name)
 
 
 @each

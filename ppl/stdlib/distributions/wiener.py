@@ -35,20 +35,20 @@ def _small_time(xp: Namespace, s: Array, w: Array) -> Array:
     Two images of opposite sign lie at m - e and m + e for each odd m, with e = 1 - w; joined, they lose no
     digits when e is small.
     """
-    s, e = s[..., None], 1.0 - w[..., None]
-    decay = xp.np.exp((1.0 - ODD) * (ODD + 1.0 - 2.0 * e) / (2.0 * s))
-    mirror = -2.0 * ODD * e / s
+    times, e = xp.np.expand_dims(s, -1), 1.0 - xp.np.expand_dims(w, -1)
+    decay = xp.np.exp((1.0 - ODD) * (ODD + 1.0 - 2.0 * e) / (2.0 * times))
+    mirror = -2.0 * ODD * e / times
     pairs = -ODD * xp.np.expm1(mirror) - e * (1.0 + xp.np.exp(mirror))
     total = xp.np.sum(decay * pairs, axis=-1)
-    s = s[..., 0]
     return xp.np.log(total) - w * w / (2.0 * s) - HALF_LOG_TWO_PI - 1.5 * xp.np.log(s)
 
 
 def _large_time(xp: Namespace, s: Array, w: Array) -> Array:
     """log f by its Fourier series, for s >= SWITCH."""
     rate = 0.5 * math.pi**2 * s
-    decay = xp.np.exp((1.0 - WHOLE**2) * rate[..., None])
-    total = xp.np.sum(WHOLE * decay * xp.np.sin(WHOLE * math.pi * w[..., None]), axis=-1)
+    decay = xp.np.exp((1.0 - WHOLE**2) * xp.np.expand_dims(rate, -1))
+    waves = xp.np.sin(WHOLE * math.pi * xp.np.expand_dims(w, -1))
+    total = xp.np.sum(WHOLE * decay * waves, axis=-1)
     return math.log(math.pi) - rate + xp.np.log(total)
 
 
@@ -71,8 +71,8 @@ def _log_mean_hit(
     xp: Namespace, t: Array, alpha: Array, beta: Array, delta: Array, *variability: Array
 ) -> Array:
     """`_log_hit` averaged over uniform starting points and non-decision times, its nodes a trailing axis."""
-    var_delta, var_beta, var_tau = (v[..., None] for v in variability)
-    t, alpha, beta, delta = (v[..., None] for v in (t, alpha, beta, delta))
+    var_delta, var_beta, var_tau = (xp.np.expand_dims(v, -1) for v in variability)
+    t, alpha, beta, delta = (xp.np.expand_dims(v, -1) for v in (t, alpha, beta, delta))
     span = xp.np.minimum(var_tau, t)
     share = xp.np.where(var_tau > 0.0, span / xp.np.where(var_tau > 0.0, var_tau, 1.0), 1.0)
     times = t - 0.5 * span * (TIME_NODES + 1.0)
