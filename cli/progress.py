@@ -55,7 +55,7 @@ def _seconds_left(progress: Progress, now: float, began: float, first: int) -> f
 def line(progress: Progress, left: float | None) -> str:
     """`optimise  300 of 10000   ELBO -34.12   change 0.008 mean, 0.005 median   at most 4 s left`."""
     parts = [f"{progress.phase} {progress.iteration:>{len(str(progress.total))}} of {progress.total}"]
-    parts.append(f"ELBO {progress.elbo:.2f}")
+    parts.append(f"ELBO {nats(progress.elbo)}")
     if progress.delta_mean == progress.delta_mean:  # nan until there are two ELBOs to compare
         parts.append(f"change {progress.delta_mean:.3g} mean, {progress.delta_median:.3g} median")
     if left is not None and left >= 1:
@@ -63,6 +63,11 @@ def line(progress: Progress, left: float | None) -> str:
     if progress.note:
         parts.append(progress.note)
     return "   ".join(parts)
+
+
+def nats(elbo: float) -> str:
+    """Two decimals, or three digits of a number too large for decimals to matter."""
+    return f"{elbo:.2f}" if abs(elbo) < 1e9 else f"{elbo:.3g}"
 
 
 def duration(seconds: float) -> str:

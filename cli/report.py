@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from ppl.cli.progress import nats
 from rich.console import Console
 
 from ppl.inference.outcome import Ending, Outcome
@@ -27,7 +28,7 @@ def report(console: Console, fit: Fit, files: Iterable[Path]) -> None:
 def quality(fit: Fit) -> str:
     how = "found by search" if fit.settings.eta is None else "as given"
     return (
-        f"ELBO {fit.elbo:.2f} ± {fit.elbo_se:.2f} after {fit.result.iterations} iterations "
+        f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f} after {fit.result.iterations} iterations "
         f"({fit.settings.algorithm}, eta = {fit.eta:g} {how}, seed {fit.settings.seed})."
     )
 

@@ -19,6 +19,10 @@ def test_line_leaves_out_what_is_not_known_yet():
     assert later.endswith("change 0.0125 mean, 0.008 median   at most 3 s left")
 
 
+def test_a_candidate_that_blew_up_fits_on_its_line():
+    assert line(Progress("eta search", 50, 250, -6e300), None) == "eta search  50 of 250   ELBO -6e+300"
+
+
 def test_a_terminal_gets_one_line_that_goes_away():
     console = Console(force_terminal=True, width=100, color_system=None, record=False)
     with console.capture() as capture, shown(console, 100) as listen:

@@ -1,6 +1,7 @@
 """The installed script, as a shell runs it."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -47,3 +48,16 @@ class TestScript:
         line = f"'{SCRIPT}' variational '{path}' -o '{tmp_path}/o.csv' --iter 500 | head -n 0"
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True)
         assert "Traceback" not in done.stderr
+
+    def test_ctrl_c_keeps_what_there_is(self, tmp_path):
+        path = tmp_path / "flat.model"
+        path.write_text("parameters { real x; } model { x ~ std_normal(); }")
+        arguments = [SCRIPT, "variational", path, "-o", tmp_path / "o.csv"]
+        endless = ["--iter", "100000000", "--tol-rel-obj", "1e-300", "--eta", "0.1"]
+        with subprocess.Popen([*arguments, *endless], stdout=subprocess.PIPE, text=True) as running:
+            assert running.stdout.readline().startswith("optimise")
+            running.send_signal(signal.SIGINT)
+            rest = running.stdout.read()
+        assert running.returncode == 130
+        assert "Interrupted: " in rest and "Wrote " in rest
+        assert (tmp_path / "o.csv").read_text().count("\n") > 1000
