@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.inference.coordinates import Scaled
 from ppl.inference.lbfgs_path import LOG_2PI, Curvature, lbfgs_path
 from ppl.inference.target import Array, Target, log_densities
 
@@ -31,6 +32,13 @@ class Pathfinder:
     draws: Array
     log_p: Array
     log_q: Array
+
+    def scale(self, target: Target, dense: bool) -> Scaled:
+        """The target in coordinates in which this Gaussian is standard or, unless `dense`, of unit variances."""
+        if not dense:
+            return Scaled(target, self.mean, np.sqrt(self.curvature.variances))
+        factor: Array = np.linalg.cholesky(self.curvature.dense())
+        return Scaled(target, self.mean, factor)
 
 
 def pathfinder(

@@ -3,8 +3,12 @@ import pytest
 from toy_targets import Gaussian, HalfSpace, Logistic, correlated
 
 from ppl.errors import InferenceError
+from ppl.inference.families import FAMILIES
+from ppl.inference.fixed_draws import fit_fixed_draws
 from ppl.inference.lbfgs_path import Curvature, lbfgs_path
 from ppl.inference.pathfinder import pathfinder
+from ppl.inference.psis import psis
+from ppl.inference.target import log_densities
 
 
 def rng():
@@ -69,13 +73,46 @@ def test_a_gaussian_is_found_to_the_log_evidence():
     np.testing.assert_allclose(np.sqrt(found.curvature.variances), sd, rtol=0.3)
 
 
-def test_a_logistic_regression_is_found_within_its_posterior():
+@pytest.fixture(scope="module")
+def logistic():
     x = np.column_stack([np.ones(200), np.random.default_rng(0).normal(size=(200, 3))])
     y = (x @ [0.5, 1.0, -1.0, 0.0] + np.random.default_rng(1).logistic(size=200) > 0).astype(float)
-    target = Logistic(x, y)
-    found = pathfinder(target, np.zeros(4), rng())
-    gradient = target.log_density_gradient(found.mean)[1]
+    return Logistic(x, y)
+
+
+def test_a_logistic_regression_is_found_within_its_posterior(logistic):
+    found = pathfinder(logistic, np.zeros(4), rng())
+    gradient = logistic.log_density_gradient(found.mean)[1]
     assert np.abs(gradient * np.sqrt(found.curvature.variances)).max() < 0.3
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_in_its_coordinates_it_is_the_standard_normal(dense):
+    target = correlated(4)
+    found = pathfinder(target, np.full(4, 2.0), rng())
+    scaled = found.scale(target, dense)
+    factor = scaled.factor if dense else np.diag(scaled.factor)
+    covariance = np.linalg.inv(factor) @ found.curvature.dense() @ np.linalg.inv(factor).T
+    np.testing.assert_allclose(np.diag(covariance), 1)
+    np.testing.assert_allclose(scaled.to_u(np.zeros(4)), found.mean)
+    if dense:
+        np.testing.assert_allclose(covariance, np.eye(4), atol=1e-10)
+
+
+def test_a_fit_on_fixed_draws_from_there_is_the_posterior(logistic):
+    """Against importance sampling from the same Gaussian made a fifth wider."""
+    found = pathfinder(logistic, np.zeros(4), rng())
+    scaled, family = found.scale(logistic, dense=True), FAMILIES["fullrank"](4)
+    fit = fit_fixed_draws(scaled, family, family.start(np.zeros(4)), rng())
+    params = family.carry(fit.params, scaled.centre, scaled.factor)
+    wide = family.carry(params, -0.2 * family.mean(params), np.full(4, 1.2))
+    u = family.transform(wide, family.noise(20_000, rng()))
+    weights = np.exp(psis(log_densities(logistic, u) - family.log_density(wide, u)).log_weights)
+    mean = weights @ u
+    sd = np.sqrt(weights @ (u - mean) ** 2)
+    assert fit.outcome.converged and fit.gradients < 4000
+    np.testing.assert_allclose((family.mean(params) - mean) / sd, 0, atol=0.05)
+    np.testing.assert_allclose(family.scales(params) / sd, 1, atol=0.04)
 
 
 @pytest.mark.parametrize("seed", range(5))
