@@ -34,11 +34,12 @@ class Pathfinder:
     log_q: Array
 
     def scale(self, target: Target, dense: bool) -> Scaled:
-        """The target in coordinates in which this Gaussian is standard or, unless `dense`, of unit variances."""
-        if not dense:
-            return Scaled(target, self.mean, np.sqrt(self.curvature.variances))
-        factor: Array = np.linalg.cholesky(self.curvature.dense())
-        return Scaled(target, self.mean, factor)
+        """The target in coordinates where this Gaussian is standard, or of unit variances if not `dense`."""
+        if dense:
+            return Scaled(
+                target, self.mean, np.asarray(np.linalg.cholesky(self.curvature.dense()), dtype=float)
+            )
+        return Scaled(target, self.mean, np.sqrt(self.curvature.variances))
 
 
 def pathfinder(
