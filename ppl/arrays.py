@@ -89,11 +89,35 @@ def _sum_of(*scalars: Array) -> Array:
 _add_all = primitive(_sum_of)
 defvjp_argnums(_add_all, lambda argnums, ans, args, kwargs: lambda g: [g] * len(argnums))
 
+
+class _AutogradNumpy:
+    """autograd.numpy, but for what it gets wrong: `where` and `clip` forget to sum over broadcast axes."""
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(anp, name)
+        setattr(self, name, found)
+        return found
+
+    def where(self, condition: Array, x: Array, y: Array) -> Array:
+        return _where(AUTOGRAD, condition, x, y)
+
+    def clip(self, x: Array, lower: Array, upper: Array) -> Array:
+        return anp.minimum(anp.maximum(x, lower), upper)
+
+
 NUMPY = Namespace(
     "numpy", np, scipy.special, np.linalg, scipy.linalg, _put_in_place, np.array, lambda x: x, _sum_of
 )
 AUTOGRAD = Namespace(
-    "autograd", anp, asp_special, anp_linalg, asp_linalg, _put_copy, lambda x: x, _unbox, _add_all
+    "autograd",
+    _AutogradNumpy(),
+    asp_special,
+    anp_linalg,
+    asp_linalg,
+    _put_copy,
+    lambda x: x,
+    _unbox,
+    _add_all,
 )
 
 Value = Callable[..., Array]
@@ -166,6 +190,15 @@ def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:
 
 def _times_adjoint(partial: Partial) -> Vjp:
     return lambda xp, g, *rest: g * partial(xp, *rest)
+
+
+@with_vjps(
+    None,
+    lambda xp, g, ans, condition, x, y: xp.np.where(condition, g, 0.0),
+    lambda xp, g, ans, condition, x, y: xp.np.where(condition, 0.0, g),
+)
+def _where(xp: Namespace, condition: Array, x: Array, y: Array) -> Array:
+    return np.where(condition, x, y)
 
 
 def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, np.ndarray]:

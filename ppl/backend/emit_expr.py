@@ -83,7 +83,7 @@ def condition(w: Writer, e: ir.Expr) -> str:
 def user_call(w: Writer, e: ir.CallUser) -> str:
     args = [expr(w, a) for a in e.args]
     if e.lifted:
-        return f"lib.each({e.name}, {marks(e.lifted)}, {', '.join(args)})"
+        return f"lib.{'join' if e.joined else 'each'}({e.name}, {marks(e.lifted)}, {', '.join(args)})"
     return f"{e.name}({', '.join([*args, *e.passes])})"
 
 
@@ -100,19 +100,19 @@ def application(w: Writer, e: ir.Apply) -> str:
         return infix
     scalar = all(rank(a.type) == 0 and not isinstance(core(a.type), Tuple) for a in e.args)
     mode: Mode = "" if scalar and e.callee.batch == "elementwise" else whole_mode(e.callee)
-    return f"{library(w, e.callee, mode)}({', '.join(draws(e.callee, args))})"
+    return f"{library(w, e.callee, mode)}({', '.join(passed(e.callee, args))})"
 
 
 def whole_mode(callee: ir.Callee) -> Mode:
     return {"sum": "total", "prod": "product", "": ""}[callee.reduce]  # type: ignore[return-value]
 
 
-def draws(callee: ir.Callee, args: Sequence[str]) -> list[str]:
-    return ["rng", *args] if callee.draws else list(args)
+def passed(callee: ir.Callee, args: Sequence[str]) -> list[str]:
+    return [callee.passes, *args] if callee.passes else list(args)
 
 
 def library(w: Writer, callee: ir.Callee, mode: Mode = "") -> str:
-    return w.bind(callee.name, callee.impl, mode, callee.draws)
+    return w.bind(callee.name, callee.impl, mode, callee.passes)
 
 
 def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:
@@ -143,7 +143,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         infix = infix_text(e, args)
         if infix is not None:
             return infix
-    return f"{library(w, callee, batch_mode(e, widest))}({', '.join(draws(callee, args))})"
+    return f"{library(w, callee, batch_mode(e, widest))}({', '.join(passed(callee, args))})"
 
 
 def batch_mode(e: ir.Apply, widest: int) -> Mode:

@@ -19,7 +19,7 @@ def statement(w: Writer, s: ir.Stmt) -> None:
         case ir.Declare(name=name):
             w.line(f"{python_name(name)} = {unset(w, s)}")
         case ir.Assign(name=name, value=value):
-            w.line(f"{python_name(name)} = {owned(w, value)}")
+            w.line(f"{python_name(name)} = {fitted(w, s, owned(w, value))}")
         case ir.Update(name=name, path=path, value=value):
             update(w, python_name(name), path, expr(w, value))
         case ir.Scatter():
@@ -56,6 +56,15 @@ def statement(w: Writer, s: ir.Stmt) -> None:
 
 
 # --- Values --------------------------------------------------------------------------------------
+
+
+def fitted(w: Writer, s: ir.Assign, text: str) -> str:
+    """The value, once its size is known to be the variable's."""
+    if rank(s.value.type) == 0 or isinstance(core(s.value.type), Tuple):
+        return text
+    if s.shape:
+        return f"lib.sized({text}, {', '.join(expr(w, size) for size in s.shape)})"
+    return text if s.declares else f"lib.same_size({python_name(s.name)}, {text})"
 
 
 def owned(w: Writer, value: ir.Expr) -> str:

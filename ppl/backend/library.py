@@ -17,7 +17,7 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.take, runtime.free, runtime.real, runtime.array, runtime.int_array, runtime.empty, runtime.unset,
     runtime.unset_int, runtime.own, runtime.put, runtime.put_item, runtime.elements, runtime.terms,
     runtime.sum_terms, runtime.total, runtime.axis, runtime.span, runtime.mesh, runtime.gather,
-    runtime.scatter_index, runtime.widen, runtime.each, runtime.print_, runtime.reject, runtime.fatal_error,
+    runtime.scatter_index, runtime.widen, runtime.each, runtime.join, runtime.sized, runtime.same_size, runtime.print_, runtime.reject, runtime.fatal_error,
     runtime.profile, runtime.check,
 )  # fmt: skip
 
@@ -45,8 +45,10 @@ def constrainer(xp: Namespace, constraint: Constraint) -> Callable[..., tuple[An
 def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
     """The implementation in this namespace; an rng draws from the generator it is given instead."""
     impl = binding.impl
-    if binding.draws:
+    if binding.passes == "rng":
         return impl
+    if binding.passes == "jacobian":
+        return partial(add_jacobian, xp, impl)
     match binding.mode:
         case "total":
             return lambda *args: xp.np.sum(impl(xp, *args))
@@ -56,6 +58,13 @@ def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
             return lambda *args: sum_rows(xp, impl(xp, *args))
         case _:
             return partial(impl, xp)
+
+
+def add_jacobian(xp: Namespace, impl: Callable[..., Any], jacobian: list[Any], *args: Any) -> Any:
+    """A name_jacobian function: its value, the log-Jacobian added on the way."""
+    value, log_jacobian = impl(xp, *args)
+    jacobian.append(xp.np.sum(log_jacobian))
+    return value
 
 
 def sum_rows(xp: Namespace, x: Any) -> Any:

@@ -85,6 +85,24 @@ def checked_sizes(sizes: Sequence[int]) -> Sequence[int]:
     return sizes
 
 
+def sized(xp: Namespace, x: Array, *sizes: int) -> Array:
+    """`x`, which must have the declared sizes."""
+    if tuple(x.shape) != sizes:
+        raise ValueError(
+            f"The declared size is {shown_sizes(sizes)}, but the value has {shown_sizes(x.shape)}."
+        )
+    return x
+
+
+def same_size(xp: Namespace, old: Array, x: Array) -> Array:
+    """`x`, which must have the size of the variable it is assigned to."""
+    return sized(xp, x, *old.shape)
+
+
+def shown_sizes(sizes: Sequence[int]) -> str:
+    return f"[{', '.join(map(str, sizes))}]"
+
+
 def own(xp: Namespace, x: Any) -> Any:
     """A copy where a later change in place could show elsewhere."""
     if isinstance(x, list | tuple):
@@ -178,6 +196,13 @@ def each(xp: Namespace, f: Callable[..., Array], lifted: Sequence[bool], *args: 
     count = next(len(a) for a, m in zip(args, lifted, strict=True) if m)
     rows = ([a[i] if m else a for a, m in zip(args, lifted, strict=True)] for i in range(count))
     return xp.np.array([f(*row) for row in rows])
+
+
+def join(xp: Namespace, f: Callable[..., Array], lifted: Sequence[bool], *args: Any) -> Array:
+    """The vectors that f gives for the entries of the batch, one after the other."""
+    count = next(len(a) for a, m in zip(args, lifted, strict=True) if m)
+    rows = ([a[i] if m else a for a, m in zip(args, lifted, strict=True)] for i in range(count))
+    return xp.np.concatenate([f(*row) for row in rows])
 
 
 # --- Words to the user ---------------------------------------------------------------------------

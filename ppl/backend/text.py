@@ -26,7 +26,7 @@ class Binding:
 
     impl: Impl
     mode: Mode
-    draws: bool
+    passes: str
 
 
 @dataclass
@@ -68,9 +68,9 @@ class Writer:
         yield
         self.span = before
 
-    def bind(self, name: str, impl: Impl, mode: Mode = "", draws: bool = False) -> str:
+    def bind(self, name: str, impl: Impl, mode: Mode = "", passes: str = "") -> str:
         """The text that calls `impl`: `lib.name`, with a number where the name is taken by another."""
-        wanted = Binding(impl, mode, draws)
+        wanted = Binding(impl, mode, passes)
         base = f"{name}_{mode}" if mode in ("each", "rows") else name
         taken, k = base, 1
         while self.bindings.setdefault(taken, wanted) != wanted:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ppl.frontend import ast, messages
 from ppl.frontend.calls import check_call, check_operator, names_a_function
 from ppl.frontend.facts import AlreadyReported, Check
+from ppl.frontend.higher_order import HIGHER_ORDER, check_higher_order
 from ppl.frontend.scope import Level, Symbol, nearest
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
@@ -51,6 +52,8 @@ def type_of(c: Check, e: ast.Expr) -> Type:
             raise c.refuse(messages.string_value(), e.span)
         case ast.Variable():
             return check_variable(c, e)
+        case ast.Call(name=name, args=(_, *rest)) if name in HIGHER_ORDER:
+            return check_higher_order(c, e, [check_expr(c, a) for a in rest])
         case ast.Call():
             return check_call(c, e, [check_argument(c, e.name, a) for a in e.args])
         case ast.Binary(op="&&" | "||"):
@@ -89,7 +92,9 @@ def check_argument(c: Check, function: str, e: ast.Expr) -> Type:
 def level_of(c: Check, e: ast.Expr) -> Level:
     if isinstance(e, ast.Variable):
         return c.facts.symbols[e].level
-    return max((c.facts.levels[child] for child in children(e)), default=Level.DATA)
+    return max(
+        (c.facts.levels[child] for child in children(e) if child in c.facts.levels), default=Level.DATA
+    )
 
 
 def children(e: ast.Expr) -> Sequence[ast.Expr]:

@@ -243,6 +243,25 @@ def unnormalised_not_here(name: str) -> Message:
     )
 
 
+def higher_order_arguments(name: str, found: Sequence[Type]) -> Message:
+    wanted = (
+        "map_rect(f, vector, array[] vector, array[,] data real, array[,] data int)"
+        if name == "map_rect"
+        else f"{name}(f, array to slice, int grainsize, shared arguments...)"
+    )
+    return Message(
+        "PPL511", f"After its function, `{name}` cannot take ({listed(found)}).", f"Write it as `{wanted}`."
+    )
+
+
+def higher_order_function(name: str, function: str, wanted: Sequence[Type], returns: Type) -> Message:
+    return Message(
+        "PPL512",
+        f"`{name}` needs a function of the program with the signature ({listed(wanted)}) => {returns}; "
+        f"`{function}` has no such overload.",
+    )
+
+
 # --- Distributions -------------------------------------------------------------------------------
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, replace
 from ppl.frontend import ast
 from ppl.frontend.calls import suffix_of
 from ppl.frontend.facts import Called, Facts, UserMatch
+from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.scope import UserFunction
 from ppl.ir import nodes as ir
 from ppl.stdlib.record import Distribution
-from ppl.stdlib.signatures import Match, parse_signature
+from ppl.stdlib.signatures import Match, choose, library, parse_signature
 from ppl.types import INT, REAL, Array, Int, Type, array_dims, array_of, core
 
 
@@ -100,6 +101,8 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
     if e not in c.facts.calls:  # target(), which the checker knows by name
         return ir.TargetSoFar(t)
     called = c.facts.calls[e]
+    if e.name in HIGHER_ORDER:
+        return lower_higher_order(c, e, called)
     if isinstance(called, UserMatch):
         return user_call(c, called, [lower_expr(c, a) for a in e.args])
     if e.name in ("row", "col"):  # row(m, i) is m[i], col(m, j) is m[, j]
@@ -107,6 +110,19 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
         items = (at,) if e.name == "row" else (ir.Between(None, None), at)
         return ir.Index(lower_expr(c, e.args[0]), items, t)
     return library_call(c, called, e.args, t, drops=suffix_of(e.name) in ("lupdf", "lupmf"))
+
+
+def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
+    """reduce_sum is one call over the whole; map_rect one call a shard, joined."""
+    assert isinstance(called, UserMatch)
+    first, *rest = (lower_expr(c, a) for a in e.args[1:])
+    if e.name == "map_rect":
+        shards = replace(user_call(c, called, [first, *rest]), lifted=(False, True, True, True), joined=True)
+        return shards
+    found = choose(library()["size"], [first.type])
+    assert found is not None
+    whole = [first, ir.Const(1, INT), apply(found, [first], INT), *rest[1:]]
+    return user_call(c, called, whole)
 
 
 def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr]) -> ir.CallUser:
@@ -146,8 +162,9 @@ def as_real(e: ir.Expr) -> ir.Expr:
 def library_callee(called: Match) -> ir.Callee:
     callee, overload = called.callee, called.overload
     suffix = suffix_of(callee.name)
-    reduce = "" if callee.kind in ("function", "rng") else "prod" if suffix == "cdf" else "sum"
-    return ir.Callee(callee.name, overload.impl, overload.batch, reduce, callee.kind == "rng")  # type: ignore[arg-type]
+    reduce = "" if callee.kind not in ("density", "cdf") else "prod" if suffix == "cdf" else "sum"
+    passes = callee.kind if callee.kind in ("rng", "jacobian") else ""
+    return ir.Callee(callee.name, overload.impl, overload.batch, reduce, passes)  # type: ignore[arg-type]
 
 
 def call(c: Lowering, called: Called, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Expr:

@@ -77,7 +77,9 @@ def lower_said(c: Lowering, args: Sequence[ast.Expr]) -> tuple[ir.Expr | ir.Text
 def lower_declaration(c: Lowering, d: ast.Declaration) -> Stmts:
     t = symbol_type(c.facts.symbols[d])
     if d.value is not None:
-        return (ir.Assign(d.name, promote(lower_expr(c, d.value), t), d.span, declares=True),)
+        shape = lower_shape(c, d.type)
+        sizes = shape if isinstance(shape, tuple) else ()
+        return (ir.Assign(d.name, promote(lower_expr(c, d.value), t), d.span, declares=True, shape=sizes),)
     return (ir.Declare(d.name, t, lower_shape(c, d.type), d.span),)
 
 

@@ -37,7 +37,8 @@ class Callee:
     impl: Impl = field(repr=False)
     batch: Batch
     reduce: Literal["", "sum", "prod"] = ""
-    draws: bool = False
+    passes: Literal["", "rng", "jacobian"] = ""
+    """What it gets before its arguments: the generator, or where to add its log-Jacobian."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class CallUser:
     passes: tuple[str, ...] = ()
     """What the function gets besides its arguments: "target", "jacobian", "rng"."""
     lifted: tuple[bool, ...] = ()
+    joined: bool = False
+    """The results of all entries, which are vectors, become one vector."""
 
 
 @dataclass(frozen=True)
@@ -195,12 +198,13 @@ Shape = Union[tuple[Expr, ...], TupleShape]
 
 @dataclass(frozen=True)
 class Assign:
-    """`declares` when this is a declaration with a value."""
+    """`declares` when this is a declaration with a value, which must have the declared `shape`."""
 
     name: str
     value: Expr
     span: Span = field(repr=False)
     declares: bool = False
+    shape: tuple[Expr, ...] = ()
 
 
 Step = Union[tuple[IndexItem, ...], int]

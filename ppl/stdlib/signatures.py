@@ -21,13 +21,13 @@ from functools import cache
 from typing import Literal
 
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
-from ppl.stdlib.functions.table import FUNCTIONS
+from ppl.stdlib.functions.table import FUNCTIONS, JACOBIAN_FUNCTIONS
 from ppl.stdlib.record import Distribution, Function, Overload
 from ppl.types import (
     INT, MATRIX, REAL, ROW_VECTOR, VECTOR, VOID, Array, Real, Tuple, Type, array_dims, array_of, core, rank,
 )  # fmt: skip
 
-Kind = Literal["function", "density", "cdf", "rng"]
+Kind = Literal["function", "density", "cdf", "rng", "jacobian"]
 
 NAMED: Mapping[str, Type] = {
     "int": INT, "real": REAL, "vector": VECTOR, "row_vector": ROW_VECTOR, "matrix": MATRIX, "void": VOID,
@@ -157,7 +157,7 @@ def match_container(actual: Type, bound: Bindings) -> int | None:
     shape, cost = realised(actual), int(core(actual) == INT)
     if isinstance(shape, Real):
         return cost
-    fits = bound.setdefault("T", shape) == shape and bound.get("I", rank(shape)) == rank(shape)
+    fits = bound.setdefault("T", shape) == shape and rank(bound.get("I", shape)) == rank(shape)
     return cost if fits else None
 
 
@@ -240,7 +240,7 @@ def distribution_callees(d: Distribution) -> Iterable[Callee]:
     """name_lpdf, name_cdf, name_rng and the others this family has."""
     mass = "lpmf" if d.discrete else "lpdf"
     joint = [parse_variate(s) for s in d.signatures]
-    for suffix in (mass, mass.replace("lp", "lup")):
+    for suffix in (mass, mass.replace("lp", "lup")) if joint else ():
         yield callee(
             d, suffix, "density", [f"({', '.join(parts)}) => real" for parts in joint], d.log_density
         )
@@ -267,8 +267,9 @@ def callee(d: Distribution, suffix: str, kind: Kind, signatures: Iterable[str], 
 def library() -> Mapping[str, Callee]:
     """Every name of the standard library that a program may call."""
     functions = (Callee(f.name, "function", f, f.overloads) for f in FUNCTIONS)
+    jacobians = (Callee(f.name, "jacobian", f, f.overloads) for f in JACOBIAN_FUNCTIONS)
     densities = (c for d in DISTRIBUTIONS for c in distribution_callees(d))
-    return {c.name: c for c in (*functions, *densities)}
+    return {c.name: c for c in (*functions, *jacobians, *densities)}
 
 
 @cache

@@ -65,9 +65,9 @@ class Hoist:
 
     def statement(self, s: ir.Stmt) -> tuple[ir.Stmt, ...]:
         match s:
-            case ir.Assign(name=name, value=value) if self.hoistable(name, value):
+            case ir.Assign() if self.hoistable(s):
                 self.prepared.append(s)
-                self.known |= {name}
+                self.known |= {s.name}
                 return ()
             case ir.If(condition=condition) if self.certain and self.movable(condition):
                 return (self.data_branches(s),)
@@ -76,8 +76,9 @@ class Hoist:
             case _:
                 return (with_parts(s, lambda part: self.shrink(part, s.span)),)
 
-    def hoistable(self, name: str, value: ir.Expr) -> bool:
-        return self.certain and name not in self.changing and self.movable(value)
+    def hoistable(self, s: ir.Assign) -> bool:
+        parts = (s.value, *s.shape)
+        return self.certain and s.name not in self.changing and all(map(self.movable, parts))
 
     def data_branches(self, s: ir.If) -> ir.If:
         """Each branch prepares its own; names that the other would have set are 0 and never read."""
@@ -123,7 +124,7 @@ class Hoist:
         if e not in self.names:
             self.count += 1
             self.names[e] = f"data_{self.count}__"
-            self.prepared.append(ir.Assign(self.names[e], e, span))
+            self.prepared.append(ir.Assign(self.names[e], e, span, declares=True))
         return self.names[e]
 
     def movable(self, e: ir.Expr) -> bool:
@@ -134,7 +135,7 @@ class Hoist:
                     return False
                 case ir.TargetSoFar() | ir.CallUser():
                     return False
-                case ir.Apply(callee=callee) if callee.draws:
+                case ir.Apply(callee=callee) if callee.passes:
                     return False
                 case ir.Index() | ir.Gather() | ir.Apply() if not self.certain:
                     return False

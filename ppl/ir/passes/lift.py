@@ -58,7 +58,7 @@ class Lifting:
     def name(self, hint: str, value: ir.Expr) -> ir.Var:
         """A new variable with this value."""
         made = ir.Var(self.fresh(hint), value.type)
-        self.out.append(ir.Assign(made.name, value, self.span))
+        self.out.append(ir.Assign(made.name, value, self.span, declares=True))
         return made
 
 
@@ -163,8 +163,10 @@ def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
 
 def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     args, varies = lift_all(c, b, e.args)
-    if e.callee.draws:
-        raise Dependent(f"`{e.callee.name}` draws random numbers in the order of the loop")
+    if e.callee.passes:
+        raise Dependent(
+            f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
+        )
     if not any(varies):
         return replace(e, args=args), False
     refuse_ragged(e, varies)
@@ -252,7 +254,7 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> Lifted:
         ), either
     name = c.fresh("chosen")
     b.locals.add(name)
-    c.out.append(ir.Assign(name, to_batch(c, b, unset_like(e.type)), c.span))
+    c.out.append(ir.Assign(name, to_batch(c, b, unset_like(e.type)), c.span, declares=True))
     for impl, branch in ((batching.where_true, e.then), (batching.where_false, e.otherwise)):
         inner = restrict(c, b, helper(impl, (condition,), INDICES))
         value = to_batch(c, inner, branch)

@@ -180,7 +180,7 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     value = to_batch(c, b, s.value)
     where = path_to(b, owner)
     if where is None:
-        c.out.append(ir.Assign(s.name, value, s.span))
+        c.out.append(ir.Assign(s.name, value, s.span, declares=True))
     elif shares_entries(b, owner):
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
     else:
