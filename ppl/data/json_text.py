@@ -121,7 +121,7 @@ def read_array(text: bytes, start: int) -> tuple[Any, int]:
         end = last_boundary(text, here)
         if end is None:  # the next element is longer than a window
             element, end = read_any(text, skip(text, here))
-            pieces.append(compact([element]))
+            pieces.append(compact([numeric(element)]))
             end = skip(text, end)
         else:
             pieces.append(compact(read_piece(text, start, here, end, alone=not pieces)))

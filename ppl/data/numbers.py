@@ -58,9 +58,9 @@ def as_array(name: str, value: Any) -> Numbers:
     """
     if isinstance(value, list | tuple | range):
         value = compact(list(value))
-    elif hasattr(value, "__array__") and not isinstance(value, np.ma.MaskedArray):
-        value = np.asarray(value)
-    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+    elif hasattr(value, "__array__"):
+        value = np.asanyarray(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and not np.ma.isMaskedArray(value):
         return value
     shape, leaves = layers(name, value)
     found = [number(name, leaf, k, shape) for k, leaf in enumerate(leaves)]
@@ -130,5 +130,7 @@ def described(leaf: Any) -> str:
             return f"the string {json.dumps(leaf[:40], ensure_ascii=False)}"
         case Mapping():
             return "an object"
+        case numbers.Real():
+            return f"the number {leaf}"
         case _:
             return f"a {type(leaf).__name__}"

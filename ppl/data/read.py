@@ -55,8 +55,8 @@ def check_value(
     for word, bound in zip(constraint.arguments, args, strict=True):
         if np.shape(bound) not in ((), wanted.sizes, wanted.shape):
             raise DataError(
-                f"{where}{wanted.declaration} has a {word} of shape {written(np.shape(bound))}, "
-                f"but the variable has {written(wanted.shape)}",
+                f"{where}{wanted.declaration} has {written(np.shape(bound))} as the shape of `{word}`, "
+                f"but the variable has shape {written(wanted.shape)}",
                 wanted.name,
             )
     sentence = constraint.check(value, wanted.sizes, *args)
