@@ -1,0 +1,69 @@
+"""Log densities, gradients and constrained values, number for number as Stan computes them."""
+
+import numpy as np
+import pytest
+from conformance.pack import Case, assert_agrees, assert_close, cases, programs
+
+import ppl
+
+REFUSED = {
+    "fn_complex_numbers": "complex",
+    "tr_complex_param": "complex",
+    "fn_ode_rk45_linear": "ode_rk45",
+    "fn_solve_newton_user": "solve_newton",
+    "fn_integrate_1d_user": "integrate_1d",
+}
+"""Cases that use what the language does not have yet, and the word by which they are refused."""
+
+STAN_WRAPS = "fn_int_array_reductions"
+"""Stan 2.35 adds a negative int to an unsigned size here, which wraps to 1.8e19."""
+
+GROUPS = {group: cases(group) for group in ("distributions", "functions", "transforms", "edges")}
+POINTS = [c for group in GROUPS.values() for c in group if c.id not in (*REFUSED, STAN_WRAPS)]
+
+
+@pytest.mark.parametrize("case", [*POINTS, *programs()], ids=lambda case: case.id)
+def test_agrees_with_stan(case: Case) -> None:
+    try:
+        posterior = ppl.compile_model(case.program).condition(case.data)
+    except ppl.PPLError:
+        if all(point.get("expect") == "exception" for point in case.points):
+            return  # Stan throws at every point; to refuse the data that make it so is as good
+        raise
+    for point in case.points:
+        if "expect" in point:
+            assert_edge(posterior, point)
+        else:
+            assert_agrees(posterior, point, case)
+
+
+def assert_edge(posterior: ppl.Posterior, point: dict) -> None:
+    """-inf where Stan has it; where Stan throws or has nan: an error of ours, nan or -inf."""
+    try:
+        density = posterior.log_density(np.array(point["u"], dtype=float))
+    except ppl.PPLError:
+        assert point["expect"] in ("exception", "NaN")
+        return
+    if point["expect"] in ("Infinity", "-Infinity"):
+        assert density == float(point["expect"])
+    else:
+        assert np.isnan(density) or density == -np.inf
+
+
+def test_integer_sums_do_not_wrap() -> None:
+    case = next(c for c in GROUPS["functions"] if c.id == STAN_WRAPS)
+    posterior = ppl.compile_model(case.program).condition(case.data)
+    for point in case.points:
+        # a = {3, -1, 2, 5}: sum 9, product -30, largest 5, smallest -1, four elements counted twice
+        slope = 0.7 * (9 - 10 * 30 + 100 * 5 - 1000 + 4 + 4)
+        density, gradient = posterior.log_density_gradient(np.array(point["u"]))
+        assert_close(density, slope * point["u"][0], (1e-12, 0))
+        assert_close(gradient, [slope], (1e-12, 0))
+
+
+@pytest.mark.parametrize(
+    "case", [c for g in GROUPS.values() for c in g if c.id in REFUSED], ids=lambda c: c.id
+)
+def test_what_is_missing_is_refused_by_name(case: Case) -> None:
+    with pytest.raises(ppl.ModelError, match=rf"{REFUSED[case.id]}.* not supported by ppl yet"):
+        ppl.compile_model(case.program)
