@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.data.numbers import NOT_FINITE, compact
+from ppl.data.values import NOT_FINITE, compact
 
 WINDOW = 1 << 16  # bytes of an array that are parsed at a time
 WHITESPACE = re.compile(rb"[ \t\r\n]*")

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from ppl.data.inputs import Inputs, unknown_names
-from ppl.data.numbers import described
+from ppl.data.values import described
 from ppl.data.wanted import Wanted
 from ppl.errors import DataError
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
-from ppl.data.numbers import Misfit, Numbers, as_array, place
+from ppl.data.values import Misfit, Numbers, as_array, place
 from ppl.data.wanted import Shape, Wanted, written
 from ppl.errors import DataError
 from ppl.stdlib.constraints.record import Constraint
