@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.errors import PPLError
-from ppl.model import Posterior
 from ppl.results.columns import Floats
+from ppl.results.posterior import Posterior
 
 GENERATED = 0x6771  # "gq": the stream of the generated quantities, apart from every stream of the inference
 

@@ -12,16 +12,15 @@ from ppl.inference.draws import draws_with_density
 from ppl.inference.outcome import Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import Result, advi
-from ppl.model import Model, Posterior
 from ppl.results import saved, stan_csv
 from ppl.results.arviz import to_arviz
 from ppl.results.columns import Floats, reshape
 from ppl.results.draws import Table, tabulate
 from ppl.results.files import write_whole
 from ppl.results.initial import start_for
+from ppl.results.posterior import AsTarget, Model, Posterior
 from ppl.results.settings import Settings
 from ppl.results.summary import Summary, summarise
-from ppl.results.target import AsTarget
 
 if TYPE_CHECKING:
     import arviz
@@ -50,8 +49,9 @@ class Fit:
 
     def __repr__(self) -> str:
         n, columns = self.draws().shape
+        name, ending = self.posterior.model.source.name, self.outcome.ending.value
         return (
-            f"<Fit of {self.posterior.source.name}: {self.settings.algorithm}, {self.outcome.ending.value}, "
+            f"<Fit of {name}: {self.settings.algorithm}, {ending}, "
             f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f}, {n} draws of {columns} columns>"
         )
 

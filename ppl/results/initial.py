@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.model import Posterior
 from ppl.results.columns import Floats, variable_of
+from ppl.results.posterior import Posterior
 
 
 def start_for(posterior: Posterior, init: Any) -> float | Floats:

@@ -18,9 +18,8 @@ from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.recipes import Result
 from ppl.inference.settings import Settings as InferenceSettings
 from ppl.inference.streams import streams
-from ppl.model import Model, Posterior
+from ppl.results.posterior import AsTarget, Model, Posterior
 from ppl.results.settings import Settings
-from ppl.results.target import AsTarget
 
 FORMAT = "ppl fit 1"
 NUMBERS = ("eta", "iterations", "final_elbo", "final_elbo_se", "dropped")
@@ -68,7 +67,7 @@ def to_json(posterior: Posterior, settings: Settings, result: Result) -> str:
     """Everything a fit is, beside program and data, as one JSON object."""
     record = {
         "format": FORMAT,
-        "program": posterior.source.name,
+        "program": posterior.model.source.name,
         **identity(posterior),
         "settings": asdict(settings),
         "params": result.params,

@@ -1,0 +1,68 @@
+"""What results take of a model and its posterior, and how inference sees the posterior.
+
+Stated as protocols, so that model.Posterior can offer `variational` without a cycle.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ppl.results.columns import Floats
+from ppl.source import SourceText
+
+
+class Model(Protocol):
+    """What a saved fit is checked against, and loaded with."""
+
+    @property
+    def source(self) -> SourceText: ...
+    @property
+    def softplus(self) -> bool: ...
+    @property
+    def data_schema(self) -> Mapping[str, str]: ...
+    def condition(self, data: Any) -> "Posterior": ...
+
+
+class Posterior(Protocol):
+    """What a fit needs; model.Posterior has it, and documents it."""
+
+    @property
+    def model(self) -> Model: ...
+    @property
+    def data(self) -> Mapping[str, Any]: ...
+    def param_unc_num(self) -> int: ...
+    def param_unc_names(self) -> Sequence[str]: ...
+    def param_names(self, include_tp: bool = False, include_gq: bool = False) -> Sequence[str]: ...
+    def log_density(self, u: Floats) -> float: ...
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]: ...
+    def explain(self, u: Floats) -> str: ...
+    def param_unconstrain(self, values: Mapping[str, Any]) -> Floats: ...
+    def param_constrain(
+        self,
+        u: Floats,
+        include_tp: bool = False,
+        include_gq: bool = False,
+        rng: np.random.Generator | None = None,
+    ) -> Floats: ...
+
+
+@dataclass(frozen=True)
+class AsTarget:
+    """A posterior as a density over R^dim (inference.target.Target)."""
+
+    posterior: Posterior
+
+    @property
+    def dim(self) -> int:
+        return self.posterior.param_unc_num()
+
+    def log_density(self, u: Floats) -> float:
+        return self.posterior.log_density(u)
+
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
+        return self.posterior.log_density_gradient(u)
+
+    def explain(self, u: Floats) -> str:
+        return self.posterior.explain(u)
