@@ -66,6 +66,8 @@ def main(argv: list[str] | None = None) -> NoReturn:
         _exit(FAILED, str(error))
     except PPLError as error:
         _exit(REFUSED, str(error))
+    except UnicodeDecodeError as error:
+        _exit(REFUSED, f"the program is not UTF-8 text: {error.reason} at byte {error.start}")
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing is left to say it to
         sys.exit(REFUSED)

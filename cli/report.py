@@ -19,8 +19,9 @@ def report(console: Console, fit: Fit, files: Iterable[Path]) -> None:
     names = set(fit.posterior.param_names())
     files = list(files)
     parameters = Summary(tuple(row for row in fit.summary() if row.name in names))
-    console.print(as_table(parameters, limit=ROWS, rest=f" (all in {files[0]})"))
-    console.print()
+    if len(parameters):
+        console.print(as_table(parameters, limit=ROWS, rest=f" (all in {files[0]})"))
+        console.print()
     for text in (quality(fit), fit.outcome.sentence, *fit.notes, f"Wrote {' and '.join(map(str, files))}."):
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 

@@ -146,6 +146,18 @@ def test_a_refused_program_is_1_and_has_a_place(run, tmp_path, program):
         assert status == 1 and out == "" and "bad.model:1:" in err
 
 
+def test_a_program_that_is_not_text_is_1(run, tmp_path):
+    (tmp_path / "bad.model").write_bytes(b"\xff\xfe")
+    status, _, err = run("check", "bad.model")
+    assert status == 1 and "not UTF-8" in err
+
+
+def test_a_long_table_says_where_the_rest_is(run, tmp_path):
+    (tmp_path / "long.model").write_text("parameters { vector[25] x; } model { x ~ std_normal(); }")
+    _, out, _ = run("variational", "long.model", "-o", "long.csv", "--iter", 100)
+    assert "x.20" in out and "x.21" not in out and "… and 5 more (all in long.csv)" in out
+
+
 @pytest.mark.parametrize(
     ("data", "named"),
     [
