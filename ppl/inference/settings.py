@@ -4,30 +4,39 @@ from dataclasses import dataclass
 from typing import Any
 
 from ppl.errors import InferenceError
-from ppl.inference.families import FAMILIES
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """CmdStan's names. Raises InferenceError, with the allowed range, for a value outside of it."""
+    """CmdStan's names and defaults; InferenceError, with the allowed range, for a value outside of it.
 
-    algorithm: str
-    seed: int
-    iter: int
-    grad_samples: int
-    elbo_samples: int
-    eta: float | None
-    adapt_iter: int
-    tol_rel_obj: float
-    eval_elbo: int
-    draws: int
+    Attributes:
+        algorithm: a name in recipes.RECIPES.
+        seed: same seed, same answer, to the last bit.
+        iter: most steps taken.
+        grad_samples: draws an estimate of the gradient averages.
+        elbo_samples: draws an estimate of the ELBO averages.
+        eta: step size; None searches {100, 10, 1, 0.1, 0.01}.
+        adapt_iter: steps each candidate of that search takes.
+        tol_rel_obj: converged when the mean or median relative change of the ELBO falls below it.
+        eval_elbo: steps between two estimates of the ELBO.
+        draws: draws from the approximation at the end.
+        average: answer with an average over the tail of the path, to remove the last steps' noise.
+    """
+
+    algorithm: str = "meanfield"
+    seed: int = 1
+    iter: int = 10_000
+    grad_samples: int = 1
+    elbo_samples: int = 100
+    eta: float | None = None
+    adapt_iter: int = 50
+    tol_rel_obj: float = 0.01
+    eval_elbo: int = 100
+    draws: int = 1000
     average: bool = False
 
     def __post_init__(self) -> None:
-        if self.algorithm not in FAMILIES:
-            raise InferenceError(
-                f"algorithm = {self.algorithm!r} is unknown; expected one of {', '.join(FAMILIES)}."
-            )
         for name in ("iter", "grad_samples", "elbo_samples", "adapt_iter", "eval_elbo"):
             _require(name, getattr(self, name), "an integer of at least 1", _whole(getattr(self, name), 1))
         for name in ("seed", "draws"):

@@ -11,7 +11,8 @@ import numpy as np
 from ppl.inference.draws import draws_with_density
 from ppl.inference.outcome import Outcome
 from ppl.inference.progress import Listener, silent
-from ppl.inference.recipes import Result, advi
+from ppl.inference.recipes import fit
+from ppl.inference.recipes.result import Result
 from ppl.results import saved, stan_csv
 from ppl.results.arviz import to_arviz
 from ppl.results.columns import Floats, reshape
@@ -181,8 +182,7 @@ def variational(posterior: Posterior, *, progress: Listener = silent, **settings
     """
     asked = Settings(**settings)
     start = start_for(posterior, asked.init)
-    given = {**vars(asked), "init": start}
-    return _fit(posterior, asked, advi(AsTarget(posterior), progress=progress, **given))
+    return _fit(posterior, asked, fit(AsTarget(posterior), asked, start, progress))
 
 
 def load_fit(path: str | Path, model: Model, data: Any) -> Fit:

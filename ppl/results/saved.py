@@ -15,8 +15,7 @@ from ppl.inference.draws import draws_with_density
 from ppl.inference.families import FAMILIES
 from ppl.inference.optimise import TracePoint
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.recipes import Result
-from ppl.inference.settings import Settings as InferenceSettings
+from ppl.inference.recipes.result import Result
 from ppl.inference.streams import streams
 from ppl.results.posterior import AsTarget, Model, Posterior
 from ppl.results.settings import Settings
@@ -120,14 +119,14 @@ def _brief(value: str | list[str]) -> str:
 
 def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
     """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
-    settings = {key: value for key, value in record["settings"].items() if key != "init"}
-    asked = InferenceSettings(**settings)
+    asked = Settings(**record["settings"])
     family = FAMILIES[asked.algorithm](posterior.param_unc_num())
     params = np.array(record["params"], dtype=float)
     fresh = draws_with_density(
         AsTarget(posterior), family, params, max(asked.draws, asked.elbo_samples), streams(asked.seed).draws
     )
     kept = slice(asked.draws)
+    log_q = family.log_density(params, fresh.u[kept])
     return Result(
         settings=asked,
         family=family,
@@ -139,8 +138,8 @@ def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
         outcome=Outcome(Ending(record["outcome"]["ending"]), record["outcome"]["reason"]),
         draws_u=fresh.u[kept],
         log_p=fresh.log_density[kept],
-        log_q=family.log_density(params, fresh.u[kept]),
-        log_g=-0.5 * (fresh.z[kept] ** 2).sum(axis=1),
+        log_q=log_q,
+        log_g=log_q - family.log_density(params, family.mean(params)[None]),
         notes=tuple(record["notes"]),
     )
 

@@ -3,7 +3,7 @@ import pytest
 from toy_targets import correlated
 
 from ppl.inference.averaging import AVERAGING, Last, Polynomial
-from ppl.inference.recipes import advi
+from ppl.inference.recipes.advi import advi
 
 
 def average(rule, path):

@@ -7,7 +7,7 @@ from toy_targets import correlated
 from ppl.inference.diagnostics import khat_of_means, trend
 from ppl.inference.optimise import TracePoint
 from ppl.inference.psis import psis
-from ppl.inference.recipes import advi
+from ppl.inference.recipes.advi import advi
 
 
 def traced(elbos):

@@ -4,7 +4,7 @@ from toy_targets import Gaussian, HalfSpace, correlated
 
 from ppl.errors import InferenceError
 from ppl.inference.eta_search import ETAS, _improves
-from ppl.inference.recipes import advi
+from ppl.inference.recipes.advi import advi
 
 
 class Needle(HalfSpace):

@@ -4,7 +4,7 @@ from toy_targets import Gaussian, HalfSpace, Quartic, correlated
 
 from ppl.errors import InferenceError
 from ppl.inference.outcome import Ending
-from ppl.inference.recipes import advi
+from ppl.inference.recipes.advi import advi
 
 
 class InterruptedAfter(Quartic):

@@ -5,7 +5,7 @@ import pytest
 from toy_targets import Gaussian, Quartic, numeric_gradient, params_of
 
 from ppl.inference.families import FAMILIES
-from ppl.inference.recipes import advi
+from ppl.inference.recipes.advi import advi
 
 DIM = 3
 

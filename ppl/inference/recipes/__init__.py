@@ -1,0 +1,28 @@
+"""Whole algorithms, one file a recipe: each fills slots with parts and leaves a Result."""
+
+from ppl.errors import InferenceError
+from ppl.inference.progress import Listener, silent
+from ppl.inference.recipes.advi import plain
+from ppl.inference.recipes.recipe import Recipe
+from ppl.inference.recipes.result import Result
+from ppl.inference.settings import Settings
+from ppl.inference.target import Array, Target
+
+RECIPES: dict[str, Recipe] = {
+    "meanfield": plain,
+    "fullrank": plain,
+    "lowrank": plain,
+}
+
+
+def fit(target: Target, settings: Settings, init: float | Array = 2.0, progress: Listener = silent) -> Result:
+    """Run the recipe that `settings.algorithm` names.
+
+    Raises:
+        InferenceError: there is no such recipe, a setting is out of range, or no start was found.
+    """
+    if settings.algorithm not in RECIPES:
+        raise InferenceError(
+            f"algorithm = {settings.algorithm!r} is unknown; expected one of {', '.join(RECIPES)}."
+        )
+    return RECIPES[settings.algorithm](target, settings, init, progress)
