@@ -1,0 +1,27 @@
+"""Every pass leaves the meaning of every program alone: the conformance programs and the model library."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conformance.pack import Case, programs
+from laws.passes import NEEDED, SUBSETS, assert_same, posterior
+
+MODELS = sorted((Path(__file__).parents[2] / "models").glob("*/*.model"))
+
+
+def library_model(file: Path) -> Case:
+    data = json.loads(file.with_suffix(".data.json").read_text())
+    return Case(f"models/{file.stem}", file.read_text(), data, ())
+
+
+@pytest.mark.parametrize("case", [*programs(), *map(library_model, MODELS)], ids=lambda case: case.id)
+def test_passes_change_nothing(case: Case) -> None:
+    plain = posterior(case.program, case.data, NEEDED)
+    rng = np.random.default_rng(1)
+    points = [p["u"] for p in case.points[:2]] or [rng.uniform(-0.5, 0.5, plain.param_unc_num())]
+    for passes in SUBSETS.values():
+        compiled = posterior(case.program, case.data, passes)
+        for u in points:
+            assert_same(compiled, plain, np.array(u))
