@@ -5,10 +5,10 @@ import traceback
 from typing import Annotated, NoReturn
 
 import typer
+
 from ppl.cli.commands.check import check
 from ppl.cli.commands.show import show
 from ppl.cli.commands.variational import variational
-
 from ppl.errors import InferenceError, ModelError, PPLError
 
 COMMANDS = (variational, check, show)

@@ -4,9 +4,9 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from ppl.cli.progress import nats
 from rich.console import Console
 
+from ppl.cli.progress import nats
 from ppl.inference.outcome import Ending, Outcome
 from ppl.results.fit import Fit
 from ppl.results.summary import Summary, as_table

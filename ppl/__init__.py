@@ -31,7 +31,7 @@ PUBLIC = {
     "Rejection": "ppl.errors",
 }
 
-__all__ = list(PUBLIC)  # noqa: PLE0605
+__all__ = list(PUBLIC)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,7 @@ of the standard library takes the namespace first and never asks which one it go
 computed in plain NumPy and the derivatives are the given formulas.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,10 +22,11 @@ import autograd.scipy.special as asp_special
 import numpy as np
 import scipy.linalg
 import scipy.special
-from autograd.core import make_vjp
+from autograd.core import VJPNode, add_outgrads
 from autograd.extend import defvjp, defvjp_argnums, primitive
 from autograd.numpy.numpy_vjps import unbroadcast
-from autograd.tracer import getval
+from autograd.tracer import getval, isbox, new_box, trace_stack
+from autograd.util import toposort
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
 
@@ -126,29 +127,53 @@ Vjp = Callable[..., Array]
 
 
 class Node:
-    """A function with known derivatives, one entry of the tape; call it as `f(xp, *args)`."""
+    """A function with known derivatives, one entry of the tape; call it as `f(xp, *args)`.
 
-    def __init__(self, value: Value, vjps: tuple[Vjp | None, ...]):
-        self.value, self.vjps = value, vjps
+    It writes autograd's tape itself: `autograd.extend.primitive` looks through the arguments twice and
+    keeps tables that a function with a fixed argument list does not need.
+    """
+
+    def __init__(self, value: Value, vjps: tuple[Vjp | None, ...], summed: bool = False):
+        self.value, self.vjps, self.is_sum = value, vjps, summed
         self.__name__, self.__doc__, self.__module__ = value.__name__, value.__doc__, value.__module__
 
-    def __call__(self, xp: Namespace, *args: Array) -> Array:
-        return self._traced(*args) if xp is AUTOGRAD else self.value(xp, *args)
-
     @cached_property
-    def _traced(self) -> Callable[..., Array]:
-        def run(*args: Array) -> Array:
-            return self.value(NUMPY, *args)
+    def summed(self) -> "Node":
+        """The sum over all elements of the answer, still one entry of the tape."""
+        return Node(self.value, self.vjps, summed=True)
 
-        node = primitive(run)
-        defvjp(node, *[v and self._pullback(i, v) for i, v in enumerate(self.vjps)])
-        return node  # type: ignore[no-any-return]
+    def __call__(self, xp: Namespace, *args: Array) -> Array:
+        if xp is AUTOGRAD:
+            return self._record(args)[0]
+        value = self.value(xp, *args)
+        return xp.np.sum(value) if self.is_sum else value
 
-    def _pullback(self, i: int, vjp: Vjp) -> Callable[..., Callable[[Array], Array]]:
-        def pullback(ans: Array, *args: Array) -> Callable[[Array], Array]:
-            return lambda g: _summed_to(args[i], vjp(AUTOGRAD, g, ans, *args))
+    def _record(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
+        """The answer and, for a sum, its elements; boxed when an argument is."""
+        boxed = [i for i, a in enumerate(args) if isbox(a)]
+        if not boxed:
+            each = self.value(NUMPY, *args)
+            return (np.sum(each) if self.is_sum else each), each
+        trace = max(args[i]._trace for i in boxed)
+        boxed = [i for i in boxed if args[i]._trace == trace]
+        plain = list(args)
+        for i in boxed:
+            plain[i] = args[i]._value
+        answer, each = self._record(tuple(plain))
+        wanted = [i for i in boxed if i < len(self.vjps) and self.vjps[i] is not None]
+        node = VJPNode.__new__(VJPNode)
+        node.parents = [args[i]._node for i in wanted]
+        node.vjp = lambda g: [self._adjoint(i, g, each, plain) for i in wanted]
+        return new_box(answer, trace, node), each
 
-        return pullback
+    def _adjoint(self, i: int, g: Array, each: Array, args: Sequence[Array]) -> Array:
+        """The adjoint of argument i, computed in plain NumPy unless it is itself to be differentiated."""
+        xp = AUTOGRAD if isbox(g) or any(map(isbox, args)) else NUMPY
+        if self.is_sum:
+            g = g * np.ones(np.shape(each))
+        vjp = self.vjps[i]
+        assert vjp is not None
+        return _summed_to(args[i], vjp(xp, g, each, *args))
 
 
 def _summed_to(target: Array, adjoint: Array) -> Array:
@@ -202,6 +227,35 @@ def _where(xp: Namespace, condition: Array, x: Array, y: Array) -> Array:
 
 
 def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, np.ndarray]:
-    """The value and gradient of a scalar function at `x`, shape (n,), by one tape."""
-    vjp, value = make_vjp(f, x)
-    return float(value), vjp(np.float64(1.0))
+    """The value and gradient of a scalar function at `x`, of any shape, by one tape."""
+    value, (gradient,) = value_and_grads(lambda parts: f(parts[0]), [x])
+    return value, gradient
+
+
+def value_and_grads(
+    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray]
+) -> tuple[float, list[np.ndarray]]:
+    """The value of a scalar function of several arrays, and its gradient in each, by one tape."""
+    with trace_stack.new_trace() as trace:
+        roots = [VJPNode.new_root() for _ in xs]
+        end = f([new_box(x, trace, root) for x, root in zip(xs, roots, strict=True)])
+    if not isbox(end) or end._trace != trace:
+        return float(end), [np.zeros(np.shape(x)) for x in xs]
+    adjoints = backward(end._node, frozenset(roots))
+    return float(end._value), [
+        adjoints[root] if root in adjoints else np.zeros(np.shape(x))
+        for x, root in zip(xs, roots, strict=True)
+    ]
+
+
+def backward(end: VJPNode, roots: frozenset[VJPNode]) -> dict[VJPNode, np.ndarray]:
+    """The adjoint of each root that `end` depends on."""
+    waiting: dict[VJPNode, Any] = {end: (np.float64(1.0), False)}
+    found = {}
+    for node in toposort(end):
+        adjoint = waiting.pop(node)[0]
+        if node in roots:
+            found[node] = adjoint
+        for parent, part in zip(node.parents, node.vjp(adjoint), strict=True):
+            waiting[parent] = add_outgrads(waiting.get(parent), part)
+    return found

@@ -5,14 +5,15 @@ from pathlib import Path
 
 from ppl.backend.emit import emit
 from ppl.backend.load import compile_text
-from ppl.frontend.check import check
-from ppl.frontend.parser import parse
+from ppl.errors import ModelError
+from ppl.frontend.check import analyse
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.lower import lower
 from ppl.ir.passes.table import run_passes
+from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
-from ppl.source import SourceText
+from ppl.source import SourceText, Span
 
 
 def compile_model(program: str | Path, positive_transform: str = "log") -> Model:
@@ -32,8 +33,7 @@ def compile_model(program: str | Path, positive_transform: str = "log") -> Model
     if positive_transform not in ("log", "softplus"):
         raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     source = read_source(program)
-    tree = parse(source)
-    facts = check(tree)
+    tree, facts = analyse(source)
     resolved = run_passes(lower(tree, facts))
     emitted = emit(resolved)
     code = compile_text(emitted, source.name)
@@ -45,7 +45,11 @@ def read_source(program: str | Path) -> SourceText:
     if isinstance(program, str) and ("{" in program or "\n" in program or not program.strip()):
         return SourceText(program)
     path = Path(program)
-    return SourceText(path.read_text(encoding="utf-8"), str(path))
+    try:
+        return SourceText(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        start = Span(SourceText("", str(path)), 1, 1, 1, 1)
+        raise ModelError(f"The file is no UTF-8 text: byte {error.start} is not.", start) from None
 
 
 def show_stage(program: str | Path, stage: str) -> str:
@@ -59,23 +63,25 @@ def show_stage(program: str | Path, stage: str) -> str:
 
 
 def _show_ast(source: SourceText) -> str:
-    tree = parse(source)
-    check(tree)
+    tree, _ = analyse(source)
     return print_ast(tree)
 
 
 def _show_ir(source: SourceText) -> str:
-    tree = parse(source)
-    return print_ir(run_passes(lower(tree, check(tree))))
+    return print_ir(run_passes(lower(*analyse(source))))
 
 
 def _show_python(source: SourceText) -> str:
-    tree = parse(source)
-    return emit(run_passes(lower(tree, check(tree)))).text
+    return emit(run_passes(lower(*analyse(source)))).text
+
+
+def _show_plan(source: SourceText) -> str:
+    return plan(lower(*analyse(source)))
 
 
 STAGES: Mapping[str, Callable[[SourceText], str]] = {
     "ast": _show_ast,
     "ir": _show_ir,
     "python": _show_python,
+    "plan": _show_plan,
 }

@@ -28,16 +28,11 @@ class DataReader:
         self.inputs = inputs
 
     def read(self, name: str, dims: Sequence[int], sizes: Sequence[int], *args: Any) -> Any:
-        return read_declared(self.inputs, self.by_name[name], dims, sizes, args)
-
-
-def read_declared(
-    inputs: Inputs, d: ir.Declared, dims: Sequence[int], sizes: Sequence[int], args: Sequence[Any]
-) -> Any:
-    wanted = Wanted(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
-    value = read_value(inputs, wanted)
-    check_value(value, wanted, CONSTRAINT_BY_KEYWORD[d.constraint], args)
-    return value
+        d = self.by_name[name]
+        wanted = Wanted(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
+        value = read_value(self.inputs, wanted, self.by_name)
+        check_value(value, wanted, CONSTRAINT_BY_KEYWORD[d.constraint], args, self.inputs.label)
+        return value
 
 
 def lay_out(layout: Callable[..., None], d: SimpleNamespace) -> dict[str, Place]:
@@ -50,7 +45,7 @@ def lay_out(layout: Callable[..., None], d: SimpleNamespace) -> dict[str, Place]
         core = tuple(map(int, sizes))
         shape = (*map(int, dims), *CONSTRAINT_BY_KEYWORD[constraint].free_shape(core))
         stop = start + math.prod(shape)
-        places[name] = Place(start, stop, shape, tuple(map(int, dims)), core, constraint)
+        places[name] = Place(len(places), start, stop, shape, tuple(map(int, dims)), core, constraint)
         start = stop
 
     layout(d, place)

@@ -11,15 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.arrays import AUTOGRAD, NUMPY, Namespace, value_and_grad
-from ppl.backend.emit import Emitted
-from ppl.backend.load import Module, load
-from ppl.backend.runtime import Place
+from ppl.arrays import AUTOGRAD, NUMPY, Namespace, value_and_grads
+from ppl.backend.emit import Emitted, emit
+from ppl.backend.library import Wrap
+from ppl.backend.load import Module, compile_text, load
+from ppl.backend.runtime import Place, block
+from ppl.backend.watch import LocatedTerms, Watch, blame_gradient
 from ppl.conditioning import DataReader, lay_out, leaf_values
 from ppl.data import load_data
 from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.ir import nodes as ir
 from ppl.names import Sized, column_names, flat, sized
+from ppl.results.fit import Fit, variational
 from ppl.source import SourceText
 
 Floats = NDArray[np.float64]
@@ -51,8 +54,8 @@ class Model:
         """The type of each variable of the data block, by name."""
         return {d.name: str(d.type) for d in self.program.data}
 
-    def module(self, xp: Namespace, **replaced: Any) -> Module:
-        return load(self.emitted, self.code, xp, self.softplus, **replaced)
+    def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
+        return load(self.emitted, self.code, xp, self.softplus, wrap, **replaced)
 
     @cached_property
     def plain(self) -> Module:
@@ -63,6 +66,16 @@ class Model:
     def traced(self) -> Module:
         """The module under autograd: gradients."""
         return self.module(AUTOGRAD)
+
+    @cached_property
+    def unnormalised(self) -> Module:
+        """The module under autograd whose densities drop their constants."""
+        emitted = emit(self.program, propto=True)
+        return load(emitted, compile_text(emitted, self.source.name), AUTOGRAD, self.softplus)
+
+    def density(self, xp: Namespace, propto: bool) -> Module:
+        """The module to ask for a log density."""
+        return self.unnormalised if propto else self.traced if xp is AUTOGRAD else self.plain
 
     def condition(self, data: Mapping[str, Any] | str | Path = {}, seed: int = 0) -> "Posterior":  # noqa: B006
         """The posterior given data: a mapping of names, or a path to JSON (also .gz) or .npz.
@@ -95,23 +108,6 @@ def located(module: Module) -> Iterator[None]:
         if place is None:
             raise
         raise InferenceError(f"{place.describe()}\n{error}") from error
-
-
-class CheckedTerms(list[Any]):
-    """Terms of the target that stop at the first one that is not finite."""
-
-    def append(self, term: Any) -> None:
-        if not np.isfinite(term):
-            raise NotFinite(float(term))
-        super().append(term)
-
-
-class NotFinite(ArithmeticError):
-    """A term of the target is nan or infinite."""
-
-    def __init__(self, value: float):
-        self.value = value
-        super().__init__(f"This term of the log density is {value}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,9 +172,10 @@ class Posterior:
     def log_density(self, u: Floats, propto: bool = False, jacobian: bool = True) -> float:
         """The log density at `u`, with the log-Jacobian of the transforms unless told otherwise.
 
-        A point that the program rejects has log density -inf.
+        `propto` leaves out what does not depend on parameters, as Stan does after `~` and in lupdf.  A point
+        that the program rejects has log density -inf.
         """
-        module = self.model.plain
+        module = self.model.density(NUMPY, propto)
         with np.errstate(all="ignore"), located(module):
             try:
                 return float(module.log_joint(self.d, self.checked(u), jacobian))
@@ -189,13 +186,19 @@ class Posterior:
         self, u: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[float, Floats]:
         """The log density and its gradient, shape (param_unc_num(),)."""
-        module = self.model.traced
+        module = self.model.density(AUTOGRAD, propto)
         with np.errstate(all="ignore"), located(module):
             try:
-                point = self.checked(u)
-                return value_and_grad(lambda v: module.log_joint(self.d, v, jacobian), point)
+                value, parts = value_and_grads(
+                    lambda v: module.log_joint(self.d, v, jacobian), self.blocks(self.checked(u))
+                )
+                return value, np.concatenate([np.ravel(part) for part in parts]) if parts else np.zeros(0)
             except Rejection:
                 return -np.inf, np.full(self.param_unc_num(), np.nan)
+
+    def blocks(self, u: Floats) -> list[Floats]:
+        """One array a parameter."""
+        return [block(u, place) for place in self.places.values()]
 
     def checked(self, u: Floats) -> Floats:
         u = np.asarray(u, dtype=float)
@@ -204,8 +207,12 @@ class Posterior:
         return u
 
     def explain(self, u: Floats) -> str:
-        """Which statement makes the log density at `u` not finite, in words; "" when none does."""
-        module = self.model.module(NUMPY, terms=CheckedTerms)
+        """Why the log density or its gradient at `u` is not finite: statement, argument, value; else ""."""
+        return self.explain_value(u) or self.explain_gradient(u)
+
+    def explain_value(self, u: Floats) -> str:
+        watch = Watch()
+        module = self.model.module(NUMPY, watch.wrap, terms=watch.terms)
         try:
             with np.errstate(all="ignore"):
                 module.log_joint(self.d, self.checked(u), True)
@@ -213,6 +220,21 @@ class Posterior:
             place = module.place_of(error)
             return f"{place.describe()}\n{error}" if place else str(error)
         return ""
+
+    def explain_gradient(self, u: Floats) -> str:
+        terms = LocatedTerms()
+        module = self.model.module(AUTOGRAD, terms=lambda: terms)
+        found: list[str] = []
+
+        def inspect(parts: list[Any]) -> Any:
+            total = module.log_joint(self.d, parts, True)
+            roots = {name: part._node for name, part in zip(self.places, parts, strict=True)}
+            found.append(blame_gradient(terms, roots, module.emitted.spans) or "")
+            return total
+
+        with np.errstate(all="ignore"), located(module):
+            value_and_grads(inspect, self.blocks(self.checked(u)))
+        return found[0]
 
     # --- Values ---
 
@@ -242,6 +264,14 @@ class Posterior:
         `rng` draws for generated quantities.
         """
         return flat(self.declared(include_tp, include_gq), self.values(u, rng, include_tp, include_gq))
+
+    def variational(self, **settings: Any) -> Fit:
+        """Fit a variational approximation; the settings and their defaults are those of `results.Settings`.
+
+        Example:
+            >>> fit = posterior.variational(algorithm="fullrank", seed=1)
+        """
+        return variational(self, **settings)
 
     def param_unconstrain(self, values: Mapping[str, Any]) -> Floats:
         """The `u` of constrained values, given by variable name in their natural shapes.

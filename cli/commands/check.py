@@ -1,6 +1,7 @@
 """`ppl check`: is the program well formed?"""
 
 import typer
+
 from ppl.cli.arguments import ModelPath
 
 

@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
+
 from ppl.cli.arguments import ModelPath
 
 
@@ -13,6 +14,7 @@ class Stage(StrEnum):
     ast = "ast"
     ir = "ir"
     python = "python"
+    plan = "plan"
 
 
 def show(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+
 from ppl.cli.arguments import DataPath, ModelPath
 from ppl.cli.options import as_radius, one_of, output_file, positive, radius_or_file, whole
 
@@ -52,10 +53,10 @@ def variational(
       ppl variational models/eight_schools/eight_schools.model \\
           models/eight_schools/eight_schools.data.json
     """
-    from ppl.cli.progress import shown
-    from ppl.cli.report import exit_status, report
     from rich.console import Console
 
+    from ppl.cli.progress import shown
+    from ppl.cli.report import exit_status, report
     from ppl.compile import compile_model
     from ppl.results.fit import variational as fit_variational
 

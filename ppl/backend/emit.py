@@ -34,9 +34,9 @@ class Emitted:
     bindings: dict[str, Binding]
 
 
-def emit(p: ir.Program) -> Emitted:
-    """The module of a program."""
-    w = Writer()
+def emit(p: ir.Program, propto: bool = False) -> Emitted:
+    """The module of a program; with `propto`, densities that may drop constants do."""
+    w = Writer(propto=propto)
     for f in p.functions:
         emit_function(w, f)
     emit_read_data(w, p)
@@ -177,6 +177,7 @@ def body_names(p: ir.Program, *bodies: Sequence[ir.Stmt]) -> set[str]:
 
 
 def emit_log_joint(w: Writer, p: ir.Program) -> None:
+    w.data = frozenset(known_data(p))
     with w.block("def log_joint(d, u, with_jacobian):"):
         load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters, p.model))
         w.line("target, jacobian = lib.terms(), lib.terms()")
@@ -184,6 +185,7 @@ def emit_log_joint(w: Writer, p: ir.Program) -> None:
         statements(w, p.transformed_parameters)
         statements(w, p.model)
         w.line("return lib.sum_terms([*target, *jacobian] if with_jacobian else target)")
+    w.data = frozenset()
     w.blank()
 
 

@@ -7,8 +7,9 @@ loader fills for one namespace.
 from collections.abc import Sequence
 from math import isfinite
 
-from ppl.backend.text import Mode, Writer, python_name
+from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
+from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, array_dims, core, rank
 
@@ -98,9 +99,9 @@ def application(w: Writer, e: ir.Apply) -> str:
     infix = infix_text(e, args)
     if infix is not None:
         return infix
-    scalar = all(rank(a.type) == 0 and not isinstance(core(a.type), Tuple) for a in e.args)
-    mode: Mode = "" if scalar and e.callee.batch == "elementwise" else whole_mode(e.callee)
-    return f"{library(w, e.callee, mode)}({', '.join(passed(e.callee, args))})"
+    if e.drops and w.propto:
+        return unnormalised(w, e, whole_mode(e.callee), args)
+    return f"{library(w, e.callee, whole_mode(e.callee))}({', '.join(passed(e.callee, args))})"
 
 
 def whole_mode(callee: ir.Callee) -> Mode:
@@ -112,7 +113,7 @@ def passed(callee: ir.Callee, args: Sequence[str]) -> list[str]:
 
 
 def library(w: Writer, callee: ir.Callee, mode: Mode = "") -> str:
-    return w.bind(callee.name, callee.impl, mode, callee.passes)
+    return w.bind(callee.name, Binding(callee.impl, mode, callee.passes, callee.family))
 
 
 def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:
@@ -143,6 +144,8 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         infix = infix_text(e, args)
         if infix is not None:
             return infix
+    if e.drops and w.propto:
+        return unnormalised(w, e, batch_mode(e, widest), args)
     return f"{library(w, callee, batch_mode(e, widest))}({', '.join(passed(callee, args))})"
 
 
@@ -153,6 +156,31 @@ def batch_mode(e: ir.Apply, widest: int) -> Mode:
     if array_dims(e.type) == 0:
         return "total"
     return "each" if widest == 0 or e.callee.batch == "leading" else "rows"
+
+
+# --- Dropping constants --------------------------------------------------------------------------
+
+
+def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str:
+    """A density less the terms that depend on data alone."""
+    fixed = [is_data(w, a) for a in e.args]
+    family = e.callee.family
+    assert family is not None
+    if all(fixed):
+        return "0.0" if array_dims(e.type) == 0 else f"(0.0 * {args[e.lifted.index(True)]})"
+    names = [name for name, _ in family.args]
+    known = {name for name, is_fixed in zip(names, fixed, strict=False) if is_fixed}
+    drops = tuple(k for k, (needs, _) in enumerate(family.constants) if known.issuperset(needs))
+    name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
+    bound = w.bind(name, Binding(e.callee.impl, mode, "", family, drops))
+    return f"{bound}({', '.join(args)})"
+
+
+def is_data(w: Writer, e: ir.Expr) -> bool:
+    inside = list(walk(e))
+    return all(n.name in w.data for n in inside if isinstance(n, ir.Var)) and not any(
+        isinstance(n, ir.CallUser | ir.TargetSoFar) for n in inside
+    )
 
 
 # --- Indexing ------------------------------------------------------------------------------------

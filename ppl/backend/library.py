@@ -5,7 +5,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from ppl.arrays import Namespace
+from ppl.arrays import Namespace, Node
 from ppl.backend import runtime
 from ppl.backend.runtime import Place
 from ppl.backend.text import Binding
@@ -14,16 +14,49 @@ from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINTS
 
 RUNTIME: tuple[Callable[..., Any], ...] = (
-    runtime.take, runtime.free, runtime.real, runtime.array, runtime.int_array, runtime.empty, runtime.unset,
-    runtime.unset_int, runtime.own, runtime.put, runtime.put_item, runtime.elements, runtime.terms,
-    runtime.sum_terms, runtime.total, runtime.axis, runtime.span, runtime.mesh, runtime.gather,
-    runtime.scatter_index, runtime.widen, runtime.each, runtime.join, runtime.sized, runtime.same_size, runtime.print_, runtime.reject, runtime.fatal_error,
-    runtime.profile, runtime.check,
-)  # fmt: skip
+    runtime.take,
+    runtime.free,
+    runtime.real,
+    runtime.array,
+    runtime.int_array,
+    runtime.empty,
+    runtime.unset,
+    runtime.unset_int,
+    runtime.own,
+    runtime.put,
+    runtime.put_item,
+    runtime.elements,
+    runtime.terms,
+    runtime.sum_terms,
+    runtime.total,
+    runtime.axis,
+    runtime.span,
+    runtime.mesh,
+    runtime.gather,
+    runtime.scatter_index,
+    runtime.widen,
+    runtime.each,
+    runtime.join,
+    runtime.sized,
+    runtime.same_size,
+    runtime.print_,
+    runtime.reject,
+    runtime.fatal_error,
+    runtime.profile,
+    runtime.check,
+)
 
 
-def library(xp: Namespace, bindings: Mapping[str, Binding], softplus: bool = False) -> SimpleNamespace:
-    """Everything emitted code may call; `softplus` chooses the second map onto the positive reals."""
+Wrap = Callable[[str, Binding, Callable[..., Any]], Callable[..., Any]]
+
+
+def library(
+    xp: Namespace, bindings: Mapping[str, Binding], softplus: bool = False, wrap: Wrap | None = None
+) -> SimpleNamespace:
+    """Everything emitted code may call.
+
+    `softplus` chooses the second map onto the positive reals; `wrap` may replace what a name is bound to.
+    """
     lib = SimpleNamespace()
     for f in RUNTIME:
         setattr(lib, f.__name__.rstrip("_"), partial(f, xp))
@@ -31,7 +64,8 @@ def library(xp: Namespace, bindings: Mapping[str, Binding], softplus: bool = Fal
         chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
         setattr(lib, f"constrain_{constraint.keyword}", constrainer(xp, chosen))
     for name, binding in bindings.items():
-        setattr(lib, name, bound(xp, binding))
+        function = bound(xp, binding)
+        setattr(lib, name, wrap(name, binding, function) if wrap else function)
     return lib
 
 
@@ -44,20 +78,41 @@ def constrainer(xp: Namespace, constraint: Constraint) -> Callable[..., tuple[An
 
 def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
     """The implementation in this namespace; an rng draws from the generator it is given instead."""
-    impl = binding.impl
+    impl = binding.impl if not binding.drops else less_constants(binding)
     if binding.passes == "rng":
         return impl
     if binding.passes == "jacobian":
         return partial(add_jacobian, xp, impl)
     match binding.mode:
         case "total":
-            return lambda *args: xp.np.sum(impl(xp, *args))
+            return total_of(xp, impl)
         case "product":
             return lambda *args: xp.np.prod(impl(xp, *args))
         case "rows":
             return lambda *args: sum_rows(xp, impl(xp, *args))
         case _:
             return partial(impl, xp)
+
+
+def less_constants(binding: Binding) -> Callable[..., Any]:
+    """The log density without the terms it drops."""
+    family, density = binding.family, binding.impl
+    assert family is not None
+    names = [name for name, _ in family.args]
+    terms = [family.constants[k] for k in binding.drops]
+
+    def unnormalised(xp: Namespace, *args: Any) -> Any:
+        given = dict(zip(names, args, strict=False))
+        return density(xp, *args) - sum(term(xp, *(given[n] for n in needs)) for needs, term in terms)
+
+    return unnormalised
+
+
+def total_of(xp: Namespace, impl: Callable[..., Any]) -> Callable[..., Any]:
+    """The sum over the elements of what `impl` returns."""
+    if isinstance(impl, Node):
+        return partial(impl.summed, xp)
+    return lambda *args: xp.np.sum(impl(xp, *args))
 
 
 def add_jacobian(xp: Namespace, impl: Callable[..., Any], jacobian: list[Any], *args: Any) -> Any:

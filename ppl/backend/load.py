@@ -8,7 +8,7 @@ from typing import Any
 
 from ppl.arrays import Namespace
 from ppl.backend.emit import Emitted
-from ppl.backend.library import library
+from ppl.backend.library import Wrap, library
 from ppl.source import Span
 
 BUILTINS = {"range": range, "float": float, "slice": slice}
@@ -45,9 +45,16 @@ def file_of(name: str) -> str:
     return f"<emitted from {name}>"
 
 
-def load(emitted: Emitted, code: CodeType, xp: Namespace, softplus: bool = False, **replaced: Any) -> Module:
-    """The module bound to `xp`; `replaced` overrides functions of `lib` by name."""
-    lib: SimpleNamespace = library(xp, emitted.bindings, softplus)
+def load(
+    emitted: Emitted,
+    code: CodeType,
+    xp: Namespace,
+    softplus: bool = False,
+    wrap: Wrap | None = None,
+    **replaced: Any,
+) -> Module:
+    """The module bound to `xp`; `wrap` is library's, `replaced` overrides functions of `lib` by name."""
+    lib: SimpleNamespace = library(xp, emitted.bindings, softplus, wrap)
     for name, function in replaced.items():
         setattr(lib, name, function)
     scope: dict[str, Any] = {"__builtins__": BUILTINS, "lib": lib}

@@ -20,8 +20,12 @@ UNSET_INT = -(2**31)
 
 @dataclass(frozen=True)
 class Place:
-    """Where a parameter lies in `u`: u[start:stop] reshaped; `core` is the constrained shape of one value."""
+    """Where a parameter lies in `u`: u[start:stop] reshaped; `core` is the constrained shape of one value.
 
+    Under a tape `u` is a list of blocks, already cut, and `order` says which.
+    """
+
+    order: int
     start: int
     stop: int
     shape: tuple[int, ...]
@@ -34,6 +38,8 @@ class Place:
 
 
 def block(u: Array, place: Place) -> Array:
+    if isinstance(u, list):
+        return u[place.order]
     if not place.shape:
         return u[place.start]
     flat = u[place.start : place.stop]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ppl.source import Span
-from ppl.stdlib.record import Impl
+from ppl.stdlib.record import Distribution, Impl
 
 Mode = Literal["", "total", "each", "rows", "product"]
 RESERVED = frozenset({*keyword.kwlist, "lib", "d", "u", "x", "rng", "range", "target", "jacobian"})
@@ -22,11 +22,17 @@ def python_name(name: str) -> str:
 
 @dataclass(frozen=True)
 class Binding:
-    """A library function as the text calls it: `mode` says what happens to its elements."""
+    """A library function as the text calls it.
+
+    `mode` says what happens to its elements, `passes` what it gets before its arguments; `drops` numbers
+    the terms in `family.constants` that are left out.
+    """
 
     impl: Impl
     mode: Mode
     passes: str
+    family: Distribution | None = None
+    drops: tuple[int, ...] = ()
 
 
 @dataclass
@@ -36,6 +42,9 @@ class Writer:
     lines: list[str] = field(default_factory=list)
     spans: list[Span | None] = field(default_factory=list)
     bindings: dict[str, Binding] = field(default_factory=dict)
+    propto: bool = False
+    data: frozenset[str] = frozenset()
+    """Names that hold data in the function being written."""
     span: Span | None = None
     depth: int = 0
     temporaries: int = 0
@@ -68,10 +77,9 @@ class Writer:
         yield
         self.span = before
 
-    def bind(self, name: str, impl: Impl, mode: Mode = "", passes: str = "") -> str:
-        """The text that calls `impl`: `lib.name`, with a number where the name is taken by another."""
-        wanted = Binding(impl, mode, passes)
-        base = f"{name}_{mode}" if mode in ("each", "rows") else name
+    def bind(self, name: str, wanted: Binding) -> str:
+        """The text that calls a function: `lib.name`, with a number where the name is taken by another."""
+        base = f"{name}_{wanted.mode}" if wanted.mode in ("each", "rows") else name
         taken, k = base, 1
         while self.bindings.setdefault(taken, wanted) != wanted:
             k += 1

@@ -164,7 +164,8 @@ def library_callee(called: Match) -> ir.Callee:
     suffix = suffix_of(callee.name)
     reduce = "" if callee.kind not in ("density", "cdf") else "prod" if suffix == "cdf" else "sum"
     passes = callee.kind if callee.kind in ("rng", "jacobian") else ""
-    return ir.Callee(callee.name, overload.impl, overload.batch, reduce, passes)  # type: ignore[arg-type]
+    family = callee.record if isinstance(callee.record, Distribution) else None
+    return ir.Callee(callee.name, overload.impl, overload.batch, reduce, passes, family)  # type: ignore[arg-type]
 
 
 def call(c: Lowering, called: Called, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Expr:

@@ -188,7 +188,7 @@ def cumulative(c: Lowering, bound: ast.Expr, at: ir.Expr, params: Sequence[ir.Ex
     applied = call(c, called, [at, *params], REAL)
     assert isinstance(applied, ir.Apply)
     whole = applied.callee
-    each = ir.Callee(whole.name, whole.impl, whole.batch)
+    each = ir.Callee(whole.name, whole.impl, whole.batch, family=whole.family)
     widest = max((p.type for p in params), key=rank, default=REAL)
     return ir.Apply(each, applied.args, widest if rank(widest) else REAL)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Union
 
 from ppl.source import Span
-from ppl.stdlib.record import Batch, Impl
+from ppl.stdlib.record import Batch, Distribution, Impl
 from ppl.types import Type
 
 # --- Expressions ---------------------------------------------------------------------------------
@@ -39,6 +39,7 @@ class Callee:
     reduce: Literal["", "sum", "prod"] = ""
     passes: Literal["", "rng", "jacobian"] = ""
     """What it gets before its arguments: the generator, or where to add its log-Jacobian."""
+    family: Distribution | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Gather:
-    """An Index in a batch: `lifted` marks the items, and `base_lifted` the base, that carry the batch axis."""
+    """An Index in a batch: `lifted` marks the items, `base_lifted` the base, that carry the batch axis."""
 
     base: "Expr"
     items: tuple[IndexItem, ...]
@@ -169,8 +170,20 @@ class Text:
 
 
 Expr = Union[
-    Const, Var, Apply, CallUser, Logical, Select, Index, Gather, MakeArray, MakeTuple, Item, Promote, TargetSoFar
-]  # fmt: skip
+    Const,
+    Var,
+    Apply,
+    CallUser,
+    Logical,
+    Select,
+    Index,
+    Gather,
+    MakeArray,
+    MakeTuple,
+    Item,
+    Promote,
+    TargetSoFar,
+]
 
 # --- Statements ----------------------------------------------------------------------------------
 
@@ -317,9 +330,22 @@ class CheckDeclared:
 
 
 Stmt = Union[
-    Declare, Assign, Update, Scatter, Increment, CallVoid, For, ForEach, While, If, Profile, Return, Jump, Say,
+    Declare,
+    Assign,
+    Update,
+    Scatter,
+    Increment,
+    CallVoid,
+    For,
+    ForEach,
+    While,
+    If,
+    Profile,
+    Return,
+    Jump,
+    Say,
     CheckDeclared,
-]  # fmt: skip
+]
 
 # --- Program -------------------------------------------------------------------------------------
 

@@ -10,9 +10,20 @@ from typing import Any
 from ppl.ir import nodes as ir
 
 EXPRESSIONS = (
-    ir.Const, ir.Var, ir.Apply, ir.CallUser, ir.Logical, ir.Select, ir.Index, ir.Gather, ir.MakeArray, ir.MakeTuple,
-    ir.Item, ir.Promote, ir.TargetSoFar,
-)  # fmt: skip
+    ir.Const,
+    ir.Var,
+    ir.Apply,
+    ir.CallUser,
+    ir.Logical,
+    ir.Select,
+    ir.Index,
+    ir.Gather,
+    ir.MakeArray,
+    ir.MakeTuple,
+    ir.Item,
+    ir.Promote,
+    ir.TargetSoFar,
+)
 OPAQUE = (ir.Callee,)
 
 

@@ -24,14 +24,32 @@ from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.functions.table import FUNCTIONS, JACOBIAN_FUNCTIONS
 from ppl.stdlib.record import Distribution, Function, Overload
 from ppl.types import (
-    INT, MATRIX, REAL, ROW_VECTOR, VECTOR, VOID, Array, Real, Tuple, Type, array_dims, array_of, core, rank,
-)  # fmt: skip
+    INT,
+    MATRIX,
+    REAL,
+    ROW_VECTOR,
+    VECTOR,
+    VOID,
+    Array,
+    Real,
+    Tuple,
+    Type,
+    array_dims,
+    array_of,
+    core,
+    rank,
+)
 
 Kind = Literal["function", "density", "cdf", "rng", "jacobian"]
 
 NAMED: Mapping[str, Type] = {
-    "int": INT, "real": REAL, "vector": VECTOR, "row_vector": ROW_VECTOR, "matrix": MATRIX, "void": VOID,
-}  # fmt: skip
+    "int": INT,
+    "real": REAL,
+    "vector": VECTOR,
+    "row_vector": ROW_VECTOR,
+    "matrix": MATRIX,
+    "void": VOID,
+}
 CLASSES = ("reals", "ints", "vectors", "T", "I", "E", "R")
 REALS = (INT, REAL, Array(INT), Array(REAL), VECTOR, ROW_VECTOR)
 VECTORS = (VECTOR, ROW_VECTOR, Array(VECTOR), Array(ROW_VECTOR))

@@ -4,6 +4,7 @@ import json
 
 import pandas as pd
 import pytest
+
 from ppl.cli.main import main
 
 PROGRAM = """\
@@ -194,7 +195,7 @@ def test_no_finite_start_is_3(run, tmp_path):
 
 def test_check_and_show(run):
     assert run("check", "toy.model")[:2] == (0, "toy.model: no errors found\n")
-    for stage in ("ast", "ir", "python"):
+    for stage in ("ast", "ir", "python", "plan"):
         status, out, _ = run("show", "toy.model", "--stage", stage)
         assert status == 0 and out.strip()
 

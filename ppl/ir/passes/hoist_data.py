@@ -135,7 +135,7 @@ class Hoist:
                     return False
                 case ir.TargetSoFar() | ir.CallUser():
                     return False
-                case ir.Apply(callee=callee) if callee.passes:
+                case ir.Apply(callee=callee, drops=drops) if callee.passes or drops:
                     return False
                 case ir.Index() | ir.Gather() | ir.Apply() if not self.certain:
                     return False

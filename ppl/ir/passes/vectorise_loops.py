@@ -11,9 +11,20 @@ from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.lift import (
-    INDICES, Batch, Dependent, Lifting, helper, lift, lift_items, may_fail, own_places, path_to, require_own_entry, restrict,
+    INDICES,
+    Batch,
+    Dependent,
+    Lifting,
+    helper,
+    lift,
+    lift_items,
+    may_fail,
+    own_places,
+    path_to,
+    require_own_entry,
+    restrict,
     to_batch,
-)  # fmt: skip
+)
 from ppl.ir.walk import walk
 from ppl.source import Span
 from ppl.stdlib import batching
@@ -237,10 +248,10 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
 
 
 def branch(c: Lifting, b: Batch, s: ir.If) -> None:
-    if isinstance(s.condition, ir.Logical) and s.condition.op == "and" and not s.otherwise:
-        if may_fail(b, s.condition.right):  # the right side only where the left holds
-            inner = replace(s, condition=s.condition.right)
-            return branch(c, b, replace(s, condition=s.condition.left, then=(inner,)))
+    if splits(b, s):  # `if (a && b)` is `if (a) if (b)`: b only where a holds
+        assert isinstance(s.condition, ir.Logical)
+        inner = replace(s, condition=s.condition.right)
+        return branch(c, b, replace(s, condition=s.condition.left, then=(inner,)))
     condition, varies = lift(c, b, s.condition)
     if not varies:
         then, otherwise = (captured(c, b, side) for side in (s.then, s.otherwise))
@@ -251,6 +262,15 @@ def branch(c: Lifting, b: Batch, s: ir.If) -> None:
         if side:
             run(c, restrict(c, b, helper(impl, (chosen,), INDICES)), side)
     return None
+
+
+def splits(b: Batch, s: ir.If) -> bool:
+    """Whether the right side of the condition may only be looked at where the left side holds."""
+    match s.condition:
+        case ir.Logical(op="and", right=right):
+            return not s.otherwise and may_fail(b, right)
+        case _:
+            return False
 
 
 def captured(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> Stmts:

@@ -1,0 +1,128 @@
+"""The slow path that explains: which term is not finite, and which argument of which distribution did it.
+
+The fast path checks nothing.  When a density or a gradient is not finite, the same emitted code runs once
+more with watched terms and watched distributions.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from autograd.core import VJPNode
+from autograd.tracer import isbox
+
+from ppl.arrays import backward
+from ppl.backend.text import Binding
+from ppl.source import Span
+from ppl.stdlib.record import Distribution
+from ppl.stdlib.supports import SUPPORTS
+
+HELP = (
+    "What usually helps: a constraint on the parameter that leaves its domain (<lower=0> for a scale), "
+    "starting values nearer to the data's scale (--init), data on a scale near one, a prior that keeps exp() "
+    "from overflowing."
+)
+
+
+class NotFinite(ArithmeticError):
+    """A term of the target is nan or infinite, and this is why."""
+
+
+@dataclass
+class Watch:
+    """What goes wrong in the statement being run."""
+
+    complaints: list[str] = field(default_factory=list)
+
+    def terms(self) -> "CheckedTerms":
+        return CheckedTerms(self)
+
+    def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
+        """A distribution's function that notes which argument leaves its domain."""
+        family = binding.family
+        if family is None or binding.passes:
+            return f
+
+        def watched(*args: Any) -> Any:
+            value = f(*args)
+            if not np.all(np.isfinite(value)):
+                self.complaints.append(complaint(name, family, args, value))
+            return value
+
+        return watched
+
+
+class CheckedTerms(list[Any]):
+    """Terms that stop at the first one that is not finite."""
+
+    def __init__(self, watch: Watch):
+        super().__init__()
+        self.watch = watch
+
+    def append(self, term: Any) -> None:
+        if not np.isfinite(term):
+            why = self.watch.complaints[0] if self.watch.complaints else "no distribution in it says why."
+            raise NotFinite(f"This term of the log density is {float(term)}: {why}\n{HELP}")
+        self.watch.complaints.clear()
+        super().append(term)
+
+
+def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any) -> str:
+    """The argument that leaves its domain, with its value and place; else that the density is zero there."""
+    for position, ((arg, word), given) in enumerate(zip(family.args, args, strict=False)):
+        outside = first_outside(given, SUPPORTS[word].contains)
+        if outside is not None:
+            index, found = outside
+            at = f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
+            what = "the variate" if position == 0 else f"argument {position} (`{arg}`)"
+            return f"in `{name}`, {what} is {found}{at}, but must be {SUPPORTS[word].must_be}."
+    return f"`{name}` is {shown(value)}, though every argument lies in its domain."
+
+
+def first_outside(given: Any, contains: Callable[[Any], Any]) -> tuple[tuple[int, ...], Any] | None:
+    """Where an argument first leaves its domain, and its value there."""
+    inside = np.asarray(contains(given))
+    if np.all(inside):
+        return None
+    if inside.shape != np.shape(given):
+        return (), shown(given)
+    index = tuple(int(i) for i in np.argwhere(~inside)[0])
+    return index, f"{np.asarray(given)[index]:.6g}"
+
+
+def shown(value: Any) -> str:
+    return f"{float(value):.6g}" if np.ndim(value) == 0 else f"an array of shape {np.shape(value)}"
+
+
+# --- Gradients -----------------------------------------------------------------------------------
+
+
+class LocatedTerms(list[Any]):
+    """Terms with the emitted lines that added them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[int] = []
+
+    def append(self, term: Any) -> None:
+        self.lines.append(sys._getframe(1).f_lineno)
+        super().append(term)
+
+
+def blame_gradient(
+    terms: LocatedTerms, roots: dict[str, VJPNode], spans: tuple[Span | None, ...]
+) -> str | None:
+    """The first term whose own gradient is not finite, and the parameters it is not finite in."""
+    for term, line in zip(terms, terms.lines, strict=True):
+        if not isbox(term):
+            continue
+        adjoints = backward(term._node, frozenset(roots.values()))
+        bad = [name for name, root in roots.items() if not np.all(np.isfinite(adjoints.get(root, 0.0)))]
+        if bad:
+            span = spans[line - 1]
+            names = ", ".join(f"`{name}`" for name in bad)
+            place = f"{span.describe()}\n" if span else ""
+            return f"{place}The gradient of this term in {names} is not finite.\n{HELP}"
+    return None
