@@ -4,6 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ppl.inference.families.standard import Standard
 from ppl.inference.target import Array
 
 
@@ -22,6 +23,11 @@ class Family(Protocol):
 
     @property
     def noise_dim(self) -> int: ...
+
+    @property
+    def standard(self) -> Standard:
+        """What the noise is drawn from."""
+        ...
 
     def start(self, mu: Array, scale: float = 1.0) -> Array:
         """Parameters of the member with mean `mu` (dim,) and independent coordinates of sd `scale`."""
@@ -53,6 +59,10 @@ class Family(Protocol):
 
     def score(self, params: Array, u: Array) -> Array:
         """Gradient of log q(u) in u, (n, dim)."""
+        ...
+
+    def params_score(self, params: Array, u: Array) -> Array:
+        """Gradient of log q(u) in params, (n, size), with u held: its mean over q is zero."""
         ...
 
     def carry(self, params: Array, centre: Array, factor: Array) -> Array:

@@ -1,26 +1,27 @@
-"""The full-rank Gaussian, params = (mu, lower triangle of L by rows), covariance L L' (ADVI section 2.4)."""
+"""The full-rank family, params = (mu, lower triangle of L by rows) (ADVI section 2.4, DSVI eq. 1)."""
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from ppl.inference.families.standard import Normal, Standard
 from ppl.inference.target import Array
-
-LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
 class FullRank:
-    """A normal with any covariance: u = mu + L z.
+    """Any covariance: u = mu + L z, which is v L L' for noise of variance v.
 
     L is lower triangular and free: a diagonal entry may become negative, which leaves q as it is, so the
     entropy takes log |L_kk|.
     """
 
     dim: int
+    standard: Standard = Normal()
 
     @property
     def size(self) -> int:
@@ -33,38 +34,42 @@ class FullRank:
     def start(self, mu: Array, scale: float = 1.0) -> Array:
         params = np.zeros(self.size)
         params[: self.dim] = mu
-        params[self._diagonal] = scale
+        params[self.diagonal] = scale / sqrt(self.standard.variance)
         return params
 
     def noise(self, n: int, rng: np.random.Generator) -> Array:
-        return rng.standard_normal((n, self.dim))
+        return self.standard.noise(n, self.dim, rng)
 
     def transform(self, params: Array, z: Array) -> Array:
         return self.mean(params) + z @ self.factor(params).T
 
     def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
-        """ADVI eq. 7 and 9, without the entropy."""
+        """ADVI eq. 7 and 9, DSVI eq. 7 and 8, without the entropy."""
         in_factor = (gradients.T @ z).ravel()[self._lower]
         return np.concatenate([gradients.sum(axis=0), in_factor]) / len(z)
 
     def entropy(self, params: Array) -> float:
-        return 0.5 * self.dim * (1 + LOG_2PI) + float(np.log(np.abs(params[self._diagonal])).sum())
+        return self.standard.entropy(self.dim) + self._log_det(params)
 
     def entropy_gradient(self, params: Array) -> Array:
         gradient = np.zeros(self.size)
-        gradient[self._diagonal] = 1 / params[self._diagonal]
+        gradient[self.diagonal] = 1 / params[self.diagonal]
         return gradient
 
     def log_density(self, params: Array, u: Array) -> Array:
-        z = self._whiten(params, u)
-        log_det = np.log(np.abs(params[self._diagonal])).sum()
-        log_q: Array = -0.5 * (z**2).sum(axis=0) - 0.5 * self.dim * LOG_2PI - log_det
-        return log_q
+        return self.standard.log_density(self._whiten(params, u)) - self._log_det(params)
 
     def score(self, params: Array, u: Array) -> Array:
-        z = self._whiten(params, u)
-        score: Array = -solve_triangular(self.factor(params), z, lower=True, trans="T", check_finite=False).T
+        in_z = self.standard.score(self._whiten(params, u)).T
+        score: Array = solve_triangular(
+            self.factor(params), in_z, lower=True, trans="T", check_finite=False
+        ).T
         return score
+
+    def params_score(self, params: Array, u: Array) -> Array:
+        pull = -self.score(params, u)
+        in_factor = np.einsum("ni,nj->nij", pull, self._whiten(params, u)).reshape(len(u), -1)
+        return np.concatenate([pull, in_factor[:, self._lower]], axis=1) - self.entropy_gradient(params)
 
     def carry(self, params: Array, centre: Array, factor: Array) -> Array:
         matrix = np.diag(factor) if factor.ndim == 1 else factor
@@ -75,12 +80,12 @@ class FullRank:
         return params[: self.dim]
 
     def scales(self, params: Array) -> Array:
-        scales: Array = np.sqrt((self.factor(params) ** 2).sum(axis=1))
+        scales: Array = np.sqrt(self.standard.variance * (self.factor(params) ** 2).sum(axis=1))
         return scales
 
     def covariance(self, params: Array) -> Array:
         factor = self.factor(params)
-        return factor @ factor.T
+        return self.standard.variance * factor @ factor.T
 
     def factor(self, params: Array) -> Array:
         """The lower-triangular L, (dim, dim)."""
@@ -89,10 +94,13 @@ class FullRank:
         return factor.reshape(self.dim, self.dim)
 
     def _whiten(self, params: Array, u: Array) -> Array:
-        """The noise z = L^-1 (u - mu) that lands on u, by columns: (dim, n)."""
+        """The noise z = L^-1 (u - mu) that lands on u, (n, dim)."""
         centred = (u - self.mean(params)).T
-        z: Array = solve_triangular(self.factor(params), centred, lower=True, check_finite=False)
+        z: Array = solve_triangular(self.factor(params), centred, lower=True, check_finite=False).T
         return z
+
+    def _log_det(self, params: Array) -> float:
+        return float(np.log(np.abs(params[self.diagonal])).sum())
 
     @cached_property
     def _lower(self) -> NDArray[np.intp]:
@@ -101,7 +109,7 @@ class FullRank:
         return np.asarray(rows * self.dim + columns)
 
     @cached_property
-    def _diagonal(self) -> NDArray[np.intp]:
+    def diagonal(self) -> NDArray[np.intp]:
         """Where L_kk stands in params."""
         k = np.arange(self.dim)
         return self.dim + k * (k + 3) // 2

@@ -1,24 +1,25 @@
-"""A Gaussian between mean-field and full-rank, in O(dim * rank) memory (after Ong, Nott and Smith 2018)."""
+"""A family between mean-field and full-rank, in O(dim * rank) memory (after Ong, Nott and Smith 2018)."""
 
 from dataclasses import dataclass
 from math import ceil, sqrt
 
 import numpy as np
 
+from ppl.inference.families.standard import Elliptical, Normal
 from ppl.inference.target import Array
-
-LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
 class LowRank:
-    """Covariance S (I + F F') S: u = mu + s * (z_1 + F z_2), with dim + rank numbers of noise.
+    """u = mu + s * (z_1 + F z_2), with dim + rank numbers of noise: S (I + F F') S, times their variance.
 
-    params = (mu, omega = log s, F by rows). Scaling F by s as well keeps its entries free of units.
+    params = (mu, omega = log s, F by rows). Scaling F by s as well keeps its entries free of units. The noise
+    is elliptical, because no other sum z_1 + F z_2 has a density in closed form.
     """
 
     dim: int
     rank: int
+    standard: Elliptical = Normal()
 
     @classmethod
     def of(cls, dim: int) -> "LowRank":
@@ -35,10 +36,11 @@ class LowRank:
 
     def start(self, mu: Array, scale: float = 1.0) -> Array:
         """F = 0 is a saddle of the ELBO, which the noise of the first gradients leaves."""
-        return np.concatenate([mu, np.full(self.dim, np.log(scale)), np.zeros(self.dim * self.rank)])
+        omega = np.full(self.dim, np.log(scale / sqrt(self.standard.variance)))
+        return np.concatenate([mu, omega, np.zeros(self.dim * self.rank)])
 
     def noise(self, n: int, rng: np.random.Generator) -> Array:
-        return rng.standard_normal((n, self.noise_dim))
+        return self.standard.noise(n, self.noise_dim, rng)
 
     def transform(self, params: Array, z: Array) -> Array:
         return self.mean(params) + self._s(params) * self._correlate(params, z)
@@ -50,7 +52,7 @@ class LowRank:
         return np.concatenate([gradients.sum(axis=0), in_omega, in_factor.ravel()]) / len(z)
 
     def entropy(self, params: Array) -> float:
-        return 0.5 * self.dim * (1 + LOG_2PI) + self._half_log_det(params)
+        return self.standard.entropy(self.dim) + self._half_log_det(params)
 
     def entropy_gradient(self, params: Array) -> Array:
         in_factor = np.linalg.solve(self._core(params), self.factor(params).T).T
@@ -58,12 +60,19 @@ class LowRank:
 
     def log_density(self, params: Array, u: Array) -> Array:
         y, rest = self._project(params, u)
-        log_q: Array = -0.5 * (y * rest).sum(axis=1) - 0.5 * self.dim * LOG_2PI - self._half_log_det(params)
-        return log_q
+        log_phi = self.standard.log_density_at((y * rest).sum(axis=1), self.dim)
+        return log_phi - self._half_log_det(params)
 
     def score(self, params: Array, u: Array) -> Array:
-        score: Array = -self._project(params, u)[1] / self._s(params)
+        score: Array = -self._pull(params, u)[1] / self._s(params)
         return score
+
+    def params_score(self, params: Array, u: Array) -> Array:
+        y, pull = self._pull(params, u)
+        rest = self._project(params, u)[1]
+        in_factor = np.einsum("ni,nr->nir", pull, rest @ self.factor(params)).reshape(len(u), -1)
+        of_quadratic = np.concatenate([pull / self._s(params), y * pull, in_factor], axis=1)
+        return of_quadratic - self.entropy_gradient(params)
 
     def carry(self, params: Array, centre: Array, factor: Array) -> Array:
         if factor.ndim != 1:
@@ -75,12 +84,13 @@ class LowRank:
         return params[: self.dim]
 
     def scales(self, params: Array) -> Array:
-        scales: Array = self._s(params) * np.sqrt(1 + (self.factor(params) ** 2).sum(axis=1))
+        inflation = self.standard.variance * (1 + (self.factor(params) ** 2).sum(axis=1))
+        scales: Array = self._s(params) * np.sqrt(inflation)
         return scales
 
     def covariance(self, params: Array) -> Array:
         factor, s = self.factor(params), self._s(params)
-        return (np.eye(self.dim) + factor @ factor.T) * np.outer(s, s)
+        return self.standard.variance * (np.eye(self.dim) + factor @ factor.T) * np.outer(s, s)
 
     def factor(self, params: Array) -> Array:
         """F, (dim, rank)."""
@@ -106,3 +116,8 @@ class LowRank:
         y = (u - self.mean(params)) / self._s(params)
         factor = self.factor(params)
         return y, y - np.linalg.solve(self._core(params), factor.T @ y.T).T @ factor.T
+
+    def _pull(self, params: Array, u: Array) -> tuple[Array, Array]:
+        """y, and minus the gradient of log q in y, each (n, dim)."""
+        y, rest = self._project(params, u)
+        return y, self.standard.weight((y * rest).sum(axis=1), self.dim)[:, None] * rest

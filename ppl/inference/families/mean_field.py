@@ -1,19 +1,20 @@
-"""The mean-field Gaussian, params = (mu, omega) with omega = log sd (ADVI section 2.4)."""
+"""The mean-field family, params = (mu, omega) with omega the log scale (ADVI section 2.4)."""
 
 from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 
+from ppl.inference.families.standard import Normal, Standard
 from ppl.inference.target import Array
-
-LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
 class MeanField:
-    """Independent normals: u = mu + exp(omega) * z."""
+    """Coordinates without correlation: u = mu + exp(omega) * z."""
 
     dim: int
+    standard: Standard = Normal()
 
     @property
     def size(self) -> int:
@@ -24,21 +25,21 @@ class MeanField:
         return self.dim
 
     def start(self, mu: Array, scale: float = 1.0) -> Array:
-        return np.concatenate([mu, np.full(self.dim, np.log(scale))])
+        return np.concatenate([mu, np.full(self.dim, np.log(scale / sqrt(self.standard.variance)))])
 
     def noise(self, n: int, rng: np.random.Generator) -> Array:
-        return rng.standard_normal((n, self.dim))
+        return self.standard.noise(n, self.dim, rng)
 
     def transform(self, params: Array, z: Array) -> Array:
-        return self.mean(params) + self.scales(params) * z
+        return self.mean(params) + self._s(params) * z
 
     def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
         """ADVI eq. 7 and 8, without the entropy."""
-        in_omega = np.einsum("ij,ij->j", gradients, z) * self.scales(params)
+        in_omega = np.einsum("ij,ij->j", gradients, z) * self._s(params)
         return np.concatenate([gradients.sum(axis=0), in_omega]) / len(z)
 
     def entropy(self, params: Array) -> float:
-        return 0.5 * self.dim * (1 + LOG_2PI) + float(params[self.dim :].sum())
+        return self.standard.entropy(self.dim) + float(params[self.dim :].sum())
 
     def entropy_gradient(self, params: Array) -> Array:
         gradient = np.zeros(self.size)
@@ -46,13 +47,16 @@ class MeanField:
         return gradient
 
     def log_density(self, params: Array, u: Array) -> Array:
-        z = (u - self.mean(params)) / self.scales(params)
-        log_q: Array = -0.5 * (z**2).sum(axis=1) - 0.5 * self.dim * LOG_2PI - params[self.dim :].sum()
+        log_q: Array = self.standard.log_density(self._whiten(params, u)) - params[self.dim :].sum()
         return log_q
 
     def score(self, params: Array, u: Array) -> Array:
-        sd = self.scales(params)
-        return -((u - self.mean(params)) / sd) / sd
+        return self.standard.score(self._whiten(params, u)) / self._s(params)
+
+    def params_score(self, params: Array, u: Array) -> Array:
+        z = self._whiten(params, u)
+        pull = -self.standard.score(z)
+        return np.concatenate([pull / self._s(params), pull * z - 1], axis=1)
 
     def carry(self, params: Array, centre: Array, factor: Array) -> Array:
         if factor.ndim != 1:
@@ -63,7 +67,13 @@ class MeanField:
         return params[: self.dim]
 
     def scales(self, params: Array) -> Array:
-        return np.exp(params[self.dim :])
+        return self._s(params) * sqrt(self.standard.variance)
 
     def covariance(self, params: Array) -> Array:
         return np.diag(self.scales(params) ** 2)
+
+    def _s(self, params: Array) -> Array:
+        return np.exp(params[self.dim :])
+
+    def _whiten(self, params: Array, u: Array) -> Array:
+        return (u - self.mean(params)) / self._s(params)

@@ -1,18 +1,24 @@
-"""Laws that hold for every family in the table."""
+"""Laws that hold for every family in the table, over every standard distribution that it takes."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from toy_targets import Gaussian, Quartic, numeric_gradient, params_of
 
 from ppl.inference.families import FAMILIES
+from ppl.inference.families.standard import STANDARDS, StudentT
 from ppl.inference.recipes.advi import advi
 
 DIM = 3
+ELLIPTICAL = ("normal", "student_t")
+MEMBERS = [(name, phi) for name in FAMILIES for phi in (ELLIPTICAL if name == "lowrank" else STANDARDS)]
 
 
-@pytest.fixture(params=FAMILIES)
+@pytest.fixture(params=MEMBERS, ids="-".join)
 def family(request):
-    return FAMILIES[request.param](DIM)
+    name, phi = request.param
+    return replace(FAMILIES[name](DIM), standard=STANDARDS[phi]())
 
 
 @pytest.fixture
@@ -36,7 +42,7 @@ def test_moments_agree_with_draws(family, params):
     u = family.transform(params, family.noise(n, np.random.default_rng(1)))
     sd = family.scales(params)
     np.testing.assert_allclose(u.mean(axis=0), family.mean(params), atol=5 * sd.max() / n**0.5)
-    np.testing.assert_allclose(np.cov(u.T), family.covariance(params), atol=0.02 * sd.max() ** 2)
+    np.testing.assert_allclose(np.cov(u.T), family.covariance(params), atol=0.04 * sd.max() ** 2)
 
 
 def test_scales_are_the_diagonal_of_the_covariance(family, params):
@@ -50,11 +56,23 @@ def test_entropy_is_minus_the_mean_log_density_of_draws(family, params):
 
 
 def test_density_integrates_to_one_by_importance_sampling(family, params):
-    rng = np.random.default_rng(3)
-    wide = family.mean(params) + 3 * rng.standard_normal((100_000, DIM))
-    log_wide = -0.5 * (((wide - family.mean(params)) / 3) ** 2 + np.log(2 * np.pi * 9)).sum(axis=1)
-    ratio = np.exp(family.log_density(params, wide) - log_wide)
-    assert abs(ratio.mean() - 1) < 5 * ratio.std() / len(wide) ** 0.5
+    wide, z = StudentT(3.0), StudentT(3.0).noise(100_000, DIM, np.random.default_rng(3))
+    ratio = 8 * np.exp(family.log_density(params, family.mean(params) + 2 * z) - wide.log_density(z))
+    assert abs(ratio.mean() - 1) < 5 * ratio.std() / len(z) ** 0.5
+
+
+def test_params_score_is_the_finite_difference_with_the_point_held(family, params):
+    u = np.array([[0.3, -1.0, 2.0], [1.0, 1.0, -0.5]])
+    found = family.params_score(params, u)
+    for point, score in zip(u, found, strict=True):
+        numeric = numeric_gradient(lambda p, at=point: family.log_density(p, at[None])[0], params)
+        np.testing.assert_allclose(score, numeric, rtol=1e-6, atol=1e-7)
+
+
+def test_params_score_has_mean_zero_over_q(family, params):
+    u = family.transform(params, family.noise(50_000, np.random.default_rng(6)))
+    score = family.params_score(params, u)
+    assert np.all(np.abs(score.mean(axis=0)) < 4.5 * score.std(axis=0) / len(u) ** 0.5)
 
 
 def test_entropy_gradient_is_the_finite_difference(family, params):

@@ -1,0 +1,83 @@
+"""The mean-field family with its scales as they are, params = (mu, c), as DSVI updates them (eq. 9)."""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from ppl.inference.families.standard import Normal, Standard
+from ppl.inference.target import Array
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    """Coordinates without correlation: u = mu + c * z.
+
+    A scale that became negative would leave q as it is, so the entropy takes log |c|.
+    """
+
+    dim: int
+    standard: Standard = Normal()
+
+    @property
+    def size(self) -> int:
+        return 2 * self.dim
+
+    @property
+    def noise_dim(self) -> int:
+        return self.dim
+
+    def start(self, mu: Array, scale: float = 1.0) -> Array:
+        return np.concatenate([mu, np.full(self.dim, scale / sqrt(self.standard.variance))])
+
+    def noise(self, n: int, rng: np.random.Generator) -> Array:
+        return self.standard.noise(n, self.dim, rng)
+
+    def transform(self, params: Array, z: Array) -> Array:
+        return self.mean(params) + self.factor(params) * z
+
+    def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
+        """DSVI eq. 7 and 9, without the entropy."""
+        in_c = np.einsum("ij,ij->j", gradients, z)
+        return np.concatenate([gradients.sum(axis=0), in_c]) / len(z)
+
+    def entropy(self, params: Array) -> float:
+        return self.standard.entropy(self.dim) + float(np.log(np.abs(self.factor(params))).sum())
+
+    def entropy_gradient(self, params: Array) -> Array:
+        return np.concatenate([np.zeros(self.dim), 1 / self.factor(params)])
+
+    def log_density(self, params: Array, u: Array) -> Array:
+        log_det = np.log(np.abs(self.factor(params))).sum()
+        log_q: Array = self.standard.log_density(self._whiten(params, u)) - log_det
+        return log_q
+
+    def score(self, params: Array, u: Array) -> Array:
+        return self.standard.score(self._whiten(params, u)) / self.factor(params)
+
+    def params_score(self, params: Array, u: Array) -> Array:
+        z = self._whiten(params, u)
+        pull = -self.standard.score(z)
+        return np.concatenate([pull, pull * z - 1], axis=1) / np.tile(self.factor(params), 2)
+
+    def carry(self, params: Array, centre: Array, factor: Array) -> Array:
+        if factor.ndim != 1:
+            raise ValueError("A diagonal family is carried by a diagonal alone.")
+        return np.concatenate([centre + factor * self.mean(params), factor * self.factor(params)])
+
+    def mean(self, params: Array) -> Array:
+        return params[: self.dim]
+
+    def scales(self, params: Array) -> Array:
+        scales: Array = np.abs(self.factor(params)) * sqrt(self.standard.variance)
+        return scales
+
+    def covariance(self, params: Array) -> Array:
+        return np.diag(self.scales(params) ** 2)
+
+    def factor(self, params: Array) -> Array:
+        """c, (dim,)."""
+        return params[self.dim :]
+
+    def _whiten(self, params: Array, u: Array) -> Array:
+        return (u - self.mean(params)) / self.factor(params)
