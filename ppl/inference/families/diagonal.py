@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from ppl.inference.families.standard import Normal, Standard
+from ppl.inference.families.standard import NORMAL, Standard
 from ppl.inference.target import Array
 
 
@@ -17,7 +17,7 @@ class Diagonal:
     """
 
     dim: int
-    standard: Standard = Normal()
+    standard: Standard = NORMAL
 
     @property
     def size(self) -> int:

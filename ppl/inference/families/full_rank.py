@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from ppl.inference.families.standard import Normal, Standard
+from ppl.inference.families.standard import NORMAL, Standard
 from ppl.inference.target import Array
 
 
@@ -21,7 +21,7 @@ class FullRank:
     """
 
     dim: int
-    standard: Standard = Normal()
+    standard: Standard = NORMAL
 
     @property
     def size(self) -> int:

@@ -5,7 +5,7 @@ from math import ceil, sqrt
 
 import numpy as np
 
-from ppl.inference.families.standard import Elliptical, Normal
+from ppl.inference.families.standard import NORMAL, Elliptical
 from ppl.inference.target import Array
 
 
@@ -19,7 +19,7 @@ class LowRank:
 
     dim: int
     rank: int
-    standard: Elliptical = Normal()
+    standard: Elliptical = NORMAL
 
     @classmethod
     def of(cls, dim: int) -> "LowRank":

@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from ppl.inference.families.standard import Normal, Standard
+from ppl.inference.families.standard import NORMAL, Standard
 from ppl.inference.target import Array
 
 
@@ -14,7 +14,7 @@ class MeanField:
     """Coordinates without correlation: u = mu + exp(omega) * z."""
 
     dim: int
-    standard: Standard = Normal()
+    standard: Standard = NORMAL
 
     @property
     def size(self) -> int:

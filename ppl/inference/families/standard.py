@@ -82,6 +82,9 @@ class Normal:
         return np.ones_like(square)
 
 
+NORMAL = Normal()
+
+
 @dataclass(frozen=True)
 class StudentT:
     """The multivariate t with nu > 2 degrees of freedom: tails heavier than the normal's, and no correlation.

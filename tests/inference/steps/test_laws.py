@@ -3,11 +3,18 @@
 import numpy as np
 import pytest
 
+from ppl.errors import InferenceError
 from ppl.inference.steps import STEPS
+from ppl.inference.steps.adam import Adam
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.steps.dowg import Dowg
+from ppl.inference.steps.rmsprop import RmsProp
+from ppl.inference.steps.robbins_monro import RobbinsMonro
+from ppl.inference.steps.staged import Staged
 
 START = np.array([2.0, -2.0])
+# These rules step in proportion to the gradient, so their eta is in units of 1 / curvature.
+PROPORTIONAL = ("staged", "robbins-monro")
 
 
 def climb(rule, curvature, steps=3000, seed=0):
@@ -31,7 +38,8 @@ def test_dowg_does_not_care_about_the_scale_of_the_objective():
 @pytest.mark.parametrize("condition", [1.0, 10.0, 100.0])
 @pytest.mark.parametrize("name", STEPS)
 def test_finds_the_top_of_a_noisy_quadratic(name, condition):
-    top = climb(STEPS[name](0.5), np.array([1.0, condition]))
+    eta = 0.5 / condition if name in PROPORTIONAL else 0.5
+    top = climb(STEPS[name](eta), np.array([1.0, condition]))
     assert np.abs(top).max() < 0.1
 
 
@@ -65,3 +73,55 @@ def test_advi_sequence_is_equations_10_and_11():
     np.testing.assert_allclose(u1 - START, 0.1 * g1 / (1 + np.abs(g1)))
     s2 = 0.1 * g2**2 + 0.9 * g1**2
     np.testing.assert_allclose(u2 - u1, 0.1 / np.sqrt(2) * g2 / (1 + np.sqrt(s2)))
+
+
+def moves(rule, gradients):
+    """The moves that a rule makes along gradients, from START."""
+    params, state, made = START, rule.init(START), []
+    for gradient in gradients:
+        after, state = rule.step(state, params, gradient)
+        made.append(after - params)
+        params = after
+    return np.array(made)
+
+
+def test_staged_scales_the_rate_by_the_factor_after_every_stage():
+    made = moves(Staged(0.1, factor=0.5, every=2), np.ones((5, 2)))
+    np.testing.assert_allclose(made[:, 0], [0.1, 0.1, 0.05, 0.05, 0.025])
+
+
+def test_staged_moves_each_entry_at_its_rate():
+    made = moves(Staged(0.2, rates=np.array([1.0, 0.1])), np.ones((1, 2)))
+    np.testing.assert_allclose(made, [[0.2, 0.02]])
+
+
+def test_staged_halves_a_positive_entry_at_most():
+    rule = Staged(1.0, positive=np.array([0]))
+    stepped, _ = rule.step(0, np.array([2.0, 2.0]), np.array([-5.0, -5.0]))
+    np.testing.assert_allclose(stepped, [1.0, -3.0])
+    np.testing.assert_allclose(rule.step(0, np.array([2.0, 2.0]), np.array([5.0, -0.5]))[0], [7.0, 1.5])
+
+
+def test_robbins_monro_is_the_papers_power_law():
+    w, kappa = 7.0, 0.8
+    made = moves(RobbinsMonro(w**-kappa, w, kappa), np.ones((4, 2)))
+    np.testing.assert_allclose(made[:, 0], [(w + t) ** -kappa for t in range(4)])
+
+
+@pytest.mark.parametrize(("w", "kappa"), [(1.0, 0.5), (1.0, 1.1), (0.0, 0.7)])
+def test_robbins_monro_refuses_steps_that_need_not_converge(w, kappa):
+    with pytest.raises(InferenceError, match="kappa above 1/2"):
+        RobbinsMonro(0.1, w, kappa)
+
+
+def test_rmsprop_divides_by_the_root_of_the_running_mean_square():
+    g1, g2 = np.array([2.0, -1.0]), np.array([-1.0, 3.0])
+    made = moves(RmsProp(0.1), [g1, g2])
+    np.testing.assert_allclose(made[0], 0.1 * np.sign(g1), rtol=1e-6)
+    np.testing.assert_allclose(made[1], 0.1 / np.sqrt(2) * g2 / np.sqrt(0.9 * g1**2 + 0.1 * g2**2), rtol=1e-6)
+
+
+@pytest.mark.parametrize("rule", [Adam(0.1), RmsProp(0.1)])
+def test_the_scale_of_the_objective_does_not_matter(rule):
+    gradients = np.random.default_rng(0).normal(size=(20, 2))
+    np.testing.assert_allclose(moves(rule, gradients), moves(rule, 1e4 * gradients), rtol=1e-5)

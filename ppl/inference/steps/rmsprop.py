@@ -1,0 +1,37 @@
+"""RMSprop (Tieleman and Hinton 2012, lecture 6.5), climbing, its rate falling as 1/sqrt(i)."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.inference.target import Array
+
+
+class RmsPropState(NamedTuple):
+    """Steps taken and the running mean of squared gradients (size,)."""
+
+    steps: int
+    square: Array
+
+
+@dataclass(frozen=True)
+class RmsProp:
+    """Step eta / sqrt(i) * g_i / (sqrt(v_i) + epsilon), v_i = memory * v_(i-1) + (1 - memory) * g_i^2.
+
+    The average starts at v_1 = g_1^2.
+    """
+
+    eta: float
+    memory: float = 0.9
+    epsilon: float = 1e-8
+
+    def init(self, params: Array) -> RmsPropState:
+        return RmsPropState(0, np.zeros_like(params))
+
+    def step(self, state: RmsPropState, params: Array, gradient: Array) -> tuple[Array, RmsPropState]:
+        steps = state.steps + 1
+        memory = self.memory if state.steps else 0.0
+        square = memory * state.square + (1 - memory) * gradient**2
+        rate = self.eta / steps**0.5
+        return params + rate * gradient / (np.sqrt(square) + self.epsilon), RmsPropState(steps, square)
