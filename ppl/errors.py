@@ -9,7 +9,11 @@ PPLError
 A user's mistake always ends in one of these; any other exception is a bug in ppl.
 """
 
+from collections.abc import Iterable
 from typing import Protocol
+
+MOST_ERRORS = 20
+"""As many errors are reported in one run; the rest would only bury them."""
 
 
 class Located(Protocol):
@@ -19,6 +23,9 @@ class Located(Protocol):
     def line(self) -> int: ...
     @property
     def column(self) -> int: ...
+    @property
+    def place(self) -> str: ...
+    def excerpt(self) -> str: ...
     def describe(self) -> str: ...
 
 
@@ -29,7 +36,8 @@ class PPLError(Exception):
 class ModelError(PPLError):
     """The program is wrong: `message` says what was found and expected, `span` where.
 
-    `others` are further independent errors of the same program, in the order of their lines.
+    `others` are further independent errors of the same program, in the order of their lines; `code` is what
+    `ppl explain` knows the message by.
 
     Example:
         >>> try:
@@ -56,15 +64,29 @@ class ModelError(PPLError):
         return "\n\n".join([self.describe(), *(other.describe() for other in self.others)])
 
     def describe(self) -> str:
-        tail = f"\n{self.hint}" if self.hint else ""
-        return f"{self.span.describe()}\n{self.message}{tail}"
+        """Place and code, the line with carets, what is wrong, what to do."""
+        return describe(self.span, "error", self.code, self.message, self.hint)
+
+
+def describe(span: Located, severity: str, code: str, message: str, hint: str | None) -> str:
+    """One diagnostic as text."""
+    tail = f"\n{hint}" if hint else ""
+    return f"{span.place}: {severity} {code}\n{span.excerpt()}\n{message}{tail}"
+
+
+def raise_errors(errors: Iterable[ModelError]) -> None:
+    """Raise the first of several errors by line, with the others in it; nothing where there is none."""
+    ordered = sorted(errors, key=lambda error: (error.line, error.column))[:MOST_ERRORS]
+    if ordered:
+        ordered[0].others = tuple(ordered[1:])
+        raise ordered[0]
 
 
 class DataError(PPLError):
-    """The data are wrong: `variable` names the culprit where there is one."""
+    """The data are wrong: `variable` names the culprit where there is one, `code` the kind of mistake."""
 
-    def __init__(self, message: str, variable: str | None = None):
-        self.message, self.variable = message, variable
+    def __init__(self, message: str, variable: str | None = None, code: str = "PPL900"):
+        self.message, self.variable, self.code = message, variable, code
         super().__init__(message)
 
 

@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 
+WIDTH = 80
+"""Columns an excerpt keeps within."""
+
 
 @dataclass(frozen=True)
 class SourceText:
@@ -12,8 +15,8 @@ class SourceText:
 
     def line(self, number: int) -> str:
         """The text of a 1-based line, without its end; empty past the last line."""
-        lines = self.text.splitlines()
-        return lines[number - 1] if 0 < number <= len(lines) else ""
+        lines = self.text.split("\n")
+        return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
 
 
 @dataclass(frozen=True)
@@ -30,13 +33,31 @@ class Span:
         """The stretch from the start of this span to the end of the other."""
         return Span(self.source, self.line, self.column, other.end_line, other.end_column)
 
+    @property
+    def place(self) -> str:
+        """`file:line:column`."""
+        return f"{self.source.name}:{self.line}:{self.column}"
+
     def describe(self) -> str:
         """`file:line:column` and the line itself with carets under the span."""
-        return f"{self.source.name}:{self.line}:{self.column}\n{self.excerpt()}"
+        return f"{self.place}\n{self.excerpt()}"
 
     def excerpt(self) -> str:
-        text = self.source.line(self.line).replace("\t", " ")
-        last = self.end_column if self.end_line == self.line else len(text) + 1
-        carets = " " * (self.column - 1) + "^" * max(1, last - self.column)
+        """The line with its number and, under it, carets; of a long line the part around the span."""
+        text = "".join(c if c.isprintable() else " " for c in self.source.line(self.line))
         gutter = f"{self.line:>5} | "
+        start, end = self.column - 1, self.end_column - 1 if self.end_line == self.line else len(text)
+        text, shift = window(text, start, WIDTH - len(gutter))
+        start, end = start - shift, min(end - shift, len(text))
+        carets = " " * start + "^" * max(1, end - start)
         return f"{gutter}{text}\n{' ' * (len(gutter) - 2)}| {carets}"
+
+
+def window(text: str, at: int, width: int) -> tuple[str, int]:
+    """A part of `text` no longer than `width` that holds position `at`, and how far it is shifted."""
+    if len(text) <= width:
+        return text, 0
+    first = max(0, min(at - width // 3, len(text) - width + 3))
+    left, right = "..." if first else "", "..." if first + width < len(text) else ""
+    kept = text[first + len(left) : first + width - len(right)]
+    return left + kept + right, first

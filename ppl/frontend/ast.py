@@ -116,9 +116,22 @@ class TupleLiteral(Node):
 
 
 Expr = Union[
-    IntLiteral, RealLiteral, ImaginaryLiteral, StringLiteral, Variable, Call, Binary, Unary, Transpose, Ternary,
-    Indexed, Projection, ArrayLiteral, RowVectorLiteral, TupleLiteral,
-]  # fmt: skip
+    IntLiteral,
+    RealLiteral,
+    ImaginaryLiteral,
+    StringLiteral,
+    Variable,
+    Call,
+    Binary,
+    Unary,
+    Transpose,
+    Ternary,
+    Indexed,
+    Projection,
+    ArrayLiteral,
+    RowVectorLiteral,
+    TupleLiteral,
+]
 
 
 # --- Indices -------------------------------------------------------------------------------------
@@ -154,7 +167,7 @@ class Bounds(Node):
 
 @dataclass(frozen=True, eq=False)
 class SizedType(Node):
-    """`array[dims] keyword<bounds>[sizes]`; `keyword` is int, real, complex, vector, simplex, cov_matrix, ..."""
+    """`array[dims] keyword<bounds>[sizes]`; `keyword` is int, real, vector, simplex, cov_matrix, ..."""
 
     keyword: str
     bounds: Bounds | None
@@ -309,9 +322,25 @@ class Reject(Node):
 
 
 Statement = Union[
-    Declaration, Assignment, Tilde, TargetIncrement, JacobianIncrement, CallStatement, For, ForEach, While, If,
-    Block, Profile, Return, Break, Continue, Skip, Print, Reject,
-]  # fmt: skip
+    Declaration,
+    Assignment,
+    Tilde,
+    TargetIncrement,
+    JacobianIncrement,
+    CallStatement,
+    For,
+    ForEach,
+    While,
+    If,
+    Block,
+    Profile,
+    Return,
+    Break,
+    Continue,
+    Skip,
+    Print,
+    Reject,
+]
 
 
 # --- Program -------------------------------------------------------------------------------------

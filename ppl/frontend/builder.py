@@ -15,26 +15,45 @@ from ppl.frontend import ast
 from ppl.source import Span
 
 LARGEST_INT = 2**31 - 1
+STATEMENTS = frozenset(
+    """
+    declaration assignment call_statement tilde target_increment jacobian_increment for for_each while if
+    return print reject profile
+    """.split()
+)
 # Calls that the grammar would take for a function of that name, and what is written today.
 REMOVED = {"increment_log_prob": "Write `target += value;`.", "get_lp": "Write `target()`."}
 
 
 class Builder:
-    """Builds one program; `place(start, end)` gives the Span between two offsets of its text."""
+    """Builds one program; `place(start, end)` gives the Span between two offsets of its text.
+
+    A statement that is refused becomes a Skip: its error goes to `errors` and its words to `lost`.
+    """
 
     def __init__(self, place: Callable[[int, int], Span]):
         self.place = place
+        self.errors: list[ModelError] = []
+        self.lost: set[str] = set()
 
     def build(self, tree: Tree[Token]) -> Any:
         """The node (or, for a rule that is part of a node, the value) of a tree."""
         children: list[Any] = []
-        for child in tree.children:  # a loop, since a comprehension would halve the depth that can be built
-            children.append(self.build(child) if isinstance(child, Tree) else child)
-        method = getattr(self, f"_{tree.data}", None)
-        if method is not None:
-            return method(tree.meta, *children)
-        node = getattr(ast, class_name(tree.data))
-        return node(self.span(tree.meta), *map(plain, children))
+        try:
+            # A loop, since a comprehension would halve the depth that can be built.
+            for child in tree.children:
+                children.append(self.build(child) if isinstance(child, Tree) else child)
+            method = getattr(self, f"_{tree.data}", None)
+            if method is not None:
+                return method(tree.meta, *children)
+            node = getattr(ast, class_name(tree.data))
+            return node(self.span(tree.meta), *map(plain, children))
+        except ModelError as error:
+            if tree.data not in STATEMENTS:
+                raise
+            self.errors.append(error)
+            self.lost.update(tree.scan_values(lambda token: isinstance(token, Token)))
+            return ast.Skip(self.span(tree.meta))
 
     def span(self, at: Meta | Token) -> Span:
         """Where a tree or token stands; an empty program stands at its start."""
@@ -102,9 +121,10 @@ class Builder:
     def _assignment(self, meta: Meta, target: ast.Expr, op: Token, value: ast.Expr) -> ast.Assignment:
         if not is_assignable(target):
             raise ModelError(
-                f"the left side of `{op}` is no variable; expected a name, with indices or without",
+                f"The left side of `{op}` is no variable; expected a name, with indices or without.",
                 target.span,
-                hint="Write `name = value;` or `name[index] = value;`; to compare, use `==`.",
+                "Write `name = value;` or `name[index] = value;`; to compare, use `==`.",
+                "PPL139",
             )
         return ast.Assignment(self.span(meta), target, str(op), value)
 
@@ -112,12 +132,10 @@ class Builder:
         if isinstance(call, ast.Call):
             return ast.CallStatement(self.span(meta), call)
         arrow = isinstance(call, ast.Binary) and call.op == "<" and is_negated(call.right)
+        if arrow:
+            raise ModelError("`<-` no longer assigns.", call.span, "Write `name = value;`.", "PPL137")
         raise ModelError(
-            "`<-` no longer assigns"
-            if arrow
-            else "an expression alone is no statement; expected `=`, `~` or a call",
-            call.span,
-            hint="Write `name = value;`." if arrow else None,
+            "An expression alone is no statement; expected `=`, `~` or a call.", call.span, code="PPL140"
         )
 
     def _tilde(
@@ -149,9 +167,10 @@ class Builder:
         number = digits.replace("_", "")
         if len(number.lstrip("0")) > 10 or int(number) > LARGEST_INT:
             raise ModelError(
-                f"the integer is larger than {LARGEST_INT}, the largest int",
+                f"The integer is larger than {LARGEST_INT}, the largest int.",
                 self.span(digits),
-                hint="Write a real number: add a decimal point.",
+                "Write a real number: add a decimal point.",
+                "PPL111",
             )
         return ast.IntLiteral(self.span(meta), int(number))
 
@@ -163,7 +182,9 @@ class Builder:
 
     def _call(self, meta: Meta, name: Token, *parts: Any) -> ast.Call:
         if name in REMOVED:
-            raise ModelError(f"`{name}` was removed from the language", self.span(name), REMOVED[name])
+            raise ModelError(
+                f"`{name}` was removed from the language.", self.span(name), REMOVED[name], "PPL138"
+            )
         match parts:
             case (first, Token(), rest):
                 return ast.Call(self.span(meta), str(name), (first, *rest), bar=True)
@@ -182,7 +203,7 @@ class Builder:
 
     def _projection(self, meta: Meta, base: ast.Expr, item: Token) -> ast.Projection:
         if isinstance(base, ast.RealLiteral | ast.IntLiteral):
-            raise ModelError("a number has one decimal point (.) only", self.span(meta))
+            raise ModelError("A number has one decimal point (.) only.", self.span(meta), code="PPL106")
         return ast.Projection(self.span(meta), base, int(item[1:]))
 
     def _array_literal(self, meta: Meta, *items: ast.Expr) -> ast.ArrayLiteral:

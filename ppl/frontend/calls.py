@@ -18,15 +18,15 @@ from ppl.stdlib.signatures import (
     match_pattern,
     parse_signature,
     promotes,
-)  # fmt: skip
+)
 from ppl.types import REAL, VOID, Int, Type
 
 DENSITY_SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf")
 CUMULATIVE_SUFFIXES = ("cdf", "lcdf", "lccdf")
 SOLVERS = frozenset(
     """
-    ode_rk45 ode_rk45_tol ode_adams ode_adams_tol ode_bdf ode_bdf_tol ode_ckrk ode_ckrk_tol ode_adjoint_tol_ctl
-    dae dae_tol solve_newton solve_newton_tol solve_powell solve_powell_tol algebra_solver
+    ode_rk45 ode_rk45_tol ode_adams ode_adams_tol ode_bdf ode_bdf_tol ode_ckrk ode_ckrk_tol
+    ode_adjoint_tol_ctl dae dae_tol solve_newton solve_newton_tol solve_powell solve_powell_tol algebra_solver
     algebra_solver_newton integrate_1d integrate_ode integrate_ode_rk45 integrate_ode_adams
     integrate_ode_bdf laplace_marginal laplace_marginal_tol
     """.split()
@@ -160,6 +160,7 @@ def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
     if e.name in SOLVERS:
         return c.refuse(messages.unsupported(f"`{e.name}`"), e.span)
     if not names_a_function(c, e.name):
+        c.refuse_once(e.name)
         return c.refuse(explain_name(c, e.name), e.span)
     user = [f.args for f in c.scope.functions.get(normalised(e.name), [])]
     available = signatures(library().get(e.name)) + [f"({messages.listed(a)})" for a in user]
@@ -245,6 +246,7 @@ def resolve_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> Called:
     names = [f"{s.distribution}_{suffix}" for suffix in ("lpmf", "lpdf")]
     known = [name for name in names if names_a_function(c, name)]
     if not known:
+        c.refuse_once(s.distribution)
         raise c.refuse(explain_distribution(c, s.distribution), s.name_span)
     for name in known:
         called = find_overload(c, name, args)

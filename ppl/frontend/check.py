@@ -1,32 +1,47 @@
 """The checker: types, levels, names and what each block allows, over a whole program."""
 
 from collections.abc import Sequence
-from typing import cast
+from pathlib import Path
 
-from ppl.errors import ModelError
+from ppl.errors import raise_errors
 from ppl.frontend import ast
 from ppl.frontend.facts import Check, Context, Facts
 from ppl.frontend.functions import check_functions
+from ppl.frontend.parser import read
 from ppl.frontend.scope import Block
 from ppl.frontend.statements import check_statements
+from ppl.source import SourceText
 
-MOST_ERRORS = 20
+
+def analyse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tuple[ast.Program, Facts]:
+    """The syntax tree of a program with what is known of it.
+
+    Raises:
+        ModelError: the first error by line, of syntax or meaning; its `others` are up to 19 more.
+    """
+    parsed = read(source, include_paths)
+    c = Check(Context(Block.FUNCTIONS), lost=set(parsed.lost), errors=list(parsed.errors))
+    if parsed.program is not None:
+        check_program(c, parsed.program)
+    raise_errors(c.errors)
+    assert parsed.program is not None
+    return parsed.program, c.facts
 
 
 def check(program: ast.Program) -> Facts:
-    """The facts of a correct program.
-
-    Raises:
-        ModelError: the first error by line; its `others` are up to 19 more.
-    """
+    """The facts of a correct program; raises ModelError as `analyse` does."""
     c = Check(Context(Block.FUNCTIONS))
+    check_program(c, program)
+    raise_errors(c.errors)
+    return c.facts
+
+
+def check_program(c: Check, program: ast.Program) -> None:
     blocks = program_blocks(program)
     c.later = global_names(blocks)
     check_functions(c, program.functions)
     for block, statements in blocks:
         check_block(c, block, statements)
-    raise_errors(c.errors)
-    return c.facts
 
 
 def program_blocks(p: ast.Program) -> Sequence[tuple[Block, Sequence[ast.Statement]]]:
@@ -60,10 +75,3 @@ def check_block(c: Check, block: Block, statements: Sequence[ast.Statement]) -> 
                 check_statements(c, statements)
         else:
             check_statements(c, statements, at_top=True)
-
-
-def raise_errors(errors: list[ModelError]) -> None:
-    if errors:
-        ordered = sorted(errors, key=lambda e: (e.line, e.column))[:MOST_ERRORS]
-        ordered[0].others = cast(tuple[ModelError, ...], tuple(ordered[1:]))
-        raise ordered[0]

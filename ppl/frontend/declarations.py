@@ -23,17 +23,30 @@ from ppl.types import (
     array_of,
     core,
     element_type,
-)  # fmt: skip
+)
 
 PLAIN: Mapping[str, Type] = {
-    "int": INT, "real": REAL, "vector": VECTOR, "row_vector": ROW_VECTOR, "matrix": MATRIX, "void": VOID,
-}  # fmt: skip
+    "int": INT,
+    "real": REAL,
+    "vector": VECTOR,
+    "row_vector": ROW_VECTOR,
+    "matrix": MATRIX,
+    "void": VOID,
+}
 CONSTRAINED: Mapping[str, Type] = {
-    "simplex": VECTOR, "unit_vector": VECTOR, "ordered": VECTOR, "positive_ordered": VECTOR,
-    "sum_to_zero_vector": VECTOR, "sum_to_zero_matrix": MATRIX, "cov_matrix": MATRIX, "corr_matrix": MATRIX,
-    "cholesky_factor_cov": MATRIX, "cholesky_factor_corr": MATRIX,
-    "row_stochastic_matrix": MATRIX, "column_stochastic_matrix": MATRIX,
-}  # fmt: skip
+    "simplex": VECTOR,
+    "unit_vector": VECTOR,
+    "ordered": VECTOR,
+    "positive_ordered": VECTOR,
+    "sum_to_zero_vector": VECTOR,
+    "sum_to_zero_matrix": MATRIX,
+    "cov_matrix": MATRIX,
+    "corr_matrix": MATRIX,
+    "cholesky_factor_cov": MATRIX,
+    "cholesky_factor_corr": MATRIX,
+    "row_stochastic_matrix": MATRIX,
+    "column_stochastic_matrix": MATRIX,
+}
 SQUARE = ("cov_matrix", "corr_matrix", "cholesky_factor_corr", "cholesky_factor_cov")
 """Types whose one size stands for both axes."""
 

@@ -25,7 +25,7 @@ from ppl.types import (
     array_dims,
     array_of,
     core,
-)  # fmt: skip
+)
 
 LARGEST_INT = 2**31 - 1
 
@@ -146,6 +146,7 @@ def find(c: Check, name: str, at: ast.Node) -> Symbol:
         raise c.refuse(messages.declared_later(name, *c.later[name]), at.span)
     if names_a_function(c, name):
         raise c.refuse(messages.function_as_value(name), at.span)
+    c.refuse_once(name)
     raise c.refuse(messages.undeclared(name, nearest(name, c.scope.visible())), at.span)
 
 

@@ -91,9 +91,17 @@ class Check:
     errors: list[ModelError] = field(default_factory=list)
     later: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Global names and where they will be declared, to explain a use that comes too early."""
+    lost: set[str] = field(default_factory=set)
+    """Words that an error has been reported about already: a name among them that is not known is no news."""
 
     def refuse(self, message: Message, span: Span) -> ModelError:
         return ModelError(message.text, span, message.hint, message.code)
+
+    def refuse_once(self, name: str) -> None:
+        """To be called before an unknown name is refused: each is refused once."""
+        if name in self.lost:
+            raise AlreadyReported
+        self.lost.add(name)
 
     @contextmanager
     def reporting(self) -> Iterator[None]:

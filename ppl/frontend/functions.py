@@ -16,6 +16,8 @@ def check_functions(c: Check, definitions: Sequence[ast.FunctionDef]) -> None:
     for f in definitions:
         with c.reporting():
             declare_function(c, f)
+        if f not in c.facts.functions:
+            c.lost.add(f.name)
     for f in definitions:
         with c.reporting():
             check_defined(c, f)
@@ -90,7 +92,8 @@ def check_body(c: Check, f: ast.FunctionDef) -> None:
             c.scope.declare(symbol)
         errors = len(c.errors)
         check_statement(c, f.body)
-        if function.returns != VOID and len(c.errors) == errors and not always_returns(f.body):
+        sound = len(c.errors) == errors and "return" not in c.lost
+        if sound and function.returns != VOID and not always_returns(f.body):
             raise c.refuse(messages.missing_return(f.name, function.returns), f.name_span)
 
 

@@ -30,10 +30,14 @@ class Line:
 class Expanded:
     """A program with its includes in place."""
 
-    def __init__(self, lines: Sequence[Line]):
+    def __init__(self, lines: Sequence[Line], text: str | None = None):
         self.lines = lines
-        self.text = "".join(line.text for line in lines)
+        self.text = "".join(line.text for line in lines) if text is None else text
         self.starts = list(accumulate((len(line.text) for line in lines[:-1]), initial=0))
+
+    def with_text(self, text: str) -> "Expanded":
+        """Another text at the same places: the one to go on with after an error."""
+        return Expanded(self.lines, text)
 
     def span(self, start: int, end: int) -> Span:
         """The Span of the text between two offsets; what runs over into another file ends with its line."""
@@ -69,7 +73,9 @@ def expanded(
         at = Expanded(list(lines_between(source, 0, len(source.text)))).span(match.start(), match.end())
         included = read(name, at, paths)
         if any(included.name == outer.name for outer in within):
-            raise ModelError(f"`{name}` includes itself", at, hint="Take the file out of its own includes.")
+            raise ModelError(
+                f"`{name}` includes itself.", at, "Take the file out of its own includes.", "PPL181"
+            )
         yield from expanded(included, paths, (*within, included))
         done = match.end()
     yield from lines_between(source, done, len(source.text))
@@ -93,10 +99,13 @@ def read(name: str, at: Span, paths: Sequence[str | Path]) -> SourceText:
             try:
                 return SourceText(file.read_text("utf-8"), str(file))
             except (OSError, UnicodeDecodeError) as trouble:
-                raise ModelError(f"`{file}` cannot be read as UTF-8 text: {trouble}", at) from None
+                raise ModelError(
+                    f"`{file}` cannot be read as UTF-8 text: {trouble}.", at, code="PPL182"
+                ) from None
     where = ", ".join(map(str, folders))
     raise ModelError(
-        f"there is no file `{name}` to include" + (f"; looked in {where}" if where else ""),
+        f"There is no file `{name}` to include" + (f"; looked in {where}." if where else "."),
         at,
-        hint=None if where else "A program given as text has no folder of its own: give include paths.",
+        None if where else "A program given as text has no folder of its own: give include paths.",
+        "PPL180",
     )

@@ -83,8 +83,11 @@ def not_assignable() -> Message:
 def conversion(wanted: Type, found: Type) -> str | None:
     """The function that turns one type into another, where there is one."""
     by_name = {
-        "vector": "to_vector", "row_vector": "to_row_vector", "array[] real": "to_array_1d", "matrix": "to_matrix",
-    }  # fmt: skip
+        "vector": "to_vector",
+        "row_vector": "to_row_vector",
+        "array[] real": "to_array_1d",
+        "matrix": "to_matrix",
+    }
     if (str(wanted), str(found)) == ("int", "real"):
         return "An int variable holds integers only: declare it `real`, or use an integer value."
     convertible = {"vector", "row_vector", "array[] real", "array[] int", "matrix"}
@@ -274,8 +277,11 @@ def function_is_no_distribution(name: str) -> Message:
 
 
 def suffix_in_tilde(name: str, base: str) -> Message:
-    return Message("PPL602", f"After `~` stands the distribution's name alone, without the suffix of `{name}`.",
-                   f"Write `~ {base}(...)`.")  # fmt: skip
+    return Message(
+        "PPL602",
+        f"After `~` stands the distribution's name alone, without the suffix of `{name}`.",
+        f"Write `~ {base}(...)`.",
+    )
 
 
 def wrong_suffix(name: str, right: str, kind: str) -> Message:
@@ -379,7 +385,8 @@ def return_type(wanted: Type, found: Type) -> Message:
 def return_in_void() -> Message:
     return Message(
         "PPL806",
-        "Here nothing can be returned: a value is returned only by a function with a return type (this one is void).",
+        "Here nothing can be returned: a value is returned only by a function with a return type "
+        "(this one is void).",
     )
 
 

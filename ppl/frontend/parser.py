@@ -1,33 +1,96 @@
 """Program text -> AST: includes, Lark's LALR tables, then the builder."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+from lark import Token, Tree
 from lark.exceptions import UnexpectedInput
 
-from ppl.errors import ModelError
+from ppl.errors import MOST_ERRORS, ModelError, raise_errors
 from ppl.frontend import ast
 from ppl.frontend.builder import Builder
-from ppl.frontend.include import expand
-from ppl.frontend.syntax_errors import syntax_error
+from ppl.frontend.include import Expanded, expand
+from ppl.frontend.recovery import mend
+from ppl.frontend.syntax_errors import explain, stopped
+from ppl.frontend.syntax_stop import without_comments
 from ppl.frontend.tables import parser
 from ppl.source import SourceText
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What could be read of a program: None for a text that nothing could be made of.
+
+    `lost` are the words in the parts that were passed over.
+    """
+
+    program: ast.Program | None
+    errors: tuple[ModelError, ...] = ()
+    lost: frozenset[str] = frozenset()
 
 
 def parse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> ast.Program:
     """The syntax tree of a program.
 
-    Raises ModelError at the first place where the text is not of the language.
+    Raises ModelError at every place where the text is not of the language.
 
     Example:
         >>> parse(SourceText("parameters { real mu; }")).parameters[0].name
         'mu'
     """
+    parsed = read(source, include_paths)
+    raise_errors(parsed.errors)
+    assert parsed.program is not None
+    return parsed.program
+
+
+def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed:
+    """The syntax tree and the syntax errors; raises ModelError only where an include cannot be read."""
     text = expand(source, include_paths)
     try:
-        program: ast.Program = Builder(text.span).build(parser().parse(text.text))
+        return build(text, parser().parse(text.text))
     except UnexpectedInput as error:
-        raise syntax_error(text, error) from None
+        return read_on(text, error)
     except RecursionError:
-        raise ModelError("an expression or statement is nested too deeply", text.span(0, 1)) from None
-    return program
+        return Parsed(None, (too_deep(text),))
+
+
+def build(text: Expanded, tree: Tree[Token]) -> Parsed:
+    builder = Builder(text.span)
+    program: ast.Program = builder.build(tree)
+    return Parsed(program, tuple(builder.errors), frozenset(builder.lost))
+
+
+def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
+    """Mend and parse again until the text is right, or cannot be mended, or enough has been said."""
+    errors: list[ModelError] = []
+    lost: frozenset[str] = frozenset()
+    reached = -1
+    while len(errors) < MOST_ERRORS:
+        stop = stopped(text, error)
+        explained, rule = explain(stop)
+        if stop.offset > reached:
+            errors.append(explained)
+        mended = mend(stop, rule) if stop.offset >= reached else None
+        if mended is None or mended.text == text.text:
+            break
+        reached, lost = stop.offset, lost | mended.lost
+        text = text.with_text(without_comments(mended.text))
+        try:
+            built = build(text, parser().parse(text.text))
+            return Parsed(built.program, (*errors, *built.errors), lost | built.lost)
+        except UnexpectedInput as next_error:
+            error = next_error
+        except RecursionError:
+            break
+    return Parsed(None, tuple(errors), lost)
+
+
+def too_deep(text: Expanded) -> ModelError:
+    return ModelError(
+        "An expression or statement is nested too deeply.",
+        text.span(0, 1),
+        "Give parts of it a name of their own.",
+        "PPL190",
+    )

@@ -9,7 +9,7 @@ from ppl.frontend.calls import (
     resolve_call,
     resolve_tilde,
     resolve_truncation,
-)  # fmt: skip
+)
 from ppl.frontend.declarations import assignable, check_declaration
 from ppl.frontend.expressions import check_condition, check_expr, find
 from ppl.frontend.facts import Check

@@ -4,24 +4,31 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 
 from ppl.errors import ModelError
 from ppl.frontend.include import Expanded
-from ppl.frontend.syntax_rules import RULES, Rule
+from ppl.frontend.syntax_rules import Rule
 from ppl.frontend.syntax_stop import Stop
+from ppl.frontend.syntax_table import RULES
 
 
-def syntax_error(program: Expanded, error: UnexpectedInput) -> ModelError:
-    """The ModelError for what Lark found unexpected."""
+def stopped(program: Expanded, error: UnexpectedInput) -> Stop:
+    """Where Lark found something unexpected."""
     offset = error.pos_in_stream
     if offset is None or (isinstance(error, UnexpectedToken) and error.token.type == "$END"):
         offset = len(program.text)
     accepts: set[str] = error.interactive_parser.accepts()  # type: ignore[no-untyped-call]
-    return explain(Stop(program, offset, frozenset(accepts)))
+    return Stop(program, offset, frozenset(accepts))
 
 
-def explain(stop: Stop) -> ModelError:
+def explain(stop: Stop) -> tuple[ModelError, Rule]:
     """The sentence of the first rule that recognises the place, with its span."""
     rule, words = next((rule, words) for rule in RULES if (words := rule.recognise(stop)))
-    message, hint = rule.message.format_map(words), rule.hint.format_map(words)
-    return ModelError(message, stop.program.span(*stretch(rule, stop, words)), hint or None)
+    message, hint = sentence(rule.message.format_map(words)), rule.hint.format_map(words)
+    span = stop.program.span(*stretch(rule, stop, words))
+    return ModelError(message, span, hint or None, rule.code), rule
+
+
+def sentence(text: str) -> str:
+    """With a capital and a full stop, unless it begins or ends otherwise."""
+    return text[0].upper() + text[1:] + ("" if text.endswith("?") else ".")
 
 
 def stretch(rule: Rule, stop: Stop, words: dict[str, str]) -> tuple[int, int]:

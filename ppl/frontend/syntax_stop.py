@@ -134,3 +134,10 @@ def blanked(text: str) -> str:
         return re.sub(r"[^\n]", fill, match.group())
 
     return COMMENT_OR_STRING.sub(blank, text)
+
+
+def without_comments(text: str) -> str:
+    """The text with comments as blanks, of the same length."""
+    return COMMENT_OR_STRING.sub(
+        lambda match: match.group() if match.group()[0] == '"' else re.sub(r"[^\n]", " ", match.group()), text
+    )

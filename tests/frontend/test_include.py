@@ -51,7 +51,7 @@ def test_an_error_is_placed_in_the_included_file(tmp_path: Path) -> None:
     (tmp_path / "part.stan").write_text("// two\nreal mu\n")
     with pytest.raises(ModelError) as caught:
         parse(source(tmp_path / "m.model", "parameters {\n#include part.stan\n}\n"))
-    assert str(caught.value).startswith(f"{tmp_path / 'part.stan'}:2:8\n    2 | real mu\n")
+    assert str(caught.value).startswith(f"{tmp_path / 'part.stan'}:2:8: error PPL173\n    2 | real mu\n")
 
 
 def test_cycles_are_refused(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from ppl.errors import ModelError
 from ppl.frontend import syntax_errors
 from ppl.frontend.parser import parse
-from ppl.frontend.syntax_rules import RULES
+from ppl.frontend.syntax_table import RULES
 from ppl.source import SourceText
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "bad_syntax"

@@ -1,0 +1,299 @@
+"""The sentences for syntax errors, one rule each: where it applies, what is said, what is advised."""
+
+from ppl.frontend.syntax_rules import (
+    BLOCK,
+    BLOCKS,
+    BOUNDS,
+    CONSTRAINED,
+    NAME,
+    ONE_SIZE,
+    OPEN_BOUND,
+    SCALAR,
+    STATEMENT,
+    TWO_SIZES,
+    TYPE,
+    Rule,
+    adjacent,
+    declares_only,
+    ended,
+    finished,
+    names,
+    only,
+    outside,
+    signature,
+    statements,
+    unclosed,
+    values,
+    written,
+)
+from ppl.frontend.syntax_stop import CLOSING
+
+# The first rule that recognises the place is taken, so the particular ones stand before the general ones.
+RULES: tuple[Rule, ...] = (
+    # Characters and words that are right nowhere.
+    Rule("PPL101", "the comment of line {line} is never closed; expected `*/`", found=r"/\*", at="end"),
+    Rule(
+        "PPL101", "the comment of line {line} is never closed; expected `*/`",
+        found=r"\*", before="/", at="end",
+    ),
+    Rule(
+        "PPL102", 'the string is not closed; expected `"` before the end of the line',
+        found=r'"[^"\n]*(\n|\Z)',
+    ),
+    Rule("PPL103", "`#` starts no comment", "Write `// comment`, or `#include \"file\"`.", found="#"),
+    Rule("PPL104", "there is no operator `**`", "A power is written `x ^ 2`.", found=r"\*", before=r"\*"),
+    Rule(
+        "PPL104", "there is no operator `{previous}{previous}`", "Write `i {previous}= 1;`.",
+        found=r"[;)]", before=r"\+\s*\+|-\s*-",
+    ),
+    Rule("PPL104", "there is no operator `:=`", "Write `name = value;`.", found=":="),
+    Rule("PPL104", "there is no operator `&`", "Logical and is written `a && b`.", found=r"&(?!&)"),
+    Rule(
+        "PPL105", "a name holds letters, digits and underscores; found `.`", "Write `{head}_{tail}`.",
+        found=r"\.(?P<tail>[A-Za-z]\w*)", before=rf"(?P<head>{NAME})",
+    ),
+    Rule(
+        "PPL106", "the exponent `{tail}` of `{head}{tail}` has no digits", "Write `1e-3` or `2.5e6`.",
+        found=r"(?P<tail>[eE][+-]?)(?![\w.])", before=r"(?P<head>\b[\d.]+)", when=adjacent,
+    ),
+    Rule(
+        "PPL106", "`{head}{tail}` is neither a number nor a name",
+        "A name starts with a letter; a product needs its `*`.",
+        found=r"(?P<tail>[A-Za-z_]\w*)", before=r"(?P<head>\b\d[\d.]*)", when=adjacent,
+    ),
+    Rule(
+        "PPL107", "a name starts with a letter; found `{bad}`", "Put a letter first.",
+        found=r"(?P<bad>[\d_]\w*)", when=names,
+    ),
+    Rule(
+        "PPL107", "the name `{bad}` ends in two underscores, which is reserved", "Choose another name.",
+        found=rf"(?P<bad>{NAME}(?<=__)\b)",
+    ),
+    Rule(
+        "PPL109", "`{bad}` is no value", "Write `1` for true, `0` for false.",
+        found=r"(?P<bad>true|false)\b", when=values,
+    ),
+    Rule("PPL110", "the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
+
+    # Between blocks.
+    Rule("PPL120", "`{{` expected after `{previous}`, found {found}", when=only("LBRACE"), repair="{"),
+    Rule(
+        "PPL121", "`transformed` of what? Expected `transformed data` or `transformed parameters`",
+        found=r"transformed\s*\{", when=outside,
+    ),
+    Rule(
+        "PPL122", "a second block `{name}`; each block is written once", "Move its lines into the first one.",
+        found=BLOCK, when=lambda stop: outside(stop) and written(stop),
+    ),
+    Rule(
+        "PPL123", "the block `{name}` comes too late", f"Blocks stand in this order: {', '.join(BLOCKS)}.",
+        found=BLOCK, when=outside,
+    ),
+    Rule(
+        "PPL124", "`}}` closes nothing; expected a block or the end of the program",
+        "Take it out, or look for a missing `{{` above.",
+        found=r"\}", when=outside,
+    ),
+    Rule(
+        "PPL121", "there is no block `{name}`", "{advice}",
+        found=r"(?P<name>(\w+\s+(?=quant|data|param))?[A-Za-z]\w*)\s*\{", when=outside,
+    ),
+    Rule(
+        "PPL125", "{found} stands outside every block; expected {expected}",
+        "Declarations and statements stand in a block, as in `model {{ ... }}`.",
+        found=r"\S", when=outside,
+    ),
+    Rule(
+        "PPL126", "`{close}` is missing: the {opened} is still open where the next block begins",
+        found=BLOCK + r"\s*\{", repair="}",
+    ),
+    Rule(
+        "PPL126", "the program ends inside the block `{block}`; expected `}}` to close the {opened}",
+        found=r"\Z", when=lambda stop: "RBRACE" in stop.accepts, repair="}",
+    ),
+
+    # Control.
+    Rule(
+        "PPL130", "`(` expected after `{word}`, found {found}",
+        before=r"\b(?P<word>if|while|for|print|reject|fatal_error|profile)", when=only("LPAR"),
+    ),
+    Rule(
+        "PPL131",
+        "the variable of a `for` loop is declared by the loop, and always an int", "Write `for (i in 1:N)`.",
+        found=TYPE, before=r"\bfor\s*\(",
+    ),
+    Rule(
+        "PPL131", "`in` expected after the loop variable, found {found}", "Write `for ({name} in 1:N)`.",
+        before=rf"\bfor\s*\(\s*(?P<name>{NAME})", when=only("_IN"),
+    ),
+    Rule(
+        "PPL132", "`else` has no `if` before it", "An `if` with several statements needs braces around them.",
+        found=r"else\b", when=statements,
+    ),
+    Rule(
+        "PPL133", "`target` is added to, not assigned", "Write `target += value;`.",
+        found="=|<-|~", before=r"\btarget",
+    ),
+    Rule(
+        "PPL134", "`=` assigns; found in an expression", "A comparison is written `{left} == ...`.",
+        found="=", before=rf"(?P<left>{NAME}|[\w)\]]+)",
+        when=lambda stop: stop.innermost == "(" and finished(stop),
+    ),
+    Rule(
+        "PPL135", "`{word}` needs something to print", 'Write `{word}("x is ", x);`.',
+        found=r"\)", before=r"\b(?P<word>print|reject|fatal_error)\s*\(",
+    ),
+    Rule(
+        "PPL136", "a string can only be printed; found {found}",
+        "Strings stand in `print`, `reject` and `fatal_error`.",
+        found='"', when=values,
+    ),
+
+    # Types in a function's signature.
+    Rule(
+        "PPL141",
+        "an array in a function's signature is written before its type", "Write `array{empty} {word}`.",
+        found=r"(?P<empty>\[\s*,*\s*\])", before=rf"(?P<word>{TYPE})", when=signature,
+    ),
+    Rule(
+        "PPL142",
+        "`{word}` has no size in a function's signature; found `[`", "Write `{word}`, or `array[] {word}`.",
+        found=r"\[", before=rf"(?P<word>{TYPE})", when=signature,
+    ),
+    Rule(
+        "PPL143", "`{word}` has no constraint in a function's signature; found `<`", "Write `{word}`.",
+        found="<", before=rf"(?P<word>{TYPE})", when=signature,
+    ),
+
+    # Declarations.
+    Rule(
+        "PPL150", "`array` needs its sizes: `[` expected, found {found}", "Write `array[N] real y;`.",
+        before=r"\barray", when=only("LSQB"),
+    ),
+    Rule(
+        "PPL151", "`{name}[{sizes}]` is the removed form of an array declaration",
+        "Write `array[{sizes}] {word} {name};`.",
+        found=r"\[(?P<sizes>[^\];]*)\]?",
+        before=rf"(?P<word>{TYPE}{BOUNDS}(?:\s*\[[^\]]*\])?)\s+(?P<name>{NAME})",
+    ),
+    Rule(
+        "PPL152",
+        "`{word}` has no size; found `[`", "Write `array[{sizes}] {word} x;`, or `vector[{sizes}] x;`.",
+        found=r"\[(?P<sizes>[^\];]*)", before=rf"(?P<word>{SCALAR}){BOUNDS}", when=names,
+    ),
+    Rule(
+        "PPL155", "`{word}` has its own constraint and takes no bounds; expected `[`, found `<`",
+        found="<", before=rf"(?P<word>{CONSTRAINED})",
+    ),
+    Rule(
+        "PPL156", "a local variable takes no constraint; found `<` after `{word}`",
+        "Only top-level variables are constrained.",
+        found="<", before=rf"(?P<word>{TYPE})",
+    ),
+    Rule(
+        "PPL108", "`{bad}` is a reserved word, so it cannot be a name", "Choose another name.",
+        found=rf"(?P<bad>{NAME})", when=names,
+    ),
+    Rule(
+        "PPL156",
+        "a local variable takes no constraint; found `{word}`", "Declare a vector or a matrix here.",
+        found=rf"(?P<word>{CONSTRAINED})", when=statements,
+    ),
+    Rule(
+        "PPL153", "`{word}` needs its size: `[` expected, found {found}", "Write `{word}[N]`.",
+        before=rf"(?P<word>{ONE_SIZE}){BOUNDS}", when=only("LSQB", "LESS"),
+    ),
+    Rule(
+        "PPL153", "`{word}` needs its sizes: `[` expected, found {found}", "Write `{word}[M, N]`.",
+        before=rf"(?P<word>{TWO_SIZES}){BOUNDS}", when=only("LSQB", "LESS"),
+    ),
+    Rule(
+        "PPL154",
+        "`{word}` takes two sizes, its rows and columns; `,` expected before `]`", "Write `{word}[M, N]`.",
+        found=r"\]", before=rf"(?P<word>{TWO_SIZES}){BOUNDS}\s*\[[^\],;]*",
+    ),
+    Rule(
+        "PPL154",
+        "`{word}` takes one size: `]` expected, found `,`", "For an array write `array[M] {word}[N] x;`.",
+        found=",", before=rf"(?P<word>{ONE_SIZE}){BOUNDS}\s*\[[^\],;]*",
+    ),
+    Rule(
+        "PPL157", "{found} is no bound here; expected {expected}",
+        "Bounds are `<lower=a, upper=b>` or `<offset=m, multiplier=s>`.",
+        when=only("LOWER", "UPPER", "OFFSET", "MULTIPLIER"),
+    ),
+    Rule(
+        "PPL158", "`,` expected between two bounds, found {found}",
+        found=r"(lower|upper|offset|multiplier)\b", before=OPEN_BOUND,
+    ),
+    Rule(
+        "PPL158",
+        "a bound holds no comparison and no logical operator; found {found}", "Put it in parentheses.",
+        found=r"[<>=!]=|<|&&|\|\||\?", before=OPEN_BOUND,
+    ),
+    Rule(
+        "PPL158", "`>` expected to close the constraint, found {found}",
+        before=OPEN_BOUND, when=lambda stop: "GREATER" in stop.accepts and "LESS" not in stop.accepts,
+    ),
+    Rule(
+        "PPL159", "`{name}` is given no value here: the block `{block}` only declares; found `=`",
+        "Define it in the block `transformed {block}`.",
+        found="=", before=rf"(?P<name>{NAME})", when=lambda stop: stop.block in ("data", "parameters"),
+    ),
+    Rule(
+        "PPL160", "`{word}` is no type", "{advice}",
+        found=rf"(?P<word>{NAME})(?=\s*(<[^>;]*>\s*)?(\[[^\];]*\]\s*)?{NAME}\s*[;,=()\[])",
+        when=lambda stop: declares_only(stop) or stop.signature,
+    ),
+    Rule(
+        "PPL160", "`{word}` is no type", "{advice}",
+        found=rf"{NAME}\s*[;,=\[]", before=rf"[;{{}}]\s*(?P<word>{NAME})(?:\s*<[^>;]*>)?(?:\s*\[[^\];]*\])?",
+        when=lambda stop: not stop.newline, at="word",
+    ),
+    Rule(
+        "PPL160", "`{bad}` has no type", "Write for instance `real {bad}`.",
+        found=rf"(?P<bad>{NAME})", when=lambda stop: stop.signature and "REAL" in stop.accepts,
+    ),
+    Rule(
+        "PPL161",
+        "the block `{block}` holds declarations only; found {found}", "Statements belong in the model block.",
+        found=r"\S", when=declares_only,
+    ),
+
+    # Brackets, semicolons, operands.
+    Rule(
+        "PPL162", "`,` expected before `]`: a truncation is `T[lower, upper]`, and either side may be empty",
+        "For a lower bound alone write `T[{bound}, ]`.",
+        found=r"\]", before=r"\bT\s*\[(?P<bound>[^\],;]*)", when=lambda stop: "COMMA" in stop.accepts,
+    ),
+    Rule(
+        "PPL170",
+        "an expression is missing between `,` and {found}", "Take the comma out, or write the expression.",
+        found=r"[)\]}]", before=",", when=values,
+    ),
+    Rule(
+        "PPL171", "`{close}` expected: the {opened} is not closed; found {found}",
+        found=r"[;{}]|\Z", when=unclosed,
+    ),
+    Rule(
+        "PPL171", "`{close}` expected: the {opened} is not closed",
+        found=STATEMENT, when=lambda stop: unclosed(stop) and stop.newline, at="gap",
+    ),
+    Rule(
+        "PPL172",
+        "{found} closes nothing that is open", "Take it out, or look for a missing `(` or `[` before.",
+        found=r"[)\]]", when=lambda stop: CLOSING.get(stop.innermost) != stop.found,
+    ),
+    Rule("PPL173", "`;` expected at the end of the statement", when=ended, at="gap", repair=";"),
+    Rule(
+        "PPL174", "an operator, `,` or `{end}` is missing between `{previous}` and {found}",
+        "A product is written `2 * x`.",
+        found=r'[\w("]|\.\d', before=r"[\w)\]'\".]", when=finished,
+    ),
+    Rule(
+        "PPL170", "an expression is expected after `{previous}`, found {found}",
+        when=lambda stop: values(stop) and not statements(stop),
+    ),
+    Rule("PPL175", "a name is expected after `{previous}`, found {found}", when=only("IDENTIFIER")),
+    Rule("PPL176", "found {found}; expected {expected}"),
+)  # fmt: skip
