@@ -16,6 +16,7 @@ from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.steps.step_rule import StepRule
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, StoppingRule
+from ppl.inference.subsampling import ALL_ROWS, RowChoice
 from ppl.inference.target import Array, Target
 
 
@@ -32,6 +33,7 @@ class Algorithm:
     grad_samples: int
     elbo_samples: int
     eval_elbo: int
+    rows: RowChoice = ALL_ROWS
 
 
 class TracePoint(NamedTuple):
@@ -43,7 +45,10 @@ class TracePoint(NamedTuple):
 
 
 class Run(NamedTuple):
-    """The whole state of a run between two iterations: `params` is where it stands, `average` its answer."""
+    """The whole state of a run between two iterations: `params` is where it stands, `average` its answer.
+
+    `bounds` is the sum of the instantaneous bounds since the last checkpoint.
+    """
 
     iteration: int
     params: Array
@@ -55,6 +60,7 @@ class Run(NamedTuple):
     best_elbo: float
     best: Array
     dropped: int
+    bounds: float = 0.0
 
 
 def begin(algorithm: Algorithm, params: Array) -> Run:
@@ -64,11 +70,12 @@ def begin(algorithm: Algorithm, params: Array) -> Run:
 
 
 def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator) -> Run:
-    """One iteration: estimate the gradient and step.
+    """One iteration: estimate the gradient, on the rows whose turn it is, and step.
 
     Raises InferenceError when no gradient can be had or the step leaves the real numbers.
     """
-    estimate = algorithm.estimator(target, algorithm.family, run.params, algorithm.grad_samples, rng)
+    family, on_rows = algorithm.family, algorithm.rows.view(target, run.iteration)
+    estimate = algorithm.estimator(on_rows, family, run.params, algorithm.grad_samples, rng)
     params, step_state = algorithm.step_rule.step(run.step_state, run.params, estimate.gradient)
     if not np.isfinite(params).all():
         raise InferenceError("the step led to parameters that are not finite")
@@ -80,6 +87,7 @@ def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Gener
         gradient=estimate.gradient,
         step_state=step_state,
         dropped=run.dropped + estimate.dropped,
+        bounds=run.bounds + estimate.log_density + family.entropy(run.params),
     )
 
 
@@ -119,12 +127,14 @@ def _check(
 ) -> tuple[Run, Reading]:
     """Estimate the ELBO and ask the stopping rule."""
     elbo = estimate_elbo(target, algorithm.family, run.average, algorithm.elbo_samples, rng)
-    checkpoint = Checkpoint(run.iteration, elbo.value, run.average, run.gradient)
+    bound = run.bounds / algorithm.eval_elbo
+    checkpoint = Checkpoint(run.iteration, elbo.value, run.average, run.gradient, run.params, bound)
     state, reading = algorithm.stopping.update(run.stopping_state, checkpoint)
     run = run._replace(
         stopping_state=state,
         trace=(*run.trace, TracePoint(run.iteration, perf_counter() - began, elbo.value)),
         dropped=run.dropped + elbo.dropped,
+        bounds=0.0,
     )
     if elbo.value > run.best_elbo:
         run = run._replace(best_elbo=elbo.value, best=run.average)

@@ -11,9 +11,9 @@ from ppl.inference.families.mean_field import MeanField
 
 FAMILIES: dict[str, Callable[[int], Family]] = {
     "meanfield": MeanField,
-    "diagonal": Diagonal,
     "fullrank": FullRank,
     "lowrank": LowRank.of,
+    "diagonal": Diagonal,
 }
 
 

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,7 @@ class Fixed:
 
     def update(self, state: None, checkpoint: Checkpoint) -> tuple[None, Reading]:
         if not math.isfinite(checkpoint.elbo):
-            reason = f"the ELBO is {checkpoint.elbo} at iteration {checkpoint.iteration}"
-            return None, Reading(outcome=Outcome(Ending.DIVERGED, reason))
+            return None, not_finite(checkpoint)
         if checkpoint.iteration >= self.iterations:
             return None, Reading(
                 outcome=Outcome(Ending.COMPLETED, f"all {self.iterations} iterations were run")

@@ -6,7 +6,7 @@ from statistics import fmean, median
 from typing import NamedTuple
 
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.stopping.stopping_rule import Checkpoint, Reading
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
 
 DIVERGING_AFTER = 10
 DIVERGING_ABOVE = 0.5
@@ -43,8 +43,7 @@ class RelativeElbo:
     def update(self, state: RelativeElboState, checkpoint: Checkpoint) -> tuple[RelativeElboState, Reading]:
         elbo = checkpoint.elbo
         if not math.isfinite(elbo):
-            outcome = Outcome(Ending.DIVERGED, f"the ELBO is {elbo} at iteration {checkpoint.iteration}")
-            return state, Reading(outcome=outcome)
+            return state, not_finite(checkpoint)
         deltas = state.deltas
         if state.seen:
             deltas = (*deltas, _relative_change(state.previous, elbo))[-self.window :]

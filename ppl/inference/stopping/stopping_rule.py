@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from ppl.inference.outcome import Outcome
+from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.target import Array
 
 State = TypeVar("State")
@@ -12,12 +12,19 @@ State = TypeVar("State")
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a rule may look at, every eval_elbo iterations."""
+    """What a rule may look at, every eval_elbo iterations.
+
+    `params` (size,) is the answer so far and `elbo` its ELBO; `iterate` (size,) is where the path stands and
+    `gradient` the estimate that led there. `bound` is the mean of the instantaneous bounds (one estimate of
+    the ELBO an iteration, from the draws of its gradient) since the last checkpoint.
+    """
 
     iteration: int
     elbo: float
     params: Array
     gradient: Array
+    iterate: Array
+    bound: float
 
 
 @dataclass(frozen=True)
@@ -40,3 +47,9 @@ class StoppingRule(Protocol[State]):
     def update(self, state: State, checkpoint: Checkpoint) -> tuple[State, Reading]:
         """Look at the next checkpoint."""
         ...
+
+
+def not_finite(checkpoint: Checkpoint) -> Reading:
+    """The reading with which every rule ends a run whose ELBO is not finite."""
+    reason = f"the ELBO is {checkpoint.elbo} at iteration {checkpoint.iteration}"
+    return Reading(outcome=Outcome(Ending.DIVERGED, reason))

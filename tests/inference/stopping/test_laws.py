@@ -7,21 +7,35 @@ import pytest
 
 from ppl.inference.outcome import Ending
 from ppl.inference.stopping import STOPPING
+from ppl.inference.stopping.gradient_norm import GradientNorm
+from ppl.inference.stopping.iterate_rhat import IterateRhat
 from ppl.inference.stopping.relative_elbo import RelativeElbo
+from ppl.inference.stopping.rolling_bound import RollingBound
 from ppl.inference.stopping.stopping_rule import Checkpoint
 
 ITERATIONS, EVERY = 10_000, 100
 
 
-def readings(rule, elbos):
-    """What the rule says at each ELBO until it stops."""
+def checkpoint(k, elbo, at=0.0, slope=0.0):
+    """The k-th checkpoint: an ELBO, and one parameter with its gradient."""
+    where = np.array([at])
+    return Checkpoint(k * EVERY, elbo, where, np.array([slope]), where, elbo)
+
+
+def heard(rule, checkpoints):
+    """What the rule says at each checkpoint until it stops."""
     state, said = rule.init(), []
-    for k, elbo in enumerate(elbos, start=1):
-        state, reading = rule.update(state, Checkpoint(k * EVERY, elbo, np.zeros(1), np.zeros(1)))
+    for each in checkpoints:
+        state, reading = rule.update(state, each)
         said.append(reading)
         if reading.outcome:
             break
     return said
+
+
+def readings(rule, elbos):
+    """What the rule says of ELBOs while the path stands still."""
+    return heard(rule, [checkpoint(k, elbo) for k, elbo in enumerate(elbos, start=1)])
 
 
 @pytest.fixture(params=STOPPING)
@@ -34,8 +48,8 @@ def test_stops_on_a_flat_trace(rule):
 
 
 def test_does_not_stop_while_the_elbo_rises(rule):
-    rising = [-1e9 * 0.7**k for k in range(ITERATIONS // EVERY - 1)]
-    assert all(reading.outcome is None for reading in readings(rule, rising))
+    climb = [checkpoint(k, -1e9 * 0.8**k, 0.3 * k, 1.0) for k in range(1, ITERATIONS // EVERY)]
+    assert all(reading.outcome is None for reading in heard(rule, climb))
 
 
 @pytest.mark.parametrize("bad", [math.nan, -math.inf, math.inf])
@@ -47,10 +61,9 @@ def test_an_elbo_that_is_not_finite_is_said(rule, bad):
 
 def test_is_pure(rule):
     state = rule.init()
-    checkpoint = Checkpoint(EVERY, -3.0, np.zeros(1), np.zeros(1))
-    assert rule.update(state, checkpoint) == rule.update(state, checkpoint) or math.isnan(
-        rule.update(state, checkpoint)[1].delta_mean
-    )
+    one, two = (rule.update(state, checkpoint(1, -3.0)) for _ in range(2))
+    assert repr(one) == repr(two)
+    assert repr(rule.init()) == repr(state)
 
 
 def test_relative_elbo_window_is_a_tenth_of_the_checkpoints_and_at_least_two():
@@ -85,3 +98,53 @@ def test_relative_elbo_survives_an_elbo_of_zero():
 
 def test_relative_elbo_warns_of_divergence():
     assert "diverging" in readings(RelativeElbo(0.01, 10), [(-3.0) ** k for k in range(12)])[-1].note
+
+
+def noisy(n, level=-50.0, slope=0.0, shift=0.0, seed=0):
+    """Checkpoints whose bound has noise of sd 1, whose ELBO and parameter drift by `slope` a checkpoint."""
+    noise = np.random.default_rng(seed).normal(size=n)
+    return [checkpoint(k, shift + level + slope * k + e, slope * k + 0.1 * e) for k, e in enumerate(noise, 1)]
+
+
+def stopped_at(rule, checkpoints):
+    said = heard(rule, checkpoints)
+    return len(said) if said[-1].outcome else None
+
+
+def test_rolling_bound_has_a_window_of_200_iterations():
+    assert RollingBound.over(10_000, 10, 0.01).window == 20
+    assert RollingBound.over(10_000, 1, 0.01).window == 200
+    assert RollingBound.over(10_000, 100, 0.01).window == 4
+
+
+def test_rolling_bound_waits_for_two_windows_and_compares_them():
+    rule = RollingBound(0.01, 20)
+    assert stopped_at(rule, [checkpoint(k, -5.0) for k in range(60)]) == 40
+    assert stopped_at(rule, noisy(400, slope=0.2)) is None
+    assert stopped_at(rule, noisy(400)) < 100
+
+
+def test_rolling_bound_does_not_care_about_a_constant():
+    rule = RollingBound(0.01, 20)
+    assert stopped_at(rule, noisy(400)) == stopped_at(rule, noisy(400, shift=1e5))
+
+
+def test_gradient_norm_looks_at_the_mean_of_a_window():
+    rng = np.random.default_rng(1)
+    lost = [checkpoint(k, -5.0, slope=e) for k, e in enumerate(rng.normal(size=40))]
+    clear = [checkpoint(k, -5.0, slope=5 + e) for k, e in enumerate(rng.normal(size=40))]
+    assert stopped_at(GradientNorm(1e-9), lost) == 10
+    assert stopped_at(GradientNorm(1e-9), clear) is None
+    exact = [checkpoint(k, -5.0, slope=100 * 0.5**k) for k in range(40)]
+    assert 10 < stopped_at(GradientNorm(0.01), exact) <= 20
+
+
+def test_iterate_rhat_needs_a_stationary_path_and_a_small_error():
+    assert stopped_at(IterateRhat(0.05), noisy(200)) is not None
+    assert stopped_at(IterateRhat(0.001), noisy(200)) is None
+    assert stopped_at(IterateRhat(0.05), noisy(200, slope=0.1)) is None
+
+
+def test_iterate_rhat_sees_past_a_transient():
+    path = noisy(50, slope=1.0) + [checkpoint(k, -1.0, 50 + 0.1 * math.sin(7.0 * k)) for k in range(200)]
+    assert 75 < stopped_at(IterateRhat(0.05), path) <= 130

@@ -1,0 +1,46 @@
+"""Stop when the path has become stationary and its average is known well (Dhaka et al. 2020, Algorithm 1)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.inference.iterates import mcse, split_rhat
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
+from ppl.inference.target import Array
+
+FEWEST = 20
+RHAT = 1.1
+
+
+@dataclass(frozen=True)
+class IterateRhat:
+    """Stop once the later half of the iterates has every R-hat below `rhat` and a small Monte Carlo error.
+
+    The error is that of the mean of those iterates, the largest over params, and must fall below `tolerance`;
+    params are taken to be of scale one, as they are in coordinates scaled by the curvature. The answer should
+    be an average over the tail, whose error this is. One iterate is kept a checkpoint.
+    """
+
+    tolerance: float
+    rhat: float = RHAT
+
+    def init(self) -> tuple[Array, ...]:
+        """The state is every iterate seen."""
+        return ()
+
+    def update(self, state: tuple[Array, ...], checkpoint: Checkpoint) -> tuple[tuple[Array, ...], Reading]:
+        if not math.isfinite(checkpoint.elbo):
+            return state, not_finite(checkpoint)
+        state = (*state, checkpoint.iterate)
+        return state, self._read(state) if len(state) >= FEWEST else Reading()
+
+    def _read(self, state: tuple[Array, ...]) -> Reading:
+        late = np.array(state[len(state) // 2 :])
+        rhat, error = float(split_rhat(late).max()), float(mcse(late).max())
+        note = f"R-hat {rhat:.3f}, MCSE {error:.2g}"
+        if not (rhat < self.rhat and error < self.tolerance):
+            return Reading(note=note)
+        reason = f"the iterates are stationary: R-hat {rhat:.3f}, Monte Carlo error of their mean {error:.2g}"
+        return Reading(note=note, outcome=Outcome(Ending.CONVERGED, reason))

@@ -1,0 +1,89 @@
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+from toy_targets import Logistic, correlated, numeric_gradient
+
+from ppl.errors import InferenceError
+from ppl.inference.coordinates import Scaled
+from ppl.inference.subsampling import ALL_ROWS, Minibatches, minibatch, rows_of
+
+N, DIM = 103, 3
+
+
+@dataclass(frozen=True)
+class LogisticRows(Logistic):
+    """Logistic regression that splits into rows; `weight` is how often each of its rows counts."""
+
+    weight: float = 1.0
+
+    @property
+    def n_rows(self):
+        return len(self.y)
+
+    def minibatch(self, rows):
+        return replace(self, x=self.x[rows], y=self.y[rows], weight=self.weight * len(self.y) / len(rows))
+
+    def log_density_gradient(self, u):
+        whole, slope = super().log_density_gradient(u)
+        prior = -0.5 * float(u @ u) - 0.5 * self.dim * np.log(2 * np.pi)
+        return prior + self.weight * (whole - prior), self.weight * (slope + u) - u
+
+
+@pytest.fixture
+def target():
+    rng = np.random.default_rng(0)
+    return LogisticRows(rng.normal(size=(N, DIM)), rng.integers(0, 2, size=N).astype(float))
+
+
+U = np.array([0.3, -1.0, 0.5])
+
+
+@pytest.mark.parametrize("size", [1, 7, 10, 50, 103, 500])
+def test_an_epoch_averages_to_the_full_gradient(target, size):
+    batches = Minibatches(size, seed=4)
+    epoch = batches.per_epoch(N)
+    weights = [len(batches.rows(N, k)) / N for k in range(epoch, 2 * epoch)]
+    gradients = [batches.view(target, k).log_density_gradient(U)[1] for k in range(epoch, 2 * epoch)]
+    values = [batches.view(target, k).log_density(U) for k in range(epoch, 2 * epoch)]
+    assert sum(weights) == pytest.approx(1)
+    np.testing.assert_allclose(weights @ np.array(gradients), target.log_density_gradient(U)[1], atol=1e-10)
+    assert weights @ np.array(values) == pytest.approx(target.log_density(U), abs=1e-10)
+
+
+def test_every_row_comes_once_an_epoch_and_the_last_batch_is_what_is_left():
+    batches = Minibatches(10, seed=1)
+    rows = [batches.rows(N, k) for k in range(batches.per_epoch(N))]
+    assert [len(batch) for batch in rows] == [10] * 10 + [3]
+    np.testing.assert_array_equal(np.sort(np.concatenate(rows)), np.arange(N))
+
+
+def test_each_epoch_has_its_own_order_and_an_iteration_always_the_same_rows():
+    batches = Minibatches(10, seed=1)
+    first, second = batches.rows(N, 0), batches.rows(N, batches.per_epoch(N))
+    assert set(first) != set(second)
+    np.testing.assert_array_equal(first, Minibatches(10, seed=1).rows(N, 0))
+    assert set(first) != set(Minibatches(10, seed=2).rows(N, 0))
+
+
+def test_scaled_coordinates_pass_the_rows_on(target):
+    scaled = Scaled(target, np.ones(DIM), np.full(DIM, 0.5))
+    rows = np.arange(5)
+    assert rows_of(scaled) == N
+    view = minibatch(scaled, rows)
+    assert view.log_density(U) == pytest.approx(
+        target.minibatch(rows).log_density(scaled.to_u(U)) + scaled.log_jacobian
+    )
+    numeric = numeric_gradient(view.log_density, U)
+    np.testing.assert_allclose(view.log_density_gradient(U)[1], numeric, rtol=1e-6, atol=1e-6)
+
+
+def test_all_rows_is_the_target_itself(target):
+    assert ALL_ROWS.view(target, 7) is target
+
+
+def test_a_target_without_rows_and_an_empty_batch_are_refused():
+    with pytest.raises(InferenceError, match="not a sum over rows"):
+        Minibatches(10, seed=1).view(correlated(2), 0)
+    with pytest.raises(InferenceError, match="at least 1 row"):
+        Minibatches(0, seed=1)
