@@ -9,7 +9,8 @@ from ppl.errors import ModelError
 from ppl.frontend.check import analyse
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.lower import lower
-from ppl.ir.passes.table import run_passes
+from ppl.ir.passes.hoist_data import hoist_data
+from ppl.ir.passes.table import RESOLVING, run_passes
 from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
@@ -34,10 +35,11 @@ def compile_model(program: str | Path, positive_transform: str = "log") -> Model
         raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     source = read_source(program)
     tree, facts = analyse(source)
-    resolved = run_passes(lower(tree, facts))
-    emitted = emit(resolved)
+    resolved = run_passes(lower(tree, facts), RESOLVING)
+    hoisted = hoist_data(resolved)
+    emitted = emit(hoisted)
     code = compile_text(emitted, source.name)
-    return Model(source, resolved, emitted, code, softplus=positive_transform == "softplus")
+    return Model(source, hoisted, resolved, emitted, code, softplus=positive_transform == "softplus")
 
 
 def read_source(program: str | Path) -> SourceText:

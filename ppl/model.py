@@ -40,6 +40,7 @@ class Model:
 
     source: SourceText
     program: ir.Program = field(repr=False)
+    resolved: ir.Program = field(repr=False)
     emitted: Emitted = field(repr=False)
     code: CodeType = field(repr=False)
     softplus: bool = False

@@ -62,7 +62,8 @@ def emit_function(w: Writer, f: ir.Function) -> None:
 
 def known_data(p: ir.Program) -> set[str]:
     """Names that live in `d` once the data are there."""
-    return {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
+    declared = {d.name for d in (*p.data, *p.transformed_data_names)}
+    return declared | set(p.given) | assigned_names(p.prepared)
 
 
 def load(w: Writer, names: Iterable[str], used: set[str], source: str = "d.{}") -> None:
@@ -158,6 +159,9 @@ def emit_parameters(w: Writer, p: ir.Program, jacobian: bool) -> None:
                 constrain(w, leaf, jacobian)
             if d.items:
                 w.line(f"{python_name(d.name)} = {tuple_value(d)}")
+            for axis in (axis for name, axis in p.row_axes if name == d.name):
+                where = ":, " * axis + "d.rows"
+                w.line(f"{python_name(d.name)} = {python_name(d.name)}[{where}]")
 
 
 def constrain(w: Writer, d: ir.Declared, jacobian: bool) -> None:

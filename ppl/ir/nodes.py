@@ -392,3 +392,7 @@ class Program:
     transformed_parameter_names: tuple[Declared, ...]
     generated_names: tuple[Declared, ...]
     prepared: tuple[Stmt, ...] = ()
+    row_axes: tuple[tuple[str, int], ...] = ()
+    """Parameters with one entry a row, and the axis along which `d.rows` picks some."""
+    given: tuple[str, ...] = ()
+    """Further names that `d` holds."""

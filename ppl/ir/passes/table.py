@@ -9,10 +9,12 @@ from ppl.ir.passes.zero_based import count_from_zero
 
 Pass = Callable[[Program], Program]
 
-PASSES: tuple[Pass, ...] = (vectorise_loops, count_from_zero, hoist_data)
+RESOLVING: tuple[Pass, ...] = (vectorise_loops, count_from_zero)
+PASSES: tuple[Pass, ...] = (*RESOLVING, hoist_data)
 
 
-def run_passes(program: Program) -> Program:
-    for transform in PASSES:
+def run_passes(program: Program, passes: tuple[Pass, ...] = PASSES) -> Program:
+    """The program after the passes; RESOLVING leaves data-only work where it stands."""
+    for transform in passes:
         program = transform(program)
     return program

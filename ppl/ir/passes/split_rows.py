@@ -1,0 +1,190 @@
+"""The target split by rows of data, so that a few rows at a time can stand for all of them.
+
+A row is an entry along the axes of one size variable of the data, say N.  Terms of the target that depend
+on anything of size N are row terms, the others the rest.  Two programs come out: the rest, and the row
+terms of any subset of rows, which is the same code run with N made smaller, the data cut to the subset and
+parameters with one entry a row picked.  Whether the row terms really add up over rows is for
+ppl/minibatch.py to try out: a time series looks the same here, and does not.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import assigned_names, used_names, walk, with_parts
+from ppl.source import Span
+from ppl.types import INT, rank
+
+Stmts = tuple[ir.Stmt, ...]
+EFFECTS = (ir.Increment, ir.CallVoid, ir.Say, ir.TargetSoFar)
+
+
+Axes = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class RowSplit:
+    """`data` and `parameters` have one entry a row along the axis given.
+
+    In `rows` the size counts the rows at hand where it is a size; `total` is the name of its full value,
+    for where it is a number.  `terms` and `rest_terms` are where the terms of the target stand.
+    """
+
+    size: str
+    total: str
+    data: Axes
+    parameters: Axes
+    rows: ir.Program
+    rest: ir.Program
+    terms: tuple[Span, ...]
+    rest_terms: tuple[Span, ...]
+
+
+def row_sizes(p: ir.Program) -> list[str]:
+    """Names of sizes that data have along an axis, in order of declaration."""
+    known = (*p.data, *p.transformed_data_names)
+    return list(dict.fromkeys(a.name for d in known for a in (*d.dims, *d.sizes) if isinstance(a, ir.Var)))
+
+
+def row_axes(declared: Iterable[ir.Declared], size: str) -> Axes:
+    """The variables that have the size, each with the first such axis."""
+    found = []
+    for d in declared:
+        axes = [k for k, a in enumerate((*d.dims, *d.sizes)) if isinstance(a, ir.Var) and a.name == size]
+        found += [(d.name, axes[0])] if axes else []
+    return tuple(found)
+
+
+def split_rows(p: ir.Program, size: str) -> RowSplit:
+    """Split a program, not yet hoisted, by the rows that `size` counts."""
+    data = row_axes((*p.data, *p.transformed_data_names), size)
+    parameters = row_axes(p.parameters, size)
+    body = (*without_checks(p.transformed_parameters), *p.model)
+    named = {name for name, _ in (*data, *parameters)}
+    touched = depends_on(body, named | counted_by(body, size))
+    rows, rest = (pick(body, touched, wanted) for wanted in (True, False))
+    total = f"{size}_total__"
+    common = replace(p, transformed_parameters=(), transformed_parameter_names=(), generated_quantities=())
+    cut = tuple(with_total(s, size, total) for s in pruned(rows))
+    return RowSplit(
+        size,
+        total,
+        data,
+        parameters,
+        rows=replace(common, model=cut, row_axes=parameters, given=(total,)),
+        rest=replace(common, model=pruned(rest)),
+        terms=places(rows),
+        rest_terms=places(rest),
+    )
+
+
+def with_total(node: Any, size: str, total: str) -> Any:
+    """The node with the size's full value where it is a number and no size."""
+
+    def inside(part: Any) -> Any:
+        return with_total(part, size, total)
+
+    match node:
+        case ir.Var(name=name) if name == size:
+            return ir.Var(total, node.type)
+        case ir.Declare():
+            return node
+        case ir.Assign(value=value):
+            return replace(node, value=inside(value))
+        case ir.For(body=body):
+            return replace(node, body=tuple(map(inside, body)))
+        case ir.Apply(args=args) if rank(node.type) > 0:
+            plain = ir.Var(size, INT)
+            return replace(node, args=tuple(a if a == plain else inside(a) for a in args))
+        case _:
+            return with_parts(node, inside)
+
+
+def without_checks(body: Sequence[ir.Stmt]) -> Stmts:
+    return tuple(s for s in body if not isinstance(s, ir.CheckDeclared))
+
+
+def counted_by(body: Sequence[ir.Stmt], size: str) -> set[str]:
+    """Variables that have the size as a size; N in sqrt(N) is but a number."""
+    return {
+        name
+        for s in walk(tuple(body))
+        if isinstance(s, ir.Declare | ir.Assign | ir.For) and counts(s, size)
+        for name in assigned_names((s,))
+    }
+
+
+def counts(s: ir.Stmt, size: str) -> bool:
+    """Whether the statement makes something of this size."""
+    match s:
+        case ir.Declare(shape=shape):
+            return size in used_names(shape)
+        case ir.For(lower=lower, upper=upper):
+            return size in used_names((lower, upper))
+        case ir.Assign(value=value, shape=shape):
+            makers = (n for n in walk(value) if isinstance(n, ir.Apply) and rank(n.type) > 0)
+            return size in used_names(shape) or any(size in used_names(n.args) for n in makers)
+        case _:
+            return False
+
+
+def depends_on(body: Sequence[ir.Stmt], names: set[str]) -> set[str]:
+    """The names and every variable computed from them."""
+    touched = set(names)
+    while True:
+        more = {
+            name for s in statements_in(body) if used_names(s) & touched for name in assigned_names((s,))
+        } - touched
+        if not more:
+            return touched
+        touched |= more
+
+
+def statements_in(body: Sequence[ir.Stmt]) -> Iterable[ir.Stmt]:
+    """Statements one by one, those inside an `if` by themselves; a loop is one statement."""
+    for s in body:
+        if isinstance(s, ir.If):
+            yield replace(s, then=(), otherwise=())
+            yield from statements_in((*s.then, *s.otherwise))
+        elif isinstance(s, ir.Profile):
+            yield from statements_in(s.body)
+        else:
+            yield s
+
+
+def pick(body: Sequence[ir.Stmt], touched: set[str], wanted: bool) -> Stmts:
+    """The statements without the terms of the other kind."""
+    return tuple(kept for s in body if (kept := picked(s, touched, wanted)) is not None)
+
+
+def picked(s: ir.Stmt, touched: set[str], wanted: bool) -> ir.Stmt | None:
+    match s:
+        case ir.If(then=then, otherwise=otherwise):
+            return replace(s, then=pick(then, touched, wanted), otherwise=pick(otherwise, touched, wanted))
+        case ir.Profile(body=body):
+            return replace(s, body=pick(body, touched, wanted))
+        case _ if has_effect(s):
+            return s if bool(used_names(s) & touched) == wanted else None
+        case _:
+            return s
+
+
+def has_effect(s: ir.Stmt) -> bool:
+    return any(isinstance(n, EFFECTS) for n in walk(s))
+
+
+def places(body: Sequence[ir.Stmt]) -> tuple[Span, ...]:
+    """Where the terms of the target stand."""
+    return tuple(n.span for n in walk(tuple(body)) if isinstance(n, ir.Increment | ir.CallVoid))
+
+
+def pruned(body: Sequence[ir.Stmt]) -> Stmts:
+    """The statements that a term needs, found from the end."""
+    needed: set[str] = set()
+    kept: list[ir.Stmt] = []
+    for s in reversed(body):
+        if has_effect(s) or assigned_names((s,)) & needed:
+            needed |= used_names(s)
+            kept.append(s)
+    return tuple(reversed(kept))

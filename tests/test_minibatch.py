@@ -1,0 +1,97 @@
+"""The row split: batches average to the whole, and what does not split is refused with the reason."""
+
+import numpy as np
+import pytest
+
+from ppl import InferenceError, compile_model
+from ppl.minibatch import by_rows
+
+GENERATOR = np.random.default_rng(20)
+N = 23
+GROUP = GENERATOR.integers(1, 5, N)
+DATA = {
+    "N": N,
+    "J": 4,
+    "K": 2,
+    "group": GROUP,
+    "x": GENERATOR.normal(size=(N, 2)),
+    "y": GENERATOR.normal(size=N),
+    "k": GENERATOR.integers(0, 2, N),
+}
+DECLARED = """
+data {
+  int N; int J; int K;
+  array[N] int group;
+  matrix[N, K] x;
+  vector[N] y;
+  array[N] int<lower=0, upper=1> k;
+}
+"""
+SPLIT = {
+    "vectorised": """parameters { vector[K] b; real<lower=0> s; }
+        model { b ~ normal(0, 1); s ~ exponential(1); y ~ normal(x * b, s); }""",
+    "loop with gathers": """parameters { vector[J] a; real<lower=0> s; }
+        model { a ~ normal(0, 1); for (n in 1:N) y[n] ~ normal(a[group[n]] + x[n, 1], s / 2); }""",
+    "fused": """parameters { vector[K] b; real a; }
+        model { a ~ normal(0, 1); k ~ bernoulli_logit_glm(x, a, b); }""",
+    "one latent value a row": """parameters { vector[N] z; real<lower=0> s; }
+        model { s ~ normal(0, 1); z ~ normal(0, s); y ~ normal(z, 1); }""",
+    "through a transformed parameter": """parameters { vector[J] a; vector[K] b; }
+        transformed parameters { vector[N] mu; for (n in 1:N) mu[n] = a[group[n]] + x[n] * b; }
+        model { a ~ std_normal(); b ~ std_normal(); y ~ normal(mu, 1); }""",
+    "N is also a number": """parameters { vector[K] b; real<lower=0> t; }
+        transformed parameters { real t0 = t / sqrt(1.0 * N); }
+        model { b ~ normal(0, t0); t ~ cauchy(0, 1); y ~ normal(x * b, 1); }""",
+    "mixture": """parameters { ordered[2] m; real<lower=0, upper=1> p; }
+        model { m ~ normal(0, 2);
+          for (n in 1:N) target += log_mix(p, normal_lpdf(y[n] | m[1], 1), normal_lpdf(y[n] | m[2], 1)); }""",
+    "branches on data": """parameters { real a; real b; }
+        model { a ~ normal(0, 1); b ~ normal(0, 1);
+          for (n in 1:N) { if (k[n] == 1) y[n] ~ normal(a, 1); else y[n] ~ normal(b, 2); } }""",
+    "rows along the second axis": """parameters { matrix[K, N] z; }
+        model { to_vector(z) ~ normal(0, 1); for (n in 1:N) y[n] ~ normal(sum(col(z, n)), 1); }""",
+}
+WHOLE = {
+    "a time series": "parameters { real a; } model { for (n in 2:N) y[n] ~ normal(a * y[n - 1], 1); }",
+    "a mean of a computed row": """parameters { vector[K] b; }
+        model { y ~ normal(x * b - mean(x * b), 1); }""",
+    "a joint density": """parameters { real<lower=0> s; }
+        model { y ~ multi_normal(rep_vector(0, N), add_diag(s * tcrossprod(x), 1)); }""",
+}
+
+
+@pytest.fixture(params=SPLIT)
+def posterior(request):
+    return compile_model(DECLARED + SPLIT[request.param]).condition(DATA)
+
+
+@pytest.mark.parametrize("size", [1, 5, 23])
+def test_an_epoch_of_batches_averages_to_the_full_gradient(posterior, size):
+    batches = by_rows(posterior, "N")
+    u = np.random.default_rng(3).normal(0.0, 0.4, batches.dim)
+    order = np.random.default_rng(4).permutation(N)
+    parts = [order[i : i + size] for i in range(0, N, size)]  # the last batch is smaller
+    pairs = [batches.minibatch(part).log_density_gradient(u) for part in parts]
+    weights = [len(part) / N for part in parts]
+    value, gradient = posterior.log_density_gradient(u)
+    assert sum(w * v for w, (v, _) in zip(weights, pairs, strict=True)) == pytest.approx(value, rel=1e-10)
+    mean = sum(w * g for w, (_, g) in zip(weights, pairs, strict=True))
+    np.testing.assert_allclose(mean, gradient, rtol=1e-10, atol=1e-10)
+
+
+def test_the_rows_are_found_without_being_named(posterior):
+    assert by_rows(posterior).split.size == "N"
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_target_that_does_not_split_is_refused_at_its_line(name):
+    posterior = compile_model(DECLARED + WHOLE[name]).condition(DATA)
+    with pytest.raises(InferenceError, match="add up over rows|cannot be computed") as refusal:
+        by_rows(posterior, "N")
+    assert "<string>:" in str(refusal.value)
+
+
+def test_a_size_that_counts_nothing_is_refused_by_name():
+    posterior = compile_model(DECLARED + SPLIT["vectorised"]).condition(DATA)
+    with pytest.raises(InferenceError, match="`M` counts no rows: the sizes of data are N, K"):
+        by_rows(posterior, "M")
