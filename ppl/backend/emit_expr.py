@@ -125,7 +125,7 @@ def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:
         return None
     if name in INFIX or name == TIMES:
         return f"({args[0]} {INFIX.get(name, '*')} {args[1]})"
-    if name in (DIVIDE, ELT_DIVIDE) and rank(e.type) > 0:
+    if name in (DIVIDE, ELT_DIVIDE) and rank(e.type) > 0 and core(e.type) != INT:
         return f"({args[0]} / {args[1]})"
     return None
 

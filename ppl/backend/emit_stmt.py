@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from ppl.backend.emit_expr import after_lifted_only_slices, condition, expr, index, loose_index, marks
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
+from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, core, rank
+
+TRANSPOSE = OPERATORS["'"].name
 
 
 def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
@@ -21,7 +24,8 @@ def statement(w: Writer, s: ir.Stmt) -> None:
         case ir.Assign(name=name, value=value):
             w.line(f"{python_name(name)} = {fitted(w, s, owned(w, value))}")
         case ir.Update(name=name, path=path, value=value):
-            update(w, python_name(name), path, expr(w, value))
+            in_tuple = any(isinstance(step, int) for step in path) or isinstance(core(value.type), Tuple)
+            update(w, python_name(name), path, owned(w, value) if in_tuple else expr(w, value))
         case ir.Scatter():
             scatter(w, s)
         case ir.Increment(what=what, value=value):
@@ -70,10 +74,18 @@ def fitted(w: Writer, s: ir.Assign, text: str) -> str:
 def owned(w: Writer, value: ir.Expr) -> str:
     """An assignment copies: a later change of either name must not show in the other."""
     text = expr(w, value)
-    alias = isinstance(value, ir.Var | ir.Index | ir.Select | ir.Item | ir.CallUser | ir.Gather)
-    holds_arrays = rank(value.type) > 0 or isinstance(core(value.type), Tuple)
-    aliasing_call = isinstance(value, ir.Apply) and not value.callee.reduce and value.callee.batch == "none"
-    return f"lib.own({text})" if holds_arrays and (alias or aliasing_call) else text
+    of_tuples = isinstance(core(value.type), Tuple)
+    aliases = (ir.Var, ir.Index, ir.Select, ir.Item, ir.CallUser, ir.Gather)
+    if of_tuples or (rank(value.type) > 0 and (isinstance(value, aliases) or may_be_view(value))):
+        return f"lib.own({text})"
+    return text
+
+
+def may_be_view(value: ir.Expr) -> bool:
+    """Whether a call may give back its argument; the transpose of a vector does, though elementwise."""
+    if not isinstance(value, ir.Apply) or value.callee.reduce:
+        return False
+    return value.callee.batch != "elementwise" or value.callee.name == TRANSPOSE
 
 
 def unset(w: Writer, s: ir.Declare) -> str:

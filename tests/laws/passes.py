@@ -1,12 +1,14 @@
 """The law of the passes: a program means the same with any of them left out."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ppl.backend.emit import emit
 from ppl.backend.load import compile_text
+from ppl.compile import compile_model
 from ppl.frontend.check import check
 from ppl.frontend.parser import parse
 from ppl.ir.lower import lower
@@ -14,7 +16,7 @@ from ppl.ir.nodes import Program
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.table import PASSES, Pass
 from ppl.ir.passes.vectorise_loops import vectorise_loops
-from ppl.model import Model, Posterior
+from ppl.model import Posterior
 from ppl.source import SourceText
 
 NEEDED = tuple(p for p in PASSES if p not in (vectorise_loops, hoist_data))
@@ -41,9 +43,10 @@ def run(program: Program, passes: Sequence[Pass]) -> Program:
 
 def posterior(text: str, data: Mapping[str, Any], passes: Sequence[Pass] = PASSES) -> Posterior:
     """The posterior of a program compiled with some of the passes."""
-    source, program = SourceText(text), run(lowered(text), passes)
+    model, program = compile_model(text), run(lowered(text), passes)
     emitted = emit(program)
-    return Model(source, program, emitted, compile_text(emitted, source.name)).condition(data)
+    code = compile_text(emitted, model.source.name)
+    return replace(model, program=program, emitted=emitted, code=code).condition(data)
 
 
 def assert_same(a: Posterior, b: Posterior, u: np.ndarray) -> None:

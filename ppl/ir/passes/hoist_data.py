@@ -73,6 +73,8 @@ class Hoist:
                 return (self.data_branches(s),)
             case ir.If() | ir.For() | ir.ForEach() | ir.While():
                 return (self.uncertain(s),)
+            case ir.Profile(body=body):
+                return (replace(s, body=self.statements(body)),)
             case _:
                 return (with_parts(s, lambda part: self.shrink(part, s.span)),)
 
@@ -117,7 +119,15 @@ class Hoist:
         """The node with its largest costly data-only expressions replaced by names."""
         if isinstance(node, EXPRESSIONS) and is_costly(node) and self.movable(node):
             return ir.Var(self.name(node, span), node.type)
+        if isinstance(node, ir.Select | ir.Logical):
+            return self.shrink_first(node, span)
         return with_parts(node, lambda part: self.shrink(part, span))
+
+    def shrink_first(self, node: ir.Select | ir.Logical, span: Span) -> Any:
+        """What a ternary or `&&` looks at first is sure to run; the rest stays as it is."""
+        if isinstance(node, ir.Select):
+            return replace(node, condition=self.shrink(node.condition, span))
+        return replace(node, left=self.shrink(node.left, span))
 
     def name(self, e: ir.Expr, span: Span) -> str:
         """One name for equal expressions, however often they stand."""

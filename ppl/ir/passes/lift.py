@@ -4,17 +4,20 @@ A Batch is a set of iterations laid out along one axis.  Lifting rewrites an exp
 gets that axis where it varies from one iteration to the next, and leaves it alone where it does not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
 from ppl.source import Span
 from ppl.stdlib import batching
+from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.record import Impl
 from ppl.types import INT, Array, Tuple, Type, array_dims, array_of, core, element_type, rank
 
 INDICES = Array(INT)
+DIVISIONS = frozenset(OPERATORS[op].name for op in ("/", "%/%", "%"))
 
 
 class Dependent(Exception):
@@ -44,12 +47,17 @@ class Batch:
 
 @dataclass
 class Lifting:
-    """One attempt: statements made so far, fresh names, and how outer variables are written to."""
+    """One attempt: statements made so far, fresh names, and how outer variables are written to.
+
+    `fragile` when what was made may fail on a batch without entries: it calls a function once an entry, or
+    picks out something that no iteration would have looked at.
+    """
 
     span: Span
     out: list[ir.Stmt] = field(default_factory=list)
     writes: dict[str, list[tuple[ir.IndexItem, ...]]] = field(default_factory=dict)
     names: list[int] = field(default_factory=lambda: [0])
+    fragile: bool = False
 
     def fresh(self, hint: str) -> str:
         self.names[0] += 1
@@ -60,6 +68,24 @@ class Lifting:
         made = ir.Var(self.fresh(hint), value.type)
         self.out.append(ir.Assign(made.name, value, self.span, declares=True))
         return made
+
+    def aside(self, work: Callable[[], None]) -> tuple[ir.Stmt, ...]:
+        """The statements that the work makes, taken aside."""
+        before, self.out = self.out, []
+        try:
+            work()
+            return tuple(self.out)
+        finally:
+            self.out = before
+
+    def unless_empty(self, b: Batch, work: Callable[[], None]) -> None:
+        """The work's statements, under a condition where a batch without entries could make them fail."""
+        outer, self.fragile = self.fragile, False
+        made = self.aside(work)
+        if self.fragile:
+            made = (ir.If(helper(batching.batch_size, (b.index,), INT), made, (), self.span),)
+        self.out += made
+        self.fragile = outer
 
 
 def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
@@ -97,7 +123,7 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
             inner, varies = lift(c, b, value)
             return replace(e, value=inner, type=batched(t, varies)), varies
         case ir.MakeTuple() | ir.Item():
-            if any(is_touched(b, n.name) for n in walk(e) if isinstance(n, ir.Var)):
+            if any(is_touched(b, n.name) or n.name in c.writes for n in walk(e) if isinstance(n, ir.Var)):
                 raise Dependent("a tuple varies from one iteration to the next")
             return e, False
         case ir.TargetSoFar() | ir.Gather():
@@ -173,6 +199,7 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     callee = e.callee
     if callee.batch == "leading" and not fits_leading(e, varies):
         callee = replace(callee, batch="none")
+    c.fragile |= callee.batch == "none"
     ranks = tuple(rank(a.type) for a in e.args)
     return replace(e, callee=callee, args=args, type=array_of(e.type, 1), lifted=varies, ranks=ranks), True
 
@@ -206,6 +233,7 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> Lifted:
     if isinstance(core(e.type), Tuple):
         raise Dependent(f"`{e.name.rstrip('_')}` returns a tuple")
     refuse_ragged(e, varies)
+    c.fragile = True
     return replace(e, args=args, type=array_of(e.type, 1), lifted=varies), True
 
 
@@ -221,46 +249,70 @@ def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> Lifted:
 
 def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> Lifted:
     left, left_varies = lift(c, b, e.left)
-    right, right_varies = lift(c, b, e.right)
+    right, right_varies, made = lift_aside(c, b, e.right)
     if not (left_varies or right_varies):
         return replace(e, left=left, right=right), False
-    if may_fail(b, e.right):
-        raise Dependent("the right side of && or || may be out of range where the left side decides")
+    if may_fail(e.right):  # to be looked at only where the left side does not decide
+        decided, undecided = (0, batching.where_true) if e.op == "and" else (1, batching.where_false)
+        test = c.name("test", to_batch(c, b, e.left))
+        return in_branches(c, b, INT, ir.Const(decided, INT), [(undecided, test, truth(e.right))]), True
+    c.out += made
     impl = batching.both if e.op == "and" else batching.either
     return helper(impl, (left, right), array_of(INT, 1)), True
 
 
-def may_fail(b: Batch, e: ir.Expr) -> bool:
-    """Whether some index is computed: a plain loop variable stays in range in every iteration."""
-    for n in walk(e):
-        if isinstance(n, ir.Index):
-            for i in n.items:
-                if not (isinstance(i, ir.At) and isinstance(i.index, ir.Const | ir.Var)):
-                    return True
-    return False
+def truth(e: ir.Expr) -> ir.Expr:
+    """1 or 0."""
+    return ir.Logical("or", e, ir.Const(0, INT), INT)
+
+
+def may_fail(e: ir.Expr) -> bool:
+    """Whether it may be wrong to evaluate: an index may be out of range, a divisor 0, a call rejected."""
+    return any(
+        isinstance(n, ir.Index | ir.CallUser)
+        or (isinstance(n, ir.Apply) and (n.callee.batch != "elementwise" or n.callee.name in DIVISIONS))
+        for n in walk(e)
+    )
+
+
+def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, bool, tuple[ir.Stmt, ...]]:
+    """What lifting gives, and the statements it makes on the way."""
+    found: list[Lifted] = []
+    made = c.aside(lambda: found.append(lift(c, b, e)))
+    return *found[0], made
 
 
 def lift_select(c: Lifting, b: Batch, e: ir.Select) -> Lifted:
     """A ternary is an assignment in two branches, each run for its own entries."""
     condition, varies = lift(c, b, e.condition)
     if not varies:
-        then, then_varies = lift(c, b, e.then)
-        otherwise, otherwise_varies = lift(c, b, e.otherwise)
-        if then_varies != otherwise_varies:
-            then, otherwise = to_batch(c, b, e.then), to_batch(c, b, e.otherwise)
-        either = then_varies or otherwise_varies
-        return replace(
-            e, condition=condition, then=then, otherwise=otherwise, type=batched(e.type, either)
-        ), either
+        (then, then_varies, _), (otherwise, otherwise_varies, _) = (
+            lift_aside(c, b, side) for side in (e.then, e.otherwise)
+        )
+        if not (then_varies or otherwise_varies):
+            return replace(e, condition=condition, then=then, otherwise=otherwise), False
+    test = c.name("test", to_batch(c, b, e.condition))
+    branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
+    return in_branches(c, b, e.type, unset_like(e.type), branches), True
+
+
+def in_branches(
+    c: Lifting, b: Batch, t: Type, start: ir.Expr, branches: Sequence[tuple[Impl, ir.Var, ir.Expr]]
+) -> ir.Var:
+    """A local that starts the same everywhere and is set where a test comes out as each branch wants it."""
     name = c.fresh("chosen")
     b.locals.add(name)
-    c.out.append(ir.Assign(name, to_batch(c, b, unset_like(e.type)), c.span, declares=True))
-    for impl, branch in ((batching.where_true, e.then), (batching.where_false, e.otherwise)):
-        inner = restrict(c, b, helper(impl, (condition,), INDICES))
-        value = to_batch(c, inner, branch)
-        assert inner.positions is not None
-        c.out.append(ir.Scatter(name, (ir.At(inner.positions),), value, (True,), c.span))
-    return ir.Var(name, array_of(e.type, 1)), True
+    c.out.append(ir.Assign(name, to_batch(c, b, start), c.span, declares=True))
+    for impl, test, value in branches:
+        inner = restrict(c, b, helper(impl, (test,), INDICES))
+        c.unless_empty(inner, partial(set_entries, c, inner, name, value))
+    return ir.Var(name, array_of(t, 1))
+
+
+def set_entries(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
+    assert inner.positions is not None
+    at = (ir.At(inner.positions),)
+    c.out.append(ir.Scatter(name, at, to_batch(c, inner, value), (True,), c.span))
 
 
 def unset_like(t: Type) -> ir.Expr:
@@ -283,6 +335,7 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
     base, base_varies = lift_base(c, b, e)
     items, varies = lift_items(c, b, e.items)
     if not (base_varies or any(varies)):
+        c.fragile = True
         return replace(e, base=base, items=items), False
     return ir.Gather(base, items, array_of(e.type, 1), base_varies, varies), True
 

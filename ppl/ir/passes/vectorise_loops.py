@@ -8,6 +8,7 @@ left is a loop in Python, and its note says why.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.lift import (
@@ -67,7 +68,7 @@ class Vectorise:
         c = Lifting(s.span, writes=outer_writes(s), names=self.names)
         try:
             batch = lay_out(c, s)
-            run(c, batch, s.body)
+            c.unless_empty(batch, partial(run, c, batch, s.body))
         except Dependent as why:
             self.notes.append(Note(s.span, str(why)))
             return (replace(s, body=self.statements(s.body)),)
@@ -136,18 +137,37 @@ def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
 
 def run(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> None:
     """The statements for every entry of the batch, one after the other."""
-    for k, s in enumerate(body):
-        if (
-            isinstance(s, ir.If)
-            and s.then
-            and isinstance(s.then[-1], ir.Jump)
-            and s.then[-1].word == "continue"
-        ):
-            rest = (*s.otherwise, *body[k + 1 :])
-            run_statement(c, b, replace(s, then=s.then[:-1], otherwise=rest))
-            return
+    for s in without_continue(body):
         c.span = s.span
         run_statement(c, b, s)
+
+
+def without_continue(body: Sequence[ir.Stmt]) -> Stmts:
+    """The same statements with what follows a `continue` in the branches that get there."""
+    for k, s in enumerate(body):
+        before, rest = body[:k], body[k + 1 :]
+        match s:
+            case ir.Jump(word="continue"):
+                return tuple(before)
+            case ir.If(then=then, otherwise=otherwise) if continues(s):
+                then, otherwise = (without_continue((*side, *rest)) for side in (then, otherwise))
+                return (*before, replace(s, then=then, otherwise=otherwise))
+            case ir.Profile(body=inner) if continues(s):
+                return (*before, *without_continue((*inner, *rest)))
+    return tuple(body)
+
+
+def continues(s: ir.Stmt) -> bool:
+    """Whether a `continue` of the loop around the statement stands in it."""
+    match s:
+        case ir.Jump(word=word):
+            return word == "continue"
+        case ir.If(then=then, otherwise=otherwise):
+            return any(map(continues, (*then, *otherwise)))
+        case ir.Profile(body=body):
+            return any(map(continues, body))
+        case _:
+            return False
 
 
 def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
@@ -241,6 +261,7 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
         count = helper(batching.batch_size, (b.index,), INT)
         times = ir.Callee(OPERATORS["*"].name, TIMES.impl, TIMES.batch)
         value = ir.Apply(times, (count, value), REAL)
+        c.fragile = True  # 0 times infinity is nan
     c.out.append(replace(s, value=value))
 
 
@@ -260,7 +281,8 @@ def branch(c: Lifting, b: Batch, s: ir.If) -> None:
     chosen = c.name("test", condition)
     for impl, side in ((batching.where_true, s.then), (batching.where_false, s.otherwise)):
         if side:
-            run(c, restrict(c, b, helper(impl, (chosen,), INDICES)), side)
+            entries = restrict(c, b, helper(impl, (chosen,), INDICES))
+            c.unless_empty(entries, partial(run, c, entries, side))
     return None
 
 
@@ -268,19 +290,14 @@ def splits(b: Batch, s: ir.If) -> bool:
     """Whether the right side of the condition may only be looked at where the left side holds."""
     match s.condition:
         case ir.Logical(op="and", right=right):
-            return not s.otherwise and may_fail(b, right)
+            return not s.otherwise and may_fail(right)
         case _:
             return False
 
 
 def captured(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> Stmts:
     """What running the body adds, taken aside."""
-    before, c.out = c.out, []
-    try:
-        run(c, b, body)
-        return tuple(c.out)
-    finally:
-        c.out = before
+    return c.aside(partial(run, c, b, body))
 
 
 def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
@@ -288,7 +305,8 @@ def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     mark, known, writes = len(c.out), set(b.locals), c.writes
     try:
         c.writes = outer_writes(s) | writes
-        run(c, nest(c, b, s), s.body)
+        pairs = nest(c, b, s)
+        c.unless_empty(pairs, partial(run, c, pairs, s.body))
         c.writes = writes
     except Dependent:
         del c.out[mark:]

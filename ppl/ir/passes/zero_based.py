@@ -46,7 +46,7 @@ def positive_loops(p: ir.Program) -> frozenset[str]:
     bad = {s.variable for s in loops if not (isinstance(s.lower, ir.Const) and s.lower.value >= 1)}
     others = {n.name for n in walk(p) if isinstance(n, ir.Declare | ir.Assign | ir.Update | ir.Scatter)}
     others |= {n.variable for n in walk(p) if isinstance(n, ir.ForEach)}
-    others |= {a for f in p.functions for a in f.args}
+    others |= {a for f in p.functions for a in f.args} | {d.name for d in p.data}
     return frozenset(good - bad - others)
 
 
