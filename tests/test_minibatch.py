@@ -86,7 +86,7 @@ def test_the_rows_are_found_without_being_named(posterior):
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_target_that_does_not_split_is_refused_at_its_line(name):
     posterior = compile_model(DECLARED + WHOLE[name]).condition(DATA)
-    with pytest.raises(InferenceError, match="add up over rows|cannot be computed") as refusal:
+    with pytest.raises(InferenceError, match=r"add up over rows|cannot be computed") as refusal:
         by_rows(posterior, "N")
     assert "<string>:" in str(refusal.value)
 
