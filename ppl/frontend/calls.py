@@ -6,7 +6,10 @@ from ppl.errors import ModelError
 from ppl.frontend import ast, messages
 from ppl.frontend.facts import Called, Check, UserMatch
 from ppl.frontend.messages import Message
+from ppl.frontend.overloads import Misfit, as_pattern, call, library_call, misfit, tilde
+from ppl.frontend.printer import expression
 from ppl.frontend.scope import Level, UserFunction, nearest
+from ppl.source import Span
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.signatures import (
@@ -16,10 +19,12 @@ from ppl.stdlib.signatures import (
     distribution,
     library,
     match_pattern,
+    parse_pattern,
     parse_signature,
+    parse_variate,
     promotes,
 )
-from ppl.types import REAL, VOID, Int, Type
+from ppl.types import REAL, VOID, Type
 
 DENSITY_SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf")
 CUMULATIVE_SUFFIXES = ("cdf", "lcdf", "lccdf")
@@ -161,17 +166,27 @@ def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
         return c.refuse(messages.unsupported(f"`{e.name}`"), e.span)
     if not names_a_function(c, e.name):
         c.refuse_once(e.name)
-        return c.refuse(explain_name(c, e.name), e.span)
-    user = [f.args for f in c.scope.functions.get(normalised(e.name), [])]
-    available = signatures(library().get(e.name)) + [f"({messages.listed(a)})" for a in user]
-    counts = {len(split_arguments(s)) for s in available}
-    return c.refuse(
-        messages.call_arguments(e.name, args, why_not(args, available, counts), available), e.span
-    )
+        return c.refuse(explain_name(c, e), e.span)
+    bar = suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
+    callee = library().get(e.name)
+    shown = [library_call(e.name, o.signature, bar) for o in (callee.overloads if callee else ())]
+    for f in c.scope.functions.get(normalised(e.name), []):
+        shown.append(call(e.name, [as_pattern(a) for a in f.args], str(f.returns), bar))
+    found = misfit(shown, args)
+    return c.refuse(messages.call_arguments(e.name, args, found), blamed(e.span, e.args, found))
 
 
-def explain_name(c: Check, name: str) -> Message:
-    """A name that no function has: a density under the wrong suffix, or a slip of the pen."""
+def blamed(whole: Span, args: Sequence[ast.Expr], found: Misfit) -> Span:
+    """The argument to blame, when it stands on the line where the call begins."""
+    span = whole if found.culprit is None else args[found.culprit].span
+    return span if span.line == whole.line else whole
+
+
+def explain_name(c: Check, e: ast.Call) -> Message:
+    """A name that no function has: a density under a wrong or removed suffix, or a slip of the pen."""
+    name = e.name
+    if (removed := removed_density(e)) is not None:
+        return messages.removed_density(name, removed)
     base, suffix = name.rpartition("_")[0], suffix_of(name)
     family = distribution(base)
     if family is not None and suffix in DENSITY_SUFFIXES:
@@ -184,20 +199,19 @@ def explain_name(c: Check, name: str) -> Message:
     return messages.unknown_function(name, nearest(name, known_functions(c)))
 
 
-def signatures(callee: Callee | None) -> list[str]:
-    """The overloads of a library function as shown to the user."""
-    return [o.signature for o in callee.overloads] if callee else []
+# How densities and cumulative distributions were named before Stan 2.33.
+REMOVED_SUFFIXES = {"_ccdf_log": "_lccdf", "_cdf_log": "_lcdf", "_log": ""}
 
 
-def split_arguments(signature: str) -> Sequence[object]:
-    return parse_signature(signature if "=>" in signature else signature + " => void").args
-
-
-def why_not(args: Sequence[Type], available: Sequence[str], counts: set[int]) -> str:
-    if len(args) not in counts:
-        wanted = " or ".join(str(n) for n in sorted(counts))
-        return f"it takes {wanted} argument{'' if counts == {1} else 's'}, not {len(args)}."
-    return "no signature has arguments of these types."
+def removed_density(e: ast.Call) -> str | None:
+    """Today's form of a call such as `normal_log(y, mu, sigma)`."""
+    for old, new in REMOVED_SUFFIXES.items():
+        family = distribution(e.name.removesuffix(old)) if e.name.endswith(old) else None
+        if family is not None:
+            suffix = new or ("_lpmf" if family.discrete else "_lpdf")
+            first, *rest = map(expression, e.args) if e.args else ["y"]
+            return f"{family.name}{suffix}({first}{' | ' if rest else ''}{', '.join(rest)})"
+    return None
 
 
 # --- Operators -----------------------------------------------------------------------------------
@@ -221,16 +235,23 @@ def operator(op: str, operands: Sequence[Type]) -> Called | None:
 def operator_hint(op: str, operands: Sequence[Type]) -> str | None:
     """The operator the user may have wanted."""
     words = [str(t) for t in operands]
-    if op == "*" and len(words) == 2 and words[0] == words[1] and words[0] in ("vector", "row_vector"):
-        return "`.*` multiplies entry by entry; `dot_product(a, b)` sums the products."
-    if op in ("%", "%/%") and "real" in words:
-        return (
-            "`fmod(a, b)` is the remainder of reals." if op == "%" else "`floor(a / b)` divides reals down."
-        )
     if any("array" in w for w in words):
         return "Arrays have no arithmetic: declare a vector, or convert with `to_vector(...)`."
-    if set(words) == {"vector", "row_vector"}:
-        return "Transpose one of them with `'`."
+    if op in ("==", "!=", "<", "<=", ">", ">="):
+        return "Comparisons take scalars: compare entry by entry, in a loop."
+    match op, words:
+        case "*", ["vector", "vector"] | ["row_vector", "row_vector"]:
+            return "`.*` multiplies entry by entry; `dot_product(a, b)` sums the products."
+        case "*", ["matrix", "row_vector"] | ["vector", "matrix"]:
+            return "A matrix takes a vector on its right and a row_vector on its left: transpose with `'`."
+        case "%", _ if "real" in words:
+            return "`fmod(a, b)` is the remainder of reals."
+        case "%/%", _ if "real" in words:
+            return "`floor(a / b)` divides reals down."
+        case (("&&" | "||" | "!"), _):
+            return "Logical operators take scalars."
+        case _ if set(words) == {"vector", "row_vector"}:
+            return "Transpose one of them with `'`."
     return None
 
 
@@ -265,25 +286,14 @@ def explain_distribution(c: Check, name: str) -> Message:
 
 def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
     family = distribution(s.distribution)
-    shown, counts = [], set()
-    for signature in family.signatures if family else ():
-        left, _, right = signature.partition("|")
-        shown.append(f"{left.strip()} ~ {s.distribution}({right.strip()})")
-        counts.add(len(split_arguments(f"({left},{right})")))
+    joint = [parse_variate(signature) for signature in (family.signatures if family else ())]
+    shown = [tilde(s.distribution, [parse_pattern(part) for part in parts]) for parts in joint]
     for suffix in ("lpmf", "lpdf"):
         for f in c.scope.functions.get(f"{s.distribution}_{suffix}", []):
-            shown.append(f"{f.args[0]} ~ {s.distribution}({messages.listed(f.args[1:])})")
-            counts.add(len(f.args))
-    if len(args) not in counts:
-        wanted = " or ".join(str(n - 1) for n in sorted(counts))
-        detail = f"`{s.distribution}` takes {wanted} parameters, not {len(args) - 1}."
-    elif (
-        family is not None and family.discrete and not isinstance(args[0], Int) and "int" not in str(args[0])
-    ):
-        detail = f"`{s.distribution}` is discrete, so its left side must be int or an array of int."
-    else:
-        detail = "no signature has arguments of these types."
-    return c.refuse(messages.distribution_arguments(s.distribution, args, detail, shown), s.span)
+            shown.append(tilde(s.distribution, [as_pattern(a) for a in f.args]))
+    found = misfit(shown, args, offset=1)
+    message = messages.distribution_arguments(s.distribution, args, found, family)
+    return c.refuse(message, blamed(s.span, (s.left, *s.args), found))
 
 
 def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[ast.Expr, Called]:

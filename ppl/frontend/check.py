@@ -7,10 +7,10 @@ from ppl.errors import raise_errors
 from ppl.frontend import ast
 from ppl.frontend.facts import Check, Context, Facts
 from ppl.frontend.functions import check_functions
-from ppl.frontend.parser import read
+from ppl.frontend.parser import Parsed, read
 from ppl.frontend.scope import Block
 from ppl.frontend.statements import check_statements
-from ppl.source import SourceText
+from ppl.source import SourceText, Span
 
 
 def analyse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tuple[ast.Program, Facts]:
@@ -20,28 +20,27 @@ def analyse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tup
         ModelError: the first error by line, of syntax or meaning; its `others` are up to 19 more.
     """
     parsed = read(source, include_paths)
-    c = Check(Context(Block.FUNCTIONS), lost=set(parsed.lost), errors=list(parsed.errors))
-    if parsed.program is not None:
-        check_program(c, parsed.program)
+    c = checked(parsed.program or ast.Program(Span(source, 1, 1, 1, 1)), parsed)
     raise_errors(c.errors)
-    assert parsed.program is not None
-    return parsed.program, c.facts
+    return c.program, c.facts
 
 
 def check(program: ast.Program) -> Facts:
     """The facts of a correct program; raises ModelError as `analyse` does."""
-    c = Check(Context(Block.FUNCTIONS))
-    check_program(c, program)
+    c = checked(program, Parsed(program))
     raise_errors(c.errors)
     return c.facts
 
 
-def check_program(c: Check, program: ast.Program) -> None:
+def checked(program: ast.Program, parsed: Parsed) -> Check:
+    """The state after checking all of a program, or what could be read of it."""
+    c = Check(Context(Block.FUNCTIONS), program, lost=set(parsed.lost), errors=list(parsed.errors))
     blocks = program_blocks(program)
     c.later = global_names(blocks)
     check_functions(c, program.functions)
     for block, statements in blocks:
         check_block(c, block, statements)
+    return c
 
 
 def program_blocks(p: ast.Program) -> Sequence[tuple[Block, Sequence[ast.Statement]]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from ppl.frontend import ast, messages
 from ppl.frontend.expressions import check_expr
 from ppl.frontend.facts import Check
+from ppl.frontend.marginal import marginalised
 from ppl.frontend.scope import Block, Level, Symbol
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
@@ -65,9 +66,9 @@ def check_declaration(c: Check, d: ast.Declaration, at_top: bool) -> None:
         refuse_redeclaration(c, d.name, d)
         t = declared_type(c, d.type, at_top)
         check_continuous(c, d, t, at_top)
-        check_constraints(c, d, at_top)
+        check_constraints(c, d)
         if d.value is not None:
-            check_initial_value(c, d, t, at_top)
+            check_initial_value(c, d, t)
     finally:
         if c.scope.find(d.name) is None:
             declare(c, d, t)
@@ -117,8 +118,14 @@ def unsized(c: Check, t: ast.UnsizedType) -> Type:
 
 
 def check_continuous(c: Check, d: ast.Declaration, t: Type, at_top: bool) -> None:
-    if at_top and c.context.block in CONTINUOUS and holds_int(t):
-        raise c.refuse(messages.int_parameter(d.name, c.context.block.value), d.span)
+    block = c.context.block
+    if not at_top or block not in CONTINUOUS or not holds_int(t):
+        return
+    if block is Block.PARAMETERS:
+        rewrite = marginalised(c.program, d)
+    else:
+        rewrite = "Declare it `real`, or declare it in the model block or in generated quantities."
+    raise c.refuse(messages.int_parameter(d.name, block.value, rewrite), d.span)
 
 
 def holds_int(t: Type) -> bool:
@@ -129,32 +136,15 @@ def holds_int(t: Type) -> bool:
 # --- Constraints ---------------------------------------------------------------------------------
 
 
-def check_constraints(c: Check, d: ast.Declaration, at_top: bool) -> None:
+def check_constraints(c: Check, d: ast.Declaration) -> None:
     for t in leaves(d.type):
-        if not at_top and t.bounds is not None:
-            raise c.refuse(messages.local_constraint(d.name), t.bounds.span)
-        if not at_top and t.keyword in CONSTRAINED:
-            plain = "vector" if CONSTRAINED[t.keyword] == VECTOR else "matrix"
-            raise c.refuse(messages.local_constrained_type(d.name, t.keyword, plain), t.span)
-        if t.bounds is not None:
-            check_bounds(c, t, t.bounds)
+        for name, value in t.bounds.items if t.bounds else ():
+            check_bound(c, t, name, value)
 
 
 def leaves(t: ast.DeclaredType) -> Sequence[ast.SizedType]:
     """The types in a tuple, or the one type."""
     return [leaf for item in t.items for leaf in leaves(item)] if isinstance(t, ast.SizedTuple) else [t]
-
-
-def check_bounds(c: Check, t: ast.SizedType, bounds: ast.Bounds) -> None:
-    names = [name for name, _ in bounds.items]
-    for name, value in bounds.items:
-        if names.count(name) > 1:
-            raise c.refuse(messages.duplicate_bound(name), bounds.span)
-        if t.keyword in CONSTRAINED or (t.keyword == "int" and name in ("offset", "multiplier")):
-            raise c.refuse(messages.bound_not_allowed(t.keyword, name), bounds.span)
-        check_bound(c, t, name, value)
-    if {"lower", "upper"} & set(names) and {"offset", "multiplier"} & set(names):
-        raise c.refuse(messages.mixed_bounds(), bounds.span)
 
 
 def check_bound(c: Check, t: ast.SizedType, name: str, value: ast.Expr) -> None:
@@ -172,19 +162,13 @@ def check_bound(c: Check, t: ast.SizedType, name: str, value: ast.Expr) -> None:
             messages.bound_type(name + " bound" if name in ("lower", "upper") else name, wanted, found),
             value.span,
         )
-    if c.context.block is Block.GENERATED_QUANTITIES or c.context.block in CONTINUOUS:
-        return
-    if c.facts.levels[value] is Level.PARAMETER:
-        raise c.refuse(messages.constrained_by_non_data(), value.span)
 
 
 # --- Initial values ------------------------------------------------------------------------------
 
 
-def check_initial_value(c: Check, d: ast.Declaration, t: Type, at_top: bool) -> None:
+def check_initial_value(c: Check, d: ast.Declaration, t: Type) -> None:
     assert d.value is not None
-    if at_top and c.context.block in (Block.DATA, Block.PARAMETERS):
-        raise c.refuse(messages.initial_value(d.name, c.context.block.value), d.value.span)
     found = check_expr(c, d.value)
     if not assignable(t, found):
         raise c.refuse(messages.assigned_type(t, found), d.value.span)

@@ -86,6 +86,7 @@ class Check:
     """The state of one check: scope, facts so far, errors so far, and the present context."""
 
     context: Context
+    program: ast.Program
     scope: Scope = field(default_factory=Scope)
     facts: Facts = field(default_factory=Facts)
     errors: list[ModelError] = field(default_factory=list)

@@ -3,9 +3,12 @@
 A code is stable: scripts and `ppl explain` may rely on it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ppl.frontend.elsewhere import DISTRIBUTIONS, FUNCTIONS, VALUES
+from ppl.frontend.overloads import Misfit
+from ppl.stdlib.record import Distribution
 from ppl.types import Type
 
 
@@ -20,6 +23,11 @@ def did_you_mean(near: str | None) -> str | None:
     return f"Did you mean `{near}`?" if near else None
 
 
+def elsewhere(names: Mapping[str, str], name: str) -> str | None:
+    """What is written here for a name known from elsewhere."""
+    return f"Write {names[name]}." if name in names else None
+
+
 def listed(words: Iterable[object]) -> str:
     return ", ".join(str(w) for w in words)
 
@@ -28,7 +36,7 @@ def listed(words: Iterable[object]) -> str:
 
 
 def undeclared(name: str, near: str | None) -> Message:
-    return Message("PPL201", f"`{name}` is not declared.", did_you_mean(near))
+    return Message("PPL201", f"`{name}` is not declared.", elsewhere(VALUES, name) or did_you_mean(near))
 
 
 def declared_later(name: str, block: str, line: int) -> Message:
@@ -46,7 +54,13 @@ def redeclared(name: str, line: int) -> Message:
 
 
 def unknown_function(name: str, near: str | None) -> Message:
-    return Message("PPL204", f"There is no function `{name}`.", did_you_mean(near))
+    return Message(
+        "PPL204", f"There is no function `{name}`.", elsewhere(FUNCTIONS, name) or did_you_mean(near)
+    )
+
+
+def removed_density(name: str, now: str) -> Message:
+    return Message("PPL208", f"`{name}` was removed from the language.", f"Write `{now}`.")
 
 
 def not_a_function(name: str, t: Type) -> Message:
@@ -72,8 +86,12 @@ def read_only(name: str, what: str) -> Message:
 
 
 def assigned_type(left: Type, right: Type, op: str = "=") -> Message:
-    verb = "is assigned a value of type" if op == "=" else f"has `{op}` applied with a value of type"
-    return Message("PPL302", f"A variable of type {left} {verb} {right}.", conversion(left, right))
+    if op == "=":
+        return Message(
+            "PPL302", f"A {left} cannot be assigned a value of type {right}.", conversion(left, right)
+        )
+    hint = "`.*=` and `./=` go entry by entry." if op in ("*=", "/=") else None
+    return Message("PPL302", f"`{op}` does not fit: the left side is {left}, the right {right}.", hint)
 
 
 def not_assignable() -> Message:
@@ -154,14 +172,6 @@ def tuple_item(item: int, t: Type, count: int) -> Message:
     return Message("PPL411", f"Item {item} does not exist: the tuple {t} has items 1 to {count}.")
 
 
-def string_value() -> Message:
-    return Message("PPL412", "A string can only stand in print, reject, fatal_error and profile.")
-
-
-def int_too_large(value: int) -> Message:
-    return Message("PPL413", f"The integer {value} is beyond 2147483647; write it as a real: `{value}.0`.")
-
-
 def size_type(t: Type) -> Message:
     return Message("PPL414", f"A size must be an int, not {t}.")
 
@@ -170,23 +180,16 @@ def size_not_data() -> Message:
     return Message(
         "PPL415",
         "A size depends on a parameter, but sizes must be known from the data alone (non-data size).",
+        "Write the size itself: `N` where `theta` is declared `vector[N] theta`, not `size(theta)`.",
     )
-
-
-def printable(t: Type) -> Message:
-    return Message("PPL416", f"A value of type {t} cannot be printed.")
 
 
 # --- Calls ---------------------------------------------------------------------------------------
 
 
-def call_arguments(name: str, found: Sequence[Type], detail: str, available: Sequence[str]) -> Message:
-    shown = "\n".join(f"  {name}{s}" for s in available[:8])
-    more = f"\n  ... and {len(available) - 8} more" if len(available) > 8 else ""
+def call_arguments(name: str, found: Sequence[Type], why: Misfit) -> Message:
     return Message(
-        "PPL501",
-        f"`{name}` cannot be called with ({listed(found)}): {detail}",
-        f"It exists as\n{shown}{more}",
+        "PPL501", f"`{name}` cannot be called with ({listed(found)}): {why.detail}", why.signatures
     )
 
 
@@ -269,7 +272,8 @@ def higher_order_function(name: str, function: str, wanted: Sequence[Type], retu
 
 
 def unknown_distribution(name: str, near: str | None) -> Message:
-    return Message("PPL601", f"There is no distribution `{name}`.", did_you_mean(near))
+    hint = elsewhere(DISTRIBUTIONS, name) or did_you_mean(near)
+    return Message("PPL601", f"There is no distribution `{name}`.", hint)
 
 
 def function_is_no_distribution(name: str) -> Message:
@@ -293,13 +297,15 @@ def no_cdf(name: str, distribution: str) -> Message:
 
 
 def distribution_arguments(
-    name: str, found: Sequence[Type], detail: str, available: Sequence[str]
+    name: str, found: Sequence[Type], why: Misfit, family: Distribution | None
 ) -> Message:
-    left, rest = found[0], listed(found[1:])
-    shown = "\n".join(f"  {s}" for s in available[:8])
-    return Message(
-        "PPL605", f"`{left} ~ {name}({rest})` does not fit: {detail}", f"The distribution exists as\n{shown}"
-    )
+    detail = why.detail
+    if why.culprit == 0 and family is not None and family.discrete:
+        detail = f"`{name}` is discrete, so its left side must be int or an array of int."
+    elif why.culprit is None and family is not None and len(found) != len(family.args):
+        detail += f" They are {listed(word for word, _ in family.args[1:])}."
+    given = f"{found[0]} ~ {name}({listed(found[1:])})"
+    return Message("PPL605", f"`{given}` does not fit: {detail}", why.signatures)
 
 
 def no_truncation(name: str) -> Message:
@@ -316,47 +322,16 @@ def truncation_bound(t: Type) -> Message:
 # --- Declarations --------------------------------------------------------------------------------
 
 
-def int_parameter(name: str, block: str) -> Message:
+def int_parameter(name: str, block: str, rewrite: str) -> Message:
     return Message(
         "PPL701",
         f"`{name}` is an int, but {block} must be continuous (real): there is no gradient in an integer.",
-        "Marginalise it: sum its values out of the target, e.g. with log_sum_exp or log_mix.",
+        rewrite,
     )
 
 
 def bound_type(which: str, wanted: str, found: Type) -> Message:
     return Message("PPL702", f"The {which} here must be {wanted}, not {found}.")
-
-
-def bound_not_allowed(keyword: str, name: str) -> Message:
-    return Message("PPL703", f"`{name}` is no bound of {keyword}.")
-
-
-def duplicate_bound(name: str) -> Message:
-    return Message("PPL704", f"`{name}` is given twice.")
-
-
-def mixed_bounds() -> Message:
-    return Message("PPL705", "lower and upper cannot be mixed with offset and multiplier.")
-
-
-def local_constraint(name: str) -> Message:
-    return Message(
-        "PPL706", f"`{name}` is local, and local variables carry no constraints `<...>`.",
-        "Declare it in the block itself, or drop the constraint.",
-    )  # fmt: skip
-
-
-def local_constrained_type(name: str, keyword: str, plain: str) -> Message:
-    return Message("PPL707", f"`{name}` is local: {keyword} is a constrained type.", f"Use `{plain}`.")
-
-
-def initial_value(name: str, block: str) -> Message:
-    return Message("PPL708", f"`{name}` is declared in {block}, where no value can be given.")
-
-
-def constrained_by_non_data() -> Message:
-    return Message("PPL709", "A bound in this block must not depend on parameters.")
 
 
 # --- Functions -----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from ppl.frontend.declarations import assignable, check_declaration
 from ppl.frontend.expressions import check_condition, check_expr, find
 from ppl.frontend.facts import Check
 from ppl.frontend.scope import Level, Symbol
+from ppl.source import Span
 from ppl.types import (
     INT,
     MATRIX,
@@ -57,7 +58,8 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
         case ast.ForEach():
             check_for_each(c, s)
         case ast.While():
-            check_condition(c, "while", s.condition)
+            with c.reporting():
+                check_condition(c, "while", s.condition)
             check_body(c, s.body)
         case ast.If():
             check_if(c, s)
@@ -84,12 +86,17 @@ def check_assignment(c: Check, s: ast.Assignment) -> None:
     right = check_expr(c, s.value)
     if s.op == "=":
         if not assignable(left, right):
-            raise c.refuse(messages.assigned_type(left, right), s.span)
+            raise c.refuse(messages.assigned_type(left, right), on_first_line(s.value, s))
         return
     found = operator(s.op[:-1], [left, right])
     if found is None or not assignable(left, found.returns):
         raise c.refuse(messages.assigned_type(left, right, s.op), s.span)
     c.facts.calls[s] = found
+
+
+def on_first_line(e: ast.Expr, s: ast.Statement) -> Span:
+    """The place of an expression, or of its statement where that begins on an earlier line."""
+    return e.span if e.span.line == s.span.line else s.span
 
 
 def check_target(c: Check, e: ast.Expr) -> Type:
@@ -162,7 +169,8 @@ def check_body(c: Check, body: ast.Statement) -> None:
 
 
 def check_if(c: Check, s: ast.If) -> None:
-    check_condition(c, "if", s.condition)
+    with c.reporting():
+        check_condition(c, "if", s.condition)
     for branch in (s.then, s.otherwise):
         if branch is not None:
             with c.frame():
@@ -171,17 +179,20 @@ def check_if(c: Check, s: ast.If) -> None:
 
 def check_for(c: Check, s: ast.For) -> None:
     for side, bound in (("lower", s.lower), ("upper", s.upper)):
-        if (t := check_expr(c, bound)) != INT:
-            raise c.refuse(messages.loop_bound(side, t), bound.span)
+        with c.reporting():
+            if (t := check_expr(c, bound)) != INT:
+                raise c.refuse(messages.loop_bound(side, t), bound.span)
     check_loop(c, s, INT, Level.DATA)
 
 
 def check_for_each(c: Check, s: ast.ForEach) -> None:
-    t = check_expr(c, s.iterable)
-    element = iterated(t)
-    if element is None:
-        raise c.refuse(messages.not_iterable(t), s.iterable.span)
-    check_loop(c, s, element, c.facts.levels[s.iterable])
+    element, level = None, Level.PARAMETER
+    with c.reporting():
+        t = check_expr(c, s.iterable)
+        element, level = iterated(t), c.facts.levels[s.iterable]
+        if element is None:
+            raise c.refuse(messages.not_iterable(t), s.iterable.span)
+    check_loop(c, s, element, level)
 
 
 def iterated(t: Type) -> Type | None:
@@ -195,7 +206,8 @@ def iterated(t: Type) -> Type | None:
             return None
 
 
-def check_loop(c: Check, s: ast.For | ast.ForEach, t: Type, level: Level) -> None:
+def check_loop(c: Check, s: ast.For | ast.ForEach, t: Type | None, level: Level) -> None:
+    """The body; `t` is None where what the loop runs over was itself refused."""
     known = c.scope.find(s.variable)
     if known is not None:
         raise c.refuse(messages.redeclared(s.variable, known.span.line), s.span)
