@@ -1,0 +1,204 @@
+"""Small loops of every shape: what they say, and what becomes of each."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+HEADER = """
+functions {{ {functions} }}
+data {{
+  int N, M, K;
+  vector[N] x;
+  vector[M] s;
+  vector[0] none;
+  array[N] int k;
+  array[N] int<lower=1, upper=3> g;
+  array[N] int<lower=0> J;
+  matrix[N, K] X;
+}}
+parameters {{
+  real z;
+  vector[3] v;
+  real<lower=0> t;
+}}
+transformed parameters {{ {transformed} }}
+model {{
+  z ~ std_normal();
+  {model}
+}}
+generated quantities {{ {generated} }}
+"""
+
+_RNG = np.random.default_rng(0)
+DATA = {
+    "N": 6,
+    "M": 3,
+    "K": 2,
+    "x": _RNG.normal(size=6).round(2),
+    "s": [1.5, -0.5, 0.25],
+    "none": [],
+    "k": [0, -7, 3, 5, -2, 4],
+    "g": [1, 3, 2, 2, 1, 3],
+    "J": [2, 0, 3, 1, 0, 2],
+    "X": _RNG.normal(size=(6, 2)).round(2),
+}
+U = np.array([0.7, 0.3, -0.4, 1.1, 0.2])
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A piece of a model block; `left` says of each outermost loop why it stays one, "" when it is gone."""
+
+    id: str
+    model: str
+    left: tuple[str, ...] = ("",)
+    functions: str = ""
+    transformed: str = ""
+    generated: str = ""
+
+    @property
+    def text(self) -> str:
+        return HEADER.format(**self.__dict__)
+
+
+TWICE = "vector twice(real a) { return [a, 2 * a]'; }"
+PICKY = "real picky(real a, int i, vector w) { if (i > 2) return a * w[2]; return w[1] * i; }"
+PARTIAL = """real partial(vector a, real b) {
+    real o = 0; vector[size(a)] c;
+    for (i in 1:size(a)) c[i] = a[i] * b;
+    for (i in 1:size(a)) { if (a[i] > 1) return o; o += c[i]; }
+    return o;
+  }"""
+
+LOOPS = (
+    # Rows and gathers
+    Loop("rows", "for (n in 1:N) x[n] ~ normal(z, t);"),
+    Loop("gather", "for (n in 1:N) x[n] ~ normal(v[g[n]], t);"),
+    Loop("matrix rows", "for (n in 1:N) target += normal_lpdf(X[n] | z, t) + X[n] * X[n]' * z;"),
+    Loop("matrix density", "for (n in 1:N) X[n] ~ multi_normal(v[1:2], [[2, z / 9], [z / 9, 1]]);"),
+    Loop("invariant", "for (n in 1:N) target += z; for (n in 1:N) v ~ normal(z, 1);", ("", "")),
+    Loop("invariant container", "for (n in 1:N) target += v;", ("a container that does not vary",)),
+    Loop("negative range", "for (n in -1:1) target += n * z * t;"),
+    Loop("truncation", "for (n in 1:N) x[n] ~ normal(z, t) T[-5, ];"),
+    Loop("user function", "for (n in 1:N) target += picky(x[n], k[n], v);", functions=PICKY),
+    Loop("literals", "for (n in 1:N) target += log_sum_exp({z * x[n], t, x[n]}) + [x[n], 1, z] * v;"),
+    Loop("matrix literal", "for (n in 1:N) target += log_determinant([[3, x[n]], [z, 1 + t]]) * z;"),
+    Loop("ranges", "for (n in 1:N) target += sum(x[1:n]) * z;", ("a range of indices varies",)),
+    Loop("for each", "for (q in x) target += q * z;", ()),
+    # Integers and truth values
+    Loop("int division", "for (n in 1:N) target += z * (k[n] / 2) + t * (k[n] % 3) + (k[n] %/% 4) * v[1];"),
+    Loop("comparisons add",
+         "for (n in 1:N) target += z * ((k[n] > 0) + (k[n] > 3)) - t * (-(x[n] > 0)) + !k[n];"),
+    Loop("int locals", "for (n in 1:N) { int i = k[n] > 2 && x[n] > 0; i = -i; target += i * z; }"),
+    Loop("int index",
+         "for (n in 1:N) { int i = 1; if (k[n] > 0) i = 2; if (k[n] > 3) i += 1; target += v[i]; }"),
+    # Locals
+    Loop("local", "for (n in 1:N) { real m = z + x[n]; m *= t; target += m ^ 2; }"),
+    Loop("local vector", "for (n in 1:N) { vector[2] w = X[n]' * z; w[1] += w[2]; target += w[1] * t; }"),
+    Loop("local int array",
+         "for (n in 1:N) { array[2] int a = {k[n], 2}; target += a[1] * z + sum(a) * t; }"),
+    Loop("unset local", "for (n in 1:N) { real a; if (x[n] > -100) a = x[n]; target += a * z; }"),
+    Loop("unset local is nan", "for (n in 1:N) { real a; if (x[n] > 0) a = x[n]; target += a * z; }"),
+    Loop("size varies", "for (n in 1:N) { vector[n] a = v[{1, 2, 3}][1] + x[1:n]; target += sum(a) * z; }",
+         ("a range of indices varies",)),
+    Loop("mixture", """for (n in 1:N) {
+        vector[3] l; for (i in 1:3) l[i] = normal_lpdf(x[n] | v[i], t); target += log_sum_exp(l); }"""),
+    Loop("copied, then changed", """for (n in 1:N) {
+        row_vector[K] a = X[n] * z; vector[K] b = a'; b[1] = 9; target += a[1] * z; }"""),
+    # Nests
+    Loop("ragged nest", "for (n in 1:N) for (i in 1:J[n]) target += v[i] * x[n] * z;"),
+    Loop("triangle", "for (i in 1:2) for (j in (i + 1):3) target += v[i] * s[j] * z;"),
+    Loop("three deep", """for (n in 1:N) {
+        real q = x[n];
+        for (i in 1:J[n]) {
+          real r = q * v[i];
+          for (j in i:3) { target += r * q * s[j]; if (j > 2) target += r; }
+        }
+      }"""),
+    Loop("inner sum", "for (n in 1:N) { real a = 0; for (i in 1:3) a += v[i] * x[n]; target += a ^ 2; }"),
+    Loop("ragged inner sum",
+         "for (n in 1:N) { real a = 0; for (i in 1:J[n]) a += v[i] * x[n]; target += a ^ 2; }",
+         ("`a` is", "`a` is carried")),
+    Loop("inner recurrence", """for (n in 1:N) {
+        vector[3] a = v; for (i in 2:3) a[i] = a[i - 1] * x[n]; target += sum(a); }"""),
+    # Branches
+    Loop("if on data", "for (n in 1:N) { if (x[n] > 0) target += x[n] * z; else target += t; }"),
+    Loop("if on parameters", """for (n in 1:N)
+        if (z * x[n] > 0) target += z * x[n] ^ 2; else if (x[n] > 0.1) target += t; else target += -z;"""),
+    Loop("if the same for all", "for (n in 1:N) if (M > 2) target += x[n] * z; else target += none[1];"),
+    Loop("if the same for all, on parameters", """for (n in 1:N)
+        if (z > 2) target += x[n] * z; else { real q = x[n]; target += q * t; }"""),
+    Loop("ternary", "for (n in 1:N) target += x[n] > 0 ? s[n > M ? 1 : n] * z : t;"),
+    Loop("ternary of containers", "for (n in 1:N) target += x[n] > 0 ? v : v[{3, 2, 1}] * z;",
+         ("a ternary chooses between containers",)),
+    Loop("continue", "for (n in 1:N) { if (x[n] > 0) continue; target += 2 * z * x[n]; }"),
+    Loop("continue in an if", """for (n in 1:N) {
+        if (x[n] > -1) { if (x[n] > 0) continue; target += z; } target += 2 * z * x[n]; }"""),
+    Loop("continue in a profile", """for (n in 1:N) {
+        profile("a") { if (x[n] > 0) continue; } target += 2 * z * x[n]; }"""),
+    Loop("continue of an inner loop", """for (n in 1:N) {
+        for (i in 1:3) { if (v[i] > x[n]) continue; target += x[n] * v[i] * z; } target += z; }"""),
+    Loop("continue in an inner sum", """for (n in 1:N) {
+        real a = 0; for (i in 1:3) { if (i == 2) continue; a += x[n] * v[i]; } target += a * z; }"""),
+    Loop("break", "for (n in 1:N) { if (k[n] > 3) break; target += x[n] * z; }", ("`break`",)),
+    Loop("break of an inner loop", """for (n in 1:N)
+        for (i in 1:3) { if (v[i] > x[n]) break; target += x[n] * v[i] * z; }""", ("`break`", "`break`")),
+    Loop("while",
+         "for (n in 1:N) { int c = 0; while (c < 3) c += 1; target += c * x[n] * z; }", ("an effect",)),
+    # What never runs must not fail
+    Loop("empty", "for (n in 1:0) target += x[n] * z; for (n in 2:1) target += none[1] * z;", ("", "")),
+    Loop("empty, infinite", "for (n in 1:0) target += log(0 * t);"),
+    Loop("empty, of vectors",
+         "for (n in 1:0) { vector[2] w = twice(x[n]); target += w[2] * z; }", functions=TWICE),
+    Loop("never true", "for (n in 1:N) if (x[n] > 100) target += none[1] * z + log(0 * t);"),
+    Loop("never true, of vectors",
+         "for (n in 1:N) if (x[n] > 9) { vector[2] w = twice(x[n]); target += w[2] * z; }",
+         functions=TWICE),
+    Loop("never true ternary", "for (n in 1:N) target += N > 100 ? (x[n] > 0 ? none[1] : 0) * z : z * x[n];"),
+    Loop("guarded index", "for (n in 1:N) if (n <= M && s[n] > 0) target += z * x[n];"),
+    Loop("guarded index, or", "for (n in 1:N) if (n > M || s[n] > 0) target += z * x[n]; else target += z;"),
+    Loop("guarded constant index", "for (n in 1:N) if (n > 10 && none[1] > 0) target += z * x[n];"),
+    Loop("guarded division",
+         "for (n in 1:N) if (k[n] != 0 && 10 %/% k[n] > 1) target += z; else target += t;"),
+    Loop("guarded value", "for (n in 1:N) { int i = n > 1 && x[n - 1] > 0; target += i * z; }"),
+    # Filling variables
+    Loop("filled", "target += sum(w);", transformed="""
+        vector[N] w; for (n in 1:N) { w[n] = z * x[n]; if (w[n] > 0) w[n] += 1; }"""),
+    Loop("filled, then gathered",
+         "vector[N] a; for (n in 1:N) a[n] = x[n] * z; for (n in 1:N) target += a[g[n]];",
+         ("", "")),
+    Loop("filled rows", "matrix[N, K] A; for (n in 1:N) A[n] = X[n] * z; target += sum(A);"),
+    Loop("filled columns", "matrix[3, N] A; for (n in 1:N) A[, n] = v * x[n]; target += A * x;"),
+    Loop("filled by several indices", """matrix[N, 3] A = rep_matrix(0, N, 3);
+        for (n in 1:N) { A[n, {1, 3}] = [z, x[n]]; A[n, 2:2] = [t]; } target += A * s;"""),
+    Loop("filled twice", """matrix[N, 2] A;
+        for (n in 1:N) { A[n, 1] = x[n] * z; A[n, 2] = A[n, 1] ^ 2; target += sum(A[n]); }"""),
+    Loop("filled triangle", """matrix[3, 3] A = rep_matrix(0, 3, 3);
+        for (i in 1:2) for (j in (i + 1):3) A[i, j] = v[i] * s[j]; target += A;"""),
+    Loop("symmetric", """matrix[3, 3] A;
+        for (i in 1:3) for (j in i:3) { A[i, j] = v[i] * s[j]; A[j, i] = A[i, j]; } target += A;""",
+         ("`A` is filled by one iteration and read by another",) * 2),
+    Loop("shifted read", "vector[N] a = x; for (n in 2:N) a[n] = a[n - 1] * z + x[n]; target += a;",
+         ("`a` is filled by one iteration and read by another",)),
+    Loop("shifted read ahead", "vector[N] a = x; for (n in 1:(N - 1)) a[n] = a[n + 1] * z; target += a;",
+         ("`a` is filled by one iteration and read by another",)),
+    Loop("whole read",
+         "vector[N] a = x; for (n in 1:N) a[n] = sum(a) * z; target += a;", ("`a` is read whole",)),
+    Loop("read inside a tuple", "vector[N] a = x; for (n in 1:N) { a[n] = z * n; target += (a[3], 2.0).1; }",
+         ("a tuple varies",)),
+    Loop("one place for many", "vector[3] a = v; for (n in 1:N) a[g[n]] += x[n] * z; target += a;",
+         ("`a` may get two values",)),
+    Loop("carried",
+         "real a = 0; real b = 1; for (n in 1:N) { real c = a; a = b; b = c + x[n]; } target += a * b * z;",
+         ("`a` is",)),
+    Loop("sum", "real a = 0; for (n in 1:N) a += x[n] * z; target += a ^ 2;", ("`a` is carried",)),
+    # Elsewhere
+    Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
+    Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("an effect",),
+         functions="void add_lp(real a, real b) { target += a * b; }"),
+    Loop("generated quantities", "", ("`normal_rng` draws", "", ""), generated="""
+        vector[N] w; array[N] int c;
+        for (n in 1:N) w[n] = z * x[n] + normal_rng(0, 1);
+        for (n in 1:N) c[n] = x[n] > z;
+        for (n in 1:N) w[n] = c[n] ? w[n] : -w[n];"""),
+)  # fmt: skip

@@ -1,0 +1,81 @@
+"""Loops become arrays where they can, stay loops where they must, and mean the same either way."""
+
+import pytest
+from hypothesis import given, seed, settings
+from hypothesis import strategies as st
+from ir.loop_programs import DATA, HEADER, LOOPS, Loop, U
+from laws.passes import NEEDED, PASSES, SUBSETS, assert_same, lowered, posterior
+
+from ppl.ir.passes.vectorise_loops import vectorised
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
+def test_a_loop_means_the_same_as_arrays(loop: Loop) -> None:
+    plain = posterior(loop.text, DATA, NEEDED)
+    for passes in SUBSETS.values():
+        assert_same(posterior(loop.text, DATA, passes), plain, U)
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
+def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
+    reasons = [note.reason for note in vectorised(lowered(loop.text))[1]]
+    assert len(reasons) == len(loop.left), reasons
+    for reason, left in zip(reasons, loop.left, strict=True):
+        assert left in reason if left else not reason
+
+
+READS = (
+    *("x[n]", "z", "t", "v[g[n]]", "s[g[n]]", "X[n, 1]", "c", "c", "a[n]", "a[n]", "n", "k[n]", "i", "0.5"),
+    *("a[1]", "a[g[n]]"),  # seldom: these make the loop stay
+)
+PLACES = ("n", "n", "n", "n", "1", "g[n]")
+
+
+@st.composite
+def value(draw: st.DrawFn, depth: int = 2) -> str:
+    """An expression over what there is."""
+    form = draw(
+        st.sampled_from(["read", "{} + {}", "{} * {}", "tanh({})", "{} > 0 ? {} : {}", "n > 2 && {} > {}"])
+    )
+    if depth == 0 or form == "read":
+        return draw(st.sampled_from(READS))
+    return f"({form.format(*(draw(value(depth - 1)) for _ in range(form.count('{}'))))})"
+
+
+@st.composite
+def statement(draw: st.DrawFn, depth: int = 2) -> str:
+    """Plain statements, and blocks of them under a condition or in an inner loop."""
+    form = draw(
+        st.sampled_from(["add", "local", "entry", "continue"] + ["if", "ragged", "inner"] * (depth > 0))
+    )
+    match form:
+        case "add":
+            return f"target += {draw(value())};"
+        case "local":
+            return f"c = tanh({draw(value())});"
+        case "entry":
+            return f"a[{draw(st.sampled_from(PLACES))}] = tanh({draw(value())});"
+        case "continue":
+            return f"if ({draw(value())} > 0.3) continue;"
+        case "if":
+            return (
+                f"if ({draw(value())} > 0) {{ {draw(block(depth - 1))} }} else {{ {draw(block(depth - 1))} }}"
+            )
+        case "ragged":
+            return f"for (j{depth} in 1:J[n]) {{ {draw(block(depth - 1))} }}"
+        case _:
+            return f"for (j{depth} in 2:3) {{ {draw(block(depth - 1))} c += j{depth}; }}"
+
+
+@st.composite
+def block(draw: st.DrawFn, depth: int = 2) -> str:
+    return " ".join(draw(statement(depth)) for _ in range(draw(st.integers(1, 3))))
+
+
+@seed(20)
+@settings(max_examples=150, deadline=None, database=None)
+@given(body=block())
+def test_random_bodies_mean_the_same_as_arrays(body: str) -> None:
+    model = f"vector[N] a = x; for (n in 1:N) {{ real c = 0; int i = g[n]; {body} }} target += a;"
+    text = HEADER.format(functions="", transformed="", model=model, generated="")
+    assert_same(posterior(text, DATA, PASSES), posterior(text, DATA, NEEDED), U)
