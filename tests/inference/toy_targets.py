@@ -1,6 +1,7 @@
 """Toy targets whose posterior is known exactly."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -17,17 +18,20 @@ class Gaussian:
     def dim(self):
         return len(self.mean)
 
-    @property
+    @cached_property
     def precision(self):
         return np.linalg.inv(self.covariance)
+
+    @cached_property
+    def log_det(self):
+        return np.linalg.slogdet(2 * np.pi * self.covariance)[1]
 
     def log_density(self, u):
         return self.log_density_gradient(u)[0]
 
     def log_density_gradient(self, u):
         weighted = self.precision @ (u - self.mean)
-        log_det = np.linalg.slogdet(2 * np.pi * self.covariance)[1]
-        return self.shift - 0.5 * float((u - self.mean) @ weighted) - 0.5 * log_det, -weighted
+        return self.shift - 0.5 * float((u - self.mean) @ weighted) - 0.5 * self.log_det, -weighted
 
     def explain(self, u):
         return ""

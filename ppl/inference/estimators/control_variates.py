@@ -1,0 +1,96 @@
+"""Quadratic functions that stay close to a log density and whose expectation under q is in closed form.
+
+Paisley, Blei and Jordan (2012), sections 4.1 and 5.1.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.families.family import Family
+from ppl.inference.hessian import hessian
+from ppl.inference.target import Array, Target, blame
+
+
+@dataclass(frozen=True)
+class Quadratic:
+    """value + gradient'(u - centre) + (u - centre)' hessian (u - centre) / 2."""
+
+    centre: Array
+    value: float
+    gradient: Array
+    hessian: Array
+
+    def values(self, u: Array) -> Array:
+        """At each row of u (n, dim), (n,)."""
+        off = u - self.centre
+        values: Array = self.value + off @ self.gradient + 0.5 * ((off @ self.hessian) * off).sum(axis=1)
+        return values
+
+    def gradients(self, u: Array) -> Array:
+        """In u, at each row of u (n, dim)."""
+        return self.gradient + (u - self.centre) @ self.hessian
+
+    def expected_gradient(self, family: Family, params: Array) -> Array:
+        """Gradient in params (size,) of the expectation under q, exact for every family.
+
+        What is averaged is quadratic in the noise, so points that share its mean and covariance will do: two
+        on each axis (the spherical rule of degree 3; Stroud 1971).
+        """
+        n = family.noise_dim
+        axes = sqrt(n * family.standard.variance) * np.eye(n)
+        z = np.concatenate([axes, -axes])
+        return family.pull_back(params, z, self.gradients(family.transform(params, z)))
+
+
+# A control variate for a target near the q with these params.
+ControlVariate = Callable[[Target, Family, Array], Quadratic]
+
+
+def taylor(target: Target, family: Family, params: Array) -> Quadratic:
+    """The delta method: the target's second-order Taylor expansion about the mean of q (Paisley section 5.1).
+
+    Raises InferenceError, naming the statement to blame, where the target has no expansion there.
+    """
+    centre = family.mean(params)
+    value, gradient = target.log_density_gradient(centre)
+    matrix = hessian(target, centre, family.scales(params))
+    if not (np.isfinite(value) and np.isfinite(gradient).all() and np.isfinite(matrix).all()):
+        raise InferenceError(
+            f"The log density has no Taylor expansion at the mean of q. {blame(target, centre)}"
+        )
+    return Quadratic(centre, value, gradient, matrix)
+
+
+@dataclass(frozen=True)
+class JaakkolaJordan:
+    """The bound of Jaakkola and Jordan (2000) on a logistic regression, tight for the present q.
+
+    `x` (rows, dim) and `y` (rows,) of 0 and 1; independent N(0, 1 / prior_precision) priors on the weights.
+    The target whose gradients it steadies must be that regression.
+    """
+
+    x: Array
+    y: Array
+    prior_precision: float = 1.0
+
+    def __call__(self, target: Target, family: Family, params: Array) -> Quadratic:
+        mean = family.mean(params)
+        second_moment = family.covariance(params) + np.outer(mean, mean)
+        xi = np.sqrt(np.einsum("ij,jk,ik->i", self.x, second_moment, self.x))
+        slack = _slack(xi)
+        dim = family.dim
+        prior = 0.5 * dim * np.log(self.prior_precision / (2 * np.pi))
+        value = float((-np.logaddexp(0, -xi) - xi / 2 + slack * xi**2).sum()) + prior
+        bound = -2 * (self.x.T * slack) @ self.x - self.prior_precision * np.eye(dim)
+        return Quadratic(np.zeros(dim), value, self.x.T @ (self.y - 0.5), bound)
+
+
+def _slack(xi: Array) -> Array:
+    """lambda(xi) = tanh(xi / 2) / (4 xi), which is 1/8 at 0."""
+    safe = np.maximum(xi, 1e-8)
+    slack: Array = np.tanh(safe / 2) / (4 * safe)
+    return slack

@@ -1,0 +1,89 @@
+"""Stochastic search with control variates (Paisley, Blei and Jordan 2012, Algorithm 1)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.inference.draws import Draws, draws_with_density
+from ppl.inference.estimators.control_variates import ControlVariate, Quadratic, taylor
+from ppl.inference.estimators.estimate import Estimate
+from ppl.inference.estimators.score_function import PILOT
+from ppl.inference.families.family import Family
+from ppl.inference.target import Array, Target
+
+MOST_DRAWS = 10_000
+
+
+class Pilot(NamedTuple):
+    """What pilot draws say: the scale of each control, and the noise of one draw with them and without.
+
+    The noise is the variance of one draw's gradient, averaged over params.
+    """
+
+    scales: Array
+    noise: float
+    plain_noise: float
+
+    def draws_for(self, variance: float) -> int:
+        """The draws S whose mean has that variance, averaged over params (Algorithm 1, line 4)."""
+        return max(1, ceil(self.noise / variance))
+
+
+def pilot_of(plain: Array, controls: Array) -> Pilot:
+    """Scales that leave the least noise in plain (n, size) - scales @ controls (k, n, size).
+
+    With one control that is Paisley's section 4.2: one scale for all params, from sums over them.
+    """
+    f, g = (terms - terms.mean(axis=-2, keepdims=True) for terms in (plain, controls))
+    f, g = f.reshape(-1), g.reshape(len(g), -1)
+    scales = np.linalg.lstsq(g @ g.T, g @ f, rcond=None)[0]
+    entries = f.size - plain.shape[1]
+    return Pilot(scales, float(((f - scales @ g) ** 2).sum() / entries), float((f**2).sum() / entries))
+
+
+@dataclass(frozen=True)
+class StochasticSearch:
+    """The score-function gradient of log p - sum a_k g_k - b, plus the exact one of sum a_k E g_k (eq. 12).
+
+    The scales a come from pilot draws of their own, so the gradient is unbiased. So does b, beyond the paper:
+    the constant that is left, whose gradient is 0 and whose noise is that of the score, as in BBVI. With a
+    `variance` it also chooses the number of draws, at least the n asked for and at most `most`.
+    """
+
+    controls: tuple[ControlVariate, ...] = (taylor,)
+    variance: float | None = None
+    pilot: int = PILOT
+    most: int = MOST_DRAWS
+
+    def __call__(
+        self, target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+    ) -> Estimate:
+        gs = [control(target, family, params) for control in self.controls]
+        first = draws_with_density(target, family, params, self.pilot, rng)
+        pilot = pilot_of(*_terms(gs, family, params, first))
+        if self.variance is not None:
+            n = max(n, min(self.most, pilot.draws_for(self.variance)))
+        draws = draws_with_density(target, family, params, n, rng)
+        plain, controls = _terms(gs, family, params, draws)
+        gradient = (plain - np.tensordot(pilot.scales, controls, axes=1)).mean(axis=0)
+        for a, g in zip(pilot.scales, gs, strict=False):
+            gradient += a * g.expected_gradient(family, params)
+        gradient += family.entropy_gradient(params)
+        return Estimate(gradient, float(draws.log_density.mean()), first.dropped + draws.dropped)
+
+    def measure(
+        self, target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+    ) -> Pilot:
+        """What n pilot draws say of the controls at these params."""
+        gs = [control(target, family, params) for control in self.controls]
+        return pilot_of(*_terms(gs, family, params, draws_with_density(target, family, params, n, rng)))
+
+
+def _terms(gs: Sequence[Quadratic], family: Family, params: Array, draws: Draws) -> tuple[Array, Array]:
+    """log p(u) s(u), (n, size), and g_k(u) s(u), then s(u), (k + 1, n, size), with s the score in params."""
+    score = family.params_score(params, draws.u)
+    controls = [*(g.values(draws.u) for g in gs), np.ones(len(draws.u))]
+    return draws.log_density[:, None] * score, np.array(controls)[:, :, None] * score

@@ -1,0 +1,46 @@
+"""Logistic regressions on the data of the papers, where they are at hand, and on simulated data."""
+
+import csv
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from toy_targets import Logistic
+
+DATA = Path(os.environ.get("PPL_SHARED", Path(__file__).parents[3] / "shared")) / "data"
+# Where the data set is, and its positive class in the column y.
+PAISLEY = {
+    "iris-setosa": ("iris/iris.csv", "0"),
+    "iris-versicolor": ("iris/iris.csv", "1"),
+    "iris-virginica": ("iris/iris.csv", "2"),
+    "pima": ("pima/pima.csv", "1"),
+    "spectf": ("spectf/spectf.csv", "1"),
+    "voting": ("voting/votes_coded.csv", "1"),
+    "wdbc": ("wdbc/wdbc.csv", "1"),
+}
+
+
+def standardised(x):
+    """Columns of mean 0 and sd 1 after a column of ones."""
+    return np.column_stack([np.ones(len(x)), (x - x.mean(axis=0)) / x.std(axis=0)])
+
+
+def simulated(rows=200, dim=5, seed=0):
+    """A regression of moderate size with weights from -1 to 1."""
+    rng = np.random.default_rng(seed)
+    x = standardised(rng.normal(size=(rows, dim - 1)))
+    y = rng.uniform(size=rows) < 1 / (1 + np.exp(-x @ np.linspace(-1, 1, dim)))
+    return Logistic(x, y.astype(float))
+
+
+def regression(name):
+    """The regression on one of the data sets of Paisley, Blei and Jordan (2012); skips where it is absent."""
+    path, positive = PAISLEY[name]
+    if not (DATA / path).exists():
+        pytest.skip(f"{path} is not at hand")
+    with open(DATA / path, encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    y = np.array([row["y"] == positive for row in rows], dtype=float)
+    columns = [name for name in rows[0] if name not in ("y", "split")]
+    return Logistic(standardised(np.array([[float(row[c]) for c in columns] for row in rows])), y)
