@@ -1,0 +1,1 @@
+"""CmdStan's side of the house: an executable that its clients drive without noticing."""

@@ -1,0 +1,80 @@
+"""What the executable says of its arguments: usage, help, info."""
+
+from collections.abc import Iterator
+
+from ppl.results.arguments import METHOD, TREE, Argument, Choice, Group, Value
+from ppl.results.config import PARTS, STAN_VERSION, text
+
+KINDS = {int: "int", float: "double", bool: "boolean", str: "string"}
+FLAGS = ("OPENCL", "THREADS", "MPI", "NO_RANGE_CHECKS", "CPP_OPTIMS")
+
+
+def info() -> str:
+    """The answer to `info`, which clients read for the version."""
+    lines = [f"stan_version_{part} = {n}" for part, n in zip(PARTS, STAN_VERSION, strict=True)]
+    return "\n".join([*lines, *(f"STAN_{flag}=false" for flag in FLAGS)]) + "\n"
+
+
+def usage(executable: str) -> str:
+    """The answer to `help`."""
+    rest = [argument for argument in TREE if argument is not METHOD]
+    return f"""Usage: {executable} <arg1> <subarg1_1> ... <subarg1_m> ... <arg_n> <subarg_n_1> ... <subarg_n_m>
+
+Begin by selecting amongst the following inference methods and diagnostics,
+{_table(METHOD.options)}
+
+Or see help information with
+  help      Prints help
+  help-all  Prints entire argument tree
+
+Additional configuration available by specifying
+{_table(rest)}
+
+See {executable} <arg1> [ help | help-all ] for details on individual arguments.
+"""
+
+
+def _table(arguments: tuple[Group, ...] | list[Argument]) -> str:
+    return "\n".join(f"  {argument.name:<20}  {argument.about}" for argument in arguments)
+
+
+def tree_help() -> str:
+    """The answer to `help-all`."""
+    return "\n".join(line for argument in TREE for line in node_help(argument, recurse=True, depth=1)) + "\n"
+
+
+def node_help(argument: Argument, recurse: bool, depth: int = 0) -> Iterator[str]:
+    """One argument, and with `recurse` all below it, two spaces a level."""
+    pad = "  " * depth
+    match argument:
+        case Value():
+            yield f"{pad}{argument.name}=<{KINDS[type(argument.default)]}>"
+            yield f"{pad}  {argument.about}"
+            yield f"{pad}  Valid values: {argument.valid}"
+            yield f"{pad}  Defaults to {text(argument.default)}"
+            yield ""
+        case Choice():
+            yield f"{pad}{argument.name}=<list element>"
+            yield f"{pad}  {argument.about}"
+            yield f"{pad}  Valid values: {', '.join(group.name for group in argument.options)}"
+            yield f"{pad}  Defaults to {argument.default}"
+            yield ""
+        case Group():
+            yield f"{pad}{argument.name}"
+            yield f"{pad}  {argument.about}"
+            if argument.parts:
+                yield f"{pad}  Valid subarguments: {', '.join(part.name for part in argument.parts)}"
+            yield ""
+    if recurse:
+        for below in _below(argument):
+            yield from node_help(below, recurse=True, depth=depth + 1)
+
+
+def _below(argument: Argument) -> tuple[Argument, ...]:
+    match argument:
+        case Group():
+            return argument.parts
+        case Choice():
+            return argument.options
+        case Value():
+            return ()
