@@ -1,0 +1,62 @@
+"""Targets with a Gaussian prior taken out and put back, for automatic relevance determination."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.inference.families.ard_diagonal import LOG_2PI, Positions
+from ppl.inference.target import Array, Target
+
+
+@dataclass(frozen=True, eq=False)
+class ArdTarget:
+    """A log joint given without the zero-mean Gaussian prior of the coordinates at `ard` (k,)."""
+
+    without_prior: Target
+    ard: Positions
+
+    @property
+    def dim(self) -> int:
+        return self.without_prior.dim
+
+    def log_density(self, u: Array) -> float:
+        return self.without_prior.log_density(u)
+
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+        return self.without_prior.log_density_gradient(u)
+
+    def explain(self, u: Array) -> str:
+        return self.without_prior.explain(u)
+
+    def with_prior(self, variances: Array) -> "WithPrior":
+        """The whole log joint, for prior variances (k,)."""
+        return WithPrior(self.without_prior, self.ard, variances)
+
+
+@dataclass(frozen=True, eq=False)
+class WithPrior:
+    """A target times independent N(0, variances) over the coordinates at `ard`."""
+
+    target: Target
+    ard: Positions
+    variances: Array
+
+    @property
+    def dim(self) -> int:
+        return self.target.dim
+
+    def log_density(self, u: Array) -> float:
+        return self.target.log_density(u) + self._log_prior(u)
+
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+        value, gradient = self.target.log_density_gradient(u)
+        gradient = gradient.copy()
+        gradient[self.ard] -= u[self.ard] / self.variances
+        return value + self._log_prior(u), gradient
+
+    def explain(self, u: Array) -> str:
+        return self.target.explain(u)
+
+    def _log_prior(self, u: Array) -> float:
+        terms = u[self.ard] ** 2 / self.variances + np.log(self.variances) + LOG_2PI
+        return -0.5 * float(terms.sum())
