@@ -7,11 +7,15 @@ from typing import Annotated, NoReturn
 import typer
 
 from ppl.cli.commands.check import check
+from ppl.cli.commands.diagnose import diagnose
+from ppl.cli.commands.generate import generate
+from ppl.cli.commands.log_prob import log_prob
 from ppl.cli.commands.show import show
+from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
 from ppl.errors import InferenceError, ModelError, PPLError
 
-COMMANDS = (variational, check, show)
+COMMANDS = (variational, summary, generate, log_prob, diagnose, check, show)
 
 REFUSED, FAILED, INTERNAL = 1, 3, 70
 
@@ -66,8 +70,6 @@ def main(argv: list[str] | None = None) -> NoReturn:
         _exit(FAILED, str(error))
     except PPLError as error:
         _exit(REFUSED, str(error))
-    except UnicodeDecodeError as error:
-        _exit(REFUSED, f"the program is not UTF-8 text: {error.reason} at byte {error.start}")
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing is left to say it to
         sys.exit(REFUSED)

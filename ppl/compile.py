@@ -51,7 +51,7 @@ def read_source(program: str | Path) -> SourceText:
         return SourceText(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError as error:
         start = Span(SourceText("", str(path)), 1, 1, 1, 1)
-        raise ModelError(f"The file is no UTF-8 text: byte {error.start} is not.", start) from None
+        raise ModelError(f"The file is not UTF-8 text: byte {error.start + 1} is no part of a character.", start) from None
 
 
 def show_stage(program: str | Path, stage: str) -> str:
