@@ -10,7 +10,11 @@ from ppl.source import Span
 from ppl.stdlib.record import Distribution, Impl
 
 Mode = Literal["", "total", "each", "rows", "product"]
-RESERVED = frozenset({*keyword.kwlist, "lib", "d", "u", "x", "rng", "range", "target", "jacobian"})
+OWN_WORDS = (
+    *("lib", "d", "u", "x", "rng", "target", "jacobian", "with_jacobian", "values"),
+    *("read", "place", "declare", "places", "rows", "range", "float", "slice"),
+)
+RESERVED = frozenset({*keyword.kwlist, *OWN_WORDS})
 
 
 def python_name(name: str) -> str:

@@ -44,15 +44,15 @@ def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> tuple[ir.St
 
 
 def name_functions(c: Lowering, definitions: Sequence[ast.FunctionDef]) -> None:
-    """Overloads get emitted names of their own; `f__` is a name no program can have."""
+    """Overloads get emitted names of their own; `f___` is no name of a program, a pass or the emitter."""
     taken: set[str] = set()
     for f in definitions:
         if f.body is None:
             continue
-        name, k = f"{f.name}__", 1
+        name, k = f"{f.name}___", 1
         while name in taken:
             k += 1
-            name = f"{f.name}_{k}__"
+            name = f"{f.name}_{k}___"
         taken.add(name)
         c.functions[c.facts.functions[f]] = name
     for f in definitions:
