@@ -75,8 +75,8 @@ ROLES = {
         model { for (n in 1:N) z[n] ~ half(NAME(2)); more_lp(z[1]); }
         generated quantities { real g = draw_rng(z[2]); }""",
 }  # fmt: skip
-EMITTED = "lib d u x rng read place declare values places rows read_data transform_data prepare"
-EMITTED += " layout log_joint constrained unconstrained generated shapes with_jacobian put take own terms part_1 data_1 n_1"
+EMITTED = "lib d u x rng read place declare values places rows with_jacobian read_data transform_data prepare"
+EMITTED += " layout log_joint constrained unconstrained generated shapes put take own terms part_1 data_1 n_1"
 COMMON = (
     "print range len list dict type id input object str bool sum min max self np numpy xp ppl False_ x_ _x"
 )

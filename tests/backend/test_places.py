@@ -1,0 +1,84 @@
+"""Emitted code remembers where in the program it came from, so that every failure names a line there."""
+
+import numpy as np
+import pytest
+
+import ppl
+
+PROGRAM = """functions {
+  real pick(vector a, int i) {
+    return a[i];
+  }
+}
+data {
+  int N;
+  int i;
+  vector[N] y;
+}
+transformed data {
+  int j = i;
+  real first = y[j];
+}
+parameters {
+  real z;
+}
+transformed parameters {
+  real<lower=0> w = exp(z);
+}
+model {
+  real total = 0;
+  for (n in 1:N) {
+    total += y[n] * z;
+    if (n == 3)
+      total += pick(y, n + i);
+  }
+  target += normal_lpdf(
+    total | 0, w - i);
+}
+generated quantities {
+  real last = y[N + 2 - i] + z;
+}
+"""
+
+
+def posterior(i: int) -> ppl.Posterior:
+    return ppl.compile_model(PROGRAM).condition({"N": 4, "i": i, "y": [0.1, 0.2, 0.3, 0.4]})
+
+
+def test_every_statement_is_remembered() -> None:
+    emitted = ppl.compile_model(PROGRAM).emitted
+    lines = emitted.text.splitlines()
+    assert len(emitted.spans) >= len(lines)
+    behind = {span.line: text for span, text in zip(emitted.spans, lines, strict=False) if span}
+    assert {2, 3, 7, 8, 9, 12, 13, 16, 19, 22, 23, 24, 25, 26, 28, 32} <= set(behind)
+    assert "pick" in behind[26] and "return" in behind[3]
+
+
+@pytest.mark.parametrize("i", [5, 0, -1])
+def test_failure_in_transformed_data(i: int) -> None:
+    with pytest.raises(ppl.PPLError, match=r"^<string>:13:\d+"):
+        posterior(i)
+
+
+def test_failure_in_a_function_called_from_a_loop_names_the_innermost_line() -> None:
+    with pytest.raises(ppl.PPLError, match=r"^<string>:3:\d+\n +3 \|     return a\[i\];"):
+        posterior(2).log_density(np.zeros(1))
+    with pytest.raises(ppl.PPLError, match=r"^<string>:3:"):
+        posterior(2).log_density_gradient(np.zeros(1))
+
+
+def test_failure_in_generated_quantities() -> None:
+    with pytest.raises(ppl.PPLError, match=r"^<string>:32:"):
+        posterior(1).param_constrain(np.zeros(1), include_tp=True, include_gq=True)
+
+
+def test_a_density_that_is_not_finite_names_its_statement() -> None:
+    assert "<string>:28:" in posterior(1).explain(np.zeros(1))
+    assert posterior(1).explain(np.ones(1)) == ""
+
+
+def test_a_file_is_named_by_its_path(tmp_path) -> None:
+    file = tmp_path / "bad.model"
+    file.write_text("data { int N; vector[N] y; }\nparameters { real z; }\nmodel { target += z * y[2]; }\n")
+    with pytest.raises(ppl.PPLError, match=r"bad\.model:3:"):
+        ppl.compile_model(file).condition({"N": 1, "y": [0.0]})

@@ -1,0 +1,100 @@
+"""Work on data alone is done once, where it is sure to be done at all."""
+
+import re
+
+import numpy as np
+import pytest
+
+import ppl
+
+HEADER = """
+functions {{
+  real loud(real a) {{ if (a > 1e9) reject("too loud"); return a; }}
+}}
+data {{
+  int N, M;
+  vector[N] y;
+  vector[M] s;
+  matrix[N, N] A;
+}}
+parameters {{
+  real z;
+  vector[N] v;
+}}
+model {{
+  {model}
+}}
+"""
+DATA = {"N": 3, "M": 0, "y": [0.5, -1.0, 2.0], "s": [], "A": np.eye(3) + 0.5}
+
+
+def function(model: ppl.Model, name: str) -> str:
+    """The emitted text of one function."""
+    found = re.search(rf"^def {name}\(.*?(?=^def |\Z)", model.python_source, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    return found[0]
+
+
+def compiled(model: str) -> ppl.Model:
+    return ppl.compile_model(HEADER.format(model=model))
+
+
+MOVED = {
+    "reduction": ("target += z * mean(y);", "lib.mean("),
+    "decomposition": ("v ~ multi_normal_cholesky(y, cholesky_decompose(A));", "lib.cholesky_decompose("),
+    "vectorised gather": ("for (n in 1:N) v[n] ~ normal(y[n], 1);", "y["),
+    "index set of a branch": ("for (n in 1:N) if (y[n] > 0) target += v[n];", "lib.where_true("),
+    "in a branch on data": ("if (M > 0) target += z; else target += z * sd(y);", "lib.sd("),
+    "in a ternary, the condition": ("target += sum(y) > 0 ? z : -z;", "lib.sum("),
+    "a local set once": ("real scale = sd(y); target += z / scale;", "lib.sd("),
+    "in a profile": ("profile(\"p\") { target += z * variance(y); }", "lib.variance("),
+    "twice the same": ("target += z * max(y); target += z ^ 2 * max(y);", "lib.max("),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("statements", "call"), MOVED.values(), ids=MOVED)
+def test_data_only_work_is_prepared(statements: str, call: str) -> None:
+    model = compiled(statements)
+    assert call not in function(model, "log_joint")
+    assert function(model, "prepare").count(call) == 1
+
+
+KEPT = {
+    "on parameters": ("target += mean(v);", "lib.mean("),
+    "a changed local": ("real a = sd(y); a += z; target += a * sd(v);", "lib.sd("),
+    "a user's function, which may refuse": ("target += z * loud(y[1]);", "loud___("),
+    "under a condition on parameters": ("if (z > 0) target += z * y[N];", "y["),
+    "in a loop that stays": ("for (n in 1:N) { if (z > n) break; target += z * y[n]; }", "y["),
+}
+
+
+@pytest.mark.parametrize(("statements", "text"), KEPT.values(), ids=KEPT)
+def test_other_work_stays(statements: str, text: str) -> None:
+    assert text in function(compiled(statements), "log_joint")
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "if (M > 0) target += s[1] * z;",
+        "if (M > 0) { real a = s[1]; target += a * z; } else target += z;",
+        "if (M > 0) { if (s[1] > 0) target += s[2] * z; }",
+        "if (z > 99) target += s[1] * z;",
+        "target += M > 0 ? s[1] * z : z;",
+        "target += (M > 0 && s[1] > z) * z;",
+        "target += (M == 0 || s[1] > z) * z;",
+        "if (M > 0 && s[1] > 0) target += z;",
+        'profile("p") { if (M > 0) target += s[1] * z; }',
+        "while (M > 0 && z > 0) target += s[1];",
+        "for (m in 1:M) { if (z > 99) break; target += s[m] * s[1] * z; }",
+        "for (x in s) target += s[1] * x * z;",
+    ],
+)
+def test_what_never_runs_never_fails(statements: str) -> None:
+    posterior = compiled(statements).condition(DATA)
+    assert np.isfinite(posterior.log_density(np.full(4, 0.3)))
+
+
+def test_what_is_sure_to_fail_names_its_line() -> None:
+    with pytest.raises(ppl.InferenceError, match=r">:16:\d+\n.*target \+= s\[1\] \* z"):
+        compiled("target += s[1] * z;").condition(DATA)
