@@ -87,9 +87,8 @@ def read_only(name: str, what: str) -> Message:
 
 def assigned_type(left: Type, right: Type, op: str = "=") -> Message:
     if op == "=":
-        return Message(
-            "PPL302", f"A {left} cannot be assigned a value of type {right}.", conversion(left, right)
-        )
+        text = f"A variable of type {left} cannot be assigned a value of type {right}."
+        return Message("PPL302", text, conversion(left, right))
     hint = "`.*=` and `./=` go entry by entry." if op in ("*=", "/=") else None
     return Message("PPL302", f"`{op}` does not fit: the left side is {left}, the right {right}.", hint)
 

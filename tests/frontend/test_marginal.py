@@ -1,4 +1,4 @@
-"""What is advised for an int parameter is a program that compiles and has the sum over its values as density."""
+"""What is advised for an int parameter compiles, and its density is the sum over the values."""
 
 import re
 

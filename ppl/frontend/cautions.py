@@ -1,0 +1,124 @@
+"""What is said of a program that is correct but may not do what was meant.
+
+Each caution follows Stan's "pedantic mode" (Stan User's Guide, "Using the Stan compiler") where that has it.
+"""
+
+from dataclasses import dataclass
+
+from ppl.errors import describe
+from ppl.source import Span
+
+
+@dataclass(frozen=True)
+class Caution:
+    """A warning; `likely` when it is rarely anything but a bug, and so given without being asked for."""
+
+    span: Span
+    code: str
+    message: str
+    hint: str
+    likely: bool
+
+    def describe(self) -> str:
+        return describe(self.span, "warning", self.code, self.message, self.hint)
+
+
+def no_prior(name: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL001",
+        f"The parameter `{name}` has no prior: its prior is flat over all that its bounds allow.",
+        f"Write for instance `{name} ~ normal(0, 1);`, on the scale of what is plausible.",
+        likely=False,
+    )
+
+
+def unused(name: str, what: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL002",
+        f"The {what} `{name}` is declared and never used.",
+        "Take it out, or look for the place where another name was written instead.",
+        likely=True,
+    )
+
+
+def unused_data(name: str, span: Span) -> Caution:
+    return Caution(
+        span, "PPL003", f"The data variable `{name}` is read and never used.", "Take it out.", likely=False
+    )
+
+
+def needs_jacobian(left: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL004",
+        f"The left side `{left}` is a nonlinear function of parameters, and no Jacobian is added.",
+        "Give the prior to the parameter itself, or add the log of the absolute derivative: in transformed "
+        "parameters `jacobian += ...;`.",
+        likely=True,
+    )
+
+
+def integer_division(text: str, real: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL005",
+        f"`{text}` divides an int by an int and drops the remainder.",
+        f"For a real result write `{real}`; where the remainder is to be dropped, `%/%` says so.",
+        likely=True,
+    )
+
+
+def bounds_contradict(name: str, distribution: str, support: str, declare: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL006",
+        f"`{distribution}` has density on {support} only, but the declaration of `{name}` allows more.",
+        f"Declare it `{declare}`.",
+        likely=True,
+    )
+
+
+def variance_for_scale(text: str, distribution: str, root: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL007",
+        f"`{text}` looks like a variance, but `{distribution}` takes a standard deviation.",
+        f"Write `{root}`.",
+        likely=True,
+    )
+
+
+def undeclared_hard_bounds(name: str, declare: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL008",
+        f"The density of `{name}` is zero outside the bounds of its uniform prior, but the declaration of "
+        f"`{name}` does not have these bounds.",
+        f"Declare it `{declare}`; the prior can then be left out.",
+        likely=True,
+    )
+
+
+def funnel(name: str, scale: str, declare: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL009",
+        f"`{name}` and its scale `{scale}` are both parameters: where data are few, their posterior is a "
+        "funnel, which no Gaussian fits.",
+        f"Declare it non-centred: `{declare}`.",
+        likely=False,
+    )
+
+
+def argument_unconstrained(name: str, argument: str, distribution: str, must_be: str, span: Span) -> Caution:
+    bounds = "<lower=0>" if "positive" in must_be or "nonnegative" in must_be else "<lower=0, upper=1>"
+    return Caution(
+        span,
+        "PPL010",
+        f"The argument {argument} of `{distribution}` must be {must_be}, but the declaration of `{name}` "
+        "allows other values.",
+        f"Declare it with `{bounds}`.",
+        likely=True,
+    )

@@ -1,0 +1,244 @@
+"""Cautions about densities: their support, their arguments, and changes of variables."""
+
+import math
+import re
+from collections.abc import Iterator
+
+from ppl.frontend import ast
+from ppl.frontend.cautions import (
+    Caution,
+    argument_unconstrained,
+    bounds_contradict,
+    funnel,
+    needs_jacobian,
+    undeclared_hard_bounds,
+    variance_for_scale,
+)
+from ppl.frontend.facts import Facts
+from ppl.frontend.printer import declared, expression
+from ppl.frontend.scope import Block, Level
+from ppl.frontend.usage_cautions import base
+from ppl.frontend.walk import variables, walk
+from ppl.stdlib.record import Distribution
+from ppl.stdlib.signatures import distribution
+from ppl.stdlib.supports import SUPPORTS
+
+Interval = tuple[float, float]
+
+INTERVALS: dict[str, Interval] = {
+    "positive": (0.0, math.inf),
+    "nonnegative": (0.0, math.inf),
+    "unit_interval": (0.0, 1.0),
+    "open_unit": (0.0, 1.0),
+}
+WORDS: dict[Interval, str] = {(0.0, math.inf): "positive values", (0.0, 1.0): "the interval [0, 1]"}
+POSITIVE_TYPES = ("simplex", "positive_ordered", "row_stochastic_matrix", "column_stochastic_matrix")
+STRUCTURED = ("simplex", "cov_matrix", "corr_matrix", "cholesky_factor_cov", "cholesky_factor_corr")
+LINEAR = frozenset(
+    """
+    to_vector to_row_vector to_matrix to_array_1d to_array_2d append_row append_col append_array sum mean head
+    tail segment sub_row sub_col block row col diagonal rep_vector rep_row_vector rep_matrix rep_array reverse
+    cumulative_sum sort_asc sort_desc
+    """.split()
+)
+"""Functions whose derivative is constant, or a permutation: no Jacobian is missing."""
+
+NAMED_VARIANCE = re.compile(
+    r"(\w+_)?(var|variance|sigma2|sigmasq|sigma_sq|sigma_squared|tau2|s2|sig2)(_\w+)?"
+)
+
+
+def statements(program: ast.Program) -> Iterator[tuple[ast.Tilde, Distribution]]:
+    """The `~` statements of the model block whose distribution is the library's."""
+    for s in walk(program.model):
+        if isinstance(s, ast.Tilde) and (family := distribution(s.distribution)) is not None:
+            yield s, family
+
+
+def parameter(program: ast.Program, facts: Facts, e: ast.Expr) -> ast.Declaration | None:
+    """The declaration when `e` is a parameter, or entries of one."""
+    e = base(e)
+    symbol = facts.symbols.get(e)
+    if symbol is None or symbol.block is not Block.PARAMETERS:
+        return None
+    return next((d for d in program.parameters if d.name == symbol.name), None)
+
+
+# --- Supports and bounds -------------------------------------------------------------------------
+
+
+def bounds_of(t: ast.DeclaredType) -> dict[str, ast.Expr]:
+    return dict(t.bounds.items) if isinstance(t, ast.SizedType) and t.bounds else {}
+
+
+def literal(e: ast.Expr | None, default: float) -> float:
+    """The number an expression is; nan when only running the program tells."""
+    match e:
+        case None:
+            return default
+        case ast.IntLiteral(value=value):
+            return float(value)
+        case ast.RealLiteral(text=text):
+            return float(text.replace("_", ""))
+        case ast.Unary(op="-", operand=operand):
+            return -literal(operand, default)
+        case _:
+            return math.nan
+
+
+def allowed(t: ast.DeclaredType) -> Interval:
+    """The values a declaration allows; nan for a bound that is no number."""
+    if isinstance(t, ast.SizedType) and t.keyword in POSITIVE_TYPES:
+        return (0.0, math.inf if t.keyword == "positive_ordered" else 1.0)
+    bounds = bounds_of(t)
+    return literal(bounds.get("lower"), -math.inf), literal(bounds.get("upper"), math.inf)
+
+
+def exceeds(found: Interval, wanted: Interval) -> bool:
+    """Whether an interval has values outside another; nan is given the benefit of the doubt."""
+    return found[0] < wanted[0] or found[1] > wanted[1]
+
+
+def with_bounds(d: ast.Declaration, text: str) -> str:
+    """The declaration with other bounds."""
+    plain = declared(d.type)
+    kept = re.sub(r"<[^>]*>", "", plain)
+    return re.sub(r"\b(int|real|vector|row_vector|matrix)\b", rf"\1<{text}>", kept, count=1) + f" {d.name};"
+
+
+def interval_text(wanted: Interval) -> str:
+    return "lower=0, upper=1" if wanted == (0.0, 1.0) else "lower=0"
+
+
+def supports(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    """A parameter whose declaration allows values where its own prior is zero."""
+    for s, family in statements(program):
+        d = parameter(program, facts, s.left)
+        if d is None or not isinstance(d.type, ast.SizedType):
+            continue
+        support = family.args[0][1]
+        wanted = truncated(s) if s.truncation else INTERVALS.get(support)
+        if wanted is not None and exceeds(allowed(d.type), wanted):
+            text = truncation_text(s) if s.truncation else interval_text(wanted)
+            what = "its truncated range" if s.truncation else WORDS[wanted]
+            yield bounds_contradict(d.name, s.distribution, what, with_bounds(d, text), s.left.span)
+        elif support in STRUCTURED and d.type.keyword != support:
+            must_be = SUPPORTS[support].must_be
+            yield bounds_contradict(d.name, s.distribution, f"what is {must_be}", support, s.left.span)
+
+
+def truncated(s: ast.Tilde) -> Interval:
+    assert s.truncation is not None
+    return literal(s.truncation.lower, -math.inf), literal(s.truncation.upper, math.inf)
+
+
+def truncation_text(s: ast.Tilde) -> str:
+    assert s.truncation is not None
+    sides = (("lower", s.truncation.lower), ("upper", s.truncation.upper))
+    return ", ".join(f"{name}={expression(e)}" for name, e in sides if e is not None)
+
+
+def arguments(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    """A parameter given where it must be positive, or a probability, but declared without such bounds."""
+    for s, family in statements(program):
+        for (name, support), e in zip(family.args[1:], s.args, strict=False):
+            d = parameter(program, facts, e)
+            wanted = INTERVALS.get(support)
+            if d is not None and wanted is not None and exceeds(allowed(d.type), wanted):
+                must_be = SUPPORTS[support].must_be
+                yield argument_unconstrained(d.name, name, s.distribution, must_be, e.span)
+
+
+def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    for s, family in statements(program):
+        d = parameter(program, facts, s.left)
+        if family.name != "uniform" or d is None or len(s.args) != 2:
+            continue
+        bounds = bounds_of(d.type)
+        wanted = [expression(e) for e in s.args]
+        written = [expression(bounds[side]) if side in bounds else "" for side in ("lower", "upper")]
+        interval = (literal(s.args[0], math.nan), literal(s.args[1], math.nan))
+        inside = not exceeds(allowed(d.type), interval) and not any(map(math.isnan, interval))
+        if wanted != written and not inside:
+            declare = with_bounds(d, f"lower={wanted[0]}, upper={wanted[1]}")
+            yield undeclared_hard_bounds(d.name, declare, s.left.span)
+
+
+# --- Scales --------------------------------------------------------------------------------------
+
+
+def variances(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    """Where a standard deviation is wanted, a square or a name that says variance."""
+    for s, family in statements(program):
+        for (name, _), e in zip(family.args[1:], s.args, strict=False):
+            root = square_root(e) if name == "sigma" else None
+            if root is not None:
+                yield variance_for_scale(expression(e), s.distribution, root, e.span)
+
+
+def square_root(e: ast.Expr) -> str | None:
+    """The root of what is a variance by its form or its name."""
+    match e:
+        case ast.Binary(op="^" | ".^", left=left, right=ast.IntLiteral(value=2)):
+            return expression(left)
+        case ast.Call(name="square" | "variance", args=(inner,)):
+            return expression(inner) if e.name == "square" else f"sd({expression(inner)})"
+        case ast.Binary(op="*" | ".*", left=left, right=right) if expression(left) == expression(right):
+            return expression(left)
+        case ast.Variable(name=name) if NAMED_VARIANCE.fullmatch(name):
+            return f"sqrt({name})"
+        case _:
+            return None
+
+
+def funnels(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    """A parameter with several entries whose scale is a parameter, centred."""
+    for s, family in statements(program):
+        d = parameter(program, facts, s.left)
+        if family.name not in ("normal", "student_t") or d is None or "multiplier" in bounds_of(d.type):
+            continue
+        mu, sigma = s.args[-2:]
+        scale = parameter(program, facts, sigma)
+        several = isinstance(d.type, ast.SizedType) and (d.type.sizes or d.type.dims)
+        local = any(facts.symbols[v].kind == "loop" for v in variables(s.args))
+        if scale is not None and scale is not d and several and not local and not bounds_of(d.type):
+            text = f"offset={expression(mu)}, multiplier={expression(sigma)}"
+            yield funnel(d.name, scale.name, with_bounds(d, text), s.left.span)
+
+
+# --- Jacobians -----------------------------------------------------------------------------------
+
+
+def jacobians(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    """A nonlinear function of parameters on the left of `~`, in a program that adds no Jacobian by hand."""
+    increments = (ast.TargetIncrement, ast.JacobianIncrement)
+    if any(isinstance(node, increments) for node in walk(program)):
+        return
+    for s in walk(program.model):
+        if isinstance(s, ast.Tilde) and not is_linear(s.left, facts):
+            yield needs_jacobian(expression(s.left), s.left.span)
+
+
+def is_linear(e: ast.Expr, facts: Facts) -> bool:
+    """Whether the derivative with respect to the parameters is constant."""
+    if facts.levels.get(e) is Level.DATA:
+        return True
+    match e:
+        case ast.Variable():
+            return True
+        case ast.Indexed(base=inner) | ast.Projection(base=inner):
+            return is_linear(inner, facts)
+        case ast.Transpose(operand=inner) | ast.Unary(operand=inner):
+            return is_linear(inner, facts)
+        case ast.Binary(op="+" | "-", left=left, right=right):
+            return is_linear(left, facts) and is_linear(right, facts)
+        case ast.Binary(op="*" | ".*" | "/" | "./", left=left, right=right):
+            data = [facts.levels[side] is Level.DATA for side in (left, right)]
+            scaled = data[0] and "/" not in e.op and is_linear(right, facts)
+            return scaled or (data[1] and is_linear(left, facts))
+        case ast.Call(name=name, args=items) if name in LINEAR:
+            return all(is_linear(item, facts) for item in items)
+        case ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
+            return all(is_linear(item, facts) for item in items)
+        case _:
+            return False

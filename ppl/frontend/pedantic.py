@@ -1,0 +1,36 @@
+"""`ppl check --pedantic`: the cautions for a correct program, each found by one function of a table."""
+
+from collections.abc import Callable, Iterator
+
+from ppl.frontend import ast
+from ppl.frontend.cautions import Caution
+from ppl.frontend.density_cautions import (
+    arguments,
+    funnels,
+    jacobians,
+    supports,
+    uniform_bounds,
+    variances,
+)
+from ppl.frontend.facts import Facts
+from ppl.frontend.usage_cautions import integer_divisions, priors, unused_variables
+
+Rule = Callable[[ast.Program, Facts], Iterator[Caution]]
+
+RULES: tuple[Rule, ...] = (
+    priors,
+    unused_variables,
+    integer_divisions,
+    jacobians,
+    supports,
+    arguments,
+    uniform_bounds,
+    variances,
+    funnels,
+)
+
+
+def cautions(program: ast.Program, facts: Facts) -> tuple[Caution, ...]:
+    """All warnings for a checked program, by line."""
+    found = [caution for rule in RULES for caution in rule(program, facts)]
+    return tuple(sorted(found, key=lambda c: (c.span.line, c.span.column, c.code)))

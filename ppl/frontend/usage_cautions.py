@@ -1,0 +1,146 @@
+"""Cautions about what is done with variables: priors, use, integer division."""
+
+from collections.abc import Iterable, Iterator
+
+from ppl.frontend import ast
+from ppl.frontend.calls import CUMULATIVE_SUFFIXES, DENSITY_SUFFIXES, suffix_of
+from ppl.frontend.cautions import Caution, integer_division, no_prior, unused, unused_data
+from ppl.frontend.facts import Facts
+from ppl.frontend.printer import expression
+from ppl.frontend.scope import Block, Symbol
+from ppl.frontend.walk import variables, walk
+from ppl.types import INT
+
+PROPER = ("simplex", "unit_vector", "corr_matrix", "cholesky_factor_corr", "row_stochastic_matrix",
+          "column_stochastic_matrix")  # fmt: skip
+"""Constrained types with a finite volume, on which a flat prior is a proper one."""
+
+Names = set[Symbol]
+
+
+# --- Priors --------------------------------------------------------------------------------------
+
+
+def priors(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    """Parameters with an unbounded range that no statement gives a distribution."""
+    given = with_sources(program, facts, given_a_density(program, facts))
+    used = symbols(read_variables(program), facts)
+    for d in program.parameters:
+        if facts.symbols[d] in used - given and not is_proper(d.type):
+            yield no_prior(d.name, d.name_span)
+
+
+def is_proper(t: ast.DeclaredType) -> bool:
+    bounds = {name for name, _ in t.bounds.items} if isinstance(t, ast.SizedType) and t.bounds else set()
+    return isinstance(t, ast.SizedType) and (t.keyword in PROPER or bounds == {"lower", "upper"})
+
+
+def given_a_density(program: ast.Program, facts: Facts) -> Names:
+    """What stands on the left of a `~`, before the bar of a density, or is added to the target as it is."""
+    found: Names = set()
+    for node in walk((*program.transformed_parameters, *program.model)):
+        match node:
+            case ast.Tilde(left=left):
+                found |= symbols(left, facts)
+            case ast.TargetIncrement(value=value) | ast.JacobianIncrement(value=value):
+                found |= added(value, facts)
+            case ast.CallStatement(call=call):
+                found |= symbols(call.args, facts)
+    return found
+
+
+def added(value: ast.Expr, facts: Facts) -> Names:
+    """The variables of a summand; of a density only its variate."""
+    densities = [e for e in walk(value) if isinstance(e, ast.Call) and is_density(e)]
+    parameters = {v for e in densities for v in variables(e.args[1:])}
+    return {facts.symbols[v] for v in variables(value) if v not in parameters and v in facts.symbols}
+
+
+def is_density(e: ast.Call) -> bool:
+    return suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
+
+
+def with_sources(program: ast.Program, facts: Facts, names: Names) -> Names:
+    """With the variables that these are computed from."""
+    sources: dict[Symbol, Names] = {}
+    for target, value in definitions((*program.transformed_parameters, *program.model)):
+        for symbol in symbols(target, facts):
+            sources.setdefault(symbol, set()).update(symbols(value, facts))
+    found, left = set(names), list(names)
+    while left:
+        new = sources.get(left.pop(), set()) - found
+        found |= new
+        left += new
+    return found
+
+
+def definitions(statements: Iterable[ast.Statement]) -> Iterator[tuple[ast.Node, ast.Expr]]:
+    """What is assigned and the value, of assignments and of declarations with a value."""
+    for node in walk(statements):
+        match node:
+            case ast.Assignment(target=target, value=value):
+                yield target, value
+            case ast.Declaration(value=value) if value is not None:
+                yield node, value
+
+
+def symbols(root: ast.Node | Iterable[ast.Node], facts: Facts) -> Names:
+    """What is declared here, or the variables that occur here."""
+    if isinstance(root, ast.Declaration):
+        return {facts.symbols[root]}
+    return {facts.symbols[v] for v in variables(root) if v in facts.symbols}
+
+
+# --- Use -----------------------------------------------------------------------------------------
+
+
+def unused_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    """Names that are declared but whose value nothing needs; a block's output is used by being written."""
+    used = symbols(read_variables(program), facts)
+    output = {*program.transformed_parameters, *program.generated_quantities}
+    for d in walk(program):
+        if not isinstance(d, ast.Declaration) or d in output or facts.symbols[d] in used:
+            continue
+        if d in program.data:
+            yield unused_data(d.name, d.name_span)
+        else:
+            yield unused(d.name, described(facts.symbols[d], d in program.parameters), d.name_span)
+
+
+def described(symbol: Symbol, parameter: bool) -> str:
+    if parameter:
+        return "parameter"
+    return "variable" if symbol.block is Block.TRANSFORMED_DATA else "local variable"
+
+
+def read_variables(program: ast.Program) -> Iterator[ast.Variable]:
+    """The variables whose value is needed: all but those that an assignment only writes to."""
+    written = {
+        base(node.target) for node in walk(program) if isinstance(node, ast.Assignment) and node.op == "="
+    }
+    return (v for v in variables(program) if v not in written)
+
+
+def base(target: ast.Expr) -> ast.Expr:
+    while isinstance(target, ast.Indexed | ast.Projection):
+        target = target.base
+    return target
+
+
+# --- Division ------------------------------------------------------------------------------------
+
+
+def integer_divisions(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    for e in walk(program):
+        match e:
+            case ast.Binary(op="/", left=left, right=right) if (
+                facts.types.get(left) == INT and facts.types.get(right) == INT
+            ):
+                yield integer_division(expression(e), as_real(left, right), e.span)
+
+
+def as_real(left: ast.Expr, right: ast.Expr) -> str:
+    """The quotient with one side made real."""
+    if isinstance(right, ast.IntLiteral):
+        return f"{expression(left)} / {right.value}.0"
+    return f"1.0 * {expression(left)} / {expression(right)}"

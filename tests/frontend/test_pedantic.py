@@ -1,0 +1,90 @@
+"""Each caution is given where it is due, and no likely bug is seen in a program that is right."""
+
+from pathlib import Path
+
+import pytest
+
+from ppl.frontend.cautions import Caution
+from ppl.frontend.check import analyse
+from ppl.frontend.pedantic import cautions
+from ppl.source import SourceText
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = [
+    *(ROOT / "models").glob("*/*.model"),
+    *(ROOT / "tests" / "conformance" / "programs").glob("*.stan"),
+]
+TRUE_FINDS = {("zero_truncated_counts_vectorised", "PPL002"), ("zero_truncated_counts_vectorised", "PPL006")}
+"""What the programs really have: an array without use, and a prior truncated inside the declared bounds."""
+
+
+def found(text: str) -> list[Caution]:
+    return list(cautions(*analyse(SourceText(text))))
+
+
+def codes(parameters: str, model: str, data: str = "") -> list[str]:
+    blocks = f"data {{ {data} }} parameters {{ {parameters} }} model {{ {model} }}"
+    return [caution.code for caution in found(blocks)]
+
+
+@pytest.mark.parametrize("file", PROGRAMS, ids=lambda file: file.stem)
+def test_no_false_alarm_in_right_programs(file: Path) -> None:
+    given = cautions(*analyse(SourceText(file.read_text(), file.name)))
+    assert {(file.stem, c.code) for c in given if c.likely} <= TRUE_FINDS
+
+
+@pytest.mark.parametrize(
+    ("parameters", "model", "expected"),
+    [
+        ("real a; real b;", "a ~ normal(b, 1);", ["PPL001"]),
+        ("real a; real b;", "a ~ normal(b, 1); target += normal_lpdf(b | 0, 1);", []),
+        ("real a; real b;", "a ~ normal(b, 1); target += -b ^ 2;", []),
+        ("real a; real b;", "real c = a + b; c ~ normal(0, 1);", []),
+        ("real<lower=0, upper=1> a; simplex[2] s;", "target += log(a) + sum(s);", []),
+        ("real a;", "", ["PPL002"]),
+        ("real a;", "real c = a; a ~ normal(0, 1);", ["PPL002"]),
+        ("real a;", "real c; c = 1; a ~ normal(0, 1);", ["PPL002"]),
+        ("real a;", "a ~ normal(1 / 2, 1);", ["PPL005"]),
+        ("real a;", "a ~ normal(1 %/% 2, 1);", []),
+        ("real a;", "log(a) ~ normal(0, 1);", ["PPL004"]),
+        ("real a;", "log(a) ~ normal(0, 1); target += -a;", []),
+        ("vector[2] a;", "2 * a[1] - mean(a) ~ normal(0, 1);", []),
+        ("vector[2] a;", "a[1] * a[2] ~ normal(0, 1);", ["PPL004"]),
+        ("real a;", "a ~ lognormal(0, 1);", ["PPL006"]),
+        ("real<lower=-1> a;", "a ~ gamma(1, 1);", ["PPL006"]),
+        ("real<lower=0.5> a;", "a ~ gamma(1, 1);", []),
+        ("vector<lower=0>[2] a;", "a[1] ~ beta(1, 1);", ["PPL006"]),
+        ("vector[2] a;", "a ~ dirichlet([1, 1]');", ["PPL006"]),
+        ("real a;", "a ~ normal(0, 1) T[0, ];", ["PPL006"]),
+        ("real<lower=0> a;", "a ~ normal(0, 1) T[0, ];", []),
+        ("real a; real<lower=0> v;", "a ~ normal(0, v ^ 2); v ~ normal(0, 1);", ["PPL007"]),
+        ("real a; real<lower=0> sigma2;", "a ~ normal(0, sigma2); sigma2 ~ normal(0, 1);", ["PPL007"]),
+        ("real a;", "a ~ uniform(0, 2);", ["PPL008"]),
+        ("real<lower=0, upper=2> a;", "a ~ uniform(0, 2.0);", []),
+        ("real<lower=0, upper=3> a;", "a ~ uniform(0, 2);", ["PPL008"]),
+        ("vector[9] a; real<lower=0> t;", "a ~ normal(0, t); t ~ normal(0, 1);", ["PPL009"]),
+        (
+            "real<lower=0> t; vector<multiplier=t>[9] a;",
+            "a ~ normal(0, t); t ~ normal(0, 1);",
+            [],
+        ),
+        ("vector[9] a; real<lower=0> t;", "a ~ normal(0, 1); t ~ normal(a[1], 1);", []),
+        ("real a; real t;", "a ~ normal(0, t); t ~ normal(0, 1);", ["PPL010"]),
+    ],
+)
+def test_caution(parameters: str, model: str, expected: list[str]) -> None:
+    assert codes(parameters, model) == expected
+
+
+def test_unused_data_is_said_only_when_asked() -> None:
+    (caution,) = found("data { int N; } parameters { real a; } model { a ~ normal(0, 1); }")
+    assert (caution.code, caution.likely, caution.span.line) == ("PPL003", False, 1)
+
+
+def test_a_size_is_a_use() -> None:
+    assert codes("vector[N] a;", "a ~ normal(0, 1);", "int N;") == []
+
+
+def test_the_declaration_to_write_instead_compiles() -> None:
+    (caution,) = found("parameters { array[3] vector[2] a; } model { a[1] ~ exponential(1); }")
+    assert "`array[3] vector<lower=0>[2] a;`" in caution.hint
