@@ -64,7 +64,7 @@ def main(argv: list[str] | None = None) -> NoReturn:
     try:
         app(argv)
     except ModelError as error:
-        print(error, file=sys.stderr)  # begins with file:line:column, as editors expect
+        _show(error)
         sys.exit(REFUSED)
     except InferenceError as error:
         _exit(FAILED, str(error))
@@ -82,6 +82,13 @@ def main(argv: list[str] | None = None) -> NoReturn:
             "internal error: a bug in ppl, not in your program. Please report the lines above.",
         )
     sys.exit(0)
+
+
+def _show(error: ModelError) -> None:
+    """Every error of the program, each beginning with file:line:column, as editors expect."""
+    from ppl.cli.diagnostics import show as show_diagnostics
+
+    show_diagnostics((error, *error.others), sys.stderr)
 
 
 def _exit(status: int, message: str) -> NoReturn:

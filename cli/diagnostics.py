@@ -1,0 +1,75 @@
+"""Errors and warnings about a program, for people and for editors."""
+
+import json
+import os
+import shutil
+import textwrap
+from collections.abc import Iterable
+from typing import TextIO
+
+from ppl.errors import ModelError
+from ppl.frontend.cautions import Caution
+
+Diagnostic = ModelError | Caution
+
+BOLD, RED, YELLOW, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
+MOST_COLUMNS = 80
+
+
+def severity(d: Diagnostic) -> str:
+    return "error" if isinstance(d, ModelError) else "warning"
+
+
+def show(diagnostics: Iterable[Diagnostic], stream: TextIO) -> None:
+    """Each diagnostic as text, an empty line between two; in colour on a terminal."""
+    text = "\n\n".join(as_text(d, has_colour(stream)) for d in diagnostics)
+    if text:
+        print(text, file=stream)
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Whether to use colour: on a terminal that has it, unless NO_COLOR is set (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def as_text(d: Diagnostic, colour: bool = False) -> str:
+    """Place and code, the line with carets, what is wrong, what to do; sentences wrapped to the terminal."""
+    bold, end = (BOLD, END) if colour else ("", "")
+    tone = ("" if not colour else RED if severity(d) == "error" else YELLOW) + bold
+    line, carets = d.span.excerpt().split("\n")
+    gutter, marks = carets.split("|", 1)
+    return "\n".join(
+        [
+            f"{bold}{d.span.place}: {tone}{severity(d)} {d.code}{end}",
+            line,
+            f"{gutter}|{tone}{marks}{end}",
+            f"{bold}{wrapped(d.message)}{end}",
+            *([wrapped(d.hint)] if d.hint else []),
+        ]
+    )
+
+
+def wrapped(text: str) -> str:
+    """Sentences broken into lines; what is indented is program text and stays."""
+    width = min(MOST_COLUMNS, shutil.get_terminal_size((MOST_COLUMNS, 24)).columns)
+    return "\n".join(line if line.startswith(" ") else fill(line, width) for line in text.split("\n"))
+
+
+def fill(line: str, width: int) -> str:
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+
+
+def as_json(d: Diagnostic) -> str:
+    """One line for an editor's language client; lines and columns count from 1, the end is exclusive."""
+    record = {
+        "file": d.span.source.name,
+        "range": {
+            "start": {"line": d.span.line, "column": d.span.column},
+            "end": {"line": d.span.end_line, "column": d.span.end_column},
+        },
+        "severity": severity(d),
+        "code": d.code,
+        "message": d.message,
+        "hint": d.hint,
+    }
+    return json.dumps(record, ensure_ascii=False)
