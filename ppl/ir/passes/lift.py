@@ -375,9 +375,11 @@ def lift_items(
                 lifted, moves = lift(c, b, index)
                 if moves and rank(index.type) > 0:
                     raise Dependent("an array of indices varies from one iteration to the next")
+                c.fragile |= not moves  # out of range where no iteration would have looked
                 out.append(ir.At(lifted))
                 varies.append(moves)
             case ir.Between(lower=lower, upper=upper):
+                c.fragile |= not (lower is None and upper is None)
                 bounds = [None if x is None else lift(c, b, x) for x in (lower, upper)]
                 if any(x is not None and x[1] for x in bounds):
                     raise Dependent("a range of indices varies from one iteration to the next")

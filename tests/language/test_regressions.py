@@ -1,0 +1,43 @@
+"""Programs that once went wrong, each as small as it could be made."""
+
+import numpy as np
+import pytest
+
+import ppl
+
+
+def log_density(program, data, u):
+    """The value at u, once its gradient was seen to be the central difference."""
+    posterior = ppl.compile_model(program).condition(data)
+    u = np.asarray(u, dtype=float)
+    value, gradient = posterior.log_density_gradient(u)
+    steps = 1e-5 * np.eye(len(u))
+    difference = [(posterior.log_density(u + h) - posterior.log_density(u - h)) / 2e-5 for h in steps]
+    np.testing.assert_allclose(gradient, difference, rtol=1e-5, atol=1e-6)
+    return value
+
+
+LAGGED_RESIDUALS = """
+data { int N; array[N] int lags; vector[N] y; }
+parameters { real m; real a; }
+model {
+  matrix[N, 1] lagged = rep_matrix(0, N, 1);
+  vector[N] error;
+  vector[N] mean = rep_vector(m, N);
+  for (n in 1:N) {
+    error[n] = y[n] - mean[n];
+    for (i in 1:lags[n]) lagged[n + 1, i] = error[n + 1 - i];
+    mean[n] += a * lagged[n, 1];
+  }
+  target += -0.5 * dot_self(y - mean);
+}
+"""
+
+
+def test_an_inner_loop_that_does_not_run_looks_at_nothing():
+    y = np.array([0.5, -1.0, 2.0])
+    m, a = 0.3, 0.7
+    e = y - m
+    mean = np.array([m, m + a * e[0], m + a * e[1]])
+    value = log_density(LAGGED_RESIDUALS, {"N": 3, "lags": [1, 1, 0], "y": y}, [m, a])
+    assert value == pytest.approx(-0.5 * np.sum((y - mean) ** 2), rel=1e-12)
