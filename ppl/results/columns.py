@@ -1,9 +1,13 @@
 """Flat names and the variables behind them: `L.2.1` is element (2, 1) of `L` (CmdStan's CSV)."""
 
+import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ppl.names import Sized, column_names
 
 Floats = NDArray[np.float64]
 
@@ -40,3 +44,23 @@ def reshape(rows: Floats, columns: Sequence[str], name: str) -> Floats:
     shape = _indices(columns[positions[name][-1]])
     values = rows[:, positions[name]]
     return values.reshape(len(rows), *shape[::-1]).transpose(0, *range(len(shape), 0, -1))
+
+
+def unflatten(variables: Sequence[Sized], row: Floats) -> dict[str, Any]:
+    """The values by name whose elements stand in `row` (columns,): the inverse of `names.flat`.
+
+    A tuple becomes {"1": ..., "2": ...}, as in Stan's JSON.
+    """
+    ends = np.cumsum([len(column_names(v)) for v in variables])
+    return {v.name: _value(v, part) for v, part in zip(variables, np.split(row, ends), strict=False)}
+
+
+def _value(variable: Sized, row: Floats) -> Any:
+    if not variable.items:
+        return row.reshape(variable.shape, order="F")
+    entries = row.reshape(math.prod(variable.dims), -1)
+    tuples = np.empty(len(entries), dtype=object)
+    for k, entry in enumerate(entries):
+        values = unflatten(variable.items, entry).values()
+        tuples[k] = {str(number): value for number, value in enumerate(values, 1)}
+    return tuples.reshape(variable.dims, order="F").tolist()

@@ -45,3 +45,11 @@ def _read(path: Path) -> dict[str, Any]:
             f"{path}: initial values are one JSON object, name to value, not a {type(values).__name__}"
         )
     return values
+
+
+def drawn(posterior: Posterior, start: float | Floats, seed: int) -> Floats:
+    """The point (dim,) that a start means, finite there or not: a radius is drawn from, once."""
+    if isinstance(start, float):
+        rng = np.random.default_rng(seed)
+        return rng.uniform(-start, start, posterior.param_unc_num())
+    return start

@@ -77,16 +77,18 @@ def as_table(summary: Summary, limit: int | None = None, rest: str = "") -> Tabl
     for heading in ("mean", "sd", "5%", "50%", "95%"):
         table.add_column(heading, justify="right")
     for row in summary.rows[:limit]:
-        table.add_row(row.name, *map(_short, row.figures))
+        table.add_row(row.name, *map(short, row.figures))
     if limit is not None and len(summary) > limit:
         table.caption = f"… and {len(summary) - limit} more{rest}"
         table.caption_justify = "left"
     return table
 
 
-def _short(value: float) -> str:
-    """Three significant digits, and never an exponent where a plain number is as short."""
+def short(value: float, digits: int = 3) -> str:
+    """So many significant digits, and never an exponent where a plain number is as short."""
     if not np.isfinite(value) or value == 0:
         return f"{value:g}"
     size = np.floor(np.log10(abs(value)))
-    return f"{value:.2e}" if size > 5 or size < -4 else f"{value:.{max(0, int(2 - size))}f}"
+    if size > 5 or size < -4:
+        return f"{value:.{digits - 1}e}"
+    return f"{value:.{max(0, int(digits - 1 - size))}f}"

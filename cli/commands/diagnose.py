@@ -1,0 +1,57 @@
+"""`ppl diagnose`: is the gradient right, and the start finite?"""
+
+from typing import Annotated
+
+import typer
+
+from ppl.cli.arguments import DataPath, ModelPath
+from ppl.cli.options import as_radius, positive, radius_or_file, whole
+
+DISAGREES = 3
+
+
+def diagnose(
+    model: ModelPath,
+    data: DataPath = None,
+    init: Annotated[str, radius_or_file("Radius, 0 or JSON file.")] = "2",
+    seed: Annotated[int, whole(0, "Of the random start.")] = 1,
+    error: Annotated[float, positive("Relative error allowed.")] = 1e-6,
+) -> None:
+    """Check the gradient of MODEL given DATA at a start, and that it is finite.
+
+    \b
+    First example:
+      ppl diagnose models/eight_schools/eight_schools.model \\
+          models/eight_schools/eight_schools.data.json
+
+    \b
+    Each row is one unconstrained parameter: its value, the gradient, the
+    finite difference, their relative difference. Exit status 3 where the two
+    disagree, or where the density is not finite; the statement is then named.
+    """
+    from rich.console import Console
+    from rich.table import Table
+
+    from ppl.compile import compile_model
+    from ppl.results.gradient_test import gradient_test
+    from ppl.results.initial import drawn, start_for
+
+    posterior = compile_model(model).condition(data or {}, seed=seed)
+    test = gradient_test(posterior, drawn(posterior, start_for(posterior, as_radius(init)), seed))
+    failures = test.failures(error)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in ("", "value", "gradient", "finite difference", "error", ""):
+        table.add_column(heading, justify="left" if not heading else "right", no_wrap=True)
+    for c in test.components:
+        figures = (f"{value:.8g}" for value in (c.value, c.gradient, c.difference))
+        table.add_row(c.name, *figures, f"{c.error:.1e}", "<- differs" if c in failures else "")
+    typer.echo(f"Log density {test.log_density:.10g}")
+    Console(width=200, soft_wrap=True).print(table)
+    if test.explanation:
+        typer.echo(f"\nNot finite at this start:\n{test.explanation}")
+    elif failures:
+        typer.echo(f"\nThe gradient is wrong for {', '.join(c.name for c in failures)}: a bug in ppl.")
+    else:
+        typer.echo(f"\nThe gradient agrees with finite differences to {error:g}.")
+    if failures or test.explanation:
+        raise typer.Exit(DISAGREES)

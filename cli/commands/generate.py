@@ -1,0 +1,50 @@
+"""`ppl generate`: generated quantities from old draws."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ppl.cli.arguments import ModelPath
+from ppl.cli.options import output_file, whole
+
+
+def generate(
+    model: ModelPath,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", exists=True, dir_okay=False, help="Its data (JSON).")
+    ],
+    fit: Annotated[Path, typer.Argument(metavar="FIT", exists=True, dir_okay=False, help="CSV of draws.")],
+    output: Annotated[Path, output_file("CSV of the quantities.", "--output", "-o")] = Path("generated.csv"),
+    seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
+) -> None:
+    """Compute the generated quantities of MODEL at the draws in FIT.
+
+    \b
+    First example:
+      ppl generate models/eight_schools/eight_schools.model \\
+          models/eight_schools/eight_schools.data.json output.csv
+
+    \b
+    MODEL may be an edited program, so long as its parameters are those the
+    draws have: add quantities after the fit, without another fit.
+    """
+    from ppl.compile import compile_model
+    from ppl.results.files import write_whole
+    from ppl.results.generate import csv_lines
+    from ppl.results.generate import generate as generated
+    from ppl.results.read_csv import read_draws
+
+    posterior = compile_model(model).condition(data, seed=seed)
+    old = read_draws(fit)
+    table = generated(posterior, old.columns, old.draws, seed)
+    config = [
+        ("method", "generate_quantities"),
+        ("model", f"{model.stem}_model"),
+        ("fitted_params", fit),
+        ("seed", seed),
+    ]
+    write_whole(output, csv_lines(table, config))
+    if table.failed:
+        typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
+    typer.echo(f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")

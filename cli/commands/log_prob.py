@@ -1,0 +1,49 @@
+"""`ppl log-prob`: the log density at given points."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ppl.cli.arguments import ModelPath
+from ppl.cli.options import output_file
+
+
+def log_prob(
+    model: ModelPath,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", exists=True, dir_okay=False, help="Its data (JSON).")
+    ],
+    points: Annotated[
+        Path,
+        typer.Argument(metavar="POINTS", exists=True, dir_okay=False, help="CSV of draws, or JSON."),
+    ],
+    unconstrained: Annotated[bool, typer.Option("--unconstrained", help="POINTS are on that scale.")] = False,
+    output: Annotated[
+        Path | None, output_file("CSV of lp__ and gradient; else printed.", "--output", "-o")
+    ] = None,
+) -> None:
+    """Print the log density of MODEL given DATA, and its gradient, at POINTS.
+
+    \b
+    First example:
+      ppl log-prob models/eight_schools/eight_schools.model \\
+          models/eight_schools/eight_schools.data.json output.csv
+
+    \b
+    POINTS are constrained values: the columns of a CSV of draws, or a JSON
+    object, name to value. With --unconstrained, a JSON list of numbers or
+    of lists. The density is on the unconstrained scale, Jacobian included.
+    """
+    from ppl.compile import compile_model
+    from ppl.results.files import write_whole
+    from ppl.results.log_prob import log_prob as evaluate
+    from ppl.results.log_prob import read_points
+
+    posterior = compile_model(model).condition(data)
+    found = evaluate(posterior, read_points(points, posterior, unconstrained))
+    if output:
+        write_whole(output, found.csv_lines())
+        typer.echo(f"Wrote {output}.")
+    else:
+        typer.echo("".join(found.csv_lines()), nl=False)

@@ -1,0 +1,64 @@
+"""`ppl summary`: what files of draws hold."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ppl.cli.options import output_file, whole
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(metavar="FILE...", exists=True, dir_okay=False, readable=True, help="CSV files of draws."),
+]
+
+
+def summary(
+    files: Files,
+    percentiles: Annotated[str, typer.Option(metavar="P,P,...", help="Percentiles shown.")] = "5,50,95",
+    sig_figs: Annotated[int, whole(1, "Digits shown.")] = 3,
+    rows: Annotated[int, whole(0, "Most rows shown; 0: all.")] = 0,
+    csv: Annotated[Path | None, output_file("The table as CSV, in full precision.", "--csv")] = None,
+) -> None:
+    """Summarise the draws in FILEs, the runs of one program.
+
+    \b
+    First example:
+      ppl summary output.csv
+
+    \b
+    The columns are those of CmdStan's stansummary. R_hat compares the runs
+    and the halves of each; k_hat, where the files have log densities, tells
+    whether the draws can be trusted for that column's mean (below 0.7).
+    """
+    from rich.console import Console
+
+    from ppl.results.files import write_whole
+    from ppl.results.read_csv import read_all
+    from ppl.results.stansummary import as_table, csv_lines, headings, stansummary, stated
+
+    quantiles = as_quantiles(percentiles)
+    runs = read_all(files)
+    lines = stansummary(runs, quantiles)
+    names = headings(quantiles, khat=any(run.log_ratios is not None for run in runs))
+    if csv:
+        write_whole(csv, csv_lines(lines, names))
+    typer.echo(stated(runs) + "\n")
+    shown = lines[: rows or None]
+    Console(width=200, soft_wrap=True).print(as_table(shown, names, sig_figs))
+    if len(shown) < len(lines):
+        typer.echo(f"... and {len(lines) - len(shown)} more")
+
+
+def as_quantiles(percentiles: str) -> tuple[float, ...]:
+    """ "5,50,95" as (0.05, 0.5, 0.95)."""
+    try:
+        values = tuple(float(part) / 100 for part in percentiles.split(","))
+    except ValueError:
+        values = ()
+    if not values or not all(0 <= value <= 1 for value in values):
+        raise typer.BadParameter(
+            f"'{percentiles}' is no list of percentiles; expected numbers from 0 to 100, as in 5,50,95.",
+            param_hint="--percentiles",
+        )
+    return values

@@ -1,0 +1,37 @@
+"""Generated quantities from old draws: the method `generate_quantities` of CmdStan."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ppl.results.columns import Floats
+from ppl.results.draws import Table, tabulate
+from ppl.results.log_prob import unconstrained_of
+from ppl.results.posterior import Posterior
+from ppl.results.stan_csv import cell
+
+
+def generate(posterior: Posterior, columns: Sequence[str], draws: Floats, seed: int = 1) -> Table:
+    """The generated quantities of `posterior` at each of `draws` (draws, columns) of its parameters.
+
+    The program may differ from the one the draws came from, so long as it has the same parameters; further
+    columns are ignored.
+
+    Raises:
+        DataError: a parameter has no column, or a value breaks its constraint.
+
+    Example:
+        >>> edited = ppl.compile_model("edited.model").condition("eight_schools.data.json")
+        >>> generate(edited, fit.column_names, fit.draws()).columns
+    """
+    table = tabulate(posterior, unconstrained_of(posterior, columns, draws), seed)
+    kept = slice(len(posterior.param_names(include_tp=True)), None)
+    return Table(table.columns[kept], np.ascontiguousarray(table.rows[:, kept]), table.failed, table.reason)
+
+
+def csv_lines(table: Table, config: Sequence[tuple[str, object]]) -> Iterator[str]:
+    """CmdStan's file: comments, then the quantities alone."""
+    yield from (f"# {key} = {value}\n" for key, value in config)
+    yield ",".join(table.columns) + "\n"
+    for row in table.rows.tolist():
+        yield ",".join(map(cell, row)) + "\n"

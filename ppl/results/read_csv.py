@@ -1,0 +1,115 @@
+"""CSV files of draws, as ppl and CmdStan write them, read back whatever their method."""
+
+import csv
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ppl.errors import DataError
+from ppl.results.columns import Floats
+
+RATIOS = (("log_p__", "log_g__"), ("log_p__", "log_q__"), ("lp__", "lp_approx__"))
+"""Pairs of columns, log target and log approximation: of variational, of laplace, of pathfinder."""
+
+NAME = re.compile(r"[A-Za-z]\w*([.:]\w+)*")
+ENTRY = re.compile(r"#\s*([\w.]+) = (.*?)(?: \(Default\))?\s*$")
+
+
+@dataclass(frozen=True, eq=False)
+class DrawsFile:
+    """A file of draws: `config` are its comments' entries, `columns` name `draws` (draws, columns).
+
+    `internal` has the columns whose names end in two underscores, `mean` (columns,) the row with which
+    CmdStan's method variational begins its draws.
+    """
+
+    path: Path
+    config: Mapping[str, str]
+    columns: tuple[str, ...]
+    draws: Floats
+    internal: Mapping[str, Floats]
+    mean: Floats | None = None
+
+    @property
+    def method(self) -> str:
+        return self.config.get("method", "sample")
+
+    @property
+    def log_ratios(self) -> Floats | None:
+        """Log target less log approximation at each draw, up to a constant; None where it is not there."""
+        for target, approximation in RATIOS:
+            if target in self.internal and approximation in self.internal:
+                return self.internal[target] - self.internal[approximation]
+        return None
+
+
+def read_draws(path: str | Path) -> DrawsFile:
+    """The draws in a CSV file that ppl or CmdStan wrote.
+
+    Raises:
+        DataError: the file has no header, a row of another length, or a cell that is no number.
+        OSError: it cannot be read.
+
+    Example:
+        >>> read_draws("output.csv").draws.shape
+    """
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is no text file; expected a CSV file of draws.") from None
+    found = (ENTRY.match(line) for line in lines)
+    config = {entry[1]: entry[2] for entry in found if entry}
+    header, *cells = [*csv.reader(line for line in lines if line.strip() and line[0] != "#")] or [[]]
+    if not header or not all(map(NAME.fullmatch, header)):
+        raise DataError(f"{path} has no header of column names; expected a CSV file of draws.")
+    rows = _numbers(path, header, cells)
+    mean = rows[0] if config.get("method") == "variational" and len(rows) else None
+    return _split(path, config, header, rows if mean is None else rows[1:], mean)
+
+
+def read_all(paths: Sequence[str | Path]) -> tuple[DrawsFile, ...]:
+    """Files of the same columns, as runs of one program give them; DataError where they differ."""
+    files = tuple(map(read_draws, paths))
+    for other in files[1:]:
+        if other.columns != files[0].columns:
+            names = sorted({*files[0].columns} ^ {*other.columns})[:3]
+            what = f"they differ in {', '.join(names)}" if names else "the same in another order"
+            raise DataError(f"{files[0].path} and {other.path} have different columns: {what}.")
+    return files
+
+
+def _split(
+    path: Path, config: Mapping[str, str], header: list[str], rows: Floats, mean: Floats | None
+) -> DrawsFile:
+    inside = [k for k, name in enumerate(header) if name.endswith("__")]
+    outside = [k for k, name in enumerate(header) if not name.endswith("__")]
+    return DrawsFile(
+        path,
+        config,
+        tuple(header[k] for k in outside),
+        rows[:, outside],
+        {header[k]: rows[:, k] for k in inside},
+        None if mean is None else mean[outside],
+    )
+
+
+def _numbers(path: Path, header: list[str], cells: list[list[str]]) -> Floats:
+    for number, row in enumerate(cells, 1):
+        if len(row) != len(header):
+            raise DataError(f"{path}: row {number} has {len(row)} cells, but the header {len(header)}.")
+        for name, cell in zip(header, row, strict=True):
+            if not _is_number(cell):
+                raise DataError(f"{path}: row {number} has {cell!r} under {name}; expected a number.")
+    return np.array(cells, dtype=float).reshape(len(cells), len(header))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,124 @@
+"""The table of CmdStan's `stansummary`, over the files of one or more runs, with k-hat beside it."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from rich.table import Table
+
+from ppl.inference.diagnostics import khat_of_means
+from ppl.inference.psis import psis
+from ppl.results.columns import Floats
+from ppl.results.convergence import ess_bulk, ess_tail, mcse_mean, rhat
+from ppl.results.read_csv import DrawsFile
+from ppl.results.summary import short
+
+NORMAL_MAD = 1.4826
+"""What makes the median absolute deviation of a normal its standard deviation."""
+
+DECIMALS = {"ESS_bulk": 0, "ESS_tail": 0, "R_hat": 3, "k_hat": 2}
+"""Figures that are read on one scale whatever the column."""
+
+DEFAULT_QUANTILES = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One column's figures, in the order of `headings`."""
+
+    name: str
+    figures: tuple[float, ...]
+
+
+def headings(quantiles: Sequence[float], khat: bool) -> tuple[str, ...]:
+    """The names of a line's figures."""
+    at = (f"{100 * q:g}%" for q in quantiles)
+    tail = ("k_hat",) * khat
+    return ("Mean", "MCSE", "StdDev", "MAD", *at, "ESS_bulk", "ESS_tail", "R_hat", *tail)
+
+
+def stansummary(
+    files: Sequence[DrawsFile], quantiles: Sequence[float] = DEFAULT_QUANTILES
+) -> tuple[Line, ...]:
+    """A line for each column of files whose columns are the same.
+
+    Runs are compared on as many draws as the shortest has; k-hat is that of the worst run.
+    """
+    shortest = min(len(file.draws) for file in files)
+    runs = np.stack([file.draws[:shortest] for file in files])
+    pooled = np.concatenate([file.draws for file in files])
+    khats = worst_khats(files)
+    return tuple(
+        Line(
+            name,
+            (*_figures(runs[:, :, k], pooled[:, k], quantiles), *([float(khats[k])] if len(khats) else [])),
+        )
+        for k, name in enumerate(files[0].columns)
+    )
+
+
+def worst_khats(files: Sequence[DrawsFile]) -> Floats:
+    """k-hat (columns,) of each column's mean in the run where it is worst; empty without log densities."""
+    found = [_khats(file.log_ratios, file.draws) for file in files if file.log_ratios is not None]
+    return np.max(found, axis=0) if found else np.zeros(0)
+
+
+def _khats(log_ratios: Floats, draws: Floats) -> Floats:
+    """k-hat (columns,); a column with a draw that is not finite has none."""
+    khats = np.full(draws.shape[1], math.nan)
+    usable = np.isfinite(log_ratios)
+    finite = np.isfinite(draws).all(axis=0)
+    if usable.any() and finite.any():
+        khats[finite] = khat_of_means(log_ratios[usable], draws[usable][:, finite])
+    return khats
+
+
+def _figures(runs: Floats, pooled: Floats, quantiles: Sequence[float]) -> Iterator[float]:
+    kept = pooled[~np.isnan(pooled)]
+    if not len(kept):
+        yield from [math.nan] * (4 + len(quantiles) + 3)
+        return
+    yield float(kept.mean())
+    yield mcse_mean(runs)
+    yield float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
+    yield NORMAL_MAD * float(np.median(np.abs(kept - np.median(kept))))
+    yield from np.quantile(kept, quantiles).tolist()
+    yield from (ess_bulk(runs), ess_tail(runs), rhat(runs))
+
+
+def as_table(lines: Sequence[Line], names: Sequence[str], digits: int) -> Table:
+    """A rich table of the lines."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("", no_wrap=True)
+    for heading in names:
+        table.add_column(heading, justify="right", no_wrap=True)
+    for line in lines:
+        table.add_row(line.name, *(_cell(*pair, digits) for pair in zip(names, line.figures, strict=True)))
+    return table
+
+
+def _cell(heading: str, value: float, digits: int) -> str:
+    if heading in DECIMALS and math.isfinite(value):
+        return f"{value:.{DECIMALS[heading]}f}"
+    return short(value, digits)
+
+
+def csv_lines(lines: Sequence[Line], names: Sequence[str]) -> Iterator[str]:
+    """The table as CSV, as `stansummary --csv_filename` writes it."""
+    yield ",".join(("name", *names)) + "\n"
+    for line in lines:
+        yield ",".join((f'"{line.name}"', *map(repr, line.figures))) + "\n"
+
+
+def stated(files: Sequence[DrawsFile]) -> str:
+    """What the files are: `2 runs of toy_model (variational), 1000 draws each; k-hat 0.31, 0.44`."""
+    runs = "1 run" if len(files) == 1 else f"{len(files)} runs"
+    counts = sorted({len(file.draws) for file in files})
+    draws = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    khats = [psis(ratios[np.isfinite(ratios)]).khat for f in files if (ratios := f.log_ratios) is not None]
+    quality = f"; k-hat {', '.join(f'{k:.2f}' for k in khats)}" if khats else ""
+    return (
+        f"{runs} of {files[0].config.get('model', 'a program')} ({files[0].method}), "
+        f"{draws} draws{' each' * (len(files) > 1)}{quality}"
+    )

@@ -1,0 +1,94 @@
+"""summary, generate, log-prob and diagnose, run in this process on a small program."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from ppl.cli.main import main
+
+PROGRAM = """\
+data { int<lower=0> N; vector[N] y; }
+parameters { real mu; real<lower=0> sigma; }
+model { mu ~ normal(0, 10); sigma ~ normal(0, 5); y ~ normal(mu, sigma); }
+"""
+EDITED = PROGRAM + "generated quantities { real twice = 2 * mu; }\n"
+DATA = {"N": 6, "y": [1.5, 2.5, 3.5, 2.0, 3.0, 2.4]}
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs `ppl` in a folder with toy.model, edited.model, toy.json; gives status, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "toy.model").write_text(PROGRAM)
+    (tmp_path / "edited.model").write_text(EDITED)
+    (tmp_path / "toy.json").write_text(json.dumps(DATA))
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.out + printed.err
+        return exit.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+@pytest.fixture
+def fitted(run):
+    for seed in (1, 2):
+        run("variational", "toy.model", "toy.json", "-q", "--seed", seed, "--draws", 300, "-o", f"{seed}.csv")
+    return run
+
+
+COMMANDS = ["summary", "generate", "log-prob", "diagnose"]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_screen_and_begins_with_an_example(run, command):
+    status, out, _ = run(command, "--help")
+    assert status == 0 and "First example:" in out
+    assert len(out.splitlines()) <= 40 and max(map(len, out.splitlines())) <= 80
+
+
+def test_summary_of_two_runs(fitted):
+    status, out, _ = fitted("summary", "1.csv", "2.csv", "--csv", "table.csv", "--rows", 1)
+    assert status == 0 and out.startswith("2 runs of toy_model (variational), 300 draws each; k-hat")
+    assert "R_hat" in out and "... and 1 more" in out
+    table = pd.read_csv("table.csv", index_col="name")
+    assert table.loc["mu", "Mean"] == pytest.approx(2.48, abs=0.2) and table["R_hat"].max() < 1.1
+
+
+@pytest.mark.parametrize("percentiles", ["5,x", "101", ""])
+def test_percentiles_out_of_range_are_wrong_usage(fitted, percentiles):
+    status, _, err = fitted("summary", "1.csv", "--percentiles", percentiles)
+    assert status == 2 and "percentiles" in err
+
+
+def test_generate_with_an_edited_program(fitted):
+    status, out, _ = fitted("generate", "edited.model", "toy.json", "1.csv")
+    assert status == 0 and "generated.csv: 300 rows of 1 columns" in out
+    old = pd.read_csv("1.csv", comment="#")["mu"][1:].to_numpy()
+    assert pd.read_csv("generated.csv", comment="#")["twice"].to_numpy() == pytest.approx(2 * old)
+
+
+def test_log_prob_at_draws(fitted):
+    status, _, _ = fitted("log-prob", "toy.model", "toy.json", "1.csv", "-o", "lp.csv")
+    assert status == 0
+    found, old = pd.read_csv("lp.csv"), pd.read_csv("1.csv", comment="#")
+    assert list(found.columns) == ["lp__", "g_mu", "g_sigma"]
+    assert found["lp__"].to_numpy() == pytest.approx(old["log_p__"][1:].to_numpy())
+
+
+def test_diagnose_agrees_and_disagrees(run, tmp_path):
+    status, out, _ = run("diagnose", "toy.model", "toy.json")
+    assert status == 0 and "agrees with finite differences" in out and "sigma" in out
+    (tmp_path / "bad.model").write_text("parameters { real x; } model { x ~ lognormal(0, 1); }")
+    (tmp_path / "init.json").write_text('{"x": -1}')
+    status, out, _ = run("diagnose", "bad.model", "--init", "init.json")
+    assert status == 3 and "Not finite at this start" in out and "bad.model:1" in out
+
+
+def test_a_file_that_holds_no_draws_is_refused(run):
+    status, _, err = run("summary", "toy.json")
+    assert status == 1 and "toy.json" in err

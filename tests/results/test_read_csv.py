@@ -1,0 +1,70 @@
+import numpy as np
+import pytest
+
+from ppl.errors import DataError
+from ppl.results.fit import variational
+from ppl.results.read_csv import read_all, read_draws
+
+SAMPLE = """\
+# method = sample (Default)
+lp__,accept_stat__,mu,L.1.1
+# Adaptation terminated
+-1.5,0.9,0.5,1
+-2,1,nan,inf
+#
+#  Elapsed Time: 0.1 seconds (Warm-up)
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="draws.csv"):
+        (tmp_path / name).write_text(text)
+        return tmp_path / name
+
+    return write
+
+
+def test_what_a_fit_wrote_is_read_back(toy, tmp_path):
+    fit = variational(toy, draws=50)
+    fit.save_csv(tmp_path / "toy.csv")
+    file = read_draws(tmp_path / "toy.csv")
+    assert file.columns == fit.column_names and file.method == "variational"
+    assert np.array_equal(file.draws, fit.draws()) and np.array_equal(file.mean, fit.at_mean())
+    assert np.array_equal(file.log_ratios, fit.result.log_p - fit.result.log_g)
+    assert file.config["output_samples"] == "50"
+
+
+def test_a_sampler_s_file_has_no_mean_row_and_no_ratios(write):
+    file = read_draws(write(SAMPLE))
+    assert file.columns == ("mu", "L.1.1") and file.mean is None and file.log_ratios is None
+    assert np.isnan(file.draws[1, 0]) and file.draws[1, 1] == np.inf
+    assert file.internal["accept_stat__"].tolist() == [0.9, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("target", "approximation"), [("log_p__", "log_q__"), ("lp__", "lp_approx__"), ("log_p__", "log_g__")]
+)
+def test_ratios_of_every_method_that_has_them(write, target, approximation):
+    file = read_draws(write(f"{target},{approximation},mu\n-1,-3,0\n"))
+    assert file.log_ratios.tolist() == [2.0]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no header"),
+        ("1,2\n3,4\n", "no header"),
+        ("mu,tau\n1,2\n3\n", "row 2 has 1 cells, but the header 2"),
+        ("mu\nhello\n", "row 1 has 'hello' under mu"),
+    ],
+)
+def test_what_is_no_file_of_draws_is_refused(write, text, says):
+    with pytest.raises(DataError, match=says):
+        read_draws(write(text))
+
+
+def test_files_of_different_programs_are_refused(write):
+    one, other = write("mu\n1\n", "one.csv"), write("mu,tau\n1,2\n", "other.csv")
+    with pytest.raises(DataError, match="they differ in tau"):
+        read_all([one, other])

@@ -1,0 +1,47 @@
+import numpy as np
+import pytest
+
+from ppl.inference.psis import psis
+from ppl.results.fit import variational
+from ppl.results.read_csv import read_all
+from ppl.results.stansummary import csv_lines, headings, stansummary, stated
+
+
+@pytest.fixture
+def runs(toy, tmp_path):
+    for seed in (1, 2):
+        variational(toy, seed=seed, draws=400).save_csv(tmp_path / f"{seed}.csv")
+    return read_all([tmp_path / "1.csv", tmp_path / "2.csv"])
+
+
+def test_the_figures_of_a_column(runs):
+    mu = np.concatenate([run.draws[:, 0] for run in runs])
+    line = stansummary(runs)[0]
+    figures = dict(zip(headings((0.05, 0.5, 0.95), khat=True), line.figures, strict=True))
+    assert line.name == "mu" and figures["Mean"] == mu.mean() and figures["StdDev"] == np.std(mu, ddof=1)
+    assert figures["MAD"] == 1.4826 * np.median(np.abs(mu - np.median(mu)))
+    assert figures["95%"] == np.quantile(mu, 0.95)
+    assert figures["MCSE"] == pytest.approx(figures["StdDev"] / np.sqrt(mu.size), rel=0.3)
+    assert figures["k_hat"] < 0.7 and figures["R_hat"] < 1.1
+
+
+def test_k_hat_of_a_column_is_never_below_that_of_the_file(runs):
+    overall = max(psis(run.log_ratios).khat for run in runs)
+    assert all(line.figures[-1] >= overall for line in stansummary(runs))
+
+
+def test_a_column_of_nan_has_no_figures_and_harms_no_other(runs):
+    runs[0].draws[:, 1] = np.nan
+    lines = stansummary(runs[:1])
+    assert np.isnan(lines[1].figures).all() and np.isfinite(lines[0].figures).all()
+
+
+def test_the_csv_keeps_full_precision(runs):
+    lines = stansummary(runs)
+    header, first, *_ = csv_lines(lines, headings((0.05, 0.5, 0.95), khat=True))
+    assert header == "name,Mean,MCSE,StdDev,MAD,5%,50%,95%,ESS_bulk,ESS_tail,R_hat,k_hat\n"
+    assert tuple(map(float, first.split(",")[1:])) == lines[0].figures
+
+
+def test_what_is_summarised_is_stated(runs):
+    assert stated(runs).startswith("2 runs of toy_model (variational), 400 draws each; k-hat ")
