@@ -13,12 +13,11 @@ computed in plain NumPy and the derivatives are the given formulas.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any
 
 import autograd.numpy as anp
 import autograd.numpy.linalg as anp_linalg
-import autograd.scipy.linalg as asp_linalg
-import autograd.scipy.special as asp_special
 import numpy as np
 import scipy.linalg
 import scipy.special
@@ -29,6 +28,22 @@ from autograd.tracer import getval, isbox, new_box, trace_stack
 from autograd.util import toposort
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
+
+
+class LateModule:
+    """A module that is imported when something of it is first used.
+
+    autograd.scipy imports all of scipy.stats and scipy.integrate, half a second that checking a program
+    would otherwise wait for.
+    """
+
+    def __init__(self, name: str):
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        value = getattr(import_module(self._name), attribute)
+        setattr(self, attribute, value)
+        return value
 
 
 @dataclass(frozen=True)
@@ -112,9 +127,9 @@ NUMPY = Namespace(
 AUTOGRAD = Namespace(
     "autograd",
     _AutogradNumpy(),
-    asp_special,
+    LateModule("autograd.scipy.special"),
     anp_linalg,
-    asp_linalg,
+    LateModule("autograd.scipy.linalg"),
     _put_copy,
     lambda x: x,
     _unbox,
