@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.stdlib.special import incomplete_beta
 
 
 def log_density(program, data, u):
@@ -41,3 +42,22 @@ def test_an_inner_loop_that_does_not_run_looks_at_nothing():
     mean = np.array([m, m + a * e[0], m + a * e[1]])
     value = log_density(LAGGED_RESIDUALS, {"N": 3, "lags": [1, 1, 0], "y": y}, [m, a])
     assert value == pytest.approx(-0.5 * np.sum((y - mean) ** 2), rel=1e-12)
+
+
+def test_the_slope_of_a_truncated_count_takes_few_terms(monkeypatch):
+    terms, taken = incomplete_beta._terms, []
+
+    def counted(*args):
+        for term in terms(*args):
+            taken.append(term)
+            yield term
+
+    monkeypatch.setattr(incomplete_beta, "_terms", counted)
+    program = """
+    data { array[3] int y; }
+    parameters { real mu; real phi; }
+    model { for (n in 1:3) y[n] ~ neg_binomial_2(exp(mu), exp(phi)) T[1, ]; }
+    """
+    for u in np.random.default_rng(1).uniform(-1, 1, size=(20, 2)):
+        log_density(program, {"y": [1, 2, 7]}, u)
+    assert len(taken) < 20 * 100

@@ -9,7 +9,7 @@ Term = tuple[Any, Any, Any, Any]
 """(a, da, b, db): one numerator and denominator, and their derivatives stacked on a leading axis."""
 
 MAX_TERMS = 20_000
-EPSILON = 1e-16
+EPSILON = 4.0 * np.finfo(float).eps  # below this a step is its own rounding
 
 
 def evaluate(b0: Any, db0: Any, terms: Iterable[Term]) -> tuple[Any, Any]:
@@ -26,9 +26,10 @@ def evaluate(b0: Any, db0: Any, terms: Iterable[Term]) -> tuple[Any, Any]:
         dd = -(d_next**2) * (db + da * d + a * dd)
         dc = db + (da - a * dc / c) / c
         c, d = b + a / c, d_next
-        step = dc / c + dd / d
+        ahead, back = dc / c, dd / d
+        step = ahead + back
         f, slope = f * (c * d), slope + step
-        moving = np.abs(c * d - 1.0) > EPSILON
-        if not (np.any(moving) or np.any(np.abs(step) > EPSILON * np.abs(slope))):
+        scale = np.abs(slope) + np.abs(ahead) + np.abs(back)
+        if not (np.any(np.abs(c * d - 1.0) > EPSILON) or np.any(np.abs(step) > EPSILON * scale)):
             break
     return f, slope
