@@ -53,8 +53,8 @@ def refuse_library_clash(c: Check, f: ast.FunctionDef, types: Sequence[Type]) ->
 
 def check_argument_names(c: Check, f: ast.FunctionDef) -> None:
     names = [a.name for a in f.args]
-    for a in f.args:
-        if names.count(a.name) > 1:
+    for k, a in enumerate(f.args):
+        if a.name in names[:k]:
             raise c.refuse(messages.duplicate_argument(a.name), a.span)
 
 

@@ -93,10 +93,6 @@ def assigned_type(left: Type, right: Type, op: str = "=") -> Message:
     return Message("PPL302", f"`{op}` does not fit: the left side is {left}, the right {right}.", hint)
 
 
-def not_assignable() -> Message:
-    return Message("PPL303", "Only a variable, or entries of one, can stand on the left of an assignment.")
-
-
 def conversion(wanted: Type, found: Type) -> str | None:
     """The function that turns one type into another, where there is one."""
     by_name = {

@@ -1,0 +1,173 @@
+"""Every sentence of the checker: a program that gets it, with the place it points at between « and »."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ppl
+from ppl.frontend import messages
+
+HEADER = """functions {
+  real f(real a) { return a; }
+  real g(data real a) { return a; }
+  void say(real a) { print(a); }
+  real part_sum(array[] real xs, int start, int end, real m) { return sum(xs) * m; }
+}
+data {
+  int N;
+  real r;
+  vector[3] v;
+  row_vector[3] w;
+  matrix[3, 3] A;
+  array[3] int k;
+  array[3] real q;
+}
+parameters {
+  real p;
+  vector[3] pv;
+}
+"""
+
+IN_MODEL = (
+    # Names
+    ("PPL201", "target += «nothing»;"),
+    ("PPL203", "real «v» = 1;"),
+    ("PPL203", "«for (v in 1:3) target += 1;»"),
+    ("PPL204", "target += «expp(p)»;"),
+    ("PPL205", "target += «v(1)»;"),
+    ("PPL206", "target += «f» + 1;"),
+    ("PPL207", "target += sum(ode_rk45(«f», v, 0, q)[1]);"),
+    ("PPL208", "target += «normal_log(p, 0, 1)»;"),
+    # Assignment
+    ("PPL301", "«r» = 1;"),
+    ("PPL301", "«p» = 1;"),
+    ("PPL301", "for (i in 1:3) «i» = 2;"),
+    ("PPL302", "int i; i = «1.5»;"),
+    ("PPL302", "vector[3] a; a = «w»;"),
+    ("PPL302", "vector[3] a = v; «a *= A;»"),
+    ("PPL302", "int i = «2.0»;"),
+    # Types
+    ("PPL401", "target += sum(«v + w»);"),
+    ("PPL401", "target += sum(«v * v»);"),
+    ("PPL401", "target += «r % 2»;"),
+    ("PPL401", "target += sum(«q + q»);"),
+    ("PPL401", "target += sum(«q'»);"),
+    ("PPL401", "target += «!v»;"),
+    ("PPL401", "target += «v && 1»;"),
+    ("PPL402", "if («v») target += 1;"),
+    ("PPL402", "while («q») target += 1;"),
+    ("PPL402", "target += «A» ? 1 : 2;"),
+    ("PPL403", "target += sum(«r > 0 ? v : w»);"),
+    ("PPL404", "for (i in «r»:3) target += 1;"),
+    ("PPL404", "for (i in 1:«p») target += 1;"),
+    ("PPL405", "for (i in «N») target += 1;"),
+    ("PPL406", "target += v[«r»];"),
+    ("PPL406", "target += sum(v[1:«p»]);"),
+    ("PPL407", "target += «r[1]»;"),
+    ("PPL407", "target += «v[1, 2]»;"),
+    ("PPL407", "target += «A[1, 2, 3]»;"),
+    ("PPL408", "target += size({v, «w»});"),
+    ("PPL409", "target += sum([«v», v]);"),
+    ("PPL410", "target += «r.1»;"),
+    ("PPL411", "tuple(int, real) t = (1, 2.0); target += «t.3»;"),
+    ("PPL414", "vector[«r»] a;"),
+    # Calls
+    ("PPL501", "target += normal_lpdf(p | «A», 1);"),
+    ("PPL501", "target += «f(1, 2)»;"),
+    ("PPL502", "target += «say(1)»;"),
+    ("PPL503", "«f(1);»"),
+    ("PPL504", "target += «normal_lpdf(p, 0, 1)»;"),
+    ("PPL505", "target += «f(p | 1)»;"),
+    ("PPL506", "target += g(«p»);"),
+    ("PPL508", "«jacobian += 1;»"),
+    ("PPL509", "target += «normal_rng(0, 1)»;"),
+    ("PPL511", "target += «reduce_sum(part_sum, 1, 2)»;"),
+    ("PPL512", "target += reduce_sum(«f», q, 1, r);"),
+    # Distributions
+    ("PPL601", "p ~ «nromal»(0, 1);"),
+    ("PPL601", "p ~ «exp»(1);"),
+    ("PPL602", "p ~ «normal_lpdf»(0, 1);"),
+    ("PPL603", "target += «normal_lpmf(N | 0, 1)»;"),
+    ("PPL603", "target += «poisson_lpdf(N | 2)»;"),
+    ("PPL604", "target += «multi_normal_lcdf(v | v, A)»;"),
+    ("PPL605", "p ~ normal(«A», 1);"),
+    ("PPL605", "«p» ~ poisson(1);"),
+    ("PPL606", "«pv ~ multi_normal(v, A) T[0, ];»"),
+    ("PPL607", "p ~ normal(0, 1) T[«v», ];"),
+    # Functions
+    ("PPL807", "«return;»"),
+    ("PPL806", "«return 1;»"),
+    ("PPL812", "«break;»"),
+    ("PPL812", "if (r > 0) «continue;»"),
+)
+
+WHOLE = (
+    ("PPL202", "data { vector[«N»] v; int N; }"),
+    ("PPL202", "model { target += «g»; } generated quantities { real g = 1; }"),
+    ("PPL203", "data { int N; } parameters { real «N»; }"),
+    ("PPL207", "data { «complex» z; }"),
+    ("PPL301", "parameters { real p; } generated quantities { «p» = 1; }"),
+    ("PPL301", "functions { void f(real a) { «a» = 1; } }"),
+    ("PPL415", "parameters { real p; } transformed parameters { vector[«p > 0»] a; }"),
+    ("PPL507", "data { real r; } generated quantities { «target += r;» }"),
+    ("PPL507", "functions { void f(real a) { «a ~ normal(0, 1);» } }"),
+    ("PPL507", "parameters { real p; } transformed parameters { real a = «target()»; }"),
+    ("PPL510", "generated quantities { real g = «normal_lupdf(1 | 0, 1)»; }"),
+    ("PPL701", "parameters { «int<lower=0> n;» }"),
+    ("PPL701", "transformed parameters { «array[2] int n;» }"),
+    ("PPL702", "parameters { real<lower=«[1, 2]»> a; }"),
+    ("PPL702", "data { int<lower=«0.5»> a; }"),
+    ("PPL801", "functions { real f(real a, «real a») { return a; } }"),
+    ("PPL802", "functions { real f(real a) { return a; } real «f»(real b) { return b; } }"),
+    ("PPL802", "functions { real «exp»(real a) { return a; } }"),
+    ("PPL803", "functions { real «f»(real a); }"),
+    ("PPL804", "functions { real «f»(real a) { if (a > 0) return 1; } }"),
+    ("PPL805", "functions { vector f(real a) { «return a;» } }"),
+    ("PPL806", "functions { void f(real a) { «return a;» } }"),
+    ("PPL808", "functions { real f(real a) { «return;» } }"),
+    ("PPL809", "functions { int «f_lpdf»(real a) { return 1; } }"),
+    ("PPL810", "functions { real f_lpdf(«int a») { return 1; } }"),
+    ("PPL810", "functions { real f_lpmf(«real a») { return 1; } }"),
+    ("PPL811", "functions { real «f_lpdf»() { return 1; } }"),
+)
+
+CASES = (*((code, f"{HEADER}model {{\n  {s}\n}}\n") for code, s in IN_MODEL), *WHOLE)
+
+
+def refused(marked: str) -> ppl.ModelError:
+    with pytest.raises(ppl.ModelError) as caught:
+        ppl.compile_model(marked.translate({ord("«"): None, ord("»"): None}) + "\n")
+    return caught.value
+
+
+def place(marked: str) -> tuple[int, int, int]:
+    """Line, column and end of the text between the marks."""
+    before, inside = marked.split("«")[0], marked.split("«")[1].split("»")[0]
+    column = len(before) - before.rfind("\n")
+    return before.count("\n") + 1, column, column + len(inside)
+
+
+@pytest.mark.parametrize(("code", "program"), CASES, ids=[f"{c} {s}" for c, s in (*IN_MODEL, *WHOLE)])
+def test_refused_with_its_code_at_its_place(code: str, program: str) -> None:
+    error = refused(program)
+    span = error.span
+    assert (error.code, (span.line, span.column, span.end_column)) == (code, place(program))
+    assert error.others == ()
+    assert error.message.endswith(".") or error.hint
+
+
+def test_every_sentence_is_reached() -> None:
+    codes = set(re.findall(r'"(PPL\d+)"', Path(messages.__file__).read_text()))
+    assert codes - {code for code, _ in CASES} == set()
+
+
+def test_independent_errors_are_reported_together_by_line() -> None:
+    error = refused("model {\n  real a = b;\n  int i = 1.5;\n  target += a + nothing;\n  int j = i * 2;\n}")
+    assert [e.code for e in (error, *error.others)] == ["PPL201", "PPL302", "PPL201"]
+    assert [e.line for e in (error, *error.others)] == [2, 3, 4]
+
+
+def test_a_refused_declaration_is_not_refused_again_where_it_is_used() -> None:
+    error = refused("data { complex z; }\nmodel { target += z; }")
+    assert error.others == ()
