@@ -81,16 +81,16 @@ def variational(
             init=as_radius(init),
             seed=seed,
         )
-    info = {
-        "data_file": str(data or ""),
-        "output_file": str(output),
-        "diagnostic_file": str(diagnostic_file or ""),
-        "refresh": refresh,
+    given = {
+        "data.file": str(data or ""),
+        "output.file": str(output),
+        "output.diagnostic_file": str(diagnostic_file or ""),
+        "output.refresh": refresh,
     }
-    fit.save_csv(output, **info)
+    fit.save_csv(output, given)
     files = [output]
     if diagnostic_file:
-        fit.save_diagnostics(diagnostic_file, **info)
+        fit.save_diagnostics(diagnostic_file, given)
         files.append(diagnostic_file)
     report(console, fit, files)
     raise typer.Exit(exit_status(fit.outcome, require_converged))

@@ -18,7 +18,8 @@ def info() -> str:
 def usage(executable: str) -> str:
     """The answer to `help`."""
     rest = [argument for argument in TREE if argument is not METHOD]
-    return f"""Usage: {executable} <arg1> <subarg1_1> ... <subarg1_m> ... <arg_n> <subarg_n_1> ... <subarg_n_m>
+    words = "<arg1> <subarg1_1> ... <subarg1_m> ... <arg_n> <subarg_n_1> ... <subarg_n_m>"
+    return f"""Usage: {executable} {words}
 
 Begin by selecting amongst the following inference methods and diagnostics,
 {_table(METHOD.options)}

@@ -1,4 +1,4 @@
-"""CmdStan's command line: words, and which value each of them sets (CmdStan Guide, "Command-Line Interface")."""
+"""CmdStan's command line: which word sets which value (CmdStan Guide, "Command-Line Interface")."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ class HelpAsked(Exception):
 def parse(words: Sequence[str]) -> dict[str, Any]:
     """The values that `words` set, by path (see results.arguments).
 
-    Groups come in any order, each at most once, with their parts right after them; the method's name may stand
-    without `method=`.
+    Groups come in any order, each at most once, with their parts right after them; the method's name may
+    stand without `method=`.
 
     Raises:
         Misuse: a word is mistyped, misplaced or has a value out of range, or no method is named.

@@ -109,7 +109,10 @@ VARIATIONAL = Group(
 _METRIC = Choice(
     "metric",
     "Geometry of the base manifold",
-    tuple(Group(name, f"{about} metric") for name, about in (("diag_e", "Diagonal"), ("dense_e", "Dense"), ("unit_e", "Unit"))),
+    tuple(
+        Group(name, f"{about} metric")
+        for name, about in (("diag_e", "Diagonal"), ("dense_e", "Dense"), ("unit_e", "Unit"))
+    ),
 )
 SAMPLE = Group(
     "sample",
@@ -146,14 +149,28 @@ SAMPLE = Group(
                             "engine",
                             "Engine for Hamiltonian Monte Carlo",
                             (
-                                Group("nuts", "The No-U-Turn Sampler", (_positive("max_depth", "Greatest depth of the tree", 10),)),
-                                Group("static", "Static integration time", (_positive("int_time", "Integration time", 6.28318531),)),
+                                Group(
+                                    "nuts",
+                                    "The No-U-Turn Sampler",
+                                    (_positive("max_depth", "Greatest depth of the tree", 10),),
+                                ),
+                                Group(
+                                    "static",
+                                    "Static integration time",
+                                    (_positive("int_time", "Integration time", 6.28318531),),
+                                ),
                             ),
                         ),
                         _METRIC,
                         Value("metric_file", "JSON file with a precomputed inverse metric", ""),
                         _positive("stepsize", "First step size", 1.0),
-                        Value("stepsize_jitter", "Relative jitter of the step size", 0.0, "0 <= stepsize_jitter <= 1", lambda x: 0 <= x <= 1),
+                        Value(
+                            "stepsize_jitter",
+                            "Relative jitter of the step size",
+                            0.0,
+                            "0 <= stepsize_jitter <= 1",
+                            lambda x: 0 <= x <= 1,
+                        ),
                     ),
                 ),
                 Group("fixed_param", "Fixed parameters"),
@@ -268,7 +285,15 @@ TREE: tuple[Argument, ...] = (
     Group(
         "random",
         "Random number configuration",
-        (Value("seed", "Random number generator seed", -1, "non-negative integer < 4294967296 or -1 for the clock", lambda x: -1 <= x < 2**32),),
+        (
+            Value(
+                "seed",
+                "Random number generator seed",
+                -1,
+                "non-negative integer < 4294967296 or -1 for the clock",
+                lambda x: -1 <= x < 2**32,
+            ),
+        ),
     ),
     Group(
         "output",
@@ -277,7 +302,13 @@ TREE: tuple[Argument, ...] = (
             Value("file", "Output file", "output.csv", "Path to a file that can be written"),
             Value("diagnostic_file", "Auxiliary output file for diagnostic information", ""),
             _least(0, "refresh", "Iterations between two lines on the screen; 0 for none", 100),
-            Value("sig_figs", "Significant figures of numbers in files; -1 for all that matter", -1, "-1, or 1 to 18", lambda x: x == -1 or 1 <= x <= 18),
+            Value(
+                "sig_figs",
+                "Significant figures of numbers in files; -1 for all that matter",
+                -1,
+                "-1, or 1 to 18",
+                lambda x: x == -1 or 1 <= x <= 18,
+            ),
             Value("profile_file", "File to write profiling information to", "profile.csv"),
             _flag("save_cmdstan_config", "Write the configuration as JSON?", False),
         ),

@@ -1,4 +1,4 @@
-"""The configuration of a run as the comments of a CSV file, and as JSON (CmdStan Guide, "Stan CSV Format")."""
+"""The configuration of a run, as comments of a CSV file and as JSON (CmdStan Guide, "Stan CSV")."""
 
 import json
 from collections.abc import Iterator
@@ -40,7 +40,9 @@ def comment_lines(config: Config) -> Iterator[str]:
     yield "# stancflags = \n"
 
 
-def tree_lines(values: Values, tree: tuple[Argument, ...] = TREE, prefix: str = "", depth: int = 0) -> Iterator[str]:
+def tree_lines(
+    values: Values, tree: tuple[Argument, ...] = TREE, prefix: str = "", depth: int = 0
+) -> Iterator[str]:
     """The tree of arguments, two spaces a level, as CmdStan prints it at the start of a run."""
     pad = "  " * depth
     for argument in tree:

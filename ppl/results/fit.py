@@ -1,8 +1,6 @@
 """A fitted approximation: its draws, its quality, its files."""
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +12,16 @@ from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
 from ppl.results import saved, stan_csv
+from ppl.results.arguments import Values
 from ppl.results.arviz import to_arviz
 from ppl.results.columns import Floats, reshape
+from ppl.results.config import Config
 from ppl.results.draws import Table, tabulate
 from ppl.results.files import write_whole
+from ppl.results.given import given_of
 from ppl.results.initial import start_for
 from ppl.results.posterior import AsTarget, Model, Posterior
+from ppl.results.sample_csv import sample_lines
 from ppl.results.settings import Settings
 from ppl.results.summary import Summary, summarise
 
@@ -129,40 +131,50 @@ class Fit:
         fresh = draws_with_density(AsTarget(self.posterior), self.result.family, self.result.params, n, rng)
         return tabulate(self.posterior, fresh.u, seed, key=MORE).rows
 
-    def save_csv(self, path: str | Path = "output.csv", **info: Any) -> None:
-        """Writes the draws as CmdStan would; `info` fills in comment lines (see stan_csv.RunInfo).
+    def save_csv(
+        self, path: str | Path = "output.csv", given: Values | None = None, started: str = ""
+    ) -> None:
+        """Writes the draws as CmdStan would.
+
+        `given` adds to the arguments in the comments (see results.arguments); its "ppl.format" is the layout,
+        "variational" or "sample", which leaves the mean row out. `started` says when, for files that may
+        differ from run to run.
 
         Raises:
             OSError: the file cannot be written; an older one is then left as it was.
         """
-        result = self.result
-        write_whole(
-            path,
-            stan_csv.csv_lines(
-                self._config({"output_file": str(path), **info}),
+        result, config = self.result, self.config({"output.file": str(path), **(given or {})}, started)
+        if config.values["ppl.format"] == "sample":
+            lines = sample_lines(config, self.column_names, result.log_p, result.log_g, self.draws())
+        else:
+            lines = stan_csv.csv_lines(
+                config,
                 self.column_names,
                 result.eta,
                 self.at_mean(),
                 result.log_p,
                 result.log_g,
                 self.draws(),
-            ),
-        )
+            )
+        write_whole(path, lines)
 
-    def save_diagnostics(self, path: str | Path, **info: Any) -> None:
+    def save_diagnostics(self, path: str | Path, given: Values | None = None, started: str = "") -> None:
         """Writes iteration, seconds and ELBO of each evaluation as CSV."""
-        config = self._config({"diagnostic_file": str(path), **info})
+        config = self.config({"output.diagnostic_file": str(path), **(given or {})}, started)
         write_whole(path, stan_csv.diagnostic_lines(config, self.result.trace))
 
-    def _config(self, info: Mapping[str, Any]) -> Iterator[str]:
+    def config(self, given: Values, started: str = "") -> Config:
+        """The configuration of the run, with further arguments."""
         model = self.posterior.model
-        about = stan_csv.RunInfo(
+        return Config(
             model=Path(model.source.name).stem.strip("<>") + "_model",
-            program_version=version("ppl"),
-            positive_transform=saved.positive_transform(model),
-            **info,
+            given={
+                **given_of(self.settings, self.eta),
+                "ppl.positive_transform": saved.positive_transform(model),
+                **given,
+            },
+            started=started,
         )
-        return stan_csv.config_lines(self.settings, self.result.eta, about)
 
     def save(self, path: str | Path) -> None:
         """Writes the fit as JSON for `load_fit`; program and data go in as hashes only."""

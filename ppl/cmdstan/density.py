@@ -1,0 +1,32 @@
+"""A posterior as a target of inference, with or without what depends on no parameter, and the Jacobian."""
+
+from dataclasses import dataclass
+
+from ppl.inference.target import Array
+from ppl.model import Posterior
+
+
+@dataclass(frozen=True)
+class Density:
+    """The log density over R^dim (inference.target.Target).
+
+    Stan's point estimates leave the Jacobian out, so that they are modes of the constrained density; all but
+    Pathfinder and ADVI also drop the constants of `~` statements (`propto`).
+    """
+
+    posterior: Posterior
+    jacobian: bool = True
+    propto: bool = True
+
+    @property
+    def dim(self) -> int:
+        return self.posterior.param_unc_num()
+
+    def log_density(self, u: Array) -> float:
+        return self.posterior.log_density(u, self.propto, self.jacobian)
+
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+        return self.posterior.log_density_gradient(u, self.propto, self.jacobian)
+
+    def explain(self, u: Array) -> str:
+        return self.posterior.explain(u)

@@ -1,0 +1,127 @@
+"""One run of the executable: what was asked, of which posterior, and where its output goes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.start import start_point
+from ppl.inference.streams import Streams, streams
+from ppl.inference.target import Target
+from ppl.model import Floats, Posterior
+from ppl.results.config import Config, as_json, comment_lines
+from ppl.results.files import write_whole
+from ppl.results.initial import start_for
+from ppl.results.read_csv import read_draws
+from ppl.results.stan_csv import cell
+
+
+@dataclass(frozen=True)
+class Job:
+    """A posterior and the configuration of a run; `config.values` has every argument by its path."""
+
+    posterior: Posterior
+    config: Config
+
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        return self.config.values
+
+    def __getitem__(self, path: str) -> Any:
+        """The value of an argument, such as `job["output.file"]`."""
+        return self.values[path]
+
+    @property
+    def seed(self) -> int:
+        """The seed of this process: runs that differ in `id` alone are independent."""
+        return int(np.random.SeedSequence([self["random.seed"], self["id"] - 1]).generate_state(1)[0])
+
+    @cached_property
+    def streams(self) -> Streams:
+        return streams(self.seed)
+
+    def init(self, chain: int = 1) -> Any:
+        """The start asked for: a radius, or the path of a file; `init_1.json` for chain 1 where it exists."""
+        given = self["init"]
+        try:
+            return float(given)
+        except ValueError:
+            own = numbered(given, chain)
+            return str(own if own.is_file() else Path(given))
+
+    def start(self, target: Target, chain: int = 1, rng: np.random.Generator | None = None) -> Floats:
+        """A point (dim,) with a finite density and gradient."""
+        return start_point(target, start_for(self.posterior, self.init(chain)), rng or self.streams.start)
+
+    def file(self, path: str, purpose: str) -> str:
+        """An input file that must be named.
+
+        Raises:
+            InferenceError: it is not.
+        """
+        if not self[path]:
+            raise InferenceError(
+                f"Argument {path.rpartition('.')[2]} - found empty string, expecting {purpose}."
+            )
+        return str(self[path])
+
+    def write_csv(
+        self,
+        columns: Sequence[str],
+        rows: Iterable[Iterable[float]],
+        after_header: Iterable[str] = (),
+        at_end: Iterable[str] = (),
+        file: str | Path | None = None,
+    ) -> None:
+        """The comments, the header, the rows; `after_header` and `at_end` are lines of comments."""
+
+        def lines() -> Iterator[str]:
+            yield from comment_lines(self.config)
+            yield ",".join(columns) + "\n"
+            yield from after_header
+            yield from self.row_lines(rows)
+            yield from at_end
+
+        write_whole(file or self["output.file"], lines())
+        if self["output.save_cmdstan_config"]:
+            write_whole(beside(self["output.file"], "config"), [as_json(self.config)])
+
+    def row_lines(self, rows: Iterable[Iterable[float]]) -> Iterator[str]:
+        """Rows of numbers, with as many digits as `sig_figs` says."""
+        digits = self["output.sig_figs"]
+        write = cell if digits == -1 else lambda value: f"{value:.{digits}g}"
+        for row in rows:
+            yield ",".join(map(write, row)) + "\n"
+
+    def note_unused(self, *paths: str) -> None:
+        """Says which of these arguments were given, but have no effect here."""
+        idle = [path.rpartition(".")[2] for path in paths if path in self.config.given]
+        if idle:
+            print(
+                f"Note: {', '.join(idle)} has no effect here."
+                if len(idle) == 1
+                else f"Note: {', '.join(idle)} have no effect here."
+            )
+
+
+def numbered(file: str | Path, number: int) -> Path:
+    """`output.csv` as `output_1.csv`."""
+    path = Path(file)
+    return path.with_name(f"{path.stem}_{number}{path.suffix}")
+
+
+def beside(file: str | Path, what: str) -> Path:
+    """`output.csv` as `output_config.json`."""
+    path = Path(file)
+    return path.with_name(f"{path.stem}_{what}.json")
+
+
+def read_rows(file: str | Path) -> tuple[tuple[str, ...], Floats]:
+    """Columns and rows of a CSV file of draws; a fit's mean is a row like the others, as in CmdStan."""
+    found = read_draws(file)
+    rows = found.draws if found.mean is None else np.vstack([found.mean, found.draws])
+    return found.columns, rows

@@ -1,0 +1,68 @@
+"""What an executable written by `ppl build` does: CmdStan's command, from its words to its exit status."""
+
+import sys
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ppl.cmdstan.help import info, usage
+from ppl.cmdstan.parse import HelpAsked, Misuse, parse
+from ppl.errors import PPLError
+from ppl.results.config import Config, tree_lines
+
+DONE, FAILED = 0, 1
+
+
+def main(name: str, program: str | Path, argv: Sequence[str]) -> int:
+    """Run one command; `argv` has the executable's name first. Returns the exit status, 0 or 1.
+
+    What cannot be loaded fast is imported only once the words make sense.
+    """
+    executable, *words = argv
+    if "info" in words:
+        print(info(), end="")
+        return DONE
+    if not words:
+        print(usage(executable), end="")
+        return FAILED
+    try:
+        given = parse(words)
+    except HelpAsked as asked:
+        print(asked, usage(executable), sep="", end="")
+        return DONE
+    except Misuse as error:
+        print(error, "Failed to parse command arguments, cannot run model.", sep="\n", file=sys.stderr)
+        return FAILED
+    return _guarded(name, program, given)
+
+
+def _guarded(name: str, program: str | Path, given: dict[str, Any]) -> int:
+    """CmdStan's clients look for lines that begin with `Exception` or `Error`."""
+    try:
+        return _run(name, program, given)
+    except PPLError as error:
+        print(f"Exception: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"Error: {error.filename}: {error.strerror}", file=sys.stderr)
+    return FAILED
+
+
+def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:
+    from ppl.cmdstan.job import Job
+    from ppl.cmdstan.methods import METHODS
+    from ppl.cmdstan.profile import profiled
+    from ppl.compile import compile_model
+
+    if given.get("random.seed", -1) == -1:
+        given["random.seed"] = time.time_ns() // 1_000_000 % 2**32
+    config = Config(f"{name}_model", given, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
+    values = config.values
+    model = compile_model(program, positive_transform=values["ppl.positive_transform"])
+    with profiled(model, given.get("output.profile_file")) as timed:
+        data = values["data.file"] or {}
+        job = Job(timed.condition(data, seed=values["random.seed"]), config)
+        print("\n".join(tree_lines(values)), end="\n\n")
+        sys.stdout.flush()
+        return METHODS[values["method"]](job)

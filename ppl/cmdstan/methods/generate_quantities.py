@@ -1,0 +1,29 @@
+"""`method=generate_quantities`: the quantities at draws of an earlier run."""
+
+from ppl.cmdstan.job import Job, numbered, read_rows
+from ppl.errors import InferenceError
+from ppl.results.generate import generate
+
+
+def run(job: Job) -> int:
+    """Writes a row of quantities for each row of draws; like CmdStan, for the mean row of a fit too.
+
+    Raises:
+        InferenceError: the program generates nothing.
+        DataError: the draws are not of the program's parameters.
+    """
+    chains, file = (
+        job["generate_quantities.num_chains"],
+        job.file("generate_quantities.fitted_params", "filename"),
+    )
+    for chain in range(1, chains + 1):
+        columns, rows = read_rows(file if chains == 1 else numbered(file, chain))
+        table = generate(job.posterior, columns, rows, job.seed + chain - 1)
+        if not table.columns:
+            raise InferenceError("Model has no generated quantities, so there is nothing to generate.")
+        if table.failed:
+            print(f"{table.failed} of {len(table.rows)} rows are nan: {table.reason}")
+        job.write_csv(
+            table.columns, table.rows, file=None if chains == 1 else numbered(job["output.file"], chain)
+        )
+    return 0

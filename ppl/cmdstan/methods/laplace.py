@@ -1,0 +1,53 @@
+"""`method=laplace`: draws from the Gaussian with the mode's curvature."""
+
+from pathlib import Path
+
+import numpy as np
+
+from ppl.cmdstan.density import Density
+from ppl.cmdstan.job import Job, read_rows
+from ppl.errors import InferenceError
+from ppl.inference.hessian import hessian
+from ppl.inference.target import log_densities
+from ppl.model import Floats, Posterior
+from ppl.results.draws import tabulate
+from ppl.results.log_prob import read_points, unconstrained_of
+
+
+def run(job: Job) -> int:
+    """Writes `log_p__,log_q__` and the draws; log_q lacks its constants, and log_p those of `~` statements.
+
+    Raises:
+        InferenceError: there is no mode, or the density is not curved like a maximum there.
+    """
+    density = Density(job.posterior, jacobian=job["laplace.jacobian"])
+    mode = read_mode(job.file("laplace.mode", "filename"), job.posterior)
+    z = job.streams.draws.standard_normal((job["laplace.draws"], density.dim))
+    us = mode + z @ curvature_root(density, mode).T
+    log_p = log_densities(density, us) if job["laplace.calculate_lp"] else np.full(len(us), np.nan)
+    table = tabulate(job.posterior, us, job.seed)
+    log_q = -0.5 * (z**2).sum(axis=1)
+    job.write_csv(["log_p__", "log_q__", *table.columns], np.column_stack([log_p, log_q, table.rows]))
+    return 0
+
+
+def read_mode(file: str, posterior: Posterior) -> Floats:
+    """The mode (dim,) from JSON, or from the last row of the file that method optimize wrote."""
+    if Path(file).suffix == ".json":
+        return read_points(file, posterior)[0]
+    columns, rows = read_rows(file)
+    return unconstrained_of(posterior, columns, rows[-1:])[0]
+
+
+def curvature_root(density: Density, mode: Floats) -> Floats:
+    """A factor L (dim, dim) of the covariance L L', the inverse of minus the Hessian at the mode."""
+    precision = -hessian(density, mode, np.ones_like(mode))
+    try:
+        upper = np.linalg.cholesky(precision).T
+    except np.linalg.LinAlgError:
+        raise InferenceError(
+            "The Hessian at the mode is not negative definite, so there is no Laplace approximation. "
+            "Was the mode found with the same jacobian as laplace is run with?"
+        ) from None
+    root: Floats = np.linalg.inv(upper)
+    return root

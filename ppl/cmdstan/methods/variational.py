@@ -1,0 +1,64 @@
+"""`method=variational`: a fit, its files, and a table on the screen as CmdStan's."""
+
+import math
+from dataclasses import replace
+
+from ppl.cmdstan.job import Job
+from ppl.inference.outcome import Ending
+from ppl.inference.progress import Listener, Progress, silent
+from ppl.results.fit import Fit, variational
+from ppl.results.given import settings_of
+from ppl.results.sample_csv import as_sample, elapsed
+from ppl.results.stan_csv import eta_lines
+
+HEADER = "  iter             ELBO   delta_ELBO_mean   delta_ELBO_med   notes "
+UNSETTLED = "The algorithm may not have converged."
+"""The sentence that CmdStan's clients look for."""
+
+
+def run(job: Job) -> int:
+    """Fits and writes; a run that did not converge says so and still writes what it has, with status 0."""
+    settings = settings_of(job.config.given) | {"init": job.init(), "seed": job.seed}
+    fit = variational(job.posterior, progress=_table(job["output.refresh"]), **settings)
+    if not fit.outcome.converged and fit.outcome.ending is not Ending.COMPLETED:
+        print(UNSETTLED)
+    print(fit.outcome.sentence, *fit.notes, sep="\n", end="\n\n")
+    print(f"Drawing a sample of size {len(fit.draws())} from the approximate posterior... \nCOMPLETED.")
+    _write(job, fit)
+    if job["output.diagnostic_file"]:
+        fit.save_diagnostics(job["output.diagnostic_file"], job.config.given, job.config.started)
+    return 0
+
+
+def _write(job: Job, fit: Fit) -> None:
+    result, seconds = fit.result, fit.result.trace[-1].seconds if fit.result.trace else 0.0
+    draws = list(zip(result.log_p, result.log_g, fit.draws(), strict=True))
+    columns = ["lp__", "log_p__", "log_g__", *fit.column_names]
+    if job["ppl.format"] == "sample":
+        told = replace(job, config=as_sample(job.config, len(draws)))
+        times = elapsed((0.0, "Warm-up"), (seconds, "Sampling"), (seconds, "Total"))
+        told.write_csv(columns, ([p, p, g, *row] for p, g, row in draws), at_end=times)
+        return
+    rows = [[0, 0, 0, *fit.at_mean()], *([0, p, g, *row] for p, g, row in draws)]
+    job.write_csv(columns, rows, after_header=eta_lines(fit.eta))
+
+
+def _table(refresh: int) -> Listener:
+    """CmdStan's table: a line for each evaluation of the ELBO, whatever `refresh` says above 0."""
+    if refresh == 0:
+        return silent
+    shown: list[str] = []
+
+    def listen(progress: Progress) -> None:
+        if progress.phase != "optimise" or math.isnan(progress.elbo):
+            return
+        if not shown:
+            print(HEADER)
+        row = (
+            f"{progress.iteration:>6}{progress.elbo:>17.3f}"
+            f"{progress.delta_mean:>18.3f}{progress.delta_median:>17.3f}   {progress.note}"
+        )
+        shown.append(row)
+        print(row.rstrip(), flush=True)
+
+    return listen

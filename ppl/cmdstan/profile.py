@@ -1,0 +1,65 @@
+"""`profile("name") { ... }` timed, and the file that CmdStan writes of it (CmdStan Guide, "Profiling")."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import Any
+
+from ppl.arrays import AUTOGRAD, Namespace
+from ppl.backend.library import Wrap
+from ppl.backend.load import Module
+from ppl.model import Model
+from ppl.results.files import write_whole
+
+HEADER = (
+    "name,thread_id,total_time,forward_time,reverse_time,chain_stack,no_chain_stack,"
+    "autodiff_calls,no_autodiff_calls\n"
+)
+
+
+@dataclass
+class Timing:
+    """Seconds in a block, and how often it ran with and without derivatives."""
+
+    seconds: float = 0.0
+    autodiff_calls: int = 0
+    plain_calls: int = 0
+
+
+@dataclass(frozen=True)
+class Profiled(Model):
+    """A model whose `profile` blocks keep time in `timings`."""
+
+    timings: dict[str, Timing] = field(default_factory=dict)
+
+    def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
+        @contextmanager
+        def profile(name: str) -> Iterator[None]:
+            timing = self.timings.setdefault(name, Timing())
+            began = perf_counter()
+            yield
+            timing.seconds += perf_counter() - began
+            timing.autodiff_calls += xp is AUTOGRAD
+            timing.plain_calls += xp is not AUTOGRAD
+
+        return super().module(xp, wrap, **{"profile": profile, **replaced})
+
+
+@contextmanager
+def profiled(model: Model, file: str | None) -> Iterator[Model]:
+    """The model itself where no file is asked for, else one that leaves its timings in that file."""
+    if file is None:
+        yield model
+        return
+    timed = Profiled(model.source, model.program, model.resolved, model.emitted, model.code, model.softplus)
+    yield timed
+    write_whole(file, _lines(timed.timings))
+
+
+def _lines(timings: dict[str, Timing]) -> Iterator[str]:
+    """The reverse pass is one sweep over the whole tape, so no block has a reverse time of its own."""
+    yield HEADER
+    for name, timing in timings.items():
+        seconds, calls = f"{timing.seconds:.6g}", f"{timing.autodiff_calls},{timing.plain_calls}"
+        yield f"{name},1,{seconds},{seconds},0,0,0,{calls}\n"

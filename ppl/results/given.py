@@ -1,0 +1,63 @@
+"""Settings of a variational run in CmdStan's words, and back."""
+
+from typing import Any
+
+from ppl.results.arguments import Values
+from ppl.results.settings import Settings
+
+FIELDS = {
+    "variational.algorithm": "algorithm",
+    "variational.iter": "iter",
+    "variational.grad_samples": "grad_samples",
+    "variational.elbo_samples": "elbo_samples",
+    "variational.adapt.iter": "adapt_iter",
+    "variational.tol_rel_obj": "tol_rel_obj",
+    "variational.eval_elbo": "eval_elbo",
+    "variational.output_samples": "draws",
+    "random.seed": "seed",
+    "ppl.start": "start",
+    "ppl.average": "average",
+    "ppl.polish": "polish",
+}
+"""Arguments that a field of Settings has one to one; `eta`, `init` and `rank` take a word more."""
+
+
+def given_of(settings: Settings, eta: float) -> dict[str, Any]:
+    """The arguments of a run; `eta` stands where it was given, its default 1 where it was searched for."""
+    return {
+        "method": "variational",
+        **{path: getattr(settings, field) for path, field in FIELDS.items()},
+        "variational.eta": 1.0 if settings.eta is None else float(eta),
+        "variational.adapt.engaged": settings.eta is None,
+        "init": _init_text(settings.init),
+        "ppl.rank": settings.rank or 0,
+    }
+
+
+def settings_of(given: Values) -> dict[str, Any]:
+    """What the given arguments say of Settings; like CmdStan, `eta` counts when the search is off."""
+    settings = {field: given[path] for path, field in FIELDS.items() if path in given}
+    if not given.get("variational.adapt.engaged", True):
+        settings["eta"] = given.get("variational.eta", 1.0)
+    if "init" in given:
+        settings["init"] = _as_init(given["init"])
+    if "ppl.rank" in given:
+        settings["rank"] = given["ppl.rank"] or None
+    return settings
+
+
+def _as_init(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _init_text(init: object) -> str:
+    match init:
+        case int() | float():
+            return f"{init:g}"
+        case dict():
+            return "given"
+        case _:
+            return str(init)
