@@ -217,7 +217,8 @@ def emit_unconstrained(w: Writer, p: ir.Program) -> None:
             with w.at(d.span):
                 args = "".join(f", {expr(w, a)}" for a in d.arguments)
                 w.line(f"{python_name(d.name)} = x[{d.name!r}]")
-                w.line(f"yield lib.free({d.constraint!r}, {python_name(d.name)}, d.places[{d.name!r}]{args})")
+                given = f"{d.name!r}, {python_name(d.name)}, d.places[{d.name!r}]{args}"
+                w.line(f"yield lib.free_{d.constraint}({given})")
     w.blank()
 
 

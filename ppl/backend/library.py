@@ -15,7 +15,6 @@ from ppl.stdlib.constraints.table import CONSTRAINTS
 
 RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.take,
-    runtime.free,
     runtime.real,
     runtime.array,
     runtime.int_array,
@@ -63,6 +62,7 @@ def library(
     for constraint in CONSTRAINTS:
         chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
         setattr(lib, f"constrain_{constraint.keyword}", constrainer(xp, chosen))
+        setattr(lib, f"free_{constraint.keyword}", partial(runtime.free, chosen))
     for name, binding in bindings.items():
         function = bound(xp, binding)
         setattr(lib, name, wrap(name, binding, function) if wrap else function)

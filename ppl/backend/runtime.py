@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace
-from ppl.errors import InferenceError, Rejection
+from ppl.errors import DataError, InferenceError, Rejection
+from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 UNSET_INT = -(2**31)
@@ -51,9 +52,12 @@ def take(xp: Namespace, u: Array, place: Place) -> Array:
     return CONSTRAINT_BY_KEYWORD["identity"].constrain(xp, block(u, place), place.core)[0]
 
 
-def free(xp: Namespace, constraint: str, value: Array, place: Place, *args: Array) -> Array:
-    """The block of `u` that a constrained value comes from, flat."""
-    u = CONSTRAINT_BY_KEYWORD[constraint].unconstrain(value, place.core, *args)
+def free(constraint: Constraint, name: str, value: Array, place: Place, *args: Array) -> Array:
+    """The block of `u` that a constrained value comes from, flat; DataError when it breaks its constraint."""
+    complaint = constraint.check(np.asarray(value), place.core, *args)
+    if complaint:
+        raise DataError(complained(name, complaint), name)
+    u = constraint.unconstrain(value, place.core, *args)
     return np.reshape(np.asarray(u, dtype=float), (place.stop - place.start,))
 
 
@@ -247,4 +251,8 @@ def check(xp: Namespace, constraint: str, name: str, x: Any, shape: tuple[int, .
     plain = [xp.plain(a) for a in args]
     complaint = CONSTRAINT_BY_KEYWORD[constraint].check(np.asarray(xp.plain(x)), shape, *plain)
     if complaint:
-        raise Rejection(f"`{name}`{'' if complaint.startswith('[') else ' '}{complaint}.")
+        raise Rejection(complained(name, complaint))
+
+
+def complained(name: str, complaint: str) -> str:
+    return f"`{name}`{'' if complaint.startswith('[') else ' '}{complaint}."

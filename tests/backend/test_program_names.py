@@ -131,7 +131,9 @@ def test_python_words_are_free_except_where_the_language_has_them() -> None:
 
 
 def test_a_library_function_never_hides_one_of_the_runtime() -> None:
-    runtime = {f.__name__.rstrip("_") for f in RUNTIME} | {f"constrain_{c.keyword}" for c in CONSTRAINTS}
+    runtime = {f.__name__.rstrip("_") for f in RUNTIME} | {
+        f"{verb}_{c.keyword}" for c in CONSTRAINTS for verb in ("constrain", "free")
+    }
     assert runtime.isdisjoint(callee.name for callee in library().values())
 
 
