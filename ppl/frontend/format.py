@@ -1,0 +1,205 @@
+"""The canonical layout of a program, its comments kept: two spaces a level, one statement a line.
+
+Only the space between words changes.  Parentheses, braces, the order of words and `#include` stay as they
+are, and so do single empty lines.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ppl.errors import ModelError
+from ppl.frontend.parser import parse
+from ppl.frontend.spacing import CLOSING, OPENING, laid_out
+from ppl.frontend.words import Word, words
+from ppl.source import SourceText
+
+INDENT = 2
+END = Word("end", "")
+
+
+def format_program(source: SourceText, include_paths: Sequence[str | Path] = ()) -> str:
+    """The text of a program in its canonical layout; formatting that again changes nothing.
+
+    Raises:
+        ModelError: the text is not of the language.
+
+    Example:
+        >>> print(format_program(SourceText("parameters{real mu;} // the mean")))
+        parameters {
+          real mu;
+        } // the mean
+    """
+    source = replace(source, text=source.text.replace("\r\n", "\n"))
+    refuse_wrong(source, include_paths)
+    layout = Layout(list(words(source.text)))
+    layout.program()
+    return "".join(f"{line}\n" for line in layout.text())
+
+
+def refuse_wrong(source: SourceText, include_paths: Sequence[str | Path]) -> None:
+    """A program that only its included files complete is parsed with them, any other without."""
+    alone = re.sub(r"(?m)^([ \t]*)#include\b.*$", r"\1", source.text)
+    try:
+        parse(replace(source, text=alone))
+    except ModelError:
+        parse(source, include_paths)
+
+
+@dataclass
+class Line:
+    """A statement, the head of a block, a closing brace or a comment, `depth` blocks deep."""
+
+    depth: int
+    words: list[Word]
+
+
+@dataclass
+class Layout:
+    """Reads words from the front, in the order of the grammar, and lays them out in lines."""
+
+    rest: list[Word]
+    at: int = 0
+    lines: list[Line] = field(default_factory=list)
+
+    # --- Reading ---
+
+    @property
+    def next(self) -> Word:
+        return self.rest[self.at] if self.at < len(self.rest) else END
+
+    def take(self) -> Word:
+        word = self.next
+        self.at += 1
+        return word
+
+    def next_word(self) -> Word:
+        """The next one that is no comment."""
+        return next((word for word in self.rest[self.at :] if not word.is_comment), END)
+
+    def comments(self) -> list[Word]:
+        found = []
+        while self.next.is_comment:
+            found.append(self.take())
+        return found
+
+    def through_brackets(self) -> list[Word]:
+        """Up to the bracket that closes the next one."""
+        taken, depth = [], 0
+        while self.next is not END:
+            word = self.take()
+            taken.append(word)
+            depth += (word.text in OPENING) - (word.text in CLOSING)
+            if word.text in CLOSING and depth == 0:
+                break
+        return taken
+
+    # --- Writing ---
+
+    def write(self, depth: int, line: list[Word]) -> None:
+        """A line, with the comments that follow it on its own line of the text."""
+        while self.next.is_comment and not self.next.first:
+            line.append(self.take())
+        self.lines.append(Line(depth, line))
+
+    def own_comments(self, depth: int) -> None:
+        while self.next.is_comment:
+            self.write(depth, [self.take()])
+
+    def text(self) -> Iterator[str]:
+        """The lines as text; an empty line stays, but not at the start or end of a block."""
+        before = ""
+        for line in self.lines:
+            first = line.words[0]
+            if first.blank and before not in ("", "{") and first.text != "}":
+                yield ""
+            yield from laid_out(line.words, INDENT * line.depth)
+            before = last_text(line.words) or "//"
+
+    # --- The grammar ---
+
+    def program(self) -> None:
+        self.own_comments(0)
+        while self.next is not END:
+            head = []
+            while self.next.text != "{":
+                head.append(self.take())
+            self.block(0, head)
+            self.own_comments(0)
+
+    def block(self, depth: int, head: list[Word]) -> None:
+        """`head { ... }`; comments between the two go behind the brace."""
+        comments = trailing(head)
+        self.write(depth, [*head[: len(head) - len(comments)], self.take(), *comments])
+        self.items(depth + 1)
+        self.write(depth, [self.take()])
+
+    def items(self, depth: int) -> None:
+        self.own_comments(depth)
+        while self.next is not END and self.next.text != "}":
+            self.statement(depth, [])
+            self.own_comments(depth)
+
+    def statement(self, depth: int, head: list[Word]) -> None:
+        """One statement; `head` is the `else` that stands before it on its line."""
+        match self.next.text:
+            case "if" | "for" | "while" | "profile":
+                self.governed(depth, head)
+            case "{":
+                self.block(depth, head)
+            case _:
+                self.simple(depth, head)
+
+    def governed(self, depth: int, head: list[Word]) -> None:
+        """A keyword with its parentheses, the statement it governs, and the `else` of an `if`."""
+        keyword = self.take()
+        self.body(depth, [*head, keyword, *self.through_brackets()])
+        if keyword.text == "if" and self.next_word().text == "else":
+            self.otherwise(depth)
+
+    def body(self, depth: int, head: list[Word]) -> None:
+        """The statement after a head, in braces or one level in."""
+        head = [*head, *self.comments()]
+        if self.next.text == "{":
+            self.block(depth, head)
+        else:
+            self.write(depth, head)
+            self.statement(depth + 1, [])
+
+    def otherwise(self, depth: int) -> None:
+        """`else` goes behind the brace before it, unless a comment stands between."""
+        last = self.lines[-1]
+        joins = last.depth == depth and len(last.words) == 1 and last.words[0].text == "}"
+        head = self.lines.pop().words if joins and self.next.text == "else" else []
+        self.own_comments(depth)
+        head = [*head, self.take()]
+        if self.next.text == "if":
+            self.governed(depth, head)
+        else:
+            self.body(depth, head)
+
+    def simple(self, depth: int, head: list[Word]) -> None:
+        """Up to its semicolon, or a function up to the end of its body."""
+        line, open_brackets = [*head], 0
+        while self.next is not END:
+            if self.next.text == "{" and not open_brackets and last_text(line) == ")":
+                return self.block(depth, line)
+            word = self.take()
+            line.append(word)
+            open_brackets += (word.text in OPENING) - (word.text in CLOSING)
+            if word.text == ";" and not open_brackets:
+                break
+        self.write(depth, line)
+        return None
+
+
+def trailing(head: Sequence[Word]) -> list[Word]:
+    """The comments at the end of a head."""
+    count = next((k for k, word in enumerate(reversed(head)) if not word.is_comment), len(head))
+    return list(head[len(head) - count :])
+
+
+def last_text(line: Sequence[Word]) -> str:
+    """The last word that is no comment."""
+    return next((word.text for word in reversed(line) if not word.is_comment), "")

@@ -1,0 +1,150 @@
+"""The formatter: what it lays out, and that it changes nothing but the space between words."""
+
+from pathlib import Path
+
+import pytest
+
+from ppl.errors import ModelError
+from ppl.frontend.format import format_program
+from ppl.frontend.parser import parse
+from ppl.frontend.printer import print_program
+from ppl.frontend.words import words
+from ppl.source import SourceText
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = sorted([*ROOT.glob("models/*/*.model"), *ROOT.glob("tests/conformance/programs/*.stan")])
+
+UNTIDY = """\
+/* Two lines
+ * of a comment */
+functions{
+real f(real x, // the x
+   data array[ , ] real y)   // the y
+   { if(x>0)return x; else if (x < -1) { return -x ; } // done
+   else return   y[1,1]*-x^2; }
+}
+data{int<lower=0,upper=10>N;array[N] vector<lower=-1>[3] y;// obs
+
+
+  tuple(real,int) t; /* inline */
+}
+model{
+
+  y[1]~normal(t.1 , 2)T[0,];
+  target+=normal_lpdf(a|0,1)-(N > 2 ? 1.5:-.2e3)+some_long_name(a+b*c,another(d,e),y[1,2]./3,!N==0);
+  for(i in 1:N)for(j in N:1){x[, i]=x.*b;}
+  while(1) // forever
+    { break; }
+  if (a) { b = 1; }
+  // between
+  else { b = 2; }
+     /* block
+        comment */
+  {array[2,3] real m={{1,2,3},{4,5,6}}; print("a // none", [1,2]');}
+  foo(a,
+      // own line
+      b);
+
+}
+"""
+
+TIDY = """\
+/* Two lines
+ * of a comment */
+functions {
+  real f(real x, // the x
+         data array[,] real y) { // the y
+    if (x > 0)
+      return x;
+    else if (x < -1) {
+      return -x;
+    } // done
+    else
+      return y[1, 1] * -x ^ 2;
+  }
+}
+data {
+  int<lower=0, upper=10> N;
+  array[N] vector<lower=-1>[3] y; // obs
+
+  tuple(real, int) t; /* inline */
+}
+model {
+  y[1] ~ normal(t.1, 2) T[0, ];
+  target += normal_lpdf(a | 0, 1) - (N > 2 ? 1.5 : -.2e3)
+      + some_long_name(a + b * c, another(d, e), y[1, 2] ./ 3, !N == 0);
+  for (i in 1:N)
+    for (j in N:1) {
+      x[, i] = x .* b;
+    }
+  while (1) { // forever
+    break;
+  }
+  if (a) {
+    b = 1;
+  }
+  // between
+  else {
+    b = 2;
+  }
+  /* block
+     comment */
+  {
+    array[2, 3] real m = {{1, 2, 3}, {4, 5, 6}};
+    print("a // none", [1, 2]');
+  }
+  foo(a,
+      // own line
+      b);
+}
+"""
+
+
+def formatted(text):
+    return format_program(SourceText(text))
+
+
+def test_an_untidy_program():
+    assert formatted(UNTIDY) == TIDY
+
+
+def test_windows_line_ends():
+    assert formatted(UNTIDY.replace("\n", "\r\n")) == TIDY
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_only_space_changes_and_only_once(path):
+    text = path.read_text()
+    once = format_program(SourceText(text, str(path)))
+    assert formatted(once) == once
+    assert print_program(parse(SourceText(once))) == print_program(parse(SourceText(text)))
+    assert spelled(once, comments=False) == spelled(text, comments=False)
+    assert sorted(spelled(once, comments=True)) == sorted(spelled(text, comments=True))
+
+
+def spelled(text, comments):
+    """The words of a program, or its comments with the spaces in them taken out."""
+    return ["".join(w.text.split()) for w in words(text) if w.is_comment == comments]
+
+
+def test_lines_keep_within_80_columns_where_they_can_be_broken():
+    call = f"x = f({', '.join(['argument'] * 30)}) + {' + '.join(['operand'] * 30)};"
+    text = formatted(f"model {{ {call} }}")
+    assert max(map(len, text.splitlines())) <= 80 and formatted(text) == text
+
+
+def test_an_include_stays_where_the_file_is_missing():
+    text = 'functions {\n#include "other.stan"\n}\nparameters{real x;}\n'
+    assert formatted(text).splitlines()[:3] == ["functions {", '  #include "other.stan"', "}"]
+
+
+def test_a_block_that_only_the_included_file_completes(tmp_path):
+    (tmp_path / "data.stan").write_text("data { int N; }\n")
+    source = SourceText("#include data.stan\nparameters{real x;}", str(tmp_path / "a.stan"))
+    assert format_program(source) == "#include data.stan\nparameters {\n  real x;\n}\n"
+
+
+def test_a_wrong_program_is_refused_where_it_is_wrong():
+    with pytest.raises(ModelError) as refused:
+        formatted("parameters {\n  real x\n}\n")
+    assert refused.value.line in (2, 3)
