@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -44,18 +45,18 @@ class Job:
     def streams(self) -> Streams:
         return streams(self.seed)
 
-    def init(self, chain: int = 1) -> Any:
-        """The start asked for: a radius, or the path of a file; `init_1.json` for chain 1 where it exists."""
+    def init(self, number: int = 1) -> Any:
+        """The start asked for: a radius, or a file; `init.json` stands for `init_1.json` where that is there."""
         given = self["init"]
         try:
             return float(given)
         except ValueError:
-            own = numbered(given, chain)
+            own = numbered(given, number)
             return str(own if own.is_file() else Path(given))
 
-    def start(self, target: Target, chain: int = 1, rng: np.random.Generator | None = None) -> Floats:
+    def start(self, target: Target, number: int = 1, rng: np.random.Generator | None = None) -> Floats:
         """A point (dim,) with a finite density and gradient."""
-        return start_point(target, start_for(self.posterior, self.init(chain)), rng or self.streams.start)
+        return start_point(target, start_for(self.posterior, self.init(number)), rng or self.streams.start)
 
     def file(self, path: str, purpose: str) -> str:
         """An input file that must be named.
@@ -72,21 +73,12 @@ class Job:
     def write_csv(
         self,
         columns: Sequence[str],
-        rows: Iterable[Iterable[float]],
-        after_header: Iterable[str] = (),
-        at_end: Iterable[str] = (),
+        body: Iterable[str],
         file: str | Path | None = None,
     ) -> None:
-        """The comments, the header, the rows; `after_header` and `at_end` are lines of comments."""
-
-        def lines() -> Iterator[str]:
-            yield from comment_lines(self.config)
-            yield ",".join(columns) + "\n"
-            yield from after_header
-            yield from self.row_lines(rows)
-            yield from at_end
-
-        write_whole(file or self["output.file"], lines())
+        """The comments, the header, then `body`: lines of comments, and rows from `row_lines`."""
+        head = (*comment_lines(self.config), ",".join(columns) + "\n")
+        write_whole(file or self["output.file"], chain(head, body))
         if self["output.save_cmdstan_config"]:
             write_whole(beside(self["output.file"], "config"), [as_json(self.config)])
 

@@ -23,7 +23,6 @@ def run(job: Job) -> int:
             raise InferenceError("Model has no generated quantities, so there is nothing to generate.")
         if table.failed:
             print(f"{table.failed} of {len(table.rows)} rows are nan: {table.reason}")
-        job.write_csv(
-            table.columns, table.rows, file=None if chains == 1 else numbered(job["output.file"], chain)
-        )
+        own = None if chains == 1 else numbered(job["output.file"], chain)
+        job.write_csv(table.columns, job.row_lines(table.rows), own)
     return 0

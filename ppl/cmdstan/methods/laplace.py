@@ -27,16 +27,19 @@ def run(job: Job) -> int:
     log_p = log_densities(density, us) if job["laplace.calculate_lp"] else np.full(len(us), np.nan)
     table = tabulate(job.posterior, us, job.seed)
     log_q = -0.5 * (z**2).sum(axis=1)
-    job.write_csv(["log_p__", "log_q__", *table.columns], np.column_stack([log_p, log_q, table.rows]))
+    rows = np.column_stack([log_p, log_q, table.rows])
+    job.write_csv(["log_p__", "log_q__", *table.columns], job.row_lines(rows))
     return 0
 
 
 def read_mode(file: str, posterior: Posterior) -> Floats:
     """The mode (dim,) from JSON, or from the last row of the file that method optimize wrote."""
     if Path(file).suffix == ".json":
-        return read_points(file, posterior)[0]
-    columns, rows = read_rows(file)
-    return unconstrained_of(posterior, columns, rows[-1:])[0]
+        (mode,) = read_points(file, posterior)
+    else:
+        columns, rows = read_rows(file)
+        (mode,) = unconstrained_of(posterior, columns, rows[-1:])
+    return np.asarray(mode)
 
 
 def curvature_root(density: Density, mode: Floats) -> Floats:

@@ -20,7 +20,7 @@ def run(job: Job) -> int:
     density = Density(job.posterior, jacobian=job["log_prob.jacobian"])
     pairs = [density.log_density_gradient(u) for u in _points(job)]
     names = [f"g_{name}" for name in job.posterior.param_unc_names()]
-    job.write_csv(["lp__", *names], [[value, *gradient] for value, gradient in pairs])
+    job.write_csv(["lp__", *names], job.row_lines([value, *gradient] for value, gradient in pairs))
     return 0
 
 

@@ -96,9 +96,8 @@ def _paths(job: Job) -> Iterator[Path]:
 
 
 def _resamples(job: Job) -> bool:
-    return (
-        job["pathfinder.num_paths"] > 1 and job["pathfinder.psis_resample"] and job["pathfinder.calculate_lp"]
-    )
+    wanted = job["pathfinder.psis_resample"] and job["pathfinder.calculate_lp"]
+    return bool(wanted and job["pathfinder.num_paths"] > 1)
 
 
 def _resampled(job: Job, pooled: Path) -> Path:
@@ -116,4 +115,4 @@ def _resampled(job: Job, pooled: Path) -> Path:
 def _write(job: Job, path: Path, file: object, at_end: list[str]) -> None:
     table = tabulate(job.posterior, path.u, job.seed)
     rows = np.column_stack([path.log_q, path.log_p, table.rows])
-    job.write_csv(["lp_approx__", "lp__", *table.columns], rows, at_end=at_end, file=str(file))
+    job.write_csv(["lp_approx__", "lp__", *table.columns], [*job.row_lines(rows), *at_end], str(file))

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from ppl.cmdstan.density import Density
-from ppl.cmdstan.job import Job, numbered
+from ppl.cmdstan.job import Job, beside, numbered
 from ppl.errors import InferenceError
 from ppl.model import Floats
 from ppl.results.draws import tabulate
@@ -38,12 +39,29 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True)
-class Chain:
-    """Unconstrained draws (draws, dim), their statistics by LEADING (draws, 7), the inverse metric (dim,)."""
+class Draws:
+    """Unconstrained draws (draws, dim) and their statistics (draws, 7), in the order of LEADING."""
 
     u: Floats
     statistics: Floats
+
+    def thinned(self, thin: int) -> "Draws":
+        return Draws(self.u[::thin], self.statistics[::thin])
+
+    @property
+    def leapfrogs(self) -> float:
+        """How many steps they took in all, which is what they cost."""
+        return float(self.statistics[:, LEADING.index("n_leapfrog__")].sum())
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Warmup, draws, the inverse metric (dim,) and the step size that the warmup ended with."""
+
+    warmup: Draws
+    draws: Draws
     inverse_metric: Floats
+    stepsize: float
 
 
 def run(job: Job) -> int:
@@ -53,44 +71,54 @@ def run(job: Job) -> int:
         InferenceError: nutpie is not installed, or the job asks for what it does not have.
     """
     chains = job["sample.num_chains"]
-    for number in range(1, chains + 1):
-        file = (
-            job["output.file"] if chains == 1 else str(numbered(job["output.file"], job["id"] + number - 1))
-        )
-        if job["sample.algorithm"] == "fixed_param" or not job.posterior.param_unc_num():
-            _fixed(job, number, file)
-        else:
-            _chain(job, number, file)
+    fixed = job["sample.algorithm"] == "fixed_param" or not job.posterior.param_unc_num()
+    for number in range(job["id"], job["id"] + chains):
+        file = Path(job["output.file"]) if chains == 1 else numbered(job["output.file"], number)
+        (_fixed if fixed else _nuts)(job, number, file)
     return 0
 
 
-def _chain(job: Job, number: int, file: str) -> None:
-    _refuse(job)
-    began = perf_counter()
-    chain = _nuts(job, Density(job.posterior), number)
-    kept = slice(None, None, job["sample.thin"])
-    table = tabulate(job.posterior, chain.u[kept], job.seed, number)
-    seconds = perf_counter() - began
-    job.write_csv(
-        [*LEADING, *table.columns],
-        np.column_stack([chain.statistics[kept], table.rows]),
-        after_header=_adaptation(chain),
-        at_end=elapsed((0.0, "Warm-up"), (seconds, "Sampling"), (seconds, "Total")),
-        file=file,
-    )
-    if job["sample.adapt.save_metric"]:
-        path = numbered(file, 1).with_name(file.rpartition("/")[2].removesuffix(".csv") + "_metric.json")
-        write_whole(path, [metric_json(chain.inverse_metric, float(chain.statistics[-1, 2]))])
-
-
-def _fixed(job: Job, number: int, file: str) -> None:
+def _fixed(job: Job, number: int, file: Path) -> None:
     """Draws that differ in their generated quantities alone."""
     print("Model contains no parameters, running fixed_param sampler, no updates to Markov chain")
     u = job.start(Density(job.posterior), number)
     table = tabulate(job.posterior, np.tile(u, (job["sample.num_samples"], 1)), job.seed, number)
     rows = np.column_stack([np.zeros((len(table.rows), 2)), table.rows])
     times = elapsed((0.0, "Warm-up"), (0.0, "Sampling"), (0.0, "Total"))
-    job.write_csv(["lp__", "accept_stat__", *table.columns], rows, at_end=times, file=file)
+    job.write_csv(["lp__", "accept_stat__", *table.columns], [*job.row_lines(rows), *times], file)
+
+
+def _nuts(job: Job, number: int, file: Path) -> None:
+    """One chain of the No-U-Turn sampler."""
+    _refuse(job)
+    thin, density = job["sample.thin"], Density(job.posterior)
+    start = job.start(density, number)
+    began = perf_counter()
+    chain = _chain(job, density, start, number)
+    seconds = perf_counter() - began
+    warmup, kept = chain.warmup.thinned(thin), chain.draws.thinned(thin)
+    saved = len(warmup.u) if job["sample.save_warmup"] else 0
+    table = tabulate(job.posterior, np.vstack([warmup.u[:saved], kept.u]), job.seed, number)
+    statistics = np.vstack([warmup.statistics[:saved], kept.statistics])
+    rows = list(job.row_lines(np.column_stack([statistics, table.rows])))
+    body = [*rows[:saved], *_adaptation(chain), *rows[saved:], *_times(chain, seconds)]
+    job.write_csv([*LEADING, *table.columns], body, file)
+    if job["sample.adapt.save_metric"]:
+        write_whole(beside(file, "metric"), [metric_json(chain.inverse_metric, chain.stepsize)])
+
+
+def _adaptation(chain: Chain) -> Iterator[str]:
+    yield "# Adaptation terminated\n"
+    yield f"# Step size = {cell(chain.stepsize)}\n"
+    yield "# Diagonal elements of inverse mass matrix:\n"
+    yield f"# {', '.join(map(cell, chain.inverse_metric))}\n"
+
+
+def _times(chain: Chain, seconds: float) -> Iterator[str]:
+    """nutpie tells the total time only; its parts are in proportion to their leapfrog steps."""
+    steps = chain.warmup.leapfrogs + chain.draws.leapfrogs
+    warmup = seconds * chain.warmup.leapfrogs / max(steps, 1.0)
+    return elapsed((warmup, "Warm-up"), (seconds - warmup, "Sampling"), (seconds, "Total"))
 
 
 def _refuse(job: Job) -> None:
@@ -99,49 +127,45 @@ def _refuse(job: Job) -> None:
         raise InferenceError("engine=static is not offered here; use engine=nuts.")
     if job["sample.hmc.metric"] != "diag_e":
         raise InferenceError(f"metric={job['sample.hmc.metric']} is not offered here; use metric=diag_e.")
-    job.note_unused(
-        *(f"sample.{name}" for name in IDLE if job.config.given.get(f"sample.{name}") is not True)
-    )
+    if not job["sample.adapt.engaged"]:
+        raise InferenceError("adapt engaged=0 is not offered here; nutpie always adapts.")
+    job.note_unused(*(f"sample.{name}" for name in IDLE))
 
 
-def _nuts(job: Job, density: Density, number: int) -> Chain:
+def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
     try:
         import nutpie
     except ImportError:
         raise InferenceError(
             'method=sample needs nutpie: pip install "ppl[sample]", or use method=variational.'
         ) from None
-    seed = int(np.random.SeedSequence([job.seed, number]).generate_state(1)[0])
-    warmup = job["sample.num_warmup"]
+    warmup, draws = job["sample.num_warmup"], job["sample.num_samples"]
     trace = nutpie.sample(
-        _compiled(density, job.start(density, number)),
-        draws=job["sample.num_samples"],
+        _compiled(density, start),
+        draws=draws,
         tune=warmup,
         chains=1,
         cores=1,
-        seed=seed,
-        save_warmup=True,
+        seed=int(np.random.SeedSequence([job.seed, number]).generate_state(1)[0]),
         progress_bar=False,
         store_mass_matrix=True,
         target_accept=job["sample.adapt.delta"],
         maxdepth=job["sample.hmc.nuts.max_depth"],
     )
-    total = warmup + job["sample.num_samples"]
-    print(f"Iteration: {total} / {total} [100%]  (Sampling)")
-    saved = warmup and job["sample.save_warmup"]
-    return _as_chain(
-        [trace["warmup_posterior"], trace["posterior"]] if saved else [trace["posterior"]],
-        [trace["warmup_sample_stats"], trace["sample_stats"]] if saved else [trace["sample_stats"]],
-    )
-
-
-def _as_chain(draws: list[Any], statistics: list[Any]) -> Chain:
-    columns = [np.concatenate([np.asarray(part[name])[0] for part in statistics]) for name in STATISTICS]
+    print(f"Iteration: {warmup + draws} / {warmup + draws} [100%]  (Sampling)")
+    last = trace["sample_stats"]
     return Chain(
-        np.concatenate([np.asarray(part["u"])[0] for part in draws]),
-        np.column_stack(columns).astype(float),
-        np.asarray(statistics[-1]["mass_matrix_inv"])[0, -1],
+        _draws(trace, "warmup_"),
+        _draws(trace, ""),
+        np.asarray(last["mass_matrix_inv"])[0, -1],
+        float(np.asarray(last["step_size_bar"])[0, -1]),
     )
+
+
+def _draws(trace: Any, phase: str) -> Draws:
+    statistics = trace[f"{phase}sample_stats"]
+    columns = [np.asarray(statistics[name])[0] for name in STATISTICS]
+    return Draws(np.asarray(trace[f"{phase}posterior"]["u"])[0], np.column_stack(columns).astype(float))
 
 
 def _compiled(density: Density, start: Floats) -> Any:
@@ -167,10 +191,3 @@ def _compiled(density: Density, start: Floats) -> Any:
         ["u"],
         make_initial_point_fn=lambda seed: start,
     )
-
-
-def _adaptation(chain: Chain) -> Iterator[str]:
-    yield "# Adaptation terminated\n"
-    yield f"# Step size = {cell(chain.statistics[-1, 2])}\n"
-    yield "# Diagonal elements of inverse mass matrix:\n"
-    yield f"# {', '.join(map(cell, chain.inverse_metric))}\n"

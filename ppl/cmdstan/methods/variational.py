@@ -37,10 +37,10 @@ def _write(job: Job, fit: Fit) -> None:
     if job["ppl.format"] == "sample":
         told = replace(job, config=as_sample(job.config, len(draws)))
         times = elapsed((0.0, "Warm-up"), (seconds, "Sampling"), (seconds, "Total"))
-        told.write_csv(columns, ([p, p, g, *row] for p, g, row in draws), at_end=times)
+        told.write_csv(columns, [*job.row_lines([p, p, g, *row] for p, g, row in draws), *times])
         return
     rows = [[0, 0, 0, *fit.at_mean()], *([0, p, g, *row] for p, g, row in draws)]
-    job.write_csv(columns, rows, after_header=eta_lines(fit.eta))
+    job.write_csv(columns, [*eta_lines(fit.eta), *job.row_lines(rows)])
 
 
 def _table(refresh: int) -> Listener:

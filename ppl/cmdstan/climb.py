@@ -1,0 +1,130 @@
+"""Uphill to a mode by SciPy's optimisers, under CmdStan's names and rules for when to stop."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ppl.inference.hessian import hessian
+from ppl.inference.target import Target
+from ppl.model import Floats
+
+EPSILON = float(np.finfo(float).eps)
+SCIPY = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": "trust-exact"}
+FLAT = 1e-4
+
+
+@dataclass(frozen=True)
+class Rules:
+    """CmdStan's tolerances; the relative one is in units of the machine epsilon."""
+
+    iterations: int = 2000
+    tol_obj: float = 1e-12
+    tol_rel_obj: float = 1e4
+    tol_grad: float = 1e-8
+    tol_param: float = 1e-8
+    history_size: int = 5
+
+    def scipy(self, method: str) -> dict[str, Any]:
+        """The options of SciPy's method."""
+        if method != "L-BFGS-B":
+            return {"maxiter": self.iterations, "gtol": self.tol_grad}
+        return {
+            "maxiter": self.iterations,
+            "maxfun": 100 * self.iterations,
+            "maxcor": self.history_size,
+            "ftol": self.tol_rel_obj * EPSILON,
+            "gtol": self.tol_grad,
+        }
+
+
+@dataclass
+class Climb:
+    """The path so far: points (dim,) from the start on, their log densities, evaluations of the gradient."""
+
+    target: Target
+    points: list[Floats]
+    values: list[float]
+    evaluations: int = 0
+    worst: float = field(default=0.0, repr=False)
+
+    @property
+    def steps(self) -> int:
+        return len(self.points) - 1
+
+    @property
+    def moved(self) -> float:
+        """The length of the last step."""
+        return float(np.linalg.norm(self.points[-1] - self.points[-2]))
+
+    def loss(self, u: Floats) -> tuple[float, Floats]:
+        """How far the log density is below the start's; off the support, far enough for any line search."""
+        self.evaluations += 1
+        value, gradient = self.target.log_density_gradient(u)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            return 10 * (1 + self.worst), np.zeros_like(u)
+        self.worst = max(self.worst, self.values[0] - value)
+        return self.values[0] - value, -gradient
+
+    def settled(self, rules: Rules) -> str:
+        """Which of CmdStan's rules the last step meets, "" for none."""
+        if abs(self.values[-1] - self.values[-2]) < rules.tol_obj:
+            return "Convergence detected: absolute change in objective function was below tolerance"
+        if self.moved < rules.tol_param:
+            return "Convergence detected: absolute parameter change was below tolerance"
+        return ""
+
+
+@dataclass(frozen=True)
+class Ending:
+    """Whether a mode was found or the iterations were used up, as CmdStan tells them from errors, and why."""
+
+    normal: bool
+    reason: str
+
+
+def climb(
+    target: Target, start: Floats, algorithm: str, rules: Rules, watch: Callable[[Climb], None]
+) -> tuple[Climb, Ending]:
+    """Climb from `start` (dim,); `algorithm` is a key of SCIPY, `watch` is called after each step."""
+    path = Climb(target, [start], [target.log_density(start)])
+    if not len(start):
+        return path, Ending(True, "The program has no parameters")
+
+    def follow(intermediate_result: Any) -> None:
+        path.points.append(np.copy(intermediate_result.x))
+        path.values.append(path.values[0] - float(intermediate_result.fun))
+        watch(path)
+        if path.settled(rules):
+            raise StopIteration
+
+    method = SCIPY[algorithm]
+    found = minimize(
+        path.loss,
+        start,
+        jac=True,
+        hess=_curvature(target) if algorithm == "newton" else None,
+        method=method,
+        callback=follow,
+        options=rules.scipy(method),
+    )
+    return path, _ending(path, rules, found)
+
+
+def _ending(path: Climb, rules: Rules, found: Any) -> Ending:
+    """SciPy calls it an error when rounding leaves a line search nothing to gain; at a mode it is none."""
+    if path.steps and path.settled(rules):
+        return Ending(True, path.settled(rules))
+    if path.steps >= rules.iterations:
+        return Ending(True, "Maximum number of iterations hit, may not be at an optima")
+    value, gradient = path.target.log_density_gradient(path.points[-1])
+    flat = np.linalg.norm(gradient) <= FLAT * max(1.0, abs(value))
+    if found.success or flat:
+        return Ending(True, f"Convergence detected: {found.message}")
+    return Ending(False, str(found.message))
+
+
+def _curvature(target: Target) -> Callable[[Floats], Floats]:
+    return lambda u: -hessian(target, u, np.ones_like(u))

@@ -1,0 +1,90 @@
+"""CmdStanPy drives the executable, with no CmdStan installed, and gives its own objects."""
+
+import logging
+
+import numpy as np
+import pytest
+
+from tests.cmdstan.conftest import DATA
+
+cmdstanpy = pytest.importorskip("cmdstanpy")
+
+
+@pytest.fixture(scope="module")
+def model(programs):
+    logging.getLogger("cmdstanpy").setLevel(logging.ERROR)
+    return cmdstanpy.CmdStanModel(exe_file=str(programs["bernoulli"]))
+
+
+@pytest.fixture(scope="module")
+def mode(model):
+    return model.optimize(data=DATA, seed=1, jacobian=True)
+
+
+@pytest.fixture(scope="module")
+def fit(model):
+    return model.variational(data=DATA, seed=1, draws=200, algorithm="fullrank")
+
+
+def test_exe_info(model):
+    assert model.exe_info()["stan_version_minor"] == "36"
+
+
+def test_variational(fit):
+    assert isinstance(fit, cmdstanpy.CmdStanVB) and fit.eta > 0
+    assert fit.variational_sample.shape == (200, 7)
+    assert fit.stan_variable("theta", mean=False).mean() == pytest.approx(0.25, abs=0.04)
+    assert len(fit.create_inits(chains=3, seed=1)) == 3
+
+
+def test_optimize(mode):
+    assert isinstance(mode, cmdstanpy.CmdStanMLE)
+    assert mode.optimized_params_dict["theta"] == pytest.approx(0.25)
+
+
+def test_laplace_sample(model, mode):
+    draws = model.laplace_sample(data=DATA, seed=1, mode=mode, draws=50)
+    assert isinstance(draws, cmdstanpy.CmdStanLaplace) and draws.stan_variable("theta").shape == (50,)
+
+
+def test_pathfinder(model):
+    draws = model.pathfinder(data=DATA, seed=1, draws=100, num_paths=2)
+    assert isinstance(draws, cmdstanpy.CmdStanPathfinder)
+    assert draws.stan_variable("theta").mean() == pytest.approx(0.25, abs=0.05)
+
+
+def test_log_prob(model):
+    frame = model.log_prob({"theta": 0.25}, data=DATA)
+    assert list(frame.columns) == ["lp__", "g_theta"] and abs(frame["g_theta"][0]) < 1e-12
+
+
+def test_diagnose(model):
+    assert (model.diagnose(data=DATA)["error"].abs() < 1e-6).all()
+
+
+def test_generate_quantities(model, fit):
+    quantities = model.generate_quantities(data=DATA, previous_fit=fit, seed=2)
+    theta = fit.stan_variable("theta", mean=False)
+    np.testing.assert_allclose(quantities.stan_variable("log_odds"), np.log(theta / (1 - theta)), rtol=1e-6)
+
+
+def test_sample(model):
+    pytest.importorskip("nutpie")
+    fit = model.sample(
+        data=DATA,
+        chains=1,
+        seed=1,
+        iter_warmup=200,
+        iter_sampling=300,
+        save_warmup=True,
+        thin=2,
+        show_progress=False,
+    )
+    assert isinstance(fit, cmdstanpy.CmdStanMCMC) and fit.draws(inc_warmup=True).shape[:2] == (250, 1)
+    assert fit.stan_variable("theta").mean() == pytest.approx(0.25, abs=0.05)
+    assert fit.metric_type == "diag_e" and fit.inv_metric[0, 0] > 0 and fit.step_size[0] > 0
+
+
+def test_fixed_param(model):
+    fit = model.sample(data=DATA, chains=1, seed=1, fixed_param=True, iter_sampling=7, show_progress=False)
+    assert fit.draws().shape[:2] == (7, 1)

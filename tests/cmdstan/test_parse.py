@@ -1,0 +1,134 @@
+import pytest
+
+from ppl.cmdstan.help import info, tree_help, usage
+from ppl.cmdstan.parse import HelpAsked, Misuse, parse
+from ppl.results.arguments import leaves, with_defaults
+
+# What cmdstanpy 1.3.2 sends: groups first, the method last, `adapt` always.
+SENT = (
+    "random seed=1 data file=d.json init=1.0 output file=o.csv method=variational algorithm=fullrank "
+    "iter=500 adapt engaged=1 iter=20 output_samples=20"
+)
+
+
+def test_the_order_of_cmdstanpy():
+    assert parse(SENT.split()) == {
+        "random.seed": 1,
+        "data.file": "d.json",
+        "init": "1.0",
+        "output.file": "o.csv",
+        "method": "variational",
+        "variational.algorithm": "fullrank",
+        "variational.iter": 500,
+        "variational.adapt.engaged": True,
+        "variational.adapt.iter": 20,
+        "variational.output_samples": 20,
+    }
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "variational iter=5 data file=d.json random seed=3",
+        "data file=d.json variational iter=5 random seed=3",
+        "random seed=3 data file=d.json method=variational iter=5",
+    ],
+)
+def test_groups_come_in_any_order(words):
+    assert parse(words.split()) == {
+        "method": "variational",
+        "variational.iter": 5,
+        "data.file": "d.json",
+        "random.seed": 3,
+    }
+
+
+def test_nested_choices_and_the_way_back_up():
+    words = "sample algorithm=hmc engine=nuts max_depth=3 stepsize=0.5 adapt delta=0.9 num_chains=2"
+    assert parse(words.split()) == {
+        "method": "sample",
+        "sample.algorithm": "hmc",
+        "sample.hmc.engine": "nuts",
+        "sample.hmc.nuts.max_depth": 3,
+        "sample.hmc.stepsize": 0.5,
+        "sample.adapt.delta": 0.9,
+        "sample.num_chains": 2,
+    }
+
+
+@pytest.mark.parametrize("word, value", [("1", True), ("true", True), ("0", False), ("false", False)])
+def test_booleans(word, value):
+    assert parse(["optimize", f"jacobian={word}"])["optimize.jacobian"] is value
+
+
+def test_a_value_may_hold_an_equals_sign_or_be_empty():
+    given = parse(["variational", "output", "file=a=b.csv", "diagnostic_file="])
+    assert given["output.file"] == "a=b.csv" and given["output.diagnostic_file"] == ""
+
+
+@pytest.mark.parametrize(
+    "words, lines",
+    [
+        (
+            "variational itr=4",
+            ["itr=4 is either mistyped or misplaced."],
+        ),
+        (
+            "variational max_depth=4",
+            [
+                "max_depth=4 is either mistyped or misplaced.",
+                "Perhaps you meant one of the following valid configurations?",
+                "  method=sample algorithm=hmc engine=nuts max_depth=<int>",
+            ],
+        ),
+        (
+            "variational file=x",
+            [
+                "file=x is either mistyped or misplaced.",
+                "Perhaps you meant one of the following valid configurations?",
+                "  data file=<str>",
+                "  output file=<str>",
+            ],
+        ),
+        ("variational iter=0", ['0 is not a valid value for "iter"', "  Valid values: 0 < iter"]),
+        ("variational iter=ten", ['ten is not a valid value for "iter"', "  Valid values: 0 < iter"]),
+        (
+            "sample adapt engaged=maybe",
+            ['maybe is not a valid value for "engaged"', "  Valid values: [0, 1, false, true]"],
+        ),
+        ("method=fit", ['fit is not a valid value for "method"']),
+        ("data file=d.json", ["A method must be specified!"]),
+        ("variational random seed=1 random seed=2", ["random is either mistyped or misplaced."]),
+    ],
+)
+def test_misuse(words, lines):
+    with pytest.raises(Misuse) as caught:
+        parse(words.split())
+    assert str(caught.value).splitlines()[: len(lines)] == lines
+
+
+def test_help_of_one_group_and_of_all():
+    with pytest.raises(HelpAsked, match="Valid subarguments: algorithm, iter") as caught:
+        parse(["variational", "help"])
+    assert "elbo_samples=<int>" not in str(caught.value)
+    with pytest.raises(HelpAsked, match="elbo_samples=<int>"):
+        parse(["variational", "help-all"])
+
+
+def test_help_names_every_argument():
+    everything = tree_help()
+    for path, _ in leaves():
+        assert f"{path.rpartition('.')[2]}=<" in everything
+    assert "  variational  " in usage("./model") and "help-all" in usage("./model")
+
+
+def test_defaults_are_valid_and_read_back():
+    for path, argument in leaves():
+        value = with_defaults({})[path]
+        assert not hasattr(argument, "holds") or argument.holds(value), path
+
+
+def test_info_is_what_clients_parse():
+    pairs = dict(line.replace(" ", "").split("=") for line in info().splitlines())
+    assert (pairs["stan_version_major"], pairs["stan_version_minor"]) == ("2", "36")
+    assert pairs["STAN_THREADS"] == "false"
