@@ -21,7 +21,7 @@ from ppl.conditioning import DataReader, lay_out, leaf_values
 from ppl.data import load_data
 from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.ir import nodes as ir
-from ppl.names import Sized, column_names, flat, sized
+from ppl.names import Sized, column_names, flat, indices, sized
 from ppl.results.fit import Fit, variational
 from ppl.source import SourceText
 
@@ -159,9 +159,10 @@ class Posterior:
     def param_unc_names(self) -> list[str]:
         """Flat names of the unconstrained elements, in the order of `u`."""
         return [
-            "".join([name, *(f".{k + 1}" for k in index)])
+            "".join([name, *(f".{k + 1}" for k in (*array, *own))])
             for name, place in self.places.items()
-            for index in np.ndindex(*place.shape)
+            for array in np.ndindex(*place.dims)
+            for own in indices(place.own)
         ]
 
     @property

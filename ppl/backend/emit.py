@@ -102,11 +102,13 @@ def declare_data(w: Writer, d: ir.Declared) -> None:
     w.line(f"d.{name} = {name}")
 
 
-def tuple_value(d: ir.Declared) -> str:
-    """A tuple made of its leaves, each in a variable of its own."""
+def tuple_value(d: ir.Declared, outer: int = 0) -> str:
+    """A tuple, or an array of them, made of its leaves, each in a variable of its own."""
     if not d.items:
         return python_name(d.name)
-    return f"({''.join(tuple_value(item) + ', ' for item in d.items).rstrip()})"
+    axes = outer + len(d.dims)
+    items = "".join(tuple_value(item, axes) + ", " for item in d.items).rstrip()
+    return f"lib.tuples({axes}, {items.rstrip(',')})" if axes else f"({items})"
 
 
 def emit_transform_data(w: Writer, p: ir.Program) -> None:

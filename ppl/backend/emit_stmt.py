@@ -1,12 +1,13 @@
 """IR statements as Python text."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ppl.backend.emit_expr import after_lifted_only_slices, condition, expr, index, loose_index, marks
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, core, rank
+from ppl.types import INT, Tuple, array_of, core, rank
 
 TRANSPOSE = OPERATORS["'"].name
 
@@ -171,10 +172,18 @@ def check_declared(w: Writer, s: ir.CheckDeclared) -> None:
         w.line(f"lib.check({leaf.constraint!r}, {leaf.name!r}, {text}, {shape}{args})")
 
 
-def leaves(d: ir.Declared, text: str) -> list[tuple[ir.Declared, str]]:
-    """The plain variables in a tuple with the text that reads each; arrays of tuples are not looked into."""
+def leaves(d: ir.Declared, text: str, outer: tuple[ir.Expr, ...] = ()) -> list[tuple[ir.Declared, str]]:
+    """The plain variables in a tuple, with the text that reads each.
+
+    In an array of tuples each is an array over `outer`, the axes of the arrays it is in.
+    """
+    dims = (*outer, *d.dims)
     if not d.items:
-        return [(d, text)]
-    if d.dims:
-        return []
-    return [pair for k, item in enumerate(d.items) for pair in leaves(item, f"{text}[{k}]")]
+        return [(replace(d, dims=dims, type=array_of(d.type, len(outer))), text)]
+    return [
+        leaf for k, item in enumerate(d.items) for leaf in leaves(item, item_text(text, k, len(dims)), dims)
+    ]
+
+
+def item_text(text: str, k: int, axes: int) -> str:
+    return f"lib.items({text}, {axes}, {k})" if axes else f"{text}[{k}]"

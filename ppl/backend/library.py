@@ -24,6 +24,8 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.own,
     runtime.put,
     runtime.put_item,
+    runtime.tuples,
+    runtime.items,
     runtime.elements,
     runtime.terms,
     runtime.sum_terms,

@@ -13,7 +13,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.errors import DataError, InferenceError, Rejection
 from ppl.stdlib.constraints.record import Constraint
-from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
 
 UNSET_INT = -(2**31)
 """Stan's value of an int that was never set."""
@@ -33,6 +33,13 @@ class Place:
     dims: tuple[int, ...]
     core: tuple[int, ...]
     constraint: str
+
+    @property
+    def own(self) -> tuple[int, ...]:
+        """The shape that names the unconstrained elements of one value."""
+        if any(c.keyword == self.constraint for c in ELEMENTWISE):
+            return self.core
+        return self.shape[len(self.dims) :]
 
 
 # --- Parameters ----------------------------------------------------------------------------------
@@ -134,6 +141,16 @@ def elements(xp: Namespace, x: Array, is_matrix: bool) -> list[Array]:
     """What a for-each loop runs through; a matrix column by column."""
     flat = xp.np.reshape(xp.np.transpose(x), (-1,)) if is_matrix else x
     return [flat[i] for i in range(len(flat))]
+
+
+def tuples(xp: Namespace, axes: int, *items: Any) -> Any:
+    """An array of tuples from one array an item: nested lists."""
+    return [tuples(xp, axes - 1, *parts) for parts in zip(*items, strict=True)] if axes else items
+
+
+def items(xp: Namespace, x: Any, axes: int, k: int) -> Any:
+    """Item k of every tuple in an array of them."""
+    return [items(xp, entry, axes - 1, k) for entry in x] if axes else x[k]
 
 
 # --- Sums ----------------------------------------------------------------------------------------
@@ -249,10 +266,15 @@ def profile(xp: Namespace, name: str) -> Iterator[None]:
 def check(xp: Namespace, constraint: str, name: str, x: Any, shape: tuple[int, ...], *args: Any) -> None:
     """Raise Rejection when a transformed quantity breaks its declared constraint."""
     plain = [xp.plain(a) for a in args]
-    complaint = CONSTRAINT_BY_KEYWORD[constraint].check(np.asarray(xp.plain(x)), shape, *plain)
+    complaint = CONSTRAINT_BY_KEYWORD[constraint].check(values(xp, x), shape, *plain)
     if complaint:
         raise Rejection(complained(name, complaint))
 
 
 def complained(name: str, complaint: str) -> str:
     return f"`{name}`{'' if complaint.startswith('[') else ' '}{complaint}."
+
+
+def values(xp: Namespace, x: Any) -> Array:
+    """The plain numbers of an array, or of nested lists of arrays."""
+    return np.array([values(xp, item) for item in x]) if isinstance(x, list) else np.asarray(xp.plain(x))

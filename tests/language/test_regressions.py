@@ -61,3 +61,38 @@ def test_the_slope_of_a_truncated_count_takes_few_terms(monkeypatch):
     for u in np.random.default_rng(1).uniform(-1, 1, size=(20, 2)):
         log_density(program, {"y": [1, 2, 7]}, u)
     assert len(taken) < 20 * 100
+
+
+ARRAYS_OF_TUPLES = """
+data {
+  int N;
+  array[N] tuple(int, vector[2]) t;
+}
+parameters { array[N] tuple(real, vector<lower=0>[2]) p; }
+transformed parameters {
+  array[N] tuple(real, vector<lower=0>[2]) q;
+  for (n in 1:N) q[n] = (p[n].1 + t[n].1, p[n].2 + t[n].2);
+}
+model {
+  for (n in 1:N) target += -0.5 * square(q[n].1) - sum(q[n].2);
+}
+"""
+
+
+def test_arrays_of_tuples_in_every_block():
+    data = {"N": 2, "t": [{"1": 3, "2": [0.5, 1]}, {"1": -1, "2": [2, 0]}]}
+    u = [0.1, 0.2, 0.3, -0.4, 0.5, -0.6]
+    e = np.exp(u[2:])
+    expected = -0.5 * (3.1**2 + 0.8**2) - e.sum() - 3.5 + sum(u[2:])
+    assert log_density(ARRAYS_OF_TUPLES, data, u) == pytest.approx(expected, rel=1e-12)
+    posterior = ppl.compile_model(ARRAYS_OF_TUPLES).condition(data)
+    values = posterior.param_constrain(np.array(u), include_tp=True)
+    names = posterior.param_names(include_tp=True)
+    assert names[:6] == ["p.1:1", "p.1:2.1", "p.1:2.2", "p.2:1", "p.2:2.1", "p.2:2.2"]
+    assert values[:6] == pytest.approx([0.1, *e[:2], 0.2, *e[2:]])
+
+
+def test_a_matrix_names_its_unconstrained_elements_column_by_column():
+    program = "parameters { array[2] matrix<lower=0>[2, 1] a; cholesky_factor_corr[3] L; } model {}"
+    names = ppl.compile_model(program).condition().param_unc_names()
+    assert names == ["a.1.1.1", "a.1.2.1", "a.2.1.1", "a.2.2.1", "L.1", "L.2", "L.3"]

@@ -38,3 +38,6 @@ ALTERNATIVES: tuple[Constraint, ...] = (LOWER_SOFTPLUS,)
 """Second maps onto a set that has one in CONSTRAINTS under the same keyword."""
 
 CONSTRAINT_BY_KEYWORD: Mapping[str, Constraint] = MappingProxyType({c.keyword: c for c in CONSTRAINTS})
+
+ELEMENTWISE = (IDENTITY, LOWER, UPPER, LOWER_UPPER, OFFSET_MULTIPLIER)
+"""Maps of each element by itself: their unconstrained elements are named like the constrained ones."""
