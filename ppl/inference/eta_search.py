@@ -1,7 +1,7 @@
 """The search for ADVI's step size (Kucukelbir et al. 2017, section 2.6)."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -34,35 +34,42 @@ def search_eta(
     iterations: int,
     seed: np.random.SeedSequence,
     listen: Listener,
+    etas: Sequence[float] = ETAS,
+    fewest: int = FEWEST_DRAWS,
 ) -> EtaSearch:
     """Try every eta for a few iterations from the same start and keep the one with the best ELBO.
 
-    All candidates see the same noise, at least ten draws a gradient, and are scored on the same draws: they
-    differ by eta alone. One that diverges scores -inf. When none beats the start beyond the noise, as when
+    All candidates see the same noise, at least `fewest` draws a gradient, and are scored on the same draws:
+    they differ by eta alone. One that diverges scores -inf. When none beats the start beyond noise, as when
     the start is already good, the smallest eta is taken and the note says so.
 
     Raises:
         InferenceError: the start itself has no ELBO.
     """
     path_seed, score_seed = seed.spawn(2)
-    at_start = _elbo_terms(with_eta(ETAS[0]), target, params, score_seed)
+    at_start = _elbo_terms(with_eta(etas[0]), target, params, score_seed)
     terms: dict[float, Array] = {}
-    for k, eta in enumerate(ETAS, start=1):
+    for k, eta in enumerate(etas, start=1):
         try:
-            end = _follow(with_eta(eta), target, params, iterations, path_seed)
+            end = _follow(with_eta(eta), target, params, iterations, path_seed, fewest)
             terms[eta] = _elbo_terms(with_eta(eta), target, end, score_seed)
         except InferenceError:
             terms[eta] = np.full_like(at_start, -np.inf)
-        done, total = k * iterations, len(ETAS) * iterations
+        done, total = k * iterations, len(etas) * iterations
         listen(Progress("eta search", done, total, float(terms[eta].mean()), note=f"eta = {eta:g}"))
     return _choose(at_start, terms)
 
 
 def _follow(
-    algorithm: Algorithm, target: Target, params: Array, iterations: int, seed: np.random.SeedSequence
+    algorithm: Algorithm,
+    target: Target,
+    params: Array,
+    iterations: int,
+    seed: np.random.SeedSequence,
+    fewest: int,
 ) -> Array:
     """The params a few iterations on."""
-    algorithm = replace(algorithm, grad_samples=max(FEWEST_DRAWS, algorithm.grad_samples))
+    algorithm = replace(algorithm, grad_samples=max(fewest, algorithm.grad_samples))
     run, rng = begin(algorithm, params), np.random.default_rng(seed)
     for _ in range(iterations):
         run = advance(algorithm, target, run, rng)

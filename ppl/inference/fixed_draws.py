@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from scipy.special import ndtri
 from scipy.stats import qmc
@@ -21,18 +22,21 @@ from ppl.inference.target import Array, Target, blame, log_density_gradients
 
 FEWEST_DRAWS = 32
 MOST_DRAWS = 2048
+MOST_GRADIENTS = 50_000
+# What a maximisation takes where it begins near its end.
+EVALUATIONS = 8
 Objective = Callable[[Array], tuple[float, Array]]
 
 
 @dataclass(frozen=True)
 class FixedDrawsFit:
-    """The params (size,) found, the number of draws at the end, the gradients used, and the outcome.
+    """The params (size,) found, the draws `z` at the end, the gradients used, and the outcome.
 
     `shift` is how far the last doubling moved the means, in posterior standard deviations (the largest).
     """
 
     params: Array
-    draws: int
+    z: Array
     gradients: int
     shift: float
     outcome: Outcome
@@ -43,32 +47,38 @@ def fit_fixed_draws(
     family: Family,
     params: Array,
     rng: np.random.Generator,
-    tolerance: float = 0.05,
+    tolerance: float = 0.08,
     listen: Listener = silent,
+    metric: Array | None = None,
+    most_gradients: int = MOST_GRADIENTS,
 ) -> FixedDrawsFit:
     """Maximise the ELBO on fixed draws from `params` (size,), doubling them until the means settle.
 
-    Every doubling takes fresh draws, so that the move it makes in the means tells the Monte Carlo error; a
-    move under `tolerance` posterior standard deviations is the end. There are at least four times as many
-    draws as dimensions of noise, because with fewer draws than dimensions the full-rank ELBO has no maximum.
+    Every doubling takes fresh draws, so that the move it makes in the means tells the Monte Carlo error: a
+    move of `tolerance` posterior standard deviations stands for an error of tolerance / sqrt(3) at the end.
+    There are at least eight draws for every scale parameter a coordinate has, which is four times the
+    dimension for full-rank: with fewer draws than dimensions its ELBO has no maximum. `metric` (dim, dim) is
+    the Cholesky factor of a guess at the covariance of the target, which speeds up the search for the means.
 
     Raises:
         InferenceError: the ELBO at `params` is not finite; names the statement to blame.
     """
-    n = _power_of_two(max(FEWEST_DRAWS, 4 * family.noise_dim))
+    n = _power_of_two(max(FEWEST_DRAWS, 8 * (family.size - family.dim) // family.dim))
     most = max(MOST_DRAWS, 4 * n)
-    params, gradients = _maximise(target, family, params, fixed_noise(n, family.noise_dim, rng))
+    z = fixed_noise(n, family.noise_dim, rng)
+    params, gradients = _maximise(target, family, params, z, metric, most_gradients)
     shift = math.inf
-    while shift >= tolerance and 2 * n <= most:
+    while shift >= tolerance and 2 * n <= most and gradients + 2 * n * EVALUATIONS <= most_gradients:
         n *= 2
+        fresh = fixed_noise(n, family.noise_dim, rng)
         try:
-            found, more = _maximise(target, family, params, fixed_noise(n, family.noise_dim, rng))
+            found, more = _maximise(target, family, params, fresh, metric, most_gradients - gradients)
         except InferenceError as error:
-            return FixedDrawsFit(params, n // 2, gradients, shift, Outcome(Ending.DIVERGED, str(error)))
+            return FixedDrawsFit(params, z, gradients, shift, Outcome(Ending.DIVERGED, str(error)))
         shift = _largest_move(family, params, found)
-        params, gradients = found, gradients + more
+        params, z, gradients = found, fresh, gradients + more
         listen(Progress("fixed draws", n, most, delta_mean=shift, note=f"{n} draws"))
-    return FixedDrawsFit(params, n, gradients, shift, _outcome(n, shift, tolerance))
+    return FixedDrawsFit(params, z, gradients, shift, _outcome(n, shift, tolerance))
 
 
 def _outcome(n: int, shift: float, tolerance: float) -> Outcome:
@@ -94,7 +104,9 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
     return np.asarray(np.linalg.solve(np.linalg.cholesky(z.T @ z / n), z.T).T)
 
 
-def _maximise(target: Target, family: Family, params: Array, z: Array) -> tuple[Array, int]:
+def _maximise(
+    target: Target, family: Family, params: Array, z: Array, metric: Array | None, most_gradients: int
+) -> tuple[Array, int]:
     """The params that maximise the ELBO on the draws z, and the gradients of the target it took."""
     value, _ = negative_elbo(target, family, z, 0.0)(params)
     if not math.isfinite(value):
@@ -105,9 +117,32 @@ def _maximise(target: Target, family: Family, params: Array, z: Array) -> tuple[
             f"One of {len(z)} draws from the start has no finite log density. {blame(target, u)}"
         )
     objective = _with_walls(negative_elbo(target, family, z, value))
-    options = {"maxiter": 1000, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-4}
-    found = minimize(objective, params, jac=True, method="L-BFGS-B", options=options)
-    return found.x, len(z) * (found.nfev + 1)
+    # In nats, and in nats a posterior sd: a gradient of 0.001 is a mean 0.001 sd from its place.
+    options = {"maxfun": max(1, most_gradients // len(z)), "maxcor": 20, "ftol": 1e-10, "gtol": 1e-3}
+    if metric is None:
+        found = minimize(objective, params, jac=True, method="L-BFGS-B", options=options)
+        return found.x, len(z) * (found.nfev + 1)
+    whiten = solve_triangular(metric, params[: family.dim], lower=True)
+    begin = np.concatenate([whiten, params[family.dim :]])
+    found = minimize(_in_metric(objective, metric), begin, jac=True, method="L-BFGS-B", options=options)
+    return _from_metric(found.x, metric), len(z) * (found.nfev + 1)
+
+
+def _from_metric(point: Array, metric: Array) -> Array:
+    """The params whose mean is metric @ point[:dim]: every family has its mean first."""
+    dim = len(metric)
+    return np.concatenate([metric @ point[:dim], point[dim:]])
+
+
+def _in_metric(objective: Objective, metric: Array) -> Objective:
+    """The objective as a function of the mean in units of the metric: near a Gaussian it is round there."""
+    dim = len(metric)
+
+    def inside(point: Array) -> tuple[float, Array]:
+        value, slope = objective(_from_metric(point, metric))
+        return value, np.concatenate([slope[:dim] @ metric, slope[dim:]])
+
+    return inside
 
 
 def negative_elbo(target: Target, family: Family, z: Array, origin: float) -> Objective:

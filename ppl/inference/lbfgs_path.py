@@ -32,6 +32,13 @@ class Curvature:
         """Its diagonal (dim,)."""
         return np.asarray(self.alpha + ((self.basis @ self.core) * self.basis).sum(axis=1))
 
+    @property
+    def precisions(self) -> Array:
+        """The diagonal (dim,) of its inverse, by Woodbury's identity."""
+        scaled = self.basis / self.alpha[:, None]
+        inside = np.linalg.solve(np.eye(len(self.core)) + self.core @ self.basis.T @ scaled, self.core)
+        return np.asarray(1 / self.alpha - ((scaled @ inside) * scaled).sum(axis=1))
+
     def dense(self) -> Array:
         """All of it, (dim, dim)."""
         return np.diag(self.alpha) + self.basis @ self.core @ self.basis.T

@@ -16,6 +16,8 @@ from ppl.inference.lbfgs_path import LOG_2PI, Curvature, lbfgs_path
 from ppl.inference.target import Array, Target, log_densities
 
 ELBO_DRAWS = 25
+# A path of hundreds of points is one down a funnel, where neighbours hardly differ.
+MOST_POINTS = 40
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,9 @@ def pathfinder(
     """
     best: Pathfinder | None = None
     z = rng.standard_normal((elbo_draws, target.dim))
-    for steps, point in enumerate(lbfgs_path(target, start), start=1):
+    path = list(lbfgs_path(target, start))
+    for k in np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST_POINTS)).astype(int)):
+        steps, point = int(k) + 1, path[k]
         for mean in (point.u + point.curvature.times(point.gradient), point.u):
             found = _gaussian(target, mean, point.curvature, steps, z)
             if found and (best is None or found.elbo > best.elbo):

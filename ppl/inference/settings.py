@@ -5,6 +5,8 @@ from typing import Any
 
 from ppl.errors import InferenceError
 
+STARTS = ("pathfinder", "random")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
@@ -21,7 +23,12 @@ class Settings:
         tol_rel_obj: converged when the mean or median relative change of the ELBO falls below it.
         eval_elbo: steps between two estimates of the ELBO.
         draws: draws from the approximation at the end.
+        start: "pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its
+            curvature; "random" where `init` says, with unit scales, as in the paper.
         average: answer with an average over the tail of the path, to remove the last steps' noise.
+        polish: go on from there to the maximum of the ELBO on fixed draws.
+        rank: of the low-rank family; None for the square root of the dimension, rounded up.
+        minibatch: rows of data a gradient sees, where the target splits by rows; None for all of them.
     """
 
     algorithm: str = "meanfield"
@@ -34,7 +41,11 @@ class Settings:
     tol_rel_obj: float = 0.01
     eval_elbo: int = 100
     draws: int = 1000
-    average: bool = False
+    start: str = "pathfinder"
+    average: bool = True
+    polish: bool = True
+    rank: int | None = None
+    minibatch: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("iter", "grad_samples", "elbo_samples", "adapt_iter", "eval_elbo"):
@@ -42,6 +53,11 @@ class Settings:
         for name in ("seed", "draws"):
             _require(name, getattr(self, name), "an integer of at least 0", _whole(getattr(self, name), 0))
         _require("tol_rel_obj", self.tol_rel_obj, "a number above 0", _positive(self.tol_rel_obj))
+        _require("start", self.start, f"one of {', '.join(STARTS)}", self.start in STARTS)
+        if self.rank is not None:
+            _require("rank", self.rank, "an integer of at least 1, or none", _whole(self.rank, 1))
+        if self.minibatch is not None:
+            _require("minibatch", self.minibatch, "an integer of at least 1, or none", _whole(self.minibatch, 1))
         if self.eta is not None:
             _require("eta", self.eta, "a number above 0, or none to search for it", _positive(self.eta))
 

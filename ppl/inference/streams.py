@@ -18,10 +18,11 @@ class Streams:
     gradients: Generator
     elbo: Generator
     draws: Generator
+    pathfinder: Generator
+    polish: Generator
 
 
 def streams(seed: int) -> Streams:
-    """The streams of a run."""
-    start, search, gradients, elbo, draws = SeedSequence(seed).spawn(5)
-    rng = np.random.default_rng
-    return Streams(rng(start), search, rng(gradients), rng(elbo), rng(draws))
+    """The streams of a run. A new one goes to the end, where it leaves the others as they are."""
+    start, search, *rest = SeedSequence(seed).spawn(7)
+    return Streams(np.random.default_rng(start), search, *map(np.random.default_rng, rest))

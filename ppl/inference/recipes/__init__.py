@@ -2,16 +2,16 @@
 
 from ppl.errors import InferenceError
 from ppl.inference.progress import Listener, silent
-from ppl.inference.recipes.advi import plain
+from ppl.inference.recipes.advi import staged
 from ppl.inference.recipes.recipe import Recipe
 from ppl.inference.recipes.result import Result
 from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target
 
 RECIPES: dict[str, Recipe] = {
-    "meanfield": plain,
-    "fullrank": plain,
-    "lowrank": plain,
+    "meanfield": staged,
+    "fullrank": staged,
+    "lowrank": staged,
 }
 
 

@@ -1,36 +1,43 @@
-"""Automatic differentiation variational inference as in the paper (Kucukelbir et al. 2017, Algorithm 1)."""
+"""ADVI (Kucukelbir et al. 2017, Algorithm 1), begun at a good point and brought to the end it is heading for.
+
+Four stages: start, the paper's loop, polish, and the draws on which the verdict rests. With all but the loop
+switched off this is the paper's algorithm to the last bit.
+"""
 
 from math import nan
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ppl.errors import InferenceError
 from ppl.inference.averaging import Last, Polynomial
 from ppl.inference.estimators.reparameterised import reparameterised
-from ppl.inference.eta_search import EtaSearch, search_eta
-from ppl.inference.families import FAMILIES
+from ppl.inference.eta_search import FEWEST_DRAWS, EtaSearch, search_eta
+from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
-from ppl.inference.optimise import Algorithm, optimise
+from ppl.inference.optimise import Algorithm, Run, begin, optimise
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.polish import Polished, polish
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.start import start_point
+from ppl.inference.starting import Start, at_random, from_paths
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.streams import Streams, streams
 from ppl.inference.target import Array, Target
 
+PATHS = 4
+PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False}
+
 
 def advi(
     target: Target, *, init: float | Array = 2.0, progress: Listener = silent, **settings: Any
 ) -> Result:
-    """Algorithm 1 of the paper, for callers in Python.
+    """Algorithm 1 of the paper alone, for callers in Python.
 
     The settings are those of `Settings`, with CmdStan's names and defaults. `eta=None` searches for the step
-    size; `init` is a radius or a start (dim,) on R^dim; `average=True` answers with an average over the tail
-    of the path, which the paper lacks and removes most of the noise of the last steps. The same seed gives
-    the same result to the last bit.
+    size; `init` is a radius or a start (dim,) on R^dim. The same seed gives the same result to the last bit.
 
     Raises:
         InferenceError: a setting is out of range, or the target is not finite where the run must begin.
@@ -39,42 +46,73 @@ def advi(
         >>> result = advi(target, algorithm="fullrank", seed=1)
         >>> print(result.outcome.sentence, result.mean_u)
     """
-    return plain(target, Settings(**settings), init, progress)
+    return staged(target, Settings(**{**PAPER, **settings}), init, progress)
 
 
-def plain(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
-    """The recipe: start at random, search for eta, climb until the relative change of the ELBO is small."""
-    family = family_of(settings.algorithm, target.dim)
+def staged(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+    """The recipe of `meanfield`, `fullrank` and `lowrank`."""
+    family = family_of(settings.algorithm, target.dim, settings.rank)
     source = streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        start = start_point(target, init, source.start)
-        params = family.start(start)
-        search = step_size(settings, family, target, params, source, progress)
-        run, outcome = optimise(
-            parts(settings, family, search.eta), target, params, source.gradients, source.elbo, progress
-        )
+        point = start_point(target, init, source.start)
+        start = _start(settings, target, family, init, point, source.pathfinder, progress)
+        loop = _loop(settings, start, source, progress)
+        end = Polished(loop.run.average, loop.outcome)
+        if settings.polish and loop.outcome.ending is not Ending.INTERRUPTED:
+            end = polish(start, loop.run.average, loop.outcome, source.polish, progress)
         path = Path(
-            start=start,
-            outcome=outcome,
-            eta=search.eta,
-            eta_scores=search.scores,
-            iterations=run.iteration,
-            trace=run.trace,
-            dropped=run.dropped,
-            notes=[search.note] if search.note else [],
+            start=point,
+            outcome=end.outcome,
+            eta=loop.search.eta,
+            eta_scores=loop.search.scores,
+            iterations=loop.run.iteration,
+            trace=loop.run.trace,
+            dropped=loop.run.dropped,
+            notes=[note for note in (start.note, loop.search.note, end.note) if note],
         )
-        return result_of(target, settings, family, run.average, path, source.draws)
+        return result_of(target, settings, family, start.back(end.params), path, source.draws)
 
 
-def family_of(name: str, dim: int) -> Family:
-    """The family of that name over R^dim; InferenceError, with the names there are, for another."""
-    if name not in FAMILIES:
-        raise InferenceError(f"algorithm = {name!r} is unknown; expected one of {', '.join(FAMILIES)}.")
-    return FAMILIES[name](dim)
+class Loop(NamedTuple):
+    """What the second stage leaves."""
+
+    search: EtaSearch
+    run: Run
+    outcome: Outcome
 
 
-def parts(settings: Settings, family: Family, eta: float) -> Algorithm:
+def _loop(settings: Settings, start: Start, source: Streams, progress: Listener) -> Loop:
+    """The second stage: Algorithm 1 from the start. Ctrl-C in the search for eta leaves the start itself."""
+    try:
+        search = _step_size(settings, start, source, progress)
+    except KeyboardInterrupt:
+        search = EtaSearch(nan, nan, {}, "")
+        run = begin(_parts(settings, start.family, 1.0), start.params)
+        return Loop(search, run, Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size"))
+    algorithm = _parts(settings, start.family, search.eta)
+    run, outcome = optimise(algorithm, start.target, start.params, source.gradients, source.elbo, progress)
+    return Loop(search, run, outcome)
+
+
+def _start(
+    settings: Settings,
+    target: Target,
+    family: Family,
+    init: float | Array,
+    point: Array,
+    rng: np.random.Generator,
+    progress: Listener,
+) -> Start:
+    """The first stage. A start that was given is climbed from alone; a random one has company."""
+    if settings.start == "random":
+        return at_random(target, family, point)
+    given = np.ndim(init) > 0 or init == 0
+    others = [] if given else [start_point(target, init, rng) for _ in range(PATHS - 1)]
+    return from_paths(target, family, [point, *others], rng, progress)
+
+
+def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     """The parts of Algorithm 1 in the slots of the loop."""
     return Algorithm(
         family=family,
@@ -89,14 +127,18 @@ def parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     )
 
 
-def step_size(
-    settings: Settings, family: Family, target: Target, params: Array, source: Streams, progress: Listener
-) -> EtaSearch:
-    """The eta that was given, or the best of a search from `params` (size,)."""
+def _step_size(settings: Settings, start: Start, source: Streams, progress: Listener) -> EtaSearch:
+    """The eta that was given, or the best of a search from the start.
+
+    Where a polish follows, a choice made by luck does no harm, and the search may cost less.
+    """
     if settings.eta is not None:
         return EtaSearch(settings.eta, nan, {}, "")
 
     def with_eta(eta: float) -> Algorithm:
-        return parts(settings, family, eta)
+        return _parts(settings, start.family, eta)
 
-    return search_eta(with_eta, target, params, settings.adapt_iter, source.search, progress)
+    fewest = 1 if settings.polish else FEWEST_DRAWS
+    return search_eta(
+        with_eta, start.target, start.params, settings.adapt_iter, source.search, progress, fewest=fewest
+    )

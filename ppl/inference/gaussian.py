@@ -1,0 +1,48 @@
+"""A Gaussian by its mean and a triangular factor of its covariance."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cholesky, solve_triangular
+
+from ppl.inference.target import Array
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """N(mean, L L'): mean (dim,), lower-triangular factor L (dim, dim) with a positive diagonal."""
+
+    mean: Array
+    factor: Array
+
+    @classmethod
+    def with_covariance(cls, mean: Array, covariance: Array) -> "Gaussian":
+        """Raises LinAlgError when the covariance (dim, dim) is not positive definite."""
+        return cls(mean, np.asarray(cholesky(covariance, lower=True)))
+
+    @classmethod
+    def with_precision(cls, mean: Array, precision: Array, units: Array) -> "Gaussian":
+        """From a precision matrix (dim, dim) measured in `units` (dim,), which keep it well conditioned.
+
+        Raises LinAlgError when it is not positive definite.
+        """
+        upper = cholesky(precision[::-1, ::-1], lower=True)[::-1, ::-1]  # precision = upper upper'
+        return cls(mean, units[:, None] * solve_triangular(upper, np.eye(len(mean))).T)
+
+    def moved(self, mean: Array) -> "Gaussian":
+        """The same covariance about another mean."""
+        return replace(self, mean=mean)
+
+    def draws(self, z: Array) -> Array:
+        """The points (n, dim) that standard noise z (n, dim) lands on."""
+        return self.mean + z @ self.factor.T
+
+    @property
+    def half_log_det(self) -> float:
+        return float(np.log(np.diag(self.factor)).sum())
+
+    @property
+    def precisions(self) -> Array:
+        """The diagonal (dim,) of the precision matrix: one over the conditional variances."""
+        inverse = solve_triangular(self.factor, np.eye(len(self.mean)), lower=True)
+        return np.asarray((inverse**2).sum(axis=0))

@@ -1,0 +1,142 @@
+"""Fit programs that have long reference runs, and measure how far off the fits are.
+
+A folder holds NAME.stan, NAME.data.json and NAME.reference.json: {"params": {"theta.1": {"mean", "sd"}}}.
+
+    python -m tests.benchmarks.references FOLDER --variant default fullrank --seeds 5 --jobs 2 --out runs.jsonl
+    python -m tests.benchmarks.table runs.jsonl
+
+Every fit is a line of the output, so that a run can be interrupted and begun again where it stopped.
+"""
+
+import argparse
+import json
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import ppl
+from ppl.errors import PPLError
+from ppl.results.fit import Fit, variational
+
+PAPER = {"start": "random", "polish": False, "average": False}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "default": {},
+    "fullrank": {"algorithm": "fullrank"},
+    "lowrank": {"algorithm": "lowrank"},
+    "paper": PAPER,
+    "paper-fullrank": {"algorithm": "fullrank", **PAPER},
+}
+
+
+@dataclass(eq=False)
+class Counting:
+    """A posterior that counts what is asked of it; a log density without gradient counts as a third."""
+
+    inner: Any
+    gradients: float = field(default=0.0)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.inner, name)
+
+    def log_density(self, u):
+        self.gradients += 1 / 3
+        return self.inner.log_density(u)
+
+    def log_density_gradient(self, u):
+        self.gradients += 1
+        return self.inner.log_density_gradient(u)
+
+
+def run(folder: Path, name: str, variant: str, seed: int) -> dict[str, Any]:
+    """One fit, as a record for JSON; a fit that raises is a record with `error`."""
+    record: dict[str, Any] = {"program": name, "variant": variant, "seed": seed}
+    reference = json.loads((folder / f"{name}.reference.json").read_text())["params"]
+    model = ppl.compile_model(folder / f"{name}.stan")
+    posterior = Counting(model.condition(folder / f"{name}.data.json"))
+    began = perf_counter()
+    try:
+        fit = variational(posterior, seed=seed, **VARIANTS[variant])
+    except PPLError as error:
+        return {**record, "error": str(error), "seconds": perf_counter() - began}
+    record |= {"d": posterior.param_unc_num(), "seconds": perf_counter() - began}
+    return {**record, "gradients": round(posterior.gradients), **measure(fit, reference)}
+
+
+def measure(fit: Fit, reference: dict[str, dict[str, float]]) -> dict[str, Any]:
+    """Errors of means in reference sds, ratios of sds, and what the fit says of itself."""
+    column = {name: k for k, name in enumerate(fit.column_names)}
+    names = [name for name, known in reference.items() if known["sd"] > 1e-9 and name in column]
+    draws = fit.draws()[:, [column[name] for name in names]]
+    mean, sd = (np.array([reference[name][key] for name in names]) for key in ("mean", "sd"))
+    error, ratio = (draws.mean(axis=0) - mean) / sd, draws.std(axis=0, ddof=1) / sd
+    worst = int(np.argmax(np.abs(error)))
+    return {
+        "error": float(np.abs(error[worst])),
+        "worst": names[worst],
+        "signed": float(error[worst]),
+        "rms": float(np.sqrt(np.mean(error**2))),
+        "sd_ratio": [float(q) for q in np.quantile(ratio, [0, 0.5, 1])],
+        "sd_within_15": float(np.mean(np.abs(ratio - 1) < 0.15)),
+        "elbo": fit.elbo,
+        "outcome": fit.outcome.ending.value,
+        "notes": list(fit.notes),
+        **verdict(fit),
+    }
+
+
+def verdict(fit: Fit) -> dict[str, Any]:
+    return {}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--variant", nargs="+", choices=VARIANTS, default=["default"])
+    parser.add_argument("--program", nargs="*", help="names; all by default")
+    parser.add_argument("--skip", nargs="*", default=[])
+    parser.add_argument("--seeds", type=int, default=5, help="seeds 1 to this")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--out", type=Path, default=Path("runs.jsonl"))
+    args = parser.parse_args()
+    with ProcessPoolExecutor(args.jobs) as pool, args.out.open("a") as out:
+        futures = [pool.submit(run, *task) for task in _tasks(args)]
+        for future in as_completed(futures):
+            record = future.result()
+            out.write(json.dumps(record) + "\n")
+            out.flush()
+            print(_line(record), flush=True)
+
+
+def _tasks(args: argparse.Namespace) -> Iterator[tuple[Path, str, str, int]]:
+    """What is to be run and not in the output yet."""
+    lines = args.out.read_text().splitlines() if args.out.exists() else []
+    done = {(r["program"], r["variant"], r["seed"]) for r in map(json.loads, lines)}
+    names = sorted(path.name.removesuffix(".reference.json") for path in args.folder.glob("*.reference.json"))
+    for seed in range(1, args.seeds + 1):
+        for name in names:
+            if (args.program and name not in args.program) or name in args.skip:
+                continue
+            for variant in args.variant:
+                if (name, variant, seed) not in done:
+                    yield args.folder, name, variant, seed
+
+
+def _line(record: dict[str, Any]) -> str:
+    head = f"{record['program']:36} {record['variant']:9} {record['seed']:2}"
+    if "error" in record and isinstance(record["error"], str):
+        return f"{head} FAILED {record['error'][:120]!r}"
+    low, middle, high = record["sd_ratio"]
+    return (
+        f"{head} d={record['d']:3} {record['gradients']:6} grads {record['seconds']:6.1f} s  "
+        f"error {record['error']:5.2f} ({record['worst']})  sd {low:.2f} {middle:.2f} {high:.2f}  "
+        f"khat {record.get('khat', float('nan')):.2f}  {record['outcome']} {record.get('verdict', '')}"
+    )
+
+
+if __name__ == "__main__":
+    main()
