@@ -2,6 +2,7 @@
 
 import csv
 import os
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,25 @@ PAISLEY = {
 }
 
 
+@dataclass(frozen=True)
+class LogisticRows(Logistic):
+    """Logistic regression that splits into rows; `weight` is how often each of its rows counts."""
+
+    weight: float = 1.0
+
+    @property
+    def n_rows(self):
+        return len(self.y)
+
+    def minibatch(self, rows):
+        return replace(self, x=self.x[rows], y=self.y[rows], weight=self.weight * len(self.y) / len(rows))
+
+    def log_density_gradient(self, u):
+        whole, slope = super().log_density_gradient(u)
+        prior = -0.5 * float(u @ u) - 0.5 * self.dim * np.log(2 * np.pi)
+        return prior + self.weight * (whole - prior), self.weight * (slope + u) - u
+
+
 def standardised(x):
     """Columns of mean 0 and sd 1 after a column of ones."""
     return np.column_stack([np.ones(len(x)), (x - x.mean(axis=0)) / x.std(axis=0)])
@@ -31,7 +51,7 @@ def simulated(rows=200, dim=5, seed=0):
     rng = np.random.default_rng(seed)
     x = standardised(rng.normal(size=(rows, dim - 1)))
     y = rng.uniform(size=rows) < 1 / (1 + np.exp(-x @ np.linspace(-1, 1, dim)))
-    return Logistic(x, y.astype(float))
+    return LogisticRows(x, y.astype(float))
 
 
 def regression(name):
@@ -43,4 +63,4 @@ def regression(name):
         rows = list(csv.DictReader(lines))
     y = np.array([row["y"] == positive for row in rows], dtype=float)
     columns = [name for name in rows[0] if name not in ("y", "split")]
-    return Logistic(standardised(np.array([[float(row[c]) for c in columns] for row in rows])), y)
+    return LogisticRows(standardised(np.array([[float(row[c]) for c in columns] for row in rows])), y)

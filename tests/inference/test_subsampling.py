@@ -1,33 +1,13 @@
-from dataclasses import dataclass, replace
-
 import numpy as np
 import pytest
-from toy_targets import Logistic, correlated, numeric_gradient
+from regressions import LogisticRows
+from toy_targets import correlated, numeric_gradient
 
 from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.subsampling import ALL_ROWS, Minibatches, minibatch, rows_of
 
 N, DIM = 103, 3
-
-
-@dataclass(frozen=True)
-class LogisticRows(Logistic):
-    """Logistic regression that splits into rows; `weight` is how often each of its rows counts."""
-
-    weight: float = 1.0
-
-    @property
-    def n_rows(self):
-        return len(self.y)
-
-    def minibatch(self, rows):
-        return replace(self, x=self.x[rows], y=self.y[rows], weight=self.weight * len(self.y) / len(rows))
-
-    def log_density_gradient(self, u):
-        whole, slope = super().log_density_gradient(u)
-        prior = -0.5 * float(u @ u) - 0.5 * self.dim * np.log(2 * np.pi)
-        return prior + self.weight * (whole - prior), self.weight * (slope + u) - u
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
 """The mean-field family with its scales as they are, params = (mu, c), as DSVI updates them (eq. 9)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.inference.families.standard import NORMAL, Standard
 from ppl.inference.target import Array
@@ -81,3 +83,8 @@ class Diagonal:
 
     def _whiten(self, params: Array, u: Array) -> Array:
         return (u - self.mean(params)) / self.factor(params)
+
+    @cached_property
+    def diagonal(self) -> NDArray[np.intp]:
+        """Where c stands in params."""
+        return np.arange(self.dim, self.size)

@@ -39,7 +39,8 @@ class RollingBound:
     def _read(self, bounds: tuple[float, ...]) -> Reading:
         before, after = bounds[: self.window], bounds[self.window :]
         gain = fmean(after) - fmean(before)
-        se = math.sqrt((variance(before) + variance(after)) / self.window)
+        # The later window tells the noise of both: the first may hold the climb from the start.
+        se = math.sqrt(2 * variance(after) / self.window)
         if gain > max(self.tolerance, se):
             return Reading(note=f"bound rose {gain:.3g}")
         reason = f"the rolling average of the bound rose by {gain:.2g} nats, of which {se:.2g} may be noise"
