@@ -7,6 +7,7 @@ from ppl.backend.emit import emit
 from ppl.backend.load import compile_text
 from ppl.errors import ModelError
 from ppl.frontend.check import analyse
+from ppl.frontend.nesting import too_deep
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.lower import lower
 from ppl.ir.passes.hoist_data import hoist_data
@@ -35,10 +36,13 @@ def compile_model(program: str | Path, positive_transform: str = "log") -> Model
         raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     source = read_source(program)
     tree, facts = analyse(source)
-    resolved = run_passes(lower(tree, facts), RESOLVING)
-    hoisted = hoist_data(resolved)
-    emitted = emit(hoisted)
-    code = compile_text(emitted, source.name)
+    try:
+        resolved = run_passes(lower(tree, facts), RESOLVING)
+        hoisted = hoist_data(resolved)
+        emitted = emit(hoisted)
+        code = compile_text(emitted, source.name)
+    except RecursionError:
+        raise too_deep(tree) from None
     return Model(source, hoisted, resolved, emitted, code, softplus=positive_transform == "softplus")
 
 
@@ -51,7 +55,8 @@ def read_source(program: str | Path) -> SourceText:
         return SourceText(path.read_text(encoding="utf-8"), str(path))
     except UnicodeDecodeError as error:
         start = Span(SourceText("", str(path)), 1, 1, 1, 1)
-        raise ModelError(f"The file is not UTF-8 text: byte {error.start + 1} is no part of a character.", start) from None
+        message = f"The file is not UTF-8 text: byte {error.start + 1} is no part of a character."
+        raise ModelError(message, start, code="PPL182") from None
 
 
 def show_stage(program: str | Path, stage: str) -> str:

@@ -46,7 +46,7 @@ class ModelError(PPLError):
         ...     print(error.line, error.column)
     """
 
-    def __init__(self, message: str, span: Located, hint: str | None = None, code: str = "PPL100"):
+    def __init__(self, message: str, span: Located, hint: str | None = None, code: str = "PPL176"):
         self.message, self.span, self.hint, self.code = message, span, hint, code
         self.others: tuple[ModelError, ...] = ()
         super().__init__(message)

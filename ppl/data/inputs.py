@@ -44,7 +44,8 @@ def load_data(data: Mapping[str, Any] | str | Path) -> Inputs:
         case _:
             raise DataError(
                 f"data are a mapping from name to value, or the path of a file ({', '.join(READERS)}), "
-                f"not a {type(data).__name__}"
+                f"not a {type(data).__name__}",
+                code="PPL905",
             )
 
 
@@ -56,7 +57,9 @@ def unknown_names(inputs: Inputs, known: Collection[str]) -> list[str]:
 def _named(data: Mapping[Any, Any]) -> dict[str, Any]:
     for name in data:
         if not isinstance(name, str):
-            raise DataError(f"data: a variable's name is a string, not {name!r}, a {type(name).__name__}")
+            raise DataError(
+                f"data: a variable's name is a string, not {name!r}, a {type(name).__name__}", code="PPL905"
+            )
     return dict(data)
 
 
@@ -70,21 +73,26 @@ def _read(path: Path) -> dict[str, Any]:
         if path.suffix in ("", ".json") or name.endswith(".json"):
             return _read_json(path, path.read_bytes())
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
-        raise DataError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    raise DataError(f"{path}: data are read from {', '.join(READERS)}; {path.suffix} is not known")
+        why = getattr(error, "strerror", None) or error
+        raise DataError(f"{path}: cannot be read: {why}", code="PPL905") from None
+    raise DataError(
+        f"{path}: data are read from {', '.join(READERS)}; {path.suffix} is not known", code="PPL905"
+    )
 
 
 def _read_json(path: Path, text: bytes) -> dict[str, Any]:
     try:
         return parse_json(text)
     except Malformed as error:
-        raise DataError(f"{path}:{error.line}:{error.column}: {error}") from None
+        raise DataError(f"{path}:{error.line}:{error.column}: {error}", code="PPL906") from None
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
     if not zipfile.is_zipfile(path):
         path.stat()
-        raise DataError(f"{path}: not an .npz archive; numpy.savez(path, name=value, ...) writes one")
+        raise DataError(
+            f"{path}: not an .npz archive; numpy.savez(path, name=value, ...) writes one", code="PPL905"
+        )
     with np.load(path, allow_pickle=False) as archive:
         return {name: _member(path, archive, name) for name in archive.files}
 
@@ -93,4 +101,4 @@ def _member(path: Path, archive: Any, name: str) -> Any:
     try:
         return archive[name]
     except ValueError as error:
-        raise DataError(f"{path}: {name} is not an array of numbers: {error}", name) from None
+        raise DataError(f"{path}: {name} is not an array of numbers: {error}", name, "PPL905") from None

@@ -21,7 +21,8 @@ def find(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any:
         return inputs.values[wanted.name]
     name, *items = wanted.name.split(".")
     if name not in inputs.values:
-        raise DataError(missing(inputs, wanted, name, [k.split(".")[0] for k in known]), name)
+        sentence = missing(inputs, wanted, name, [k.split(".")[0] for k in known])
+        raise DataError(sentence, name, "PPL901")
     value = inputs.values[name]
     for item in items:
         value = tuple_item(inputs, wanted, value, name, int(item))
@@ -43,7 +44,9 @@ def tuple_item(inputs: Inputs, wanted: Wanted, value: Any, name: str, item: int)
         case _:
             found = f"is {described(value)}"
     raise DataError(
-        f'{inputs.label}: {name} {found}, but {wanted.declaration} needs {{"1": ..., "2": ...}}', wanted.name
+        f'{inputs.label}: {name} {found}, but {wanted.declaration} needs {{"1": ..., "2": ...}}',
+        wanted.name,
+        "PPL902",
     )
 
 

@@ -30,6 +30,7 @@ def read_value(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any
         raise DataError(
             f"{where}{wanted.declaration} has shape {written(wanted.shape)}, but no size may be negative",
             wanted.name,
+            "PPL903",
         )
     value = find(inputs, wanted, known)
     try:
@@ -37,9 +38,8 @@ def read_value(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any
         array = integers(array, wanted) if wanted.is_int else np.array(array, dtype=np.float64, order="C")
     except Misfit as misfit:
         needs = misfit.needs or wanted.needs
-        raise DataError(
-            f"{where}{misfit.found}, but {wanted.declaration} needs {needs}", wanted.name
-        ) from None
+        sentence = f"{where}{misfit.found}, but {wanted.declaration} needs {needs}"
+        raise DataError(sentence, wanted.name, "PPL902") from None
     return array if wanted.shape else array.item()
 
 
@@ -58,11 +58,13 @@ def check_value(
                 f"{where}{wanted.declaration} has {written(np.shape(bound))} as the shape of `{word}`, "
                 f"but the variable has shape {written(wanted.shape)}",
                 wanted.name,
+                "PPL907",
             )
     sentence = constraint.check(value, wanted.sizes, *args)
     if sentence is not None:
         gap = "" if sentence.startswith("[") else " "
-        raise DataError(f"{where}{wanted.name}{gap}{sentence}: {wanted.declaration}", wanted.name)
+        text = f"{where}{wanted.name}{gap}{sentence}: {wanted.declaration}"
+        raise DataError(text, wanted.name, "PPL904")
 
 
 def shaped(array: Numbers, wanted: Wanted) -> Numbers:

@@ -4,7 +4,7 @@ The naming law: a rule `for_each` builds the class `ForEach`, its children are t
 Only rules whose shape differs from their node have a method here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from lark import Token, Tree
@@ -12,6 +12,7 @@ from lark.tree import Meta
 
 from ppl.errors import ModelError
 from ppl.frontend import ast
+from ppl.frontend.nesting import nested_too_deep
 from ppl.source import Span
 
 LARGEST_INT = 2**31 - 1
@@ -48,12 +49,13 @@ class Builder:
                 return method(tree.meta, *children)
             node = getattr(ast, class_name(tree.data))
             return node(self.span(tree.meta), *map(plain, children))
-        except ModelError as error:
+        except (ModelError, RecursionError) as error:
             if tree.data not in STATEMENTS:
                 raise
-            self.errors.append(error)
-            self.lost.update(tree.scan_values(lambda token: isinstance(token, Token)))
-            return ast.Skip(self.span(tree.meta))
+            span = self.span(tree.meta)
+            self.errors.append(error if isinstance(error, ModelError) else nested_too_deep(span))
+            self.lost.update(words(tree))
+            return ast.Skip(span)
 
     def span(self, at: Meta | Token) -> Span:
         """Where a tree or token stands; an empty program stands at its start."""
@@ -214,6 +216,12 @@ class Builder:
 
     def _tuple_literal(self, meta: Meta, *items: ast.Expr) -> ast.TupleLiteral:
         return ast.TupleLiteral(self.span(meta), items)
+
+
+def words(tree: Tree[Token]) -> Iterator[str]:
+    """Every token of a tree, in no order."""
+    for part in tree.iter_subtrees():
+        yield from (str(child) for child in part.children if isinstance(child, Token))
 
 
 def class_name(rule: str) -> str:

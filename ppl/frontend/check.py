@@ -7,6 +7,7 @@ from ppl.errors import raise_errors
 from ppl.frontend import ast
 from ppl.frontend.facts import Check, Context, Facts
 from ppl.frontend.functions import check_functions
+from ppl.frontend.nesting import too_deep
 from ppl.frontend.parser import Parsed, read
 from ppl.frontend.scope import Block
 from ppl.frontend.statements import check_statements
@@ -20,7 +21,11 @@ def analyse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tup
         ModelError: the first error by line, of syntax or meaning; its `others` are up to 19 more.
     """
     parsed = read(source, include_paths)
-    c = checked(parsed.program or ast.Program(Span(source, 1, 1, 1, 1)), parsed)
+    program = parsed.program or ast.Program(Span(source, 1, 1, 1, 1))
+    try:
+        c = checked(program, parsed)
+    except RecursionError:
+        raise too_deep(program) from None
     raise_errors(c.errors)
     return c.program, c.facts
 

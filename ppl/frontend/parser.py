@@ -52,8 +52,6 @@ def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed
         return build(text, parser().parse(text.text))
     except UnexpectedInput as error:
         return read_on(text, error)
-    except RecursionError:
-        return Parsed(None, (too_deep(text),))
 
 
 def build(text: Expanded, tree: Tree[Token]) -> Parsed:
@@ -82,15 +80,4 @@ def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
             return Parsed(built.program, (*errors, *built.errors), lost | built.lost)
         except UnexpectedInput as next_error:
             error = next_error
-        except RecursionError:
-            break
     return Parsed(None, tuple(errors), lost)
-
-
-def too_deep(text: Expanded) -> ModelError:
-    return ModelError(
-        "An expression or statement is nested too deeply.",
-        text.span(0, 1),
-        "Give parts of it a name of their own.",
-        "PPL190",
-    )

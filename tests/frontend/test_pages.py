@@ -1,0 +1,109 @@
+"""Every code has a page, its wrong example gives that code and its right example none; golden messages.
+
+`PPL_UPDATE_GOLDEN=1 pytest tests/frontend/test_pages.py` writes the messages in tests/golden/bad anew.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import ppl
+from ppl.errors import DataError, ModelError
+from ppl.frontend.check import analyse
+from ppl.frontend.pages import Page, pages
+from ppl.frontend.pedantic import cautions
+from ppl.source import SourceText
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "bad"
+WITH_PROGRAMS = [p for p in pages().values() if "wrong" in p.examples and "program" not in p.examples]
+WITH_DATA = [p for p in pages().values() if "program" in p.examples]
+WITHOUT_EXAMPLE = {"PPL182", "PPL190", "PPL900", "PPL905"}
+"""Files of bytes and programs of a thousand brackets are nothing to read; they are tested elsewhere."""
+
+
+def said(text: str, name: str) -> tuple[list[str], str]:
+    """The codes of all errors and cautions, and how they read."""
+    try:
+        found = cautions(*analyse(SourceText(text, name)))
+    except ModelError as error:
+        return [e.code for e in (error, *error.others)], str(error)
+    return [c.code for c in found], "\n\n".join(c.describe() for c in found)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a file to include."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "part.stan").write_text("parameters {\n  real mu;\n}\n")
+    return tmp_path
+
+
+def test_every_code_has_a_page_and_every_page_a_code() -> None:
+    sources = [*ROOT.glob("ppl/**/*.py"), *ROOT.glob("cli/**/*.py")]
+    used = {code for file in sources for code in re.findall(r'"(PPL\d{3})"', file.read_text())}
+    assert used == set(pages())
+
+
+@pytest.mark.parametrize("page", pages().values(), ids=lambda page: page.code)
+def test_a_page_has_a_paragraph_and_both_examples(page: Page) -> None:
+    assert page.title and page.text.endswith(".")
+    if page.code not in WITHOUT_EXAMPLE:
+        assert {"wrong", "right"} <= set(page.examples)
+
+
+@pytest.mark.parametrize("page", WITH_PROGRAMS, ids=lambda page: page.code)
+def test_the_wrong_example_gives_the_code(page: Page, folder: Path) -> None:
+    name = f"{page.code}.model"
+    (folder / name).write_text(page.examples["wrong"])
+    codes, text = said(page.examples["wrong"], name)
+    errors = [code for code in codes if not code.startswith("PPL0")]
+    assert (errors or codes) == [page.code]
+    hold(page.code, text)
+
+
+@pytest.mark.parametrize("page", WITH_PROGRAMS, ids=lambda page: page.code)
+def test_the_right_example_compiles(page: Page, folder: Path) -> None:
+    (folder / f"{page.code}.model").write_text(page.examples["right"])
+    codes, text = said(page.examples["right"], f"{page.code}.model")
+    assert page.code not in codes and all(code.startswith("PPL0") for code in codes), text
+    ppl.compile_model(page.examples["right"]) if "#include" not in page.examples["right"] else None
+
+
+@pytest.mark.parametrize("page", WITH_DATA, ids=lambda page: page.code)
+def test_wrong_data_are_refused_under_the_code_and_right_data_taken(page: Page, folder: Path) -> None:
+    model = ppl.compile_model(page.examples["program"])
+    Path("right.json").write_text(page.examples["right"])
+    model.condition("right.json")
+    Path("wrong.json").write_text(page.examples["wrong"])
+    with pytest.raises(DataError) as caught:
+        model.condition("wrong.json")
+    assert caught.value.code == page.code
+    hold(page.code, str(caught.value))
+
+
+def hold(code: str, text: str) -> None:
+    """Hold a message to its golden file, or write that anew."""
+    golden = GOLDEN / f"{code}.txt"
+    if os.environ.get("PPL_UPDATE_GOLDEN"):
+        golden.parent.mkdir(exist_ok=True)
+        golden.write_text(f"{text}\n")
+    assert f"{text}\n" == golden.read_text()
+
+
+def test_a_program_that_is_no_text_has_its_code(tmp_path: Path) -> None:
+    (tmp_path / "m.model").write_bytes("parameters { real mu; } // \xe9".encode("latin-1"))
+    with pytest.raises(ModelError) as caught:
+        ppl.compile_model(tmp_path / "m.model")
+    assert caught.value.code == "PPL182"
+
+
+@pytest.mark.parametrize(
+    "deep", ["-" * 400 + "a", "+".join("a" * 400), "+".join("a" * 9000), "exp(" * 400 + "a" + ")" * 400]
+)
+def test_what_is_nested_too_deep_has_its_code(deep: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        ppl.compile_model(f"parameters {{ real a; }}\nmodel {{\n  target += {deep};\n}}\n")
+    assert (caught.value.code, caught.value.line) == ("PPL190", 3)
