@@ -27,6 +27,7 @@ class LogisticRows(Logistic):
     """Logistic regression that splits into rows; `weight` is how often each of its rows counts."""
 
     weight: float = 1.0
+    with_prior: bool = True
 
     @property
     def n_rows(self):
@@ -38,7 +39,8 @@ class LogisticRows(Logistic):
     def log_density_gradient(self, u):
         whole, slope = super().log_density_gradient(u)
         prior = -0.5 * float(u @ u) - 0.5 * self.dim * np.log(2 * np.pi)
-        return prior + self.weight * (whole - prior), self.weight * (slope + u) - u
+        value, gradient = self.weight * (whole - prior), self.weight * (slope + u)
+        return (value + prior, gradient - u) if self.with_prior else (value, gradient)
 
 
 def standardised(x):
@@ -64,3 +66,16 @@ def regression(name):
     y = np.array([row["y"] == positive for row in rows], dtype=float)
     columns = [name for name in rows[0] if name not in ("y", "split")]
     return LogisticRows(standardised(np.array([[float(row[c]) for c in columns] for row in rows])), y)
+
+
+def a9a(name):
+    """x (rows, 124), a one first, and y (rows,) of "a9a" or "a9a_test"; skips where the files are absent."""
+    path = DATA / "a9a" / f"{name}.svm"
+    if not path.exists():
+        pytest.skip(f"{path.name} is not at hand")
+    lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
+    x = np.zeros((len(lines), 124))
+    x[:, 0] = 1.0
+    for row, (_, *pairs) in zip(x, lines, strict=True):
+        row[[int(pair.split(":")[0]) for pair in pairs]] = 1.0
+    return x, np.array([float(label) > 0 for label, *_ in lines], dtype=float)

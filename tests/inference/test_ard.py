@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from regressions import simulated
+from regressions import LogisticRows, simulated
 from toy_targets import correlated, numeric_gradient, params_of
 
 from ppl.inference.ard import ArdTarget, WithPrior
@@ -78,19 +78,9 @@ def test_with_prior_adds_the_normal_density_and_its_gradient():
 def test_the_collapsed_optimum_is_a_fixed_point_of_variational_em():
     """At the best q of eq. 14, q is also best for the whole joint with l^2 = c^2 + mu^2 held."""
     regression = simulated(60, 3)
-
-    class Likelihood:
-        dim = 3
-
-        def log_density_gradient(self, u):
-            value, gradient = regression.log_density_gradient(u)
-            return value + 0.5 * float(u @ u) + 1.5 * np.log(2 * np.pi), gradient + u
-
-        def log_density(self, u):
-            return self.log_density_gradient(u)[0]
-
+    likelihood = LogisticRows(regression.x, regression.y, with_prior=False)
     every = np.arange(3)
-    target, family = ArdTarget(Likelihood(), every), ArdDiagonal(3, ard=every)
+    target, family = ArdTarget(likelihood, every), ArdDiagonal(3, ard=every)
     rng = np.random.default_rng(2)
     params = fit_fixed_draws(target, family, family.start(np.full(3, 0.5), scale=0.2), rng).params
     whole = target.with_prior(family.prior_variances(params))

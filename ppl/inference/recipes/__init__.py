@@ -3,8 +3,10 @@
 from ppl.errors import InferenceError
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.advi import staged
+from ppl.inference.recipes.dsvi import dsvi, dsvi_ard, dsvi_diagonal
 from ppl.inference.recipes.recipe import Recipe
 from ppl.inference.recipes.result import Result
+from ppl.inference.recipes.ssvb import ssvb
 from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target
 
@@ -12,6 +14,10 @@ RECIPES: dict[str, Recipe] = {
     "meanfield": staged,
     "fullrank": staged,
     "lowrank": staged,
+    "dsvi": dsvi,
+    "dsvi-diagonal": dsvi_diagonal,
+    "dsvi-ard": dsvi_ard,
+    "ssvb": ssvb,
 }
 
 

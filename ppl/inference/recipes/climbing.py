@@ -1,0 +1,95 @@
+"""What recipes made of a start, a step-size search and the loop have in common."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+
+from ppl.inference.averaging import Averaging, Last, Polynomial
+from ppl.inference.coordinates import Scaled
+from ppl.inference.eta_search import EtaSearch, search_eta
+from ppl.inference.families.family import Family
+from ppl.inference.optimise import Algorithm, optimise
+from ppl.inference.progress import Listener
+from ppl.inference.recipes.result import Path
+from ppl.inference.settings import Settings
+from ppl.inference.start import start_point
+from ppl.inference.starting import Start, from_paths
+from ppl.inference.streams import Streams
+from ppl.inference.target import Array, Target
+
+# Rates of plain gradient steps: about one over the curvature, which only scaled coordinates know beforehand.
+RATES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+SCALED_RATES = (0.3, 0.1, 0.03, 0.01)
+# A narrow first q: the first gradients then say where the mean should go, with little noise.
+FIRST_SCALE = 0.1
+
+
+@dataclass(frozen=True)
+class Climb:
+    """The q that was found, in the coordinates of the model, and how."""
+
+    params: Array
+    path: Path
+
+
+def climb(
+    target: Target,
+    settings: Settings,
+    family: Family,
+    with_eta: Callable[[float], Algorithm],
+    init: float | Array,
+    source: Streams,
+    listen: Listener,
+) -> Climb:
+    """Start, choose a rate unless one is given, and run the loop with `with_eta` of it."""
+    # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
+    with np.errstate(all="ignore"):
+        point = start_point(target, init, source.start)
+        start = _start(settings, target, family, point, source.pathfinder, listen)
+        search = _rate(settings, with_eta, start, source, listen)
+        algorithm = with_eta(search.eta)
+        run, outcome = optimise(algorithm, start.target, start.params, source.gradients, source.elbo, listen)
+    path = Path(
+        start=point,
+        outcome=outcome,
+        eta=search.eta,
+        eta_scores=search.scores,
+        iterations=run.iteration,
+        trace=run.trace,
+        dropped=run.dropped,
+        notes=[note for note in (start.note, search.note) if note],
+    )
+    return Climb(start.back(run.average), path)
+
+
+def averaging_of(settings: Settings) -> Averaging:
+    """The answer to give: an average over the later half of the path or so, or the last iterate."""
+    return Polynomial(power=3.0) if settings.average else Last()
+
+
+def _start(
+    settings: Settings,
+    target: Target,
+    family: Family,
+    point: Array,
+    rng: np.random.Generator,
+    listen: Listener,
+) -> Start:
+    if settings.start == "random":
+        return Start(target, family, family.start(point, scale=FIRST_SCALE))
+    return from_paths(target, family, [point], rng, listen)
+
+
+def _rate(
+    settings: Settings,
+    with_eta: Callable[[float], Algorithm],
+    start: Start,
+    source: Streams,
+    listen: Listener,
+) -> EtaSearch:
+    if settings.eta is not None:
+        return EtaSearch(settings.eta, nan, {}, "")
+    rates: Sequence[float] = SCALED_RATES if isinstance(start.target, Scaled) else RATES
+    return search_eta(with_eta, start.target, start.params, settings.adapt_iter, source.search, listen, rates)

@@ -1,0 +1,97 @@
+"""Doubly stochastic variational inference (Titsias and Lazaro-Gredilla 2014, Algorithms 1 and 2)."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.ard import ArdTarget
+from ppl.inference.estimators.reparameterised import reparameterised
+from ppl.inference.families.ard_diagonal import ArdDiagonal
+from ppl.inference.families.diagonal import Diagonal
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.optimise import Algorithm
+from ppl.inference.progress import Listener
+from ppl.inference.recipes.climbing import averaging_of, climb
+from ppl.inference.recipes.result import Result, result_of
+from ppl.inference.settings import Settings
+from ppl.inference.steps.staged import Staged
+from ppl.inference.stopping.rolling_bound import RollingBound
+from ppl.inference.streams import streams
+from ppl.inference.subsampling import ALL_ROWS, Minibatches, RowChoice
+from ppl.inference.target import Array, Target
+
+# The annealing schedule of the supplement, section C: twenty stages, and slower steps for C than for mu.
+STAGES = 20
+FACTOR = 0.95
+RATE_OF_C = 0.1
+
+
+def dsvi(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+    """Algorithm 1: a lower-triangular C with a positive diagonal. `eta` is rho_0; None searches for it."""
+    return _fit(target, settings, FullRank(target.dim), init, progress)
+
+
+def dsvi_diagonal(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+    """Algorithm 1 with a diagonal C (eq. 9)."""
+    return _fit(target, settings, Diagonal(target.dim), init, progress)
+
+
+def dsvi_ard(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+    """Algorithm 2: the scales of a Gaussian prior optimised away, so that coordinates of no use shrink to 0.
+
+    The coordinates stay as they are, since the prior is centred on zero there. The log densities of the
+    result include the prior with its best scales, sqrt(c^2 + mu^2).
+
+    Raises:
+        InferenceError: `target` is not an ArdTarget, whose prior has been taken out.
+    """
+    if not isinstance(target, ArdTarget):
+        raise InferenceError(
+            "dsvi-ard needs a target without the Gaussian prior of the vector to be selected from; "
+            "name that vector as ard."
+        )
+    family, source = ArdDiagonal(target.dim, ard=target.ard), streams(settings.seed)
+    raw = replace(settings, start="random")
+    found = climb(target.without_prior, raw, family, _parts(settings, family), init, source, progress)
+    whole = target.with_prior(family.prior_variances(found.params))
+    return result_of(whole, settings, Diagonal(target.dim), found.params, found.path, source.draws)
+
+
+def _fit(
+    target: Target, settings: Settings, family: FullRank | Diagonal, init: float | Array, progress: Listener
+) -> Result:
+    source = streams(settings.seed)
+    found = climb(target, settings, family, _parts(settings, family), init, source, progress)
+    return result_of(target, settings, family, found.params, found.path, source.draws)
+
+
+def _parts(settings: Settings, family: FullRank | Diagonal) -> Callable[[float], Algorithm]:
+    """The parts of DSVI in the slots of the loop, as a function of rho_0."""
+
+    def with_eta(eta: float) -> Algorithm:
+        return Algorithm(
+            family=family,
+            estimator=reparameterised,
+            step_rule=_rule(settings, family, eta),
+            stopping=RollingBound.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj),
+            averaging=averaging_of(settings),
+            iterations=settings.iter,
+            grad_samples=settings.grad_samples,
+            elbo_samples=settings.elbo_samples,
+            eval_elbo=settings.eval_elbo,
+            rows=_rows(settings),
+        )
+
+    return with_eta
+
+
+def _rule(settings: Settings, family: FullRank | Diagonal, eta: float) -> Staged:
+    rates = np.full(family.size, RATE_OF_C)
+    rates[: family.dim] = 1.0
+    return Staged(eta, FACTOR, max(1, settings.iter // STAGES), rates, family.diagonal)
+
+
+def _rows(settings: Settings) -> RowChoice:
+    return ALL_ROWS if settings.minibatch is None else Minibatches(settings.minibatch, settings.seed)

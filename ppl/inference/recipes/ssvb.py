@@ -1,0 +1,51 @@
+"""Variational Bayes with stochastic search (Paisley, Blei and Jordan 2012, Algorithm 1)."""
+
+from collections.abc import Callable
+
+from ppl.inference.estimators.stochastic_search import StochasticSearch
+from ppl.inference.families.family import Family
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.optimise import Algorithm
+from ppl.inference.progress import Listener
+from ppl.inference.recipes.climbing import averaging_of, climb
+from ppl.inference.recipes.result import Result, result_of
+from ppl.inference.settings import Settings
+from ppl.inference.steps.robbins_monro import RobbinsMonro
+from ppl.inference.stopping.rolling_bound import RollingBound
+from ppl.inference.streams import streams
+from ppl.inference.target import Array, Target
+
+# The variance that a gradient may have in an entry of params (the paper's epsilon), and most draws to get it.
+VARIANCE = 1.0
+MOST_DRAWS = 1000
+
+
+def ssvb(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+    """A full-rank Gaussian fitted by score-function gradients under the delta-method control variate.
+
+    Each gradient takes as many draws as its variance needs, at least `grad_samples`, and 2 dim + 1 gradients
+    of the target for the Taylor expansion, so this is for few dimensions. `eta` is the first Robbins-Monro
+    step; None searches for it.
+    """
+    family, source = FullRank(target.dim), streams(settings.seed)
+    found = climb(target, settings, family, _parts(settings, family), init, source, progress)
+    return result_of(target, settings, family, found.params, found.path, source.draws)
+
+
+def _parts(settings: Settings, family: Family) -> Callable[[float], Algorithm]:
+    """The parts of stochastic search in the slots of the loop, as a function of the first step."""
+
+    def with_eta(eta: float) -> Algorithm:
+        return Algorithm(
+            family=family,
+            estimator=StochasticSearch(variance=VARIANCE, most=MOST_DRAWS),
+            step_rule=RobbinsMonro(eta),
+            stopping=RollingBound.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj),
+            averaging=averaging_of(settings),
+            iterations=settings.iter,
+            grad_samples=settings.grad_samples,
+            elbo_samples=settings.elbo_samples,
+            eval_elbo=settings.eval_elbo,
+        )
+
+    return with_eta
