@@ -84,6 +84,7 @@ LOOPS = (
     Loop("literals", "for (n in 1:N) target += log_sum_exp({z * x[n], t, x[n]}) + [x[n], 1, z] * v;"),
     Loop("matrix literal", "for (n in 1:N) target += log_determinant([[3, x[n]], [z, 1 + t]]) * z;"),
     Loop("ranges", "for (n in 1:N) target += sum(x[1:n]) * z;", ("a range of indices varies",)),
+    Loop("cdf of containers", "for (n in 1:N) target += log(normal_cdf(v * x[n] | z, t));"),
     Loop("for each", "for (q in x) target += q * z;", ()),
     # Integers and truth values
     Loop("int division", "for (n in 1:N) target += z * (k[n] / 2) + t * (k[n] % 3) + (k[n] %/% 4) * v[1];"),

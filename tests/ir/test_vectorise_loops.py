@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from ir.loop_programs import DATA, HEADER, LOOPS, Loop, U
 from laws.passes import NEEDED, PASSES, SUBSETS, assert_same, lowered, posterior
 
+from ppl.errors import PPLError
 from ppl.ir.passes.vectorise_loops import vectorised
 
 
@@ -22,6 +23,16 @@ def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
     assert len(reasons) == len(loop.left), reasons
     for reason, left in zip(reasons, loop.left, strict=True):
         assert left in reason if left else not reason
+
+
+@pytest.mark.parametrize(
+    "body", ["vector[2] a = v * x[n];", "vector[3] a = v; a = X[n]';", "real a = x[n - 1];"]
+)
+def test_a_wrong_size_or_index_is_refused_in_a_batch_too(body: str) -> None:
+    loop = Loop("", f"for (n in 1:N) {{ {body} target += a; }}")
+    for passes in (NEEDED, *SUBSETS.values()):
+        with pytest.raises(PPLError, match="<string>:21:"):
+            posterior(loop.text, DATA, passes).log_density(U)
 
 
 READS = (

@@ -199,6 +199,8 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     callee = e.callee
     if callee.batch == "leading" and not fits_leading(e, varies):
         callee = replace(callee, batch="none")
+    if callee.reduce == "prod" and any(rank(a.type) for a in e.args):
+        callee = replace(callee, batch="none")  # one product for each entry
     c.fragile |= callee.batch == "none"
     ranks = tuple(rank(a.type) for a in e.args)
     return replace(e, callee=callee, args=args, type=array_of(e.type, 1), lifted=varies, ranks=ranks), True

@@ -211,11 +211,20 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     value = to_batch(c, b, s.value)
     where = path_to(b, owner)
     if where is None:
-        c.out.append(ir.Assign(s.name, value, s.span, declares=True))
+        unchecked = s.declares or rank(s.value.type) == 0
+        c.out.append(ir.Assign(s.name, value, s.span, unchecked, batch_shape(c, b, s.shape)))
     elif shares_entries(b, owner):
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
     else:
         c.out.append(ir.Scatter(s.name, (ir.At(where),), value, (True,), s.span))
+
+
+def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
+    """The declared sizes after the batch axis; () when there are none, or they vary."""
+    lifted = [lift(c, b, size) for size in sizes]
+    if not lifted or any(varies for _, varies in lifted):
+        return ()
+    return (helper(batching.batch_size, (b.index,), INT), *(size for size, _ in lifted))
 
 
 def shares_entries(b: Batch, owner: Batch) -> bool:
