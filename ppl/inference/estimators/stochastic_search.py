@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.errors import InferenceError
 from ppl.inference.draws import Draws, draws_with_density
 from ppl.inference.estimators.control_variates import ControlVariate, Quadratic, taylor
 from ppl.inference.estimators.estimate import Estimate
@@ -35,13 +36,18 @@ class Pilot(NamedTuple):
 def pilot_of(plain: Array, controls: Array) -> Pilot:
     """Scales that leave the least noise in plain (n, size) - scales @ controls (k, n, size).
 
-    With one control that is Paisley's section 4.2: one scale for all params, from sums over them.
+    With one control that is Paisley's section 4.2: one scale for all params, from sums over them. Raises
+    InferenceError when the terms are so large that their squares overflow.
     """
-    f, g = (terms - terms.mean(axis=-2, keepdims=True) for terms in (plain, controls))
-    f, g = f.reshape(-1), g.reshape(len(g), -1)
-    scales = np.linalg.lstsq(g @ g.T, g @ f, rcond=None)[0]
-    entries = f.size - plain.shape[1]
-    return Pilot(scales, float(((f - scales @ g) ** 2).sum() / entries), float((f**2).sum() / entries))
+    terms = np.concatenate([controls, plain[None]])
+    centred = (terms - terms.mean(axis=1, keepdims=True)).reshape(len(terms), -1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        gram = centred @ centred.T
+    if not np.isfinite(gram).all():
+        raise InferenceError("the log density at draws from q is too large for a score-function gradient")
+    scales = np.linalg.lstsq(gram[:-1, :-1], gram[:-1, -1], rcond=None)[0]
+    left, entries = centred[-1] - scales @ centred[:-1], plain.size - plain.shape[1]
+    return Pilot(scales, float(left @ left) / entries, float(gram[-1, -1]) / entries)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ import pytest
 from regressions import PAISLEY, regression, simulated
 from toy_targets import params_of
 
+from ppl.errors import InferenceError
 from ppl.inference.estimators.control_variates import JaakkolaJordan, taylor
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.estimators.stochastic_search import StochasticSearch, pilot_of
@@ -54,7 +55,13 @@ def test_one_control_has_paisleys_scale():
 
 def test_a_control_without_variance_is_left_out():
     pilot = pilot_of(np.random.default_rng(2).normal(size=(50, 2)), np.zeros((1, 50, 2)))
-    assert pilot.scales == 0 and pilot.noise == pilot.plain_noise > 0
+    assert pilot.scales == 0 and pilot.noise == pytest.approx(pilot.plain_noise)
+
+
+def test_terms_that_overflow_are_an_error_and_not_a_crash():
+    huge = np.geomspace(1, 1e200, 100).reshape(50, 2)
+    with pytest.raises(InferenceError, match="too large"):
+        pilot_of(huge, np.ones((1, 50, 2)))
 
 
 def test_the_number_of_draws_brings_the_variance_asked_for():
