@@ -46,7 +46,7 @@ class Job:
         return streams(self.seed)
 
     def init(self, number: int = 1) -> Any:
-        """The start asked for: a radius, or a file; `init.json` stands for `init_1.json` where that is there."""
+        """The start asked for: a radius, or a file, `init_1.json` for chain 1 where that is there."""
         given = self["init"]
         try:
             return float(given)

@@ -1,14 +1,16 @@
 """`profile("name") { ... }` timed, and the file that CmdStan writes of it (CmdStan Guide, "Profiling")."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 from ppl.arrays import AUTOGRAD, Namespace
+from ppl.backend.emit import emit
 from ppl.backend.library import Wrap
-from ppl.backend.load import Module
+from ppl.backend.load import Module, compile_text, load
 from ppl.model import Model
 from ppl.results.files import write_whole
 
@@ -34,16 +36,27 @@ class Profiled(Model):
     timings: dict[str, Timing] = field(default_factory=dict)
 
     def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
+        return super().module(xp, wrap, **{"profile": self._clock(xp is AUTOGRAD), **replaced})
+
+    @cached_property
+    def unnormalised(self) -> Module:
+        emitted = emit(self.program, propto=True)
+        code = compile_text(emitted, self.source.name)
+        return load(emitted, code, AUTOGRAD, self.softplus, profile=self._clock(autodiff=True))
+
+    def _clock(self, autodiff: bool) -> Callable[[str], AbstractContextManager[None]]:
+        """What takes the place of `profile` in emitted code."""
+
         @contextmanager
         def profile(name: str) -> Iterator[None]:
             timing = self.timings.setdefault(name, Timing())
             began = perf_counter()
             yield
             timing.seconds += perf_counter() - began
-            timing.autodiff_calls += xp is AUTOGRAD
-            timing.plain_calls += xp is not AUTOGRAD
+            timing.autodiff_calls += autodiff
+            timing.plain_calls += not autodiff
 
-        return super().module(xp, wrap, **{"profile": profile, **replaced})
+        return profile
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Where a run starts, from what the user said."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.results.columns import Floats, variable_of
+from ppl.results.columns import Floats, unflatten
 from ppl.results.posterior import Posterior
 
 
 def start_for(posterior: Posterior, init: Any) -> float | Floats:
     """A radius as it is; constrained values, or the JSON file that holds them, as a point of R^dim.
 
+    Parameters that are not named stay open, nan, and are drawn when the run starts (inference.start), as in
+    CmdStan; names of other variables are ignored.
+
     Raises:
-        DataError: the file is no JSON object, or a value does not fit its parameter.
+        DataError: the file is no JSON object, names no parameter, or a value does not fit its parameter.
     """
     match init:
         case str() | Path():
@@ -28,11 +32,23 @@ def start_for(posterior: Posterior, init: Any) -> float | Floats:
 
 
 def _unconstrained(posterior: Posterior, values: Mapping[str, Any]) -> Floats:
-    u = posterior.param_unconstrain(values)
-    if not np.isfinite(u).all():
-        name = variable_of(posterior.param_unc_names()[int(np.argmin(np.isfinite(u)))])
-        raise DataError(f"the initial value of {name} is outside its constraint or on its boundary", name)
-    return u
+    declared = posterior.declared(include_tp=False, include_gq=False)
+    open_ = {v.name for v in declared} - set(values)
+    if declared and len(open_) == len(declared):
+        names = ", ".join(v.name for v in declared)
+        raise DataError(f"the initial values name no parameter of the program; it has {names}")
+    u = posterior.param_unconstrain(_completed(posterior, values) if open_ else values)
+    owners = np.array([re.split("[.:]", name)[0] for name in posterior.param_unc_names()])
+    for name, value in zip(owners, u, strict=True):
+        if name not in open_ and not np.isfinite(value):
+            raise DataError(f"the initial value of {name} is outside its constraint or on its boundary", name)
+    return np.where(np.isin(owners, list(open_)), np.nan, u)
+
+
+def _completed(posterior: Posterior, values: Mapping[str, Any]) -> dict[str, Any]:
+    """`values`, and for the other parameters those at the origin of R^dim, on which bounds may depend."""
+    origin = posterior.param_constrain(np.zeros(posterior.param_unc_num()))
+    return {**unflatten(posterior.declared(include_tp=False, include_gq=False), origin), **values}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -206,8 +206,8 @@ def test_an_internal_error_says_that_it_is_one(tmp_path, monkeypatch, capsys):
     def broken(*arguments, **settings):
         raise AssertionError("a pass lost a node")
 
-    monkeypatch.setattr("ppl.compile.compile_model", broken)
+    monkeypatch.setattr("ppl.compile.show_stage", broken)
     with pytest.raises(SystemExit) as exit:
-        main(["check", str(tmp_path / "toy.model")])
+        main(["show", str(tmp_path / "toy.model")])
     assert exit.value.code == 70
     assert "internal error" in (err := capsys.readouterr().err) and "a pass lost a node" in err

@@ -1,13 +1,16 @@
 """Two programs built as executables, and the data of one of them."""
 
+import io
 import json
-import subprocess
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from ppl.cmdstan.build import build
+from ppl.cmdstan.main import main
 
 BERNOULLI = """\
 data {
@@ -44,19 +47,25 @@ model {
 DATA = {"N": 10, "y": [0, 1, 0, 0, 0, 0, 0, 0, 0, 1]}
 
 
+class Said(NamedTuple):
+    stdout: str
+    stderr: str
+
+
 @dataclass(frozen=True)
 class Executable:
-    """A built program, run in a folder of its own."""
+    """A built program, run in a folder of its own; in this process, which has everything imported."""
 
     path: Path
     folder: Path
 
-    def __call__(self, words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [str(self.path), *words.split()], cwd=self.folder, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == status, done.stdout + done.stderr
-        return done
+    def __call__(self, words: str, status: int = 0) -> Said:
+        out, err = io.StringIO(), io.StringIO()
+        with chdir(self.folder), redirect_stdout(out), redirect_stderr(err):
+            source = self.path.with_suffix(".stan")
+            found = main(self.path.name, source, [str(self.path), *words.split()])
+        assert found == status, out.getvalue() + err.getvalue()
+        return Said(out.getvalue(), err.getvalue())
 
     def read(self, name: str = "output.csv") -> str:
         return (self.folder / name).read_text()

@@ -1,9 +1,13 @@
-"""The executable run as a process: its exit status, its words, its files."""
+"""The executable: its exit status, its words, its files."""
 
 import json
+import subprocess
+from functools import partial
 
 import numpy as np
 import pytest
+
+from ppl.cmdstan.build import build
 
 HEAD = """\
 # stan_version_major = 2
@@ -180,6 +184,15 @@ def test_tuples_and_matrices_are_named_as_in_stan(shapes):
 
 
 def test_a_run_may_begin_at_a_file_that_names_some_parameters(shapes):
+    (shapes.folder / "init.json").write_text('{"M": [[1, 2], [3, 4]]}')
+    shapes("optimize iter=1 save_iterations=1 init=init.json random seed=1")
+    header, table = rows(shapes.read())
+    first = dict(zip(header, table[0], strict=True))
+    assert [first[name] for name in ("M.1.1", "M.2.1", "M.1.2")] == [1, 3, 2]
+    assert 0 < abs(first["mu"]) < 2 and 0 < abs(np.log(first["t:1"])) < 2 and first["t:2.1"] != first["t:2.2"]
+
+
+def test_given_tuples_are_kept(shapes):
     (shapes.folder / "init.json").write_text('{"mu": 2.5, "t": {"1": 0.5, "2": [1, 2]}}')
     shapes("optimize iter=1 save_iterations=1 init=init.json random seed=1")
     header, table = rows(shapes.read())
@@ -202,9 +215,13 @@ def test_bad_data_names_the_variable(bernoulli):
     assert bernoulli("optimize data file=none.json", status=1).stderr.startswith(("Exception", "Error"))
 
 
-def test_it_runs_without_its_source(bernoulli, tmp_path):
-    moved = tmp_path / "moved"
-    moved.write_text(bernoulli.path.read_text().replace("SOURCE = Path(", "SOURCE = Path('nowhere') / Path("))
-    moved.write_text(moved.read_text().replace(str(bernoulli.path) + ".stan", "gone.stan"))
-    moved.chmod(0o755)
-    type(bernoulli)(moved, tmp_path)("optimize data file=data.json")
+def test_the_script_runs_by_itself_with_its_source_gone(bernoulli, tmp_path):
+    source, target = tmp_path / "gone.stan", tmp_path / "script"
+    source.write_text(bernoulli.path.with_suffix(".stan").read_text() + '// "quoted" \\n """\n')
+    build(source, source.read_text(), target)
+    source.unlink()
+    run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run([target, "optimize", "data", "file=data.json"]).returncode == 0
+    assert "# model = script_model" in (tmp_path / "output.csv").read_text()
+    refused = run([target, "optimise"])
+    assert refused.returncode == 1 and refused.stderr.startswith("optimise is either mistyped or misplaced.")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ppl.errors import InferenceError
+from ppl.names import Sized
 from ppl.source import SourceText
 
 CENTRE, SCALE = np.array([1.0, -0.5]), np.array([0.5, 2.0])
@@ -48,6 +49,9 @@ class Toy:
 
     def param_names(self, include_tp=False, include_gq=False):
         return ("mu", "tau") + ("theta.1", "theta.2") * include_tp + ("y_rep",) * include_gq
+
+    def declared(self, include_tp=False, include_gq=False):
+        return [Sized("mu", (), ()), Sized("tau", (), ())]
 
     def log_density(self, u, propto=False, jacobian=True):
         return self.log_density_gradient(u)[0]

@@ -77,5 +77,5 @@ def test_initial_values_outside_their_constraint_are_refused():
     posterior = ppl.compile_model("parameters { real<lower=0> x; } model { x ~ exponential(1); }").condition(
         {}
     )
-    with pytest.raises(ppl.DataError, match="initial value of x"):
+    with pytest.raises(ppl.DataError, match="x"):
         variational(posterior, init={"x": -1.0})

@@ -51,7 +51,8 @@ def test_another_seed_another_answer(toy, fit):
 
 
 def test_csv_reads_back_exactly(fit, tmp_path):
-    fit.save_csv(tmp_path / "o.csv", data_file="d.json")
+    fit.save_csv(tmp_path / "o.csv", {"data.file": "d.json"})
+    assert "#   file = d.json\n" in (tmp_path / "o.csv").read_text()
     frame = pd.read_csv(tmp_path / "o.csv", comment="#")
     assert list(frame.columns) == ["lp__", "log_p__", "log_g__", *fit.column_names]
     assert np.array_equal(frame[list(fit.column_names)].to_numpy(), np.vstack([fit.at_mean(), fit.draws()]))

@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from ppl.results.config import Config
+from ppl.results.given import given_of, settings_of
 from ppl.results.settings import Settings
-from ppl.results.stan_csv import RunInfo, cell, config_lines, csv_lines, diagnostic_lines
+from ppl.results.stan_csv import cell, csv_lines, diagnostic_lines
 
 GOLDEN = """\
 # stan_version_major = 2
@@ -21,7 +23,7 @@ GOLDEN = """\
 #     elbo_samples = 100 (Default)
 #     eta = 1 (Default)
 #     adapt
-#       engaged = 1 (Default)
+#       engaged = true (Default)
 #       iter = 50 (Default)
 #     tol_rel_obj = 0.01 (Default)
 #     eval_elbo = 100 (Default)
@@ -36,9 +38,19 @@ GOLDEN = """\
 #   file = output.csv (Default)
 #   diagnostic_file =  (Default)
 #   refresh = 100 (Default)
-# average = 0 (Default)
-# positive_transform = log (Default)
-# ppl_version = 0.1.0
+#   sig_figs = -1 (Default)
+#   profile_file = profile.csv (Default)
+#   save_cmdstan_config = false (Default)
+# num_threads = 1 (Default)
+# ppl
+#   start = random
+#   average = true (Default)
+#   polish = true (Default)
+#   rank = 0 (Default)
+#   positive_transform = log (Default)
+#   format = variational (Default)
+# stanc_version = ppl 0.1.0
+# stancflags = 
 lp__,log_p__,log_g__,mu,L.1.1,L.2.1
 # Stepsize adaptation complete.
 # eta = 0.1
@@ -47,15 +59,18 @@ lp__,log_p__,log_g__,mu,L.1.1,L.2.1
 0,-inf,-2,-3,inf,0.1
 """
 
-INFO = RunInfo(model="toy_model", program_version="0.1.0", data_file="toy.data.json")
-SETTINGS = Settings(algorithm="fullrank", iter=500, draws=2, seed=7)
+SETTINGS = Settings(algorithm="fullrank", iter=500, draws=2, seed=7, start="random")
+
+
+def config_of(settings, eta=0.1):
+    return Config("toy_model", {**given_of(settings, eta), "data.file": "toy.data.json"})
 
 
 def toy_text():
     rows = np.array([[0.25, 1e-300, np.nan], [-3, np.inf, 0.1]])
     columns = ["mu", "L.1.1", "L.2.1"]
     mean, log_p, log_g = np.array([0.5, 1, 2]), np.array([-1.25, -np.inf]), np.array([-0.5, -2])
-    return "".join(csv_lines(config_lines(SETTINGS, 0.1, INFO), columns, 0.1, mean, log_p, log_g, rows))
+    return "".join(csv_lines(config_of(SETTINGS), columns, 0.1, mean, log_p, log_g, rows))
 
 
 def test_golden_text():
@@ -76,15 +91,23 @@ def test_cells_read_back_to_the_same_double(value):
 
 def test_a_given_eta_switches_the_search_off_but_keeps_the_eta_lines():
     settings = Settings(eta=0.25)
-    text = "".join(
-        csv_lines(config_lines(settings, 0.25, INFO), [], 0.25, *[np.zeros(0)] * 3, np.zeros((0, 0)))
-    )
-    assert "#     eta = 0.25\n" in text and "#       engaged = 0\n" in text
+    text = "".join(csv_lines(config_of(settings, 0.25), [], 0.25, *[np.zeros(0)] * 3, np.zeros((0, 0))))
+    assert "#     eta = 0.25\n" in text and "#       engaged = false\n" in text
     assert "# Stepsize adaptation complete.\n# eta = 0.25\n0,0,0\n" in text
 
 
 def test_diagnostic_file():
-    lines = list(
-        diagnostic_lines(config_lines(SETTINGS, 0.1, INFO), [(100, 0.01234, -31.5), (200, 0.5, -np.inf)])
-    )
+    lines = list(diagnostic_lines(config_of(SETTINGS), [(100, 0.01234, -31.5), (200, 0.5, -np.inf)]))
     assert lines[-3:] == ["iter,time_in_seconds,ELBO\n", "100,0.012,-31.5\n", "200,0.500,-inf\n"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        SETTINGS,
+        Settings(),
+        Settings(eta=0.25, init=0.5, rank=3, algorithm="lowrank", average=False, polish=False),
+    ],
+)
+def test_settings_survive_the_way_to_arguments_and_back(settings):
+    assert Settings(**settings_of(given_of(settings, settings.eta or 0.1))) == settings
