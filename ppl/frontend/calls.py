@@ -1,6 +1,7 @@
 """Calls: which function is meant, by its name, its arguments and the place it is called from."""
 
 from collections.abc import Sequence
+from functools import cache
 
 from ppl.errors import ModelError
 from ppl.frontend import ast, messages
@@ -14,6 +15,7 @@ from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.signatures import (
     Callee,
+    Match,
     Pattern,
     choose,
     distribution,
@@ -94,15 +96,19 @@ def find_overload(c: Check, name: str, args: Sequence[Type]) -> Called | None:
     user = best_user_function(c.scope.functions.get(normalised(name), []), args)
     if user is not None and list(user.args) == list(args):
         return UserMatch(user, user.returns)
+    return library_overload(name, tuple(args)) or (UserMatch(user, user.returns) if user else None)
+
+
+@cache
+def library_overload(name: str, args: tuple[Type, ...]) -> Match | None:
+    """The overload of the standard library that is meant."""
     callee = library().get(name)
-    found = choose(callee, args) if callee else None
-    return found or (UserMatch(user, user.returns) if user else None)
+    return choose(callee, args) if callee else None
 
 
 def choose_exact(name: str, args: Sequence[Type]) -> bool:
     """Whether the library already has this very signature."""
-    callee = library().get(name)
-    found = choose(callee, args) if callee else None
+    found = library_overload(name, tuple(args))
     return found is not None and not any(
         is_promotion(p, a) for p, a in zip(parse_signature(found.overload.signature).args, args, strict=True)
     )
@@ -227,7 +233,11 @@ def check_operator(c: Check, e: ast.Expr, op: str, operands: Sequence[Type]) -> 
 
 
 def operator(op: str, operands: Sequence[Type]) -> Called | None:
-    name = f"unary {op}" if len(operands) == 1 and op != "'" else op
+    return chosen_operator(f"unary {op}" if len(operands) == 1 and op != "'" else op, tuple(operands))
+
+
+@cache
+def chosen_operator(name: str, operands: tuple[Type, ...]) -> Match | None:
     record = OPERATORS[name]
     return choose(Callee(record.name, "function", record, record.overloads), operands)
 
