@@ -6,16 +6,20 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from ppl.cli.commands.build import build
 from ppl.cli.commands.check import check
 from ppl.cli.commands.diagnose import diagnose
+from ppl.cli.commands.explain import explain
+from ppl.cli.commands.format import format
 from ppl.cli.commands.generate import generate
 from ppl.cli.commands.log_prob import log_prob
+from ppl.cli.commands.plot import plot
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
 from ppl.errors import InferenceError, ModelError, PPLError
 
-COMMANDS = (variational, summary, generate, log_prob, diagnose, check, show)
+COMMANDS = (variational, build, summary, plot, generate, log_prob, diagnose, check, format, explain, show)
 
 REFUSED, FAILED, INTERNAL = 1, 3, 70
 

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,12 +15,12 @@ RATIOS = (("log_p__", "log_g__"), ("log_p__", "log_q__"), ("lp__", "lp_approx__"
 """Pairs of columns, log target and log approximation: of variational, of laplace, of pathfinder."""
 
 NAME = re.compile(r"[A-Za-z]\w*([.:]\w+)*")
-ENTRY = re.compile(r"#\s*([\w.]+) = (.*?)(?: \(Default\))?\s*$")
+ENTRY = re.compile(r"#( *)(\w+)(?: =(?: (.*?))?(?: \(Default\))?)?\s*$")
 
 
 @dataclass(frozen=True, eq=False)
 class DrawsFile:
-    """A file of draws: `config` are its comments' entries, `columns` name `draws` (draws, columns).
+    """A file of draws: `columns` name `draws` (draws, columns), `config` has its comments (read_config).
 
     `internal` has the columns whose names end in two underscores, `mean` (columns,) the row with which
     CmdStan's method variational begins its draws.
@@ -61,14 +61,24 @@ def read_draws(path: str | Path) -> DrawsFile:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
         raise DataError(f"{path} is no text file; expected a CSV file of draws.") from None
-    found = (ENTRY.match(line) for line in lines)
-    config = {entry[1]: entry[2] for entry in found if entry}
+    config = read_config(line for line in lines if line.startswith("#"))
     header, *cells = [*csv.reader(line for line in lines if line.strip() and line[0] != "#")] or [[]]
     if not header or not all(map(NAME.fullmatch, header)):
         raise DataError(f"{path} has no header of column names; expected a CSV file of draws.")
     rows = _numbers(path, header, cells)
     mean = rows[0] if config.get("method") == "variational" and len(rows) else None
     return _split(path, config, header, rows if mean is None else rows[1:], mean)
+
+
+def read_config(comments: Iterable[str]) -> dict[str, str]:
+    """The tree of comment lines as dotted names: "data.file", "method", "method.variational.iter"."""
+    config: dict[str, str] = {}
+    path: list[str] = []
+    for found in filter(None, map(ENTRY.match, comments)):
+        path = [*path[: max(0, len(found[1]) - 1) // 2], found[2]]
+        if found[3] is not None:
+            config[".".join(path)] = found[3]
+    return config
 
 
 def read_all(paths: Sequence[str | Path]) -> tuple[DrawsFile, ...]:

@@ -94,11 +94,13 @@ def as_table(lines: Sequence[Line], names: Sequence[str], digits: int) -> Table:
     for heading in names:
         table.add_column(heading, justify="right", no_wrap=True)
     for line in lines:
-        table.add_row(line.name, *(_cell(*pair, digits) for pair in zip(names, line.figures, strict=True)))
+        figures = zip(names, line.figures, strict=True)
+        table.add_row(line.name, *(figure_text(name, value, digits) for name, value in figures))
     return table
 
 
-def _cell(heading: str, value: float, digits: int) -> str:
+def figure_text(heading: str, value: float, digits: int = 3) -> str:
+    """A figure as the table shows it."""
     if heading in DECIMALS and math.isfinite(value):
         return f"{value:.{DECIMALS[heading]}f}"
     return short(value, digits)

@@ -41,7 +41,7 @@ def fitted(run):
     return run
 
 
-COMMANDS = ["summary", "generate", "log-prob", "diagnose"]
+COMMANDS = ["summary", "plot", "generate", "log-prob", "diagnose", "format"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -92,3 +92,31 @@ def test_diagnose_agrees_and_disagrees(run, tmp_path):
 def test_a_file_that_holds_no_draws_is_refused(run):
     status, _, err = run("summary", "toy.json")
     assert status == 1 and "toy.json" in err
+
+
+def test_plot_writes_pictures_and_says_what_is_missing(fitted, tmp_path):
+    pytest.importorskip("matplotlib")
+    status, out, _ = fitted("plot", "1.csv", "-o", "toy.svg", "--variables", "mu")
+    assert status == 0 and "Wrote toy-marginals.svg." in out
+    assert "No picture elbo: it needs --trace FILE" in out
+    status, out, _ = fitted("plot", "1.csv", "2.csv", "--kind", "covariance", "-o", "one.png")
+    assert status == 0 and out == "Wrote one.png.\n"
+    status, out, _ = fitted("plot", "1.csv", "--report", "r.html", "--model", "toy.model")
+    assert status == 0 and "real mu;" in (tmp_path / "r.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("-o", "a.pdf"), ("--variables", "nu"), ("--trace", "toy.json")]
+)
+def test_plot_refuses_what_it_cannot_use(fitted, option, value):
+    pytest.importorskip("matplotlib")
+    status, _, err = fitted("plot", "1.csv", option, value)
+    assert status in (1, 2) and value in err
+
+
+def test_format_prints_checks_and_writes(run, tmp_path):
+    tidy = run("format", "toy.model")[1]
+    assert tidy.startswith("data {\n  int<lower=0> N;\n  vector[N] y;\n}\nparameters {\n")
+    assert run("format", "toy.model", "--check")[0] == 1
+    assert run("format", "toy.model", "--write")[0] == 0
+    assert (tmp_path / "toy.model").read_text() == tidy and run("format", "toy.model", "--check")[0] == 0

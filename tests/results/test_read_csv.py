@@ -32,7 +32,8 @@ def test_what_a_fit_wrote_is_read_back(toy, tmp_path):
     assert file.columns == fit.column_names and file.method == "variational"
     assert np.array_equal(file.draws, fit.draws()) and np.array_equal(file.mean, fit.at_mean())
     assert np.array_equal(file.log_ratios, fit.result.log_p - fit.result.log_g)
-    assert file.config["output_samples"] == "50"
+    assert file.config["method.variational.output_samples"] == "50"
+    assert file.config["output.file"].endswith("toy.csv")
 
 
 def test_a_sampler_s_file_has_no_mean_row_and_no_ratios(write):

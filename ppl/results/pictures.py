@@ -1,0 +1,215 @@
+"""Which pictures can be drawn of what is at hand: a table of kinds, read by `ppl plot` and the report."""
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ppl.errors import DataError
+from ppl.inference.outcome import Ending
+from ppl.results import plots
+from ppl.results.columns import Floats, reshape, variable_of, variables
+from ppl.results.plots import Draws
+from ppl.results.read_csv import DrawsFile
+from ppl.results.stansummary import worst_khats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_MARGINALS, MOST_CORRELATED = 24, 60
+WORST_WIDE, WORST_NARROW = 4, 3
+OBSERVED, REPLICATED = "y", "y_rep"
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The ELBO's course, `points` (evaluations, 2: iteration, nats), and in a word how it ended."""
+
+    points: Floats
+    ending: str = "stopped"
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What pictures are made of: the first file's draws stand for the fit; the rest may be missing.
+
+    `names` are the columns to draw, the parameters where they are known.
+    """
+
+    files: tuple[DrawsFile, ...]
+    names: tuple[str, ...]
+    trace: Trace | None = None
+    reference: DrawsFile | None = None
+    y: Floats | None = None
+
+    @property
+    def draws(self) -> Draws:
+        """All runs' draws of the chosen columns."""
+        columns = self.files[0].columns
+        rows = np.concatenate([file.draws for file in self.files])
+        return Draws(self.names, rows[:, [columns.index(name) for name in self.names]])
+
+
+# --- Kinds ---------------------------------------------------------------------------------------
+
+
+def elbo(material: Material, wide: bool) -> "Figure | None":
+    trace = material.trace
+    return plots.elbo(trace.points, trace.ending, wide) if trace and len(trace.points) else None
+
+
+def marginals(material: Material, wide: bool) -> "Figure":
+    other = material.reference
+    reference = Draws(other.columns, other.draws) if other else None
+    return plots.marginals(material.draws.first(MOST_MARGINALS), reference, wide)
+
+
+def pairs(material: Material, wide: bool) -> "Figure | None":
+    """The columns with the worst k-hat, or the first ones where there is no k-hat."""
+    names, labels = worst(material, WORST_WIDE if wide else WORST_NARROW)
+    if len(names) < 2:
+        return None
+    draws = material.draws
+    chosen = Draws(tuple(names), draws.rows[:, [draws.columns.index(name) for name in names]])
+    found = [ratios for file in material.files if (ratios := file.log_ratios) is not None]
+    together = np.concatenate(found) if len(found) == len(material.files) else None
+    return plots.pairs(chosen, labels, together, wide)
+
+
+def worst(material: Material, most: int) -> tuple[list[str], list[str]]:
+    """Names by falling k-hat, and what to write over them; columns that never vary are left out."""
+    khats = worst_khats(material.files)
+    draws = material.draws
+    names = [name for name in material.names if varies(draws.column(name))]
+    if not len(khats):
+        return names[:most], names[:most]
+    of = dict(zip(material.files[0].columns, np.nan_to_num(khats, nan=np.inf), strict=True))
+    ordered = sorted(names, key=lambda name: -of[name])[:most]
+    return ordered, [f"{name}\nk-hat {of[name]:.2f}" for name in ordered]
+
+
+def varies(values: Floats) -> bool:
+    return len(values) > 0 and bool(np.ptp(values) > 0)
+
+
+def covariance(material: Material, wide: bool) -> "Figure | None":
+    draws = material.draws.first(MOST_CORRELATED)
+    return plots.covariance(draws, wide) if len(draws.columns) > 1 else None
+
+
+def predictive(material: Material, wide: bool) -> "Figure | None":
+    file = material.files[0]
+    if material.y is None or REPLICATED not in variables(file.columns):
+        return None
+    y_rep = reshape(file.draws, file.columns, REPLICATED).reshape(len(file.draws), -1)
+    y = material.y.ravel()
+    return plots.predictive(y, y_rep, wide) if y.size == y_rep.shape[1] else None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A picture: how it is drawn (None where its material is missing), and how it is to be read."""
+
+    draw: Callable[[Material, bool], "Figure | None"]
+    title: str
+    reading: str
+    needs: str
+
+
+KINDS: Mapping[str, Kind] = {
+    "elbo": Kind(
+        elbo,
+        "ELBO",
+        "A run that was stopped while this still rose wants more iterations. Triangles are early values "
+        "below the picture.",
+        "--trace FILE, the file of --diagnostic-file or a saved fit",
+    ),
+    "marginals": Kind(
+        marginals,
+        "Marginal densities",
+        "What the fit says of each column alone; the reference, where there is one, in red.",
+        "draws",
+    ),
+    "pairs": Kind(
+        pairs,
+        "Pairs with the worst k-hat",
+        "The darker a draw, the more the approximation is too low there: where dark draws gather, it misses "
+        "mass.",
+        "two columns that vary",
+    ),
+    "covariance": Kind(
+        covariance,
+        "Covariance",
+        "Mean-field sees no correlation on the unconstrained scale: blocks of colour there come from "
+        "transformations alone.",
+        "two columns",
+    ),
+    "predictive": Kind(
+        predictive,
+        "Posterior predictive",
+        "Data that fall outside of what the model would produce again are what it does not explain.",
+        "y_rep among the generated quantities and y among the data (--data FILE)",
+    ),
+}
+
+
+# --- Reading -------------------------------------------------------------------------------------
+
+
+def read_trace(path: Path) -> Trace:
+    """The ELBO's course from a diagnostic file (CSV), or from what `Fit.save` wrote (JSON).
+
+    Raises:
+        DataError: the file holds no such thing.
+    """
+    text = path.read_text(encoding="utf-8")
+    try:
+        return _saved_trace(json.loads(text)) if path.suffix == ".json" else _diagnostic_trace(text)
+    except (KeyError, TypeError, ValueError):
+        raise DataError(
+            f"{path} holds no ELBO trace; expected what --diagnostic-file wrote (iter,time_in_seconds,ELBO) "
+            "or a saved fit (JSON)."
+        ) from None
+
+
+def _saved_trace(record: Mapping[str, Any]) -> Trace:
+    points = [(float(point[0]), float(point[2])) for point in record["trace"]]
+    return Trace(_finite(points), Ending(record["outcome"]["ending"]).value)
+
+
+def _diagnostic_trace(text: str) -> Trace:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return Trace(_finite([(float(row["iter"]), float(row["ELBO"])) for row in csv.DictReader(lines)]))
+
+
+def _finite(points: Sequence[tuple[float, float]]) -> Floats:
+    array: Floats = np.array(points, dtype=float).reshape(-1, 2)
+    finite: Floats = array[np.isfinite(array).all(axis=1)]
+    return finite
+
+
+def as_numbers(value: Any) -> Floats | None:
+    """Data as an array; None for what is no array of numbers."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None
+
+
+def chosen(columns: Sequence[str], wanted: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the `wanted` variables, else the `usual` ones that are there.
+
+    Raises:
+        DataError: a wanted variable has no column; the message lists the variables there are.
+    """
+    there = variables(columns)
+    for name in wanted:
+        if name not in there and name not in columns:
+            raise DataError(f"no variable {name} among the draws; there are {', '.join(there)}.", name)
+    if wanted:
+        return tuple(name for name in columns if variable_of(name) in wanted or name in wanted)
+    return tuple(name for name in columns if name in {*usual}) or tuple(columns)

@@ -1,0 +1,84 @@
+"""The paragraph that says what files of draws are worth, and what to try next."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ppl.inference.psis import khat_threshold, psis
+from ppl.results.columns import Floats
+from ppl.results.convergence import rhat
+from ppl.results.read_csv import DrawsFile
+from ppl.results.stansummary import worst_khats
+
+USELESS, APART = 1.0, 1.05
+NAMED = 3
+
+
+def reading(files: Sequence[DrawsFile], names: Sequence[str]) -> str:
+    """What k-hat, and R-hat over several runs, say of the columns `names`.
+
+    Bounds of k-hat: Vehtari et al. (2024), section 3.2; of R-hat over runs: Vehtari et al. (2021), with the
+    room that independent approximations need.
+    """
+    return " ".join([*quality(files), *columns(files, names), *agreement(files, names)])
+
+
+def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
+    """A sentence on the importance ratios of the worst run."""
+    found = [ratios[np.isfinite(ratios)] for file in files if (ratios := file.log_ratios) is not None]
+    if not found:
+        yield "These files have no log densities of the approximation, so nothing tells how close it came."
+        return
+    worst = max((psis(ratios) for ratios in found if len(ratios)), key=lambda p: p.khat)
+    draws = len(worst.log_weights)
+    threshold = khat_threshold(draws)
+    if worst.khat < threshold:
+        yield (
+            f"The approximation is close to the posterior: k-hat {worst.khat:.2f} is below "
+            f"{threshold:.2f}, and its {draws} draws are worth {worst.ess:.0f} of the posterior's own."
+        )
+    elif worst.khat < USELESS:
+        yield (
+            f"The approximation misses part of the posterior: k-hat {worst.khat:.2f} is above "
+            f"{threshold:.2f}. Means may serve, spreads and tails may not; try --algorithm fullrank."
+        )
+    else:
+        yield (
+            f"Do not trust these draws: k-hat {worst.khat:.2f} says that the approximation misses much of "
+            "the posterior. Try --algorithm fullrank, or another parametrisation of the program."
+        )
+
+
+def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
+    """A sentence on the columns whose means are the least sure."""
+    khats = dict(zip(files[0].columns, worst_khats(files), strict=False))
+    threshold = khat_threshold(len(files[0].draws))
+    ordered = sorted(names, key=lambda name: -khats.get(name, 0.0))
+    bad = [name for name in ordered if khats.get(name, 0.0) > threshold]
+    if bad:
+        yield f"The least sure means: {shown([f'{name} ({khats[name]:.2f})' for name in bad])}."
+
+
+def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
+    """A sentence on what the runs do not agree on."""
+    if len(files) < 2:
+        return
+    shortest = min(len(file.draws) for file in files)
+    together = np.stack([file.draws[:shortest] for file in files])
+    found = {name: _rhat(together, files[0].columns.index(name)) for name in names}
+    apart = sorted((name for name in names if found[name] > APART), key=lambda name: -found[name])
+    if apart:
+        listed = shown([f"{name} ({found[name]:.2f})" for name in apart])
+        yield f"The {len(files)} runs do not agree: R-hat is above {APART:g} for {listed}."
+    else:
+        yield f"The {len(files)} runs agree: no R-hat is above {APART:g}."
+
+
+def _rhat(together: Floats, k: int) -> float:
+    return float(np.nan_to_num(rhat(together[:, :, k])))
+
+
+def shown(items: Sequence[str]) -> str:
+    """The first few of a list, and how many more there are."""
+    rest = len(items) - NAMED
+    return ", ".join(items[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,203 @@
+"""Pictures and the report: what is in them, not how they look."""
+
+import base64
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from ppl.errors import DataError
+from ppl.results.density import density, is_discrete, masses
+from ppl.results.fit import variational
+from ppl.results.pictures import KINDS, Material, Trace, chosen, read_trace, worst
+from ppl.results.read_csv import read_all
+from ppl.results.reading import reading
+from ppl.results.report import Program, report
+
+pytest.importorskip("matplotlib")
+from ppl.results.plots import Draws, labelled, save, svg
+
+
+@pytest.fixture
+def files(toy, tmp_path):
+    """Two runs, whose theta passes for replicated data."""
+    folder = tmp_path
+    for seed in (1, 2):
+        variational(toy, seed=seed, draws=200).save_csv(folder / f"{seed}.csv")
+        text = (folder / f"{seed}.csv").read_text().replace("theta.1,theta.2,y_rep", "y_rep.1,y_rep.2,z")
+        (folder / f"{seed}.csv").write_text(text)
+    return read_all([folder / "1.csv", folder / "2.csv"])
+
+
+@pytest.fixture
+def material(files):
+    trace = Trace(np.array([[100.0, -90.0], [200.0, -35.0], [300.0, -34.0], [400.0, -34.1]]), "converged")
+    return Material(files, files[0].columns, trace, reference=files[1], y=np.array([0.5, 1.0]))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("wide", [True, False])
+def test_every_picture_is_svg_of_its_width_and_the_same_each_time(material, kind, wide):
+    texts = [svg(KINDS[kind].draw(material, wide)) for _ in range(2)]
+    assert texts[0] == texts[1]
+    width = float(ElementTree.fromstring(texts[0]).get("width").removesuffix("pt")) / 72
+    assert width <= (10.5 if wide else 4.0)
+
+
+def test_the_trace_shows_where_the_run_stopped(material):
+    axes = KINDS["elbo"].draw(material, True).axes[0]
+    assert [text.get_text() for text in axes.texts] == ["converged at 400"]
+    bottom = axes.get_ylim()[0]
+    assert bottom > -90 and any(list(line.get_ydata()) == [bottom] for line in axes.lines)
+
+
+def test_marginals_have_the_reference_beside_them(material):
+    axes = KINDS["marginals"].draw(material, True).axes
+    assert [a.get_title(loc="left") for a in axes] == list(material.names)
+    assert [len(a.lines) for a in axes] == [2] * len(axes)
+
+
+def test_pairs_are_those_with_the_worst_khat(material):
+    names, labels = worst(material, 3)
+    khats = [float(label.split()[-1]) for label in labels]
+    assert khats == sorted(khats, reverse=True) and len(names) == 3
+
+
+def test_the_heat_map_is_the_correlation(material):
+    image = KINDS["covariance"].draw(material, True).axes[0].images[0]
+    assert np.allclose(image.get_array(), np.corrcoef(material.draws.rows, rowvar=False))
+
+
+def test_the_predictive_picture_has_the_data(material):
+    points = KINDS["predictive"].draw(material, True).axes[0].lines[-1]
+    assert list(points.get_ydata()) == [0.5, 1.0]
+
+
+def test_many_observations_become_densities(material, files):
+    from ppl.results.plots import predictive
+
+    rng = np.random.default_rng(0)
+    axes = predictive(rng.normal(size=500), rng.normal(size=(80, 500))).axes[0]
+    assert len(axes.lines) == 41
+
+
+def test_pictures_whose_material_is_missing_are_left_out(files):
+    bare = Material(files, files[0].columns[:1])
+    drawn = {name for name, kind in KINDS.items() if kind.draw(bare, True) is not None}
+    assert drawn == {"marginals"}
+
+
+def test_a_column_that_never_varies_or_is_nan_harms_nothing(files):
+    rows = files[0].draws.copy()
+    rows[:, 0], rows[:, 1] = 3.0, np.nan
+    file = replace(files[0], draws=rows)
+    material = Material((file,), file.columns)
+    for kind in KINDS.values():
+        figure = kind.draw(material, True)
+        assert figure is None or svg(figure)
+
+
+def test_files_by_suffix(material, tmp_path):
+    save(KINDS["elbo"].draw(material, True), tmp_path / "a.png")
+    save(KINDS["elbo"].draw(material, True), tmp_path / "a.svg")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (tmp_path / "a.svg").read_text()
+
+
+def test_labels_of_many_columns_are_the_first_of_each_variable():
+    columns = [f"{name}.{k}" for name in "abc" for k in range(1, 41)]
+    assert labelled(columns, 30) == [0, 40, 80] and labelled(columns[:5], 30) == [0, 1, 2, 3, 4]
+
+
+# --- Densities -----------------------------------------------------------------------------------
+
+
+def test_a_density_integrates_to_one_and_stays_inside_the_support():
+    values = np.random.default_rng(0).exponential(size=4000)
+    x, height = density(values)
+    assert x[0] >= 0 and np.trapezoid(height, x) == pytest.approx(0.995, abs=0.01)
+    assert height[0] == pytest.approx(1.0, abs=0.15)
+
+
+def test_counts_are_masses():
+    values = np.array([3.0, 3.0, 5.0, 4.0])
+    assert is_discrete(values) and not is_discrete(values + 0.5)
+    at, mass = masses(values)
+    assert at.tolist() == [3, 4, 5] and mass.tolist() == [0.5, 0.25, 0.25]
+
+
+# --- Reading -------------------------------------------------------------------------------------
+
+
+def test_a_trace_is_read_from_both_kinds_of_file(toy, tmp_path):
+    fit = variational(toy, draws=10)
+    fit.save_diagnostics(tmp_path / "d.csv")
+    fit.save(tmp_path / "fit.json")
+    for name in ("d.csv", "fit.json"):
+        assert np.array_equal(read_trace(tmp_path / name).points, fit.elbo_trace)
+    assert read_trace(tmp_path / "fit.json").ending == fit.outcome.ending.value
+    (tmp_path / "no.json").write_text(json.dumps({"a": 1}))
+    with pytest.raises(DataError, match="holds no ELBO trace"):
+        read_trace(tmp_path / "no.json")
+
+
+def test_columns_are_chosen_by_variable():
+    columns = ("mu", "theta.1", "theta.2", "y_rep")
+    assert chosen(columns, ["theta"], ()) == ("theta.1", "theta.2")
+    assert chosen(columns, ["theta.2", "mu"], ()) == ("mu", "theta.2")
+    assert chosen(columns, [], ["mu"]) == ("mu",) and chosen(columns, [], ()) == columns
+    with pytest.raises(DataError, match="no variable tau among the draws; there are mu, theta, y_rep"):
+        chosen(columns, ["tau"], ())
+
+
+def test_the_paragraph_tells_good_from_bad(files):
+    assert "is close to the posterior" in reading(files[:1], files[0].columns)
+    assert "The 2 runs agree" in reading(files, files[0].columns)
+    rng = np.random.default_rng(0)
+    bad = replace(files[0], internal={"log_p__": rng.standard_cauchy(200) * 5, "log_g__": np.zeros(200)})
+    assert reading([bad], bad.columns).startswith("Do not trust these draws")
+    moved = replace(files[1], draws=files[1].draws + 3)
+    assert "do not agree" in reading([files[0], moved], files[0].columns)
+    silent = replace(files[0], internal={})
+    assert "nothing tells how close" in reading([silent], silent.columns)
+
+
+class Page(HTMLParser):
+    """The tags of a page with their attributes, and whether they are balanced."""
+
+    VOID = ("meta", "link", "img", "source")
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_the_report_is_one_file_that_asks_for_nothing(material):
+    text = report(material, "a <b>", Program("model { /* < */ }", "loop & loop"))
+    page = Page(text)
+    assert not page.open and "script" not in [tag for tag, _ in page.tags]
+    assert not re.search(r"(src|href|srcset)=\"(?!data:)|url\(|@import", text)
+    assert "a &lt;b&gt;" in text and "loop &amp; loop" in text and "k-hat" in text
+    pictures = [attrs for tag, attrs in page.tags if tag in ("img", "source")]
+    assert len(pictures) == 2 * len(KINDS)
+    for attrs in pictures:
+        uri = attrs.get("src") or attrs["srcset"]
+        ElementTree.fromstring(base64.b64decode(uri.partition("base64,")[2]))
+
+
+def test_draws_by_column():
+    draws = Draws(("a", "b"), np.array([[1.0, np.nan], [2.0, 3.0]]))
+    assert draws.column("b").tolist() == [3.0] and draws.first(1).columns == ("a",)
