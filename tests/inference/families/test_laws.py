@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from toy_targets import Gaussian, Quartic, numeric_gradient, params_of
 
+from ppl.inference.elbo import estimate_elbo
+from ppl.inference.estimators.sticking_the_landing import sticking_the_landing
 from ppl.inference.families import FAMILIES
 from ppl.inference.families.standard import STANDARDS, StudentT
 from ppl.inference.recipes.advi import advi
@@ -103,6 +105,28 @@ def test_carry_maps_every_draw(family, params):
     z = family.noise(4, np.random.default_rng(5))
     expected = centre + factor * family.transform(params, z)
     np.testing.assert_allclose(family.transform(family.carry(params, centre, factor), z), expected)
+
+
+class Itself:
+    """The member of a family with these params, as a target."""
+
+    def __init__(self, family, params):
+        self.family, self.params, self.dim = family, params, family.dim
+
+    def log_density(self, u):
+        return float(self.family.log_density(self.params, u[None])[0])
+
+    def log_density_gradient(self, u):
+        return self.log_density(u), self.family.score(self.params, u[None])[0]
+
+
+def test_every_member_is_its_own_optimum(family, params):
+    """At q = p the path gradient of log p - log q is zero draw by draw, and the ELBO is zero."""
+    target = Itself(family, params)
+    landed = sticking_the_landing(target, family, params, 3, np.random.default_rng(7))
+    np.testing.assert_allclose(landed.gradient, 0, atol=1e-12)
+    elbo = estimate_elbo(target, family, params, 20_000, np.random.default_rng(8))
+    assert abs(elbo.value) < 5 * elbo.se
 
 
 def test_no_method_changes_params(family, params):

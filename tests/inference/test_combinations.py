@@ -1,0 +1,71 @@
+"""Any family runs with any estimator, any step rule with any stopping rule."""
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from toy_targets import correlated
+
+from ppl.inference.averaging import Polynomial
+from ppl.inference.elbo import estimate_elbo
+from ppl.inference.estimators import ESTIMATORS
+from ppl.inference.families import FAMILIES
+from ppl.inference.families.standard import STANDARDS
+from ppl.inference.optimise import Algorithm, optimise
+from ppl.inference.outcome import Ending
+from ppl.inference.progress import silent
+from ppl.inference.steps import STEPS
+from ppl.inference.stopping import STOPPING
+
+DIM, ITERATIONS, EVERY = 2, 200, 20
+TARGET = correlated(DIM)
+
+
+def gain(family, estimator, step_rule, stopping):
+    """What a short run adds to the ELBO of a start that is three units off, and how it ended."""
+    start = family.start(TARGET.mean + 3.0)
+    algorithm = Algorithm(
+        family=family,
+        estimator=estimator,
+        step_rule=step_rule,
+        stopping=stopping,
+        averaging=Polynomial(),
+        iterations=ITERATIONS,
+        grad_samples=10,
+        elbo_samples=10,
+        eval_elbo=EVERY,
+    )
+    rngs = (np.random.default_rng(k) for k in (1, 2))
+    run, outcome = optimise(algorithm, TARGET, start, *rngs, silent)
+    before, after = (
+        estimate_elbo(TARGET, family, params, 200, np.random.default_rng(3)).value
+        for params in (start, run.average)
+    )
+    return after - before, outcome
+
+
+@pytest.mark.parametrize(("family_name", "estimator"), list(product(FAMILIES, ESTIMATORS)))
+def test_any_family_with_any_estimator(family_name, estimator):
+    family = FAMILIES[family_name](DIM)
+    rose, outcome = gain(family, ESTIMATORS[estimator], STEPS["adam"](0.3), STOPPING["fixed"](200, 20, 0.01))
+    assert outcome.ending is Ending.COMPLETED
+    assert rose > 1
+
+
+@pytest.mark.parametrize(("step", "stopping"), list(product(STEPS, STOPPING)))
+def test_any_step_rule_with_any_stopping_rule(step, stopping):
+    rule = STOPPING[stopping](ITERATIONS, EVERY, 0.01)
+    rose, outcome = gain(FAMILIES["fullrank"](DIM), ESTIMATORS["reparameterised"], STEPS[step](0.1), rule)
+    assert outcome.ending is not Ending.DIVERGED
+    assert rose > 1
+
+
+@pytest.mark.parametrize("phi", STANDARDS)
+@pytest.mark.parametrize("family_name", [name for name in FAMILIES if name != "lowrank"])
+def test_any_standard_distribution(family_name, phi):
+    family = replace(FAMILIES[family_name](DIM), standard=STANDARDS[phi]())
+    rose, outcome = gain(
+        family, ESTIMATORS["reparameterised"], STEPS["advi"](0.5), STOPPING["fixed"](200, 20, 0.01)
+    )
+    assert outcome.ending is Ending.COMPLETED and rose > 1
