@@ -19,7 +19,6 @@ from typing import Any
 import autograd.numpy as anp
 import autograd.numpy.linalg as anp_linalg
 import numpy as np
-import scipy.linalg
 import scipy.special
 from autograd.core import VJPNode, add_outgrads
 from autograd.extend import defvjp, defvjp_argnums, primitive
@@ -122,7 +121,15 @@ class _AutogradNumpy:
 
 
 NUMPY = Namespace(
-    "numpy", np, scipy.special, np.linalg, scipy.linalg, _put_in_place, np.array, lambda x: x, _sum_of
+    "numpy",
+    np,
+    scipy.special,
+    np.linalg,
+    LateModule("scipy.linalg"),
+    _put_in_place,
+    np.array,
+    lambda x: x,
+    _sum_of,
 )
 AUTOGRAD = Namespace(
     "autograd",

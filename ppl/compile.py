@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ppl.backend.emit import emit
 from ppl.backend.load import compile_text
-from ppl.errors import ModelError
 from ppl.frontend.check import analyse
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.printer import print_program as print_ast
@@ -15,7 +14,7 @@ from ppl.ir.passes.table import RESOLVING, run_passes
 from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
-from ppl.source import SourceText, Span
+from ppl.source import SourceText, read_source
 
 
 def compile_model(program: str | Path, positive_transform: str = "log") -> Model:
@@ -44,19 +43,6 @@ def compile_model(program: str | Path, positive_transform: str = "log") -> Model
     except RecursionError:
         raise too_deep(tree) from None
     return Model(source, hoisted, resolved, emitted, code, softplus=positive_transform == "softplus")
-
-
-def read_source(program: str | Path) -> SourceText:
-    """A path names a file; text with a block or a line break is the program itself."""
-    if isinstance(program, str) and ("{" in program or "\n" in program or not program.strip()):
-        return SourceText(program)
-    path = Path(program)
-    try:
-        return SourceText(path.read_text(encoding="utf-8"), str(path))
-    except UnicodeDecodeError as error:
-        start = Span(SourceText("", str(path)), 1, 1, 1, 1)
-        message = f"The file is not UTF-8 text: byte {error.start + 1} is no part of a character."
-        raise ModelError(message, start, code="PPL182") from None
 
 
 def show_stage(program: str | Path, stage: str) -> str:

@@ -1,6 +1,9 @@
-"""The program text and places in it: every diagnostic is drawn from these two records."""
+"""The program text and places in it: every diagnostic is drawn from two records."""
 
 from dataclasses import dataclass
+from pathlib import Path
+
+from ppl.errors import ModelError
 
 WIDTH = 80
 """Columns an excerpt keeps within."""
@@ -61,3 +64,16 @@ def window(text: str, at: int, width: int) -> tuple[str, int]:
     left, right = "..." if first else "", "..." if first + width < len(text) else ""
     kept = text[first + len(left) : first + width - len(right)]
     return left + kept + right, first
+
+
+def read_source(program: str | Path) -> SourceText:
+    """A path names a file; text with a block or a line break is the program itself."""
+    if isinstance(program, str) and ("{" in program or "\n" in program or not program.strip()):
+        return SourceText(program)
+    path = Path(program)
+    try:
+        return SourceText(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        start = Span(SourceText("", str(path)), 1, 1, 1, 1)
+        message = f"The file is not UTF-8 text: byte {error.start + 1} is no part of a character."
+        raise ModelError(message, start, code="PPL182") from None

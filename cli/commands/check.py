@@ -34,9 +34,9 @@ def check(
     `ppl explain CODE` says more of a message.
     """
     from ppl.cli.diagnostics import as_json, show
-    from ppl.compile import read_source
     from ppl.frontend.check import analyse
     from ppl.frontend.pedantic import cautions
+    from ppl.source import read_source
 
     try:
         found = cautions(*analyse(read_source(Path(model))))
