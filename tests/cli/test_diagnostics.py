@@ -1,0 +1,105 @@
+"""How errors and warnings are printed: for people, for editors, with and without colour."""
+
+import io
+import json
+
+import pytest
+from ppl.cli.diagnostics import as_json, as_text, has_colour
+from ppl.cli.main import main
+
+from ppl.errors import ModelError
+from ppl.source import SourceText, Span
+
+DOUBTFUL = "data { int N; }\nparameters {\n  real mu;\n}\nmodel {\n  mu ~ normal(1 / 2, 1);\n}\n"
+WRONG = "parameters {\n  real mu\n}\nmodel {\n  mu ~ normal(0, tau);\n}\n"
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Runs `ppl` in an empty folder with doubtful.model and wrong.model; gives status, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "doubtful.model").write_text(DOUBTFUL)
+    (tmp_path / "wrong.model").write_text(WRONG)
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        return exit.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+def test_likely_bugs_are_warned_of_and_the_rest_when_asked(run):
+    status, out, _ = run("check", "doubtful.model")
+    assert status == 0 and out.startswith("doubtful.model:6:15: warning PPL005\n")
+    assert out.endswith("\n\ndoubtful.model: no errors, 1 warning\n") and "PPL003" not in out
+    assert "doubtful.model: no errors, 2 warnings\n" in run("check", "doubtful.model", "--pedantic")[1]
+
+
+def test_every_error_is_printed(run):
+    status, _, err = run("check", "wrong.model")
+    assert status == 1 and err.startswith("wrong.model:2:10: error PPL173\n    2 |   real mu\n")
+    assert "\n\nwrong.model:5:18: error PPL201\n" in err
+
+
+def test_json_lines(run):
+    status, out, _ = run("check", "wrong.model", "--format", "json")
+    first, second = map(json.loads, out.splitlines())
+    assert status == 1
+    assert second == {
+        "file": "wrong.model",
+        "range": {"start": {"line": 5, "column": 18}, "end": {"line": 5, "column": 21}},
+        "severity": "error",
+        "code": "PPL201",
+        "message": "`tau` is not declared.",
+        "hint": None,
+    }
+    assert first["code"] == "PPL173"
+    status, out, _ = run("check", "doubtful.model", "--format", "json")
+    assert status == 0 and json.loads(out)["severity"] == "warning"
+
+
+def test_a_fit_warns_of_likely_bugs_only(run):
+    status, _, err = run("variational", "doubtful.model", "--iter", 100, "--draws", 5, "--eta", 0.1)
+    assert status in (1, 3) or "PPL005" in err
+    assert "PPL003" not in err
+
+
+def test_explain(run):
+    status, out, _ = run("explain", "ppl173")
+    assert status == 0 and out.startswith("PPL173: A semicolon is missing\n")
+    assert "\nWrong:\n\n  parameters {\n    real mu\n  }\n\nRight:\n" in out
+    assert max(map(len, out.splitlines())) <= 80
+    status, _, err = run("explain", "PPL137x")
+    assert status == 2 and "did you mean PPL137?" in err
+
+
+def error_at(column: int, hint: str | None = None) -> ModelError:
+    text = SourceText("model { " + "target += 1; " * 20 + "}", "m.model")
+    return ModelError("Something is wrong " * 10, Span(text, 1, column, 1, column + 6), hint, "PPL176")
+
+
+@pytest.mark.parametrize("column", [1, 60, 150, 268])
+def test_text_keeps_within_eighty_columns(column):
+    lines = as_text(error_at(column, "Mend it " * 20)).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[2].index("^") == lines[1].index(lines[1].lstrip("1 |")[0], 8) or "^" in lines[2]
+
+
+def test_colour_only_on_a_terminal_that_wants_it(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert has_colour(Terminal()) and not has_colour(io.StringIO())
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert not has_colour(Terminal())
+    plain, coloured = as_text(error_at(1)), as_text(error_at(1), colour=True)
+    assert "\x1b[" in coloured and "\x1b" not in plain
+
+
+def test_a_line_of_json_is_one_line():
+    assert "\n" not in as_json(error_at(1, "two\nlines"))
