@@ -7,6 +7,9 @@ from scipy.linalg import cholesky, solve_triangular
 
 from ppl.inference.target import Array
 
+# Where the log density curves upward there is no variance to read off it; this many units are supposed.
+WIDEST = 5.0
+
 
 @dataclass(frozen=True)
 class Gaussian:
@@ -46,3 +49,16 @@ class Gaussian:
         """The diagonal (dim,) of the precision matrix: one over the conditional variances."""
         inverse = solve_triangular(self.factor, np.eye(len(self.mean)), lower=True)
         return np.asarray((inverse**2).sum(axis=0))
+
+
+def made_positive(precision: Array) -> tuple[Array, int]:
+    """A symmetric matrix (dim, dim), in units that suit it, with its eigenvalues made positive by their size.
+
+    Also how many were not: none is left smaller than WIDEST^-2.
+    """
+    values, vectors = np.linalg.eigh(precision)
+    least = WIDEST**-2
+    if values[0] > 0:
+        return precision, 0
+    raised = np.maximum(np.abs(values), least)
+    return np.asarray((vectors * raised) @ vectors.T), int((values <= 0).sum())

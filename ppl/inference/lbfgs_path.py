@@ -43,6 +43,14 @@ class Curvature:
         """All of it, (dim, dim)."""
         return np.diag(self.alpha) + self.basis @ self.core @ self.basis.T
 
+    def log_density(self, off: Array) -> Array:
+        """log N(0, this) at `off` (n, dim), by Woodbury's identity; (n,)."""
+        scaled = self.basis / self.alpha[:, None]
+        inside = np.linalg.solve(np.eye(len(self.core)) + self.core @ self.basis.T @ scaled, self.core)
+        square = (off**2 / self.alpha).sum(axis=1) - ((off @ scaled @ inside) * (off @ scaled)).sum(axis=1)
+        _, half_log_det = self.colour(np.empty((0, len(self.alpha))))
+        return np.asarray(-0.5 * (square + len(self.alpha) * LOG_2PI) - half_log_det)
+
     def colour(self, z: Array) -> tuple[Array, float]:
         """Turn standard noise (n, dim) into noise with this covariance; also half its log determinant.
 

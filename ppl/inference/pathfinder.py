@@ -35,6 +35,14 @@ class Pathfinder:
     log_p: Array
     log_q: Array
 
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """n fresh draws, (n, dim)."""
+        return self.mean + self.curvature.colour(rng.standard_normal((n, len(self.mean))))[0]
+
+    def log_density(self, u: Array) -> Array:
+        """Of this Gaussian at u (n, dim); (n,)."""
+        return self.curvature.log_density(u - self.mean)
+
     def scale(self, target: Target, dense: bool) -> Scaled:
         """The target in coordinates where this Gaussian is standard, or of unit variances if not `dense`."""
         if dense:

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.inference.families.family import Family
 from ppl.inference.fixed_draws import fit_fixed_draws, fixed_noise, negative_elbo
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener
+from ppl.inference.response import with_response
 from ppl.inference.starting import Start
 from ppl.inference.target import Array
 
@@ -17,32 +19,45 @@ COMPARED = 32
 
 @dataclass(frozen=True)
 class Polished:
-    """The params (size,) in the start's coordinates, how it ended, and a note or ""."""
+    """A q in the coordinates of the model, how it was ended, and notes for the user."""
 
+    family: Family
     params: Array
     outcome: Outcome
-    note: str = ""
+    at_maximum: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def unpolished(start: Start, params: Array, outcome: Outcome, *notes: str) -> Polished:
+    """The loop's answer as it is."""
+    return Polished(start.family, start.back(params), outcome, notes=notes)
 
 
 def polish(
-    start: Start, params: Array, before: Outcome, rng: np.random.Generator, listen: Listener
+    start: Start,
+    params: Array,
+    before: Outcome,
+    rng: np.random.Generator,
+    listen: Listener,
+    corrected: bool = False,
 ) -> Polished:
-    """Maximise the ELBO on fixed draws from `params` or, where that was better, from the start.
+    """Maximise the ELBO on fixed draws from `params` (size,) or, where that was better, from the start.
 
-    Where it fails, or is stopped by hand, the loop's answer and outcome stay.
+    Where it fails, or is stopped by hand, the loop's answer and outcome stay. With `corrected`, the
+    covariance found is replaced by that of its linear response.
     """
     z = fixed_noise(COMPARED, start.family.noise_dim, rng)
-    begin = min(
-        (params, start.params), key=lambda p: _finite(negative_elbo(start.target, start.family, z, 0.0)(p)[0])
-    )
+    loss = negative_elbo(start.target, start.family, z, 0.0)
+    begin = min((params, start.params), key=lambda p: _or_infinite(loss(p)[0]))
     try:
         found = fit_fixed_draws(start.target, start.family, begin, rng, listen=listen, metric=start.metric)
     except InferenceError as error:
-        return Polished(params, before, f"Not polished: {error}")
+        return unpolished(start, params, before, f"Not polished: {error}")
     except KeyboardInterrupt:
-        return Polished(params, Outcome(Ending.INTERRUPTED, "stopped by hand in the polish"))
-    return Polished(found.params, found.outcome)
+        return unpolished(start, params, Outcome(Ending.INTERRUPTED, "stopped by hand in the polish"))
+    q = with_response(start, found, corrected)
+    return Polished(q.family, q.params, found.outcome, found.outcome.converged, q.notes)
 
 
-def _finite(loss: float) -> float:
+def _or_infinite(loss: float) -> float:
     return loss if math.isfinite(loss) else math.inf

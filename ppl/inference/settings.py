@@ -27,6 +27,10 @@ class Settings:
             curvature; "random" where `init` says, with unit scales, as in the paper.
         average: answer with an average over the tail of the path, to remove the last steps' noise.
         polish: go on from there to the maximum of the ELBO on fixed draws.
+        linear_response: correct the covariance of a mean-field fit on fixed draws by its linear response.
+        resample: write draws resampled by Pareto-smoothed importance weights.
+        jacobian: whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize`
+            looks for a mode.
         rank: of the low-rank family; None for the square root of the dimension, rounded up.
         minibatch: rows of data a gradient sees, where the target splits by rows; None for all of them.
     """
@@ -44,6 +48,9 @@ class Settings:
     start: str = "pathfinder"
     average: bool = True
     polish: bool = True
+    linear_response: bool = False
+    resample: bool = False
+    jacobian: bool | None = None
     rank: int | None = None
     minibatch: int | None = None
 
@@ -57,7 +64,9 @@ class Settings:
         if self.rank is not None:
             _require("rank", self.rank, "an integer of at least 1, or none", _whole(self.rank, 1))
         if self.minibatch is not None:
-            _require("minibatch", self.minibatch, "an integer of at least 1, or none", _whole(self.minibatch, 1))
+            _require(
+                "minibatch", self.minibatch, "an integer of at least 1, or none", _whole(self.minibatch, 1)
+            )
         if self.eta is not None:
             _require("eta", self.eta, "a number above 0, or none to search for it", _positive(self.eta))
 

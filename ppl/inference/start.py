@@ -6,6 +6,13 @@ from ppl.errors import InferenceError
 from ppl.inference.target import Array, Target, blame
 
 TRIES = 100
+PATHS = 4
+
+
+def start_points(target: Target, init: float | Array, rng: np.random.Generator) -> list[Array]:
+    """Where paths may begin: the point of `start_point`, and others as random unless it was given."""
+    given = np.ndim(init) > 0 or init == 0
+    return [start_point(target, init, rng) for _ in range(1 if given else PATHS)]
 
 
 def start_point(target: Target, init: float | Array, rng: np.random.Generator) -> Array:

@@ -13,7 +13,7 @@ from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
-from ppl.inference.gaussian import Gaussian
+from ppl.inference.gaussian import Gaussian, made_positive
 from ppl.inference.hessian import hessian
 from ppl.inference.pathfinder import Pathfinder, pathfinder
 from ppl.inference.progress import Listener, Progress
@@ -22,18 +22,18 @@ from ppl.inference.target import Array, Target, log_densities
 MOST_DENSE = 1000
 ELBO_DRAWS = 50
 PATH_ELBO_DRAWS = 10
-# Where the log density curves upward there is no variance to read off it; this many sds are supposed.
-WIDEST = 5.0
 
 
 @dataclass(frozen=True)
 class Start:
     """Where and in which coordinates a fit begins.
 
-    `target` is the target in those coordinates and `params` (size,) the first q there. `metric` (dim, dim) is
-    the Cholesky factor of a guess at its covariance there, None where there is none. `note` is for the user.
+    `point` (dim,) is where it came from, `target` the target in those coordinates and `params` (size,) the
+    first q there. `metric` (dim, dim) is the Cholesky factor of a guess at its covariance there, None where
+    there is none. `note` is for the user.
     """
 
+    point: Array
     target: Target
     family: Family
     params: Array
@@ -47,9 +47,9 @@ class Start:
         return params
 
 
-def at_random(target: Target, family: Family, point: Array, note: str = "") -> Start:
-    """Begin at `point` (dim,) with unit scales, as the ADVI paper does."""
-    return Start(target, family, family.start(point), note=note)
+def at_random(target: Target, family: Family, point: Array, scale: float = 1.0, note: str = "") -> Start:
+    """Begin at `point` (dim,) with equal scales, which are one in the ADVI paper."""
+    return Start(point, target, family, family.start(point, scale), note=note)
 
 
 def from_paths(
@@ -60,22 +60,22 @@ def from_paths(
     Where there is none, the first point is the start and the note says so.
     """
     paths, error = _climb(target, points, rng)
+    origin, zeros = points[0], np.zeros(target.dim)
     if not paths:
-        return at_random(target, family, points[0], f"Started at random, since Pathfinder failed: {error}")
+        note = f"Started at random, since Pathfinder failed: {error}"
+        return at_random(target, family, origin, note=note)
     best = max(paths, key=lambda path: path.elbo)
     listen(Progress("start", best.steps, best.steps, best.elbo, note=f"best of {len(points)} paths"))
     if target.dim > MOST_DENSE:
-        return _diagonal(target, family, best.mean, best.curvature.precisions**-0.5, None)
+        scaled = Scaled(target, best.mean, best.curvature.precisions**-0.5)
+        return Start(origin, scaled, family, family.start(zeros))
     found = _refine(target, best, rng)
     if isinstance(family, FullRank):
-        return Start(Scaled(target, found.mean, found.factor), family, family.start(np.zeros(target.dim)))
+        return Start(origin, Scaled(target, found.mean, found.factor), family, family.start(zeros))
+    # In units of the conditional sds, those of the mean-field q nearest to a Gaussian.
     sds = found.precisions**-0.5
-    return _diagonal(target, family, found.mean, sds, found.factor / sds[:, None])
-
-
-def _diagonal(target: Target, family: Family, mean: Array, sds: Array, metric: Array | None) -> Start:
-    """Coordinates in units of the conditional sds (dim,), those of the mean-field q nearest to a Gaussian."""
-    return Start(Scaled(target, mean, sds), family, family.start(np.zeros(target.dim)), metric)
+    scaled = Scaled(target, found.mean, sds)
+    return Start(origin, scaled, family, family.start(zeros), metric=found.factor / sds[:, None])
 
 
 def _climb(
@@ -102,7 +102,8 @@ def _refine(target: Target, path: Pathfinder, rng: np.random.Generator) -> Gauss
     gradient = target.log_density_gradient(path.mean)[1]
     curve = hessian(target, path.mean, units)
     if np.isfinite(curve).all() and np.isfinite(gradient).all():
-        local = Gaussian.with_precision(path.mean, _positive(-curve * np.outer(units, units)), units)
+        precision, _ = made_positive(-curve * np.outer(units, units))
+        local = Gaussian.with_precision(path.mean, precision, units)
         step = local.factor @ (local.factor.T @ gradient)
         guesses += [local, local.moved(path.mean + step)]
     return max(guesses, key=lambda guess: _elbo(target, guess, z))
@@ -112,9 +113,3 @@ def _elbo(target: Target, guess: Gaussian, z: Array) -> float:
     """The ELBO of a Gaussian up to a constant; -inf where a draw leaves the support."""
     elbo = float(log_densities(target, guess.draws(z)).mean()) + guess.half_log_det
     return elbo if np.isfinite(elbo) else -np.inf
-
-
-def _positive(precision: Array) -> Array:
-    """The matrix with its eigenvalues made positive, by their size, and none smaller than WIDEST allows."""
-    values, vectors = np.linalg.eigh(precision)
-    return np.asarray((vectors * np.maximum(np.abs(values), WIDEST**-2)) @ vectors.T)

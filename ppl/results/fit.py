@@ -11,16 +11,18 @@ from ppl.inference.outcome import Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
+from ppl.inference.verdict import Verdict
 from ppl.results import saved, stan_csv
 from ppl.results.arguments import Values
 from ppl.results.arviz import to_arviz
 from ppl.results.columns import Floats, reshape
-from ppl.results.config import Config
+from ppl.results.config import Config, as_json
 from ppl.results.draws import Table, tabulate
 from ppl.results.files import write_whole
 from ppl.results.given import given_of
 from ppl.results.initial import start_for
-from ppl.results.posterior import AsTarget, Model, Posterior
+from ppl.results.metric import save_warm_start
+from ppl.results.posterior import Model, Posterior, target_of
 from ppl.results.sample_csv import sample_lines
 from ppl.results.settings import Settings
 from ppl.results.summary import Summary, summarise
@@ -93,6 +95,16 @@ class Fit:
         """Sentences on what went otherwise than one might think."""
         return self.result.notes + _failures(self.table)
 
+    @property
+    def verdict(self) -> Verdict:
+        """How far the fit can be believed: k-hat, effective sample size, trend, spread."""
+        return self.result.verdict
+
+    @property
+    def judgement(self) -> str:
+        """The verdict in words, with the next thing to try."""
+        return self.verdict.paragraph(self.posterior.param_unc_names(), self.settings.algorithm)
+
     def at_mean(self) -> Floats:
         """The constrained image (columns,) of the unconstrained mean, the CSV's first row."""
         first: Floats = self.table.rows[0]
@@ -128,7 +140,9 @@ class Fit:
         """
         seed = self.settings.seed if seed is None else seed
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MORE,)))
-        fresh = draws_with_density(AsTarget(self.posterior), self.result.family, self.result.params, n, rng)
+        fresh = draws_with_density(
+            target_of(self.posterior, self.settings), self.result.family, self.result.params, n, rng
+        )
         return tabulate(self.posterior, fresh.u, seed, key=MORE).rows
 
     def save_csv(
@@ -163,6 +177,23 @@ class Fit:
         config = self.config({"output.diagnostic_file": str(path), **(given or {})}, started)
         write_whole(path, stan_csv.diagnostic_lines(config, self.result.trace))
 
+    def save_config(self, path: str | Path, given: Values | None = None) -> Path:
+        """Writes the configuration of `output.csv` as CmdStan's `output_config.json`; returns its name."""
+        target = Path(path).with_name(f"{Path(path).stem}_config.json")
+        write_whole(target, [as_json(self.config({"output.file": str(path), **(given or {})}))])
+        return target
+
+    def save_warm_start(self, path: str | Path = "output.csv") -> list[Path]:
+        """Writes what CmdStan's sampler starts from: `output_metric.json`, `output_inits_1.json` on.
+
+        The metric is dense for the full-rank family, else a diagonal; the initial values are draws, no two
+        of them the same. Returns the names of the files.
+        """
+        declared = self.posterior.declared(include_tp=False, include_gq=False)
+        rows = self.draws()[:, : len(self.posterior.param_names())]
+        dense = self.settings.algorithm == "fullrank"
+        return save_warm_start(Path(path), self.result.draws_u, dense, declared, rows)
+
     def config(self, given: Values, started: str = "") -> Config:
         """The configuration of the run, with further arguments."""
         model = self.posterior.model
@@ -194,7 +225,7 @@ def variational(posterior: Posterior, *, progress: Listener = silent, **settings
     """
     asked = Settings(**settings)
     start = start_for(posterior, asked.init)
-    return _fit(posterior, asked, fit(AsTarget(posterior), asked, start, progress))
+    return _fit(posterior, asked, fit(target_of(posterior, asked), asked, start, progress))
 
 
 def load_fit(path: str | Path, model: Model, data: Any) -> Fit:

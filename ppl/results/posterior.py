@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ppl.inference.settings import Settings
 from ppl.names import Sized
 from ppl.results.columns import Floats
 from ppl.source import SourceText
@@ -37,8 +38,10 @@ class Posterior(Protocol):
     def param_unc_names(self) -> Sequence[str]: ...
     def param_names(self, include_tp: bool = False, include_gq: bool = False) -> Sequence[str]: ...
     def declared(self, include_tp: bool, include_gq: bool) -> Sequence[Sized]: ...
-    def log_density(self, u: Floats) -> float: ...
-    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]: ...
+    def log_density(self, u: Floats, propto: bool = False, jacobian: bool = True) -> float: ...
+    def log_density_gradient(
+        self, u: Floats, propto: bool = False, jacobian: bool = True
+    ) -> tuple[float, Floats]: ...
     def explain(self, u: Floats) -> str: ...
     def param_unconstrain(self, values: Mapping[str, Any]) -> Floats: ...
     def param_constrain(
@@ -52,19 +55,29 @@ class Posterior(Protocol):
 
 @dataclass(frozen=True)
 class AsTarget:
-    """A posterior as a density over R^dim (inference.target.Target)."""
+    """A posterior as a density over R^dim (inference.target.Target).
+
+    Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
+    """
 
     posterior: Posterior
+    jacobian: bool = True
 
     @property
     def dim(self) -> int:
         return self.posterior.param_unc_num()
 
     def log_density(self, u: Floats) -> float:
-        return self.posterior.log_density(u)
+        return self.posterior.log_density(u, jacobian=self.jacobian)
 
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        return self.posterior.log_density_gradient(u)
+        return self.posterior.log_density_gradient(u, jacobian=self.jacobian)
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
+
+
+def target_of(posterior: Posterior, settings: Settings) -> AsTarget:
+    """What a run with these settings looks at: `optimize` leaves the Jacobian out unless it is asked for."""
+    wanted = settings.jacobian
+    return AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)

@@ -5,23 +5,26 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.inference.draws import draws_with_density
-from ppl.inference.families import FAMILIES
+from ppl.inference.families import describe, family_from
 from ppl.inference.optimise import TracePoint
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.recipes.result import Result
+from ppl.inference.recipes import fit
+from ppl.inference.recipes.result import Path, Result
+from ppl.inference.recipes.result import result_of as drawn
 from ppl.inference.streams import streams
-from ppl.results.posterior import AsTarget, Model, Posterior
+from ppl.results.initial import start_for
+from ppl.results.posterior import Model, Posterior, target_of
 from ppl.results.settings import Settings
 
 FORMAT = "ppl fit 1"
-NUMBERS = ("eta", "iterations", "final_elbo", "final_elbo_se", "dropped")
+# Their draws are not those of one q, and are had again by running the recipe again.
+RUN_AGAIN = ("pathfinder",)
 
 
 def positive_transform(model: Model) -> str:
@@ -69,25 +72,32 @@ def to_json(posterior: Posterior, settings: Settings, result: Result) -> str:
         "program": posterior.model.source.name,
         **identity(posterior),
         "settings": asdict(settings),
+        "family": describe(result.family),
         "params": result.params,
-        "start": result.start,
-        **{name: getattr(result, name) for name in NUMBERS},
-        "eta_scores": list(result.eta_scores.items()),
-        "outcome": {"ending": result.outcome.ending.value, "reason": result.outcome.reason},
-        "trace": result.trace,
+        "final_elbo": result.final_elbo,
+        "final_elbo_se": result.final_elbo_se,
+        **_path_to_json(result.path),
+        "dropped": result.dropped,
         "notes": result.notes,
+        "verdict": {
+            "level": result.verdict.level.value,
+            "khat": result.verdict.khat,
+            "ess": result.verdict.ess,
+            "khat_by_coordinate": result.verdict.khats,
+            "draws": result.verdict.n,
+        },
     }
     return json.dumps(_plain(record), indent=1, allow_nan=False) + "\n"
 
 
-def read(path: str | Path) -> dict[str, Any]:
+def read(path: str | File) -> dict[str, Any]:
     """The object in a saved fit.
 
     Raises:
         DataError: the file is not one that `Fit.save` wrote.
     """
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        record = json.loads(File(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise DataError(f"{path} is not a saved fit: {error}") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
@@ -103,7 +113,7 @@ DIFFERS = {
 }
 
 
-def refuse_mismatch(path: str | Path, record: Mapping[str, Any], posterior: Posterior) -> None:
+def refuse_mismatch(path: str | File, record: Mapping[str, Any], posterior: Posterior) -> None:
     """Raises DataError when the fit was made with another program, other data or another parametrisation."""
     for key, mine in identity(posterior).items():
         if record[key] != mine:
@@ -120,27 +130,36 @@ def _brief(value: str | list[str]) -> str:
 def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
     """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
     asked = Settings(**record["settings"])
-    family = FAMILIES[asked.algorithm](posterior.param_unc_num())
+    target = target_of(posterior, asked)
+    if asked.algorithm in RUN_AGAIN:
+        return fit(target, asked, start_for(posterior, asked.init))
+    family = family_from(record["family"], posterior.param_unc_num())
     params = np.array(record["params"], dtype=float)
-    fresh = draws_with_density(
-        AsTarget(posterior), family, params, max(asked.draws, asked.elbo_samples), streams(asked.seed).draws
-    )
-    kept = slice(asked.draws)
-    log_q = family.log_density(params, fresh.u[kept])
-    return Result(
-        settings=asked,
-        family=family,
-        params=params,
+    path = _path_from_json(record)
+    return drawn(target, asked, family, params, path, streams(asked.seed).draws)
+
+
+def _path_to_json(path: Path) -> dict[str, Any]:
+    return {
+        **{name: getattr(path, name) for name in ("start", "eta", "iterations", "trace", "at_maximum")},
+        "eta_scores": list(path.eta_scores.items()),
+        "outcome": {"ending": path.outcome.ending.value, "reason": path.outcome.reason},
+        "dropped_on_the_way": path.dropped,
+        "notes_on_the_way": path.notes,
+    }
+
+
+def _path_from_json(record: Mapping[str, Any]) -> Path:
+    return Path(
         start=np.array(record["start"], dtype=float),
-        **{name: _number(record[name]) for name in NUMBERS},
-        eta_scores={_number(eta): _number(elbo) for eta, elbo in record["eta_scores"]},
-        trace=tuple(TracePoint(k, seconds, _number(elbo)) for k, seconds, elbo in record["trace"]),
         outcome=Outcome(Ending(record["outcome"]["ending"]), record["outcome"]["reason"]),
-        draws_u=fresh.u[kept],
-        log_p=fresh.log_density[kept],
-        log_q=log_q,
-        log_g=log_q - family.log_density(params, family.mean(params)[None]),
-        notes=tuple(record["notes"]),
+        eta=_number(record["eta"]),
+        eta_scores={_number(eta): _number(elbo) for eta, elbo in record["eta_scores"]},
+        iterations=record["iterations"],
+        trace=tuple(TracePoint(k, seconds, _number(elbo)) for k, seconds, elbo in record["trace"]),
+        dropped=record["dropped_on_the_way"],
+        notes=tuple(record["notes_on_the_way"]),
+        at_maximum=record["at_maximum"],
     )
 
 
@@ -155,7 +174,7 @@ def _plain(value: Any) -> Any:
             return _plain(value.tolist())
         case float() if not math.isfinite(value):
             return repr(value)
-        case Path():
+        case File():
             return str(value)
         case _:
             return value

@@ -1,6 +1,7 @@
 """Variational families."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from ppl.errors import InferenceError
 from ppl.inference.families.diagonal import Diagonal
@@ -8,6 +9,8 @@ from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
 from ppl.inference.families.mean_field import MeanField
+from ppl.inference.families.point import Point
+from ppl.inference.families.standard import STANDARDS
 
 FAMILIES: dict[str, Callable[[int], Family]] = {
     "meanfield": MeanField,
@@ -15,6 +18,31 @@ FAMILIES: dict[str, Callable[[int], Family]] = {
     "lowrank": LowRank.of,
     "diagonal": Diagonal,
 }
+
+
+KINDS: dict[type, str] = {
+    MeanField: "meanfield",
+    FullRank: "fullrank",
+    LowRank: "lowrank",
+    Diagonal: "diagonal",
+    Point: "point",
+}
+
+
+def describe(family: Family) -> dict[str, Any]:
+    """What `family_from` needs beside the dimension, fit for JSON."""
+    standard = next(name for name, kind in STANDARDS.items() if kind is type(family.standard))
+    rank = {"rank": family.rank} if isinstance(family, LowRank) else {}
+    return {"family": KINDS[type(family)], "standard": standard, **vars(family.standard), **rank}
+
+
+def family_from(description: Mapping[str, Any], dim: int) -> Family:
+    """The family over R^dim that was described."""
+    rest = dict(description)
+    kind = {name: kind for kind, name in KINDS.items()}[rest.pop("family")]
+    rank = {"rank": rest.pop("rank")} if "rank" in rest else {}
+    made: Family = kind(dim=dim, **rank, standard=STANDARDS[rest.pop("standard")](**rest))
+    return made
 
 
 def family_of(name: str, dim: int, rank: int | None = None) -> Family:

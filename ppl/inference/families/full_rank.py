@@ -37,6 +37,10 @@ class FullRank:
         params[self.diagonal] = scale / sqrt(self.standard.variance)
         return params
 
+    def of(self, mu: Array, factor: Array) -> Array:
+        """Parameters of the member with that mean (dim,) and that lower-triangular L (dim, dim)."""
+        return np.concatenate([mu, factor.ravel()[self._lower]])
+
     def noise(self, n: int, rng: np.random.Generator) -> Array:
         return self.standard.noise(n, self.dim, rng)
 

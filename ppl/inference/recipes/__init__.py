@@ -4,6 +4,10 @@ from ppl.errors import InferenceError
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.advi import staged
 from ppl.inference.recipes.dsvi import dsvi, dsvi_ard, dsvi_diagonal
+from ppl.inference.recipes.fixed_draws import fixed_draws
+from ppl.inference.recipes.laplace import laplace
+from ppl.inference.recipes.multi_pathfinder import multi_pathfinder
+from ppl.inference.recipes.optimize import optimize
 from ppl.inference.recipes.recipe import Recipe
 from ppl.inference.recipes.result import Result
 from ppl.inference.recipes.ssvb import ssvb
@@ -14,6 +18,10 @@ RECIPES: dict[str, Recipe] = {
     "meanfield": staged,
     "fullrank": staged,
     "lowrank": staged,
+    "fixed-draws": fixed_draws,
+    "laplace": laplace,
+    "pathfinder": multi_pathfinder,
+    "optimize": optimize,
     "dsvi": dsvi,
     "dsvi-diagonal": dsvi_diagonal,
     "dsvi-ard": dsvi_ard,

@@ -16,18 +16,17 @@ from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
 from ppl.inference.optimise import Algorithm, Run, begin, optimise
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.polish import Polished, polish
+from ppl.inference.polish import Polished, polish, unpolished
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
-from ppl.inference.start import start_point
+from ppl.inference.start import start_point, start_points
 from ppl.inference.starting import Start, at_random, from_paths
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.streams import Streams, streams
 from ppl.inference.target import Array, Target
 
-PATHS = 4
 PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False}
 
 
@@ -55,23 +54,21 @@ def staged(target: Target, settings: Settings, init: float | Array, progress: Li
     source = streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        point = start_point(target, init, source.start)
-        start = _start(settings, target, family, init, point, source.pathfinder, progress)
+        start = _start(settings, target, family, init, source, progress)
         loop = _loop(settings, start, source, progress)
-        end = Polished(loop.run.average, loop.outcome)
-        if settings.polish and loop.outcome.ending is not Ending.INTERRUPTED:
-            end = polish(start, loop.run.average, loop.outcome, source.polish, progress)
+        end = _end(settings, start, loop, source, progress)
         path = Path(
-            start=point,
+            start=start.point,
             outcome=end.outcome,
             eta=loop.search.eta,
             eta_scores=loop.search.scores,
             iterations=loop.run.iteration,
             trace=loop.run.trace,
             dropped=loop.run.dropped,
-            notes=[note for note in (start.note, loop.search.note, end.note) if note],
+            notes=[note for note in (start.note, *end.notes) if note],
+            at_maximum=end.at_maximum,
         )
-        return result_of(target, settings, family, start.back(end.params), path, source.draws)
+        return result_of(target, settings, end.family, end.params, path, source.draws)
 
 
 class Loop(NamedTuple):
@@ -100,16 +97,21 @@ def _start(
     target: Target,
     family: Family,
     init: float | Array,
-    point: Array,
-    rng: np.random.Generator,
+    source: Streams,
     progress: Listener,
 ) -> Start:
-    """The first stage. A start that was given is climbed from alone; a random one has company."""
+    """The first stage."""
     if settings.start == "random":
-        return at_random(target, family, point)
-    given = np.ndim(init) > 0 or init == 0
-    others = [] if given else [start_point(target, init, rng) for _ in range(PATHS - 1)]
-    return from_paths(target, family, [point, *others], rng, progress)
+        return at_random(target, family, start_point(target, init, source.start))
+    return from_paths(target, family, start_points(target, init, source.start), source.pathfinder, progress)
+
+
+def _end(settings: Settings, start: Start, loop: Loop, source: Streams, progress: Listener) -> Polished:
+    """The third stage, unless it is switched off or the user has had enough."""
+    params, outcome = loop.run.average, loop.outcome
+    if settings.polish and outcome.ending is not Ending.INTERRUPTED:
+        return polish(start, params, outcome, source.polish, progress, settings.linear_response)
+    return unpolished(start, params, outcome, loop.search.note)
 
 
 def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:

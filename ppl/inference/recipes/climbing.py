@@ -15,7 +15,7 @@ from ppl.inference.progress import Listener
 from ppl.inference.recipes.result import Path
 from ppl.inference.settings import Settings
 from ppl.inference.start import start_point
-from ppl.inference.starting import Start, from_paths
+from ppl.inference.starting import Start, at_random, from_paths
 from ppl.inference.streams import Streams
 from ppl.inference.target import Array, Target
 
@@ -78,7 +78,7 @@ def _start(
     listen: Listener,
 ) -> Start:
     if settings.start == "random":
-        return Start(target, family, family.start(point, scale=FIRST_SCALE))
+        return at_random(target, family, point, scale=FIRST_SCALE)
     return from_paths(target, family, [point], rng, listen)
 
 

@@ -5,14 +5,39 @@ from dataclasses import dataclass, field
 from math import nan
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ppl.inference.diagnostics import trend
 from ppl.inference.draws import draws_with_density
-from ppl.inference.elbo import elbo_of
+from ppl.inference.elbo import Elbo, elbo_of
 from ppl.inference.families.family import Family
 from ppl.inference.optimise import TracePoint
 from ppl.inference.outcome import Outcome
+from ppl.inference.psis import psis
 from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target
+from ppl.inference.verdict import Verdict, verdict_of
+
+# Draws to choose from, for every one that is kept when they are resampled.
+POOL = 4
+
+
+@dataclass(frozen=True)
+class Path:
+    """How q was come by: where the run started, its step size, and what it met on the way.
+
+    `at_maximum` is whether a later stage than the loop ended where the ELBO has no slope.
+    """
+
+    start: Array
+    outcome: Outcome
+    eta: float = nan
+    eta_scores: Mapping[float, float] = field(default_factory=dict)
+    iterations: int = 0
+    trace: tuple[TracePoint, ...] = ()
+    dropped: int = 0
+    notes: Sequence[str] = ()
+    at_maximum: bool = False
 
 
 @dataclass(frozen=True)
@@ -23,18 +48,13 @@ class Result:
     q; `log_p`, `log_q` and `log_g` (draws,) are the log densities there of the target, of q, and of q without
     its constants as CmdStan writes it, log q(u) - log q(mean). `final_elbo` and its standard error, in nats,
     are from fresh draws. `dropped` counts draws whose log density was not finite; `notes` are sentences for
-    the user.
+    the user; `verdict` says how far all this can be believed.
     """
 
     settings: Settings
     family: Family
     params: Array
-    start: Array
-    eta: float
-    eta_scores: dict[float, float]
-    iterations: int
-    trace: tuple[TracePoint, ...]
-    outcome: Outcome
+    path: Path
     final_elbo: float
     final_elbo_se: float
     draws_u: Array
@@ -43,53 +63,86 @@ class Result:
     log_g: Array
     dropped: int
     notes: tuple[str, ...]
+    verdict: Verdict
 
     @property
     def mean_u(self) -> Array:
         return self.family.mean(self.params)
 
+    @property
+    def start(self) -> Array:
+        return self.path.start
 
-@dataclass(frozen=True)
-class Path:
-    """How q was come by: where the run started, its step size, and what it met on the way."""
+    @property
+    def eta(self) -> float:
+        return self.path.eta
 
-    start: Array
-    outcome: Outcome
-    eta: float = nan
-    eta_scores: Mapping[float, float] = field(default_factory=dict)
-    iterations: int = 0
-    trace: tuple[TracePoint, ...] = ()
-    dropped: int = 0
-    notes: Sequence[str] = ()
+    @property
+    def eta_scores(self) -> Mapping[float, float]:
+        return self.path.eta_scores
+
+    @property
+    def iterations(self) -> int:
+        return self.path.iterations
+
+    @property
+    def trace(self) -> tuple[TracePoint, ...]:
+        return self.path.trace
+
+    @property
+    def outcome(self) -> Outcome:
+        return self.path.outcome
 
 
 def result_of(
     target: Target, settings: Settings, family: Family, params: Array, path: Path, rng: np.random.Generator
 ) -> Result:
     """Draw from the final q. The draws are fresh, so the final ELBO rests on them, at least elbo_samples."""
-    fresh = draws_with_density(target, family, params, max(settings.draws, settings.elbo_samples), rng)
+    n = max(settings.draws * (POOL if settings.resample else 1), settings.elbo_samples)
+    fresh = draws_with_density(target, family, params, n, rng)
     elbo = elbo_of(fresh.log_density, family.entropy(params), fresh.dropped)
-    kept = slice(settings.draws)
-    log_q = family.log_density(params, fresh.u[kept])
+    log_q = family.log_density(params, fresh.u)
+    return result_with(settings, family, params, path, fresh.u, fresh.log_density, log_q, elbo, rng)
+
+
+def result_with(
+    settings: Settings,
+    family: Family,
+    params: Array,
+    path: Path,
+    u: Array,
+    log_p: Array,
+    log_q: Array,
+    elbo: Elbo,
+    rng: np.random.Generator,
+) -> Result:
+    """The Result whose draws are the first of u (n, dim), or drawn from among them by importance."""
+    dropped = path.dropped + elbo.dropped
+    rise = None if path.at_maximum else trend(path.trace)
+    kept: NDArray[np.intp] = np.arange(min(settings.draws, len(u)))
+    if settings.resample:
+        kept = resampled(log_p - log_q, settings.draws, rng)
     return Result(
         settings=settings,
         family=family,
         params=params,
-        start=path.start,
-        eta=path.eta,
-        eta_scores=dict(path.eta_scores),
-        iterations=path.iterations,
-        trace=path.trace,
-        outcome=path.outcome,
+        path=path,
         final_elbo=elbo.value,
         final_elbo_se=elbo.se,
-        draws_u=fresh.u[kept],
-        log_p=fresh.log_density[kept],
-        log_q=log_q,
-        log_g=log_q - family.log_density(params, family.mean(params)[None]),
-        dropped=path.dropped + elbo.dropped,
-        notes=(*path.notes, *_notes(path, elbo.value, path.dropped + elbo.dropped)),
+        draws_u=u[kept],
+        log_p=log_p[kept],
+        log_q=log_q[kept],
+        log_g=log_q[kept] - family.log_density(params, family.mean(params)[None]),
+        dropped=dropped,
+        notes=(*path.notes, *_notes(path, elbo.value, dropped)),
+        verdict=verdict_of(u, log_p, log_q, elbo, dropped, path.outcome, rise),
     )
+
+
+def resampled(log_ratios: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """n positions drawn by Pareto-smoothed importance weight, with replacement, in random order."""
+    weights = np.exp(psis(log_ratios).log_weights)
+    return rng.choice(len(log_ratios), size=n, p=weights / weights.sum())
 
 
 def _notes(path: Path, final_elbo: float, dropped: int) -> list[str]:

@@ -17,7 +17,7 @@ from ppl.inference.target import Array, Target
 
 # The variance that a gradient may have in an entry of params (the paper's epsilon), and most draws to get it.
 VARIANCE = 1.0
-MOST_DRAWS = 1000
+MOST_DRAWS = 200
 
 
 def ssvb(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:

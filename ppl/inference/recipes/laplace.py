@@ -1,0 +1,48 @@
+"""Laplace's approximation: the mode, and the curvature there."""
+
+import numpy as np
+
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.gaussian import Gaussian, made_positive
+from ppl.inference.hessian import hessian
+from ppl.inference.mode import Mode, find_mode
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.progress import Listener, Progress
+from ppl.inference.recipes.result import Path, Result, result_of
+from ppl.inference.settings import Settings
+from ppl.inference.start import start_points
+from ppl.inference.streams import streams
+from ppl.inference.target import Array, Target
+
+REPAIRED = (
+    "The log density curves upward at the mode in {} of {} directions, so its Hessian gives no variance "
+    "there; the sizes of the curvatures are used."
+)
+
+
+def laplace(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+    """A full-rank q with the mode as its mean and minus the inverse Hessian there as its covariance."""
+    source = streams(settings.seed)
+    family = FullRank(target.dim)
+    with np.errstate(all="ignore"):
+        points = start_points(target, init, source.start)
+        mode = find_mode(target, points)
+        progress(Progress("mode", mode.steps, mode.steps, mode.value))
+        scaled = -hessian(target, mode.u, mode.scales) * np.outer(mode.scales, mode.scales)
+        precision, repaired = made_positive(scaled)
+        q = Gaussian.with_precision(mode.u, precision, mode.scales)
+        notes = [REPAIRED.format(repaired, target.dim)] if repaired else []
+        path = Path(
+            start=points[0], outcome=outcome_of(mode), iterations=mode.steps, notes=notes, at_maximum=True
+        )
+        return result_of(target, settings, family, family.of(q.mean, q.factor), path, source.draws)
+
+
+def outcome_of(mode: Mode) -> Outcome:
+    """Whether the search for the mode ended there."""
+    if mode.settled:
+        return Outcome(Ending.CONVERGED, f"the mode was found in {mode.steps} steps")
+    return Outcome(
+        Ending.BUDGET_REACHED,
+        f"the search for the mode stopped after {mode.steps} steps with a slope left; there may be no mode",
+    )

@@ -1,0 +1,75 @@
+"""Pathfinder over several paths (Zhang, Carpenter, Gelman and Vehtari 2022, JMLR 23, Algorithm 2)."""
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ppl.errors import InferenceError
+from ppl.inference.elbo import elbo_of
+from ppl.inference.families.family import Family
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.pathfinder import Pathfinder, pathfinder
+from ppl.inference.progress import Listener, Progress
+from ppl.inference.recipes.result import Path, Result, result_with
+from ppl.inference.settings import Settings
+from ppl.inference.start import start_points
+from ppl.inference.starting import MOST_DENSE
+from ppl.inference.streams import streams
+from ppl.inference.target import Array, Target, log_densities
+
+
+def multi_pathfinder(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+    """Draws resampled by importance from the Gaussians of all paths; q is the best of these.
+
+    A draw is weighted against the mixture of the Gaussians rather than the one that it came from, which the
+    paper does: that bounds the weights where the Gaussians overlap.
+    """
+    source = streams(settings.seed)
+    with np.errstate(all="ignore"):
+        points = start_points(target, init, source.start)
+        paths = _paths(target, points, source.pathfinder, progress)
+        best = max(paths, key=lambda path: path.elbo)
+        family, params = _as_family(best)
+        n = max(settings.draws, settings.elbo_samples)
+        u = np.concatenate([path.sample(n, source.draws) for path in paths])
+        log_p = log_densities(target, u)
+        log_q = logsumexp([path.log_density(u) for path in paths], axis=0) - np.log(len(paths))
+    finite = np.isfinite(log_p)
+    elbo = elbo_of((log_p - log_q)[finite], 0.0, int((~finite).sum()))
+    outcome = Outcome(
+        Ending.COMPLETED, f"{len(paths)} of {len(points)} paths led to a Gaussian; their draws are resampled"
+    )
+    path = Path(start=points[0], outcome=outcome, iterations=best.steps, at_maximum=True)
+    always = replace(settings, resample=True)
+    found = result_with(
+        always, family, params, path, u[finite], log_p[finite], log_q[finite], elbo, source.draws
+    )
+    return replace(found, settings=settings)
+
+
+def _paths(
+    target: Target, points: list[Array], rng: np.random.Generator, listen: Listener
+) -> list[Pathfinder]:
+    """A Gaussian for each path that has one. Raises the last InferenceError where none has."""
+    found: list[Pathfinder] = []
+    for k, point in enumerate(points, start=1):
+        try:
+            found.append(pathfinder(target, point, rng))
+        except InferenceError:
+            if k == len(points) and not found:
+                raise
+            continue
+        listen(Progress("pathfinder", k, len(points), found[-1].elbo, note=f"{found[-1].steps} steps"))
+    return found
+
+
+def _as_family(path: Pathfinder) -> tuple[Family, Array]:
+    """The Gaussian as a member of a family; without its correlations where there are too many."""
+    dim = len(path.mean)
+    if dim > MOST_DENSE:
+        return MeanField(dim), np.concatenate([path.mean, 0.5 * np.log(path.curvature.variances)])
+    full = FullRank(dim)
+    return full, full.of(path.mean, np.asarray(np.linalg.cholesky(path.curvature.dense())))

@@ -1,0 +1,187 @@
+"""Whether a fit can be believed: what its importance ratios, its trace and other runs say of it."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+
+from ppl.inference.diagnostics import Trend, khat_of_means
+from ppl.inference.elbo import Elbo
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.psis import khat_threshold, psis
+from ppl.inference.spread import Spread
+from ppl.inference.target import Array
+
+GOOD = 0.5
+# A mean that the importance weights would move by more than this many sds is not where it should be.
+MOVED = 0.2
+MOST_NAMED = 3
+
+
+class Level(StrEnum):
+    """How far a fit can be believed."""
+
+    GOOD = "good"
+    USABLE = "usable"
+    POOR = "poor"
+    UNKNOWN = "unknown"
+
+
+MEANING = {
+    Level.GOOD: "the approximation is close to the posterior",
+    Level.USABLE: "the approximation is near enough to the posterior that importance weights can repair it",
+    Level.POOR: "the approximation misses part of the posterior; do not rely on its means and sds",
+    Level.UNKNOWN: "there are too few draws to tell how close the approximation is",
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of the quality of a fit.
+
+    `khat` is the shape of the tail of p/q at `n` draws of q, and `ess` what these are worth once weighted;
+    `khats` (dim,) is the same for the mean of each coordinate, `shifts` (dim,) how far the weights move that
+    mean in sds of q. `trend` is what the ELBO still gained when the loop stopped, None where a later stage
+    ended at a maximum. `spread` compares independent runs, None where there was one.
+
+    Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
+    """
+
+    n: int
+    khat: float
+    ess: float
+    khats: Array
+    shifts: Array
+    elbo: float
+    elbo_se: float
+    dropped: int
+    outcome: Outcome
+    trend: Trend | None = None
+    spread: Spread | None = None
+
+    @property
+    def level(self) -> Level:
+        """The worst of what k-hat, the way the run ended and the other runs say."""
+        if math.isnan(self.khat):
+            return Level.UNKNOWN
+        broken = self.outcome.ending in (Ending.DIVERGED, Ending.INTERRUPTED)
+        apart = self.spread is not None and self.spread.apart
+        if broken or apart or self.rising or self.khat >= khat_threshold(self.n):
+            return Level.POOR
+        return Level.GOOD if self.khat < GOOD and self.moved < MOVED else Level.USABLE
+
+    @property
+    def warns(self) -> bool:
+        """Whether the fit should not be relied on as it is."""
+        return self.level is not Level.GOOD
+
+    @property
+    def rising(self) -> bool:
+        return self.trend is not None and self.trend.rising
+
+    @property
+    def moved(self) -> float:
+        """The largest move of a mean under the weights, in sds."""
+        return float(np.abs(self.shifts).max(initial=0.0))
+
+    def beside(self, spread: Spread) -> "Verdict":
+        """The verdict in the light of independent runs."""
+        return replace(self, spread=spread)
+
+    def paragraph(self, names: Sequence[str], algorithm: str) -> str:
+        """All of it in words, with the next thing to try; `names` (dim,) are those of the coordinates."""
+        parts = [
+            f"Verdict: {self.level.value}: {MEANING[self.level]}.",
+            self._of_weights(names),
+            f"The ELBO is {self.elbo:.2f} ± {self.elbo_se:.2f}.",
+            self._of_trend(),
+            self._of_spread(names),
+            f"{self.dropped} draws had no finite log density and were redrawn." if self.dropped else "",
+            self._advice(names, algorithm),
+        ]
+        return " ".join(part for part in parts if part)
+
+    def _of_weights(self, names: Sequence[str]) -> str:
+        if math.isnan(self.khat):
+            return ""
+        text = (
+            f"Pareto k-hat is {self.khat:.2f} (good below {GOOD:g}, usable below "
+            f"{khat_threshold(self.n):.2f}); weighted, the {self.n} draws are worth {self.ess:.0f}."
+        )
+        worst = self._worst(names)
+        return f"{text} Least sure: {', '.join(worst)}." if worst and self.warns else text
+
+    def _worst(self, names: Sequence[str]) -> list[str]:
+        """The coordinates whose means the weights would move, or whose k-hat is worst, most of all first."""
+        order = np.argsort(-np.abs(self.shifts), kind="stable")[:MOST_NAMED]
+        return [
+            f"{names[k]} (k-hat {self.khats[k]:.2f}, mean would move by {self.shifts[k]:+.2f} sd)"
+            for k in order
+            if abs(self.shifts[k]) >= MOVED or self.khats[k] >= khat_threshold(self.n)
+        ]
+
+    def _of_trend(self) -> str:
+        if self.trend is None or math.isnan(self.trend.gain):
+            return ""
+        if self.rising:
+            return (
+                f"It was still rising at the stop, by {self.trend.gain:.2g} ± {self.trend.se:.2g} nats "
+                "over the second half of the run."
+            )
+        return "It had levelled off at the stop."
+
+    def _of_spread(self, names: Sequence[str]) -> str:
+        if self.spread is None:
+            return ""
+        worst = names[self.spread.worst]
+        text = f"Over {self.spread.runs} runs the largest R-hat is {self.spread.rhat:.2f} ({worst})"
+        return f"{text}: they found different answers." if self.spread.apart else f"{text}: they agree."
+
+    def _advice(self, names: Sequence[str], algorithm: str) -> str:
+        if not self.warns:
+            return ""
+        if self.spread is not None and self.spread.apart:
+            return "Try stronger priors or an ordering that leaves one mode, or more runs."
+        if self.rising or self.outcome.ending in (Ending.INTERRUPTED, Ending.DIVERGED):
+            return "Try more iterations (--iter), with --start pathfinder and the polish on."
+        if self.level is Level.UNKNOWN:
+            return "Ask for more draws (--draws)."
+        if algorithm in ("meanfield", "fixed-draws", "lowrank", "laplace", "pathfinder"):
+            return "Try --algorithm fullrank" + (", or --resample." if self.level is Level.USABLE else ".")
+        if self.level is Level.USABLE:
+            return "Try --resample, which repairs what the weights can."
+        worst = names[int(np.argmax(np.abs(self.shifts)))]
+        return (
+            f"Try to reparameterise {worst}, so that its posterior is nearer to a Gaussian on the "
+            "unconstrained scale (a non-centred form, say), or a sampler."
+        )
+
+
+def verdict_of(
+    u: Array,
+    log_p: Array,
+    log_q: Array,
+    elbo: Elbo,
+    dropped: int,
+    outcome: Outcome,
+    trend: Trend | None,
+) -> Verdict:
+    """Judge a fit by draws of q, u (n, dim), with the log densities of target and q there, (n,) each."""
+    log_ratios = log_p - log_q
+    smoothed = psis(log_ratios)
+    sd = u.std(axis=0)
+    moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
+    return Verdict(
+        n=len(u),
+        khat=smoothed.khat,
+        ess=smoothed.ess,
+        khats=khat_of_means(log_ratios, u),
+        shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),
+        elbo=elbo.value,
+        elbo_se=elbo.se,
+        dropped=dropped,
+        outcome=outcome,
+        trend=trend,
+    )
