@@ -5,15 +5,24 @@ import os
 import shutil
 import textwrap
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TextIO
 
 from ppl.errors import ModelError
 from ppl.frontend.cautions import Caution
+from ppl.frontend.check import analyse
+from ppl.frontend.pedantic import cautions
+from ppl.source import read_source
 
 Diagnostic = ModelError | Caution
 
 BOLD, RED, YELLOW, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
 MOST_COLUMNS = 80
+
+
+def likely_bugs(model: Path) -> list[Caution]:
+    """The warnings that are given without being asked for; raises ModelError as compiling does."""
+    return [caution for caution in cautions(*analyse(read_source(model))) if caution.likely]
 
 
 def severity(d: Diagnostic) -> str:

@@ -1,9 +1,12 @@
 """`ppl explain`: what a message means."""
 
 import textwrap
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ppl.frontend.pages import Page
 
 COLUMNS = 80
 
@@ -22,6 +25,12 @@ def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="As in an e
     if page is None:
         near = nearest(code.upper(), pages())
         raise typer.BadParameter(f"there is no message {code}" + (f"; did you mean {near}?" if near else ""))
-    typer.echo(f"{page.code}: {page.title}\n\n{textwrap.fill(page.text, COLUMNS)}")
-    for label, example in page.examples.items():
-        typer.echo(f"\n{label.capitalize()}:\n\n{textwrap.indent(example, '  ')}", nl=False)
+    typer.echo(page_text(page))
+
+
+def page_text(page: "Page") -> str:
+    """The page as the terminal shows it."""
+    examples = (
+        f"{label.capitalize()}:\n\n{textwrap.indent(e.rstrip(), '  ')}" for label, e in page.examples.items()
+    )
+    return "\n\n".join([f"{page.code}: {page.title}", textwrap.fill(page.text, COLUMNS), *examples]).rstrip()

@@ -2,11 +2,12 @@
 
 import io
 import json
+from pathlib import Path
 
 import pytest
+
 from ppl.cli.diagnostics import as_json, as_text, has_colour
 from ppl.cli.main import main
-
 from ppl.errors import ModelError
 from ppl.source import SourceText, Span
 
@@ -61,9 +62,11 @@ def test_json_lines(run):
 
 
 def test_a_fit_warns_of_likely_bugs_only(run):
-    status, _, err = run("variational", "doubtful.model", "--iter", 100, "--draws", 5, "--eta", 0.1)
-    assert status in (1, 3) or "PPL005" in err
-    assert "PPL003" not in err
+    fit = ("variational", "doubtful.model", "doubtful.json", "--iter", 100, "--draws", 5)
+    Path("doubtful.json").write_text('{"N": 3}')
+    status, _, err = run(*fit)
+    assert status == 0 and "PPL005" in err and "PPL003" not in err
+    assert run(*fit, "--quiet")[2] == ""
 
 
 def test_explain(run):
