@@ -41,8 +41,8 @@ def output_file(text: str, *names: str) -> Any:
     return typer.Option(*names, metavar="FILE", callback=check, help=text)
 
 
-def one_of(text: str) -> Any:
-    return typer.Option(metavar="NAME", help=text)
+def one_of(text: str, *names: str) -> Any:
+    return typer.Option(*names, metavar="NAME", help=text)
 
 
 def radius_or_file(text: str) -> Any:

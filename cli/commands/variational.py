@@ -1,5 +1,6 @@
 """`ppl variational`: the main job."""
 
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -24,10 +25,19 @@ class PositiveTransform(StrEnum):
     softplus = "softplus"
 
 
+class Layout(StrEnum):
+    """CmdStan's method whose CSV file the draws are written like."""
+
+    variational = "variational"
+    sample = "sample"
+
+
 def variational(
     model: ModelPath,
     data: DataPath = None,
-    output: Annotated[Path, output_file("CSV of the draws.", "--output", "-o")] = Path("output.csv"),
+    output: Annotated[Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o")] = Path(
+        "output.csv"
+    ),
     algorithm: Annotated[Algorithm, one_of("meanfield or fullrank.")] = Algorithm.meanfield,
     iterations: Annotated[int, whole(1, "Most steps taken.", "--iter")] = 10_000,
     grad_samples: Annotated[int, whole(1, "Draws a gradient averages.")] = 1,
@@ -40,6 +50,12 @@ def variational(
     draws: Annotated[int, whole(0, "Draws to write.")] = 1000,
     init: Annotated[str, radius_or_file("Radius, 0 or JSON file.")] = "2",
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
+    layout: Annotated[
+        Layout, one_of("variational or sample: CmdStan's method whose file to mimic.", "--format")
+    ] = Layout.variational,
+    save_metric: Annotated[bool, typer.Option("--save-metric", help="Metric and inits for NUTS.")] = False,
+    save_cmdstan_config: Annotated[bool, typer.Option("--save-cmdstan-config", hidden=True)] = False,
+    profile_file: Annotated[Path | None, typer.Option("--profile-file", hidden=True)] = None,
     refresh: Annotated[int, whole(0, "Steps a progress line; 0: none.")] = 100,
     diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
@@ -52,19 +68,26 @@ def variational(
     First example:
       ppl variational models/eight_schools/eight_schools.model \\
           models/eight_schools/eight_schools.data.json
+
+    \b
+    CmdStan's words do too: data file=d.json iter=500 output file=o.csv.
     """
     from rich.console import Console
 
+    from ppl.cli.diagnostics import likely_bugs, show
     from ppl.cli.progress import shown
     from ppl.cli.report import exit_status, report
+    from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
     from ppl.results.fit import variational as fit_variational
+    from ppl.results.formats import save_draws
 
     console = Console(quiet=quiet)
-    posterior = compile_model(model, positive_transform=positive_transform.value).condition(
-        data or {}, seed=seed
-    )
-    with shown(console, refresh) as listener:
+    if not quiet:
+        show(likely_bugs(model), sys.stderr)
+    compiled = compile_model(model, positive_transform=positive_transform.value)
+    with shown(console, refresh) as listener, profiled(compiled, profile_file) as timed:
+        posterior = timed.condition(data or {}, seed=seed)
         fit = fit_variational(
             posterior,
             progress=listener,
@@ -86,11 +109,18 @@ def variational(
         "output.file": str(output),
         "output.diagnostic_file": str(diagnostic_file or ""),
         "output.refresh": refresh,
+        "output.save_cmdstan_config": save_cmdstan_config,
+        "ppl.format": layout.value,
+        **({"output.profile_file": str(profile_file)} if profile_file else {}),
     }
-    fit.save_csv(output, given)
-    files = [output]
+    save_draws(fit, output, given)
+    files = [output, *([profile_file] if profile_file else [])]
     if diagnostic_file:
         fit.save_diagnostics(diagnostic_file, given)
         files.append(diagnostic_file)
+    if save_cmdstan_config:
+        files.append(fit.save_config(output, given))
+    if save_metric:
+        files.extend(fit.save_warm_start(output))
     report(console, fit, files)
     raise typer.Exit(exit_status(fit.outcome, require_converged))

@@ -20,11 +20,11 @@ class HelpAsked(Exception):
     """`help` or `help-all` stood among the words; the message is the text to show, "" for the usage alone."""
 
 
-def parse(words: Sequence[str]) -> dict[str, Any]:
+def parse(words: Sequence[str], method: str = "") -> dict[str, Any]:
     """The values that `words` set, by path (see results.arguments).
 
     Groups come in any order, each at most once, with their parts right after them; the method's name may
-    stand without `method=`.
+    stand without `method=`. Where `method` is known beforehand its parts may stand among the groups too.
 
     Raises:
         Misuse: a word is mistyped, misplaced or has a value out of range, or no method is named.
@@ -35,18 +35,22 @@ def parse(words: Sequence[str]) -> dict[str, Any]:
         {'method': 'variational', 'variational.iter': 500, 'random.seed': 1}
     """
     left, unused = deque(words), list(TREE)
-    given: dict[str, Any] = {}
+    given: dict[str, Any] = {"method": method} if method else {}
+    known = METHOD.option(method).parts if method else ()
     while left:
         if METHOD in unused and left[0] in {group.name for group in METHOD.options}:
             left[0] = f"method={left[0]}"
         if left[0] in ("help", "help-all"):
             raise HelpAsked(tree_help() if left[0] == "help-all" else "")
         argument = _named(left[0], unused)
-        if argument is None:
+        if argument is not None:
+            unused.remove(argument)
+            given |= _take(argument, left, "")
+        elif (part := _named(left[0], known)) is not None:
+            given |= _take(part, left, f"{method}.")
+        else:
             raise Misuse("\n".join(_misplaced(left[0])))
-        unused.remove(argument)
-        given |= _take(argument, left, "")
-    if METHOD in unused:
+    if "method" not in given:
         raise Misuse("A method must be specified!")
     return given
 

@@ -78,6 +78,19 @@ BFGS = (
 )
 LBFGS = (*BFGS, _least(1, "history_size", "Past steps that describe the curvature", 5))
 
+OURS = {
+    "lowrank": "Normal with a covariance of low rank plus a diagonal",
+    "fixed-draws": "Normal with a diagonal covariance, fitted on fixed draws",
+    "laplace": "Normal with the curvature of the mode",
+    "pathfinder": "Draws from several Pathfinder paths, resampled",
+    "optimize": "A point: the mode",
+    "dsvi": "Doubly stochastic variational inference",
+    "dsvi-diagonal": "The same with a diagonal covariance",
+    "dsvi-ard": "The same with relevances determined",
+    "ssvb": "Stochastic search variational Bayes",
+}
+"""Algorithms of ppl's recipes that CmdStan does not have."""
+
 VARIATIONAL = Group(
     "variational",
     "Variational inference",
@@ -88,7 +101,7 @@ VARIATIONAL = Group(
             (
                 Group("meanfield", "Normal with a diagonal covariance"),
                 Group("fullrank", "Normal with a full covariance"),
-                Group("lowrank", "Normal with a covariance of low rank plus a diagonal (ppl only)"),
+                *(Group(name, about + " (ppl only)") for name, about in OURS.items()),
             ),
         ),
         _positive("iter", "Most iterations", 10000),

@@ -1,7 +1,8 @@
 """Draws of a fit in the layout of CmdStan's method `sample`, for readers that know no other.
 
 The layout is that of the sampler with fixed parameters, so that nothing need be invented: no mean row, no
-adaptation, a column `lp__` that has the log density, and `log_g__` for importance weights.
+adaptation, a column `lp__` that has the log density, and `log_g__` for importance weights. One iteration of
+warmup is claimed, which is not saved, because CmdStanPy refuses files without.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ LEADING = ("lp__", "log_p__", "log_g__")
 def as_sample(config: Config, draws: int) -> Config:
     """The configuration of a fit told as one of method `sample`."""
     kept = {path: value for path, value in config.given.items() if not path.startswith("variational.")}
-    sample = {"method": "sample", "sample.num_samples": draws, "sample.num_warmup": 0}
+    sample = {"method": "sample", "sample.num_samples": draws, "sample.num_warmup": 1}
     return replace(
         config, given={**kept, **sample, "sample.algorithm": "fixed_param", "ppl.format": "sample"}
     )

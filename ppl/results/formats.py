@@ -1,0 +1,60 @@
+"""Draws in the format that a file's suffix names."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.results.arguments import Values
+from ppl.results.columns import reshape, variables
+from ppl.results.files import replacing
+
+if TYPE_CHECKING:
+    from ppl.results.fit import Fit
+
+
+def save_draws(fit: "Fit", path: str | Path, given: Values | None = None) -> None:
+    """Writes the draws of a fit: `.npz`, `.nc` (NetCDF, by ArviZ), `.parquet`, any other name as CSV.
+
+    `given` is for the comments of a CSV file (see Fit.save_csv).
+
+    Raises:
+        InferenceError: the package that writes the format is not installed.
+        OSError: the file cannot be written; an older one is then left as it was.
+    """
+    writer = WRITERS.get(Path(path).suffix)
+    if writer is None:
+        fit.save_csv(path, given)
+        return
+    with replacing(path) as part:
+        try:
+            writer(fit, part)
+        except ImportError as error:
+            suffix = Path(path).suffix
+            raise InferenceError(
+                f'To write {suffix} files, pip install "ppl[{EXTRAS[suffix]}]" ({error}).'
+            ) from None
+
+
+def _npz(fit: "Fit", path: Path) -> None:
+    """An array a variable, draws first; `lp__`, `log_g__` as in the CSV file's log_p__ and log_g__."""
+    draws = {name: reshape(fit.draws(), fit.column_names, name) for name in variables(fit.column_names)}
+    np.savez(path, allow_pickle=False, log_p__=fit.result.log_p, log_g__=fit.result.log_g, **draws)
+
+
+def _netcdf(fit: "Fit", path: Path) -> None:
+    fit.to_arviz().to_netcdf(str(path))
+
+
+def _parquet(fit: "Fit", path: Path) -> None:
+    """A column a name, and log_p__ and log_g__ before them."""
+    frame = fit.draws_pd()
+    frame.insert(0, "log_g__", fit.result.log_g)
+    frame.insert(0, "log_p__", fit.result.log_p)
+    frame.to_parquet(path, engine="pyarrow", index=False)
+
+
+WRITERS: Mapping[str, Callable[["Fit", Path], None]] = {".npz": _npz, ".nc": _netcdf, ".parquet": _parquet}
+EXTRAS = {".nc": "arviz", ".parquet": "parquet"}
