@@ -9,6 +9,7 @@ import typer
 from ppl.cli.commands.build import build
 from ppl.cli.commands.check import check
 from ppl.cli.commands.diagnose import diagnose
+from ppl.cli.commands.docs import docs
 from ppl.cli.commands.explain import explain
 from ppl.cli.commands.format import format
 from ppl.cli.commands.generate import generate
@@ -17,9 +18,23 @@ from ppl.cli.commands.plot import plot
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
+from ppl.cli.words import WithWords
 from ppl.errors import InferenceError, ModelError, PPLError
 
-COMMANDS = (variational, build, summary, plot, generate, log_prob, diagnose, check, format, explain, show)
+COMMANDS = (
+    variational,
+    build,
+    summary,
+    plot,
+    generate,
+    log_prob,
+    diagnose,
+    check,
+    format,
+    explain,
+    docs,
+    show,
+)
 
 REFUSED, FAILED, INTERNAL = 1, 3, 70
 
@@ -32,7 +47,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
-    app.command()(command)
+    app.command(cls=WithWords if command is variational else None)(command)
 
 
 def _print_version(asked: bool) -> None:

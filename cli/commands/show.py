@@ -1,11 +1,12 @@
-"""`ppl show`: any stage of the compiler, printed."""
+"""`ppl show`: any stage of the compiler, or the functions of the language, printed."""
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import ModelPath
+FUNCTIONS = "functions"
 
 
 class Stage(StrEnum):
@@ -18,15 +19,42 @@ class Stage(StrEnum):
 
 
 def show(
-    model: ModelPath,
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The program; or the word 'functions'.")],
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A function, after that word.")] = None,
     stage: Annotated[Stage, typer.Option(help="Checked tree, lowered tree, or emitted text.")] = Stage.python,
 ) -> None:
-    """Print one stage of compiling MODEL.
+    """Print one stage of compiling MODEL, or the functions of the language.
 
     \b
     First example:
       ppl show models/eight_schools/eight_schools.model --stage python
+
+    \b
+    ppl show functions lists every function with its meaning; with a NAME,
+    its signatures and the code that computes it.
     """
+    if model == FUNCTIONS and not Path(model).is_file():
+        show_functions(name)
+        return
+    if name is not None:
+        raise typer.BadParameter(f"unexpected '{name}' after the program.", param_hint="NAME")
+    if not Path(model).is_file():
+        raise typer.BadParameter(f"File '{model}' does not exist.", param_hint="MODEL")
     from ppl.compile import show_stage
 
-    typer.echo(show_stage(model, stage.value))
+    typer.echo(show_stage(Path(model), stage.value))
+
+
+def show_functions(name: str | None) -> None:
+    from ppl.frontend.scope import nearest
+    from ppl.stdlib.reference import one_line, reference
+    from ppl.stdlib.signatures import library
+
+    if name is None:
+        typer.echo("\n".join(map(one_line, library())))
+    elif name in reference():
+        typer.echo(reference()[name])
+    else:
+        near = nearest(name, reference())
+        hint = f"; did you mean {near}?" if near else "."
+        raise typer.BadParameter(f"there is no function {name}{hint}", param_hint="NAME")

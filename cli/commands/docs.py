@@ -1,0 +1,74 @@
+"""`ppl docs`: a page for any word, in the terminal."""
+
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import Annotated
+
+import typer
+
+COLUMNS = 80
+
+
+def docs(
+    context: typer.Context,
+    word: Annotated[
+        str | None, typer.Argument(metavar="[WORD]", help="Command, function, PPL104, ...")
+    ] = None,
+) -> None:
+    """Explain WORD: a command, distribution, function, constraint or message.
+
+    \b
+    First example:
+      ppl docs normal
+
+    \b
+    Without a word, list what there is.
+    """
+    from ppl.frontend.scope import nearest
+
+    found = sources(context)
+    if word is None:
+        typer.echo("\n\n".join(f"{title}:\n{listed(names)}" for title, (names, _) in found.items()))
+        return
+    pages = [page(name) for names, page in found.values() for name in (word, word.upper()) if name in names]
+    if not pages:
+        near = nearest(word, [name for names, _ in found.values() for name in names])
+        raise typer.BadParameter(
+            f"there is no page for {word}" + (f"; did you mean {near}?" if near else ".")
+        )
+    typer.echo("\n\n".join(dict.fromkeys(pages)))
+
+
+Source = tuple[list[str], Callable[[str], str]]
+
+
+def sources(context: typer.Context) -> Mapping[str, Source]:
+    """Names by kind, each kind with what makes the page of a name."""
+    from ppl.cli.commands.explain import page_text
+    from ppl.frontend.pages import pages
+    from ppl.stdlib.constraints.table import CONSTRAINTS
+    from ppl.stdlib.distributions.table import DISTRIBUTIONS
+    from ppl.stdlib.reference import reference
+    from ppl.stdlib.signatures import library
+
+    group = context.parent.command if context.parent else context.command
+    commands = getattr(group, "commands", {})
+
+    def command_page(name: str) -> str:
+        text: str = commands[name].get_help(typer.Context(commands[name], context.parent, name))
+        return text
+
+    entry = reference().__getitem__
+    return {
+        "Commands": (list(commands), command_page),
+        "Constraints": ([c.keyword for c in CONSTRAINTS], entry),
+        "Distributions": ([d.name for d in DISTRIBUTIONS], entry),
+        "Functions": ([name for name, c in library().items() if c.kind == "function"], entry),
+        "Functions of distributions": ([n for n, c in library().items() if c.kind != "function"], entry),
+        "Messages": (list(pages()), lambda code: page_text(pages()[code])),
+    }
+
+
+def listed(names: list[str]) -> str:
+    """Names in lines of 80 columns."""
+    return textwrap.fill(", ".join(names), COLUMNS, initial_indent="  ", subsequent_indent="  ")

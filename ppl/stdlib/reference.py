@@ -1,0 +1,129 @@
+"""What the records say of a word, as text: signatures, meaning, and the code that computes it."""
+
+import inspect
+import re
+import textwrap
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from ppl.stdlib.constraints.record import Constraint
+from ppl.stdlib.constraints.table import CONSTRAINTS
+from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.record import Distribution, Impl, Overload
+from ppl.stdlib.signatures import Callee, library, split_commas
+from ppl.stdlib.supports import SUPPORTS
+
+WIDTH = 80
+
+CLASSES: Mapping[str, str] = {
+    "reals": "int, real, array[] of either, vector or row_vector",
+    "ints": "int or array[] int",
+    "vectors": "vector, row_vector, or array[] of either",
+    "T": "a scalar or any container, the same at every T; ints count as reals",
+    "I": "an int or any array of ints",
+    "E": "any type, the same at every E",
+    "R": "a scalar if all arguments are, else an array",
+}
+OF_DISTRIBUTIONS = ("density", "cdf", "rng")
+SUFFIXES: Mapping[str, str] = {
+    "_lpdf": "log density: ",
+    "_lpmf": "log probability: ",
+    "_lupdf": "log density without its constants: ",
+    "_lupmf": "log probability without its constants: ",
+    "_lcdf": "log of the distribution function: ",
+    "_lccdf": "log of the survival function: ",
+    "_cdf": "distribution function: ",
+    "_rng": "a draw: ",
+}
+WORDS = re.compile(r"\w+")
+
+
+@cache
+def reference() -> Mapping[str, str]:
+    """A page of text for each function, distribution and constraint, by its name.
+
+    Example:
+        >>> print(reference()["logit"].splitlines()[0])
+        logit: log(x / (1 - x))
+    """
+    constraints = {c.keyword: "\n".join(constraint_page(c)) for c in CONSTRAINTS}
+    distributions = {d.name: "\n".join(distribution_page(d)) for d in DISTRIBUTIONS}
+    functions = {c.name: "\n".join(callee_page(c)) for c in library().values()}
+    shared = functions.keys() & distributions.keys()
+    both = {name: f"{functions[name]}\n\n{distributions[name]}" for name in shared}
+    return {**constraints, **distributions, **functions, **both}
+
+
+def one_line(name: str) -> str:
+    """`name  meaning`, for lists."""
+    return f"{name:28} {meaning(library()[name])}"
+
+
+# --- Pages ---------------------------------------------------------------------------------------
+
+
+def callee_page(callee: Callee) -> Iterator[str]:
+    yield f"{callee.name}: {meaning(callee)}"
+    yield ""
+    lines = [f"  {signature(callee.name, o)}" for o in callee.overloads]
+    yield from lines
+    yield from where(lines, callee.overloads)
+
+
+def meaning(callee: Callee) -> str:
+    """The record's line; that of a distribution says which of its functions this is."""
+    found = next((text for suffix, text in SUFFIXES.items() if callee.name.endswith(suffix)), "")
+    return f"{found}{callee.record.meaning}" if callee.kind in OF_DISTRIBUTIONS else callee.record.meaning
+
+
+def distribution_page(d: Distribution) -> Iterator[str]:
+    variate, *params = d.args
+    yield f"{d.name}: {d.meaning}"
+    yield ""
+    if d.signatures:
+        yield f"  {variate[0]} ~ {d.name}({', '.join(name for name, _ in params)});"
+        yield ""
+    for name, support in d.args:
+        yield f"  {name:8} is {SUPPORTS[support].must_be if support in SUPPORTS else support}"
+    names = [name for name, callee in library().items() if callee.record is d]
+    yield ""
+    yield from textwrap.wrap(f"Functions: {', '.join(names)}.", WIDTH)
+    lines = [f"  {signature(name, o)}" for name in names for o in library()[name].overloads]
+    yield ""
+    yield from lines
+    yield from where(lines, [o for name in names for o in library()[name].overloads])
+
+
+def constraint_page(c: Constraint) -> Iterator[str]:
+    yield f"{c.keyword}: {c.meaning}"
+    if c.arguments:
+        yield f"\n  real<{', '.join(f'{a}=...' for a in c.arguments)}> x;"
+    yield f"\nComputed by {location(c.constrain)}."
+
+
+def where(lines: list[str], overloads: tuple[Overload, ...] | list[Overload]) -> Iterator[str]:
+    """What the classes in `lines` stand for, and where the overloads are computed."""
+    used = [name for name in CLASSES if any(name in WORDS.findall(line) for line in lines)]
+    if used:
+        yield ""
+        yield from (f"  {name:8} {CLASSES[name]}" for name in used)
+    yield ""
+    places = dict.fromkeys(location(overload.impl) for overload in overloads)
+    yield from textwrap.wrap(f"Computed by {', '.join(places)}.", WIDTH, break_on_hyphens=False)
+
+
+def signature(name: str, overload: Overload) -> str:
+    """ "(vector, real) => vector" as "vector name(vector, real)"; a density's first argument before a bar."""
+    args, result = overload.signature.split("=>")
+    first, *rest = split_commas(args.strip()[1:-1]) or [""]
+    bar = " | " if re.search(r"_(lu?p[dm]f|cdf|lcdf|lccdf)$", name) else ", "
+    return f"{result.strip()} {name}({bar.join([first, ', '.join(rest)] if rest else [first])})"
+
+
+def location(impl: Impl) -> str:
+    """`ppl/stdlib/functions/links.py:25`: the file and line of an implementation."""
+    plain = inspect.unwrap(getattr(impl, "value", impl))
+    plain = getattr(plain, "value", plain)
+    path = plain.__module__.replace(".", "/") + ".py"
+    code = getattr(plain, "__code__", None)
+    return f"{path}:{code.co_firstlineno}" if code else path

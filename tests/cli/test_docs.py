@@ -1,0 +1,64 @@
+"""`ppl docs` and `ppl show functions`."""
+
+import pytest
+
+from ppl.cli.main import COMMANDS, main
+
+
+@pytest.fixture
+def run(capsys):
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main(list(arguments))
+        printed = capsys.readouterr()
+        return exit.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("normal", "sigma    is positive and finite"),
+        ("logit", "T logit(T)"),
+        ("simplex", "non-negative numbers that sums to one"),
+        ("log-prob", "ppl log-prob models/eight_schools"),
+        ("PPL104", "There is no such operator"),
+        ("ppl104", "There is no such operator"),
+    ],
+)
+def test_a_page_for_every_kind_of_word(run, word, says):
+    status, out, _ = run("docs", word)
+    assert status == 0 and says in out
+
+
+def test_without_a_word_everything_is_listed(run):
+    status, out, _ = run("docs")
+    assert status == 0 and max(map(len, out.splitlines())) <= 80
+    listed = out.replace("\n  ", " ")
+    for name in ("variational", "cholesky_factor_corr", "wishart", "append_row", "normal_lccdf", "PPL104"):
+        assert f" {name}" in listed
+
+
+def test_every_command_has_a_page(run):
+    for command in COMMANDS:
+        status, out, _ = run("docs", command.__name__.replace("_", "-"))
+        assert status == 0 and "First example:" in out
+
+
+def test_a_word_that_is_none_is_refused_with_the_nearest(run):
+    status, _, err = run("docs", "nromal")
+    assert status == 2 and "did you mean normal?" in err
+
+
+def test_show_functions(run):
+    status, out, _ = run("show", "functions")
+    assert status == 0 and len(out.splitlines()) > 500
+    assert "R normal_rng(reals, reals)" in run("show", "functions", "normal_rng")[1]
+    status, _, err = run("show", "functions", "norma_rng")
+    assert status == 2 and "did you mean normal_rng?" in err
+
+
+def test_show_refuses_what_is_no_program(run):
+    status, _, err = run("show", "no.model")
+    assert status == 2 and "'no.model' does not exist" in err
