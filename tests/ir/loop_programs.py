@@ -178,7 +178,26 @@ LOOPS = (
         for (i in 1:2) for (j in (i + 1):3) A[i, j] = v[i] * s[j]; target += A;"""),
     Loop("symmetric", """matrix[3, 3] A;
         for (i in 1:3) for (j in i:3) { A[i, j] = v[i] * s[j]; A[j, i] = A[i, j]; } target += A;""",
+         ("",)),
+    Loop("symmetric with a diagonal", """matrix[3, 3] A;
+        for (i in 1:3) {
+          A[i, i] = v[i];
+          for (j in (i + 1):3) { A[i, j] = v[i] * s[j]; A[j, i] = A[i, j] + 1; }
+        }
+        target += A;""", ("",)),
+    Loop("both ways over a square", """matrix[3, 3] A;
+        for (i in 1:3) for (j in 1:3) { A[i, j] = v[i] * s[j]; A[j, i] = v[i] - s[j]; } target += A;""",
          ("`A` is filled by one iteration and read by another",) * 2),
+    Loop("read back at once", "vector[N] a; for (n in 1:N) { a[n] = x[n] * z; a[n] = a[n] + a[n] ^ 2; } target += a;",
+         ("",)),
+    Loop("read back after a loop that may not run", """vector[N] a = x;
+        for (n in 1:N) { for (m in 1:0) a[n] = z; target += a[n]; }""", ("",)),
+    Loop("function with branches", "for (n in 1:N) target += clamped(x[n], z);", ("",),
+         functions="real clamped(real a, real b) { if (a > 0) return a * b; else if (a < -1) return b; return a; }"),
+    Loop("function with a loop", "for (n in 1:N) target += powers(x[n], 3);", ("`s` is carried", ""),
+         functions="real powers(real a, int k) { real s = 0; for (i in 1:k) s += a ^ i; return s; }"),
+    Loop("function that calls itself", "for (n in 1:N) target += fall(x[n], 3);", ("",),
+         functions="real fall(real a, int k) { if (k <= 1) return a; return a * fall(a - 1, k - 1); }"),
     Loop("shifted read", "vector[N] a = x; for (n in 2:N) a[n] = a[n - 1] * z + x[n]; target += a;",
          ("`a` is filled by one iteration and read by another",)),
     Loop("shifted read ahead", "vector[N] a = x; for (n in 1:(N - 1)) a[n] = a[n + 1] * z; target += a;",
@@ -195,7 +214,7 @@ LOOPS = (
     Loop("sum", "real a = 0; for (n in 1:N) a += x[n] * z; target += a ^ 2;", ("`a` is carried",)),
     # Elsewhere
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
-    Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("an effect",),
+    Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),
          functions="void add_lp(real a, real b) { target += a * b; }"),
     Loop("generated quantities", "", ("`normal_rng` draws", "", ""), generated="""
         vector[N] w; array[N] int c;

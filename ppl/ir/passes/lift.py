@@ -37,12 +37,18 @@ class Batch:
     locals: set[str] = field(default_factory=set)
     parent: "Batch | None" = None
     positions: ir.Var | None = None
+    triangular: frozenset[frozenset[str]] = frozenset()
+    """Pairs of loop variables of which one is always the smaller, or never the greater."""
 
     def owner(self, name: str) -> "Batch | None":
         """The batch along which a local is laid out."""
         if name in self.locals:
             return self
         return self.parent.owner(name) if self.parent else None
+
+
+Lifted = tuple[ir.Expr, bool]
+Entry = tuple[str, tuple[ir.IndexItem, ...]]
 
 
 @dataclass
@@ -58,6 +64,12 @@ class Lifting:
     writes: dict[str, list[tuple[ir.IndexItem, ...]]] = field(default_factory=dict)
     names: list[int] = field(default_factory=lambda: [0])
     fragile: bool = False
+    once: frozenset[str] = frozenset()
+    """Locals that are set where they are declared and never again."""
+    reads: frozenset[Entry] = frozenset()
+    """Entries of variables that the loop reads, as they are written."""
+    stored: dict[Entry, tuple[int, Lifted]] = field(default_factory=dict)
+    """Entries whose value the present iteration has just set, with the batch it was set in."""
 
     def fresh(self, hint: str) -> str:
         self.names[0] += 1
@@ -71,12 +83,13 @@ class Lifting:
 
     def aside(self, work: Callable[[], None]) -> tuple[ir.Stmt, ...]:
         """The statements that the work makes, taken aside."""
-        before, self.out = self.out, []
+        before, self.out, stored = self.out, [], dict(self.stored)
         try:
             work()
             return tuple(self.out)
         finally:
             self.out = before
+            self.stored = {entry: v for entry, v in stored.items() if self.stored.get(entry) == v}
 
     def unless_empty(self, b: Batch, work: Callable[[], None]) -> None:
         """The work's statements, under a condition where a batch without entries could make them fail."""
@@ -91,9 +104,6 @@ class Lifting:
 def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
     """A call of stdlib/batching."""
     return ir.Apply(ir.Callee(impl.__name__, impl, "none"), tuple(args), t)
-
-
-Lifted = tuple[ir.Expr, bool]
 
 
 def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
@@ -140,7 +150,11 @@ def is_touched(b: Batch, name: str) -> bool:
 
 def to_batch(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
     """The expression laid out along the batch, varying or not."""
-    lifted, varies = lift(c, b, e)
+    return laid_along(b, e, *lift(c, b, e))
+
+
+def laid_along(b: Batch, e: ir.Expr, lifted: ir.Expr, varies: bool) -> ir.Expr:
+    """What lifting made of `e`, laid out along the batch."""
     if varies:
         return lifted
     if isinstance(core(e.type), Tuple):
@@ -327,13 +341,17 @@ def restrict(c: Lifting, b: Batch, positions: ir.Expr) -> Batch:
     """The batch of the entries at the given positions of `b`."""
     where = c.name("at", positions)
     variables = {v: c.name(v, pick(flat, where, INT)) for v, flat in b.variables.items()}
-    return Batch(where, variables, parent=b, positions=where)
+    return Batch(where, variables, parent=b, positions=where, triangular=b.triangular)
 
 
 # --- Indexing ------------------------------------------------------------------------------------
 
 
 def lift_index(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
+    if isinstance(e.base, ir.Var) and (e.base.name, e.items) in c.stored:
+        batch, value = c.stored[e.base.name, e.items]
+        if batch == id(b):
+            return value
     base, base_varies = lift_base(c, b, e)
     items, varies = lift_items(c, b, e.items)
     if not (base_varies or any(varies)):
@@ -355,6 +373,25 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
 def own_places(b: Batch, owner: Batch | None) -> list[str]:
     """The loop variables that tell apart entries which share a place in the owner."""
     return [v for v in b.variables if owner is None or v not in owner.variables]
+
+
+def mirrored(b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem]) -> bool:
+    """Whether two entries of a loop over a triangle are x[i, j] and x[j, i], or one is the diagonal x[i, i].
+
+    They meet only at i = j, which is within one iteration.
+    """
+    for i, j in map(sorted, b.triangular):
+        at_i, at_j = ir.At(ir.Var(i, INT)), ir.At(ir.Var(j, INT))
+        for swap in ({at_i: at_j, at_j: at_i}, {at_j: at_i}, {at_i: at_j}):
+            if {at_i, at_j} <= {*one, *other} and (
+                replaced(swap, one) == tuple(other) or replaced(swap, other) == tuple(one)
+            ):
+                return True
+    return False
+
+
+def replaced(swap: dict[ir.At, ir.At], items: Sequence[ir.IndexItem]) -> tuple[ir.IndexItem, ...]:
+    return tuple(swap.get(item, item) if isinstance(item, ir.At) else item for item in items)
 
 
 def require_own_entry(

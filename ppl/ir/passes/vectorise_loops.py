@@ -6,20 +6,25 @@ carries something along) stays a loop over arrays.  An `if` runs each branch on 
 left is a loop in Python, and its note says why.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ppl.ir import nodes as ir
+from ppl.ir.passes.inline import Inline, NotInlinable
 from ppl.ir.passes.lift import (
     INDICES,
     Batch,
     Dependent,
+    Entry,
     Lifting,
     helper,
+    laid_along,
     lift,
     lift_items,
     may_fail,
+    mirrored,
     own_places,
     path_to,
     require_own_entry,
@@ -46,6 +51,7 @@ class Note:
 
 @dataclass
 class Vectorise:
+    functions: dict[str, ir.Function] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     names: list[int] = field(default_factory=lambda: [0])
 
@@ -65,15 +71,29 @@ class Vectorise:
                 return (s,)
 
     def loop(self, s: ir.For) -> Stmts:
-        c = Lifting(s.span, writes=outer_writes(s), names=self.names)
+        """The loop as arrays, at best with the functions it calls written out; else the loop."""
         try:
-            batch = lay_out(c, s)
-            c.unless_empty(batch, partial(run, c, batch, s.body))
+            made = self.inlined_arrays(s) or self.arrays(s)
         except Dependent as why:
             self.notes.append(Note(s.span, str(why)))
             return (replace(s, body=self.statements(s.body)),)
         self.notes.append(Note(s.span, ""))
+        return made
+
+    def arrays(self, s: ir.For) -> Stmts:
+        once, reads = set_once(s.body), read_entries(s.body)
+        c = Lifting(s.span, writes=outer_writes(s), names=self.names, once=once, reads=reads)
+        batch = lay_out(c, s)
+        c.unless_empty(batch, partial(run, c, batch, s.body))
         return tuple(c.out)
+
+    def inlined_arrays(self, s: ir.For) -> Stmts | None:
+        """The same with calls written out; None where there are none, or that does not help."""
+        try:
+            body = Inline(self.functions, Lifting(s.span, names=self.names).fresh).statements(s.body)
+            return None if body == s.body else self.arrays(replace(s, body=body))
+        except (Dependent, NotInlinable):
+            return None
 
 
 def vectorise_loops(p: ir.Program) -> ir.Program:
@@ -83,7 +103,7 @@ def vectorise_loops(p: ir.Program) -> ir.Program:
 
 def vectorised(p: ir.Program) -> tuple[ir.Program, list[Note]]:
     """The program and a note on every outermost loop, in the order of the program."""
-    v = Vectorise()
+    v = Vectorise({f.name: f for f in p.functions})
     out = replace(
         p,
         functions=tuple(replace(f, body=v.statements(f.body)) for f in p.functions),
@@ -93,6 +113,31 @@ def vectorised(p: ir.Program) -> tuple[ir.Program, list[Note]]:
         generated_quantities=v.statements(p.generated_quantities),
     )
     return out, v.notes
+
+
+def set_once(body: Sequence[ir.Stmt]) -> frozenset[str]:
+    """Variables that are given a value where they are declared and never changed."""
+    setters = (ir.Declare, ir.Assign, ir.Update)
+    counts = Counter(n.name for n in walk(tuple(body)) if isinstance(n, setters))
+    return frozenset(name for name, count in counts.items() if count == 1)
+
+
+def read_entries(body: Sequence[ir.Stmt]) -> frozenset[Entry]:
+    indexed = (n for n in walk(tuple(body)) if isinstance(n, ir.Index) and isinstance(n.base, ir.Var))
+    return frozenset((n.base.name, n.items) for n in indexed if isinstance(n.base, ir.Var))
+
+
+def triangle(v: str, s: ir.For) -> bool:
+    """Whether an inner loop runs over one side of an outer variable: from v or v + 1, or to v or v - 1."""
+    outer, one = ir.Var(v, INT), ir.Const(1, INT)
+    plus, minus = OPERATORS["+"].name, OPERATORS["-"].name
+    for bound, step in ((s.lower, plus), (s.upper, minus)):
+        match bound:
+            case ir.Var(name=name) if name == v:
+                return True
+            case ir.Apply(callee=callee, args=args) if callee.name == step and args == (outer, one):
+                return True
+    return False
 
 
 def outer_writes(s: ir.For) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
@@ -129,7 +174,9 @@ def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
         v: c.name(v, ir.Gather(flat, (ir.At(where),), INDICES, False, (True,)))
         for v, flat in b.variables.items()
     }
-    return Batch(values, {**outer, s.variable: values}, parent=b, positions=where)
+    sides = {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
+    variables = {**outer, s.variable: values}
+    return Batch(values, variables, parent=b, positions=where, triangular=b.triangular | sides)
 
 
 # --- Statements ----------------------------------------------------------------------------------
@@ -203,12 +250,17 @@ def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
 
 
 def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
+    if not s.declares and b.owner(s.name) is None:
+        raise Dependent(f"`{s.name}` is carried from one iteration to the next")
+    value, varies = lift(c, b, s.value)
+    if s.declares and s.name in c.once and not varies:  # one value for all entries need not be laid out
+        c.out.append(replace(s, value=value))
+        return
     if s.declares:
         b.locals.add(s.name)
     owner = b.owner(s.name)
-    if owner is None:
-        raise Dependent(f"`{s.name}` is carried from one iteration to the next")
-    value = to_batch(c, b, s.value)
+    assert owner is not None
+    value = laid_along(b, s.value, value, varies)
     where = path_to(b, owner)
     if where is None:
         unchecked = s.declares or rank(s.value.type) == 0
@@ -244,8 +296,10 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
             raise Dependent(f"`{s.name}` may get two values for one entry")
     if owner is None:
         for other in c.writes.get(s.name, []):
-            require_own_entry(own, s.name, other, step)
+            if not mirrored(b, other, step):
+                require_own_entry(own, s.name, other, step)
     value, varies = lift(c, b, s.value)
+    value = keep(c, b, (s.name, step), value, varies)
     items, marks = lift_items(c, b, step)
     if owner is not None:
         where = path_to(b, owner) or helper(batching.positions, (b.index,), INDICES)
@@ -253,6 +307,20 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if not varies and rank(s.value.type) > 0:
         value = to_batch(c, b, s.value)
     c.out.append(ir.Scatter(s.name, items, value, marks, s.span))
+
+
+def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr, varies: bool) -> ir.Expr:
+    """The value, under a name for the statements that read the entry back in the same iteration."""
+    name, items = entry
+    gone = [e for e in c.stored if e[0] == name and e[1] != items and not mirrored(b, e[1], items)]
+    for e in gone:
+        del c.stored[e]
+    if entry not in c.reads or not varies:
+        c.stored.pop(entry, None)
+        return value
+    kept = c.name("value", value)
+    c.stored[entry] = id(b), (kept, varies)
+    return kept
 
 
 def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:

@@ -1,0 +1,169 @@
+"""Calls of the program's own functions written out where they stand, for a loop that is to become arrays.
+
+A function can be written out when it does not call itself and returns at the end of each path, not from
+inside a loop.  Its arguments and locals get fresh names; its result becomes a variable that is set before
+the statement that called it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import assigned_names, walk, with_parts
+from ppl.source import Span
+from ppl.types import rank
+
+Stmts = tuple[ir.Stmt, ...]
+LONGEST = 60
+"""Statements of a function that is still written out."""
+
+
+class NotInlinable(Exception):
+    """The function's shape does not allow it."""
+
+
+@dataclass(frozen=True)
+class Inline:
+    """`functions` by emitted name; `fresh(hint)` gives an unused name."""
+
+    functions: Mapping[str, ir.Function]
+    fresh: Callable[[str], str]
+
+    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
+        return tuple(out for s in body for out in self.statement(s))
+
+    def statement(self, s: ir.Stmt) -> Stmts:
+        """The statement after the statements of every function it calls for certain."""
+        match s:
+            case ir.For(body=body) | ir.Profile(body=body):
+                return (replace(s, body=self.statements(body)),)
+            case ir.If(then=then, otherwise=otherwise):
+                before: list[ir.Stmt] = []
+                condition = self.expression(s.condition, s.span, before)
+                sides = self.statements(then), self.statements(otherwise)
+                return (*before, replace(s, condition=condition, then=sides[0], otherwise=sides[1]))
+            case ir.CallVoid(call=call) if self.can(call):
+                made: list[ir.Stmt] = []
+                args = [self.expression(a, s.span, made) for a in call.args]
+                return (*made, *self.body(call, args, None, s.span))
+            case _:
+                out: list[ir.Stmt] = []
+                changed = with_parts(s, lambda part: self.expression(part, s.span, out))
+                return (*out, changed)
+
+    def expression(self, node: Any, span: Span, out: list[ir.Stmt]) -> Any:
+        """The expression with calls replaced by their results; not what may never be evaluated."""
+        match node:
+            case ir.Select():
+                return replace(node, condition=self.expression(node.condition, span, out))
+            case ir.Logical():
+                return replace(node, left=self.expression(node.left, span, out))
+        node = with_parts(node, lambda part: self.expression(part, span, out))
+        if not isinstance(node, ir.CallUser) or not self.can(node):
+            return node
+        result = self.fresh("result")
+        out += self.body(node, node.args, result, span)
+        return ir.Var(result, node.type)
+
+    def can(self, call: ir.CallUser) -> bool:
+        f = self.functions.get(call.name)
+        return (
+            f is not None
+            and not call.lifted
+            and "rng" not in call.passes
+            and sum(1 for _ in walk(f.body)) < LONGEST * 20
+            and not self.recursive(f)
+        )
+
+    def recursive(self, f: ir.Function, above: frozenset[str] = frozenset()) -> bool:
+        if f.name in above:
+            return True
+        called = {n.name for n in walk(f.body) if isinstance(n, ir.CallUser)} & self.functions.keys()
+        return any(self.recursive(self.functions[name], above | {f.name}) for name in called)
+
+    def body(self, call: ir.CallUser, args: Sequence[ir.Expr], result: str | None, span: Span) -> Stmts:
+        """The function's statements with its names made fresh and its returns turned into assignments."""
+        f = self.functions[call.name]
+        values: dict[str, ir.Expr] = {}
+        out: list[ir.Stmt] = []
+        for name, arg in zip(f.args, args, strict=True):
+            if isinstance(arg, ir.Var | ir.Const):
+                values[name] = arg
+            else:
+                passed = ir.Var(self.fresh(name), arg.type)
+                values[name] = passed
+                out.append(ir.Assign(passed.name, arg, span, declares=True))
+        names = {name: self.fresh(name) for name in assigned_names(f.body)}
+        renamed = tuple(rename(s, names, values) for s in f.body)
+        if result is None:
+            return (*out, *self.statements(without_final_return(renamed)))
+        if always_last(renamed):
+            last = renamed[-1]
+            assert isinstance(last, ir.Return) and last.value is not None
+            tail: Stmts = (*renamed[:-1], ir.Assign(result, last.value, last.span, declares=True))
+        elif rank(call.type) == 0:
+            out.append(ir.Declare(result, call.type, (), span))
+            tail = returns_as_assignments(renamed, result)
+        else:
+            raise NotInlinable
+        return (*out, *self.statements(tail))
+
+
+def always_last(body: Sequence[ir.Stmt]) -> bool:
+    """Whether the only return is the last statement."""
+    returns = [n for n in walk(tuple(body)) if isinstance(n, ir.Return)]
+    return len(returns) == 1 and bool(body) and body[-1] is returns[0]
+
+
+def without_final_return(body: Stmts) -> Stmts:
+    if body and isinstance(body[-1], ir.Return):
+        body = body[:-1]
+    if any(isinstance(n, ir.Return) for n in walk(body)):
+        raise NotInlinable
+    return body
+
+
+def returns_as_assignments(body: Sequence[ir.Stmt], result: str) -> Stmts:
+    """Each path's `return e` as `result = e`; what follows such an `if` goes into the other branch."""
+    for k, s in enumerate(body):
+        rest = body[k + 1 :]
+        match s:
+            case ir.Return(value=value):
+                assert value is not None
+                return (*body[:k], ir.Assign(result, value, s.span))
+            case ir.If(then=then, otherwise=otherwise) if has_return(s):
+                ends = [side if ends_in_return(side) else (*side, *rest) for side in (then, otherwise)]
+                sides = [returns_as_assignments(side, result) for side in ends]
+                return (*body[:k], replace(s, then=sides[0], otherwise=sides[1]))
+            case _ if has_return(s):
+                raise NotInlinable
+    raise NotInlinable
+
+
+def has_return(s: ir.Stmt) -> bool:
+    return any(isinstance(n, ir.Return) for n in walk(s))
+
+
+def ends_in_return(body: Sequence[ir.Stmt]) -> bool:
+    if not body:
+        return False
+    match body[-1]:
+        case ir.Return():
+            return True
+        case ir.If(then=then, otherwise=otherwise):
+            return ends_in_return(then) and ends_in_return(otherwise)
+        case _:
+            return False
+
+
+def rename(node: Any, names: Mapping[str, str], values: Mapping[str, ir.Expr]) -> Any:
+    """The node with locals renamed and arguments replaced by what was passed."""
+    match node:
+        case ir.Var(name=name):
+            return values.get(name) or replace(node, name=names.get(name, name))
+        case ir.For(variable=v) | ir.ForEach(variable=v):
+            node = replace(node, variable=names.get(v, v))
+        case ir.Declare(name=n) | ir.Assign(name=n) | ir.Update(name=n) | ir.Scatter(name=n):
+            node = replace(node, name=names.get(n, n))
+    return with_parts(node, lambda part: rename(part, names, values))
