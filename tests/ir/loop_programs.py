@@ -188,12 +188,13 @@ LOOPS = (
     Loop("both ways over a square", """matrix[3, 3] A;
         for (i in 1:3) for (j in 1:3) { A[i, j] = v[i] * s[j]; A[j, i] = v[i] - s[j]; } target += A;""",
          ("`A` is filled by one iteration and read by another",) * 2),
-    Loop("read back at once", "vector[N] a; for (n in 1:N) { a[n] = x[n] * z; a[n] = a[n] + a[n] ^ 2; } target += a;",
-         ("",)),
+    Loop("read back at once", """vector[N] a;
+        for (n in 1:N) { a[n] = x[n] * z; a[n] = a[n] + a[n] ^ 2; } target += a;""", ("",)),
     Loop("read back after a loop that may not run", """vector[N] a = x;
         for (n in 1:N) { for (m in 1:0) a[n] = z; target += a[n]; }""", ("",)),
     Loop("function with branches", "for (n in 1:N) target += clamped(x[n], z);", ("",),
-         functions="real clamped(real a, real b) { if (a > 0) return a * b; else if (a < -1) return b; return a; }"),
+         functions="""real clamped(real a, real b) {
+             if (a > 0) return a * b; else if (a < -1) return b; return a; }"""),
     Loop("function with a loop", "for (n in 1:N) target += powers(x[n], 3);", ("`s` is carried", ""),
          functions="real powers(real a, int k) { real s = 0; for (i in 1:k) s += a ^ i; return s; }"),
     Loop("function that calls itself", "for (n in 1:N) target += fall(x[n], 3);", ("",),
