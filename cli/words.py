@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperOption
 
 from ppl.results.arguments import TREE, Values
 
@@ -28,7 +28,11 @@ OPTIONS = {
     "ppl.start": "--start",
     "ppl.average": "--average",
     "ppl.polish": "--polish",
+    "ppl.linear_response": "--linear-response",
+    "ppl.resample": "--resample",
     "ppl.rank": "--rank",
+    "ppl.runs": "--runs",
+    "ppl.minibatch": "--minibatch",
     "ppl.positive_transform": "--positive-transform",
     "ppl.format": "--format",
 }
@@ -48,7 +52,8 @@ class WithWords(TyperCommand):
 
     def _apart(self, args: list[str]) -> tuple[list[str], list[str]]:
         """Positional arguments, and options with their values."""
-        valued = {name for p in self.params if not getattr(p, "is_flag", False) for name in p.opts}
+        options = [p for p in self.params if isinstance(p, TyperOption) and not p.is_flag]
+        valued = {name for option in options for name in option.opts}
         places: list[str] = []
         dashed: list[str] = []
         left = deque(args)
@@ -60,8 +65,12 @@ class WithWords(TyperCommand):
         return places, dashed
 
 
+GROUPS = {argument.name for argument in TREE} | {"variational", "adapt"}
+"""Words without an `=`."""
+
+
 def _is_word(arg: str) -> bool:
-    return "=" in arg or arg in {argument.name for argument in TREE} | {"adapt"}
+    return "=" in arg or arg in GROUPS
 
 
 def _as_options(words: list[str]) -> list[str]:

@@ -68,6 +68,11 @@ def _flag(name: str, about: str, default: bool) -> Value:
     return Value(name, about, default, "[0, 1, false, true]")
 
 
+def _word(name: str, about: str, *words: str) -> Value:
+    """One of `words`, the first by default."""
+    return Value(name, about, words[0], ", ".join(words), lambda word: word in words)
+
+
 BFGS = (
     _positive("init_alpha", "First step size of the line search", 0.001),
     _least(0, "tol_obj", "Converged when the objective changes by less", 1e-12),
@@ -331,12 +336,23 @@ TREE: tuple[Argument, ...] = (
         "ppl",
         "What CmdStan has no word for",
         (
-            Value("start", "Where the fit begins: pathfinder or random", "pathfinder"),
+            _word("start", "Where the fit begins", "pathfinder", "random"),
             _flag("average", "Average the end of the path?", True),
             _flag("polish", "Go on to the maximum on fixed draws?", True),
+            _flag("linear_response", "Correct the covariance of a fit on fixed draws?", False),
+            _flag("resample", "Write draws resampled by importance?", False),
+            Value(
+                "jacobian",
+                "Count the change of variables? Empty for what the algorithm does by itself",
+                "",
+                "true, false",
+                lambda word: word in ("", "true", "false"),
+            ),
             _least(0, "rank", "Rank of the low-rank family; 0 for the root of the dimension", 0),
-            Value("positive_transform", "Map to positive parameters: log or softplus", "log"),
-            Value("format", "Layout of the draws of a fit: variational or sample", "variational"),
+            _positive("runs", "Independent runs, of which the best is kept", 1),
+            _least(0, "minibatch", "Rows of data that a gradient sees; 0 for all", 0),
+            _word("positive_transform", "Map to positive parameters", "log", "softplus"),
+            _word("format", "Layout of the draws of a fit: variational or sample", "variational", "sample"),
         ),
     ),
 )

@@ -18,8 +18,16 @@ FIELDS = {
     "ppl.start": "start",
     "ppl.average": "average",
     "ppl.polish": "polish",
+    "ppl.linear_response": "linear_response",
+    "ppl.resample": "resample",
+    "ppl.runs": "runs",
 }
-"""Arguments that a field of Settings has one to one; `eta`, `init` and `rank` take a word more."""
+"""Arguments that a field of Settings has one to one."""
+
+OPTIONAL = {"ppl.rank": "rank", "ppl.minibatch": "minibatch"}
+"""Numbers that are None in Settings where they are 0 in arguments."""
+
+JACOBIAN = {"": None, "true": True, "false": False}
 
 
 def given_of(settings: Settings, eta: float) -> dict[str, Any]:
@@ -30,7 +38,8 @@ def given_of(settings: Settings, eta: float) -> dict[str, Any]:
         "variational.eta": 1.0 if settings.eta is None else float(eta),
         "variational.adapt.engaged": settings.eta is None,
         "init": _init_text(settings.init),
-        "ppl.rank": settings.rank or 0,
+        "ppl.jacobian": next(word for word, value in JACOBIAN.items() if value is settings.jacobian),
+        **{path: getattr(settings, field) or 0 for path, field in OPTIONAL.items()},
     }
 
 
@@ -41,9 +50,9 @@ def settings_of(given: Values) -> dict[str, Any]:
         settings["eta"] = given.get("variational.eta", 1.0)
     if "init" in given:
         settings["init"] = _as_init(given["init"])
-    if "ppl.rank" in given:
-        settings["rank"] = given["ppl.rank"] or None
-    return settings
+    if "ppl.jacobian" in given:
+        settings["jacobian"] = JACOBIAN[given["ppl.jacobian"]]
+    return settings | {field: given[path] or None for path, field in OPTIONAL.items() if path in given}
 
 
 def _as_init(text: str) -> float | str:

@@ -95,7 +95,7 @@ def test_every_optimiser_finds_the_mode(bernoulli, algorithm):
 
 
 def test_variational_has_its_lines_in_order(bernoulli):
-    run = "variational iter=200 output_samples=7 data file=data.json random seed=1"
+    run = "variational iter=200 output_samples=7 data file=data.json random seed=1 ppl start=random"
     done = bernoulli(f"{run} output diagnostic_file=elbo.csv")
     assert "  iter             ELBO   delta_ELBO_mean   delta_ELBO_med   notes" in done.stdout
     assert done.stdout.rstrip().endswith("COMPLETED.")

@@ -1,11 +1,14 @@
 import io
+from dataclasses import fields
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from ppl.inference.recipes import RECIPES
+from ppl.results.arguments import leaves
 from ppl.results.config import Config
-from ppl.results.given import given_of, settings_of
+from ppl.results.given import FIELDS, OPTIONAL, given_of, settings_of
 from ppl.results.settings import Settings
 from ppl.results.stan_csv import cell, csv_lines, diagnostic_lines
 
@@ -46,7 +49,12 @@ GOLDEN = """\
 #   start = random
 #   average = true (Default)
 #   polish = true (Default)
+#   linear_response = false (Default)
+#   resample = false (Default)
+#   jacobian =  (Default)
 #   rank = 0 (Default)
+#   runs = 1 (Default)
+#   minibatch = 0 (Default)
 #   positive_transform = log (Default)
 #   format = variational (Default)
 # stanc_version = ppl 0.1.0
@@ -106,8 +114,17 @@ def test_diagnostic_file():
     [
         SETTINGS,
         Settings(),
-        Settings(eta=0.25, init=0.5, rank=3, algorithm="lowrank", average=False, polish=False),
+        Settings(
+            eta=0.25, init=0.5, rank=3, algorithm="lowrank", average=False, polish=False, jacobian=False
+        ),
     ],
 )
 def test_settings_survive_the_way_to_arguments_and_back(settings):
     assert Settings(**settings_of(given_of(settings, settings.eta or 0.1))) == settings
+
+
+def test_every_setting_and_every_algorithm_has_an_argument():
+    special = {"eta", "init", "jacobian"}
+    assert {field.name for field in fields(Settings)} == {*FIELDS.values(), *OPTIONAL.values(), *special}
+    algorithm = dict(leaves())["variational.algorithm"]
+    assert {group.name for group in algorithm.options} == set(RECIPES)

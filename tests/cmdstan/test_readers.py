@@ -1,0 +1,75 @@
+"""The files read by those who read CmdStan's: CmdStanPy, ArviZ, pandas."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import ppl
+from tests.cmdstan.conftest import BERNOULLI, DATA
+
+cmdstanpy = pytest.importorskip("cmdstanpy")
+az = pytest.importorskip("arviz")
+pd = pytest.importorskip("pandas")
+logging.getLogger("cmdstanpy").setLevel(logging.ERROR)
+
+
+@pytest.fixture(scope="module")
+def fits():
+    posterior = ppl.compile_model(BERNOULLI).condition(DATA)
+    return [posterior.variational(seed=seed, draws=100, iter=200) for seed in (1, 2)]
+
+
+@pytest.fixture
+def files(fits, tmp_path):
+    paths = {layout: [tmp_path / f"{layout}_{k}.csv" for k in (1, 2)] for layout in ("variational", "sample")}
+    for layout, names in paths.items():
+        for fit, name in zip(fits, names, strict=True):
+            fit.save_csv(name, {"ppl.format": layout, "data.file": "d.json"})
+    return {layout: list(map(str, names)) for layout, names in paths.items()}
+
+
+def test_cmdstanpy_reads_a_fit(fits, files):
+    read = cmdstanpy.from_csv(files["variational"][0])
+    assert isinstance(read, cmdstanpy.CmdStanVB) and read.eta == fits[0].eta
+    np.testing.assert_array_equal(read.variational_sample[:, 3:], fits[0].draws())
+    np.testing.assert_array_equal(read.variational_params_np[3:], fits[0].at_mean())
+
+
+def test_cmdstanpy_and_arviz_read_runs_as_chains(fits, files):
+    read = cmdstanpy.from_csv(files["sample"])
+    assert isinstance(read, cmdstanpy.CmdStanMCMC) and read.chains == 2
+    np.testing.assert_array_equal(read.stan_variable("theta")[:100], fits[0].stan_variable("theta"))
+    data = az.from_cmdstanpy(read)
+    assert data.posterior["y_rep"].shape == (2, 100, 2) and float(az.rhat(data)["theta"]) < 1.1
+    np.testing.assert_array_equal(data.sample_stats["lp"][0], fits[0].result.log_p)
+
+
+def test_arviz_reads_the_files_themselves(fits, files):
+    data = az.from_cmdstan(files["sample"])
+    np.testing.assert_array_equal(data.posterior["theta"][1], fits[1].stan_variable("theta"))
+
+
+def test_pandas_reads_either(fits, files):
+    for layout, extra in (("variational", 1), ("sample", 0)):
+        frame = pd.read_csv(files[layout][0], comment="#")
+        np.testing.assert_array_equal(frame["theta"].to_numpy()[extra:], fits[0].stan_variable("theta"))
+
+
+def test_nan_and_inf_are_read_back(fits, tmp_path):
+    from dataclasses import replace
+
+    rows = fits[0].table.rows.copy()
+    rows[1, 1], rows[2, 1], rows[3, 1] = np.nan, np.inf, -np.inf
+    replace(fits[0], table=replace(fits[0].table, rows=rows)).save_csv(tmp_path / "odd.csv")
+    read = cmdstanpy.from_csv(str(tmp_path / "odd.csv"))
+    np.testing.assert_array_equal(read.variational_sample[:3, 4], [np.nan, np.inf, -np.inf])
+
+
+def test_names_of_tuples(tmp_path):
+    text = "parameters { tuple(real, vector[2]) t; } model { t.1 ~ normal(0, 1); t.2 ~ normal(0, 1); }"
+    fit = ppl.compile_model(text).condition({}).variational(draws=5, iter=100)
+    fit.save_csv(tmp_path / "t.csv", {"ppl.format": "sample"})
+    read = cmdstanpy.from_csv(str(tmp_path / "t.csv"))
+    assert read.column_names[3:] == ("t.1", "t.2[1]", "t.2[2]")
+    assert read.stan_variable("t").shape == (5,) and np.shape(read.stan_variable("t")[0][1]) == (2,)

@@ -1,0 +1,92 @@
+import json
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.errors import InferenceError
+from ppl.results.files import replacing
+from ppl.results.formats import WRITERS, save_draws
+from ppl.results.metric import covariance_of, stepsize_for
+
+PROGRAM = """
+parameters { vector[2] mu; real<lower=0> tau; tuple(real, vector[2]) t; }
+model { mu ~ normal(3, 0.5); tau ~ exponential(1); t.1 ~ normal(0, 1); t.2 ~ normal(t.1, 1); }
+generated quantities { matrix[2, 2] y_rep = [[mu[1], mu[2]], [1, 2]]; }
+"""
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return ppl.compile_model(PROGRAM).condition({}).variational(draws=300, iter=200, algorithm="fullrank")
+
+
+def test_npz_has_an_array_a_variable(fit, tmp_path):
+    save_draws(fit, tmp_path / "o.npz")
+    read = np.load(tmp_path / "o.npz")
+    np.testing.assert_array_equal(read["mu"], fit.stan_variable("mu"))
+    np.testing.assert_array_equal(read["log_p__"], fit.result.log_p)
+    assert read["y_rep"].shape == (300, 2, 2) and read["t:2"].shape == (300, 2)
+
+
+def test_netcdf_is_arvizs(fit, tmp_path):
+    az = pytest.importorskip("arviz")
+    save_draws(fit, tmp_path / "o.nc")
+    read = az.from_netcdf(tmp_path / "o.nc")
+    np.testing.assert_array_equal(read.posterior["tau"][0], fit.stan_variable("tau"))
+
+
+def test_parquet_has_a_column_a_name(fit, tmp_path):
+    pytest.importorskip("pyarrow")
+    pd = pytest.importorskip("pandas")
+    save_draws(fit, tmp_path / "o.parquet")
+    read = pd.read_parquet(tmp_path / "o.parquet")
+    assert list(read.columns) == ["log_p__", "log_g__", *fit.column_names]
+    np.testing.assert_array_equal(read["mu.2"], fit.stan_variable("mu")[:, 1])
+
+
+def test_any_other_suffix_is_csv(fit, tmp_path):
+    save_draws(fit, tmp_path / "o.txt", {"data.file": "d.json"})
+    assert "#   file = d.json\n" in (tmp_path / "o.txt").read_text()
+
+
+def test_a_package_that_is_missing_is_named(fit, tmp_path, monkeypatch):
+    def missing(*_):
+        raise ImportError("No module named 'pyarrow'")
+
+    (tmp_path / "o.parquet").write_text("old")
+    monkeypatch.setitem(WRITERS, ".parquet", missing)
+    with pytest.raises(InferenceError, match=r'pip install "ppl\[parquet\]"'):
+        save_draws(fit, tmp_path / "o.parquet")
+    assert [path.name for path in tmp_path.iterdir()] == ["o.parquet"]
+    assert (tmp_path / "o.parquet").read_text() == "old"
+
+
+def test_a_file_half_written_leaves_the_old_one(tmp_path):
+    (tmp_path / "o.npz").write_text("old")
+    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "o.npz") as part:
+        part.write_text("half")
+        raise ZeroDivisionError
+    assert (tmp_path / "o.npz").read_text() == "old" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_warm_start(fit, tmp_path):
+    metric, *inits = fit.save_warm_start(tmp_path / "o.csv")
+    read = json.loads(metric.read_text())
+    assert metric.name == "o_metric.json" and read["metric_type"] == "dense_e"
+    np.testing.assert_allclose(read["inv_metric"], np.cov(fit.result.draws_u.T), rtol=0.03, atol=1e-3)
+    assert [path.name for path in inits] == [f"o_inits_{k}.json" for k in (1, 2, 3, 4)]
+    values = [json.loads(path.read_text()) for path in inits]
+    assert set(values[0]) == {"mu", "tau", "t"} and set(values[0]["t"]) == {"1", "2"}
+    assert len({value["tau"] for value in values}) == 4
+    np.testing.assert_allclose(values[0]["mu"], fit.stan_variable("mu")[0])
+    again = fit.posterior.variational(init=str(inits[0]), draws=1, iter=1)
+    np.testing.assert_allclose(again.result.path.start, fit.result.draws_u[0], atol=1e-9)
+
+
+def test_metric_of_known_draws():
+    us = np.array([[1.0, 0], [-1, 0], [1, 2], [-1, -2]])
+    weight, floor = 4 / 9, 1e-3 * 5 / 9
+    np.testing.assert_allclose(covariance_of(us, dense=False), weight * np.array([4 / 3, 8 / 3]) + floor)
+    np.testing.assert_allclose(covariance_of(us, dense=True)[0, 1], weight * 4 / 3)
+    assert stepsize_for(16) == 0.5
