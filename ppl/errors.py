@@ -44,6 +44,7 @@ class ModelError(PPLError):
         ...     ppl.compile_model("parameters { real x }")
         ... except ppl.ModelError as error:
         ...     print(error.line, error.column)
+        1 20
     """
 
     def __init__(self, message: str, span: Located, hint: str | None = None, code: str = "PPL176"):

@@ -38,7 +38,7 @@ class ByRows:
 
     Example:
         >>> batches = by_rows(posterior)
-        >>> value, gradient = batches.minibatch(np.array([3, 14, 15])).log_density_gradient(u)
+        >>> value, gradient = batches.minibatch(np.array([0, 3, 7])).log_density_gradient(u)
     """
 
     posterior: Posterior

@@ -35,6 +35,8 @@ class Model:
 
     Example:
         >>> model = compile_model("eight_schools.model")
+        >>> model
+        <Model eight_schools.model: data J, y, sigma; parameters mu, tau, theta_raw>
         >>> posterior = model.condition("eight_schools.data.json")
     """
 
@@ -44,6 +46,11 @@ class Model:
     emitted: Emitted = field(repr=False)
     code: CodeType = field(repr=False)
     softplus: bool = False
+
+    def __repr__(self) -> str:
+        data = f"data {', '.join(self.data_schema)}" if self.data_schema else "no data"
+        parameters = ", ".join(d.name for d in self.program.parameters) or "none"
+        return f"<Model {self.source.name}: {data}; parameters {parameters}>"
 
     @property
     def python_source(self) -> str:
@@ -116,6 +123,15 @@ class Posterior:
     """A model with its data: a log density over R^dim, and the way back to the program's variables.
 
     `u` is always the unconstrained vector, shape (param_unc_num(),).
+
+    Example:
+        >>> posterior
+        <Posterior of eight_schools.model: 10 unconstrained parameters>
+        >>> posterior.param_names()[:3]
+        ['mu', 'tau', 'theta_raw.1']
+        >>> value, gradient = posterior.log_density_gradient(np.zeros(10))
+        >>> gradient.shape
+        (10,)
     """
 
     model: Model
@@ -125,6 +141,9 @@ class Posterior:
     @property
     def source(self) -> SourceText:
         return self.model.source
+
+    def __repr__(self) -> str:
+        return f"<Posterior of {self.source.name}: {self.param_unc_num()} unconstrained parameters>"
 
     # --- Names and sizes ---
 
@@ -271,7 +290,8 @@ class Posterior:
         """Fit a variational approximation; the settings and their defaults are those of `results.Settings`.
 
         Example:
-            >>> fit = posterior.variational(algorithm="fullrank", seed=1)
+            >>> posterior.variational(algorithm="fullrank", seed=1).column_names[:2]
+            ('mu', 'tau')
         """
         return variational(self, **settings)
 

@@ -18,6 +18,8 @@ def print_program(program: ast.Program) -> str:
     """The program as text that parses to the same tree.
 
     Example:
+        >>> from ppl.frontend.parser import parse
+        >>> from ppl.source import SourceText
         >>> print(print_program(parse(SourceText("parameters{real mu;}"))))
         parameters {
           real mu;

@@ -41,7 +41,8 @@ def psis(log_ratios: Array) -> Psis:
     """Smooth the importance ratios p/q at draws of q, given their logarithms (n,) up to a constant.
 
     Example:
-        >>> psis(fit.log_p - fit.log_q).khat
+        >>> psis(fit.result.log_p - fit.result.log_q).khat < 1
+        True
     """
     log_ratios = log_ratios - log_ratios.max()
     n = len(log_ratios)

@@ -13,12 +13,13 @@ Floats = NDArray[np.float64]
 
 
 def variable_of(column: str) -> str:
-    """The variable a column belongs to: "theta" for "theta.1"."""
-    return column.partition(".")[0]
+    """The variable a column belongs to: "theta" for "theta.1", "t.2:1" for "t.2:1.3", an item of a tuple."""
+    tuples, item, last = column.rpartition(":")
+    return tuples + item + last.partition(".")[0]
 
 
 def _indices(column: str) -> tuple[int, ...]:
-    tail = column.partition(".")[2]
+    tail = column.rpartition(":")[2].partition(".")[2]
     return tuple(map(int, tail.split("."))) if tail else ()
 
 

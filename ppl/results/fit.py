@@ -1,8 +1,9 @@
 """A fitted approximation: its draws, its quality, its files."""
 
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ppl.inference.recipes.result import Result
 from ppl.inference.verdict import Verdict
 from ppl.results import saved, stan_csv
 from ppl.results.arguments import Values
-from ppl.results.arviz import to_arviz
+from ppl.results.arviz import Coords, Dims, to_arviz, to_xarray
 from ppl.results.columns import Floats, reshape
 from ppl.results.config import Config, as_json
 from ppl.results.draws import Table, tabulate
@@ -25,11 +26,12 @@ from ppl.results.metric import save_warm_start
 from ppl.results.posterior import Model, Posterior, target_of
 from ppl.results.sample_csv import sample_lines
 from ppl.results.settings import Settings
-from ppl.results.summary import Summary, summarise
+from ppl.results.summary import Summary, as_html, summarise
 
 if TYPE_CHECKING:
     import arviz
     import pandas as pd
+    import xarray
 
 MORE = 0x6D6F  # "mo": the stream of draws made after the fit
 
@@ -44,7 +46,8 @@ class Fit:
     Example:
         >>> posterior = ppl.compile_model("eight_schools.model").condition("eight_schools.data.json")
         >>> fit = posterior.variational(algorithm="fullrank", seed=1)
-        >>> fit.stan_variable("theta").mean(axis=0), fit.outcome.sentence
+        >>> fit.stan_variable("theta").shape, fit.outcome.converged
+        ((1000, 8), True)
     """
 
     posterior: Posterior
@@ -59,6 +62,10 @@ class Fit:
             f"<Fit of {name}: {self.settings.algorithm}, {ending}, "
             f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f}, {n} draws of {columns} columns>"
         )
+
+    def _repr_html_(self) -> str:
+        about, judged = escape(repr(self)), escape(self.judgement)
+        return f"<p>{about}</p><p>{judged}</p>{as_html(self.summary())}"
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -115,21 +122,60 @@ class Fit:
         return self.table.rows[1:]
 
     def stan_variable(self, name: str) -> Floats:
-        """Draws of one variable, shape (draws, *its own shape); KeyError for a name that is not there."""
+        """Draws of one variable, shape (draws, *its own shape); KeyError for a name that is not there.
+
+        Example:
+            >>> fit.stan_variable("theta").shape
+            (1000, 8)
+        """
         return reshape(self.draws(), self.column_names, name)
 
     def draws_pd(self) -> "pd.DataFrame":
-        """The draws as a pandas DataFrame, one column a name. Needs pandas."""
+        """The draws as a pandas DataFrame, one column a name. Needs pandas.
+
+        Example:
+            >>> fit.draws_pd().shape
+            (1000, 34)
+        """
         import pandas as pd
 
         return pd.DataFrame(self.draws(), columns=list(self.column_names))
 
-    def to_arviz(self) -> "arviz.InferenceData":
-        """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`."""
-        return to_arviz(self.table, self.result.log_p, self.result.log_g, self.posterior.data)
+    def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
+        """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.
+
+        `coords` and `dims` are as in `to_arviz`. Needs xarray.
+
+        Example:
+            >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
+            {'chain': 1, 'draw': 1000, 'school': 8}
+        """
+        return cast("xarray.Dataset", to_xarray(self.table, coords, dims))
+
+    def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
+        """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`.
+
+        Args:
+            coords: labels by the name of a dimension, {"school": ["A", "B", ...]}.
+            dims: dimensions by variable, {"theta": ["school"]}; where left out, an axis takes the one
+                dimension with as many labels as it is long.
+
+        Example:
+            >>> inference = fit.to_arviz(coords={"school": list("ABCDEFGH")})
+            >>> inference.posterior["theta"].dims
+            ('chain', 'draw', 'school')
+        """
+        result = self.result
+        found = to_arviz(self.table, result.log_p, result.log_g, self.posterior.data, coords, dims)
+        return cast("arviz.InferenceData", found)
 
     def summary(self) -> Summary:
-        """Mean, sd, 5%, 50% and 95% of every column."""
+        """Mean, sd, 5%, 50% and 95% of every column.
+
+        Example:
+            >>> fit.summary()["mu"].name
+            'mu'
+        """
         return summarise(self.column_names, self.draws())
 
     def sample(self, n: int, seed: int | None = None) -> Floats:

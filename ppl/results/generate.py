@@ -21,8 +21,8 @@ def generate(posterior: Posterior, columns: Sequence[str], draws: Floats, seed: 
         DataError: a parameter has no column, or a value breaks its constraint.
 
     Example:
-        >>> edited = ppl.compile_model("edited.model").condition("eight_schools.data.json")
-        >>> generate(edited, fit.column_names, fit.draws()).columns
+        >>> generate(posterior, fit.column_names, fit.draws()).columns[:2]
+        ('y_rep.1', 'y_rep.2')
     """
     table = tabulate(posterior, unconstrained_of(posterior, columns, draws), seed)
     kept = slice(len(posterior.param_names(include_tp=True)), None)

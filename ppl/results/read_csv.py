@@ -55,6 +55,7 @@ def read_draws(path: str | Path) -> DrawsFile:
 
     Example:
         >>> read_draws("output.csv").draws.shape
+        (1000, 34)
     """
     path = Path(path)
     try:

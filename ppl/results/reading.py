@@ -5,48 +5,45 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ppl.inference.psis import khat_threshold, psis
+from ppl.inference.verdict import GOOD, MEANING, Level
 from ppl.results.columns import Floats
 from ppl.results.convergence import rhat
 from ppl.results.read_csv import DrawsFile
 from ppl.results.stansummary import worst_khats
 
-USELESS, APART = 1.0, 1.05
+APART = 1.05
 NAMED = 3
 
 
 def reading(files: Sequence[DrawsFile], names: Sequence[str]) -> str:
     """What k-hat, and R-hat over several runs, say of the columns `names`.
 
-    Bounds of k-hat: Vehtari et al. (2024), section 3.2; of R-hat over runs: Vehtari et al. (2021), with the
-    room that independent approximations need.
+    R-hat: Vehtari et al. (2021), with the room that independent approximations need.
     """
     return " ".join([*quality(files), *columns(files, names), *agreement(files, names)])
 
 
 def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
-    """A sentence on the importance ratios of the worst run."""
+    """Sentences on the importance ratios of the worst run, in the words of inference.verdict."""
     found = [ratios[np.isfinite(ratios)] for file in files if (ratios := file.log_ratios) is not None]
     if not found:
         yield "These files have no log densities of the approximation, so nothing tells how close it came."
         return
-    worst = max((psis(ratios) for ratios in found if len(ratios)), key=lambda p: p.khat)
+    worst = max((psis(ratios) for ratios in found), key=lambda p: p.khat)
     draws = len(worst.log_weights)
-    threshold = khat_threshold(draws)
-    if worst.khat < threshold:
-        yield (
-            f"The approximation is close to the posterior: k-hat {worst.khat:.2f} is below "
-            f"{threshold:.2f}, and its {draws} draws are worth {worst.ess:.0f} of the posterior's own."
-        )
-    elif worst.khat < USELESS:
-        yield (
-            f"The approximation misses part of the posterior: k-hat {worst.khat:.2f} is above "
-            f"{threshold:.2f}. Means may serve, spreads and tails may not; try --algorithm fullrank."
-        )
-    else:
-        yield (
-            f"Do not trust these draws: k-hat {worst.khat:.2f} says that the approximation misses much of "
-            "the posterior. Try --algorithm fullrank, or another parametrisation of the program."
-        )
+    level = level_of(worst.khat, khat_threshold(draws))
+    yield f"Verdict: {level.value}: {MEANING[level]}."
+    yield (
+        f"Pareto k-hat is {worst.khat:.2f} (good below {GOOD:g}, usable below {khat_threshold(draws):.2f}); "
+        f"weighted, the {draws} draws are worth {worst.ess:.0f}."
+    )
+
+
+def level_of(khat: float, threshold: float) -> Level:
+    """What k-hat alone says."""
+    if np.isnan(khat):
+        return Level.UNKNOWN
+    return Level.GOOD if khat < GOOD else Level.USABLE if khat < threshold else Level.POOR
 
 
 def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.table import Table
 from ppl.results.columns import Floats
 
 QUANTILES = (0.05, 0.5, 0.95)
+HEADINGS = ("mean", "sd", "5%", "50%", "95%")
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,9 @@ class Summary:
                 return row
         raise KeyError(f"no column {name!r} in the summary")
 
+    def _repr_html_(self) -> str:
+        return as_html(self)
+
     def __str__(self) -> str:
         console = Console(width=100, color_system=None)
         with console.capture() as capture:
@@ -74,7 +79,7 @@ def as_table(summary: Summary, limit: int | None = None, rest: str = "") -> Tabl
     """A rich table of at most `limit` rows; the caption counts those left out and ends with `rest`."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("")
-    for heading in ("mean", "sd", "5%", "50%", "95%"):
+    for heading in HEADINGS:
         table.add_column(heading, justify="right")
     for row in summary.rows[:limit]:
         table.add_row(row.name, *map(short, row.figures))
@@ -82,6 +87,17 @@ def as_table(summary: Summary, limit: int | None = None, rest: str = "") -> Tabl
         table.caption = f"… and {len(summary) - limit} more{rest}"
         table.caption_justify = "left"
     return table
+
+
+def as_html(summary: Summary, limit: int = 20) -> str:
+    """An HTML table of at most `limit` rows, for notebooks."""
+    head = "".join(f"<th>{heading}</th>" for heading in ("", *HEADINGS))
+    rows = (
+        f"<tr><th>{escape(row.name)}</th>{''.join(f'<td>{short(value)}</td>' for value in row.figures)}</tr>"
+        for row in summary.rows[:limit]
+    )
+    rest = f"<p>… and {len(summary) - limit} more</p>" if len(summary) > limit else ""
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{rest}"
 
 
 def short(value: float, digits: int = 3) -> str:

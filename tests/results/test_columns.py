@@ -31,3 +31,11 @@ def test_variables_keep_their_order():
 def test_an_unknown_variable_names_those_there_are():
     with pytest.raises(KeyError, match="there are mu, theta"):
         reshape(np.zeros((1, 2)), ["mu", "theta.1"], "tau")
+
+
+def test_items_of_tuples_are_variables_of_their_own():
+    columns = ("t:1", "t:2.1", "t:2.2", "a.1:1", "a.1:2.1")
+    assert variables(columns) == {"t:1": [0], "t:2": [1, 2], "a.1:1": [3], "a.1:2": [4]}
+    rows = np.arange(10.0).reshape(2, 5)
+    assert reshape(rows, columns, "t:2").tolist() == [[1, 2], [6, 7]]
+    assert reshape(rows, columns, "t:1").tolist() == [0, 5]

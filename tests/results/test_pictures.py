@@ -155,11 +155,11 @@ def test_columns_are_chosen_by_variable():
 
 
 def test_the_paragraph_tells_good_from_bad(files):
-    assert "is close to the posterior" in reading(files[:1], files[0].columns)
+    assert reading(files[:1], files[0].columns).startswith("Verdict: good: ")
     assert "The 2 runs agree" in reading(files, files[0].columns)
     rng = np.random.default_rng(0)
     bad = replace(files[0], internal={"log_p__": rng.standard_cauchy(200) * 5, "log_g__": np.zeros(200)})
-    assert reading([bad], bad.columns).startswith("Do not trust these draws")
+    assert reading([bad], bad.columns).startswith("Verdict: poor: ")
     moved = replace(files[1], draws=files[1].draws + 3)
     assert "do not agree" in reading([files[0], moved], files[0].columns)
     silent = replace(files[0], internal={})

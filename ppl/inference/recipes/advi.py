@@ -43,7 +43,8 @@ def advi(
 
     Example:
         >>> result = advi(target, algorithm="fullrank", seed=1)
-        >>> print(result.outcome.sentence, result.mean_u)
+        >>> print(result.outcome.converged, result.mean_u.shape)
+        True (10,)
     """
     return staged(target, Settings(**{**PAPER, **settings}), init, progress)
 

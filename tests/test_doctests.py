@@ -1,0 +1,47 @@
+"""Every example in a docstring runs, and gives what it says."""
+
+import contextlib
+import doctest
+import importlib
+import pkgutil
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.results.posterior import AsTarget
+
+ROOT = Path(__file__).parents[1]
+NAMES = sorted(module.name for module in pkgutil.walk_packages(ppl.__path__, "ppl."))
+MODULES = [name for name in NAMES if not name.endswith("__main__")]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory):
+    """What examples may use without saying so: a fit, and its files in the working folder."""
+    folder = tmp_path_factory.mktemp("examples")
+    for path in (ROOT / "models" / "eight_schools").glob("*.*"):
+        shutil.copy(path, folder)
+    with contextlib.chdir(folder):
+        posterior = ppl.compile_model("eight_schools.model").condition("eight_schools.data.json")
+    fit = posterior.variational(start="random", polish=False, average=False, iter=300)
+    fit.save_csv(folder / "output.csv")
+    fit.save(folder / "fit.json")
+    given = {"model": posterior.model, "posterior": posterior, "fit": fit, "target": AsTarget(posterior)}
+    u = np.zeros(posterior.param_unc_num())
+    return folder, {"ppl": ppl, "np": np, "compile_model": ppl.compile_model, "u": u, **given}
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples(module, names, monkeypatch):
+    folder, given = names
+    monkeypatch.chdir(folder)
+    found = importlib.import_module(module)
+    failures = []
+    runner = doctest.DocTestRunner(optionflags=FLAGS, verbose=False)
+    for test in doctest.DocTestFinder(exclude_empty=True).find(found, extraglobs=dict(given)):
+        runner.run(test, out=failures.append)
+    assert not failures, "".join(failures)
