@@ -1,5 +1,6 @@
 """`lib`: the standard library and the runtime, bound to one namespace."""
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
@@ -126,4 +127,4 @@ def add_jacobian(xp: Namespace, impl: Callable[..., Any], jacobian: list[Any], *
 
 def sum_rows(xp: Namespace, x: Any) -> Any:
     """One sum for each entry of the leading axis."""
-    return xp.np.sum(xp.np.reshape(x, (x.shape[0], -1)), axis=1)
+    return xp.np.sum(xp.np.reshape(x, (x.shape[0], math.prod(x.shape[1:]))), axis=1)

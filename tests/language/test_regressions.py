@@ -96,3 +96,34 @@ def test_a_matrix_names_its_unconstrained_elements_column_by_column():
     program = "parameters { array[2] matrix<lower=0>[2, 1] a; cholesky_factor_corr[3] L; } model {}"
     names = ppl.compile_model(program).condition().param_unc_names()
     assert names == ["a.1.1.1", "a.1.2.1", "a.2.1.1", "a.2.2.1", "L.1", "L.2", "L.3"]
+
+
+OCCUPANCY = """
+data { int R; int T; array[R, T] int y; }
+parameters { real a; real b; }
+model {
+  for (i in 1:R) {
+    if (sum(y[i]) > 0) {
+      target += log_inv_logit(a) + bernoulli_logit_lpmf(y[i] | b);
+    } else {
+      target += log_sum_exp(log_inv_logit(a) + bernoulli_logit_lpmf(y[i] | b), log1m_inv_logit(a));
+    }
+  }
+}
+"""
+
+
+def test_a_branch_that_no_entry_takes_adds_nothing():
+    y = np.array([[1, 0], [1, 1], [0, 1]])
+    expit_a, expit_b = 1 / (1 + np.exp(-0.3)), 1 / (1 + np.exp(0.7))
+    expected = 3 * np.log(expit_a) + 4 * np.log(expit_b) + 2 * np.log(1 - expit_b)
+    assert log_density(OCCUPANCY, {"R": 3, "T": 2, "y": y}, [0.3, -0.7]) == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_normal_of_no_dimension_has_density_one():
+    program = """
+    data { int K; array[2] vector[K] y; }
+    parameters { vector[K] mu; real a; }
+    model { y ~ multi_normal_cholesky(mu, identity_matrix(K)); y ~ multi_normal(mu, identity_matrix(K)); }
+    """
+    assert log_density(program, {"K": 0, "y": np.zeros((2, 0))}, [0.3]) == 0.0

@@ -28,11 +28,16 @@ def weighted(xp: Namespace, g: Array, matrix: Array) -> Array:
     return (xp.np.sum(g) if matrix.ndim == 2 else lifted(xp, g, 2)) * matrix
 
 
+def columns(xp: Namespace, d: Array) -> Array:
+    """Vectors (*arrays, K) as the columns of a matrix; there may be none, or K may be 0."""
+    return xp.np.reshape(d, (math.prod(d.shape[:-1]), d.shape[-1])).T
+
+
 def weighted_outer(xp: Namespace, g: Array, a: Array, b: Array, like: Array) -> Array:
     """g a b' for every leading index, summed if `like` is a single matrix."""
-    a, size = lifted(xp, g, 1) * a, a.shape[-1]
+    a = lifted(xp, g, 1) * a
     if like.ndim == 2:
-        return xp.np.matmul(xp.np.reshape(a, (-1, size)).T, xp.np.reshape(b, (-1, size)))
+        return xp.np.matmul(columns(xp, a), columns(xp, b).T)
     return a[..., :, None] * b[..., None, :]
 
 
@@ -60,8 +65,7 @@ def _by_columns(xp: Namespace, solve: Any, matrix: Array, d: Array) -> Array:
     """solve(matrix, d) for vectors d; a single matrix is factored once for all of them."""
     if matrix.ndim > 2:
         return or_nan(xp.linalg.solve, matrix, d[..., None])[..., 0]
-    columns = xp.np.reshape(d, (-1, d.shape[-1])).T
-    return xp.np.reshape(or_nan(solve, matrix, columns).T, xp.np.shape(d))
+    return xp.np.reshape(or_nan(solve, matrix, columns(xp, d)).T, xp.np.shape(d))
 
 
 def solve_vectors(xp: Namespace, matrix: Array, d: Array) -> Array:
