@@ -4,12 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ppl.backend.emit import emit
-from ppl.backend.load import compile_text
 from ppl.frontend.check import analyse
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.lower import lower
-from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.table import RESOLVING, run_passes
 from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
@@ -37,12 +35,9 @@ def compile_model(program: str | Path, positive_transform: str = "log") -> Model
     tree, facts = analyse(source)
     try:
         resolved = run_passes(lower(tree, facts), RESOLVING)
-        hoisted = hoist_data(resolved)
-        emitted = emit(hoisted)
-        code = compile_text(emitted, source.name)
+        return Model.build(source, resolved, softplus=positive_transform == "softplus")
     except RecursionError:
         raise too_deep(tree) from None
-    return Model(source, hoisted, resolved, emitted, code, softplus=positive_transform == "softplus")
 
 
 def show_stage(program: str | Path, stage: str) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,17 +17,45 @@ from numpy.typing import NDArray
 from ppl.arrays import AUTOGRAD, value_and_grads
 from ppl.backend.emit import emit
 from ppl.backend.load import Module, compile_text, load
+from ppl.backend.located import located
 from ppl.backend.text import python_name
 from ppl.errors import InferenceError
 from ppl.ir.nodes import Program
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
-from ppl.model import Floats, Model, Posterior, located
+from ppl.source import SourceText
 
+Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 TRIES = 3
 TOLERANCE = 1e-8
+
+
+class Compiled(Protocol):
+    """What is needed of a model."""
+
+    @property
+    def source(self) -> SourceText: ...
+    @property
+    def resolved(self) -> Program: ...
+    @property
+    def softplus(self) -> bool: ...
+
+
+class Whole(Protocol):
+    """What is needed of the posterior of all rows; model.Posterior has it."""
+
+    @property
+    def model(self) -> Compiled: ...
+    @property
+    def d(self) -> SimpleNamespace: ...
+    def param_unc_num(self) -> int: ...
+    def log_density(self, u: Floats) -> float: ...
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]: ...
+    def explain(self, u: Floats) -> str: ...
+    def checked(self, u: Floats) -> Floats: ...
+    def blocks(self, u: Floats) -> list[Floats]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +65,11 @@ class ByRows:
     It is a target of inference (inference.subsampling.Subsampled): whole by itself, `minibatch(rows)` of it.
 
     Example:
-        >>> batches = by_rows(posterior)
+        >>> batches = posterior.by_rows()
         >>> value, gradient = batches.minibatch(np.array([0, 3, 7])).log_density_gradient(u)
     """
 
-    posterior: Posterior
+    posterior: Whole
     split: RowSplit
     rows: Module
     rest: Module
@@ -121,12 +149,12 @@ class Batch:
         return self.whole.explain(u)
 
 
-def rows_of(posterior: Posterior, size: str) -> int:
+def rows_of(posterior: Whole, size: str) -> int:
     """The value of a size variable."""
     return int(getattr(posterior.d, python_name(size)))
 
 
-def by_rows(posterior: Posterior, size: str | None = None, seed: int = 0) -> ByRows:
+def by_rows(posterior: Whole, size: str | None = None, seed: int = 0) -> ByRows:
     """Split a posterior by rows; without `size`, by the largest size along which it splits.
 
     Raises:
@@ -147,7 +175,7 @@ def by_rows(posterior: Posterior, size: str | None = None, seed: int = 0) -> ByR
     raise InferenceError("\n".join(reasons) or "The data block has no size that could count rows.")
 
 
-def split_by(posterior: Posterior, size: str) -> ByRows:
+def split_by(posterior: Whole, size: str) -> ByRows:
     model = posterior.model
     split = split_rows(model.resolved, size)
     rows, rest = module_of(model, split.rows), module_of(model, split.rest)
@@ -157,7 +185,7 @@ def split_by(posterior: Posterior, size: str) -> ByRows:
     return ByRows(posterior, split, rows, rest, rest_data)
 
 
-def module_of(model: Model, program: Program) -> Module:
+def module_of(model: Compiled, program: Program) -> Module:
     emitted = emit(hoist_data(program))
     return load(emitted, compile_text(emitted, model.source.name), AUTOGRAD, model.softplus)
 
@@ -173,9 +201,7 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
         cut = int(generator.integers(1, len(everything)))
         try:
             whole = batches.row_terms(u, everything)
-            parts = batches.row_terms(u, np.sort(shuffled[:cut])) + batches.row_terms(
-                u, np.sort(shuffled[cut:])
-            )
+            parts = sum(batches.row_terms(u, np.sort(part)) for part in (shuffled[:cut], shuffled[cut:]))
         except (InferenceError, ValueError, IndexError) as error:
             return f"By `{size}`: the terms of a subset cannot be computed.\n{error}"
         if np.isfinite(whole) and not abs(parts - whole) <= TOLERANCE * max(1.0, abs(whole)):

@@ -1,7 +1,6 @@
 """A compiled program, and the posterior it becomes with data."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +14,16 @@ from ppl.arrays import AUTOGRAD, NUMPY, Namespace, value_and_grads
 from ppl.backend.emit import Emitted, emit
 from ppl.backend.library import Wrap
 from ppl.backend.load import Module, compile_text, load
+from ppl.backend.located import located
 from ppl.backend.runtime import Place, block
 from ppl.backend.watch import LocatedTerms, Watch, blame_gradient
 from ppl.conditioning import DataReader, lay_out, leaf_values
 from ppl.data import load_data
 from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.ir import nodes as ir
+from ppl.ir.passes.hoist_data import hoist_data
+from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
+from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, indices, sized
 from ppl.results.fit import Fit, variational
 from ppl.source import SourceText
@@ -51,6 +54,13 @@ class Model:
         data = f"data {', '.join(self.data_schema)}" if self.data_schema else "no data"
         parameters = ", ".join(d.name for d in self.program.parameters) or "none"
         return f"<Model {self.source.name}: {data}; parameters {parameters}>"
+
+    @classmethod
+    def build(cls, source: SourceText, resolved: ir.Program, softplus: bool) -> "Model":
+        """The last phases of the compiler: hoist, emit, and Python's own compilation."""
+        hoisted = hoist_data(resolved)
+        emitted = emit(hoisted)
+        return cls(source, hoisted, resolved, emitted, compile_text(emitted, source.name), softplus)
 
     @property
     def python_source(self) -> str:
@@ -101,21 +111,6 @@ class Model:
             self.plain.prepare(d)
             d.places = lay_out(self.plain.layout, d)
         return Posterior(self, d, inputs.values)
-
-
-@contextmanager
-def located(module: Module) -> Iterator[None]:
-    """Give errors that emitted code raises their place in the program."""
-    try:
-        yield
-    except Rejection as error:
-        place = module.place_of(error)
-        raise Rejection(f"{place.describe()}\n{error}" if place else str(error)) from None
-    except (IndexError, ValueError, ArithmeticError) as error:
-        place = module.place_of(error)
-        if place is None:
-            raise
-        raise InferenceError(f"{place.describe()}\n{error}") from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,6 +289,28 @@ class Posterior:
             ('mu', 'tau')
         """
         return variational(self, **settings)
+
+    def by_rows(self, size: str | None = None) -> ByRows:
+        """This posterior a few rows at a time; `size` names the variable that counts rows.
+
+        Raises:
+            InferenceError: the target is no sum over rows; the message says where.
+        """
+        return by_rows(self, size)
+
+    def without_prior(self, name: str) -> tuple["Posterior", NDArray[np.intp]]:
+        """The posterior less the Gaussian prior of a parameter, and where that parameter lies in `u`.
+
+        Raises:
+            InferenceError: the program has not exactly one statement `name ~ normal(0, ...)`.
+        """
+        try:
+            removed = without_prior(self.model.resolved, name)
+        except NoSuchPrior as why:
+            raise InferenceError(str(why)) from None
+        model = Model.build(self.source, removed.program, self.model.softplus)
+        place = self.places[name]
+        return model.condition(self.data), np.arange(place.start, place.stop)
 
     def param_unconstrain(self, values: Mapping[str, Any]) -> Floats:
         """The `u` of constrained values, given by variable name in their natural shapes.

@@ -95,3 +95,24 @@ def test_a_size_that_counts_nothing_is_refused_by_name():
     posterior = compile_model(DECLARED + SPLIT["vectorised"]).condition(DATA)
     with pytest.raises(InferenceError, match="`M` counts no rows: the sizes of data are N, K"):
         by_rows(posterior, "M")
+
+
+def test_without_its_prior_the_target_lacks_exactly_that_term():
+    program = "parameters { vector[K] b; real a; } model { a ~ normal(0, 1); b ~ normal(0, 3); y ~ normal(x * b, 1); }"
+    posterior = compile_model(DECLARED + program).condition(DATA)
+    bare, places = posterior.without_prior("b")
+    u = np.array([0.3, -0.2, 0.7])
+    prior = -0.5 * np.sum((u[places] / 3) ** 2) - 2 * np.log(3 * np.sqrt(2 * np.pi))
+    assert bare.log_density(u) + prior == pytest.approx(posterior.log_density(u), rel=1e-12)
+    np.testing.assert_array_equal(places, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"), [("c", "no parameter"), ("a", "no statements"), ("b", "2 statements")]
+)
+def test_a_prior_that_cannot_be_taken_out_is_refused(name, reason):
+    program = """parameters { vector[K] b; real a; }
+        model { b ~ normal(0, 1); b ~ std_normal(); y ~ normal(x * b + a, 1); }"""
+    posterior = compile_model(DECLARED + program).condition(DATA)
+    with pytest.raises(InferenceError, match=reason):
+        posterior.without_prior(name)
