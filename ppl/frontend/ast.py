@@ -255,6 +255,7 @@ class For(Node):
     lower: Expr
     upper: Expr
     body: "Statement"
+    name_span: Span = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,6 +263,7 @@ class ForEach(Node):
     variable: str
     iterable: Expr
     body: "Statement"
+    name_span: Span = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False)

@@ -151,6 +151,12 @@ class Builder:
     def _jacobian_increment(self, meta: Meta, _: Token, value: ast.Expr) -> ast.JacobianIncrement:
         return ast.JacobianIncrement(self.span(meta), value)
 
+    def _for(self, meta: Meta, name: Token, lower: ast.Expr, upper: ast.Expr, body: ast.Statement) -> ast.For:
+        return ast.For(self.span(meta), str(name), lower, upper, body, self.span(name))
+
+    def _for_each(self, meta: Meta, name: Token, iterable: ast.Expr, body: ast.Statement) -> ast.ForEach:
+        return ast.ForEach(self.span(meta), str(name), iterable, body, self.span(name))
+
     def _block(self, meta: Meta, *items: Any) -> ast.Block:
         return ast.Block(self.span(meta), flat(items))
 

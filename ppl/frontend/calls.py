@@ -85,6 +85,7 @@ def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Called:
     called = find_overload(c, e.name, args)
     if called is None:
         raise explain_call(c, e, args)
+    refuse_ambiguous(c, e, args, called)
     check_place(c, e, called)
     check_data_arguments(c, e, called)
     c.facts.calls[e] = called
@@ -97,6 +98,14 @@ def find_overload(c: Check, name: str, args: Sequence[Type]) -> Called | None:
     if user is not None and list(user.args) == list(args):
         return UserMatch(user, user.returns)
     return library_overload(name, tuple(args)) or (UserMatch(user, user.returns) if user else None)
+
+
+def refuse_ambiguous(c: Check, e: ast.Call, args: Sequence[Type], called: Called) -> None:
+    if isinstance(called, UserMatch):
+        fits = cheapest(c.scope.functions[normalised(e.name)], args)
+        if len(fits) > 1:
+            shown = [f"{e.name}({messages.listed(f.args)})" for f in fits]
+            raise c.refuse(messages.ambiguous(e.name, args, shown), e.span)
 
 
 @cache
@@ -119,8 +128,15 @@ def is_promotion(pattern: Pattern, actual: Type) -> bool:
 
 
 def best_user_function(candidates: Sequence[UserFunction], args: Sequence[Type]) -> UserFunction | None:
+    fits = cheapest(candidates, args)
+    return fits[0] if fits else None
+
+
+def cheapest(candidates: Sequence[UserFunction], args: Sequence[Type]) -> list[UserFunction]:
+    """The definitions that fit with the fewest promotions."""
     costs = [(cost, f) for f in candidates if (cost := promotion_cost(f.args, args)) is not None]
-    return min(costs, key=lambda pair: pair[0])[1] if costs else None
+    least = min((cost for cost, _ in costs), default=0)
+    return [f for cost, f in costs if cost == least]
 
 
 def promotion_cost(wanted: Sequence[Type], found: Sequence[Type]) -> int | None:

@@ -61,7 +61,9 @@ def check_argument_names(c: Check, f: ast.FunctionDef) -> None:
 def check_suffix(c: Check, f: ast.FunctionDef, types: Sequence[Type], returns: Type) -> None:
     """A density returns real; a mass function has an integer variate, a density a real one."""
     suffix = suffix_of(f.name)
-    if suffix not in ("lpdf", "lpmf", "lupdf", "lupmf", *CUMULATIVE_SUFFIXES):
+    if suffix in ("lupdf", "lupmf"):
+        raise c.refuse(messages.unnormalised_definition(f.name), f.name_span)
+    if suffix not in ("lpdf", "lpmf", *CUMULATIVE_SUFFIXES):
         return
     if returns != REAL:
         raise c.refuse(messages.density_returns(f.name, returns), f.name_span)

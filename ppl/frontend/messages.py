@@ -93,6 +93,10 @@ def assigned_type(left: Type, right: Type, op: str = "=") -> Message:
     return Message("PPL302", f"`{op}` does not fit: the left side is {left}, the right {right}.", hint)
 
 
+def assigned_twice(name: str) -> Message:
+    return Message("PPL303", f"`{name}` is assigned twice in one assignment.")
+
+
 def conversion(wanted: Type, found: Type) -> str | None:
     """The function that turns one type into another, where there is one."""
     by_name = {
@@ -263,6 +267,14 @@ def higher_order_function(name: str, function: str, wanted: Sequence[Type], retu
     )
 
 
+def ambiguous(name: str, found: Sequence[Type], signatures: Sequence[str]) -> Message:
+    return Message(
+        "PPL513",
+        f"`{name}` called with ({listed(found)}) fits {len(signatures)} definitions equally well.",
+        "\n".join(["Make the types of the arguments those of one of", *(f"  {s}" for s in signatures)]),
+    )
+
+
 # --- Distributions -------------------------------------------------------------------------------
 
 
@@ -381,6 +393,11 @@ def density_variate(name: str, wanted: str, found: Type) -> Message:
 
 def density_without_variate(name: str) -> Message:
     return Message("PPL811", f"`{name}` is a density and needs at least one argument, the variate.")
+
+
+def unnormalised_definition(name: str) -> Message:
+    base = name.replace("_lup", "_lp")
+    return Message("PPL813", f"`{name}` cannot be defined: it comes with `{base}`.", f"Define `{base}`.")
 
 
 def outside_loop(word: str) -> Message:

@@ -12,6 +12,7 @@ from ppl.stdlib.signatures import Bindings, Pattern, match_pattern, parse_signat
 from ppl.types import Type, array_dims, core
 
 MOST_SHOWN = 6
+MOST_NAMED = 3
 MEANINGS = {
     "reals": "a real, or a vector, row_vector or array of reals",
     "ints": "an int or an array of ints",
@@ -111,7 +112,7 @@ def misfit(shown: Sequence[Shown], found: Sequence[Type], offset: int = 0) -> Mi
         return Misfit(f"it takes {wanted} argument{plural}, not {len(found) - offset}.", listing)
     nearest = [s for s in ranked if s.distance(found) == ranked[0].distance(found)]
     wrong = {s.misfits(found) for s in nearest}
-    if len(wrong) != 1 or len(next(iter(wrong))) != 1:
+    if len(wrong) != 1 or len(next(iter(wrong))) != 1 or len(nearest) > MOST_NAMED:
         return Misfit("no signature has arguments of these types.", listing)
     (k,) = wrong.pop()
     return Misfit(f"{ordinal(k, offset)} is {found[k]}, but must be {choice(nearest, k)}.", listing, k)

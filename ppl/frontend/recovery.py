@@ -14,8 +14,8 @@ from ppl.frontend.syntax_rules import BLOCK, Rule
 from ppl.frontend.syntax_stop import CLOSING, Stop, blanked
 
 SIGN = re.compile(r"[()\[\]{};]")
-OPENS_BLOCK = re.compile(r"([;{})]|\b(else|functions|data|parameters|model|quantities))\s*\Z")
-HEADER = re.compile(r"\s*(?:else\s+)?(?P<word>for|while|if)\b\s*(?P<open>\()?")
+OPENS_BLOCK = re.compile(r"([;{})]|\b(else|do|repeat|functions|data|parameters|model|quantities))\s*\Z")
+HEADER = re.compile(r"\s*(?:else\s+)?(?P<word>for|while|if|do|repeat)\b\s*(?P<open>\()?")
 WORD = re.compile(r"[A-Za-z]\w*")
 
 
@@ -39,7 +39,7 @@ def mend(stop: Stop, rule: Rule) -> Mended | None:
     if not stop.open:
         return without(stop, *outside(code, stop))
     block = enclosing_block(code, stop)
-    if stop.block == "functions" and block == stop.open[0][1]:
+    if rule.code == "PPL145" or (stop.block == "functions" and block == stop.open[0][1]):
         return without(stop, *function(code, block, stop))
     return statement(code, block, stop, rule)
 

@@ -110,6 +110,10 @@ def check_target(c: Check, e: ast.Expr) -> Type:
             return check_expr(c, e)
         case ast.TupleLiteral(items=items):
             t = Tuple(tuple(check_target(c, item) for item in items))
+            names = [item.name for item in items if isinstance(item, ast.Variable)]
+            for k, name in enumerate(names):
+                if name in names[:k]:
+                    raise c.refuse(messages.assigned_twice(name), e.span)
             c.facts.types[e] = t
             return t
         case _:
@@ -210,9 +214,9 @@ def check_loop(c: Check, s: ast.For | ast.ForEach, t: Type | None, level: Level)
     """The body; `t` is None where what the loop runs over was itself refused."""
     known = c.scope.find(s.variable)
     if known is not None:
-        raise c.refuse(messages.redeclared(s.variable, known.span.line), s.span)
+        raise c.refuse(messages.redeclared(s.variable, known.span.line), s.name_span)
     with c.within(in_loop=True), c.frame():
-        symbol = Symbol(s.variable, t, level, c.context.block, "loop", s.span)
+        symbol = Symbol(s.variable, t, level, c.context.block, "loop", s.name_span)
         c.scope.declare(symbol)
         c.facts.symbols[s] = symbol
         check_statements(c, [s.body])

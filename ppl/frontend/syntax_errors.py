@@ -38,9 +38,9 @@ def stretch(rule: Rule, stop: Stop, words: dict[str, str]) -> tuple[int, int]:
         case "end":
             end = len(stop.program.text.rstrip())
             return end, end + 1
-        case "word":
-            start = stop.before.rindex(words["word"])
-            return start, start + len(words["word"])
+        case "word" | "name" as group:
+            start = stop.before.rindex(words[group])
+            return start, start + len(words[group])
         case "found" if stop.found:
             return stop.offset, stop.offset + len(stop.found)
         case _:

@@ -16,6 +16,7 @@ TYPES = (
     "int", "real", "complex", "vector", "row_vector", "matrix", "simplex", "unit_vector", "ordered",
     "positive_ordered", "cov_matrix", "corr_matrix", "cholesky_factor_cov", "cholesky_factor_corr", "array",
 )  # fmt: skip
+HEADS = ("for", "while", "if", "print", "reject", "profile", "return")
 NO_STRINGS = "No variable is a string: strings stand in `print` and `reject` only."
 ELSEWHERE = {
     "bool": "Write `int<lower=0, upper=1>`.", "boolean": "Write `int<lower=0, upper=1>`.",
@@ -57,7 +58,7 @@ class Rule:
     found: str = ""
     before: str = ""
     when: Callable[[Stop], object] = lambda stop: True
-    at: Literal["found", "word", "gap", "end"] = "found"
+    at: Literal["found", "word", "name", "gap", "end"] = "found"
     repair: str = ""
 
     def recognise(self, stop: Stop) -> dict[str, str] | None:
@@ -83,12 +84,22 @@ class Rule:
 
 
 def advice(stop: Stop, groups: dict[str, str]) -> str:
-    """The block or the type that a word was meant for."""
-    word, known = (groups.get("word", ""), TYPES) if stop.open else (groups.get("name", ""), BLOCKS)
+    """The block, the statement or the type that a word was meant for."""
+    word = groups.get("word", "") if stop.open else groups.get("name", "")
     if stop.open and word in ELSEWHERE:
         return ELSEWHERE[word]
+    if stop.open and (near := misspelt_statement(stop)):
+        return f"Did you mean `{near}`?"
+    known = TYPES if stop.open else BLOCKS
     match = get_close_matches(word, known, n=1, cutoff=0.6)
     return f"Did you mean `{match[0]}`?" if match else f"Expected one of {', '.join(known)}."
+
+
+def misspelt_statement(stop: Stop) -> str:
+    """The word that a statement of the form `word (...` was probably to begin with."""
+    found = re.search(rf"[;{{}})]\s*({NAME})\s*\([^;{{}}]*\Z", stop.before[-400:])
+    near = get_close_matches(found.group(1), HEADS, n=1, cutoff=0.6) if found else []
+    return near[0] if near and found and near[0] != found.group(1) else ""
 
 
 def names(stop: Stop) -> bool:

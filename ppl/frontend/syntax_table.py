@@ -17,6 +17,7 @@ from ppl.frontend.syntax_rules import (
     declares_only,
     ended,
     finished,
+    misspelt_statement,
     names,
     only,
     outside,
@@ -46,6 +47,14 @@ RULES: tuple[Rule, ...] = (
         "PPL104", "there is no operator `{previous}{previous}`", "Write `i {previous}= 1;`.",
         found=r"[;)]", before=r"\+\s*\+|-\s*-",
     ),
+    Rule("PPL104", "there is no operator `{previous}=`", "Write the assignment out: `x = x {previous} 2;`.",
+         found="=", before=r"[%^\\]", when=lambda stop: stop.adjacent),
+    Rule("PPL104", "there is no operator `<>`", "Unequal is written `a != b`.", found=">", before="<"),
+    Rule("PPL104", "there is no operator `~=`", "Unequal is written `a != b`.", found="~="),
+    Rule(
+        "PPL104", "there is no operator `{word}`", "Logical and is written `a && b`, or `a || b`, not `!a`.",
+        found=r"(?P<word>and|or)\b", when=finished,
+    ),
     Rule("PPL104", "there is no operator `:=`", "Write `name = value;`.", found=":="),
     Rule("PPL104", "there is no operator `&`", "Logical and is written `a && b`.", found=r"&(?!&)"),
     Rule(
@@ -62,6 +71,11 @@ RULES: tuple[Rule, ...] = (
         found=r"(?P<tail>[A-Za-z_]\w*)", before=r"(?P<head>\b\d[\d.]*)", when=adjacent,
     ),
     Rule(
+        "PPL175", "the name of a distribution is expected after `~`, found {found}",
+        "Write for instance `x ~ normal(0, 1);`.",
+        found=r"(?!\w*[A-Za-z])", before="~", when=names,
+    ),
+    Rule(
         "PPL107", "a name starts with a letter; found `{bad}`", "Put a letter first.",
         found=r"(?P<bad>[\d_]\w*)", when=names,
     ),
@@ -74,6 +88,11 @@ RULES: tuple[Rule, ...] = (
         found=r"(?P<bad>true|false)\b", when=values,
     ),
     Rule("PPL110", "the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
+
+    Rule(
+        "PPL102", "a string stands between double quotes; found `'`", 'Write `"text"`.',
+        found="'", when=values,
+    ),
 
     # Between blocks.
     Rule("PPL120", "`{{` expected after `{previous}`, found {found}", when=only("LBRACE"), repair="{"),
@@ -99,7 +118,7 @@ RULES: tuple[Rule, ...] = (
         found=r"(?P<name>(\w+\s+(?=quant|data|param))?[A-Za-z]\w*)\s*\{", when=outside,
     ),
     Rule(
-        "PPL125", "{found} stands outside every block; expected {expected}",
+        "PPL125", "{found} stands outside every block",
         "Declarations and statements stand in a block, as in `model {{ ... }}`.",
         found=r"\S", when=outside,
     ),
@@ -113,6 +132,36 @@ RULES: tuple[Rule, ...] = (
     ),
 
     # Control.
+    Rule(
+        "PPL131", "there is no `{word}` loop", "Write `while (condition) {{ ... }}`.",
+        found=r"(?P<word>repeat|until)\b", when=statements,
+    ),
+    Rule(
+        "PPL131", "there is no `do` loop", "Write `while (condition) {{ ... }}`.",
+        found=r"\{", before=r"\b(?P<word>do)", at="word",
+    ),
+    Rule(
+        "PPL132", "there is no `{word}`", "Write `else if (...)`.",
+        before=r"\b(?P<word>elseif|elif|elsif)\b[^;{}]*", when=finished, at="word",
+    ),
+    Rule(
+        "PPL177", "`{word}` begins no statement", "{advice}",
+        before=rf"[;{{}})]\s*(?P<word>{NAME})\s*\([^;{{}}]*",
+        when=lambda stop: finished(stop) and misspelt_statement(stop), at="word",
+    ),
+    Rule(
+        "PPL144", "a declaration is the body of no loop and no condition", "Put it in braces.",
+        found=rf"{TYPE}|\barray\b", when=lambda stop: statements(stop) and "INT" not in stop.accepts,
+    ),
+    Rule(
+        "PPL145", "the function `{name}` is defined outside of the functions block", "Move it there.",
+        found=r"\(", before=rf"(?:{TYPE}|\])\s+(?P<name>{NAME})", when=lambda stop: stop.block != "functions",
+        at="name",
+    ),
+    Rule(
+        "PPL130", "`(` expected after the distribution `{word}`, found {found}",
+        before=rf"~\s*(?P<word>{NAME})", when=only("LPAR"),
+    ),
     Rule(
         "PPL130", "`(` expected after `{word}`, found {found}",
         before=r"\b(?P<word>if|while|for|print|reject|fatal_error|profile)", when=only("LPAR"),
@@ -135,6 +184,15 @@ RULES: tuple[Rule, ...] = (
         found="=|<-|~", before=r"\btarget",
     ),
     Rule(
+        "PPL133", "`target` alone is no value", "Read it with `target()`, add to it with `target += value;`.",
+        before=r"\btarget", when=only("LPAR", "PLUS_ASSIGN"),
+    ),
+    Rule(
+        "PPL134", "a second `=` in one statement", "Assign in two statements; a comparison is written `==`.",
+        found="=(?!=)", before=r"[^=<>!]=[^=;{}][^;{}]*",
+        when=lambda stop: stop.innermost == "{" and finished(stop),
+    ),
+    Rule(
         "PPL134", "`=` assigns; found in an expression", "A comparison is written `{left} == ...`.",
         found="=", before=rf"(?P<left>{NAME}|[\w)\]]+)",
         when=lambda stop: stop.innermost == "(" and finished(stop),
@@ -142,6 +200,10 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL135", "`{word}` needs something to print", 'Write `{word}("x is ", x);`.',
         found=r"\)", before=r"\b(?P<word>print|reject|fatal_error)\s*\(",
+    ),
+    Rule(
+        "PPL136", "strings have no operators; found {found}", "Separate what is printed by commas.",
+        found=r"[-+*/.]", before='"',
     ),
     Rule(
         "PPL136", "a string can only be printed; found {found}",
@@ -169,6 +231,19 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL150", "`array` needs its sizes: `[` expected, found {found}", "Write `array[N] real y;`.",
         before=r"\barray", when=only("LSQB"),
+    ),
+    Rule(
+        "PPL160", "the type of the elements is missing after `array[{sizes}]`",
+        "Write `array[{sizes}] real {bad};`.",
+        found=rf"(?P<bad>{NAME})", before=r"\barray\s*\[(?P<sizes>[^\];]*)\]",
+    ),
+    Rule(
+        "PPL154", "a tuple has at least two items; `,` expected before `)`",
+        found=r"\)", before=r"\btuple\s*\([^();]*", when=only("COMMA"),
+    ),
+    Rule(
+        "PPL158", "`=` expected after `{word}`, found {found}", "Write for instance `<{word}=0>`.",
+        before=r"<[^;>]*\b(?P<word>lower|upper|offset|multiplier)", when=only("ASSIGN"),
     ),
     Rule(
         "PPL151", "`{name}[{sizes}]` is the removed form of an array declaration",
@@ -261,6 +336,10 @@ RULES: tuple[Rule, ...] = (
     ),
 
     # Brackets, semicolons, operands.
+    Rule(
+        "PPL162", "a truncation is written `T[lower, upper]`; found {found}",
+        before=r"\bT", when=only("LSQB"),
+    ),
     Rule(
         "PPL162", "`,` expected before `]`: a truncation is `T[lower, upper]`, and either side may be empty",
         "For a lower bound alone write `T[{bound}, ]`.",

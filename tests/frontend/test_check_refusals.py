@@ -33,7 +33,7 @@ IN_MODEL = (
     # Names
     ("PPL201", "target += «nothing»;"),
     ("PPL203", "real «v» = 1;"),
-    ("PPL203", "«for (v in 1:3) target += 1;»"),
+    ("PPL203", "for («v» in 1:3) target += 1;"),
     ("PPL204", "target += «expp(p)»;"),
     ("PPL205", "target += «v(1)»;"),
     ("PPL206", "target += «f» + 1;"),
@@ -43,6 +43,7 @@ IN_MODEL = (
     ("PPL301", "«r» = 1;"),
     ("PPL301", "«p» = 1;"),
     ("PPL301", "for (i in 1:3) «i» = 2;"),
+    ("PPL303", "real a; «(a, a)» = (1.0, 2.0);"),
     ("PPL302", "int i; i = «1.5»;"),
     ("PPL302", "vector[3] a; a = «w»;"),
     ("PPL302", "vector[3] a = v; «a *= A;»"),
@@ -103,6 +104,12 @@ IN_MODEL = (
 )
 
 WHOLE = (
+    (
+        "PPL513",
+        "functions {\n  real f(int a, real b) { return a; }\n  real f(real a, int b) { return b; }\n}\n"
+        "model {\n  target += «f(1, 1)»;\n}",
+    ),
+    ("PPL813", "functions {\n  real «a_lupdf»(real y) { return y; }\n}"),
     ("PPL202", "data { vector[«N»] v; int N; }"),
     ("PPL202", "model { target += «g»; } generated quantities { real g = 1; }"),
     ("PPL203", "data { int N; } parameters { real «N»; }"),

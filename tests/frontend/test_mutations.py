@@ -1,6 +1,6 @@
 """Programs and data with a mistake put in are accepted or refused in words, at a place inside the text, soon.
 
-PPL_MUTATIONS is the number of programs and of data tried, 500 unless it is set; the choice is the same each time.
+PPL_MUTATIONS is how many programs, and how many data, are tried: the same 500 unless it is set.
 """
 
 import copy
@@ -23,10 +23,10 @@ from ppl.errors import ModelError, PPLError
 PROGRAMS = sorted((Path(__file__).parents[1] / "conformance" / "programs").glob("*.stan"))
 TRIES = int(os.environ.get("PPL_MUTATIONS", "500"))
 TOKEN = re.compile(r'//[^\n]*|/\*[\s\S]*?\*/|"[^"\n]*"|\s+|[A-Za-z]\w*|\d[\w.]*|[<>=!+\-*/.]=|\S')
-TYPES = ("int", "real", "vector", "row_vector", "matrix", "simplex[3]", "array[2] real", "ordered", "cov_matrix")
-NAMES = ("normal", "sum", "N", "y", "mu", "x", "nosuchname", "target", "log_sum_exp", "normal_rng", "binomial")
+TYPES = ("int", "real", "vector", "row_vector", "matrix", "simplex[3]", "array[2] real", "ordered")
+NAMES = ("normal", "sum", "N", "y", "mu", "x", "nosuchname", "target", "log_sum_exp", "normal_rng")
 NUMBERS = ("0", "1", "-1", "2.5", "1e400", "99999999999", "i", "{1, 2}", "1:2", ":")
-SIGNS = (";", "{", "}", "(", ")", "[", "]", ",", "<-", "~", "|", "'", "=", "$", '"', "/*", "//", "#", "é", "\\", "")
+SIGNS = (*";{}()[],~|'=$\"#é\\", "<-", "/*", "//", "")
 VALUES = (None, True, -1, 0, 2.5, 10.0, "x", "NaN", [], [1], [[1.0, 2], [3]], {}, {"1": 1}, 1e400, 10**30)
 
 TRIED = settings(
@@ -86,7 +86,7 @@ def assert_inside(error: ModelError, text: str) -> None:
     lines = text.split("\n")
     for each in (error, *error.others):
         assert 1 <= each.span.line <= each.span.end_line <= len(lines) + 1
-        assert 1 <= each.span.column <= len((lines + [""])[each.span.line - 1]) + 1
+        assert 1 <= each.span.column <= len([*lines, ""][each.span.line - 1]) + 1
         assert each.message and "Traceback" not in str(each) and "Token(" not in str(each)
 
 
