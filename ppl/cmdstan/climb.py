@@ -14,6 +14,7 @@ from ppl.model import Floats
 EPSILON = float(np.finfo(float).eps)
 SCIPY = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": "trust-exact"}
 FLAT = 1e-4
+DETECTED = "Convergence detected: "
 
 
 @dataclass(frozen=True)
@@ -71,9 +72,9 @@ class Climb:
     def settled(self, rules: Rules) -> str:
         """Which of CmdStan's rules the last step meets, "" for none."""
         if abs(self.values[-1] - self.values[-2]) < rules.tol_obj:
-            return "Convergence detected: absolute change in objective function was below tolerance"
+            return DETECTED + "absolute change in objective function was below tolerance"
         if self.moved < rules.tol_param:
-            return "Convergence detected: absolute parameter change was below tolerance"
+            return DETECTED + "absolute parameter change was below tolerance"
         return ""
 
 
@@ -121,8 +122,10 @@ def _ending(path: Climb, rules: Rules, found: Any) -> Ending:
         return Ending(True, "Maximum number of iterations hit, may not be at an optima")
     value, gradient = path.target.log_density_gradient(path.points[-1])
     flat = np.linalg.norm(gradient) <= FLAT * max(1.0, abs(value))
+    if "REDUCTION" in str(found.message):
+        return Ending(True, DETECTED + "relative change in objective function was below tolerance")
     if found.success or flat:
-        return Ending(True, f"Convergence detected: {found.message}")
+        return Ending(True, DETECTED + "gradient norm is below tolerance")
     return Ending(False, str(found.message))
 
 

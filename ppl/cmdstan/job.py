@@ -46,13 +46,20 @@ class Job:
         return streams(self.seed)
 
     def init(self, number: int = 1) -> Any:
-        """The start asked for: a radius, or a file, `init_1.json` for chain 1 where that is there."""
+        """The start asked for: a radius, or a file.
+
+        Chain `number` has its own where several are named with commas, or where `init_1.json` is there.
+        """
         given = self["init"]
         try:
             return float(given)
         except ValueError:
-            own = numbered(given, number)
-            return str(own if own.is_file() else Path(given))
+            pass
+        if "," in given:
+            names = given.split(",")
+            return names[(number - self["id"]) % len(names)]
+        own = numbered(given, number)
+        return str(own) if own.is_file() else given
 
     def start(self, target: Target, number: int = 1, rng: np.random.Generator | None = None) -> Floats:
         """A point (dim,) with a finite density and gradient."""
@@ -93,11 +100,7 @@ class Job:
         """Says which of these arguments were given, but have no effect here."""
         idle = [path.rpartition(".")[2] for path in paths if path in self.config.given]
         if idle:
-            print(
-                f"Note: {', '.join(idle)} has no effect here."
-                if len(idle) == 1
-                else f"Note: {', '.join(idle)} have no effect here."
-            )
+            print(f"Note: {', '.join(idle)}: no effect here.")
 
 
 def numbered(file: str | Path, number: int) -> Path:

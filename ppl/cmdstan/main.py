@@ -10,6 +10,7 @@ from typing import Any
 from ppl.cmdstan.help import info, usage
 from ppl.cmdstan.parse import HelpAsked, Misuse, parse
 from ppl.errors import PPLError
+from ppl.results.arguments import PPL
 from ppl.results.config import Config, tree_lines
 
 DONE, FAILED = 0, 1
@@ -65,4 +66,13 @@ def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:
         job = Job(timed.condition(data, seed=values["random.seed"]), config)
         print("\n".join(tree_lines(values)), end="\n\n")
         sys.stdout.flush()
+        job.note_unused(*_idle(values["method"]))
         return METHODS[values["method"]](job)
+
+
+def _idle(method: str) -> list[str]:
+    """Arguments of every run that this method has no use for."""
+    if method == "variational":
+        return ["num_threads"]
+    ours = [f"ppl.{part.name}" for part in PPL.parts if part.name != "positive_transform"]
+    return ["num_threads", "output.diagnostic_file", *ours]

@@ -290,6 +290,30 @@ METHOD = Choice(
     (SAMPLE, OPTIMIZE, VARIATIONAL, DIAGNOSE, GENERATE_QUANTITIES, PATHFINDER, LOG_PROB, LAPLACE),
 )
 
+PPL = Group(
+    "ppl",
+    "What CmdStan has no word for",
+    (
+        _word("start", "Where the fit begins", "pathfinder", "random"),
+        _flag("average", "Average the end of the path?", True),
+        _flag("polish", "Go on to the maximum on fixed draws?", True),
+        _flag("linear_response", "Correct the covariance of a fit on fixed draws?", False),
+        _flag("resample", "Write draws resampled by importance?", False),
+        Value(
+            "jacobian",
+            "Count the change of variables? Empty for what the algorithm does by itself",
+            "",
+            "true, false",
+            lambda word: word in ("", "true", "false"),
+        ),
+        _least(0, "rank", "Rank of the low-rank family; 0 for the root of the dimension", 0),
+        _positive("runs", "Independent runs, of which the best is kept", 1),
+        _least(0, "minibatch", "Rows of data that a gradient sees; 0 for all", 0),
+        _word("positive_transform", "Map to positive parameters", "log", "softplus"),
+        _word("format", "Layout of the draws of a fit: variational or sample", "variational", "sample"),
+    ),
+)
+
 TREE: tuple[Argument, ...] = (
     METHOD,
     _least(0, "id", "Unique process identifier", 1),
@@ -332,29 +356,7 @@ TREE: tuple[Argument, ...] = (
         ),
     ),
     Value("num_threads", "Threads for parallel work", 1, "num_threads > 0 or -1", lambda x: x > 0 or x == -1),
-    Group(
-        "ppl",
-        "What CmdStan has no word for",
-        (
-            _word("start", "Where the fit begins", "pathfinder", "random"),
-            _flag("average", "Average the end of the path?", True),
-            _flag("polish", "Go on to the maximum on fixed draws?", True),
-            _flag("linear_response", "Correct the covariance of a fit on fixed draws?", False),
-            _flag("resample", "Write draws resampled by importance?", False),
-            Value(
-                "jacobian",
-                "Count the change of variables? Empty for what the algorithm does by itself",
-                "",
-                "true, false",
-                lambda word: word in ("", "true", "false"),
-            ),
-            _least(0, "rank", "Rank of the low-rank family; 0 for the root of the dimension", 0),
-            _positive("runs", "Independent runs, of which the best is kept", 1),
-            _least(0, "minibatch", "Rows of data that a gradient sees; 0 for all", 0),
-            _word("positive_transform", "Map to positive parameters", "log", "softplus"),
-            _word("format", "Layout of the draws of a fit: variational or sample", "variational", "sample"),
-        ),
-    ),
+    PPL,
 )
 
 
