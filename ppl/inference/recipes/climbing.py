@@ -1,6 +1,6 @@
 """What recipes made of a start, a step-size search and the loop have in common."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
 
@@ -21,7 +21,7 @@ from ppl.inference.target import Array, Target
 
 # Rates of plain gradient steps: about one over the curvature, which only scaled coordinates know beforehand.
 RATES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-SCALED_RATES = (0.3, 0.1, 0.03, 0.01)
+SCALED_RATES = (0.3, 0.1, 0.03, 0.01, 0.003)
 # A narrow first q: the first gradients then say where the mean should go, with little noise.
 FIRST_SCALE = 0.1
 
@@ -91,5 +91,14 @@ def _rate(
 ) -> EtaSearch:
     if settings.eta is not None:
         return EtaSearch(settings.eta, nan, {}, "")
-    rates: Sequence[float] = SCALED_RATES if isinstance(start.target, Scaled) else RATES
-    return search_eta(with_eta, start.target, start.params, settings.adapt_iter, source.search, listen, rates)
+    # A plain step is as large as its gradient, so the noise that a rate must bear is that of the run itself.
+    return search_eta(
+        with_eta,
+        start.target,
+        start.params,
+        settings.adapt_iter,
+        source.search,
+        listen,
+        etas=SCALED_RATES if isinstance(start.target, Scaled) else RATES,
+        fewest=1,
+    )
