@@ -6,15 +6,15 @@ from typing import Any
 import typer
 
 
-def whole(least: int, text: str, *names: str) -> Any:
+def whole(least: int, text: str, *names: str, **more: Any) -> Any:
     """An option that takes an integer of at least `least`."""
 
-    def check(value: int) -> int:
-        if value < least:
+    def check(value: int | None) -> int | None:
+        if value is not None and value < least:
             raise typer.BadParameter(f"{value} is too small; expected an integer of at least {least}.")
         return value
 
-    return typer.Option(*names, metavar="N", callback=check, help=text)
+    return typer.Option(*names, metavar="N", callback=check, help=text, **more)
 
 
 def positive(text: str, **more: Any) -> Any:
@@ -63,3 +63,13 @@ def as_radius(given: str) -> float | str:
         return float(given)
     except ValueError:
         return given
+
+
+def switch(name: str, text: str) -> Any:
+    """An option that is on unless `--no-` stands before it."""
+    return typer.Option(f"{name}/--no-{name.removeprefix('--')}", help=text)
+
+
+def flag(name: str, text: str) -> Any:
+    """An option that is off unless it is named."""
+    return typer.Option(name, help=text)

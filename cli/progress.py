@@ -1,5 +1,6 @@
 """What a run shows of itself: one live line on a terminal, plain lines elsewhere."""
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter
@@ -55,7 +56,8 @@ def _seconds_left(progress: Progress, now: float, began: float, first: int) -> f
 def line(progress: Progress, left: float | None) -> str:
     """`optimise  300 of 10000   ELBO -34.12   change 0.008 mean, 0.005 median   at most 4 s left`."""
     parts = [f"{progress.phase} {progress.iteration:>{len(str(progress.total))}} of {progress.total}"]
-    parts.append(f"ELBO {nats(progress.elbo)}")
+    if not math.isnan(progress.elbo):
+        parts.append(f"ELBO {nats(progress.elbo)}")
     if progress.delta_mean == progress.delta_mean:  # nan until there are two ELBOs to compare
         parts.append(f"change {progress.delta_mean:.3g} mean, {progress.delta_median:.3g} median")
     if left is not None and left >= 1:

@@ -1,5 +1,6 @@
 """What is said at the end of a run."""
 
+import math
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,15 +23,24 @@ def report(console: Console, fit: Fit, files: Iterable[Path]) -> None:
     if len(parameters):
         console.print(as_table(parameters, limit=ROWS, rest=f" (all in {files[0]})"))
         console.print()
-    for text in (quality(fit), fit.outcome.sentence, *fit.notes, f"Wrote {' and '.join(map(str, files))}."):
+    for text in (
+        quality(fit),
+        fit.outcome.sentence,
+        fit.judgement,
+        *fit.notes,
+        f"Wrote {' and '.join(map(str, files))}.",
+    ):
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 def quality(fit: Fit) -> str:
+    """What was run, and the ELBO it came to."""
     how = "found by search" if fit.settings.eta is None else "as given"
+    loop = f" after {fit.result.iterations} iterations" if fit.result.iterations else ""
+    eta = f", eta = {fit.eta:g} {how}" if fit.result.iterations and math.isfinite(fit.eta) else ""
     return (
-        f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f} after {fit.result.iterations} iterations "
-        f"({fit.settings.algorithm}, eta = {fit.eta:g} {how}, seed {fit.settings.seed})."
+        f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f}{loop} "
+        f"({fit.settings.algorithm}{eta}, seed {fit.settings.seed})."
     )
 
 

@@ -8,14 +8,30 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import DataPath, ModelPath
-from ppl.cli.options import as_radius, one_of, output_file, positive, radius_or_file, whole
+from ppl.cli.options import as_radius, flag, one_of, output_file, positive, radius_or_file, switch, whole
 
 
 class Algorithm(StrEnum):
-    """The approximating family."""
+    """What to run: an approximating family, or a recipe of another kind."""
 
     meanfield = "meanfield"
     fullrank = "fullrank"
+    lowrank = "lowrank"
+    fixed_draws = "fixed-draws"
+    laplace = "laplace"
+    pathfinder = "pathfinder"
+    optimize = "optimize"
+    dsvi = "dsvi"
+    dsvi_diagonal = "dsvi-diagonal"
+    dsvi_ard = "dsvi-ard"
+    ssvb = "ssvb"
+
+
+class Start(StrEnum):
+    """Where a run begins."""
+
+    pathfinder = "pathfinder"
+    random = "random"
 
 
 class PositiveTransform(StrEnum):
@@ -38,7 +54,7 @@ def variational(
     output: Annotated[Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o")] = Path(
         "output.csv"
     ),
-    algorithm: Annotated[Algorithm, one_of("meanfield or fullrank.")] = Algorithm.meanfield,
+    algorithm: Annotated[Algorithm, one_of(f"{', '.join(Algorithm)}.")] = Algorithm.meanfield,
     iterations: Annotated[int, whole(1, "Most steps taken.", "--iter")] = 10_000,
     grad_samples: Annotated[int, whole(1, "Draws a gradient averages.")] = 1,
     elbo_samples: Annotated[int, whole(1, "Draws an ELBO averages.")] = 100,
@@ -46,7 +62,13 @@ def variational(
     adapt_iter: Annotated[int, whole(1, "Steps a candidate eta gets.")] = 50,
     tol_rel_obj: Annotated[float, positive("ELBO change to stop below.")] = 0.01,
     eval_elbo: Annotated[int, whole(1, "Steps between two ELBOs.")] = 100,
-    average: Annotated[bool, typer.Option("--average", help="Average the end of the path.")] = False,
+    start: Annotated[Start, one_of("pathfinder: a good point; random: the paper's.")] = Start.pathfinder,
+    average: Annotated[bool, switch("--average", "Average the end of the path.")] = True,
+    polish: Annotated[bool, switch("--polish", "Go on to the maximum on fixed draws.")] = True,
+    rank: Annotated[int | None, whole(1, "Rank of lowrank.", show_default="root of d")] = None,
+    linear_response: Annotated[bool, flag("--linear-response", "Correct a mean-field covariance.")] = False,
+    resample: Annotated[bool, flag("--resample", "Resample the draws by importance.")] = False,
+    runs: Annotated[int, whole(1, "Independent runs; the best is kept.")] = 1,
     draws: Annotated[int, whole(0, "Draws to write.")] = 1000,
     init: Annotated[str, radius_or_file("Radius, 0 or JSON file.")] = "2",
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
@@ -99,7 +121,13 @@ def variational(
             adapt_iter=adapt_iter,
             tol_rel_obj=tol_rel_obj,
             eval_elbo=eval_elbo,
+            start=start.value,
             average=average,
+            polish=polish,
+            rank=rank,
+            linear_response=linear_response,
+            resample=resample,
+            runs=runs,
             draws=draws,
             init=as_radius(init),
             seed=seed,

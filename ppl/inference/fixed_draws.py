@@ -66,18 +66,18 @@ def fit_fixed_draws(
     n = _power_of_two(max(FEWEST_DRAWS, 8 * (family.size - family.dim) // family.dim))
     most = max(MOST_DRAWS, 4 * n)
     z = fixed_noise(n, family.noise_dim, rng)
-    params, gradients = _maximise(target, family, params, z, metric, most_gradients)
+    params, gradients, _ = _maximise(target, family, params, z, metric, most_gradients)
     shift = math.inf
     while shift >= tolerance and 2 * n <= most and gradients + 2 * n * EVALUATIONS <= most_gradients:
         n *= 2
         fresh = fixed_noise(n, family.noise_dim, rng)
         try:
-            found, more = _maximise(target, family, params, fresh, metric, most_gradients - gradients)
+            found, more, elbo = _maximise(target, family, params, fresh, metric, most_gradients - gradients)
         except InferenceError as error:
             return FixedDrawsFit(params, z, gradients, shift, Outcome(Ending.DIVERGED, str(error)))
         shift = _largest_move(family, params, found)
         params, z, gradients = found, fresh, gradients + more
-        listen(Progress("fixed draws", n, most, delta_mean=shift, note=f"{n} draws"))
+        listen(Progress("fixed draws", n, most, elbo, note=f"means moved by {shift:.2g} sd"))
     return FixedDrawsFit(params, z, gradients, shift, _outcome(n, shift, tolerance))
 
 
@@ -106,8 +106,8 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
 
 def _maximise(
     target: Target, family: Family, params: Array, z: Array, metric: Array | None, most_gradients: int
-) -> tuple[Array, int]:
-    """The params that maximise the ELBO on the draws z, and the gradients of the target it took."""
+) -> tuple[Array, int, float]:
+    """The params that maximise the ELBO on the draws z, the gradients of the target it took, that ELBO."""
     value, _ = negative_elbo(target, family, z, 0.0)(params)
     if not math.isfinite(value):
         u = next(
@@ -121,11 +121,11 @@ def _maximise(
     options = {"maxfun": max(1, most_gradients // len(z)), "maxcor": 20, "ftol": 1e-10, "gtol": 1e-3}
     if metric is None:
         found = minimize(objective, params, jac=True, method="L-BFGS-B", options=options)
-        return found.x, len(z) * (found.nfev + 1)
+        return found.x, len(z) * (found.nfev + 1), -float(found.fun) - value
     whiten = solve_triangular(metric, params[: family.dim], lower=True)
     begin = np.concatenate([whiten, params[family.dim :]])
     found = minimize(_in_metric(objective, metric), begin, jac=True, method="L-BFGS-B", options=options)
-    return _from_metric(found.x, metric), len(z) * (found.nfev + 1)
+    return _from_metric(found.x, metric), len(z) * (found.nfev + 1), -float(found.fun) - value
 
 
 def _from_metric(point: Array, metric: Array) -> Array:

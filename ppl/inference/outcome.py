@@ -15,7 +15,7 @@ class Ending(StrEnum):
 
 
 ADVICE = {
-    Ending.CONVERGED: "Nothing needs doing.",
+    Ending.CONVERGED: "The verdict says how close that is to the posterior.",
     Ending.COMPLETED: "Look at the ELBO trace to see whether it had levelled off.",
     Ending.BUDGET_REACHED: "Allow more iterations, or use more gradient draws an iteration.",
     Ending.DIVERGED: "The best parameters seen are kept; try a smaller eta or more gradient draws.",

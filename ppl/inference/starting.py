@@ -40,6 +40,11 @@ class Start:
     metric: Array | None = None
     note: str = ""
 
+    @property
+    def scaled(self) -> bool:
+        """Whether Pathfinder found it."""
+        return isinstance(self.target, Scaled)
+
     def back(self, params: Array) -> Array:
         """Those params in the coordinates of the model."""
         if isinstance(self.target, Scaled):

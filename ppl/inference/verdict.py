@@ -95,10 +95,8 @@ class Verdict:
         parts = [
             f"Verdict: {self.level.value}: {MEANING[self.level]}.",
             self._of_weights(names),
-            f"The ELBO is {self.elbo:.2f} ± {self.elbo_se:.2f}.",
             self._of_trend(),
             self._of_spread(names),
-            f"{self.dropped} draws had no finite log density and were redrawn." if self.dropped else "",
             self._advice(names, algorithm),
         ]
         return " ".join(part for part in parts if part)
@@ -127,10 +125,10 @@ class Verdict:
             return ""
         if self.rising:
             return (
-                f"It was still rising at the stop, by {self.trend.gain:.2g} ± {self.trend.se:.2g} nats "
+                f"The ELBO was still rising at the stop, by {self.trend.gain:.2g} ± {self.trend.se:.2g} nats "
                 "over the second half of the run."
             )
-        return "It had levelled off at the stop."
+        return "The ELBO had levelled off at the stop."
 
     def _of_spread(self, names: Sequence[str]) -> str:
         if self.spread is None:

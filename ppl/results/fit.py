@@ -24,6 +24,7 @@ from ppl.results.given import given_of
 from ppl.results.initial import start_for
 from ppl.results.metric import save_warm_start
 from ppl.results.posterior import Model, Posterior, target_of
+from ppl.results.runs import best_of
 from ppl.results.sample_csv import sample_lines
 from ppl.results.settings import Settings
 from ppl.results.summary import Summary, as_html, summarise
@@ -271,6 +272,8 @@ def variational(posterior: Posterior, *, progress: Listener = silent, **settings
     """
     asked = Settings(**settings)
     start = start_for(posterior, asked.init)
+    if asked.runs > 1:
+        return _fit(posterior, asked, best_of(posterior, asked, start, progress))
     return _fit(posterior, asked, fit(target_of(posterior, asked), asked, start, progress))
 
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from ppl.errors import InferenceError
 from ppl.inference.settings import Settings as InferenceSettings
 
 
@@ -13,6 +14,14 @@ class Settings(InferenceSettings):
     Attributes:
         init: radius of the uniform start on the unconstrained scale, 0 for its origin, or
             {name: value} of constrained values (the path of such a JSON file will do).
+        runs: independent runs, in parallel, with the seeds that follow `seed`; the one with the best ELBO is
+            kept and judged by how far the others are from it.
     """
 
     init: Any = 2.0
+    runs: int = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (isinstance(self.runs, int) and self.runs >= 1):
+            raise InferenceError(f"runs = {self.runs!r} is out of range; expected an integer of at least 1.")

