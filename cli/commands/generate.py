@@ -30,6 +30,7 @@ def generate(
     draws have: add quantities after the fit, without another fit.
     """
     from ppl.compile import compile_model
+    from ppl.results.config import Config
     from ppl.results.files import write_whole
     from ppl.results.generate import csv_lines
     from ppl.results.generate import generate as generated
@@ -38,13 +39,14 @@ def generate(
     posterior = compile_model(model).condition(data, seed=seed)
     old = read_draws(fit)
     table = generated(posterior, old.columns, old.draws, seed)
-    config = [
-        ("method", "generate_quantities"),
-        ("model", f"{model.stem}_model"),
-        ("fitted_params", fit),
-        ("seed", seed),
-    ]
-    write_whole(output, csv_lines(table, config))
+    given = {
+        "method": "generate_quantities",
+        "generate_quantities.fitted_params": str(fit),
+        "data.file": str(data),
+        "random.seed": seed,
+        "output.file": str(output),
+    }
+    write_whole(output, csv_lines(table, Config(f"{model.stem}_model", given)))
     if table.failed:
         typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
     typer.echo(f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")

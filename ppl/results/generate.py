@@ -5,10 +5,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ppl.results.columns import Floats
+from ppl.results.config import Config, comment_lines
 from ppl.results.draws import Table, tabulate
 from ppl.results.log_prob import unconstrained_of
 from ppl.results.posterior import Posterior
-from ppl.results.stan_csv import cell
+from ppl.results.stan_csv import line
 
 
 def generate(posterior: Posterior, columns: Sequence[str], draws: Floats, seed: int = 1) -> Table:
@@ -29,9 +30,8 @@ def generate(posterior: Posterior, columns: Sequence[str], draws: Floats, seed: 
     return Table(table.columns[kept], np.ascontiguousarray(table.rows[:, kept]), table.failed, table.reason)
 
 
-def csv_lines(table: Table, config: Sequence[tuple[str, object]]) -> Iterator[str]:
+def csv_lines(table: Table, config: Config) -> Iterator[str]:
     """CmdStan's file: comments, then the quantities alone."""
-    yield from (f"# {key} = {value}\n" for key, value in config)
+    yield from comment_lines(config)
     yield ",".join(table.columns) + "\n"
-    for row in table.rows.tolist():
-        yield ",".join(map(cell, row)) + "\n"
+    yield from map(line, table.rows.tolist())

@@ -64,8 +64,8 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def drawn(posterior: Posterior, start: float | Floats, seed: int) -> Floats:
-    """The point (dim,) that a start means, finite there or not: a radius is drawn from, once."""
+    """The point (dim,) that a start means, finite there or not: what is open is drawn, once."""
+    rng, dim = np.random.default_rng(seed), posterior.param_unc_num()
     if isinstance(start, float):
-        rng = np.random.default_rng(seed)
-        return rng.uniform(-start, start, posterior.param_unc_num())
-    return start
+        return rng.uniform(-start, start, dim)
+    return np.where(np.isnan(start), rng.uniform(-2.0, 2.0, dim), start)
