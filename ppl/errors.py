@@ -47,7 +47,7 @@ class ModelError(PPLError):
         1 20
     """
 
-    def __init__(self, message: str, span: Located, hint: str | None = None, code: str = "PPL176"):
+    def __init__(self, message: str, span: Located, hint: str | None, code: str):
         self.message, self.span, self.hint, self.code = message, span, hint, code
         self.others: tuple[ModelError, ...] = ()
         super().__init__(message)

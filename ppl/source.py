@@ -76,4 +76,4 @@ def read_source(program: str | Path) -> SourceText:
     except UnicodeDecodeError as error:
         start = Span(SourceText("", str(path)), 1, 1, 1, 1)
         message = f"The file is not UTF-8 text: byte {error.start + 1} is no part of a character."
-        raise ModelError(message, start, code="PPL182") from None
+        raise ModelError(message, start, None, "PPL182") from None

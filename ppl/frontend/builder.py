@@ -137,7 +137,7 @@ class Builder:
         if arrow:
             raise ModelError("`<-` no longer assigns.", call.span, "Write `name = value;`.", "PPL137")
         raise ModelError(
-            "An expression alone is no statement; expected `=`, `~` or a call.", call.span, code="PPL140"
+            "An expression alone is no statement; expected `=`, `~` or a call.", call.span, None, "PPL140"
         )
 
     def _tilde(
@@ -211,7 +211,7 @@ class Builder:
 
     def _projection(self, meta: Meta, base: ast.Expr, item: Token) -> ast.Projection:
         if isinstance(base, ast.RealLiteral | ast.IntLiteral):
-            raise ModelError("A number has one decimal point (.) only.", self.span(meta), code="PPL106")
+            raise ModelError("A number has one decimal point (.) only.", self.span(meta), None, "PPL106")
         return ast.Projection(self.span(meta), base, int(item[1:]))
 
     def _array_literal(self, meta: Meta, *items: ast.Expr) -> ast.ArrayLiteral:

@@ -171,7 +171,8 @@ def check_initial_value(c: Check, d: ast.Declaration, t: Type) -> None:
     assert d.value is not None
     found = check_expr(c, d.value)
     if not assignable(t, found):
-        raise c.refuse(messages.assigned_type(t, found), d.value.span)
+        span = d.value.span if d.value.span.line == d.span.line else d.span
+        raise c.refuse(messages.assigned_type(t, found), span)
 
 
 def assignable(wanted: Type, found: Type) -> bool:

@@ -100,7 +100,7 @@ def read(name: str, at: Span, paths: Sequence[str | Path]) -> SourceText:
                 return SourceText(file.read_text("utf-8"), str(file))
             except (OSError, UnicodeDecodeError) as trouble:
                 raise ModelError(
-                    f"`{file}` cannot be read as UTF-8 text: {trouble}.", at, code="PPL182"
+                    f"`{file}` cannot be read as UTF-8 text: {trouble}.", at, None, "PPL182"
                 ) from None
     where = ", ".join(map(str, folders))
     raise ModelError(

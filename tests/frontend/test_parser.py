@@ -173,9 +173,9 @@ def test_three_hundred_lines_parse_in_a_quarter_of_a_second() -> None:
 
 
 def timed(text: str) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     program(text)
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def test_cached_tables_parse_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
