@@ -20,7 +20,7 @@ def masses(values: Floats) -> tuple[Floats, Floats]:
     return least + np.arange(len(counts), dtype=float), counts / len(values)
 
 
-def density(values: Floats, points: int = 200) -> tuple[Floats, Floats]:
+def density(values: Floats, points: int = 100) -> tuple[Floats, Floats]:
     """A kernel estimate on a grid over the central 99% of the values.
 
     The values are reflected at their extremes, so that a density does not leak over the edge of its support.

@@ -4,6 +4,7 @@ Every picture comes wide, for a page or a file, and narrow, for a telephone: the
 as it needs, with type of the same size.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
@@ -26,6 +27,7 @@ WIDE, NARROW = 10.5, 4.0
 """Widths in inches: 1280 and 390 pixels less their margins, at 96 pixels an inch."""
 
 SUFFIXES = (".png", ".svg")
+PATH, LONG = re.compile(r'\bd="[^"]*"'), re.compile(r"-?\d+\.\d{3,}")
 
 STYLE: dict[Any, Any] = {
     "font.size": 8.5,
@@ -35,6 +37,9 @@ STYLE: dict[Any, Any] = {
     "axes.edgecolor": GREY,
     "axes.titlelocation": "left",
     "legend.frameon": False,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "svg.fonttype": "none",
     "svg.hashsalt": "ppl",
     "figure.constrained_layout.use": True,
 }
@@ -204,7 +209,7 @@ def marginal(axes: "Axes", values: Floats, colour: str, label: str, filled: bool
     x, height = density(values)
     axes.plot(x, height, color=colour, linewidth=1.2, label=label)
     if filled:
-        axes.fill_between(x, height, color=colour, alpha=0.18, linewidth=0)
+        axes.fill([x[0], *x, x[-1]], [0, *height, 0], color=colour, alpha=0.18, linewidth=0)
 
 
 def intervals(axes: "Axes", y: Floats, y_rep: Floats) -> None:
@@ -276,19 +281,22 @@ def blank(width: float, height: float) -> "Figure":
 
 
 def svg(figure: "Figure") -> str:
-    """The figure as SVG text, the same bytes every time."""
+    """The figure as SVG text, the same bytes every time, its paths to a hundredth of a point."""
     out = StringIO()
-    _save(figure, out, "svg")
-    return out.getvalue()
+    _save(figure, out, format="svg", metadata={"Date": None})
+    return PATH.sub(lambda path: LONG.sub(lambda x: f"{float(x[0]):.2f}", path[0]), out.getvalue())
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Writes the figure in the format that the suffix of `path` names."""
-    _save(figure, path, path.suffix[1:])
+    """Writes the figure as SVG or PNG, by the suffix of `path`."""
+    if path.suffix == ".svg":
+        path.write_text(svg(figure), encoding="utf-8")
+    else:
+        _save(figure, path, format="png", dpi=150)
 
 
-def _save(figure: "Figure", where: Any, kind: str) -> None:
+def _save(figure: "Figure", where: Any, **options: Any) -> None:
     import matplotlib
 
     with matplotlib.rc_context(STYLE):
-        figure.savefig(where, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+        figure.savefig(where, **options)

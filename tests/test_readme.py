@@ -1,0 +1,90 @@
+"""What the README shows is what happens: programs, output, commands and files."""
+
+import contextlib
+import io
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from ppl.cli.main import COMMANDS, main
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+SHOWN = [text for _, text in BLOCKS if text.startswith("$ ppl ")]
+SLACK = 0.05
+"""Numbers may differ by this much, or this share, between machines."""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder that looks like the checkout to what only reads models/."""
+    shutil.copytree(ROOT / "models", tmp_path / "models")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    return tmp_path
+
+
+def run(line):
+    """The output of a command line, in a terminal of 100 columns."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), pytest.raises(SystemExit) as exit:
+        main(shlex.split(line)[1:])
+    assert not exit.value.code
+    return out.getvalue()
+
+
+def same(shown, found):
+    """Whether two words are the same, or nearly the same number."""
+    try:
+        a, b = float(shown), float(found)
+    except ValueError:
+        return shown == found
+    return abs(a - b) <= SLACK * max(1.0, abs(a))
+
+
+def test_the_commands_give_the_output_that_is_shown(folder):
+    pytest.importorskip("matplotlib")
+    assert len(SHOWN) == 2
+    for text in SHOWN:
+        command, _, output = re.sub(r"\\\n\s*", "", text).partition("\n")
+        words, shown = run(command[2:]).split(), output.split()
+        if not shown:
+            continue
+        assert len(words) == len(shown)
+        assert [(a, b) for a, b in zip(shown, words, strict=True) if not same(a, b)] == []
+
+
+def test_the_program_is_that_of_the_file():
+    program = next(text for kind, text in BLOCKS if kind == "stan")
+    file = (ROOT / "models/logistic_regression/logistic_regression.model").read_text()
+    assert (
+        "".join(line for line in file.splitlines(True) if not line.startswith("//")).strip()
+        == program.strip()
+    )
+    assert len(program.splitlines()) == 15
+
+
+def test_the_python_runs(folder):
+    pytest.importorskip("arviz")
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(compile(next(text for kind, text in BLOCKS if kind == "python"), "README.md", "exec"), {})
+    assert (folder / "fit.json").is_file()
+
+
+def test_every_file_named_exists():
+    named = {*re.findall(r"\]\(([^)#:]+)\)", README), *re.findall(r"(?:models|grammar)/[\w./]+\.\w+", README)}
+    assert len(named) > 5
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_command_has_its_row():
+    rows = set(re.findall(r"^\| `ppl ([\w-]+)", README, re.MULTILINE))
+    assert rows == {command.__name__.replace("_", "-") for command in COMMANDS}
+
+
+def test_the_picture_is_small():
+    assert (ROOT / "models/logistic_regression/logistic_regression.svg").stat().st_size < 60_000
