@@ -1,0 +1,111 @@
+"""What CmdStan's clients do not ask for, but its users do: several chains, single paths, warm starts."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from tests.cmdstan.test_executable import rows
+
+SAMPLE = "sample num_warmup=150 num_samples=100 data file=data.json"
+
+
+def test_chains_have_files_of_their_own(bernoulli):
+    pytest.importorskip("nutpie")
+    (bernoulli.folder / "low.json").write_text('{"theta": 0.1}')
+    (bernoulli.folder / "high.json").write_text('{"theta": 0.6}')
+    words = SAMPLE.replace(" data", " num_chains=2 adapt save_metric=1 data")
+    bernoulli(f"{words} id=3 init=low.json,high.json random seed=1")
+    chains = [rows(bernoulli.read(f"output_{k}.csv"))[1] for k in (3, 4)]
+    assert [len(chain) for chain in chains] == [100, 100] and (chains[0] != chains[1]).any()
+    metric = json.loads(bernoulli.read("output_3_metric.json"))
+    assert metric["metric_type"] == "diag_e" and len(metric["inv_metric"]) == 1 and metric["stepsize"] > 0
+    lines = bernoulli.read("output_3.csv").splitlines()
+    at = lines.index("# Adaptation terminated")
+    assert lines[at - 1].startswith(
+        "lp__,accept_stat__,stepsize__,treedepth__,n_leapfrog__,divergent__,energy__"
+    )
+    assert float(lines[at + 1].removeprefix("# Step size = ")) == metric["stepsize"]
+
+
+def test_generated_quantities_of_several_files(bernoulli):
+    for k in (1, 2):
+        bernoulli(f"variational iter=100 output_samples=5 data file=data.json id={k} output file=fit_{k}.csv")
+    bernoulli("generate_quantities num_chains=2 fitted_params=fit.csv data file=data.json output file=gq.csv")
+    found = [rows(bernoulli.read(f"gq_{k}.csv"))[1] for k in (1, 2)]
+    assert found[0].shape == (6, 3) and (found[0] != found[1]).any()
+
+
+def test_statistics_of_a_chain_belong_to_its_draws(bernoulli):
+    pytest.importorskip("nutpie")
+    bernoulli(f"{SAMPLE} random seed=1")
+    header, table = rows(bernoulli.read())
+    lp, theta = table[:, 0], table[:, header.index("theta")]
+    np.testing.assert_allclose(lp, 3 * np.log(theta) + 9 * np.log(1 - theta), rtol=1e-9)  # with the Jacobian
+    assert (table[:, header.index("energy__")] >= -lp - 1e-9).all()
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        ("sample algorithm=hmc engine=static", "use engine=nuts"),
+        ("sample algorithm=hmc metric=dense_e", "use metric=diag_e"),
+        ("sample adapt engaged=0", "always adapts"),
+    ],
+)
+def test_what_the_sampler_cannot_do_is_refused(bernoulli, words, said):
+    assert said in bernoulli(f"{words} data file=data.json", status=1).stderr
+
+
+def test_without_nutpie_the_extra_is_named(bernoulli, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nutpie", None)
+    assert 'pip install "ppl[sample]"' in bernoulli(SAMPLE, status=1).stderr
+
+
+def test_pathfinder_writes_single_paths_and_the_pool(bernoulli):
+    words = "pathfinder num_paths=2 num_draws=30 num_psis_draws=40 save_single_paths=1"
+    done = bernoulli(f"{words} data file=data.json random seed=2")
+    assert "Pareto k-hat" in done.stdout
+    singles = np.vstack([rows(bernoulli.read(f"output_path_{k}.csv"))[1][:, :3] for k in (1, 2)])
+    header, pooled = rows(bernoulli.read())
+    assert header[:3] == ["lp_approx__", "lp__", "theta"] and pooled.shape[0] == 40 and len(singles) == 60
+    assert {tuple(row) for row in pooled[:, :3]} <= {tuple(row) for row in singles}
+    bernoulli(f"{words} psis_resample=0 data file=data.json random seed=2")
+    np.testing.assert_array_equal(rows(bernoulli.read())[1][:, :3], singles)
+
+
+def test_pathfinders_densities_are_normalised(bernoulli):
+    bernoulli("pathfinder num_paths=1 num_draws=4000 data file=data.json random seed=2")
+    _, table = rows(bernoulli.read())
+    log_q, u = table[:, 0], np.log(table[:, 2] / (1 - table[:, 2]))
+    normal = -0.5 * ((u - u.mean()) / u.std()) ** 2 - np.log(u.std()) - 0.5 * np.log(2 * np.pi)
+    np.testing.assert_allclose(log_q, normal, atol=0.2)
+
+
+def test_densities_need_not_be_evaluated(bernoulli):
+    bernoulli("pathfinder num_paths=2 num_draws=5 calculate_lp=0 data file=data.json")
+    assert np.isnan(rows(bernoulli.read())[1][:, 1]).all() and "nan" in bernoulli.read()
+
+
+def test_what_has_no_effect_is_said(bernoulli):
+    done = bernoulli(
+        "optimize algorithm=lbfgs init_alpha=0.1 data file=data.json num_threads=2 ppl start=random"
+    )
+    assert "Note: num_threads, start: no effect here." in done.stdout
+    assert "Note: init_alpha: no effect here." in done.stdout
+
+
+def test_an_initial_file_that_names_no_parameter_is_refused(bernoulli):
+    (bernoulli.folder / "init.json").write_text('{"thteta": 0.5}')
+    assert (
+        "name no parameter of the program; it has theta"
+        in bernoulli("optimize data file=data.json init=init.json", status=1).stderr
+    )
+
+
+def test_a_fit_in_the_layout_of_sample(bernoulli):
+    bernoulli("variational iter=100 output_samples=9 data file=data.json ppl format=sample")
+    text = bernoulli.read()
+    assert "# method = sample (Default)\n" in text and "#     algorithm = fixed_param\n" in text
+    assert rows(text)[1].shape == (9, 7) and "#  Elapsed Time: " in text
