@@ -4,7 +4,8 @@ Operators are written infix where Python's means the same; every other call goes
 loader fills for one namespace.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from math import isfinite
 
 from ppl.backend.text import Binding, Mode, Writer, python_name
@@ -32,8 +33,8 @@ def expr(w: Writer, e: ir.Expr) -> str:
             return user_call(w, e)
         case ir.Logical() | ir.Select():
             return choice(w, e)
-        case ir.Index(base=base, items=items):
-            return f"{operand(w, base)}[{index(w, expr(w, base), items)}]"
+        case ir.Index(base=base):
+            return indexed(w, base, lambda name: index(w, name, e.items))
         case ir.Gather():
             return gather(w, e)
         case ir.MakeArray():
@@ -186,14 +187,24 @@ def is_data(w: Writer, e: ir.Expr) -> bool:
 # --- Indexing ------------------------------------------------------------------------------------
 
 
+def indexed(w: Writer, base: ir.Expr, inside: Callable[[str], str]) -> str:
+    """`base[inside(name)]`: the base runs once, though the index may ask for its size."""
+    text = operand(w, base)
+    if text.isidentifier():
+        return f"{text}[{inside(text)}]"
+    name = w.temporary()
+    within = inside(name)
+    return f"({name} := {text})[{within}]" if name in within else f"{text}[{within}]"
+
+
 def index(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     """The text between the brackets: zero-based, bounds checked.  Index items are zero-based already."""
     several = [isinstance(i, ir.At) and i.index.type != INT for i in items]
     single = any(isinstance(i, ir.At) and i.index.type == INT for i in items)
     slices = any(isinstance(i, ir.Between) for i in items)
     if sum(several) > 1 or (any(several) and single and slices):
-        return f"lib.mesh({base}, {', '.join(loose_index(w, base, k, i) for k, i in enumerate(items))})"
-    return ", ".join(index_item(w, base, k, i) for k, i in enumerate(items))
+        return f"lib.mesh({base}, {listed(loose_index, w, base, items)})"
+    return listed(index_item, w, base, items)
 
 
 def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
@@ -208,22 +219,29 @@ def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
             return f"lib.span({low}, {size if upper is None else expr(w, upper)}, {size})"
 
 
-def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
-    """The same outside brackets, where a lone colon cannot stand."""
-    text = index_item(w, base, axis, item)
+def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int = 0) -> str:
+    """The same outside brackets, where a lone colon cannot stand; `shift` axes stand before it."""
+    text = index_item(w, base, axis + shift, item)
     return "slice(None)" if text == ":" else text
 
 
 def gather(w: Writer, e: ir.Gather) -> str:
-    base = expr(w, e.base)
     plain = all(isinstance(i, ir.At) and (lifted or i.index.type == INT)
                 for i, lifted in zip(e.items, e.lifted, strict=True))  # fmt: skip
-    trailing = after_lifted_only_slices(e)
-    if not e.base_lifted and any(e.lifted) and (plain or trailing):
-        return f"{operand(w, e.base)}[{', '.join(index_item(w, base, k, i) for k, i in enumerate(e.items))}]"
-    shift = 1 if e.base_lifted else 0
-    items = ", ".join(loose_index(w, base, k + shift, i) for k, i in enumerate(e.items))
-    return f"lib.gather({base}, {e.base_lifted}, {marks(e.lifted)}, {items})"
+    if not e.base_lifted and any(e.lifted) and (plain or after_lifted_only_slices(e)):
+        return indexed(w, e.base, lambda name: listed(index_item, w, name, e.items))
+    base, name = expr(w, e.base), w.temporary()
+    if base.isidentifier():
+        name = base
+    items = listed(partial(loose_index, shift=int(e.base_lifted)), w, name, e.items)
+    first = f"({name} := {base})" if name != base and name in items else base
+    return f"lib.gather({first}, {e.base_lifted}, {marks(e.lifted)}, {items})"
+
+
+def listed(
+    text: Callable[[Writer, str, int, ir.IndexItem], str], w: Writer, base: str, items: Sequence[ir.IndexItem]
+) -> str:
+    return ", ".join(text(w, base, k, i) for k, i in enumerate(items))
 
 
 def after_lifted_only_slices(e: ir.Gather | ir.Scatter) -> bool:

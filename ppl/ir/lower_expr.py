@@ -1,6 +1,6 @@
 """Expressions of the typed tree, resolved: overloads chosen, promotions written out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ppl.frontend import ast
@@ -9,6 +9,7 @@ from ppl.frontend.facts import Called, Facts, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.scope import UserFunction
 from ppl.ir import nodes as ir
+from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, choose, library, parse_signature
 from ppl.types import INT, REAL, Array, Int, Type, array_dims, array_of, core
@@ -105,11 +106,34 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
         return lower_higher_order(c, e, called)
     if isinstance(called, UserMatch):
         return user_call(c, called, [lower_expr(c, a) for a in e.args])
-    if e.name in ("row", "col"):  # row(m, i) is m[i], col(m, j) is m[, j]
-        at = ir.At(lower_expr(c, e.args[1]))
-        items = (at,) if e.name == "row" else (ir.Between(None, None), at)
-        return ir.Index(lower_expr(c, e.args[0]), items, t)
+    if e.name in SLICES:
+        base, *where = (lower_expr(c, a) for a in e.args)
+        return ir.Index(base, SLICES[e.name](where), t)
     return library_call(c, called, e.args, t, drops=suffix_of(e.name) in ("lupdf", "lupmf"))
+
+
+def counted(start: ir.Expr, count: ir.Expr) -> ir.Between:
+    """start:(start + count - 1)."""
+    one = ir.Const(1, INT)
+    if start == one:
+        return ir.Between(one, count)
+    return ir.Between(start, int_operator("-", int_operator("+", start, count), one))
+
+
+def int_operator(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    overload = next(o for o in OPERATORS[op].overloads if o.signature == "(int, int) => int")
+    return ir.Apply(ir.Callee(OPERATORS[op].name, overload.impl, overload.batch), (left, right), INT)
+
+
+SLICES: Mapping[str, Callable[[Sequence[ir.Expr]], tuple[ir.IndexItem, ...]]] = {
+    "row": lambda w: (ir.At(w[0]),),
+    "col": lambda w: (ir.Between(None, None), ir.At(w[0])),
+    "head": lambda w: (ir.Between(ir.Const(1, INT), w[0]),),
+    "segment": lambda w: (counted(w[0], w[1]),),
+    "sub_col": lambda w: (counted(w[0], w[2]), ir.At(w[1])),
+    "sub_row": lambda w: (ir.At(w[0]), counted(w[1], w[2])),
+}
+"""Functions that only pick: as indices, loops over them become array operations."""
 
 
 def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.compile import show_stage
 from ppl.stdlib.special import incomplete_beta
 
 
@@ -127,3 +128,38 @@ def test_a_normal_of_no_dimension_has_density_one():
     model { y ~ multi_normal_cholesky(mu, identity_matrix(K)); y ~ multi_normal(mu, identity_matrix(K)); }
     """
     assert log_density(program, {"K": 0, "y": np.zeros((2, 0))}, [0.3]) == 0.0
+
+
+def test_what_is_indexed_runs_once():
+    program = """
+    functions { vector doubled_lp(vector x) { target += sum(x); return 2 * x; } }
+    parameters { vector[3] x; }
+    model { target += sum(doubled_lp(x)[1:2][2:]); }
+    """
+    assert log_density(program, {}, [0.1, 0.2, 0.4]) == pytest.approx(0.7 + 0.4, rel=1e-12)
+
+
+RENEWAL = """
+data { int T; int M; vector[T] w; }
+parameters { vector[M] r; }
+model {
+  matrix[T, M] cases = rep_matrix(1, T, M);
+  for (m in 1:M) {
+    for (t in 2:T) {
+      cases[t, m] = exp(r[m]) * dot_product(sub_col(cases, 1, m, t - 1), segment(w, T - t + 2, t - 1));
+    }
+  }
+  target += sum(cases) + sum(head(r, 1)) - sum(sub_row(cases, 2, 1, M));
+}
+"""
+
+
+def test_a_renewal_process_of_several_series():
+    w = np.array([0.2, 0.3, 0.5, 0.7])
+    r = np.array([0.1, -0.4])
+    cases = np.ones((4, 2))
+    for t in range(1, 4):
+        cases[t] = np.exp(r) * (cases[:t].T @ w[4 - t :])
+    expected = cases.sum() + r[0] - cases[1].sum()
+    assert log_density(RENEWAL, {"T": 4, "M": 2, "w": w}, r) == pytest.approx(expected, rel=1e-12)
+    assert "stays a loop" not in show_stage(RENEWAL, "plan")
