@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
-from ppl.results.arguments import METHOD, TREE, Argument, Choice, Group, Value
+from ppl.results.argument import Argument, Choice, Group, Value
+from ppl.results.arguments import TREE
 from ppl.results.config import PARTS, STAN_VERSION, text
+from ppl.results.method_arguments import METHOD
 
 KINDS = {int: "int", float: "double", bool: "boolean", str: "string"}
 FLAGS = ("OPENCL", "THREADS", "MPI", "NO_RANGE_CHECKS", "CPP_OPTIMS")

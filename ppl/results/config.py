@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from ppl.results.arguments import TREE, Argument, Choice, Group, Value, Values, with_defaults
+from ppl.results.argument import Argument, Choice, Group, Value
+from ppl.results.arguments import TREE, Values, with_defaults
 
 STAN_VERSION = ("2", "36", "0")
 PARTS = ("major", "minor", "patch")

@@ -1,0 +1,66 @@
+"""What an argument of a run can be: a value, a group of arguments, a choice between groups."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Value:
+    """`name=value`; `valid` says in words what `holds` tests."""
+
+    name: str
+    about: str
+    default: Any
+    valid: str = "All"
+    holds: Callable[[Any], bool] = lambda value: True
+
+
+@dataclass(frozen=True)
+class Group:
+    """`name` and then its parts, in any order."""
+
+    name: str
+    about: str
+    parts: tuple["Argument", ...] = ()
+
+
+@dataclass(frozen=True)
+class Choice:
+    """`name=option`, then the parts of the group of that name."""
+
+    name: str
+    about: str
+    options: tuple[Group, ...]
+
+    @property
+    def default(self) -> str:
+        return self.options[0].name
+
+    def option(self, name: str) -> Group:
+        """The group chosen by `name`."""
+        return next(group for group in self.options if group.name == name)
+
+
+Argument = Value | Choice | Group
+
+
+def positive(name: str, about: str, default: float) -> Value:
+    return Value(name, about, default, "0 < " + name, lambda value: value > 0)
+
+
+def least(bound: float, name: str, about: str, default: float) -> Value:
+    return Value(name, about, default, f"{bound:g} <= {name}", lambda value: value >= bound)
+
+
+def unit(name: str, about: str, default: float) -> Value:
+    return Value(name, about, default, f"0 < {name} < 1", lambda value: 0 < value < 1)
+
+
+def flag(name: str, about: str, default: bool) -> Value:
+    return Value(name, about, default, "[0, 1, false, true]")
+
+
+def word(name: str, about: str, *words: str) -> Value:
+    """One of `words`, the first by default."""
+    return Value(name, about, words[0], ", ".join(words), lambda word: word in words)
