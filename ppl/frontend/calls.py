@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from ppl.errors import ModelError
-from ppl.frontend import ast, messages
+from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.facts import Called, Check, UserMatch
 from ppl.frontend.messages import Message
 from ppl.frontend.overloads import Misfit, as_pattern, call, library_call, misfit, tilde
@@ -72,7 +72,7 @@ def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
         return REAL
     called = resolve_call(c, e, args)
     if called.returns == VOID:
-        raise c.refuse(messages.returns_nothing(e.name), e.span)
+        raise c.refuse(call_messages.returns_nothing(e.name), e.span)
     return called.returns
 
 
@@ -105,7 +105,7 @@ def refuse_ambiguous(c: Check, e: ast.Call, args: Sequence[Type], called: Called
         fits = cheapest(c.scope.functions[normalised(e.name)], args)
         if len(fits) > 1:
             shown = [f"{e.name}({messages.listed(f.args)})" for f in fits]
-            raise c.refuse(messages.ambiguous(e.name, args, shown), e.span)
+            raise c.refuse(call_messages.ambiguous(e.name, args, shown), e.span)
 
 
 @cache
@@ -149,27 +149,27 @@ def promotion_cost(wanted: Sequence[Type], found: Sequence[Type]) -> int | None:
 def check_bar(c: Check, e: ast.Call) -> None:
     conditional = suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
     if conditional and not e.bar and len(e.args) > 1:
-        raise c.refuse(messages.needs_bar(e.name), e.span)
+        raise c.refuse(call_messages.needs_bar(e.name), e.span)
     if e.bar and not conditional:
-        raise c.refuse(messages.no_bar(e.name), e.span)
+        raise c.refuse(call_messages.no_bar(e.name), e.span)
 
 
 def check_place(c: Check, e: ast.Call, called: Called) -> None:
     """Some functions may be called in some blocks only."""
     suffix = suffix_of(e.name)
     if suffix == "rng" and not c.context.may_draw:
-        raise c.refuse(messages.rng_not_here(e.name), e.span)
+        raise c.refuse(call_messages.rng_not_here(e.name), e.span)
     if suffix in ("lupdf", "lupmf") and not c.context.may_drop_constants:
-        raise c.refuse(messages.unnormalised_not_here(e.name), e.span)
+        raise c.refuse(call_messages.unnormalised_not_here(e.name), e.span)
     if suffix == "lp" and isinstance(called, UserMatch):
         require_target(c, e, f"`{e.name}`")
     if suffix == "jacobian" and not c.context.may_use_jacobian:
-        raise c.refuse(messages.jacobian_not_here(), e.span)
+        raise c.refuse(call_messages.jacobian_not_here(), e.span)
 
 
 def require_target(c: Check, at: ast.Node, what: str) -> None:
     if not c.context.may_use_target:
-        raise c.refuse(messages.target_not_here(what), at.span)
+        raise c.refuse(call_messages.target_not_here(what), at.span)
 
 
 def check_data_arguments(c: Check, e: ast.Call, called: Called) -> None:
@@ -179,7 +179,7 @@ def check_data_arguments(c: Check, e: ast.Call, called: Called) -> None:
         wanted = list(DATA_ARGUMENTS.get(e.name, ()))
     for i in wanted:
         if c.facts.levels[e.args[i]] is Level.PARAMETER:
-            raise c.refuse(messages.needs_data(e.name, i + 1), e.args[i].span)
+            raise c.refuse(call_messages.needs_data(e.name, i + 1), e.args[i].span)
 
 
 def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
@@ -195,7 +195,7 @@ def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
     for f in c.scope.functions.get(normalised(e.name), []):
         shown.append(call(e.name, [as_pattern(a) for a in f.args], str(f.returns), bar))
     found = misfit(shown, args)
-    return c.refuse(messages.call_arguments(e.name, args, found), blamed(e.span, e.args, found))
+    return c.refuse(call_messages.call_arguments(e.name, args, found), blamed(e.span, e.args, found))
 
 
 def blamed(whole: Span, args: Sequence[ast.Expr], found: Misfit) -> Span:
@@ -213,9 +213,9 @@ def explain_name(c: Check, e: ast.Call) -> Message:
     family = distribution(base)
     if family is not None and suffix in DENSITY_SUFFIXES:
         kind, right = ("discrete", "lpmf") if family.discrete else ("continuous", "lpdf")
-        return messages.wrong_suffix(name, f"{base}_{right}", kind)
+        return call_messages.wrong_suffix(name, f"{base}_{right}", kind)
     if family is not None and suffix in CUMULATIVE_SUFFIXES:
-        return messages.no_cdf(name, base)
+        return call_messages.no_cdf(name, base)
     if c.scope.find(name) is not None:
         return messages.not_a_function(name, c.scope.find(name).type or REAL)  # type: ignore[union-attr]
     return messages.unknown_function(name, nearest(name, known_functions(c)))
@@ -289,7 +289,7 @@ def resolve_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> Called:
     suffix = suffix_of(s.distribution)
     if suffix in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES):
         base = s.distribution.rpartition("_")[0]
-        raise c.refuse(messages.suffix_in_tilde(s.distribution, base), s.name_span)
+        raise c.refuse(call_messages.suffix_in_tilde(s.distribution, base), s.name_span)
     names = [f"{s.distribution}_{suffix}" for suffix in ("lpmf", "lpdf")]
     known = [name for name in names if names_a_function(c, name)]
     if not known:
@@ -305,9 +305,9 @@ def resolve_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> Called:
 
 def explain_distribution(c: Check, name: str) -> Message:
     if names_a_function(c, name):
-        return messages.function_is_no_distribution(name)
+        return call_messages.function_is_no_distribution(name)
     own = [f.rpartition("_")[0] for f in c.scope.functions if suffix_of(f) in DENSITY_SUFFIXES]
-    return messages.unknown_distribution(name, nearest(name, [*(d.name for d in DISTRIBUTIONS), *own]))
+    return call_messages.unknown_distribution(name, nearest(name, [*(d.name for d in DISTRIBUTIONS), *own]))
 
 
 def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
@@ -318,7 +318,7 @@ def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
         for f in c.scope.functions.get(f"{s.distribution}_{suffix}", []):
             shown.append(tilde(s.distribution, [as_pattern(a) for a in f.args]))
     found = misfit(shown, args, offset=1)
-    message = messages.distribution_arguments(s.distribution, args, found, family)
+    message = call_messages.distribution_arguments(s.distribution, args, found, family)
     return c.refuse(message, blamed(s.span, (s.left, *s.args), found))
 
 
@@ -334,6 +334,6 @@ def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[a
         variate = c.facts.types[bound]
         called = find_overload(c, f"{s.distribution}_{suffix}", [variate, *params])
         if called is None:
-            raise c.refuse(messages.no_truncation(s.distribution), s.span)
+            raise c.refuse(call_messages.no_truncation(s.distribution), s.span)
         found[bound] = called
     return found

@@ -129,9 +129,16 @@ class Layout:
             self.own_comments(0)
 
     def block(self, depth: int, head: list[Word]) -> None:
-        """`head { ... }`; comments between the two go behind the brace."""
-        comments = trailing(head)
-        self.write(depth, [*head[: len(head) - len(comments)], self.take(), *comments])
+        """`head { ... }`; comments between the two go behind the brace, or under it."""
+        moved = trailing(head)
+        self.lines.append(Line(depth, [*head[: len(head) - len(moved)], self.take()]))
+        while self.next.is_comment and not self.next.first:
+            moved.append(self.take())
+        for comment in moved:
+            if comment.first or self.lines[-1].words[-1].ends_line:
+                self.lines.append(Line(depth + 1, [comment]))
+            else:
+                self.lines[-1].words.append(comment)
         self.items(depth + 1)
         self.write(depth, [self.take()])
 

@@ -6,7 +6,7 @@ vectors f(phi, theta[n], x_r[n], x_i[n]) one after the other.  Stan User's Guide
 
 from collections.abc import Sequence
 
-from ppl.frontend import ast, messages
+from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.calls import find_overload, known_functions, names_a_function, suffix_of
 from ppl.frontend.facts import Check, UserMatch
 from ppl.frontend.scope import nearest
@@ -24,10 +24,12 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     if not isinstance(function, ast.Variable) or not names_a_function(c, function.name):
         raise c.refuse(messages.unknown_function(described(function), near(c, function)), function.span)
     if wanted is None:
-        raise c.refuse(messages.higher_order_arguments(e.name, args), e.span)
+        raise c.refuse(call_messages.higher_order_arguments(e.name, args), e.span)
     found = find_overload(c, function.name, wanted)
     if not isinstance(found, UserMatch) or found.returns != returns or suffix_of(function.name) == "rng":
-        raise c.refuse(messages.higher_order_function(e.name, function.name, wanted, returns), function.span)
+        raise c.refuse(
+            call_messages.higher_order_function(e.name, function.name, wanted, returns), function.span
+        )
     c.facts.calls[e] = found
     return returns
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ppl.frontend import ast, messages
+from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.calls import (
     operator,
     require_target,
@@ -142,7 +142,7 @@ def check_tilde(c: Check, s: ast.Tilde) -> None:
     if s.truncation is not None:
         for bound in (s.truncation.lower, s.truncation.upper):
             if bound is not None and not isinstance(t := check_expr(c, bound), Int | Real):
-                raise c.refuse(messages.truncation_bound(t), bound.span)
+                raise c.refuse(call_messages.truncation_bound(t), bound.span)
         c.facts.cumulative.update(resolve_truncation(c, s, args[1:]))
 
 
@@ -153,7 +153,7 @@ def check_increment(c: Check, s: ast.TargetIncrement) -> None:
 
 def check_jacobian(c: Check, s: ast.JacobianIncrement) -> None:
     if not c.context.may_use_jacobian:
-        raise c.refuse(messages.jacobian_not_here(), s.span)
+        raise c.refuse(call_messages.jacobian_not_here(), s.span)
     check_summand(c, s.value, "jacobian +=")
 
 
@@ -229,7 +229,7 @@ def check_call_statement(c: Check, s: ast.CallStatement) -> None:
     args = [check_expr(c, e) for e in s.call.args]
     called = resolve_call(c, s.call, args)
     if called.returns != VOID:
-        raise c.refuse(messages.returns_something(s.call.name, called.returns), s.span)
+        raise c.refuse(call_messages.returns_something(s.call.name, called.returns), s.span)
 
 
 def check_return(c: Check, s: ast.Return) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ppl
-from ppl.frontend import messages
+from ppl.frontend import call_messages, messages
 
 HEADER = """functions {
   real f(real a) { return a; }
@@ -165,7 +165,8 @@ def test_refused_with_its_code_at_its_place(code: str, program: str) -> None:
 
 
 def test_every_sentence_is_reached() -> None:
-    codes = set(re.findall(r'"(PPL\d+)"', Path(messages.__file__).read_text()))
+    texts = [Path(module.__file__).read_text() for module in (messages, call_messages)]
+    codes = set(re.findall(r'"(PPL\d+)"', "".join(texts)))
     assert codes - {code for code, _ in CASES} == set()
 
 

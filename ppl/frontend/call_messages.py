@@ -1,0 +1,151 @@
+"""Every sentence in which a call or a distribution is refused; see messages.py for the others."""
+
+from collections.abc import Sequence
+
+from ppl.frontend.elsewhere import DISTRIBUTIONS
+from ppl.frontend.messages import Message, did_you_mean, elsewhere, listed
+from ppl.frontend.overloads import Misfit
+from ppl.stdlib.record import Distribution
+from ppl.types import Type
+
+# --- Calls ---------------------------------------------------------------------------------------
+
+
+def call_arguments(name: str, found: Sequence[Type], why: Misfit) -> Message:
+    return Message(
+        "PPL501", f"`{name}` cannot be called with ({listed(found)}): {why.detail}", why.signatures
+    )
+
+
+def returns_nothing(name: str) -> Message:
+    return Message("PPL502", f"`{name}` returns void, so it cannot be used as a value.")
+
+
+def returns_something(name: str, t: Type) -> Message:
+    return Message(
+        "PPL503", f"`{name}` returns a value of type {t}; a call that stands alone must return void.",
+        f"Assign it: `{t} result = {name}(...);`.",
+    )  # fmt: skip
+
+
+def needs_bar(name: str) -> Message:
+    return Message("PPL504", f"`{name}` is a density: write `{name}(y | ...)`, with a bar after the variate.")
+
+
+def no_bar(name: str) -> Message:
+    return Message(
+        "PPL505", f"`{name}` is no density: its arguments are separated by commas, without a bar `|`."
+    )
+
+
+def needs_data(name: str, position: int) -> Message:
+    return Message("PPL506", f"Argument {position} of `{name}` must be data, but it depends on a parameter.")
+
+
+def target_not_here(what: str) -> Message:
+    return Message(
+        "PPL507",
+        f"{what} changes the target, which only the model block and functions ending in _lp may do.",
+    )
+
+
+def jacobian_not_here() -> Message:
+    return Message(
+        "PPL508",
+        "`jacobian +=` belongs in transformed parameters or a function ending in _jacobian.",
+    )
+
+
+def rng_not_here(name: str) -> Message:
+    return Message(
+        "PPL509",
+        f"`{name}` draws random numbers (rng), which only transformed data, generated quantities and "
+        "functions ending in _rng may do.",
+    )
+
+
+def unnormalised_not_here(name: str) -> Message:
+    base = name.replace("_lup", "_lp")
+    return Message(
+        "PPL510",
+        f"`{name}` drops constants (lupdf, lupmf), which only the model block and densities may ask for.",
+        f"Use `{base}` here.",
+    )
+
+
+def higher_order_arguments(name: str, found: Sequence[Type]) -> Message:
+    wanted = (
+        "map_rect(f, vector, array[] vector, array[,] data real, array[,] data int)"
+        if name == "map_rect"
+        else f"{name}(f, array to slice, int grainsize, shared arguments...)"
+    )
+    return Message(
+        "PPL511", f"After its function, `{name}` cannot take ({listed(found)}).", f"Write it as `{wanted}`."
+    )
+
+
+def higher_order_function(name: str, function: str, wanted: Sequence[Type], returns: Type) -> Message:
+    return Message(
+        "PPL512",
+        f"`{name}` needs a function of the program with the signature ({listed(wanted)}) => {returns}; "
+        f"`{function}` has no such overload.",
+    )
+
+
+def ambiguous(name: str, found: Sequence[Type], signatures: Sequence[str]) -> Message:
+    return Message(
+        "PPL513",
+        f"`{name}` called with ({listed(found)}) fits {len(signatures)} definitions equally well.",
+        "\n".join(["Make the types of the arguments those of one of", *(f"  {s}" for s in signatures)]),
+    )
+
+
+# --- Distributions -------------------------------------------------------------------------------
+
+
+def unknown_distribution(name: str, near: str | None) -> Message:
+    hint = elsewhere(DISTRIBUTIONS, name) or did_you_mean(near)
+    return Message("PPL601", f"There is no distribution `{name}`.", hint)
+
+
+def function_is_no_distribution(name: str) -> Message:
+    return Message("PPL601", f"`{name}` is a function, not a distribution: it cannot stand after `~`.")
+
+
+def suffix_in_tilde(name: str, base: str) -> Message:
+    return Message(
+        "PPL602",
+        f"After `~` stands the distribution's name alone, without the suffix of `{name}`.",
+        f"Write `~ {base}(...)`.",
+    )
+
+
+def wrong_suffix(name: str, right: str, kind: str) -> Message:
+    return Message("PPL603", f"There is no `{name}`: the distribution is {kind}.", f"Use `{right}`.")
+
+
+def no_cdf(name: str, distribution: str) -> Message:
+    return Message("PPL604", f"There is no `{name}`: no cumulative distribution is known for {distribution}.")
+
+
+def distribution_arguments(
+    name: str, found: Sequence[Type], why: Misfit, family: Distribution | None
+) -> Message:
+    detail = why.detail
+    if why.culprit == 0 and family is not None and family.discrete:
+        detail = f"`{name}` is discrete, so its left side must be int or an array of int."
+    elif why.culprit is None and family is not None and len(found) != len(family.args):
+        detail += f" They are {listed(word for word, _ in family.args[1:])}."
+    given = f"{found[0]} ~ {name}({listed(found[1:])})"
+    return Message("PPL605", f"`{given}` does not fit: {detail}", why.signatures)
+
+
+def no_truncation(name: str) -> Message:
+    return Message(
+        "PPL606",
+        f"`{name}` cannot be truncated: truncation needs its cumulative distribution functions.",
+    )
+
+
+def truncation_bound(t: Type) -> Message:
+    return Message("PPL607", f"A truncation bound must be an int or a real, not {t}.")
