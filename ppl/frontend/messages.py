@@ -1,6 +1,7 @@
 """Every sentence in which the checker refuses a program, apart from the code that detects it.
 
-Those about calls and distributions are in call_messages.py.  A code is stable: scripts and `ppl explain` may rely on it.
+Those about calls and distributions are in call_messages.py.  A code is stable: scripts and `ppl explain`
+may rely on it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
