@@ -9,7 +9,7 @@ from typing import Any
 
 from ppl.cmdstan.help import info, usage
 from ppl.cmdstan.parse import HelpAsked, Misuse, parse
-from ppl.errors import PPLError
+from ppl.errors import InferenceError, PPLError
 from ppl.results.arguments import PPL
 from ppl.results.config import Config, tree_lines
 
@@ -56,6 +56,7 @@ def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
 
+    _refuse_unwritable(given)
     if given.get("random.seed", -1) == -1:
         given["random.seed"] = time.time_ns() // 1_000_000 % 2**32
     config = Config(f"{name}_model", given, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
@@ -68,6 +69,14 @@ def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:
         sys.stdout.flush()
         job.note_unused(*_idle(values["method"]))
         return METHODS[values["method"]](job)
+
+
+def _refuse_unwritable(given: dict[str, Any]) -> None:
+    """Before the run rather than after it."""
+    for path in ("output.file", "output.diagnostic_file", "output.profile_file"):
+        folder = Path(given.get(path) or ".").parent
+        if not folder.is_dir():
+            raise InferenceError(f"There is no folder {folder} to write {path.rpartition('.')[2]} in.")
 
 
 def _idle(method: str) -> list[str]:

@@ -96,6 +96,11 @@ def test_what_has_no_effect_is_said(bernoulli):
     assert "Note: init_alpha: no effect here." in done.stdout
 
 
+def test_a_missing_folder_is_told_before_the_run(bernoulli):
+    done = bernoulli("variational data file=data.json output file=none/o.csv", status=1)
+    assert done.stdout == "" and done.stderr == "Exception: There is no folder none to write file in.\n"
+
+
 def test_an_initial_file_that_names_no_parameter_is_refused(bernoulli):
     (bernoulli.folder / "init.json").write_text('{"thteta": 0.5}')
     assert (
