@@ -27,9 +27,9 @@ def format(
     bracket or an operator allows a break. Only the space between words
     changes: parentheses, braces and their order stay.
     """
-    from ppl.compile import read_source
     from ppl.frontend.format import format_program
     from ppl.results.files import write_whole
+    from ppl.source import read_source
 
     source = read_source(Path(model))
     text = format_program(source, [model.parent])

@@ -5,7 +5,9 @@ import json
 import pandas as pd
 import pytest
 
+from ppl.cli.commands.plot import Kind
 from ppl.cli.main import main
+from ppl.results.pictures import KINDS
 
 PROGRAM = """\
 data { int<lower=0> N; vector[N] y; }
@@ -92,6 +94,10 @@ def test_diagnose_agrees_and_disagrees(run, tmp_path):
 def test_a_file_that_holds_no_draws_is_refused(run):
     status, _, err = run("summary", "toy.json")
     assert status == 1 and "toy.json" in err
+
+
+def test_plot_knows_every_kind_of_picture():
+    assert [kind.value for kind in Kind] == list(KINDS)
 
 
 def test_plot_writes_pictures_and_says_what_is_missing(fitted, tmp_path):

@@ -1,5 +1,6 @@
 """The formatter: what it lays out, and that it changes nothing but the space between words."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -114,8 +115,28 @@ def test_windows_line_ends():
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_only_space_changes_and_only_once(path):
-    text = path.read_text()
-    once = format_program(SourceText(text, str(path)))
+    check(path.read_text())
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_comments_stay_wherever_they_stand(path):
+    check(scattered(path.read_text(), random.Random(path.stem)))
+
+
+SCATTERED = (" /* c */ ", " // d\n", "\n// e\n", "\n\n\n", "\n/* m\n  * n */\n", *["\n"] * 3, *[" "] * 20)
+
+
+def scattered(text, rng):
+    """The program with comments and line ends between its words."""
+    together = ("transformed", "generated")  # a block's name of two words is one
+    between = (
+        ("\n" if w.ends_line else " " if w.text in together else rng.choice(SCATTERED)) for w in words(text)
+    )
+    return "".join(w.text + space for w, space in zip(words(text), between, strict=True))
+
+
+def check(text):
+    once = formatted(text)
     assert formatted(once) == once
     assert print_program(parse(SourceText(once))) == print_program(parse(SourceText(text)))
     assert spelled(once, comments=False) == spelled(text, comments=False)
