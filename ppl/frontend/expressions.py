@@ -133,17 +133,19 @@ def check_variable(c: Check, e: ast.Variable) -> Type:
     return symbol.type
 
 
-def find(c: Check, name: str, at: ast.Node) -> Symbol:
+def find(c: Check, name: str, at: ast.Node, assigned: bool = False) -> Symbol:
     """The symbol a name refers to, or the error that explains why there is none."""
     symbol = c.scope.find(name)
     if symbol is not None:
         return symbol
     if name in c.later:
         raise c.refuse(messages.declared_later(name, *c.later[name]), at.span)
+    if name in c.ahead and c.ahead[name] != at.span.line:
+        raise c.refuse(messages.declared_below(name, c.ahead[name]), at.span)
     if names_a_function(c, name):
         raise c.refuse(messages.function_as_value(name), at.span)
     c.refuse_once(name)
-    raise c.refuse(messages.undeclared(name, nearest(name, c.scope.visible())), at.span)
+    raise c.refuse(messages.undeclared(name, nearest(name, c.scope.visible()), assigned), at.span)
 
 
 # --- Operators with rules of their own -----------------------------------------------------------

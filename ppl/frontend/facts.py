@@ -92,6 +92,8 @@ class Check:
     errors: list[ModelError] = field(default_factory=list)
     later: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Global names and where they will be declared, to explain a use that comes too early."""
+    ahead: dict[str, int] = field(default_factory=dict)
+    """The same for local names of the blocks that are being checked: the lines of their declarations."""
     lost: set[str] = field(default_factory=set)
     """Words that an error has been reported about already: a name among them that is not known is no news."""
 

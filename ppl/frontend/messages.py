@@ -34,8 +34,10 @@ def listed(words: Iterable[object]) -> str:
 # --- Names ---------------------------------------------------------------------------------------
 
 
-def undeclared(name: str, near: str | None) -> Message:
-    return Message("PPL201", f"`{name}` is not declared.", elsewhere(VALUES, name) or did_you_mean(near))
+def undeclared(name: str, near: str | None, assigned: bool) -> Message:
+    hint = elsewhere(VALUES, name) or did_you_mean(near)
+    declare = f"Declare it with its type: `real {name} = ...;`." if assigned else None
+    return Message("PPL201", f"`{name}` is not declared.", hint or declare)
 
 
 def declared_later(name: str, block: str, line: int) -> Message:
@@ -43,6 +45,14 @@ def declared_later(name: str, block: str, line: int) -> Message:
         "PPL202",
         f"`{name}` is not visible here: it is declared in {block}, on line {line}.",
         "A block sees what is declared above it.",
+    )
+
+
+def declared_below(name: str, line: int) -> Message:
+    return Message(
+        "PPL202",
+        f"`{name}` is not visible here: it is declared further down, on line {line}.",
+        "Declare it before it is used.",
     )
 
 

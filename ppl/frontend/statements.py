@@ -34,9 +34,12 @@ from ppl.types import (
 
 def check_statements(c: Check, statements: Sequence[ast.Statement], at_top: bool = False) -> None:
     """Check statements in order; an error in one does not hide those of the next."""
+    outer = c.ahead
+    c.ahead = outer | {s.name: s.span.line for s in statements if isinstance(s, ast.Declaration)}
     for s in statements:
         with c.reporting():
             check_statement(c, s, at_top)
+    c.ahead = outer
 
 
 def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
@@ -103,7 +106,7 @@ def check_target(c: Check, e: ast.Expr) -> Type:
     """The type of the left side, when it may be assigned to here."""
     match e:
         case ast.Variable():
-            refuse_read_only(c, find(c, e.name, e), e)
+            refuse_read_only(c, find(c, e.name, e, assigned=True), e)
             return check_expr(c, e)
         case ast.Indexed(base=base) | ast.Projection(base=base):
             check_target(c, base)
