@@ -4,7 +4,9 @@ import stat
 import sys
 from pathlib import Path
 
+from ppl.frontend.include import expand
 from ppl.results.files import write_whole
+from ppl.source import SourceText
 
 SCRIPT = '''\
 #!{python}
@@ -19,7 +21,7 @@ SOURCE = Path({source!r})
 PROGRAM = """\\
 {text}"""
 
-# Where the file is still the one that was built, includes and messages can refer to it.
+# Where the file is still the one that was built, messages can refer to it.
 unchanged = SOURCE.is_file() and SOURCE.read_text(encoding="utf-8") == PROGRAM
 sys.exit(main({name!r}, SOURCE if unchanged else PROGRAM, sys.argv))
 '''
@@ -28,10 +30,16 @@ sys.exit(main({name!r}, SOURCE if unchanged else PROGRAM, sys.argv))
 def build(source: Path, text: str, output: Path) -> None:
     """Write `output`, which runs the program `text` of the file `source` under this Python.
 
+    Included files go into it, so that it needs none of them.
+
     Raises:
+        ModelError: an included file is missing.
         OSError: it cannot be written.
     """
-    literal = text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    whole = expand(SourceText(text, str(source))).text
+    literal = (
+        (text if whole.rstrip() == text.rstrip() else whole).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    )
     script = SCRIPT.format(
         python=sys.executable, name=output.stem, source=str(source.resolve()), text=literal
     )

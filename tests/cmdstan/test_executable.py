@@ -225,3 +225,14 @@ def test_the_script_runs_by_itself_with_its_source_gone(bernoulli, tmp_path):
     assert "# model = script_model" in (tmp_path / "output.csv").read_text()
     refused = run([target, "optimise"])
     assert refused.returncode == 1 and refused.stderr.startswith("optimise is either mistyped or misplaced.")
+
+
+def test_included_files_go_into_the_script(tmp_path):
+    (tmp_path / "half.stan").write_text("real half(real x) { return x / 2; }\n")
+    source = tmp_path / "model.stan"
+    source.write_text(
+        "functions {\n#include half.stan\n}\nparameters { real x; } model { x ~ normal(half(4), 1); }\n"
+    )
+    build(source, source.read_text(), tmp_path / "model")
+    script = (tmp_path / "model").read_text()
+    assert "#include" not in script and "return x / 2" in script
