@@ -1,8 +1,12 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ppl.cmdstan.help import info, tree_help, usage
 from ppl.cmdstan.parse import HelpAsked, Misuse, parse
-from ppl.results.arguments import leaves, with_defaults
+from ppl.results.argument import Choice, Group, Value
+from ppl.results.arguments import TREE, leaves, with_defaults
+from ppl.results.config import text
 
 # What cmdstanpy 1.3.2 sends: groups first, the method last, `adapt` always.
 SENT = (
@@ -132,3 +136,46 @@ def test_info_is_what_clients_parse():
     pairs = dict(line.replace(" ", "").split("=") for line in info().splitlines())
     assert (pairs["stan_version_major"], pairs["stan_version_minor"]) == ("2", "36")
     assert pairs["STAN_THREADS"] == "false"
+
+
+def words_for(tree, path, prefix="", before=()):
+    """The words that set the argument of a path to its default, and that value."""
+    for argument in tree:
+        here = prefix + argument.name
+        match argument:
+            case Value():
+                if here == path:
+                    yield [*before, f"{argument.name}={text(argument.default)}"], argument.default
+            case Group():
+                yield from words_for(argument.parts, path, f"{here}.", (*before, argument.name))
+            case Choice():
+                for option in argument.options:
+                    chosen = (*before, f"{argument.name}={option.name}")
+                    if here == path:
+                        yield list(chosen), option.name
+                    yield from words_for(option.parts, path, f"{prefix}{option.name}.", chosen)
+
+
+@pytest.mark.parametrize("path", [path for path, _ in leaves()])
+def test_every_argument_can_be_set_by_its_words(path):
+    ways = list(words_for(TREE, path))
+    assert ways
+    for words, value in ways:
+        method = [] if words[0].startswith("method=") else ["optimize"]
+        assert parse([*words, *method])[path] == value
+
+
+BARE = ["data", "adapt", "variational", "output", "random", "help", "", "="]
+WORDS = sorted({f"{path.rpartition('.')[2]}=1" for path, _ in leaves()}) + BARE
+
+
+@given(st.lists(st.sampled_from(WORDS)))
+def test_any_words_are_parsed_or_refused_in_a_sentence(words):
+    try:
+        found = parse(words)
+    except HelpAsked:
+        return
+    except Misuse as error:
+        assert str(error)
+        return
+    assert set(found) <= set(with_defaults({}))
