@@ -33,6 +33,8 @@ OPTIONS = {
     "ppl.rank": "--rank",
     "ppl.runs": "--runs",
     "ppl.minibatch": "--minibatch",
+    "ppl.rows": "--rows",
+    "ppl.ard": "--ard",
     "ppl.positive_transform": "--positive-transform",
     "ppl.format": "--format",
 }

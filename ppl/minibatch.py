@@ -5,7 +5,6 @@ The log density of a batch is the rest of the target plus N/B times the row term
 mean over an epoch is the full log density.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -211,10 +210,3 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
 
 def shown(split: RowSplit) -> str:
     return "\n".join(span.describe() for span in dict.fromkeys(split.terms))
-
-
-def described(split: RowSplit) -> Sequence[str]:
-    """The split in words, for `ppl show --stage plan`."""
-    rows = [f"  {s.source.name}:{s.line}: {s.source.line(s.line).strip()}" for s in split.terms]
-    rest = [f"  {s.source.name}:{s.line}: {s.source.line(s.line).strip()}" for s in split.rest_terms]
-    return [f"by rows of `{split.size}`:", *rows, "once a batch:", *rest]

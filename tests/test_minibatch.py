@@ -98,7 +98,8 @@ def test_a_size_that_counts_nothing_is_refused_by_name():
 
 
 def test_without_its_prior_the_target_lacks_exactly_that_term():
-    program = "parameters { vector[K] b; real a; } model { a ~ normal(0, 1); b ~ normal(0, 3); y ~ normal(x * b, 1); }"
+    program = """parameters { vector[K] b; real a; }
+        model { a ~ normal(0, 1); b ~ normal(0, 3); y ~ normal(x * b, 1); }"""
     posterior = compile_model(DECLARED + program).condition(DATA)
     bare, places = posterior.without_prior("b")
     u = np.array([0.3, -0.2, 0.7])
@@ -116,3 +117,36 @@ def test_a_prior_that_cannot_be_taken_out_is_refused(name, reason):
     posterior = compile_model(DECLARED + program).condition(DATA)
     with pytest.raises(InferenceError, match=reason):
         posterior.without_prior(name)
+
+
+REGRESSION = "parameters { vector[K] b; } model { b ~ normal(0, 10); y ~ normal(x * b, 1); }"
+
+
+@pytest.mark.parametrize("algorithm", ["meanfield", "fullrank", "dsvi"])
+def test_a_fit_by_minibatches_lands_where_the_posterior_is(algorithm):
+    posterior = compile_model(DECLARED + REGRESSION).condition(DATA)
+    fit = posterior.variational(algorithm=algorithm, minibatch=5, seed=1)
+    precision = DATA["x"].T @ DATA["x"] + np.eye(2) / 100
+    exact = np.linalg.solve(precision, DATA["x"].T @ DATA["y"])
+    sd = np.sqrt(np.diag(np.linalg.inv(precision)))
+    assert np.all(np.abs(fit.draws().mean(axis=0) - exact) < 0.35 * sd)
+
+
+def test_ard_finds_the_regressor_that_counts():
+    generator = np.random.default_rng(8)
+    x = generator.normal(size=(200, 6))
+    y = (x[:, 2] * 4 + generator.logistic(size=200) > 0).astype(int)
+    program = """data { int N; int D; matrix[N, D] x; array[N] int<lower=0, upper=1> y; }
+        parameters { vector[D] theta; }
+        model { theta ~ normal(0, 1); y ~ bernoulli_logit(x * theta); }"""
+    posterior = compile_model(program).condition({"N": 200, "D": 6, "x": x, "y": y})
+    fit = posterior.variational(algorithm="dsvi-ard", ard="theta", minibatch=50, seed=2)
+    means = np.abs(fit.draws().mean(axis=0))
+    assert np.argmax(means) == 2
+    assert np.all(np.delete(means, 2) < 0.1 * means[2])
+
+
+def test_ard_and_its_algorithm_go_together():
+    posterior = compile_model(DECLARED + REGRESSION).condition(DATA)
+    with pytest.raises(InferenceError, match="goes with it"):
+        posterior.variational(algorithm="meanfield", ard="b")

@@ -73,6 +73,11 @@ class Minibatches:
         return -(-n_rows // self.size)
 
 
+def row_choice(minibatch: int | None, seed: int) -> RowChoice:
+    """The batches of so many rows, or all rows where `minibatch` is None."""
+    return ALL_ROWS if minibatch is None else Minibatches(minibatch, seed)
+
+
 @lru_cache(maxsize=2)
 def _shuffled(n_rows: int, seed: int, epoch: int) -> Rows:
     return np.random.default_rng([seed, epoch]).permutation(n_rows)

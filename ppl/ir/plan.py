@@ -3,10 +3,12 @@
 from collections.abc import Sequence
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.table import run_passes
+from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
+from ppl.ir.passes.table import RESOLVING, run_passes
 from ppl.ir.passes.vectorise_loops import Note, vectorised
 from ppl.ir.printer import expr
 from ppl.ir.walk import walk
+from ppl.source import Span
 
 
 def plan(p: ir.Program) -> str:
@@ -15,14 +17,36 @@ def plan(p: ir.Program) -> str:
     loops = [loop_line(n) for n in notes] or ["no loops"]
     prepared = run_passes(p).prepared
     once = [f"  {s.name} = {expr(s.value)}" for s in walk(prepared) if isinstance(s, ir.Assign)]
-    return "\n".join([*loops, "", *prepared_lines(once)]) + "\n"
+    return "\n".join([*loops, "", *prepared_lines(once), *split_lines(p)]) + "\n"
 
 
 def loop_line(note: Note) -> str:
-    place = f"{note.span.source.name}:{note.span.line}"
-    head = note.span.source.line(note.span.line).strip()
     fate = "array operations" if not note.reason else f"stays a loop: {note.reason}"
-    return f"{place}: {head}\n  {fate}"
+    return f"{statement_line(note.span)}\n  {fate}"
+
+
+def split_lines(p: ir.Program) -> list[str]:
+    """For each size of the data, which terms `--minibatch` would take row by row along it.
+
+    Whether they add up over rows is tried out once there are data.
+    """
+    resolved = run_passes(p, RESOLVING)
+    splits = [split_rows(resolved, size) for size in row_sizes(resolved)]
+    return [line for split in splits if split.terms for line in ("", *split_by(split))]
+
+
+def split_by(split: RowSplit) -> list[str]:
+    rows, rest = ([f"  {statement_line(s)}" for s in terms] for terms in (split.terms, split.rest_terms))
+    return [
+        f"With --minibatch --rows {split.size}, for the rows at hand:",
+        *rows,
+        "and whole:",
+        *(rest or ["  nothing"]),
+    ]
+
+
+def statement_line(span: Span) -> str:
+    return f"{span.source.name}:{span.line}: {span.source.line(span.line).strip()}"
 
 
 def prepared_lines(once: Sequence[str]) -> list[str]:

@@ -27,6 +27,9 @@ FIELDS = {
 OPTIONAL = {"ppl.rank": "rank", "ppl.minibatch": "minibatch"}
 """Numbers that are None in Settings where they are 0 in arguments."""
 
+NAMES = {"ppl.rows": "rows", "ppl.ard": "ard"}
+"""Names that are None in Settings where they are empty in arguments."""
+
 JACOBIAN = {"": None, "true": True, "false": False}
 
 
@@ -40,6 +43,7 @@ def given_of(settings: Settings, eta: float) -> dict[str, Any]:
         "init": _init_text(settings.init),
         "ppl.jacobian": next(word for word, value in JACOBIAN.items() if value is settings.jacobian),
         **{path: getattr(settings, field) or 0 for path, field in OPTIONAL.items()},
+        **{path: getattr(settings, field) or "" for path, field in NAMES.items()},
     }
 
 
@@ -52,7 +56,8 @@ def settings_of(given: Values) -> dict[str, Any]:
         settings["init"] = _as_init(given["init"])
     if "ppl.jacobian" in given:
         settings["jacobian"] = JACOBIAN[given["ppl.jacobian"]]
-    return settings | {field: given[path] or None for path, field in OPTIONAL.items() if path in given}
+    either = OPTIONAL | NAMES
+    return settings | {field: given[path] or None for path, field in either.items() if path in given}
 
 
 def _as_init(text: str) -> float | str:

@@ -4,15 +4,20 @@ Stated as protocols, so that model.Posterior can offer `variational` without a c
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ppl.inference.settings import Settings
+from ppl.inference.ard import ArdTarget
+from ppl.inference.target import Target
 from ppl.names import Sized
 from ppl.results.columns import Floats
+from ppl.results.settings import Settings
 from ppl.source import SourceText
+
+Indices = NDArray[np.intp]
 
 
 class Model(Protocol):
@@ -43,6 +48,8 @@ class Posterior(Protocol):
         self, u: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[float, Floats]: ...
     def explain(self, u: Floats) -> str: ...
+    def by_rows(self, size: str | None = None) -> Target: ...
+    def without_prior(self, name: str) -> "tuple[Posterior, Indices]": ...
     def param_unconstrain(self, values: Mapping[str, Any]) -> Floats: ...
     def param_constrain(
         self,
@@ -77,7 +84,19 @@ class AsTarget:
         return self.posterior.explain(u)
 
 
-def target_of(posterior: Posterior, settings: Settings) -> AsTarget:
-    """What a run with these settings looks at: `optimize` leaves the Jacobian out unless it is asked for."""
+def target_of(posterior: Posterior, settings: Settings) -> Target:
+    """What a run with these settings looks at.
+
+    `optimize` leaves the Jacobian out unless it is asked for, `minibatch` splits the target by rows, `ard`
+    takes a prior out of it.
+
+    Raises:
+        InferenceError: the target does not split by rows, or has no such prior.
+    """
+    if settings.ard is not None:
+        stripped, places = posterior.without_prior(settings.ard)
+        return ArdTarget(target_of(stripped, replace(settings, ard=None, algorithm="dsvi")), places)
+    if settings.minibatch is not None:
+        return posterior.by_rows(settings.rows)
     wanted = settings.jacobian
     return AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)

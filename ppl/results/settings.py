@@ -16,12 +16,22 @@ class Settings(InferenceSettings):
             {name: value} of constrained values (the path of such a JSON file will do).
         runs: independent runs, in parallel, with the seeds that follow `seed`; the one with the best ELBO is
             kept and judged by how far the others are from it.
+        rows: the size variable that counts the rows `minibatch` takes some of; None for the largest along
+            which the target splits.
+        ard: the parameter vector whose Gaussian prior `dsvi-ard` optimises away.
     """
 
     init: Any = 2.0
     runs: int = 1
+    rows: str | None = None
+    ard: str | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.runs, int) and self.runs >= 1):
             raise InferenceError(f"runs = {self.runs!r} is out of range; expected an integer of at least 1.")
+        if (self.ard is not None) != (self.algorithm == "dsvi-ard"):
+            raise InferenceError(
+                'ard names the parameter vector of algorithm "dsvi-ard", and goes with it; '
+                f"here algorithm = {self.algorithm!r} and ard = {self.ard!r}."
+            )

@@ -25,9 +25,11 @@ from ppl.inference.starting import Start, at_random, from_paths
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.streams import Streams, streams
+from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Array, Target
 
 NO_STEP = "ADVI's loop was left out: no step size improved on the start that Pathfinder found."
+NO_POLISH = "The polish was left out: it looks at all rows at once, and minibatches were asked for."
 PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False}
 
 
@@ -119,6 +121,8 @@ def _start(
 def _end(settings: Settings, start: Start, loop: Loop, source: Streams, progress: Listener) -> Polished:
     """The third stage, unless it is switched off or the user has had enough."""
     params, outcome = loop.run.average, loop.outcome
+    if settings.minibatch is not None:
+        return unpolished(start, params, outcome, loop.search.note or (NO_POLISH if settings.polish else ""))
     if settings.polish and outcome.ending is not Ending.INTERRUPTED:
         return polish(start, params, outcome, source.polish, progress, settings.linear_response)
     return unpolished(start, params, outcome, loop.search.note)
@@ -136,6 +140,7 @@ def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
         grad_samples=settings.grad_samples,
         elbo_samples=settings.elbo_samples,
         eval_elbo=settings.eval_elbo,
+        rows=row_choice(settings.minibatch, settings.seed),
     )
 
 

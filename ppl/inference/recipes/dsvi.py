@@ -19,7 +19,7 @@ from ppl.inference.settings import Settings
 from ppl.inference.steps.staged import Staged
 from ppl.inference.stopping.rolling_bound import RollingBound
 from ppl.inference.streams import streams
-from ppl.inference.subsampling import ALL_ROWS, Minibatches, RowChoice
+from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Array, Target
 
 # The annealing schedule of the supplement, section C: twenty stages, and slower steps for C than for mu.
@@ -81,7 +81,7 @@ def _parts(settings: Settings, family: FullRank | Diagonal) -> Callable[[float],
             grad_samples=settings.grad_samples,
             elbo_samples=settings.elbo_samples,
             eval_elbo=settings.eval_elbo,
-            rows=_rows(settings),
+            rows=row_choice(settings.minibatch, settings.seed),
         )
 
     return with_eta
@@ -91,7 +91,3 @@ def _rule(settings: Settings, family: FullRank | Diagonal, eta: float) -> Staged
     rates = np.full(family.size, RATE_OF_C)
     rates[: family.dim] = 1.0
     return Staged(eta, FACTOR, max(1, settings.iter // STAGES), rates, family.diagonal)
-
-
-def _rows(settings: Settings) -> RowChoice:
-    return ALL_ROWS if settings.minibatch is None else Minibatches(settings.minibatch, settings.seed)
