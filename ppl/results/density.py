@@ -6,6 +6,13 @@ from scipy.stats import gaussian_kde
 from ppl.results.columns import Floats
 
 MOST_VALUES = 30
+ROUNDING = 1e-12
+
+
+def varies(values: Floats) -> bool:
+    """Whether there are finite values that differ by more than rounding."""
+    finite = values[np.isfinite(values)]
+    return len(finite) > 0 and bool(np.ptp(finite) > ROUNDING * np.abs(finite).max())
 
 
 def is_discrete(values: Floats) -> bool:

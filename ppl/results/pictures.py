@@ -13,6 +13,7 @@ from ppl.errors import DataError
 from ppl.inference.outcome import Ending
 from ppl.results import plots
 from ppl.results.columns import Floats, reshape, variable_of, variables
+from ppl.results.density import varies
 from ppl.results.plots import Draws
 from ppl.results.read_csv import DrawsFile
 from ppl.results.stansummary import worst_khats
@@ -90,10 +91,6 @@ def worst(material: Material, most: int) -> tuple[list[str], list[str]]:
     of = dict(zip(material.files[0].columns, np.nan_to_num(khats, nan=np.inf), strict=True))
     ordered = sorted(names, key=lambda name: -of[name])[:most]
     return ordered, [f"{name}\nk-hat {of[name]:.2f}" for name in ordered]
-
-
-def varies(values: Floats) -> bool:
-    return len(values) > 0 and bool(np.ptp(values) > 0)
 
 
 def covariance(material: Material, wide: bool) -> "Figure | None":

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
+from ppl.errors import PPLError
 from ppl.results.columns import Floats
-from ppl.results.density import density, is_discrete, masses
+from ppl.results.density import density, is_discrete, masses, varies
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,8 +70,10 @@ def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> "Figure":
-        import matplotlib
-
+        try:
+            import matplotlib
+        except ImportError:
+            raise PPLError('To draw pictures, pip install "ppl[plot]": matplotlib is missing.') from None
         with matplotlib.rc_context(STYLE):
             return draw(*args, **kwargs)
 
@@ -198,7 +201,7 @@ def legend(axes: "Axes") -> None:
 
 
 def marginal(axes: "Axes", values: Floats, colour: str, label: str, filled: bool) -> None:
-    if not len(values) or np.ptp(values) == 0:
+    if not varies(values):
         said = f"always {values[0]:g}" if len(values) else "no draws"
         axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center")
         return
@@ -236,7 +239,7 @@ def overlay(axes: "Axes", y: Floats, y_rep: Floats) -> None:
 
 
 def line(axes: "Axes", values: Floats, colour: str, width: float, alpha: float, label: str) -> None:
-    if len(values) and np.ptp(values) > 0:
+    if varies(values):
         x, height = masses(values) if is_discrete(values) else density(values)
         axes.plot(x, height, color=colour, linewidth=width, alpha=alpha, label=label)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ppl.errors import DataError
 from ppl.results.columns import Floats
+from ppl.results.density import varies
 
 RATIOS = (("log_p__", "log_g__"), ("log_p__", "log_q__"), ("lp__", "lp_approx__"))
 """Pairs of columns, log target and log approximation: of variational, of laplace, of pathfinder."""
@@ -39,10 +40,15 @@ class DrawsFile:
 
     @property
     def log_ratios(self) -> Floats | None:
-        """Log target less log approximation at each draw, up to a constant; None where it is not there."""
+        """Log target less log approximation at each draw, up to a constant.
+
+        None where it is not there, and where it never varies: draws resampled by importance, or one point
+        repeated, tell nothing of the approximation they came from.
+        """
         for target, approximation in RATIOS:
             if target in self.internal and approximation in self.internal:
-                return self.internal[target] - self.internal[approximation]
+                ratios = self.internal[target] - self.internal[approximation]
+                return ratios if varies(ratios) else None
         return None
 
 

@@ -3,6 +3,7 @@
 import base64
 import json
 import re
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
@@ -10,7 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from ppl.errors import DataError
+from ppl.errors import DataError, PPLError
 from ppl.results.density import density, is_discrete, masses
 from ppl.results.fit import variational
 from ppl.results.pictures import KINDS, Material, Trace, chosen, read_trace, worst
@@ -19,7 +20,7 @@ from ppl.results.reading import reading
 from ppl.results.report import Program, report
 
 pytest.importorskip("matplotlib")
-from ppl.results.plots import Draws, labelled, save, svg
+from ppl.results.plots import Draws, labelled, predictive, save, svg
 
 
 @pytest.fixture
@@ -77,9 +78,7 @@ def test_the_predictive_picture_has_the_data(material):
     assert list(points.get_ydata()) == [0.5, 1.0]
 
 
-def test_many_observations_become_densities(material, files):
-    from ppl.results.plots import predictive
-
+def test_many_observations_become_densities():
     rng = np.random.default_rng(0)
     axes = predictive(rng.normal(size=500), rng.normal(size=(80, 500))).axes[0]
     assert len(axes.lines) == 41
@@ -93,7 +92,7 @@ def test_pictures_whose_material_is_missing_are_left_out(files):
 
 def test_a_column_that_never_varies_or_is_nan_harms_nothing(files):
     rows = files[0].draws.copy()
-    rows[:, 0], rows[:, 1] = 3.0, np.nan
+    rows[:, 0], rows[:, 1], rows[:, 2] = 3.0, np.nan, 4.6 + 1e-15 * (np.arange(len(rows)) % 2)
     file = replace(files[0], draws=rows)
     material = Material((file,), file.columns)
     for kind in KINDS.values():
@@ -201,3 +200,9 @@ def test_the_report_is_one_file_that_asks_for_nothing(material):
 def test_draws_by_column():
     draws = Draws(("a", "b"), np.array([[1.0, np.nan], [2.0, 3.0]]))
     assert draws.column("b").tolist() == [3.0] and draws.first(1).columns == ("a",)
+
+
+def test_without_matplotlib_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(PPLError, match=r"ppl\[plot\]"):
+        predictive(np.zeros(2), np.zeros((3, 2)))

@@ -47,8 +47,12 @@ def test_a_sampler_s_file_has_no_mean_row_and_no_ratios(write):
     ("target", "approximation"), [("log_p__", "log_q__"), ("lp__", "lp_approx__"), ("log_p__", "log_g__")]
 )
 def test_ratios_of_every_method_that_has_them(write, target, approximation):
-    file = read_draws(write(f"{target},{approximation},mu\n-1,-3,0\n"))
-    assert file.log_ratios.tolist() == [2.0]
+    file = read_draws(write(f"{target},{approximation},mu\n-1,-3,0\n-1,-2,0\n"))
+    assert file.log_ratios.tolist() == [2.0, 1.0]
+
+
+def test_ratios_that_never_vary_tell_nothing(write):
+    assert read_draws(write("log_p__,log_g__,mu\n-1,-3,0\n-2,-4,1\n")).log_ratios is None
 
 
 @pytest.mark.parametrize(
