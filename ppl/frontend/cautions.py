@@ -49,14 +49,14 @@ def unused_data(name: str, span: Span) -> Caution:
     )
 
 
-def needs_jacobian(left: str, span: Span) -> Caution:
+def needs_jacobian(left: str, likely: bool, span: Span) -> Caution:
     return Caution(
         span,
         "PPL004",
         f"The left side `{left}` is a nonlinear function of parameters, and no Jacobian is added.",
         "Give the prior to the parameter itself, or add the log of the absolute derivative: in transformed "
         "parameters `jacobian += ...;`.",
-        likely=True,
+        likely=likely,
     )
 
 

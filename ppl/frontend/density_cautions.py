@@ -16,8 +16,8 @@ from ppl.frontend.cautions import (
 )
 from ppl.frontend.facts import Facts
 from ppl.frontend.printer import declared, expression
-from ppl.frontend.scope import Block, Level
-from ppl.frontend.usage_cautions import base
+from ppl.frontend.scope import Block, Level, Symbol
+from ppl.frontend.usage_cautions import base, definitions
 from ppl.frontend.walk import variables, walk
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import distribution
@@ -57,8 +57,7 @@ def statements(program: ast.Program) -> Iterator[tuple[ast.Tilde, Distribution]]
 
 def parameter(program: ast.Program, facts: Facts, e: ast.Expr) -> ast.Declaration | None:
     """The declaration when `e` is a parameter, or entries of one."""
-    e = base(e)
-    symbol = facts.symbols.get(e)
+    symbol = facts.symbols.get(base(e))
     if symbol is None or symbol.block is not Block.PARAMETERS:
         return None
     return next((d for d in program.parameters if d.name == symbol.name), None)
@@ -214,9 +213,19 @@ def jacobians(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     increments = (ast.TargetIncrement, ast.JacobianIncrement)
     if any(isinstance(node, increments) for node in walk(program)):
         return
+    curved = nonlinear_variables(program, facts)
     for s in walk(program.model):
-        if isinstance(s, ast.Tilde) and not is_linear(s.left, facts):
-            yield needs_jacobian(expression(s.left), s.left.span)
+        if isinstance(s, ast.Tilde):
+            direct = not is_linear(s.left, facts)
+            if direct or facts.symbols.get(base(s.left)) in curved:
+                yield needs_jacobian(expression(s.left), direct, s.left.span)
+
+
+def nonlinear_variables(program: ast.Program, facts: Facts) -> set[Symbol]:
+    """Variables that are assigned a nonlinear function of parameters."""
+    assigned = definitions((*program.transformed_parameters, *program.model))
+    values = [(base(target), value) for target, value in assigned if not is_linear(value, facts)]
+    return {facts.symbols[target] for target, _ in values if target in facts.symbols}
 
 
 def is_linear(e: ast.Expr, facts: Facts) -> bool:

@@ -121,7 +121,8 @@ def read_variables(program: ast.Program) -> Iterator[ast.Variable]:
     return (v for v in variables(program) if v not in written)
 
 
-def base(target: ast.Expr) -> ast.Expr:
+def base(target: ast.Node) -> ast.Node:
+    """The variable that entries are taken of."""
     while isinstance(target, ast.Indexed | ast.Projection):
         target = target.base
     return target

@@ -76,6 +76,13 @@ def test_caution(parameters: str, model: str, expected: list[str]) -> None:
     assert codes(parameters, model) == expected
 
 
+def test_a_prior_on_a_nonlinear_variable_is_said_only_when_asked() -> None:
+    blocks = "parameters { real a; } transformed parameters { real b = exp(a); real c = 2 * a; } model { %s }"
+    (caution,) = found(blocks % "b ~ normal(0, 1);")
+    assert (caution.code, caution.likely) == ("PPL004", False)
+    assert found(blocks % "c ~ normal(0, 1);") == []
+
+
 def test_unused_data_is_said_only_when_asked() -> None:
     (caution,) = found("data { int N; } parameters { real a; } model { a ~ normal(0, 1); }")
     assert (caution.code, caution.likely, caution.span.line) == ("PPL003", False, 1)
