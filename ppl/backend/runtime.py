@@ -236,13 +236,16 @@ def join(xp: Namespace, f: Callable[..., Array], lifted: Sequence[bool], *args: 
 
 
 def said(xp: Namespace, args: Sequence[Any]) -> str:
-    return "".join(a if isinstance(a, str) else shown(xp.plain(a)) for a in args)
+    return "".join(a if isinstance(a, str) else shown(xp, a) for a in args)
 
 
-def shown(x: Any) -> str:
-    """A value as Stan prints it: [1,2], nested by rows."""
-    if isinstance(x, list | tuple) or np.ndim(x):
-        return f"[{','.join(shown(item) for item in x)}]"
+def shown(xp: Namespace, x: Any) -> str:
+    """A value as Stan prints it: arrays [1,2], nested by rows, tuples (1,2)."""
+    if isinstance(x, tuple):
+        return f"({','.join(shown(xp, item) for item in x)})"
+    x = x if isinstance(x, list) else xp.plain(x)
+    if isinstance(x, list) or np.ndim(x):
+        return f"[{','.join(shown(xp, item) for item in x)}]"
     return f"{x:.6g}" if isinstance(x, float | np.floating) else str(x)
 
 

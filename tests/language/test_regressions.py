@@ -163,3 +163,12 @@ def test_a_renewal_process_of_several_series():
     expected = cases.sum() + r[0] - cases[1].sum()
     assert log_density(RENEWAL, {"T": 4, "M": 2, "w": w}, r) == pytest.approx(expected, rel=1e-12)
     assert "stays a loop" not in show_stage(RENEWAL, "plan")
+
+
+def test_tuples_are_printed_as_tuples(capsys):
+    program = """
+    parameters { real x; }
+    model { print("t ", (1, {x, 2.5}), " ", {(x, 2)}); target += -square(x); }
+    """
+    assert log_density(program, {}, [0.25]) == -0.0625
+    assert set(capsys.readouterr().out.splitlines()) >= {"t (1,[0.25,2.5]) [(0.25,2)]"}
