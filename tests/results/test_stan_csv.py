@@ -121,6 +121,11 @@ def test_settings_survive_the_way_to_arguments_and_back(settings):
 
 def test_every_setting_and_every_algorithm_has_an_argument():
     special = {"eta", "init", "jacobian"}
-    assert {field.name for field in fields(Settings)} == {*FIELDS.values(), *OPTIONAL.values(), *NAMES.values(), *special}
+    assert {field.name for field in fields(Settings)} == {
+        *FIELDS.values(),
+        *OPTIONAL.values(),
+        *NAMES.values(),
+        *special,
+    }
     algorithm = dict(leaves())["variational.algorithm"]
     assert {group.name for group in algorithm.options} == set(RECIPES)
