@@ -173,7 +173,7 @@ class Posterior:
     def param_unc_names(self) -> list[str]:
         """Flat names of the unconstrained elements, in the order of `u`."""
         return [
-            "".join([name, *(f".{k + 1}" for k in (*array, *own))])
+            "".join([name.replace(".", ":"), *(f".{k + 1}" for k in (*array, *own))])
             for name, place in self.places.items()
             for array in np.ndindex(*place.dims)
             for own in indices(place.own)

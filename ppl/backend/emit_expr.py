@@ -12,7 +12,7 @@ from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, array_dims, core, rank
+from ppl.types import INT, Tuple, array_dims, core, element_type, rank
 
 INFIX = {OPERATORS[op].name: sign for op, sign in (("+", "+"), ("-", "-"), (".*", "*"))}
 TIMES, DIVIDE, ELT_DIVIDE = (OPERATORS[op].name for op in ("*", "/", "./"))
@@ -178,8 +178,12 @@ def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str
 
 
 def is_data(w: Writer, e: ir.Expr) -> bool:
+    """Whether it has no gradient: it is made of data and of ints alone."""
+    if element_type(e.type) == INT:
+        return True
     inside = list(walk(e))
-    return all(n.name in w.data for n in inside if isinstance(n, ir.Var)) and not any(
+    named = (n for n in inside if isinstance(n, ir.Var))
+    return all(n.name in w.data or element_type(n.type) == INT for n in named) and not any(
         isinstance(n, ir.CallUser | ir.TargetSoFar) for n in inside
     )
 

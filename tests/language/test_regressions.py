@@ -172,3 +172,15 @@ def test_tuples_are_printed_as_tuples(capsys):
     """
     assert log_density(program, {}, [0.25]) == -0.0625
     assert set(capsys.readouterr().out.splitlines()) >= {"t (1,[0.25,2.5]) [(0.25,2)]"}
+
+
+def test_ints_are_data_inside_functions_too():
+    program = """
+    functions { real count_lpmf(int n, real rate) { return poisson_lupmf(n | rate); } }
+    parameters { real x; tuple(real, vector[2]) t; }
+    model { 4 ~ count(exp(x)); int n = 3; n ~ poisson(exp(x)); }
+    """
+    posterior = ppl.compile_model(program).condition()
+    u = np.array([0.3, 0, 0, 0])
+    assert posterior.log_density(u, propto=True) == pytest.approx(7 * 0.3 - 2 * np.exp(0.3), rel=1e-12)
+    assert posterior.param_unc_names() == ["x", "t:1", "t:2.1", "t:2.2"]
