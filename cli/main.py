@@ -1,7 +1,6 @@
 """The command `ppl`: its commands, and the one place where an error becomes a sentence and an exit status."""
 
 import sys
-import traceback
 from typing import Annotated, NoReturn
 
 import typer
@@ -18,8 +17,9 @@ from ppl.cli.commands.plot import plot
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
+from ppl.cli.internal import write_report
 from ppl.cli.words import WithWords
-from ppl.errors import InferenceError, ModelError, PPLError
+from ppl.errors import DataError, InferenceError, ModelError, PPLError
 
 COMMANDS = (
     variational,
@@ -86,7 +86,9 @@ def main(argv: list[str] | None = None) -> NoReturn:
         _show(error)
         sys.exit(REFUSED)
     except InferenceError as error:
-        _exit(FAILED, str(error))
+        _exit(FAILED, f"error {error.code}: {error}")
+    except DataError as error:
+        _exit(REFUSED, f"error {error.code}: {error}")
     except PPLError as error:
         _exit(REFUSED, str(error))
     except BrokenPipeError:
@@ -94,11 +96,12 @@ def main(argv: list[str] | None = None) -> NoReturn:
         sys.exit(REFUSED)
     except OSError as error:
         _exit(REFUSED, f"{error.filename or 'file'}: {error.strerror or error}")
-    except Exception:
-        traceback.print_exc()
+    except Exception as error:
+        written = write_report(error)
         _exit(
             INTERNAL,
-            "internal error: a bug in ppl, not in your program. Please report the lines above.",
+            f"internal error ({type(error).__name__}): a bug in ppl, not in your program. {written} says more; "
+            "please send it to the developers with the program that caused it.",
         )
     sys.exit(0)
 

@@ -92,8 +92,15 @@ class DataError(PPLError):
 
 
 class InferenceError(PPLError):
-    """The algorithm could not go on: the message says why and what to try."""
+    """The algorithm could not go on: the message says why and what to try, `code` the kind of trouble."""
+
+    def __init__(self, message: str, code: str = "PPL970"):
+        self.code = code
+        super().__init__(message)
 
 
 class Rejection(InferenceError):
     """reject() was called, or a transformed quantity broke its declared constraint."""
+
+    def __init__(self, message: str, code: str = "PPL972"):
+        super().__init__(message, code)

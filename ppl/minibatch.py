@@ -171,7 +171,8 @@ def by_rows(posterior: Whole, size: str | None = None, seed: int = 0) -> ByRows:
         if reason is None:
             return batches
         reasons.append(reason)
-    raise InferenceError("\n".join(reasons) or "The data block has no size that could count rows.")
+    reason = "\n".join(reasons) or "The data block has no size that could count rows."
+    raise InferenceError(reason, "PPL974")
 
 
 def split_by(posterior: Whole, size: str) -> ByRows:

@@ -22,7 +22,7 @@ def located(module: Module) -> Iterator[None]:
         place = module.place_of(error)
         if place is None:
             raise
-        raise InferenceError(f"{place.describe()}\n{in_words(error)}") from error
+        raise InferenceError(f"{place.describe()}\n{in_words(error)}", "PPL973") from error
 
 
 def in_words(error: Exception) -> str:

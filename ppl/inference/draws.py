@@ -73,7 +73,9 @@ def _finite_draws(
     if bad.size:
         reason = blame(target, u[bad[0]])
         raise InferenceError(
-            f"{TRIES} draws in a row from the approximation have no finite log density. {reason}"
+            f"{bad.size} of {n} draws from the approximation have no finite log density or gradient, "
+            f"{TRIES} times in a row. {reason}",
+            "PPL971",
         )
     return Draws(z, u, value, gradient, dropped)
 

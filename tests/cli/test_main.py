@@ -1,6 +1,7 @@
 """Exit statuses and messages, of commands run in this process."""
 
 import json
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -220,6 +221,7 @@ def test_check_and_show(run):
 
 
 def test_an_internal_error_says_that_it_is_one(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "toy.model").write_text(PROGRAM)
 
     def broken(*arguments, **settings):
@@ -229,4 +231,6 @@ def test_an_internal_error_says_that_it_is_one(tmp_path, monkeypatch, capsys):
     with pytest.raises(SystemExit) as exit:
         main(["show", str(tmp_path / "toy.model")])
     assert exit.value.code == 70
-    assert "internal error" in (err := capsys.readouterr().err) and "a pass lost a node" in err
+    assert "internal error" in (err := capsys.readouterr().err) and "Traceback" not in err
+    report = Path("ppl-internal-error.txt")
+    assert report.name in err and "a pass lost a node" in report.read_text()

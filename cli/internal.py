@@ -1,0 +1,33 @@
+"""What is left of an internal error: a report file."""
+
+import platform
+import sys
+import tempfile
+import traceback
+from importlib.metadata import version
+from pathlib import Path
+
+
+def write_report(error: BaseException) -> Path:
+    """Write the traceback, the command and the versions to a file; here, or else among temporary files.
+
+    Raises:
+        OSError: neither folder can be written to.
+    """
+    lines = [
+        f"ppl {version('ppl')}, Python {platform.python_version()}, {platform.platform()}",
+        f"command: {' '.join(sys.argv)}",
+        "",
+        *(line.rstrip("\n") for line in traceback.format_exception(error)),
+    ]
+    text = "\n".join(lines) + "\n"
+    try:
+        return written(Path.cwd(), text)
+    except OSError:
+        return written(Path(tempfile.gettempdir()), text)
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "ppl-internal-error.txt"
+    path.write_text(text, encoding="utf-8")
+    return path
