@@ -100,8 +100,8 @@ def main(argv: list[str] | None = None) -> NoReturn:
         written = write_report(error)
         _exit(
             INTERNAL,
-            f"internal error ({type(error).__name__}): a bug in ppl, not in your program. {written} says more; "
-            "please send it to the developers with the program that caused it.",
+            f"internal error ({type(error).__name__}): a bug in ppl, not in your program. "
+            f"Please send {written} to the developers, with the program that caused it.",
         )
     sys.exit(0)
 
