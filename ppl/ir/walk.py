@@ -27,27 +27,28 @@ EXPRESSIONS = (
 OPAQUE = (ir.Callee,)
 
 
-def parts(node: Any) -> Iterator[Any]:
-    """The IR nodes directly inside a node, in the order they are evaluated."""
-    for f in fields(node):
-        if f.name not in ("type", "span"):
-            yield from nodes_in(getattr(node, f.name))
+PART_NAMES: dict[type, tuple[str, ...]] = {
+    kind: tuple(f.name for f in fields(kind) if f.name not in ("type", "span"))
+    for kind in vars(ir).values()
+    if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == ir.__name__ and kind not in OPAQUE
+}
+"""The fields of each kind of node that may hold nodes, in the order they are evaluated."""
 
 
-def nodes_in(value: Any) -> Iterator[Any]:
-    if isinstance(value, tuple):
-        for item in value:
-            yield from nodes_in(item)
-    elif is_node(value):
-        yield value
+def is_node(value: Any) -> bool:
+    return type(value) in PART_NAMES
 
 
 def walk(node: Any) -> Iterator[Any]:
     """The node and everything inside, outermost first; a tuple stands for its items."""
-    for item in nodes_in(node):
-        yield item
-        for part in parts(item):
-            yield from walk(part)
+    ahead = [node]
+    while ahead:
+        here = ahead.pop()
+        if isinstance(here, tuple):
+            ahead += reversed(here)
+        elif is_node(here):
+            yield here
+            ahead += [getattr(here, name) for name in reversed(PART_NAMES[type(here)])]
 
 
 def used_names(node: Any) -> set[str]:
@@ -71,12 +72,11 @@ def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
 def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:
     """The node with `change` applied to every node directly inside it; what stays is shared."""
     changes = {}
-    for f in fields(node):
-        if f.name not in ("type", "span"):
-            old = getattr(node, f.name)
-            new = changed(old, change)
-            if new is not old:
-                changes[f.name] = new
+    for name in PART_NAMES[type(node)]:
+        old = getattr(node, name)
+        new = changed(old, change)
+        if new is not old:
+            changes[name] = new
     return replace(node, **changes) if changes else node
 
 
@@ -86,7 +86,3 @@ def changed(value: Any, change: Callable[[Any], Any]) -> Any:
         items = tuple(changed(item, change) for item in value)
         return value if all(a is b for a, b in zip(items, value, strict=True)) else items
     return change(value) if is_node(value) else value
-
-
-def is_node(value: Any) -> bool:
-    return is_dataclass(value) and type(value).__module__ == ir.__name__ and not isinstance(value, OPAQUE)
