@@ -155,11 +155,18 @@ def scatter(w: Writer, s: ir.Scatter) -> None:
 
 
 def branches(w: Writer, s: ir.If) -> None:
+    """`else if` becomes elif: Python nests no deeper than a hundred blocks."""
     with w.block(f"if {condition(w, s.condition)}:"):
         statements(w, s.then)
-    if s.otherwise:
+    otherwise = s.otherwise
+    while len(otherwise) == 1 and isinstance(otherwise[0], ir.If):
+        inner = otherwise[0]
+        with w.at(inner.span), w.block(f"elif {condition(w, inner.condition)}:"):
+            statements(w, inner.then)
+        otherwise = inner.otherwise
+    if otherwise:
         with w.block("else:"):
-            statements(w, s.otherwise)
+            statements(w, otherwise)
 
 
 def check_declared(w: Writer, s: ir.CheckDeclared) -> None:

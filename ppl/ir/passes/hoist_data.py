@@ -59,6 +59,8 @@ class Hoist:
     count: int = 0
     certain: bool = True
     """Whether the code being walked is sure to run."""
+    branches: int = 0
+    """How many `if`s on data stand around it."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
         return tuple(kept for s in body for kept in self.statement(s))
@@ -87,15 +89,18 @@ class Hoist:
         condition = self.shrink(s.condition, s.span)
         then, then_prepared = self.branch(s.then)
         otherwise, otherwise_prepared = self.branch(s.otherwise)
-        for name in sorted(assigned_names((*then_prepared, *otherwise_prepared))):
-            self.prepared.append(ir.Assign(name, ir.Const(0, INT), s.span))
+        if not self.branches:  # the outermost `if` speaks for those inside it
+            for name in sorted(assigned_names((*then_prepared, *otherwise_prepared))):
+                self.prepared.append(ir.Assign(name, ir.Const(0, INT), s.span))
         if then_prepared or otherwise_prepared:
             self.prepared.append(ir.If(condition, tuple(then_prepared), tuple(otherwise_prepared), s.span))
         return replace(s, condition=condition, then=then, otherwise=otherwise)
 
     def branch(self, body: Sequence[ir.Stmt]) -> tuple[tuple[ir.Stmt, ...], list[ir.Stmt]]:
         outer, self.prepared, names = self.prepared, [], dict(self.names)
+        self.branches += 1
         kept = self.statements(body)
+        self.branches -= 1
         inner, self.prepared, self.names = self.prepared, outer, names
         return kept, inner
 
