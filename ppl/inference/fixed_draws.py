@@ -117,8 +117,8 @@ def _maximise(
             f"One of {len(z)} draws from the start has no finite log density. {blame(target, u)}"
         )
     objective = _with_walls(negative_elbo(target, family, z, value))
-    # In nats, and in nats a posterior sd: a gradient of 0.001 is a mean 0.001 sd from its place.
-    options = {"maxfun": max(1, most_gradients // len(z)), "maxcor": 20, "ftol": 1e-10, "gtol": 1e-3}
+    # In nats, and in nats a posterior sd: a gradient of 0.003 is a mean 0.003 sd from its place.
+    options = {"maxfun": max(1, most_gradients // len(z)), "maxcor": 20, "ftol": 1e-8, "gtol": 3e-3}
     if metric is None:
         found = minimize(objective, params, jac=True, method="L-BFGS-B", options=options)
         return found.x, len(z) * (found.nfev + 1), -float(found.fun) - value

@@ -27,6 +27,8 @@ class Settings:
             curvature; "random" where `init` says, with unit scales, as in the paper.
         average: answer with an average over the tail of the path, to remove the last steps' noise.
         polish: go on from there to the maximum of the ELBO on fixed draws.
+        step_up: where k-hat says that this q does not fit, go on to full rank, and move its mean to the
+            importance-weighted one.
         linear_response: correct the covariance of a mean-field fit on fixed draws by its linear response.
         resample: write draws resampled by Pareto-smoothed importance weights.
         jacobian: whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize`
@@ -48,6 +50,7 @@ class Settings:
     start: str = "pathfinder"
     average: bool = True
     polish: bool = True
+    step_up: bool = True
     linear_response: bool = False
     resample: bool = False
     jacobian: bool | None = None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ppl.inference.draws import draws_with_density
+from ppl.inference.families import FAMILIES, describe
 from ppl.inference.outcome import Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
@@ -111,7 +112,9 @@ class Fit:
     @property
     def judgement(self) -> str:
         """The verdict in words, with the next thing to try."""
-        return self.verdict.paragraph(self.posterior.param_unc_names(), self.settings.algorithm)
+        asked, found = self.settings.algorithm, describe(self.result.family)["family"]
+        name = found if asked in FAMILIES else asked
+        return self.verdict.paragraph(self.posterior.param_unc_names(), name)
 
     def at_mean(self) -> Floats:
         """The constrained image (columns,) of the unconstrained mean, the CSV's first row."""

@@ -23,7 +23,7 @@ import ppl
 from ppl.errors import PPLError
 from ppl.results.fit import Fit, variational
 
-PAPER = {"start": "random", "polish": False, "average": False}
+PAPER = {"start": "random", "polish": False, "average": False, "step_up": False}
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "fullrank": {"algorithm": "fullrank"},
@@ -43,13 +43,13 @@ class Counting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.inner, name)
 
-    def log_density(self, u):
+    def log_density(self, u, **options):
         self.gradients += 1 / 3
-        return self.inner.log_density(u)
+        return self.inner.log_density(u, **options)
 
-    def log_density_gradient(self, u):
+    def log_density_gradient(self, u, **options):
         self.gradients += 1
-        return self.inner.log_density_gradient(u)
+        return self.inner.log_density_gradient(u, **options)
 
 
 def run(folder: Path, name: str, variant: str, seed: int) -> dict[str, Any]:
@@ -84,13 +84,11 @@ def measure(fit: Fit, reference: dict[str, dict[str, float]]) -> dict[str, Any]:
         "sd_within_15": float(np.mean(np.abs(ratio - 1) < 0.15)),
         "elbo": fit.elbo,
         "outcome": fit.outcome.ending.value,
+        "khat": fit.verdict.khat,
+        "moved": fit.verdict.moved,
+        "verdict": fit.verdict.level.value,
         "notes": list(fit.notes),
-        **verdict(fit),
     }
-
-
-def verdict(fit: Fit) -> dict[str, Any]:
-    return {}
 
 
 def main() -> None:

@@ -41,7 +41,7 @@ def family_from(description: Mapping[str, Any], dim: int) -> Family:
     rest = dict(description)
     kind = {name: kind for kind, name in KINDS.items()}[rest.pop("family")]
     rank = {"rank": rest.pop("rank")} if "rank" in rest else {}
-    made: Family = kind(dim=dim, **rank, standard=STANDARDS[rest.pop("standard")](**rest))
+    made: Family = kind(dim, **rank, standard=STANDARDS[rest.pop("standard")](**rest))
     return made
 
 

@@ -22,6 +22,7 @@ from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.start import start_point, start_points
 from ppl.inference.starting import Start, at_random, from_paths
+from ppl.inference.step_up import step_up
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.streams import Streams, streams
@@ -30,7 +31,7 @@ from ppl.inference.target import Array, Target
 
 NO_STEP = "ADVI's loop was left out: no step size improved on the start that Pathfinder found."
 NO_POLISH = "The polish was left out: it looks at all rows at once, and minibatches were asked for."
-PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False}
+PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False, "step_up": False}
 
 
 def advi(
@@ -60,7 +61,7 @@ def staged(target: Target, settings: Settings, init: float | Array, progress: Li
     with np.errstate(all="ignore"):
         start = _start(settings, target, family, init, source, progress)
         loop = _loop(settings, start, source, progress)
-        end = _end(settings, start, loop, source, progress)
+        end = _end(settings, target, start, loop, source, progress)
         path = Path(
             start=start.point,
             outcome=end.outcome,
@@ -118,13 +119,16 @@ def _start(
     return from_paths(target, family, start_points(target, init, source.start), source.pathfinder, progress)
 
 
-def _end(settings: Settings, start: Start, loop: Loop, source: Streams, progress: Listener) -> Polished:
+def _end(
+    settings: Settings, target: Target, start: Start, loop: Loop, source: Streams, progress: Listener
+) -> Polished:
     """The third stage, unless it is switched off or the user has had enough."""
     params, outcome = loop.run.average, loop.outcome
     if settings.minibatch is not None:
         return unpolished(start, params, outcome, loop.search.note or (NO_POLISH if settings.polish else ""))
     if settings.polish and outcome.ending is not Ending.INTERRUPTED:
-        return polish(start, params, outcome, source.polish, progress, settings.linear_response)
+        found = polish(start, params, outcome, source.polish, progress, settings.linear_response)
+        return step_up(target, start, found, source.polish, progress) if settings.step_up else found
     return unpolished(start, params, outcome, loop.search.note)
 
 

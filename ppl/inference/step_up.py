@@ -1,0 +1,108 @@
+"""The end of the third stage: what more can be done where the importance ratios say that q does not fit.
+
+From mean-field to full rank, begun at the mean and covariance that were found; then the mean of q is moved to
+the importance-weighted one, for as long as that makes the draws worth more.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.coordinates import Scaled
+from ppl.inference.draws import draws_with_density
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.fixed_draws import MOST_GRADIENTS, fit_fixed_draws
+from ppl.inference.polish import Polished
+from ppl.inference.progress import Listener, Progress
+from ppl.inference.psis import Psis, psis
+from ppl.inference.starting import Start
+from ppl.inference.target import Array, Target
+from ppl.inference.verdict import GOOD
+
+DRAWS = 4000
+MOST_MOVES = 4
+# What a climb in d dimensions is taken to cost: 4 d draws, and this many evaluations.
+EVALUATIONS = 30
+LARGEST = MOST_GRADIENTS // (4 * EVALUATIONS)
+FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the approximation was stepped up to full rank."
+MOVED = (
+    "The mean of q was moved to the importance-weighted mean, which made its draws worth {:.1f} times more."
+)
+
+
+class Weighed(NamedTuple):
+    """Draws u (n, dim) of a q, and their smoothed importance weights."""
+
+    u: Array
+    weights: Psis
+
+    @property
+    def mean(self) -> Array:
+        return np.asarray(np.exp(self.weights.log_weights) @ self.u)
+
+
+def step_up(
+    target: Target, start: Start, found: Polished, rng: np.random.Generator, listen: Listener
+) -> Polished:
+    """The q that was found, or a better one where its k-hat is not below 0.5.
+
+    Above `LARGEST` dimensions full rank would cost too much, and a mean-field q stays as it is.
+    """
+    weighed = _weigh(target, found, rng)
+    if weighed.weights.khat < GOOD:
+        return found
+    if isinstance(found.family, MeanField) and target.dim <= LARGEST:
+        try:
+            fuller = _full_rank(target, start, found, rng, listen)
+        except (InferenceError, np.linalg.LinAlgError):
+            return found
+        note = FULL_RANK.format(weighed.weights.khat)
+        found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
+    if isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
+        return _move_mean(target, found, weighed, rng, listen)
+    return found
+
+
+def _full_rank(
+    target: Target, start: Start, found: Polished, rng: np.random.Generator, listen: Listener
+) -> Polished:
+    """Full rank in coordinates where the mean-field q, with the correlations of the start, is standard."""
+    family, scales = FullRank(target.dim), found.family.scales(found.params)
+    factor = np.diag(scales)
+    if start.metric is not None and isinstance(start.target, Scaled):
+        factor = start.target.factor[:, None] * start.metric
+    scaled = Scaled(target, found.family.mean(found.params), factor)
+    fit = fit_fixed_draws(scaled, family, family.start(np.zeros(target.dim)), rng, listen=listen)
+    params = family.carry(fit.params, scaled.centre, scaled.factor)
+    return Polished(family, params, fit.outcome, fit.outcome.converged)
+
+
+def _move_mean(
+    target: Target, found: Polished, weighed: Weighed, rng: np.random.Generator, listen: Listener
+) -> Polished:
+    """Moment matching of the mean (Paananen, Piironen, Buerkner and Vehtari 2021, Algorithm 1, step 1).
+
+    The ELBO asks q to lie inside the posterior; the weighted mean is the posterior's own.
+    """
+    before, dim = weighed.weights.ess, target.dim
+    for move in range(1, MOST_MOVES + 1):
+        params = np.concatenate([weighed.mean, found.params[dim:]])
+        moved = replace(found, params=params)
+        try:
+            now = _weigh(target, moved, rng)
+        except InferenceError:
+            break
+        if now.weights.ess <= weighed.weights.ess:
+            break
+        found, weighed = moved, now
+        listen(Progress("move mean", move, MOST_MOVES, note=f"{DRAWS} draws worth {now.weights.ess:.0f}"))
+    gain = weighed.weights.ess / before
+    return replace(found, notes=(*found.notes, MOVED.format(gain))) if gain > 1 else found
+
+
+def _weigh(target: Target, q: Polished, rng: np.random.Generator) -> Weighed:
+    draws = draws_with_density(target, q.family, q.params, DRAWS, rng)
+    return Weighed(draws.u, psis(draws.log_density - q.family.log_density(q.params, draws.u)))
