@@ -21,7 +21,7 @@ GOLDEN = ROOT / "tests" / "golden" / "bad"
 WITH_PROGRAMS = [p for p in pages().values() if "wrong" in p.examples and "program" not in p.examples]
 WITH_DATA = [p for p in pages().values() if "program" in p.examples]
 WITHOUT_EXAMPLE = {"PPL182", "PPL190", "PPL900", "PPL905", "PPL970", "PPL971", "PPL972", "PPL973", "PPL974"}
-"""Bytes, a thousand brackets, and troubles of a run, which no program shows alone; they are tested elsewhere."""
+"""Bytes, a thousand brackets, and troubles of a run, which no program shows alone; tested elsewhere."""
 
 
 def said(text: str, name: str) -> tuple[list[str], str]:
