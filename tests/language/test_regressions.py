@@ -184,3 +184,10 @@ def test_ints_are_data_inside_functions_too():
     u = np.array([0.3, 0, 0, 0])
     assert posterior.log_density(u, propto=True) == pytest.approx(7 * 0.3 - 2 * np.exp(0.3), rel=1e-12)
     assert posterior.param_unc_names() == ["x", "t:1", "t:2.1", "t:2.2"]
+
+
+def test_a_chain_of_thirty_branches():
+    chain = " else ".join(f"if (which == {k}) target += {k} * x;" for k in range(1, 31))
+    program = f"data {{ int which; }} parameters {{ real x; }} model {{ {chain} else target += -x; }}"
+    for which, slope in ((1, 1), (30, 30), (31, -1)):
+        assert log_density(program, {"which": which}, [0.5]) == slope * 0.5

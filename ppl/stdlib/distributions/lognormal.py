@@ -53,8 +53,7 @@ LOGNORMAL = Distribution(
     lcdf=_through(normal.standard_lcdf, -math.inf),
     lccdf=_through(normal.standard_lccdf, 0.0),
     rng=rng,
-    constants=(
-        ((), lambda xp: -HALF_LOG_TWO_PI),
+    constants=(  # Stan keeps the 2 pi of this one
         (("sigma",), lambda xp, sigma: -xp.np.log(sigma)),
         (("y",), lambda xp, y: -xp.np.log(y)),
     ),
