@@ -1,109 +1,22 @@
-"""Expressions of a loop body, for every iteration at once.
+"""Expressions of a loop body, for every iteration of a batch at once.
 
-A Batch is a set of iterations laid out along one axis.  Lifting rewrites an expression so that its value
-gets that axis where it varies from one iteration to the next, and leaves it alone where it does not.
+Lifting rewrites an expression so that its value gets the batch's axis where it varies from one iteration to
+the next, and leaves it alone where it does not.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifted, Lifting, helper
 from ppl.ir.walk import walk
-from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Array, Tuple, Type, array_dims, array_of, core, element_type, rank
+from ppl.types import INT, Tuple, Type, array_dims, array_of, core, element_type, rank
 
-INDICES = Array(INT)
 DIVISIONS = frozenset(OPERATORS[op].name for op in ("/", "%/%", "%"))
-
-
-class Dependent(Exception):
-    """The iterations cannot run at once; the message says why."""
-
-
-@dataclass
-class Batch:
-    """`variables` are the loop variables, each an int array along the batch; `locals` are declared inside.
-
-    `positions` names the entries of `parent` that the entries of this batch belong to; `index` is an array
-    as long as the batch.
-    """
-
-    index: ir.Var
-    variables: dict[str, ir.Var]
-    locals: set[str] = field(default_factory=set)
-    parent: "Batch | None" = None
-    positions: ir.Var | None = None
-    triangular: frozenset[frozenset[str]] = frozenset()
-    """Pairs of loop variables of which one is always the smaller, or never the greater."""
-
-    def owner(self, name: str) -> "Batch | None":
-        """The batch along which a local is laid out."""
-        if name in self.locals:
-            return self
-        return self.parent.owner(name) if self.parent else None
-
-
-Lifted = tuple[ir.Expr, bool]
-Entry = tuple[str, tuple[ir.IndexItem, ...]]
-
-
-@dataclass
-class Lifting:
-    """One attempt: statements made so far, fresh names, and how outer variables are written to.
-
-    `fragile` when what was made may fail on a batch without entries: it calls a function once an entry, or
-    picks out something that no iteration would have looked at.
-    """
-
-    span: Span
-    out: list[ir.Stmt] = field(default_factory=list)
-    writes: dict[str, list[tuple[ir.IndexItem, ...]]] = field(default_factory=dict)
-    names: list[int] = field(default_factory=lambda: [0])
-    fragile: bool = False
-    once: frozenset[str] = frozenset()
-    """Locals that are set where they are declared and never again."""
-    reads: frozenset[Entry] = frozenset()
-    """Entries of variables that the loop reads, as they are written."""
-    stored: dict[Entry, tuple[int, Lifted]] = field(default_factory=dict)
-    """Entries whose value the present iteration has just set, with the batch it was set in."""
-
-    def fresh(self, hint: str) -> str:
-        self.names[0] += 1
-        return f"{hint.rstrip('_')}_{self.names[0]}__"
-
-    def name(self, hint: str, value: ir.Expr) -> ir.Var:
-        """A new variable with this value."""
-        made = ir.Var(self.fresh(hint), value.type)
-        self.out.append(ir.Assign(made.name, value, self.span, declares=True))
-        return made
-
-    def aside(self, work: Callable[[], None]) -> tuple[ir.Stmt, ...]:
-        """The statements that the work makes, taken aside."""
-        before, self.out, stored = self.out, [], dict(self.stored)
-        try:
-            work()
-            return tuple(self.out)
-        finally:
-            self.out = before
-            self.stored = {entry: v for entry, v in stored.items() if self.stored.get(entry) == v}
-
-    def unless_empty(self, b: Batch, work: Callable[[], None]) -> None:
-        """The work's statements, under a condition where a batch without entries could make them fail."""
-        outer, self.fragile = self.fragile, False
-        made = self.aside(work)
-        if self.fragile:
-            made = (ir.If(helper(batching.batch_size, (b.index,), INT), made, (), self.span),)
-        self.out += made
-        self.fragile = outer
-
-
-def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
-    """A call of stdlib/batching."""
-    return ir.Apply(ir.Callee(impl.__name__, impl, "none"), tuple(args), t)
 
 
 def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:

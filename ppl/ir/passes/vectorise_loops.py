@@ -12,14 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import INDICES, Batch, Dependent, Entry, Lifting, helper
 from ppl.ir.passes.inline import Inline, NotInlinable
 from ppl.ir.passes.lift import (
-    INDICES,
-    Batch,
-    Dependent,
-    Entry,
-    Lifting,
-    helper,
     laid_along,
     lift,
     lift_items,
