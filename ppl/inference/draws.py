@@ -24,14 +24,14 @@ class Draws(NamedTuple):
 
 
 def draws_with_density(
-    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES
 ) -> Draws:
     """Draw n points from q, each with a finite log density; see `_finite_draws`."""
 
     def evaluate(u: Array) -> tuple[Array, Array]:
         return log_densities(target, u), np.empty((len(u), 0))
 
-    return _finite_draws(evaluate, target, family, params, n, rng)
+    return _finite_draws(evaluate, target, family, params, n, rng, tries)
 
 
 def draws_with_gradient(
@@ -52,17 +52,18 @@ def _finite_draws(
     params: Array,
     n: int,
     rng: np.random.Generator,
+    tries: int = TRIES,
 ) -> Draws:
     """Draw n points, each redrawn while not finite and counted as dropped.
 
-    Raises InferenceError, naming the statement to blame, when one draw fails `TRIES` times in a row.
+    Raises InferenceError, naming the statement to blame, when one draw fails `tries` times in a row.
     """
     z = family.noise(n, rng)
     u = family.transform(params, z)
     value, gradient = evaluate(u)
     bad = _not_finite(value, gradient)
     dropped = 0
-    for _ in range(TRIES - 1):
+    for _ in range(tries - 1):
         if not bad.size:
             return Draws(z, u, value, gradient, dropped)
         dropped += bad.size
@@ -74,7 +75,7 @@ def _finite_draws(
         reason = blame(target, u[bad[0]])
         raise InferenceError(
             f"{bad.size} of {n} draws from the approximation have no finite log density or gradient, "
-            f"{TRIES} times in a row. {reason}",
+            f"{tries} times in a row. {reason}",
             "PPL971",
         )
     return Draws(z, u, value, gradient, dropped)

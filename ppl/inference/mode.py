@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
-from ppl.inference.lbfgs_path import PathPoint, lbfgs_path
+from ppl.inference.lbfgs_path import lbfgs_path
 from ppl.inference.target import Array, Target
 
 # In nats a sd: a hundred-thousandth of a sd from the mode.
@@ -31,22 +30,19 @@ class Mode:
 
 
 def find_mode(target: Target, points: Sequence[Array]) -> Mode:
-    """The highest of the modes above `points`, (dim,) each.
-
-    Raises:
-        InferenceError: no search got anywhere.
-    """
-    modes = [_above(target, path[-1]) for path in (list(lbfgs_path(target, p)) for p in points) if path]
-    if not modes:
-        raise InferenceError("The search for a mode found no way up from any start. Give initial values.")
+    """The highest of the modes above `points`, (dim,) each, where the log density is finite."""
+    modes = [_above(target, point) for point in points]
     return max(modes, key=lambda mode: mode.value)
 
 
-def _above(target: Target, end: PathPoint) -> Mode:
-    """The mode above the end of a path, sought in coordinates where it should be about one unit wide."""
-    variances = end.curvature.variances
-    scales = np.sqrt(np.where(variances > 0, variances, 1.0))
-    scaled = Scaled(target, end.u, scales)
+def _above(target: Target, point: Array) -> Mode:
+    """The mode above a point: up a path, and then in coordinates where it should be about one unit wide."""
+    path, scales = list(lbfgs_path(target, point)), np.ones(target.dim)
+    end = path[-1].u if path else point
+    if path:
+        variances = path[-1].curvature.variances
+        scales = np.sqrt(np.where(variances > 0, variances, 1.0))
+    scaled = Scaled(target, end, scales)
     origin = scaled.log_density(np.zeros(target.dim))
 
     def objective(v: Array) -> tuple[float, Array]:
@@ -59,4 +55,4 @@ def _above(target: Target, end: PathPoint) -> Mode:
     found = minimize(objective, np.zeros(target.dim), jac=True, method="L-BFGS-B", options=options)
     u = scaled.to_u(found.x)
     settled = bool(np.abs(found.jac).max(initial=0.0) < 100 * GRADIENT_TOLERANCE)
-    return Mode(u, target.log_density(u), scales, int(found.nit), settled)
+    return Mode(u, target.log_density(u), scales, len(path) + int(found.nit), settled)

@@ -24,6 +24,8 @@ from ppl.inference.verdict import GOOD
 
 DRAWS = 4000
 MOST_MOVES = 4
+# A move is kept when it makes the draws worth so much more.
+WORTH_IT = 1.1
 # What a climb in d dimensions is taken to cost: 4 d draws, and this many evaluations.
 EVALUATIONS = 30
 LARGEST = MOST_GRADIENTS // (4 * EVALUATIONS)
@@ -34,14 +36,24 @@ MOVED = (
 
 
 class Weighed(NamedTuple):
-    """Draws u (n, dim) of a q, and their smoothed importance weights."""
+    """Draws u (n, dim) of a q, their log importance ratios (n,), and the smoothed weights."""
 
     u: Array
+    log_ratios: Array
     weights: Psis
 
-    @property
-    def mean(self) -> Array:
-        return np.asarray(np.exp(self.weights.log_weights) @ self.u)
+    def shift(self) -> Array:
+        """How far the weights move the mean (dim,), as far as either half of the draws would move it.
+
+        One draw of huge weight stands in one half only, so that it moves nothing.
+        """
+        one, two = (_shift(self.u[half::2], self.log_ratios[half::2]) for half in (0, 1))
+        agreed = np.where(np.abs(one) < np.abs(two), one, two)
+        return np.asarray(np.where(one * two > 0, agreed, 0.0))
+
+
+def _shift(u: Array, log_ratios: Array) -> Array:
+    return np.asarray(np.exp(psis(log_ratios).log_weights) @ u - u.mean(axis=0))
 
 
 def step_up(
@@ -51,14 +63,20 @@ def step_up(
 
     Above `LARGEST` dimensions full rank would cost too much, and a mean-field q stays as it is.
     """
+    try:
+        return _step_up(target, start, found, rng, listen)
+    except (InferenceError, np.linalg.LinAlgError) as error:
+        return replace(found, notes=(*found.notes, f"The approximation was not stepped up: {error}"))
+
+
+def _step_up(
+    target: Target, start: Start, found: Polished, rng: np.random.Generator, listen: Listener
+) -> Polished:
     weighed = _weigh(target, found, rng)
     if weighed.weights.khat < GOOD:
         return found
     if isinstance(found.family, MeanField) and target.dim <= LARGEST:
-        try:
-            fuller = _full_rank(target, start, found, rng, listen)
-        except (InferenceError, np.linalg.LinAlgError):
-            return found
+        fuller = _full_rank(target, start, found, rng, listen)
         note = FULL_RANK.format(weighed.weights.khat)
         found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
     if isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
@@ -89,13 +107,13 @@ def _move_mean(
     """
     before, dim = weighed.weights.ess, target.dim
     for move in range(1, MOST_MOVES + 1):
-        params = np.concatenate([weighed.mean, found.params[dim:]])
-        moved = replace(found, params=params)
+        mean = found.family.mean(found.params) + weighed.shift()
+        moved = replace(found, params=np.concatenate([mean, found.params[dim:]]))
         try:
             now = _weigh(target, moved, rng)
         except InferenceError:
             break
-        if now.weights.ess <= weighed.weights.ess:
+        if now.weights.ess < WORTH_IT * weighed.weights.ess:
             break
         found, weighed = moved, now
         listen(Progress("move mean", move, MOST_MOVES, note=f"{DRAWS} draws worth {now.weights.ess:.0f}"))
@@ -105,4 +123,5 @@ def _move_mean(
 
 def _weigh(target: Target, q: Polished, rng: np.random.Generator) -> Weighed:
     draws = draws_with_density(target, q.family, q.params, DRAWS, rng)
-    return Weighed(draws.u, psis(draws.log_density - q.family.log_density(q.params, draws.u)))
+    log_ratios = draws.log_density - q.family.log_density(q.params, draws.u)
+    return Weighed(draws.u, log_ratios, psis(log_ratios))

@@ -33,7 +33,7 @@ MEANING = {
     Level.GOOD: "the approximation is close to the posterior",
     Level.USABLE: "the approximation is near enough to the posterior that importance weights can repair it",
     Level.POOR: "the approximation misses part of the posterior; do not rely on its means and sds",
-    Level.UNKNOWN: "there are too few draws to tell how close the approximation is",
+    Level.UNKNOWN: "there are too few draws, or no spread in them, to tell how close the approximation is",
 }
 
 
@@ -173,7 +173,7 @@ def verdict_of(
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
     return Verdict(
         n=len(u),
-        khat=smoothed.khat,
+        khat=smoothed.khat if (u != u[:1]).any() else math.nan,
         ess=smoothed.ess,
         khats=khat_of_means(log_ratios, u),
         shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),

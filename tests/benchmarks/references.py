@@ -2,7 +2,7 @@
 
 A folder holds NAME.stan, NAME.data.json and NAME.reference.json: {"params": {"theta.1": {"mean", "sd"}}}.
 
-    python -m tests.benchmarks.references FOLDER --variant default fullrank --seeds 5 --jobs 2 --out runs.jsonl
+    python -m tests.benchmarks.references FOLDER --variant default fullrank --seeds 5 --out runs.jsonl
     python -m tests.benchmarks.table runs.jsonl
 
 Every fit is a line of the output, so that a run can be interrupted and begun again where it stopped.

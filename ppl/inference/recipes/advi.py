@@ -4,6 +4,7 @@ Four stages: start, the paper's loop, polish, and the draws on which the verdict
 switched off this is the paper's algorithm to the last bit.
 """
 
+from dataclasses import replace
 from math import nan
 from typing import Any, NamedTuple
 
@@ -128,7 +129,11 @@ def _end(
         return unpolished(start, params, outcome, loop.search.note or (NO_POLISH if settings.polish else ""))
     if settings.polish and outcome.ending is not Ending.INTERRUPTED:
         found = polish(start, params, outcome, source.polish, progress, settings.linear_response)
-        return step_up(target, start, found, source.polish, progress) if settings.step_up else found
+        try:
+            return step_up(target, start, found, source.polish, progress) if settings.step_up else found
+        except KeyboardInterrupt:
+            stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the step up to full rank")
+            return replace(found, outcome=stopped)
     return unpolished(start, params, outcome, loop.search.note)
 
 

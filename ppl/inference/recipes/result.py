@@ -18,6 +18,8 @@ from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target
 from ppl.inference.verdict import Verdict, verdict_of
 
+# A q that lies half outside the support still has its draws written; the count of those dropped tells.
+PATIENCE = 100
 # Draws to choose from, for every one that is kept when they are resampled.
 POOL = 4
 
@@ -99,7 +101,7 @@ def result_of(
 ) -> Result:
     """Draw from the final q. The draws are fresh, so the final ELBO rests on them, at least elbo_samples."""
     n = max(settings.draws * (POOL if settings.resample else 1), settings.elbo_samples)
-    fresh = draws_with_density(target, family, params, n, rng)
+    fresh = draws_with_density(target, family, params, n, rng, PATIENCE)
     elbo = elbo_of(fresh.log_density, family.entropy(params), fresh.dropped)
     log_q = family.log_density(params, fresh.u)
     return result_with(settings, family, params, path, fresh.u, fresh.log_density, log_q, elbo, rng)

@@ -1,0 +1,202 @@
+"""Every recipe on targets whose posterior is known."""
+
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from toy_targets import Gaussian, HalfSpace, Logistic, Quartic, correlated
+
+from ppl.errors import InferenceError
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.outcome import Ending
+from ppl.inference.recipes import RECIPES, fit
+from ppl.inference.recipes.advi import PAPER, advi
+from ppl.inference.settings import Settings
+from ppl.inference.verdict import Level
+
+FULL = ("fullrank", "laplace", "pathfinder")
+
+
+def settings(algorithm="meanfield", **more):
+    return Settings(algorithm=algorithm, **more)
+
+
+@pytest.mark.parametrize("algorithm", FULL)
+def test_a_gaussian_is_found_with_its_correlations(algorithm):
+    target = correlated(4)
+    result = fit(target, settings(algorithm, draws=4000))
+    sd = np.sqrt(np.diag(target.covariance))
+    np.testing.assert_allclose((result.mean_u - target.mean) / sd, 0, atol=0.05)
+    covariance = np.cov(result.draws_u.T)
+    np.testing.assert_allclose(covariance / np.outer(sd, sd), target.covariance / np.outer(sd, sd), atol=0.1)
+    assert result.verdict.level is Level.GOOD
+    assert abs(result.final_elbo) < 0.1
+
+
+def test_laplace_is_exact_on_a_gaussian():
+    target = correlated(6)
+    result = fit(target, settings("laplace"))
+    np.testing.assert_allclose(result.mean_u, target.mean, atol=1e-5)
+    np.testing.assert_allclose(
+        result.family.covariance(result.params), target.covariance, rtol=1e-5, atol=1e-7
+    )
+    assert result.outcome.converged and result.notes == ()
+
+
+def test_optimize_lands_on_the_mode_and_has_no_spread():
+    slope = np.array([1.0, 8.0, -27.0])
+    result = fit(Quartic(slope), settings("optimize", draws=10))
+    np.testing.assert_allclose(result.mean_u, np.cbrt(slope), atol=1e-4)
+    assert (result.draws_u == result.mean_u).all()
+    assert result.verdict.level is Level.UNKNOWN
+
+
+class Saddle(Gaussian):
+    """A Gaussian of which one direction is turned upward near the mode: two modes at +-1 of a quartic."""
+
+    def log_density_gradient(self, u):
+        value, gradient = super().log_density_gradient(u)
+        return value + 2 * u[0] ** 2 - u[0] ** 4, gradient + np.array([4 * u[0] - 4 * u[0] ** 3, 0])
+
+
+def test_laplace_says_that_it_repaired_a_hessian():
+    target = Saddle(np.zeros(2), np.eye(2))
+    result = fit(target, settings("laplace"), init=0)
+    assert "curves upward at the mode in 1 of 2 directions" in result.notes[0]
+    assert fit(target, settings("laplace", seed=2)).notes == ()
+
+
+def test_linear_response_finds_the_covariance_that_mean_field_cannot_have():
+    target = correlated(5)
+    sd = np.sqrt(np.diag(target.covariance))
+    plain = fit(target, settings("fixed-draws"))
+    corrected = fit(target, settings("fixed-draws", linear_response=True))
+    assert isinstance(plain.family, MeanField) and (plain.family.scales(plain.params) < 0.99 * sd).any()
+    assert isinstance(corrected.family, FullRank)
+    found = corrected.family.covariance(corrected.params)
+    np.testing.assert_allclose(found / np.outer(sd, sd), target.covariance / np.outer(sd, sd), atol=0.01)
+    np.testing.assert_allclose(corrected.mean_u, plain.mean_u, atol=1e-9)
+
+
+def test_linear_response_is_right_on_a_logistic_regression():
+    """Against the full-rank fit, which is close to this posterior."""
+    x = np.column_stack([np.ones(100), np.random.default_rng(0).normal(size=100)])
+    x[:, 1] += 2  # correlates the weights
+    target = Logistic(x, (np.random.default_rng(1).logistic(size=100) < x @ [-1.0, 0.7]).astype(float))
+    full = fit(target, settings("fullrank"))
+    corrected = fit(target, settings("fixed-draws", linear_response=True))
+    sds = corrected.family.scales(corrected.params) / full.family.scales(full.params)
+    np.testing.assert_allclose(sds, 1, atol=0.05)
+
+
+def strongly_correlated():
+    return Gaussian(np.arange(6.0), 0.05 * np.eye(6) + 0.95)
+
+
+def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
+    result = fit(strongly_correlated(), settings())
+    assert isinstance(result.family, FullRank) and "stepped up to full rank" in " ".join(result.notes)
+    assert result.verdict.level is Level.GOOD
+    np.testing.assert_allclose(result.family.scales(result.params), 1, atol=0.05)
+    plain = fit(strongly_correlated(), settings(step_up=False))
+    assert isinstance(plain.family, MeanField) and plain.verdict.level is Level.POOR
+
+
+def test_a_posterior_that_mean_field_fits_stays_mean_field():
+    result = fit(Gaussian(np.zeros(3), np.diag([1.0, 4.0, 9.0])), settings())
+    assert isinstance(result.family, MeanField) and result.verdict.level is Level.GOOD
+
+
+class Banana:
+    """u_1 is standard normal and u_2 is N(u_1^2 / 2, 1): E u = (0, 1/2), and no Gaussian fits."""
+
+    dim = 2
+
+    def log_density(self, u):
+        return -0.5 * (u[0] ** 2 + (u[1] - 0.5 * u[0] ** 2) ** 2) - np.log(2 * np.pi)
+
+    def log_density_gradient(self, u):
+        off = u[1] - 0.5 * u[0] ** 2
+        return self.log_density(u), np.array([-u[0] + off * u[0], -off])
+
+    def explain(self, u):
+        return ""
+
+
+def test_the_mean_is_moved_towards_the_posterior_mean_where_full_rank_does_not_fit():
+    plain = fit(Banana(), settings("fullrank", step_up=False))
+    moved = fit(Banana(), settings("fullrank"))
+    assert plain.mean_u[1] + 0.01 < moved.mean_u[1] < 0.5
+    assert moved.verdict.ess > plain.verdict.ess and "importance-weighted" in " ".join(moved.notes)
+
+
+def test_resampled_draws_have_the_moments_of_the_posterior():
+    result = fit(Banana(), settings("fullrank", resample=True, step_up=False, draws=4000))
+    assert result.draws_u.shape == (4000, 2)
+    assert result.draws_u[:, 1].mean() == pytest.approx(0.5, abs=0.1)
+
+
+@pytest.mark.parametrize("algorithm", ["meanfield", "fullrank", "lowrank"])
+def test_with_every_stage_off_it_is_the_paper_to_the_last_bit(algorithm):
+    plain = advi(correlated(3), algorithm=algorithm, iter=500)
+    off = fit(correlated(3), settings(algorithm, iter=500, **PAPER))
+    assert plain.params.tobytes() == off.params.tobytes()
+    assert plain.draws_u.tobytes() == off.draws_u.tobytes()
+
+
+@pytest.mark.parametrize("algorithm", ["meanfield", "fullrank", "lowrank", "fixed-draws", *FULL, "optimize"])
+def test_same_seed_same_bytes(algorithm):
+    one, two = (fit(correlated(3), settings(algorithm, seed=3)) for _ in range(2))
+    assert one.params.tobytes() == two.params.tobytes()
+    assert one.draws_u.tobytes() == two.draws_u.tobytes()
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_the_default_run_does_not_mind_constants_and_units(seed):
+    target, units = correlated(4), np.array([1e3, 1.0, 1e-3, 1.0])
+    wild = Gaussian(units * target.mean, np.outer(units, units) * target.covariance, shift=1e5)
+    result = fit(wild, settings(seed=seed))
+    sd = np.sqrt(np.diag(wild.covariance))
+    np.testing.assert_allclose((result.mean_u - wild.mean) / sd, 0, atol=0.05)
+    assert result.outcome.converged and result.verdict.level is Level.GOOD
+
+
+def test_stages_are_reported():
+    heard = []
+    fit(strongly_correlated(), settings(), progress=heard.append)
+    assert [*dict.fromkeys(p.phase for p in heard)][:2] == ["start", "eta search"]
+    assert heard[-1].phase == "fixed draws"
+
+
+class InterruptedIn(Gaussian):
+    """Ctrl-C after so many gradients."""
+
+    left: ClassVar = [0]
+
+    def log_density(self, u):
+        return super().log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u):
+        self.left[0] -= 1
+        if self.left[0] == 0:
+            raise KeyboardInterrupt
+        return super().log_density_gradient(u)
+
+
+@pytest.mark.parametrize("after", [150, 400, 1200])
+def test_ctrl_c_in_any_stage_after_the_start_keeps_what_there_is(after):
+    target = InterruptedIn(np.zeros(2), np.eye(2))
+    InterruptedIn.left[0] = after
+    result = fit(target, settings(eta=0.1, tol_rel_obj=1e-12, iter=1000) if after > 150 else settings())
+    assert result.outcome.ending is Ending.INTERRUPTED and result.draws_u.shape == (1000, 2)
+
+
+def test_a_start_that_pathfinder_cannot_use_is_said_and_survived():
+    result = fit(HalfSpace(1, -1e-3), settings(iter=200), init=np.array([0.5]))
+    assert any("Pathfinder failed" in note for note in result.notes)
+
+
+def test_an_unknown_recipe_is_refused_with_the_names_there_are():
+    with pytest.raises(InferenceError, match=", ".join(RECIPES)):
+        fit(correlated(2), settings("advi"))

@@ -1,0 +1,91 @@
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ppl.inference.diagnostics import Trend
+from ppl.inference.elbo import elbo_of
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.spread import spread_of
+from ppl.inference.verdict import Level, verdict_of
+
+DONE = Outcome(Ending.CONVERGED, "it is there")
+NAMES = ("mu", "tau")
+
+
+def judged(q_sd=1.0, q_mean=0.0, n=4000, shift=0.0, outcome=DONE, trend=None):
+    """A verdict on N(q_mean, q_sd^2) in each of two coordinates, for a standard normal posterior."""
+    q = stats.norm(q_mean, q_sd)
+    u = q.rvs((n, 2), random_state=1)
+    log_p, log_q = stats.norm.logpdf(u).sum(axis=1) + shift, q.logpdf(u).sum(axis=1)
+    return verdict_of(u, log_p, log_q, elbo_of(log_p - log_q, 0.0, 0), 0, outcome, trend)
+
+
+def test_the_posterior_itself_is_good_and_its_draws_are_worth_their_number():
+    verdict = judged()
+    assert verdict.level is Level.GOOD and not verdict.warns
+    assert verdict.ess == pytest.approx(4000)
+    np.testing.assert_allclose(verdict.shifts, 0, atol=1e-12)
+
+
+def test_a_narrow_approximation_is_poor_and_a_little_narrow_one_is_not():
+    assert judged(q_sd=0.5).level is Level.POOR
+    assert judged(q_sd=0.9).level is Level.GOOD
+
+
+def test_the_weights_say_where_the_mean_should_be():
+    verdict = judged(q_mean=0.4, n=20_000)
+    np.testing.assert_allclose(verdict.shifts, -0.4, atol=0.06)
+    assert verdict.level is Level.USABLE
+    assert "mean would move by -0.4" in verdict.paragraph(NAMES, "meanfield")
+
+
+def test_constants_and_units_change_nothing():
+    plain, moved = judged(q_sd=0.8), judged(q_sd=0.8, shift=1e5)
+    assert moved.khat == pytest.approx(plain.khat, abs=1e-6)
+    assert moved.ess == pytest.approx(plain.ess, rel=1e-6)
+
+
+def test_a_rising_elbo_a_broken_run_and_too_few_draws_are_said():
+    rising = judged(trend=Trend(3.0, 0.1))
+    assert rising.level is Level.POOR and "still rising" in rising.paragraph(NAMES, "meanfield")
+    assert "levelled off" in judged(trend=Trend(0.0, 0.1)).paragraph(NAMES, "meanfield")
+    assert judged(outcome=Outcome(Ending.DIVERGED, "it left")).level is Level.POOR
+    few = judged(n=10)
+    assert math.isnan(few.khat) and few.level is Level.UNKNOWN
+    assert "--draws" in few.paragraph(NAMES, "meanfield")
+
+
+def test_a_point_has_no_verdict():
+    u = np.ones((1000, 2))
+    zeros = np.zeros(1000)
+    verdict = verdict_of(u, zeros, zeros, elbo_of(zeros, 0.0, 0), 0, DONE, None)
+    assert verdict.level is Level.UNKNOWN and verdict.moved == 0
+
+
+def test_the_advice_is_the_next_thing_to_try():
+    assert "--algorithm fullrank" in judged(q_sd=0.5).paragraph(NAMES, "meanfield")
+    assert "reparameterise" in judged(q_sd=0.5).paragraph(NAMES, "fullrank")
+    assert "--resample" in judged(q_mean=0.4).paragraph(NAMES, "fullrank")
+    assert "Try" not in judged().paragraph(NAMES, "meanfield")
+
+
+def test_runs_that_agree_and_runs_that_do_not():
+    rng = np.random.default_rng(0)
+    agree = spread_of([rng.normal(size=(1000, 2)) for _ in range(4)], [-1.0] * 4)
+    assert agree.rhat < 1.01 and not agree.apart
+    apart = spread_of([rng.normal([0, k], size=(1000, 2)) for k in range(4)], [-1.0] * 4)
+    assert apart.worst == 1 and apart.rhat > 1.3
+    verdict = judged().beside(apart)
+    assert verdict.level is Level.POOR
+    assert "R-hat" in verdict.paragraph(NAMES, "meanfield") and "(tau)" in verdict.paragraph(
+        NAMES, "meanfield"
+    )
+
+
+def test_rhat_is_that_of_the_definition():
+    chains = np.array([[0.0, 1, 2], [1, 2, 3]])[:, :, None]
+    within, between = 1.0, 3 * 0.5
+    expected = math.sqrt((2 / 3 * within + between / 3) / within)
+    assert spread_of(list(chains), [0.0, 0.0]).rhat == pytest.approx(expected)
