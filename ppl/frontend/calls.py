@@ -5,7 +5,7 @@ from functools import cache
 
 from ppl.errors import ModelError
 from ppl.frontend import ast, call_messages, messages
-from ppl.frontend.facts import Called, Check, UserMatch
+from ppl.frontend.facts import AlreadyReported, Called, Check, UserMatch
 from ppl.frontend.messages import Message
 from ppl.frontend.overloads import Misfit, as_pattern, call, library_call, misfit, tilde
 from ppl.frontend.printer import expression
@@ -38,6 +38,7 @@ SOLVERS = frozenset(
     integrate_ode_bdf laplace_marginal laplace_marginal_tol
     """.split()
 )
+TARGET = ("target", "get_lp")
 DATA_ARGUMENTS = {"to_int": (0,)}
 
 
@@ -67,7 +68,7 @@ def known_functions(c: Check) -> list[str]:
 
 def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     """The type of a call used as a value."""
-    if e.name in ("target", "get_lp") and not args:
+    if e.name in TARGET and not args:
         require_target(c, e, f"`{e.name}()`")
         return REAL
     called = resolve_call(c, e, args)
@@ -79,7 +80,9 @@ def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
 def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Called:
     """What a call means; records it and checks that it may stand here."""
     symbol = c.scope.find(e.name)
-    if symbol is not None and symbol.type is not None and not names_a_function(c, e.name):
+    if symbol is not None and not names_a_function(c, e.name):
+        if symbol.type is None:
+            raise AlreadyReported
         raise c.refuse(messages.not_a_function(e.name, symbol.type), e.span)
     check_bar(c, e)
     called = find_overload(c, e.name, args)
@@ -90,6 +93,20 @@ def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Called:
     check_data_arguments(c, e, called)
     c.facts.calls[e] = called
     return called
+
+
+def require_function(c: Check, e: ast.Call) -> None:
+    """Refuse a name that neither a function nor a variable has, once, whatever the arguments are."""
+    if names_a_function(c, e.name) or e.name in (*SOLVERS, *TARGET) or c.scope.find(e.name) is not None:
+        return
+    c.refuse_once(e.name)
+    raise c.refuse(explain_name(c, e), name_of(e))
+
+
+def name_of(e: ast.Call) -> Span:
+    """Where the function's name stands."""
+    start = e.span
+    return Span(start.source, start.line, start.column, start.line, start.column + len(e.name))
 
 
 def find_overload(c: Check, name: str, args: Sequence[Type]) -> Called | None:
@@ -186,9 +203,7 @@ def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
     """Why no overload fits."""
     if e.name in SOLVERS:
         return c.refuse(messages.unsupported(f"`{e.name}`"), e.span)
-    if not names_a_function(c, e.name):
-        c.refuse_once(e.name)
-        return c.refuse(explain_name(c, e), e.span)
+    require_function(c, e)
     bar = suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
     callee = library().get(e.name)
     shown = [library_call(e.name, o.signature, bar) for o in (callee.overloads if callee else ())]
@@ -216,8 +231,6 @@ def explain_name(c: Check, e: ast.Call) -> Message:
         return call_messages.wrong_suffix(name, f"{base}_{right}", kind)
     if family is not None and suffix in CUMULATIVE_SUFFIXES:
         return call_messages.no_cdf(name, base)
-    if c.scope.find(name) is not None:
-        return messages.not_a_function(name, c.scope.find(name).type or REAL)  # type: ignore[union-attr]
     return messages.unknown_function(name, nearest(name, known_functions(c)))
 
 
@@ -284,8 +297,8 @@ def operator_hint(op: str, operands: Sequence[Type]) -> str | None:
 # --- Distributions after a tilde -----------------------------------------------------------------
 
 
-def resolve_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> Called:
-    """The density that `left ~ name(args)` adds; `args` begins with the type of the left side."""
+def density_names(c: Check, s: ast.Tilde) -> Sequence[str]:
+    """The functions that `left ~ name(args)` may stand for."""
     suffix = suffix_of(s.distribution)
     if suffix in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES):
         base = s.distribution.rpartition("_")[0]
@@ -295,7 +308,12 @@ def resolve_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> Called:
     if not known:
         c.refuse_once(s.distribution)
         raise c.refuse(explain_distribution(c, s.distribution), s.name_span)
-    for name in known:
+    return known
+
+
+def resolve_tilde(c: Check, s: ast.Tilde, names: Sequence[str], args: Sequence[Type]) -> Called:
+    """The density that `left ~ name(args)` adds; `args` begins with the type of the left side."""
+    for name in names:
         called = find_overload(c, name, args)
         if called is not None:
             c.facts.calls[s] = called

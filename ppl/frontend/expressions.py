@@ -1,9 +1,10 @@
 """Types and levels of expressions.  Reference manual, "Expressions"."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 from ppl.frontend import ast, messages
-from ppl.frontend.calls import check_call, check_operator, names_a_function
+from ppl.frontend.calls import check_call, check_operator, names_a_function, require_function
 from ppl.frontend.facts import AlreadyReported, Check
 from ppl.frontend.higher_order import HIGHER_ORDER, check_higher_order
 from ppl.frontend.scope import Level, Symbol, nearest
@@ -36,6 +37,22 @@ def check_expr(c: Check, e: ast.Expr) -> Type:
     return t
 
 
+def check_each(c: Check, expressions: Iterable[ast.Expr]) -> list[Type]:
+    """The types of all; an error in one does not hide those of the next."""
+    return finished(c, [partial(check_expr, c, e) for e in expressions])
+
+
+def finished(c: Check, checks: Sequence[Callable[[], Type]]) -> list[Type]:
+    """What the checks give; the errors of all of them are reported."""
+    types = []
+    for check in checks:
+        with c.reporting():
+            types.append(check())
+    if len(types) < len(checks):
+        raise AlreadyReported
+    return types
+
+
 def type_of(c: Check, e: ast.Expr) -> Type:
     match e:
         case ast.IntLiteral():
@@ -49,13 +66,13 @@ def type_of(c: Check, e: ast.Expr) -> Type:
         case ast.Variable():
             return check_variable(c, e)
         case ast.Call(name=name, args=(_, *rest)) if name in HIGHER_ORDER:
-            return check_higher_order(c, e, [check_expr(c, a) for a in rest])
+            return check_higher_order(c, e, check_each(c, rest))
         case ast.Call():
-            return check_call(c, e, [check_argument(c, e.name, a) for a in e.args])
+            return check_call(c, e, check_arguments(c, e))
         case ast.Binary(op="&&" | "||"):
             return check_logical(c, e)
         case ast.Binary():
-            return check_operator(c, e, e.op, [check_expr(c, e.left), check_expr(c, e.right)])
+            return check_operator(c, e, e.op, check_each(c, (e.left, e.right)))
         case ast.Unary():
             return check_operator(c, e, e.op, [check_expr(c, e.operand)])
         case ast.Transpose():
@@ -71,7 +88,14 @@ def type_of(c: Check, e: ast.Expr) -> Type:
         case ast.RowVectorLiteral():
             return check_row_vector_literal(c, e)
         case ast.TupleLiteral():
-            return Tuple(tuple(check_expr(c, item) for item in e.items))
+            return Tuple(tuple(check_each(c, e.items)))
+
+
+def check_arguments(c: Check, e: ast.Call) -> list[Type]:
+    """The types of the arguments; a name that no function has is refused beside what is wrong in them."""
+    with c.reporting():
+        require_function(c, e)
+    return finished(c, [partial(check_argument, c, e.name, a) for a in e.args])
 
 
 def check_argument(c: Check, function: str, e: ast.Expr) -> Type:
@@ -152,7 +176,7 @@ def find(c: Check, name: str, at: ast.Node, assigned: bool = False) -> Symbol:
 
 
 def check_logical(c: Check, e: ast.Binary) -> Type:
-    sides = [check_expr(c, e.left), check_expr(c, e.right)]
+    sides = check_each(c, (e.left, e.right))
     if not all(isinstance(t, Int | Real) for t in sides):
         raise c.refuse(messages.operands(e.op, sides, None), e.span)
     return INT
@@ -249,9 +273,8 @@ def check_projection(c: Check, e: ast.Projection) -> Type:
 def check_array_literal(c: Check, e: ast.ArrayLiteral) -> Type:
     if not e.items:
         return array_of(VOID, 1)
-    t = check_expr(c, e.items[0])
-    for item in e.items[1:]:
-        other = check_expr(c, item)
+    t, *others = check_each(c, e.items)
+    for item, other in zip(e.items[1:], others, strict=True):
         both = unify(t, other)
         if both is None:
             raise c.refuse(messages.array_items(t, other), item.span)
@@ -260,7 +283,7 @@ def check_array_literal(c: Check, e: ast.ArrayLiteral) -> Type:
 
 
 def check_row_vector_literal(c: Check, e: ast.RowVectorLiteral) -> Type:
-    types = [check_expr(c, item) for item in e.items]
+    types = check_each(c, e.items)
     if all(isinstance(t, Int | Real) for t in types):
         return ROW_VECTOR
     if all(t == ROW_VECTOR for t in types):

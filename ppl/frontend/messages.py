@@ -233,8 +233,8 @@ def return_type(wanted: Type, found: Type) -> Message:
 def return_in_void() -> Message:
     return Message(
         "PPL806",
-        "Here nothing can be returned: a value is returned only by a function with a return type "
-        "(this one is void).",
+        "Here no value can be returned: the function is void.",
+        "Write the type of the value in place of `void`, or `return;` alone.",
     )
 
 

@@ -1,9 +1,11 @@
 """Statements.  Reference manual, "Statements"."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.calls import (
+    density_names,
     operator,
     require_target,
     resolve_call,
@@ -11,8 +13,15 @@ from ppl.frontend.calls import (
     resolve_truncation,
 )
 from ppl.frontend.declarations import assignable, check_declaration
-from ppl.frontend.expressions import check_condition, check_expr, find
-from ppl.frontend.facts import Check
+from ppl.frontend.expressions import (
+    check_arguments,
+    check_condition,
+    check_each,
+    check_expr,
+    find,
+    finished,
+)
+from ppl.frontend.facts import AlreadyReported, Check
 from ppl.frontend.scope import Level, Symbol
 from ppl.source import Span
 from ppl.types import (
@@ -75,8 +84,7 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
             if not c.context.in_loop:
                 raise c.refuse(messages.outside_loop(type(s).__name__.lower()), s.span)
         case ast.Print(args=args) | ast.Reject(args=args):
-            for e in args:
-                check_printable(c, e)
+            check_each(c, [e for e in args if not isinstance(e, ast.StringLiteral)])
         case ast.Skip():
             pass
 
@@ -85,8 +93,7 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
 
 
 def check_assignment(c: Check, s: ast.Assignment) -> None:
-    left = check_target(c, s.target)
-    right = check_expr(c, s.value)
+    left, right = finished(c, [partial(check_target, c, s.target), partial(check_expr, c, s.value)])
     if s.op == "=":
         if not assignable(left, right):
             raise c.refuse(messages.assigned_type(left, right), on_first_line(s.value, s))
@@ -140,8 +147,13 @@ def refuse_read_only(c: Check, symbol: Symbol, e: ast.Variable) -> None:
 
 def check_tilde(c: Check, s: ast.Tilde) -> None:
     require_target(c, s, "`~`")
-    args = [check_expr(c, e) for e in (s.left, *s.args)]
-    resolve_tilde(c, s, args)
+    densities: Sequence[str] = ()
+    with c.reporting():
+        densities = density_names(c, s)
+    args = check_each(c, (s.left, *s.args))
+    if not densities:
+        raise AlreadyReported
+    resolve_tilde(c, s, densities, args)
     if s.truncation is not None:
         for bound in (s.truncation.lower, s.truncation.upper):
             if bound is not None and not isinstance(t := check_expr(c, bound), Int | Real):
@@ -229,8 +241,7 @@ def check_loop(c: Check, s: ast.For | ast.ForEach, t: Type | None, level: Level)
 
 
 def check_call_statement(c: Check, s: ast.CallStatement) -> None:
-    args = [check_expr(c, e) for e in s.call.args]
-    called = resolve_call(c, s.call, args)
+    called = resolve_call(c, s.call, check_arguments(c, s.call))
     if called.returns != VOID:
         raise c.refuse(call_messages.returns_something(s.call.name, called.returns), s.span)
 
@@ -238,8 +249,7 @@ def check_call_statement(c: Check, s: ast.CallStatement) -> None:
 def check_return(c: Check, s: ast.Return) -> None:
     wanted = c.context.returns
     if wanted is None:
-        refusal = messages.return_outside() if s.value is None else messages.return_in_void()
-        raise c.refuse(refusal, s.span)
+        raise c.refuse(messages.return_outside(), s.span)
     if s.value is None:
         if wanted != VOID:
             raise c.refuse(messages.bare_return(wanted), s.span)
@@ -249,8 +259,3 @@ def check_return(c: Check, s: ast.Return) -> None:
         raise c.refuse(messages.return_in_void(), s.span)
     if not assignable(wanted, found):
         raise c.refuse(messages.return_type(wanted, found), s.span)
-
-
-def check_printable(c: Check, e: ast.Expr) -> None:
-    if not isinstance(e, ast.StringLiteral):
-        check_expr(c, e)

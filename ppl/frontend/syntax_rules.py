@@ -139,6 +139,12 @@ def adjacent(stop: Stop) -> bool:
     return stop.adjacent
 
 
+def argument(stop: Stop) -> bool:
+    """Whether the place is directly inside the parentheses of a call or of a distribution."""
+    called = re.search(rf"({NAME})\s*\Z", stop.before[: stop.open[-1][1]]) if stop.innermost == "(" else None
+    return called is not None and called.group(1) not in HEADS
+
+
 def only(*terminals: str) -> Callable[[Stop], bool]:
     return lambda stop: stop.accepts <= set(terminals)
 

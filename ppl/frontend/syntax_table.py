@@ -14,6 +14,7 @@ from ppl.frontend.syntax_rules import (
     TYPE,
     Rule,
     adjacent,
+    argument,
     declares_only,
     ended,
     finished,
@@ -191,6 +192,11 @@ RULES: tuple[Rule, ...] = (
         "PPL134", "a second `=` in one statement", "Assign in two statements; a comparison is written `==`.",
         found="=(?!=)", before=r"[^=<>!]=[^=;{}][^;{}]*",
         when=lambda stop: stop.innermost == "{" and finished(stop),
+    ),
+    Rule(
+        "PPL134", "`=` assigns; arguments have no names: they are told apart by their order",
+        "Write the value alone, in its place.",
+        found="=", before=rf"[(,|]\s*{NAME}", when=lambda stop: argument(stop) and finished(stop),
     ),
     Rule(
         "PPL134", "`=` assigns; found in an expression", "A comparison is written `{left} == ...`.",

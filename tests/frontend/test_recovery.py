@@ -110,3 +110,18 @@ def test_at_most_twenty_errors() -> None:
 def test_the_text_of_the_error_holds_them_all() -> None:
     first, second = errors(in_model("target += b;", "target += c;"))
     assert str(first) == f"{first.describe()}\n\n{second.describe()}"
+
+
+@pytest.mark.parametrize(
+    ("line", "codes"),
+    [
+        ("target += nosuch(unknown) + other(1);", ["PPL204", "PPL201", "PPL204"]),
+        ("a ~ nosuch(unknown, other);", ["PPL601", "PPL201", "PPL201"]),
+        ("unknown = nosuch(a);", ["PPL201", "PPL204"]),
+        ("print(unknown, nosuch(a));", ["PPL201", "PPL204"]),
+        ("if (unknown && nosuch(a)) target += [other, a];", ["PPL201", "PPL204", "PPL201"]),
+        ("target += nosuch(nosuch(nosuch(a)));", ["PPL204"]),
+    ],
+)
+def test_the_parts_of_a_statement_are_refused_one_by_one(line: str, codes: list[str]) -> None:
+    assert places(in_model(line)) == [(5, code) for code in codes]
