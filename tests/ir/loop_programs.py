@@ -188,6 +188,25 @@ LOOPS = (
     Loop("both ways over a square", """matrix[3, 3] A;
         for (i in 1:3) for (j in 1:3) { A[i, j] = v[i] * s[j]; A[j, i] = v[i] - s[j]; } target += A;""",
          ("`A` is filled by one iteration and read by another",) * 2),
+    Loop("row after row", """matrix[3, 4] A; A[1] = [1, 2, 3, 4] * z;
+        for (i in 2:3) for (j in 1:4) A[i, j] = log_sum_exp(A[i - 1, j], s[i] * z); target += A;""",
+         ("`A` is filled by one iteration and read by another", "")),
+    Loop("scratch filled anew", """array[3] real acc;
+        for (n in 1:N) { for (i in 1:3) acc[i] = x[n] * v[i]; target += log_sum_exp(acc); }""", ("",)),
+    Loop("scratch by literal entries", """vector[2] acc;
+        for (n in 1:N) { acc[1] = x[n] * z; acc[2] = x[n] + z; target += log_sum_exp(acc); }""", ("",)),
+    Loop("scratch half filled", """vector[3] acc = rep_vector(0, 3);
+        for (n in 1:N) { acc[1] = x[n] * z; target += sum(acc) * z; }""",
+         ("`acc` may get two values for one entry",)),
+    Loop("scratch read after the loop", """array[3] real acc;
+        for (n in 1:N) { for (i in 1:3) acc[i] = x[n] * v[i]; target += log_sum_exp(acc); }
+        target += acc[2];""",
+         ("`acc` may get two values for one entry", "")),
+    Loop("scratch set in both branches", """real a;
+        for (n in 1:N) { if (x[n] > 0) a = z; else a = v[1]; target += a * x[n]; }""", ("",)),
+    Loop("scratch set in one branch", """real a = 1;
+        for (n in 1:N) { if (x[n] > 0) a = z * x[n]; target += a * x[n]; }""",
+         ("`a` is carried from one iteration to the next",)),
     Loop("read back at once", """vector[N] a;
         for (n in 1:N) { a[n] = x[n] * z; a[n] = a[n] + a[n] ^ 2; } target += a;""", ("",)),
     Loop("read back after a loop that may not run", """vector[N] a = x;

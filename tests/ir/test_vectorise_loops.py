@@ -7,6 +7,7 @@ from ir.loop_programs import DATA, HEADER, LOOPS, Loop, U
 from laws.passes import NEEDED, PASSES, SUBSETS, assert_same, lowered, posterior
 
 from ppl.errors import PPLError
+from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.vectorise_loops import vectorised
 
 
@@ -19,7 +20,7 @@ def test_a_loop_means_the_same_as_arrays(loop: Loop) -> None:
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
-    reasons = [note.reason for note in vectorised(lowered(loop.text))[1]]
+    reasons = [note.reason for note in vectorised(privatise(lowered(loop.text)))[1]]
     assert len(reasons) == len(loop.left), reasons
     for reason, left in zip(reasons, loop.left, strict=True):
         assert left in reason if left else not reason

@@ -279,7 +279,8 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
         return lift(c, b, e.base)
     owner = b.owner(e.base.name)
     for written in c.writes[e.base.name]:
-        require_own_entry(own_places(b, owner), e.base.name, written, e.items)
+        if not apart(b, written, e.items):
+            require_own_entry(own_places(b, owner), e.base.name, written, e.items)
     return (e.base, False) if owner is None else (laid_out(c, b, e.base, owner), True)
 
 
@@ -305,6 +306,30 @@ def mirrored(b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem
 
 def replaced(swap: dict[ir.At, ir.At], items: Sequence[ir.IndexItem]) -> tuple[ir.IndexItem, ...]:
     return tuple(swap.get(item, item) if isinstance(item, ir.At) else item for item in items)
+
+
+def apart(b: Batch, one: Sequence[ir.IndexItem], other: Sequence[ir.IndexItem]) -> bool:
+    """Whether an index that is the same in every iteration differs by a constant: x[t, j], x[t - 1, k]."""
+    for x, y in zip(one, other, strict=False):
+        if isinstance(x, ir.At) and isinstance(y, ir.At):
+            (base, here), (other_base, there) = offset(x.index), offset(y.index)
+            if base is not None and base == other_base and here != there and not is_touched(b, base):
+                return True
+    return False
+
+
+def offset(e: ir.Expr) -> tuple[str | None, int]:
+    """An index as a variable plus a constant; the name is "" for a constant alone, None for anything else."""
+    match e:
+        case ir.Const(value=value):
+            return "", int(value)
+        case ir.Var(name=name, type=t) if t == INT:
+            return name, 0
+        case ir.Apply(callee=callee, args=(ir.Var(name=name), ir.Const(value=value))) if not e.lifted:
+            sign = {OPERATORS["+"].name: 1, OPERATORS["-"].name: -1}.get(callee.name)
+            return (None, 0) if sign is None else (name, sign * int(value))
+        case _:
+            return None, 0
 
 
 def require_own_entry(

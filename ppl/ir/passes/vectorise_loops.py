@@ -15,6 +15,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Entry, Lifting, helper
 from ppl.ir.passes.inline import Inline, NotInlinable
 from ppl.ir.passes.lift import (
+    apart,
     laid_along,
     lift,
     lift_items,
@@ -291,7 +292,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
             raise Dependent(f"`{s.name}` may get two values for one entry")
     if owner is None:
         for other in c.writes.get(s.name, []):
-            if not mirrored(b, other, step):
+            if not (mirrored(b, other, step) or apart(b, other, step)):
                 require_own_entry(own, s.name, other, step)
     value, varies = lift(c, b, s.value)
     value = keep(c, b, (s.name, step), value, varies)
