@@ -20,6 +20,7 @@ PPL = Group(
         word("start", "Where the fit begins", "pathfinder", "random"),
         flag("average", "Average the end of the path?", True),
         flag("polish", "Go on to the maximum on fixed draws?", True),
+        flag("step_up", "Go on to full rank where mean-field does not fit?", True),
         flag("linear_response", "Correct the covariance of a fit on fixed draws?", False),
         flag("resample", "Write draws resampled by importance?", False),
         Value(

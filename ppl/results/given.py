@@ -18,6 +18,7 @@ FIELDS = {
     "ppl.start": "start",
     "ppl.average": "average",
     "ppl.polish": "polish",
+    "ppl.step_up": "step_up",
     "ppl.linear_response": "linear_response",
     "ppl.resample": "resample",
     "ppl.runs": "runs",
