@@ -13,6 +13,7 @@ from ppl.backend.text import Binding
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINTS
+from ppl.stdlib.functions.sums import product
 
 RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.take,
@@ -90,7 +91,7 @@ def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
         case "total":
             return total_of(xp, impl)
         case "product":
-            return lambda *args: xp.np.prod(impl(xp, *args))
+            return lambda *args: product(xp, xp.np.ravel(impl(xp, *args)))
         case "rows":
             return lambda *args: sum_rows(xp, impl(xp, *args))
         case _:

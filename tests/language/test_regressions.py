@@ -191,3 +191,20 @@ def test_a_chain_of_thirty_branches():
     program = f"data {{ int which; }} parameters {{ real x; }} model {{ {chain} else target += -x; }}"
     for which, slope in ((1, 1), (30, 30), (31, -1)):
         assert log_density(program, {"which": which}, [0.5]) == slope * 0.5
+
+
+@pytest.mark.parametrize(
+    "density", ["uniform_cdf(y | a, 3)", "pareto_cdf(y | exp(a), 2)", "pareto_type_2_cdf(y | a, 1, 2)"]
+)
+def test_a_product_of_probabilities_has_a_gradient_where_one_is_zero(density):
+    program = f"data {{ vector[2] y; }} parameters {{ real a; }} model {{ target += {density} + a; }}"
+    assert log_density(program, {"y": [0.1, 2.0]}, [0.5]) == 0.5
+
+
+@pytest.mark.parametrize("declared", ["vector[n] v;", "array[n] real v;", "corr_matrix[n] v;"])
+def test_a_parameter_of_negative_size_is_refused_where_it_is_declared(declared):
+    model = ppl.compile_model(
+        f"data {{ int n; }} parameters {{ real x; {declared} }} model {{ x ~ normal(0, 1); }}"
+    )
+    with pytest.raises(ppl.PPLError, match=r"1:\d+\n[\s\S]*A size is -1, but sizes must be at least 0"):
+        model.condition({"n": -1})
