@@ -171,7 +171,7 @@ def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str
         return "0.0" if array_dims(e.type) == 0 else f"(0.0 * {args[e.lifted.index(True)]})"
     names = [name for name, _ in family.args]
     known = {name for name, is_fixed in zip(names, fixed, strict=False) if is_fixed}
-    drops = tuple(k for k, (needs, _) in enumerate(family.constants) if known.issuperset(needs))
+    drops = tuple(k for k, constant in enumerate(family.constants) if known.issuperset(constant[0]))
     name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
     bound = w.bind(name, Binding(e.callee.impl, mode, "", family, drops))
     return f"{bound}({', '.join(args)})"

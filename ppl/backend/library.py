@@ -14,6 +14,7 @@ from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.functions.sums import product
+from ppl.stdlib.record import Constant
 
 RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.take,
@@ -107,9 +108,15 @@ def less_constants(binding: Binding) -> Callable[..., Any]:
 
     def unnormalised(xp: Namespace, *args: Any) -> Any:
         given = dict(zip(names, args, strict=False))
-        return density(xp, *args) - sum(term(xp, *(given[n] for n in needs)) for needs, term in terms)
+        return density(xp, *args) - sum(constant_term(xp, constant, given) for constant in terms)
 
     return unnormalised
+
+
+def constant_term(xp: Namespace, constant: Constant, given: Mapping[str, Any]) -> Any:
+    """The value of a term that propto drops; `given` are the arguments by name."""
+    needs, term, sizes = constant if len(constant) == 3 else (*constant, ())
+    return term(xp, *(given[name] for name in (*needs, *sizes)))
 
 
 def total_of(xp: Namespace, impl: Callable[..., Any]) -> Callable[..., Any]:

@@ -37,6 +37,10 @@ class Function:
     overloads: tuple[Overload, ...]
 
 
+Names = tuple[str, ...]
+Constant = tuple[Names, Impl] | tuple[Names, Impl, Names]
+
+
 @dataclass(frozen=True)
 class Distribution:
     """A family of distributions: `y ~ name(args)`, name_lpdf, name_cdf, name_rng, ...
@@ -47,9 +51,10 @@ class Distribution:
                  each leading index.  -inf outside the support, nan for a parameter outside its domain.
     cdf          (xp, y, *args), elementwise; lcdf, lccdf are its logs, each accurate in its own tail
     rng          (generator, *args): a draw, broadcasting like the density
-    constants    terms of log_density that propto drops: (parameters the term depends on, term), where
-                 term(xp, *those) is elementwise; a term goes when everything it depends on is data.
-                 The variate is named "y".
+    constants    terms of log_density that propto drops, each a tuple (needs, term, sizes): the term goes when
+                 every argument named in `needs` is data, and is term(xp, *needs, *sizes); of the arguments
+                 named in `sizes`, which may be left out, it takes but the size.  The variate is "y" or as
+                 `args` names it.
     """
 
     name: str
@@ -63,7 +68,7 @@ class Distribution:
     lccdf: Impl | None = None
     rng: Impl | None = None
     rng_signatures: tuple[str, ...] = ()
-    constants: tuple[tuple[tuple[str, ...], Impl], ...] = ()
+    constants: tuple[Constant, ...] = ()
     batch: Batch = "elementwise"
 
 

@@ -324,9 +324,10 @@ def test_parameters_outside_their_domain_give_no_number(d):
 @each
 def test_constants_are_finite_terms_of_named_arguments(d):
     points = dict(zip([name for name, _ in d.args], sample_points(d, 4), strict=True))
-    for parameters, term in d.constants:
-        assert set(parameters) <= points.keys()
-        assert np.all(np.isfinite(term(NUMPY, *(points[name] for name in parameters))))
+    for needs, term, *sizes in d.constants:
+        names = (*needs, *(sizes[0] if sizes else ()))
+        assert set(names) <= points.keys()
+        assert np.all(np.isfinite(term(NUMPY, *(points[name] for name in names))))
 
 
 SCIPY: dict[str, Callable] = {

@@ -11,7 +11,7 @@ import scipy.special
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions import bernoulli, binomial, categorical, neg_binomial, normal, ordered, poisson
-from ppl.stdlib.record import Distribution
+from ppl.stdlib.record import Constant, Distribution
 
 Density = Callable[..., Array]
 
@@ -37,6 +37,24 @@ def bernoulli_logit_rng(generator: np.random.Generator, x: Any, alpha: Any, beta
     return generator.binomial(1, scipy.special.expit(alpha + np.matmul(x, beta)))
 
 
+def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:
+    """What the family drops that does not depend on the linear predictor, summed over rows."""
+    return tuple(
+        (needs, _over_rows(term), ("y", "x"))
+        for needs, term, *_ in family.constants
+        if predictor not in needs
+    )
+
+
+def _over_rows(term: Density) -> Density:
+    def total(xp: Namespace, *args: Array) -> Array:
+        *needed, y, x = args
+        rows = np.broadcast_shapes(np.shape(y), np.shape(x)[:-1])
+        return xp.np.sum(term(xp, *needed) + np.zeros(rows))
+
+    return total
+
+
 def _signatures(variate: str, middle: str = "", last: str = "") -> tuple[str, ...]:
     """Overloads for one or many y, one or many rows of x, a common or separate intercepts."""
     one, many = variate.split("/")
@@ -59,6 +77,7 @@ NORMAL_ID_GLM = Distribution(
     ),
     args=(("y", "real"), *ROWS, ("sigma", "positive")),
     log_density=_summed(normal.log_density),
+    constants=_constants(normal.NORMAL, "mu"),
     batch="none",
 )
 
@@ -84,6 +103,7 @@ POISSON_LOG_GLM = Distribution(
     signatures=_signatures("int/array[] int"),
     args=(("y", "count"), *ROWS),
     log_density=_summed(poisson.log_rate_log_density),
+    constants=_constants(poisson.POISSON_LOG, "alpha"),
     batch="none",
 )
 
@@ -94,6 +114,7 @@ NEG_BINOMIAL_2_LOG_GLM = Distribution(
     signatures=_signatures("int/array[] int", last=", real"),
     args=(("y", "count"), *ROWS, ("phi", "positive")),
     log_density=_summed(neg_binomial.log_mean_log_density),
+    constants=_constants(neg_binomial.NEG_BINOMIAL_2_LOG, "eta"),
     batch="none",
 )
 

@@ -43,6 +43,10 @@ def cholesky_rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
     return np.linalg.cholesky(rng(generator, nu, scale @ scale.T))
 
 
+def _nu_term(xp: Namespace, nu: Array, w: Array) -> Array:
+    return log_normaliser(xp, nu, np.shape(w)[-1])
+
+
 INV_WISHART = Distribution(
     name="inv_wishart",
     meaning="the inverse of a matrix that is wishart(nu, inverse(S))",
@@ -52,6 +56,10 @@ INV_WISHART = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(real, matrix) => matrix",),
+    constants=(
+        (("nu",), _nu_term, ("W",)),
+        (("nu", "S"), lambda xp, nu, scale: 0.5 * nu * log_determinant(xp, scale)),
+    ),
     batch="leading",
 )
 
@@ -64,6 +72,10 @@ INV_WISHART_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=("(real, matrix) => matrix",),
+    constants=(
+        (("nu",), _nu_term, ("L_W",)),
+        (("nu", "L_S"), lambda xp, nu, scale: nu * log_diagonal(xp, scale)),
+    ),
     batch="leading",
 )
 

@@ -60,6 +60,10 @@ def rng(generator: np.random.Generator, size: int, eta: Any) -> Any:
     return lower @ lower.T
 
 
+def _eta_term(xp: Namespace, eta: Array, omega: Array) -> Array:
+    return log_normaliser(xp, eta, np.shape(omega)[-1])
+
+
 LKJ_CORR = Distribution(
     name="lkj_corr",
     meaning="a correlation matrix with density proportional to |Omega|^(eta - 1)",
@@ -69,6 +73,7 @@ LKJ_CORR = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(int, real) => matrix",),
+    constants=((("eta",), _eta_term, ("Omega",)),),
     batch="leading",
 )
 
@@ -81,6 +86,7 @@ LKJ_CORR_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=("(int, real) => matrix",),
+    constants=((("eta",), _eta_term, ("L",)),),
     batch="leading",
 )
 

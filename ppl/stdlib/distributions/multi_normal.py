@@ -123,7 +123,7 @@ MULTI_NORMAL = Distribution(
     rng=rng,
     rng_signatures=RNG_SIGNATURES,
     constants=(
-        (("y",), _log_two_pi_term),
+        ((), _log_two_pi_term, ("y",)),
         (("Sigma",), lambda xp, sigma: -log_diagonal(xp, factor(xp, sigma))),
     ),
     batch="leading",
@@ -138,7 +138,7 @@ MULTI_NORMAL_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=RNG_SIGNATURES,
-    constants=((("y",), _log_two_pi_term), (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
+    constants=(((), _log_two_pi_term, ("y",)), (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
     batch="leading",
 )
 
@@ -150,7 +150,7 @@ MULTI_NORMAL_PREC = Distribution(
     args=(("y", "real"), ("mu", "real"), ("Omega", "cov_matrix")),
     log_density=precision_log_density,
     constants=(
-        (("y",), _log_two_pi_term),
+        ((), _log_two_pi_term, ("y",)),
         (("Omega",), lambda xp, omega: log_diagonal(xp, factor(xp, omega))),
     ),
     batch="leading",

@@ -54,6 +54,16 @@ def cholesky_rng(generator: np.random.Generator, nu: Any, mu: Any, lower: Any) -
     return mu + np.matmul(lower, z[..., None])[..., 0]
 
 
+def _log_pi_term(xp: Namespace, y: Array) -> Array:
+    return -0.5 * np.shape(y)[-1] * math.log(math.pi)
+
+
+def _nu_term(xp: Namespace, nu: Array, y: Array) -> Array:
+    half = 0.5 * np.shape(y)[-1]
+    return log_rise(xp, 0.5 * nu, half) - half * xp.np.log(nu)
+
+
+CONSTANTS = (((), _log_pi_term, ("y",)), (("nu",), _nu_term, ("y",)))
 SIGNATURES = ("vectors | real, vectors, matrix",)
 T_RNG_SIGNATURES = tuple(s.replace("(", "(real, ", 1) for s in RNG_SIGNATURES)
 
@@ -66,7 +76,7 @@ MULTI_STUDENT_T = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=T_RNG_SIGNATURES,
-    constants=((("Sigma",), lambda xp, sigma: -0.5 * log_determinant(xp, sigma)),),
+    constants=(*CONSTANTS, (("Sigma",), lambda xp, sigma: -0.5 * log_determinant(xp, sigma))),
     batch="leading",
 )
 
@@ -79,7 +89,7 @@ MULTI_STUDENT_T_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=T_RNG_SIGNATURES,
-    constants=((("L",), lambda xp, lower: -log_diagonal(xp, lower)),),
+    constants=(*CONSTANTS, (("L",), lambda xp, lower: -log_diagonal(xp, lower))),
     batch="leading",
 )
 

@@ -69,6 +69,10 @@ def rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
     return lower @ lower.T
 
 
+def _nu_term(xp: Namespace, nu: Array, w: Array) -> Array:
+    return log_normaliser(xp, nu, np.shape(w)[-1])
+
+
 WISHART = Distribution(
     name="wishart",
     meaning="the scatter matrix of nu normal vectors with covariance S",
@@ -78,6 +82,10 @@ WISHART = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(real, matrix) => matrix",),
+    constants=(
+        (("nu",), _nu_term, ("W",)),
+        (("nu", "S"), lambda xp, nu, scale: -0.5 * nu * log_determinant(xp, scale)),
+    ),
     batch="leading",
 )
 
@@ -90,6 +98,10 @@ WISHART_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=("(real, matrix) => matrix",),
+    constants=(
+        (("nu",), _nu_term, ("L_W",)),
+        (("nu", "L_S"), lambda xp, nu, scale: -nu * log_diagonal(xp, scale)),
+    ),
     batch="leading",
 )
 

@@ -441,9 +441,9 @@ def test_simplex_entries_of_zero():
 @pytest.mark.parametrize("name", FAMILIES)
 def test_dropped_terms_are_finite_and_of_the_right_shape(name):
     family = FAMILIES[name]
-    values = dict(zip(["y", *[n for n, _ in family.args[1:]]], arguments(family), strict=True))
-    for depends_on, term in family.constants:
-        value = term(NUMPY, *(values[n] for n in depends_on))
+    values = dict(zip([n for n, _ in family.args], arguments(family), strict=True))
+    for needs, term, *sizes in family.constants:
+        value = term(NUMPY, *(values[n] for n in (*needs, *(sizes[0] if sizes else ()))))
         assert np.shape(value) == () and np.isfinite(value)
 
 
