@@ -7,6 +7,7 @@ from typing import Any
 
 from ppl.backend.runtime import Place, checked_sizes
 from ppl.data import Inputs, Wanted, check_value, read_value
+from ppl.errors import Rejection
 from ppl.ir import nodes as ir
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -43,8 +44,11 @@ def lay_out(layout: Callable[..., None], d: SimpleNamespace) -> dict[str, Place]
     def place(name: str, constraint: str, dims: Sequence[int], sizes: Sequence[int]) -> None:
         nonlocal start
         core = tuple(map(int, sizes))
-        checked_sizes((*dims, *sizes))
-        shape = (*map(int, dims), *CONSTRAINT_BY_KEYWORD[constraint].free_shape(core))
+        checked_sizes((*dims, *core))
+        kind = CONSTRAINT_BY_KEYWORD[constraint]
+        if wrong := kind.bad_shape(core):
+            raise Rejection(f"The {constraint} `{name}` has sizes [{', '.join(map(str, core))}]: {wrong}")
+        shape = (*map(int, dims), *kind.free_shape(core))
         stop = start + math.prod(shape)
         places[name] = Place(len(places), start, stop, shape, tuple(map(int, dims)), core, constraint)
         start = stop

@@ -208,3 +208,19 @@ def test_a_parameter_of_negative_size_is_refused_where_it_is_declared(declared):
     )
     with pytest.raises(ppl.PPLError, match=r"1:\d+\n[\s\S]*A size is -1, but sizes must be at least 0"):
         model.condition({"n": -1})
+
+
+@pytest.mark.parametrize(
+    ("declared", "why"),
+    [
+        ("simplex[K] v;", r"simplex `v` has sizes \[0\]: it needs at least one entry"),
+        ("array[2] unit_vector[K] v;", "at least one entry"),
+        ("column_stochastic_matrix[K, 2] v;", r"sizes \[0, 2\]"),
+        ("sum_to_zero_matrix[2, K] v;", "at least one entry"),
+        ("cholesky_factor_cov[K + 2, 3] v;", "fewer rows than columns"),
+    ],
+)
+def test_a_parameter_of_a_type_that_has_no_value_of_its_size_is_refused(declared, why):
+    model = ppl.compile_model(f"data {{ int K; }} parameters {{ {declared} }}")
+    with pytest.raises(ppl.PPLError, match=why):
+        model.condition({"K": 0})

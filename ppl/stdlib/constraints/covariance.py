@@ -83,6 +83,7 @@ CHOLESKY_FACTOR_COV = Constraint(
     constrain=constrain_cholesky,
     unconstrain=partial(unconstrain_cholesky, NUMPY),
     check=check_cholesky,
+    bad_shape=lambda shape: "it has fewer rows than columns." if shape[0] < shape[1] else None,
 )
 
 COV_MATRIX = Constraint(

@@ -16,6 +16,11 @@ def flat_shape(shape: Shape) -> Shape:
     return (math.prod(shape),) if shape else ()
 
 
+def empty(shape: Shape) -> str | None:
+    """Of the types that have no empty value: their elements sum to something, or have a length."""
+    return "it needs at least one entry." if 0 in shape else None
+
+
 def unflatten(xp: Namespace, u: Array, shape: Shape) -> Array:
     """(*arrays, R * C) -> (*arrays, R, C), the first index fastest; vectors and scalars as they are."""
     if len(shape) < 2:

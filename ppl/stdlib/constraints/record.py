@@ -22,6 +22,7 @@ class Constraint:
     unconstrain   (x, shape, *arguments) -> u, plain NumPy; the inverse
     check         (x, shape, *arguments) -> None or a sentence that says what is wrong and where (1-based),
                   for data and transformed quantities; tolerance 1e-8 as in Stan
+    bad_shape     shape -> None or why no parameter has this shape
     """
 
     keyword: str
@@ -31,3 +32,4 @@ class Constraint:
     constrain: Callable[..., tuple[Any, Any]]
     unconstrain: Callable[..., Any]
     check: Callable[..., str | None]
+    bad_shape: Callable[[Shape], str | None] = lambda shape: None

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
-from ppl.stdlib.constraints.layout import count, flatten, unflatten
+from ppl.stdlib.constraints.layout import count, empty, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 from ppl.stdlib.constraints.sum_to_zero import contract, expand
@@ -108,6 +108,7 @@ SIMPLEX = Constraint(
     constrain=constrain,
     unconstrain=partial(unconstrain, NUMPY),
     check=check,
+    bad_shape=empty,
 )
 
 ROW_STOCHASTIC_MATRIX = Constraint(
@@ -118,6 +119,7 @@ ROW_STOCHASTIC_MATRIX = Constraint(
     constrain=constrain_rows,
     unconstrain=partial(unconstrain_rows, NUMPY),
     check=check_rows,
+    bad_shape=empty,
 )
 
 COLUMN_STOCHASTIC_MATRIX = Constraint(
@@ -128,4 +130,5 @@ COLUMN_STOCHASTIC_MATRIX = Constraint(
     constrain=constrain_columns,
     unconstrain=partial(unconstrain_columns, NUMPY),
     check=check_columns,
+    bad_shape=empty,
 )

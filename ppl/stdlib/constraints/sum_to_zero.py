@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
-from ppl.stdlib.constraints.layout import flatten, unflatten
+from ppl.stdlib.constraints.layout import empty, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 
@@ -101,6 +101,7 @@ SUM_TO_ZERO_VECTOR = Constraint(
     constrain=constrain,
     unconstrain=partial(unconstrain, NUMPY),
     check=check,
+    bad_shape=empty,
 )
 
 SUM_TO_ZERO_MATRIX = Constraint(
@@ -111,4 +112,5 @@ SUM_TO_ZERO_MATRIX = Constraint(
     constrain=constrain_matrix,
     unconstrain=partial(unconstrain_matrix, NUMPY),
     check=check_matrix,
+    bad_shape=empty,
 )

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.stdlib.constraints.layout import flat_shape
+from ppl.stdlib.constraints.layout import empty, flat_shape
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 
@@ -42,4 +42,5 @@ UNIT_VECTOR = Constraint(
     constrain=constrain,
     unconstrain=partial(unconstrain, NUMPY),
     check=check,
+    bad_shape=empty,
 )
