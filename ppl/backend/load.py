@@ -35,6 +35,14 @@ class Module:
         spans = [self.emitted.spans[f.lineno - 1] for f in frames if f.lineno is not None]
         return next((s for s in reversed(spans) if s is not None), None)
 
+    def text_of(self, error: BaseException) -> tuple[str, str]:
+        """The emitted line that an exception came from, and the part of it that was being computed."""
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == self.file]
+        if not frames or frames[-1].lineno is None:
+            return "", ""
+        line = self.emitted.text.split("\n")[frames[-1].lineno - 1]
+        return line.strip(), line[frames[-1].colno : frames[-1].end_colno]
+
 
 def compile_text(emitted: Emitted, name: str) -> CodeType:
     """Emitted text as a code object; the text comes from the checked IR alone."""

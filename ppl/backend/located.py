@@ -8,6 +8,9 @@ from ppl.backend.load import Module
 from ppl.errors import InferenceError, Rejection
 
 OUT_OF_BOUNDS = re.compile(r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)")
+# A name that ends in two underscores is none of the program's.
+INDEXED = re.compile(r"(?:lib\.put\()?(\w+)(?<!__)[\[,]")
+SIZED = re.compile(r"(\w+)(?<!__) = (lib\.(?:sized|same_size)\(.*)")
 
 
 @contextmanager
@@ -22,13 +25,17 @@ def located(module: Module) -> Iterator[None]:
         place = module.place_of(error)
         if place is None:
             raise
-        raise InferenceError(f"{place.describe()}\n{in_words(error)}", "PPL973") from error
+        raise InferenceError(f"{place.describe()}\n{in_words(module, error)}", "PPL973") from error
 
 
-def in_words(error: Exception) -> str:
+def in_words(module: Module, error: Exception) -> str:
     """NumPy's complaint about an index, counted from 1 as in the program; other errors as they are."""
+    line, part = module.text_of(error)
     found = OUT_OF_BOUNDS.search(str(error))
     if found is None:
-        return str(error)
+        sized = SIZED.match(line)
+        return f"Wrong size of `{sized[1]}`. {error}" if sized and sized[2] == part else str(error)
     index, axis, size = map(int, found.groups())
-    return f"Index {index + 1} is out of range: dimension {axis + 1} has {size} entries."
+    indexed = INDEXED.match(part)
+    of = f" of `{indexed[1]}`" if indexed else ""
+    return f"Index {index + 1}{of} is out of range: dimension {axis + 1} has {size} entries."

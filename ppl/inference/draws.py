@@ -75,7 +75,7 @@ def _finite_draws(
         reason = blame(target, u[bad[0]])
         raise InferenceError(
             f"{bad.size} of {n} draws from the approximation have no finite log density or gradient, "
-            f"{tries} times in a row. {reason}",
+            f"{tries} times in a row.\n{reason}",
             "PPL971",
         )
     return Draws(z, u, value, gradient, dropped)

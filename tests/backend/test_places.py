@@ -82,3 +82,21 @@ def test_a_file_is_named_by_its_path(tmp_path) -> None:
     file.write_text("data { int N; vector[N] y; }\nparameters { real z; }\nmodel { target += z * y[2]; }\n")
     with pytest.raises(ppl.PPLError, match=r"bad\.model:3:"):
         ppl.compile_model(file).condition({"N": 1, "y": [0.0]})
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("target += y[i] * z;", "Index 9 of `y` is out of range: dimension 1 has 2 entries."),
+        ("for (n in 1:i) target += y[n] * z;", "Index 3 of `y` is out of range: dimension 1 has 2 entries."),
+        ("vector[2] v; v[i] = z;", "Index 9 of `v` is out of range: dimension 1 has 2 entries."),
+        ("matrix[2, 2] m; m[1, i] = z;", "Index 9 of `m` is out of range: dimension 2 has 2 entries."),
+        ("vector[i] v = y;", "Wrong size of `v`. The declared size is [9], but the value has [2]."),
+        ("vector[i] v; v = y;", "Wrong size of `v`. The declared size is [9], but the value has [2]."),
+    ],
+)
+def test_the_variable_is_named_whose_size_is_exceeded(line: str, said: str) -> None:
+    program = f"data {{ vector[2] y; int i; }} parameters {{ real z; }} model {{ {line} }}"
+    with pytest.raises(ppl.PPLError) as caught:
+        ppl.compile_model(program).condition({"y": [1, 2], "i": 9}).log_density(np.zeros(1))
+    assert str(caught.value).endswith(said)

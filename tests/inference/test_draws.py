@@ -21,7 +21,7 @@ def test_draws_outside_the_support_are_redrawn_and_counted(draw):
 
 @pytest.mark.parametrize("draw", [draws_with_density, draws_with_gradient])
 def test_ten_failures_in_a_row_name_the_statement(draw):
-    with pytest.raises(InferenceError, match=r"draws from.*10 times in a row.*line 7: sqrt of"):
+    with pytest.raises(InferenceError, match=r"draws from.*10 times in a row\.\n.*line 7: sqrt of"):
         draw(HalfSpace(2, bound=50.0), FAMILY, PARAMS, 3, np.random.default_rng(0))
 
 

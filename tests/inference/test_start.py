@@ -31,7 +31,7 @@ def test_retries_until_the_density_is_finite():
     ("init", "where"), [(2.0, "100 random starting points"), (0, "the given starting point")]
 )
 def test_a_start_that_cannot_be_had_names_the_statement(init, where):
-    with pytest.raises(InferenceError, match=where + r".*line 7: sqrt of"):
+    with pytest.raises(InferenceError, match=where + r"\.\n.*line 7: sqrt of"):
         start_point(HalfSpace(2, 5.0), init, rng())
 
 
