@@ -18,6 +18,16 @@ WHITESPACE = re.compile(rb"[ \t\r\n]*")
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 WORD = re.compile(rb'[^\s,:\[\]{}"]++')
 BARE_INF = re.compile(r'("(?:[^"\\]++|\\.)*+")|\bInf\b', re.DOTALL)
+DELIMITER = re.compile(r'[\s,:\[\]{}"]')
+MISSING = "a missing value has no place in data: leave its row out, or model it"
+FOREIGN_WORDS = {
+    **dict.fromkeys(("NA", "None", "NULL", "missing"), MISSING),
+    **dict.fromkeys(("TRUE", "FALSE", "True", "False"), "write 1 or 0"),
+    **dict.fromkeys(("inf", "infinity", "+inf", "+Inf", "+Infinity"), "write Infinity"),
+    **dict.fromkeys(("-inf", "-infinity"), "write -Infinity"),
+    **dict.fromkeys(("nan", "NAN"), "write NaN"),
+}
+"""Values as R, Python and others write them."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -180,9 +190,22 @@ def decode(text: bytes, here: int, end: int, before: str = "", after: str = "") 
         fail("the text is not UTF-8", text, here + error.start)
     except json.JSONDecodeError as error:
         offset = here + len(piece[: error.pos - len(before)].encode())
-        fail(f"not JSON: {error.msg[0].lower()}{error.msg[1:]}", text, offset)
+        fail(f"not JSON: {in_words(error, piece, error.pos - len(before))}", text, offset)
     except ValueError:  # Python converts no integer of more than 4300 digits
         fail("a number here has too many digits", text, here)
+
+
+def in_words(error: json.JSONDecodeError, piece: str, here: int) -> str:
+    """What is wrong at `here`: a word of R or Python, another that is no number, else what Python says."""
+    before, after = DELIMITER.split(piece[:here])[-1], DELIMITER.split(piece[here:])[0]
+    word = before + after
+    if word in FOREIGN_WORDS:
+        return f"found `{word}`; {FOREIGN_WORDS[word]}"
+    if before or (after and error.msg == "Expecting value"):
+        return f"`{word}` is no number"
+    if error.msg == "Expecting value":
+        return "a value is expected"
+    return f"{error.msg[0].lower()}{error.msg[1:]}"
 
 
 def spell_out_inf(piece: str) -> str:
