@@ -5,6 +5,7 @@ Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 from scipy.optimize import minimize
@@ -112,7 +113,8 @@ def _ascend(target: Target, start: Array, most_steps: int) -> list[tuple[Array, 
         options=options,
         callback=lambda u: iterates.append(np.copy(u)),
     )
-    return [(u, seen[u.tobytes()]) for u in iterates]
+    # Where the line search fails off the support, its last iterate may have no finite density: the path ends before.
+    return [(u, seen[u.tobytes()]) for u in takewhile(lambda u: u.tobytes() in seen, iterates)]
 
 
 def _update_diagonal(alpha: Array, s: Array, y: Array) -> Array:

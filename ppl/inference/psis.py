@@ -44,8 +44,12 @@ def psis(log_ratios: Array) -> Psis:
         >>> psis(fit.result.log_p - fit.result.log_q).khat < 1
         True
     """
-    log_ratios = log_ratios - log_ratios.max()
     n = len(log_ratios)
+    if not np.isfinite(
+        log_ratios.max()
+    ):  # an improper posterior can send q so far out that nothing is told apart
+        return Psis(np.full(n, -math.log(n)), math.inf)
+    log_ratios = log_ratios - log_ratios.max()
     tail = np.argsort(log_ratios, kind="stable")[n - _tail_length(n) :]
     cutoff = np.sort(log_ratios)[n - len(tail) - 1]
     if len(tail) < FEWEST_TAIL_DRAWS:

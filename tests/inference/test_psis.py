@@ -68,3 +68,10 @@ def test_equal_weights_and_too_few_draws_are_told_apart():
 def test_threshold_follows_the_number_of_draws():
     assert khat_threshold(100) == pytest.approx(0.5)
     assert khat_threshold(4000) == 0.7
+
+
+@pytest.mark.parametrize("worst", [math.inf, math.nan])
+def test_a_ratio_that_is_not_finite_has_no_tail_to_fit(worst):
+    smooth = psis(np.append(np.zeros(99), worst))
+    assert smooth.khat == math.inf and not smooth.reliable
+    assert np.isfinite(smooth.log_weights).all()

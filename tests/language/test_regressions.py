@@ -224,3 +224,26 @@ def test_a_parameter_of_a_type_that_has_no_value_of_its_size_is_refused(declared
     model = ppl.compile_model(f"data {{ int K; }} parameters {{ {declared} }}")
     with pytest.raises(ppl.PPLError, match=why):
         model.condition({"K": 0})
+
+
+UNBOUNDED_SCALE = """
+data { int N; array[N] int cases; vector[N] x; array[N] int region; int R; }
+parameters { real a; real b; vector[R] r; real tau; }
+model {
+  a ~ normal(0, 5);
+  b ~ normal(0, 5);
+  tau ~ normal(0, 1);
+  r ~ normal(0, tau);
+  cases ~ poisson_log(a + b * x + r[region]);
+}
+"""
+
+
+def test_a_path_ends_before_the_point_where_a_search_gave_up():
+    data = {"N": 4, "cases": [1, 2, 3, 0], "x": [0.1, 0.2, 0.3, 0.4], "region": [1, 2, 1, 2], "R": 2}
+    fit = (
+        ppl.compile_model(UNBOUNDED_SCALE)
+        .condition(data)
+        .variational(algorithm="pathfinder", seed=1, draws=20)
+    )
+    assert np.isfinite(fit.draws()).all()
