@@ -49,6 +49,16 @@ def unused_data(name: str, span: Span) -> Caution:
     )
 
 
+def never_assigned(name: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL011",
+        f"`{name}` is declared but no statement gives it a value, so every use of it gives nan.",
+        "Assign to it, or declare it in data or parameters if its value comes from there.",
+        likely=True,
+    )
+
+
 def needs_jacobian(left: str, likely: bool, span: Span) -> Caution:
     return Caution(
         span,

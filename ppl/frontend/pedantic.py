@@ -13,13 +13,14 @@ from ppl.frontend.density_cautions import (
     variances,
 )
 from ppl.frontend.facts import Facts
-from ppl.frontend.usage_cautions import integer_divisions, priors, unused_variables
+from ppl.frontend.usage_cautions import integer_divisions, priors, unassigned_variables, unused_variables
 
 Rule = Callable[[ast.Program, Facts], Iterator[Caution]]
 
 RULES: tuple[Rule, ...] = (
     priors,
     unused_variables,
+    unassigned_variables,
     integer_divisions,
     jacobians,
     supports,

@@ -4,7 +4,14 @@ from collections.abc import Iterable, Iterator
 
 from ppl.frontend import ast
 from ppl.frontend.calls import CUMULATIVE_SUFFIXES, DENSITY_SUFFIXES, suffix_of
-from ppl.frontend.cautions import Caution, integer_division, no_prior, unused, unused_data
+from ppl.frontend.cautions import (
+    Caution,
+    integer_division,
+    never_assigned,
+    no_prior,
+    unused,
+    unused_data,
+)
 from ppl.frontend.facts import Facts
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Block, Symbol
@@ -105,6 +112,34 @@ def unused_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
             yield unused_data(d.name, d.name_span)
         else:
             yield unused(d.name, described(facts.symbols[d], d in program.parameters), d.name_span)
+
+
+def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    """Variables that the program itself must compute and never does; local ones where their value is needed."""
+    used, given = symbols(read_variables(program), facts), {*program.data, *program.parameters}
+    output = {*program.transformed_parameters, *program.generated_quantities}
+    written = {facts.symbols[v] for v in written_variables(program) if v in facts.symbols}
+    for d in walk(program):
+        if isinstance(d, ast.Declaration) and d.value is None and d not in given and not is_empty(d.type):
+            symbol = facts.symbols[d]
+            if symbol not in written and (d in output or symbol in used):
+                yield never_assigned(d.name, d.name_span)
+
+
+def written_variables(program: ast.Program) -> Iterator[ast.Variable]:
+    """The variables on the left of an assignment."""
+    targets = [node.target for node in walk(program) if isinstance(node, ast.Assignment)]
+    while targets:
+        target = base(targets.pop())
+        if isinstance(target, ast.TupleLiteral):
+            targets += target.items
+        elif isinstance(target, ast.Variable):
+            yield target
+
+
+def is_empty(t: ast.DeclaredType) -> bool:
+    """Whether a size is written as 0: such a variable has no entries to give a value."""
+    return any(isinstance(e, ast.IntLiteral) and e.value == 0 for e in walk(t))
 
 
 def described(symbol: Symbol, parameter: bool) -> str:

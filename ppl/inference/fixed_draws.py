@@ -16,6 +16,7 @@ from scipy.stats import qmc
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
+from ppl.inference.families.standard import NORMAL
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.target import Array, Target, blame, log_density_gradients
@@ -56,21 +57,27 @@ def fit_fixed_draws(
 
     Every doubling takes fresh draws, so that the move it makes in the means tells the Monte Carlo error: a
     move of `tolerance` posterior standard deviations stands for an error of tolerance / sqrt(3) at the end.
-    There are at least eight draws for every scale parameter a coordinate has, which is four times the
-    dimension for full-rank: with fewer draws than dimensions its ELBO has no maximum. `metric` (dim, dim) is
-    the Cholesky factor of a guess at the covariance of the target, which speeds up the search for the means.
+    A family with correlations begins with four times as many draws as dimensions of noise: with fewer draws
+    than dimensions the full-rank ELBO has no maximum. `metric` (dim, dim) is the Cholesky factor of a guess
+    at the covariance of the target, which speeds up the search for the means.
 
     Raises:
-        InferenceError: the ELBO at `params` is not finite; names the statement to blame.
+        InferenceError: the ELBO at `params` is not finite (names the statement to blame), or the draws that
+            the family needs would take more than `most_gradients`.
     """
-    n = _power_of_two(max(FEWEST_DRAWS, 8 * (family.size - family.dim) // family.dim))
+    n = _fewest_draws(family)
+    if n * EVALUATIONS > most_gradients:
+        raise InferenceError(
+            f"{n} draws, as many as {family.dim} dimensions need, would take more than {most_gradients} "
+            "gradients. A mean-field or low-rank approximation needs fewer."
+        )
     most = max(MOST_DRAWS, 4 * n)
-    z = fixed_noise(n, family.noise_dim, rng)
+    z = _noise_of(family, n, rng)
     params, gradients, _ = _maximise(target, family, params, z, metric, most_gradients)
     shift = math.inf
     while shift >= tolerance and 2 * n <= most and gradients + 2 * n * EVALUATIONS <= most_gradients:
         n *= 2
-        fresh = fixed_noise(n, family.noise_dim, rng)
+        fresh = _noise_of(family, n, rng)
         try:
             found, more, elbo = _maximise(target, family, params, fresh, metric, most_gradients - gradients)
         except InferenceError as error:
@@ -81,11 +88,27 @@ def fit_fixed_draws(
     return FixedDrawsFit(params, z, gradients, shift, _outcome(n, shift, tolerance))
 
 
+def _fewest_draws(family: Family) -> int:
+    """32 where each coordinate has a scale of its own and no more; else four times the noise."""
+    correlated = family.size > 2 * family.dim
+    return _power_of_two(max(FEWEST_DRAWS, 4 * family.noise_dim if correlated else 0))
+
+
+def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
+    """Quasi-random where the noise is normal; pairs z and -z where it is another symmetric one."""
+    if family.standard == NORMAL:
+        return fixed_noise(n, family.noise_dim, rng)
+    z = family.noise(n // 2, rng)
+    return np.concatenate([z, -z])
+
+
 def _outcome(n: int, shift: float, tolerance: float) -> Outcome:
     if shift < tolerance:
         return Outcome(
             Ending.CONVERGED, f"doubling the draws to {n} moved every mean by under {tolerance:g} sd"
         )
+    if math.isinf(shift):
+        return Outcome(Ending.BUDGET_REACHED, f"the budget of gradients was used up on {n} fixed draws")
     return Outcome(Ending.BUDGET_REACHED, f"doubling the draws to {n} still moved a mean by {shift:.2g} sd")
 
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
-from ppl.inference.fixed_draws import fit_fixed_draws, fixed_noise, negative_elbo
+from ppl.inference.fixed_draws import fit_fixed_draws, negative_elbo
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener
 from ppl.inference.response import with_response
@@ -46,7 +46,7 @@ def polish(
     Where it fails, or is stopped by hand, the loop's answer and outcome stay. With `corrected`, the
     covariance found is replaced by that of its linear response.
     """
-    z = fixed_noise(COMPARED, start.family.noise_dim, rng)
+    z = start.family.noise(COMPARED, rng)
     loss = negative_elbo(start.target, start.family, z, 0.0)
     begin = min((params, start.params), key=lambda p: _or_infinite(loss(p)[0]))
     try:

@@ -13,6 +13,7 @@ from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.low_rank import LowRank
 from ppl.inference.gaussian import Gaussian, made_positive
 from ppl.inference.hessian import hessian
 from ppl.inference.pathfinder import Pathfinder, pathfinder
@@ -80,7 +81,9 @@ def from_paths(
     # In units of the conditional sds, those of the mean-field q nearest to a Gaussian.
     sds = found.precisions**-0.5
     scaled = Scaled(target, found.mean, sds)
-    return Start(origin, scaled, family, family.start(zeros), metric=found.factor / sds[:, None])
+    metric = found.factor / sds[:, None]
+    first = family.near(metric @ metric.T) if isinstance(family, LowRank) else family.start(zeros)
+    return Start(origin, scaled, family, first, metric=metric)
 
 
 def _climb(

@@ -1,7 +1,7 @@
 import pytest
-from ppl.cli.progress import duration, line, shown
 from rich.console import Console
 
+from ppl.cli.progress import duration, line, shown
 from ppl.inference.progress import Progress
 
 

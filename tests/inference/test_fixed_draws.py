@@ -5,6 +5,8 @@ from toy_targets import Gaussian, HalfSpace, Quartic, correlated, numeric_gradie
 
 from ppl.errors import InferenceError
 from ppl.inference.families import FAMILIES
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.families.standard import Logistic
 from ppl.inference.fixed_draws import fit_fixed_draws, fixed_noise, negative_elbo
 from ppl.inference.outcome import Ending
 
@@ -110,3 +112,18 @@ def test_a_start_outside_the_support_names_the_statement():
     family = FAMILIES["meanfield"](2)
     with pytest.raises(InferenceError, match="line 7"):
         fit_fixed_draws(HalfSpace(2, 1.0), family, family.start(np.zeros(2)), rng())
+
+
+def test_too_many_dimensions_for_the_budget_is_said():
+    family = FAMILIES["fullrank"](50)
+    with pytest.raises(InferenceError, match="256 draws, as many as 50 dimensions need"):
+        fit_fixed_draws(correlated(50), family, family.start(np.zeros(50)), rng(), most_gradients=2000)
+
+
+def test_a_family_over_another_standard_lands_on_its_own_optimum():
+    """Mean-field over the logistic, on a standard normal: the best scale by quadrature."""
+    family = MeanField(1, Logistic())
+    target = Gaussian(np.array([2.0]), np.eye(1))
+    fit = fit_fixed_draws(target, family, family.start(np.zeros(1)), rng())
+    assert family.mean(fit.params)[0] == pytest.approx(2.0, abs=0.02)
+    assert np.exp(fit.params[1]) == pytest.approx(np.sqrt(3) / np.pi, rel=0.1)  # E u^2 = s^2 pi^2 / 3 = 1

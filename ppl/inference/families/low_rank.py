@@ -39,6 +39,15 @@ class LowRank:
         omega = np.full(self.dim, np.log(scale / sqrt(self.standard.variance)))
         return np.concatenate([mu, omega, np.zeros(self.dim * self.rank)])
 
+    def near(self, covariance: Array) -> Array:
+        """Parameters with mean 0 near a covariance (dim, dim), in units of its conditional sds.
+
+        F takes what the largest eigenvalues have above one (Tipping and Bishop 1999, eq. 15, without noise).
+        """
+        values, vectors = np.linalg.eigh(covariance)
+        above = np.sqrt(np.maximum(values[-self.rank :] - 1, 0.0))
+        return np.concatenate([np.zeros(2 * self.dim), (vectors[:, -self.rank :] * above).ravel()])
+
     def noise(self, n: int, rng: np.random.Generator) -> Array:
         return self.standard.noise(n, self.noise_dim, rng)
 

@@ -103,6 +103,21 @@ def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
     assert isinstance(plain.family, MeanField) and plain.verdict.level is Level.POOR
 
 
+def test_low_rank_leaves_the_saddle_and_finds_a_covariance_of_its_rank():
+    for target in (strongly_correlated(), factor_model(40, 3)):
+        result = fit(target, settings("lowrank", rank=3))
+        sd = np.sqrt(np.diag(target.covariance))
+        found = result.family.covariance(result.params)
+        np.testing.assert_allclose(found / np.outer(sd, sd), target.covariance / np.outer(sd, sd), atol=0.1)
+        np.testing.assert_allclose(result.mean_u, target.mean, atol=0.05 * sd.max())
+
+
+def factor_model(dim, rank):
+    rng = np.random.default_rng(0)
+    loadings = rng.normal(size=(dim, rank))
+    return Gaussian(rng.normal(size=dim), np.diag(rng.uniform(0.5, 2, dim)) + loadings @ loadings.T)
+
+
 def test_a_posterior_that_mean_field_fits_stays_mean_field():
     result = fit(Gaussian(np.zeros(3), np.diag([1.0, 4.0, 9.0])), settings())
     assert isinstance(result.family, MeanField) and result.verdict.level is Level.GOOD
