@@ -113,7 +113,7 @@ def _ascend(target: Target, start: Array, most_steps: int) -> list[tuple[Array, 
         options=options,
         callback=lambda u: iterates.append(np.copy(u)),
     )
-    # Where the line search fails off the support, the last iterate may have no finite density: it is left out.
+    # Where the line search fails off the support, the last iterate may have no density: it is left out.
     return [(u, seen[u.tobytes()]) for u in takewhile(lambda u: u.tobytes() in seen, iterates)]
 
 

@@ -74,9 +74,10 @@ def summary(programs: dict[str, Runs]) -> str:
         if isinstance(run["error"], float) and run["error"] > 1 and run["verdict"] == "good"
     ]
     return (
-        f"{len(runs)} runs of {n} programs, {len(failed)} failed. The largest mean error is under 0.2 sd in every "
-        f"run on {close} programs ({close / n:.0%}); the median sd is within 15% on {wide} ({wide / n:.0%}); misses "
-        f"above 1 sd of which the verdict does not warn: {', '.join(silent) or 'none'}."
+        f"{len(runs)} runs of {n} programs, {len(failed)} failed. The largest mean error is under 0.2 sd in "
+        f"every run on {close} programs ({close / n:.0%}); the median sd is within 15% on {wide} "
+        f"({wide / n:.0%}); misses above 1 sd of which the verdict does not warn: "
+        f"{', '.join(silent) or 'none'}."
     )
 
 
