@@ -115,7 +115,7 @@ def unused_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
 
 
 def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
-    """Variables that the program itself must compute and never does; local ones where their value is needed."""
+    """Variables that the program must compute and never does; local ones where their value is needed."""
     used, given = symbols(read_variables(program), facts), {*program.data, *program.parameters}
     output = {*program.transformed_parameters, *program.generated_quantities}
     written = {facts.symbols[v] for v in written_variables(program) if v in facts.symbols}
