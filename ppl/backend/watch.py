@@ -76,8 +76,9 @@ def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any
         if outside is not None:
             index, found = outside
             at = f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
-            what = "the variate" if position == 0 else f"argument {position} (`{arg}`)"
-            return f"in `{name}`, {what} is {found}{at}, but must be {SUPPORTS[word].must_be}."
+            what = f"argument {position} of `{name}` (`{arg}` in its definition)"
+            what = what if position else f"the variate of `{name}`"
+            return f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}."
     return f"`{name}` is {shown(value)}, though every argument lies in its domain."
 
 

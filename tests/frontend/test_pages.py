@@ -21,7 +21,7 @@ GOLDEN = ROOT / "tests" / "golden" / "bad"
 WITH_PROGRAMS = [p for p in pages().values() if "wrong" in p.examples and "program" not in p.examples]
 WITH_DATA = [p for p in pages().values() if "program" in p.examples]
 WITHOUT_EXAMPLE = {"PPL182", "PPL190", "PPL900", "PPL905", "PPL970", "PPL971", "PPL972", "PPL973", "PPL974"}
-"""Bytes, a thousand brackets, and troubles of a run, which no program shows alone; tested elsewhere."""
+"""Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
 
 def said(text: str, name: str) -> tuple[list[str], str]:
@@ -84,6 +84,50 @@ def test_wrong_data_are_refused_under_the_code_and_right_data_taken(page: Page, 
     hold(page.code, str(caught.value))
 
 
+POSITIVE = "parameters { real<lower=0> mu; } model { mu ~ exponential(1); }"
+SUMMED = "parameters { real mu; } model { mu ~ normal(0, 1); }"
+
+
+def fit(program: str, **settings: object) -> None:
+    ppl.compile_model(program).condition({}).variational(seed=1, **settings)
+
+
+FAILURES = {
+    "PPL182": lambda: (
+        Path("m.model").write_bytes(b"model { } // \xe9"),
+        ppl.compile_model("m.model"),
+    ),
+    "PPL190": lambda: ppl.compile_model(f"model {{\n  target += {'-' * 400}1;\n}}\n"),
+    "PPL900": lambda: ppl.compile_model(POSITIVE).condition({}).param_unconstrain({"mu": -1.0}),
+    "PPL905": lambda: ppl.compile_model(SUMMED).condition("data.xlsx"),
+    "PPL970": lambda: fit(SUMMED, grad_samples=0),
+    "PPL971": lambda: fit("parameters { real mu; }\nmodel {\n  1 ~ normal(mu, -1);\n}\n"),
+    "PPL972": lambda: (
+        ppl.compile_model('parameters { real mu; }\ntransformed parameters {\n  reject("mu is ", mu);\n}\n')
+        .condition({})
+        .param_constrain([0.0], include_tp=True)
+    ),
+    "PPL973": lambda: fit("parameters { vector[2] mu; }\nmodel {\n  target += mu[3];\n}\n"),
+    "PPL974": lambda: fit(SUMMED, minibatch=2),
+}
+
+
+@pytest.mark.parametrize("code", FAILURES)
+def test_what_no_program_shows_alone_has_its_code(code: str, folder: Path) -> None:
+    with pytest.raises(ppl.PPLError) as caught:
+        FAILURES[code]()
+    assert caught.value.code == code
+    hold(code, str(caught.value))
+
+
+def test_every_code_has_a_golden_message() -> None:
+    assert (
+        {file.stem for file in GOLDEN.glob("*.txt")}
+        == set(pages())
+        == set(FAILURES) | {page.code for page in [*WITH_PROGRAMS, *WITH_DATA]}
+    )
+
+
 def hold(code: str, text: str) -> None:
     """Hold a message to its golden file, or write that anew."""
     golden = GOLDEN / f"{code}.txt"
@@ -91,13 +135,6 @@ def hold(code: str, text: str) -> None:
         golden.parent.mkdir(exist_ok=True)
         golden.write_text(f"{text}\n")
     assert f"{text}\n" == golden.read_text()
-
-
-def test_a_program_that_is_no_text_has_its_code(tmp_path: Path) -> None:
-    (tmp_path / "m.model").write_bytes("parameters { real mu; } // \xe9".encode("latin-1"))
-    with pytest.raises(ModelError) as caught:
-        ppl.compile_model(tmp_path / "m.model")
-    assert caught.value.code == "PPL182"
 
 
 @pytest.mark.parametrize(
