@@ -60,6 +60,12 @@ def build(text: Expanded, tree: Tree[Token]) -> Parsed:
     return Parsed(program, tuple(builder.errors), frozenset(builder.lost))
 
 
+def independent(errors: Sequence[ModelError]) -> tuple[ModelError, ...]:
+    """The errors, less a semicolon missed after an expression that is no statement with it either."""
+    ends = {(e.span.end_line, e.span.end_column) for e in errors if e.code == "PPL140"}
+    return tuple(e for e in errors if e.code != "PPL173" or (e.line, e.column) not in ends)
+
+
 def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
     """Mend and parse again until the text is right, or cannot be mended, or enough has been said."""
     errors: list[ModelError] = []
@@ -77,7 +83,7 @@ def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
         text = text.with_text(without_comments(mended.text))
         try:
             built = build(text, parser().parse(text.text))
-            return Parsed(built.program, (*errors, *built.errors), lost | built.lost)
+            return Parsed(built.program, independent((*errors, *built.errors)), lost | built.lost)
         except UnexpectedInput as next_error:
             error = next_error
     return Parsed(None, tuple(errors), lost)

@@ -94,6 +94,11 @@ def test_what_follows_a_broken_statement_is_still_checked(broken: str) -> None:
     assert all(line in (5, 6) for line, _ in found[:-1])
 
 
+def test_a_semicolon_would_not_make_a_statement_of_an_expression() -> None:
+    assert places(in_model("a", "a ~ normal(0, 1);")) == [(5, "PPL140")]
+    assert places(in_model("target += 1", "a", "a ~ normal(0, 1);")) == [(5, "PPL173"), (6, "PPL140")]
+
+
 def test_nothing_is_said_of_names_in_what_could_not_be_read() -> None:
     assert places("data {\n  real y[3];\n}\nmodel {\n  target += y[1];\n}\n") == [(2, "PPL151")]
     assert places("functions {\n  real f(x) { return x; }\n}\nmodel {\n  target += f(1);\n}\n") == [
