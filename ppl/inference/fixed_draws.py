@@ -201,7 +201,7 @@ def _with_walls(objective: Objective) -> Objective:
 
 def _largest_move(family: Family, before: Array, after: Array) -> float:
     move = np.abs(family.mean(after) - family.mean(before)) / family.scales(after)
-    return float(move.max())
+    return float(move.max(initial=0.0))
 
 
 def _power_of_two(n: int) -> int:

@@ -58,7 +58,7 @@ def made_positive(precision: Array) -> tuple[Array, int]:
     """
     values, vectors = np.linalg.eigh(precision)
     least = WIDEST**-2
-    if values[0] > 0:
+    if (values > 0).all():
         return precision, 0
     raised = np.maximum(np.abs(values), least)
     return np.asarray((vectors * raised) @ vectors.T), int((values <= 0).sum())

@@ -247,3 +247,12 @@ def test_a_path_ends_before_the_point_where_a_search_gave_up():
         .variational(algorithm="pathfinder", seed=1, draws=20)
     )
     assert np.isfinite(fit.draws()).all()
+
+
+@pytest.mark.parametrize("algorithm", ["meanfield", "fullrank", "lowrank", "laplace", "optimize"])
+def test_a_program_without_parameters_draws_its_generated_quantities(algorithm):
+    program = "generated quantities { real z = normal_rng(0, 1); }"
+    fit = ppl.compile_model(program).condition().variational(algorithm=algorithm, seed=1, draws=50)
+    assert fit.column_names == ("z",)
+    if algorithm != "optimize":
+        assert fit.stan_variable("z").std() == pytest.approx(1, abs=0.3)
