@@ -92,10 +92,9 @@ def check_body(c: Check, f: ast.FunctionDef) -> None:
             level = Level.DATA if data else Level.PARAMETER
             symbol = Symbol(argument.name, t, level, Block.FUNCTIONS, "argument", argument.span)
             c.scope.declare(symbol)
-        errors = len(c.errors)
         check_statement(c, f.body)
-        sound = len(c.errors) == errors and "return" not in c.lost
-        if sound and function.returns != VOID and not always_returns(f.body):
+        broken = any(f.span.line <= error.line <= f.span.end_line for error in c.errors)
+        if not broken and function.returns != VOID and not always_returns(f.body):
             raise c.refuse(messages.missing_return(f.name, function.returns), f.name_span)
 
 

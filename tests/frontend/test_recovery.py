@@ -106,6 +106,11 @@ def test_nothing_is_said_of_names_in_what_could_not_be_read() -> None:
     ]
 
 
+def test_a_return_that_may_have_been_meant_is_not_missed() -> None:
+    assert places("functions {\n  real f(real x) {\n    x;\n  }\n}\n") == [(3, "PPL140")]
+    assert places("functions {\n  real f(real x) {\n    reutrn x;\n  }\n}\n")[0][0] == 3
+
+
 def test_at_most_twenty_errors() -> None:
     found = places(in_model(*(f"target += b{k} $;" for k in range(30))))
     assert [line for line, _ in found] == list(range(5, 25))
