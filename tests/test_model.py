@@ -26,7 +26,7 @@ transformed parameters {
 }
 model {
   target += normal_lpdf(y | mu, sigma);
-  sigma ~ lognormal(0, 1);
+  sigma ~ normal(0, 1);
 }
 generated quantities {
   real y_new = normal_rng(mu, sigma);
@@ -88,7 +88,7 @@ def test_density_is_the_formula(posterior: ppl.Posterior) -> None:
     u = np.zeros(posterior.param_unc_num())
     u[:2] = 0.3, -0.2
     sigma = np.exp(-0.2)
-    expected = stats.norm.logpdf(DATA["y"], 0.3, sigma).sum() + stats.lognorm.logpdf(sigma, 1)
+    expected = stats.norm.logpdf(DATA["y"], 0.3, sigma).sum() + stats.norm.logpdf(sigma)
     assert posterior.log_density(u, jacobian=False) == pytest.approx(expected, rel=1e-13)
     # at 0: log sigma, the simplex' sum of log(1/3) and half of log 3, and nothing for a unit factor
     jacobian = -0.2 + 3 * np.log(1 / 3) + 0.5 * np.log(3)
@@ -98,7 +98,7 @@ def test_density_is_the_formula(posterior: ppl.Posterior) -> None:
 def test_propto_drops_what_a_tilde_drops_and_no_more(posterior: ppl.Posterior, u: np.ndarray) -> None:
     other = u + 0.3
     dropped = [posterior.log_density(v) - posterior.log_density(v, propto=True) for v in (u, other)]
-    assert dropped == pytest.approx([-0.5 * np.log(2 * np.pi)] * 2)  # the lognormal's; not those of target +=
+    assert dropped == pytest.approx([-0.5 * np.log(2 * np.pi)] * 2)  # the prior's; not those of target +=
     gradients = [posterior.log_density_gradient(u, propto=p)[1] for p in (False, True)]
     np.testing.assert_allclose(*gradients, rtol=1e-12, atol=1e-12)
 
