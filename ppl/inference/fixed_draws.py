@@ -23,7 +23,7 @@ from ppl.inference.target import Array, Target, blame, log_density_gradients
 
 FEWEST_DRAWS = 32
 MOST_DRAWS = 2048
-MOST_GRADIENTS = 50_000
+MOST_GRADIENTS = 25_000
 # What a maximisation takes where it begins near its end.
 EVALUATIONS = 8
 Objective = Callable[[Array], tuple[float, Array]]
