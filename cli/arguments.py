@@ -5,6 +5,16 @@ from typing import Annotated
 
 import typer
 
+
+def is_program(path: Path) -> Path:
+    """Refuse data where the program belongs, the commonest slip."""
+    if path.suffix in (".json", ".gz", ".npz", ".csv"):
+        raise typer.BadParameter(
+            f"'{path}' holds data; MODEL is a program (.model or .stan), and comes first."
+        )
+    return path
+
+
 ModelPath = Annotated[
     Path,
     typer.Argument(
@@ -12,6 +22,7 @@ ModelPath = Annotated[
         exists=True,
         dir_okay=False,
         readable=True,
+        callback=is_program,
         help="The program (.model or .stan).",
     ),
 ]

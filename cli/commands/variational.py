@@ -1,6 +1,7 @@
 """`ppl variational`: the main job."""
 
 import sys
+from collections.abc import Collection
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -48,6 +49,14 @@ class Layout(StrEnum):
     sample = "sample"
 
 
+def spare(data: Path, declared: Collection[str]) -> list[str]:
+    """A sentence for what the data hold and the program does not declare."""
+    from ppl.data import load_data, unknown_names
+
+    names = ", ".join(f"`{name}`" for name in unknown_names(load_data(data), declared))
+    return [f"{data}: the program declares no {names}, and goes without."] if names else []
+
+
 def variational(
     model: ModelPath,
     data: DataPath = None,
@@ -84,6 +93,7 @@ def variational(
     diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
     require_converged: Annotated[bool, typer.Option("--require-converged", help="Else exit with 3.")] = False,
+    verbose: Annotated[bool, flag("--verbose", "Name data that the program does not use.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Fit MODEL to DATA; write the draws.
@@ -110,6 +120,9 @@ def variational(
     if not quiet:
         show(likely_bugs(model), sys.stderr)
     compiled = compile_model(model, positive_transform=positive_transform.value)
+    if verbose and data:
+        for sentence in spare(data, compiled.data_schema):
+            console.print(sentence, soft_wrap=True, highlight=False)
     with shown(console, refresh) as listener, profiled(compiled, profile_file) as timed:
         posterior = timed.condition(data or {}, seed=seed)
         fit = fit_variational(

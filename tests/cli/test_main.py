@@ -48,6 +48,18 @@ def run(tmp_path, monkeypatch, capsys):
     return run
 
 
+def test_data_that_no_program_declares_are_named_when_asked(run):
+    Path("more.json").write_text(json.dumps({**DATA, "extra": 1, "x": [2]}))
+    for more, told in ((), False), (("--verbose",), True):
+        status, out, err = run("variational", "toy.model", "more.json", "--iter", 100, "--draws", 5, *more)
+        assert status == 0 and ("the program declares no `extra`, `x`" in out + err) == told
+
+
+def test_data_in_the_place_of_the_program_are_refused(run):
+    status, _, err = run("variational", "toy.json", "toy.model")
+    assert status == 2 and "MODEL is a program" in err
+
+
 def test_version(run):
     status, out, _ = run("--version")
     assert status == 0 and out.startswith("ppl ")
