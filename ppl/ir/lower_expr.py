@@ -9,10 +9,13 @@ from ppl.frontend.facts import Called, Facts, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.scope import UserFunction
 from ppl.ir import nodes as ir
-from ppl.stdlib.functions.operators import OPERATORS
+from ppl.stdlib.functions.operators import OPERATORS, wrap_int
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, choose, library, parse_signature
 from ppl.types import INT, REAL, Array, Int, Type, array_dims, array_of, core
+
+ARITHMETIC = frozenset(OPERATORS[op].name for op in ("+", "-", "*"))
+INT_32 = ir.Callee("wrap_int", wrap_int, "elementwise")
 
 
 @dataclass
@@ -88,11 +91,20 @@ def promote(e: ir.Expr, wanted: Type) -> ir.Expr:
     """`e` as a value of the wanted type: ints made real where needed."""
     if isinstance(e, ir.MakeArray) and not e.items:
         return replace(e, type=wanted)
+    if e.type == wanted == INT:
+        return within_int(e)
     if e.type == wanted or core(e.type) != INT or core(wanted) != REAL:
         return e
     if isinstance(e, ir.Const):
         return ir.Const(float(e.value), REAL)
-    return ir.Promote(e, array_of(REAL, array_dims(e.type)))
+    return ir.Promote(within_int(e), array_of(REAL, array_dims(e.type)))
+
+
+def within_int(e: ir.Expr) -> ir.Expr:
+    """The result of int arithmetic as a variable of 32 bits holds it."""
+    if isinstance(e, ir.Apply) and e.type == INT and e.callee.name in ARITHMETIC:
+        return ir.Apply(INT_32, (e,), INT)
+    return e
 
 
 # --- Calls ---------------------------------------------------------------------------------------

@@ -256,3 +256,13 @@ def test_a_program_without_parameters_draws_its_generated_quantities(algorithm):
     assert fit.column_names == ("z",)
     if algorithm != "optimize":
         assert fit.stan_variable("z").std() == pytest.approx(1, abs=0.3)
+
+
+def test_int_arithmetic_wraps_at_32_bits_as_in_stan():
+    posterior = ppl.compile_model("""
+        data { int n; }
+        transformed data { int k = n * n; real r = 2147483647 + 1; array[1] int a; a[1] = n * n; }
+        generated quantities { int square = k; real sum = r; int entry = a[1]; int small = n - 1; }
+    """).condition({"n": 100_000})
+    values = posterior.param_constrain(np.zeros(0), include_gq=True)
+    assert values.tolist() == [1410065408, -2147483648, 1410065408, 99_999]

@@ -72,6 +72,11 @@ def _refuse_zero(divisor: Array) -> None:
         raise InferenceError("integer division by zero: the divisor must not be 0")
 
 
+def wrap_int(xp: Namespace, x: Array) -> Array:
+    """What 32 bits hold of a result that may be too large for them, as Stan's ints do."""
+    return (x + 2**31) % 2**32 - 2**31
+
+
 def minus(xp: Namespace, x: Array) -> Array:
     return -x
 
