@@ -205,3 +205,10 @@ def test_sizes_of_zero() -> None:
     value, gradient = posterior.log_density_gradient(np.array([0.5]))
     assert value == pytest.approx(stats.norm.logpdf(0.5))
     assert gradient == pytest.approx([-0.5])
+
+
+def test_a_function_outside_a_density_that_leaves_its_domain_is_named():
+    posterior = ppl.compile_model(
+        "parameters { vector[2] v; } model { v ~ normal(0, 1); target += sum(log(v)); }"
+    ).condition({})
+    assert "`log` of -1 is nan at [2]" in posterior.explain(np.array([1.0, -1.0]))

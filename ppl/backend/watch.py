@@ -42,16 +42,34 @@ class Watch:
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         """A distribution's function that notes which argument leaves its domain."""
         family = binding.family
-        if family is None or binding.passes:
+        if binding.passes:
             return f
 
         def watched(*args: Any) -> Any:
             value = f(*args)
-            if not np.all(np.isfinite(value)):
+            if family is not None and not np.all(np.isfinite(value)):
                 self.complaints.append(complaint(name, family, args, value))
+            elif family is None and breaks(args, value):
+                self.complaints.append(broken(name, args, np.asarray(value)))
             return value
 
         return watched
+
+
+def breaks(args: Any, value: Any) -> bool:
+    """Whether a function made something that is not finite of what is."""
+    numeric = [a for a in args if isinstance(a, int | float | np.ndarray | np.number)]
+    if len(numeric) != len(args) or not isinstance(value, float | np.ndarray | np.number):
+        return False
+    return all(np.all(np.isfinite(a)) for a in numeric) and not np.all(np.isfinite(value))
+
+
+def broken(name: str, args: tuple[Any, ...], value: np.ndarray) -> str:
+    """What a function was given where it first made something that is not finite, and what it made."""
+    index = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
+    here = [np.asarray(a)[index] if np.shape(a) == value.shape else a for a in args]
+    at = f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
+    return f"`{name}` of {', '.join(map(shown, here))} is {shown(value[index])}{at}."
 
 
 class CheckedTerms(list[Any]):

@@ -76,7 +76,7 @@ def test_log_prob_is_the_posterior_s_own(posterior, us):
     value, gradient = posterior.log_density_gradient(us[2])
     assert found.values[2] == value and np.array_equal(found.gradients[2], gradient)
     header, first, *_ = found.csv_lines()
-    assert header.startswith("lp__,g_t.1,g_t.2.1") and len(first.split(",")) == 1 + us.shape[1]
+    assert header.startswith("lp__,g_t:1,g_t:2.1") and len(first.split(",")) == 1 + us.shape[1]
 
 
 def test_points_from_json(posterior, us, tmp_path):
