@@ -28,6 +28,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "fullrank": {"algorithm": "fullrank"},
     "lowrank": {"algorithm": "lowrank"},
+    "resample": {"algorithm": "fullrank", "resample": True},
     "paper": PAPER,
     "paper-fullrank": {"algorithm": "fullrank", **PAPER},
 }
