@@ -220,16 +220,18 @@ def widen(xp: Namespace, x: Array, axes: int) -> Array:
 
 def each(xp: Namespace, f: Callable[..., Array], lifted: Sequence[bool], *args: Any) -> Array:
     """f once for each entry of the batch."""
-    count = next(len(a) for a, m in zip(args, lifted, strict=True) if m)
-    rows = ([a[i] if m else a for a, m in zip(args, lifted, strict=True)] for i in range(count))
-    return xp.np.array([f(*row) for row in rows])
+    return xp.np.array(results(f, lifted, args))
 
 
 def join(xp: Namespace, f: Callable[..., Array], lifted: Sequence[bool], *args: Any) -> Array:
     """The vectors that f gives for the entries of the batch, one after the other."""
+    return xp.np.concatenate(results(f, lifted, args))
+
+
+def results(f: Callable[..., Array], lifted: Sequence[bool], args: Sequence[Any]) -> list[Array]:
+    """What f gives for each entry; the arguments that are not lifted are the same for all."""
     count = next(len(a) for a, m in zip(args, lifted, strict=True) if m)
-    rows = ([a[i] if m else a for a, m in zip(args, lifted, strict=True)] for i in range(count))
-    return xp.np.concatenate([f(*row) for row in rows])
+    return [f(*(a[i] if m else a for a, m in zip(args, lifted, strict=True))) for i in range(count)]
 
 
 # --- Words to the user ---------------------------------------------------------------------------
