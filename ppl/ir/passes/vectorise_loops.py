@@ -1,40 +1,16 @@
 """Loops whose iterations do not depend on one another become array operations.
 
-A loop is laid out as a batch: its variable becomes the array of all its values, its body runs once on
-arrays.  A nest becomes one flat batch of pairs, ragged or not; an inner loop that cannot (it adds up, or
-carries something along) stays a loop over arrays.  An `if` runs each branch on its own entries.  What is
-left is a loop in Python, and its note says why.
+What is left is a loop in Python, and its note says why.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import INDICES, Batch, Dependent, Entry, Lifting, helper
+from ppl.ir.passes.batch import Dependent, Lifting
 from ppl.ir.passes.inline import Inline, NotInlinable
-from ppl.ir.passes.lift import (
-    apart,
-    laid_along,
-    lift,
-    lift_items,
-    may_fail,
-    mirrored,
-    own_places,
-    path_to,
-    require_own_entry,
-    restrict,
-    to_batch,
-)
-from ppl.ir.walk import walk
+from ppl.ir.passes.iterations import Stmts, arrays
 from ppl.source import Span
-from ppl.stdlib import batching
-from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, REAL, array_of, rank
-
-Stmts = tuple[ir.Stmt, ...]
-TIMES = next(o for o in OPERATORS["*"].overloads if o.signature == "(real, real) => real")
 
 
 @dataclass(frozen=True)
@@ -69,25 +45,18 @@ class Vectorise:
     def loop(self, s: ir.For) -> Stmts:
         """The loop as arrays, at best with the functions it calls written out; else the loop."""
         try:
-            made = self.inlined_arrays(s) or self.arrays(s)
+            made = self.inlined_arrays(s) or arrays(s, self.names)
         except Dependent as why:
             self.notes.append(Note(s.span, str(why)))
             return (replace(s, body=self.statements(s.body)),)
         self.notes.append(Note(s.span, ""))
         return made
 
-    def arrays(self, s: ir.For) -> Stmts:
-        once, reads = set_once(s.body), read_entries(s.body)
-        c = Lifting(s.span, writes=outer_writes(s), names=self.names, once=once, reads=reads)
-        batch = lay_out(c, s)
-        c.unless_empty(batch, partial(run, c, batch, s.body))
-        return tuple(c.out)
-
     def inlined_arrays(self, s: ir.For) -> Stmts | None:
         """The same with calls written out; None where there are none, or that does not help."""
         try:
             body = Inline(self.functions, Lifting(s.span, names=self.names).fresh).statements(s.body)
-            return None if body == s.body else self.arrays(replace(s, body=body))
+            return None if body == s.body else arrays(replace(s, body=body), self.names)
         except (Dependent, NotInlinable):
             return None
 
@@ -109,283 +78,3 @@ def vectorised(p: ir.Program) -> tuple[ir.Program, list[Note]]:
         generated_quantities=v.statements(p.generated_quantities),
     )
     return out, v.notes
-
-
-def set_once(body: Sequence[ir.Stmt]) -> frozenset[str]:
-    """Variables that are given a value where they are declared and never changed."""
-    setters = (ir.Declare, ir.Assign, ir.Update)
-    counts = Counter(n.name for n in walk(tuple(body)) if isinstance(n, setters))
-    return frozenset(name for name, count in counts.items() if count == 1)
-
-
-def read_entries(body: Sequence[ir.Stmt]) -> frozenset[Entry]:
-    indexed = (n for n in walk(tuple(body)) if isinstance(n, ir.Index) and isinstance(n.base, ir.Var))
-    return frozenset((n.base.name, n.items) for n in indexed if isinstance(n.base, ir.Var))
-
-
-def triangle(v: str, s: ir.For) -> bool:
-    """Whether an inner loop runs over one side of an outer variable: from v or v + 1, or to v or v - 1."""
-    outer, one = ir.Var(v, INT), ir.Const(1, INT)
-    plus, minus = OPERATORS["+"].name, OPERATORS["-"].name
-    for bound, step in ((s.lower, plus), (s.upper, minus)):
-        match bound:
-            case ir.Var(name=name) if name == v:
-                return True
-            case ir.Apply(callee=callee, args=args) if callee.name == step and args == (outer, one):
-                return True
-    return False
-
-
-def outer_writes(s: ir.For) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
-    """How variables from outside the loop are filled inside it; () where one is set whole."""
-    inside = {n.name for n in walk(s.body) if isinstance(n, ir.Declare)}
-    inside |= {n.name for n in walk(s.body) if isinstance(n, ir.Assign) and n.declares}
-    writes: dict[str, list[tuple[ir.IndexItem, ...]]] = {}
-    for n in walk(s.body):
-        if isinstance(n, ir.Update) and n.name not in inside:
-            step = n.path[0]
-            writes.setdefault(n.name, []).append(step if isinstance(step, tuple) and len(n.path) == 1 else ())
-        elif isinstance(n, ir.Assign) and n.name not in inside:
-            writes.setdefault(n.name, []).append(())
-    return writes
-
-
-# --- Layout --------------------------------------------------------------------------------------
-
-
-def lay_out(c: Lifting, s: ir.For) -> Batch:
-    """The batch of a loop that stands alone."""
-    values = c.name(s.variable, helper(batching.loop_range, (s.lower, s.upper), INDICES))
-    return Batch(values, {s.variable: values})
-
-
-def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
-    """The flat batch of an inner loop, one entry for each pair."""
-    lower, _ = lift(c, b, s.lower)
-    upper, _ = lift(c, b, s.upper)
-    args = (b.index, lower, upper)
-    where = c.name("at", helper(batching.nested_positions, args, INDICES))
-    values = c.name(s.variable, helper(batching.nested_range, args, INDICES))
-    outer = {
-        v: c.name(v, ir.Gather(flat, (ir.At(where),), INDICES, False, (True,)))
-        for v, flat in b.variables.items()
-    }
-    sides = {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
-    variables = {**outer, s.variable: values}
-    return Batch(values, variables, parent=b, positions=where, triangular=b.triangular | sides)
-
-
-# --- Statements ----------------------------------------------------------------------------------
-
-
-def run(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> None:
-    """The statements for every entry of the batch, one after the other."""
-    for s in without_continue(body):
-        c.span = s.span
-        run_statement(c, b, s)
-
-
-def without_continue(body: Sequence[ir.Stmt]) -> Stmts:
-    """The same statements with what follows a `continue` in the branches that get there."""
-    for k, s in enumerate(body):
-        before, rest = body[:k], body[k + 1 :]
-        match s:
-            case ir.Jump(word="continue"):
-                return tuple(before)
-            case ir.If(then=then, otherwise=otherwise) if continues(s):
-                then, otherwise = (without_continue((*side, *rest)) for side in (then, otherwise))
-                return (*before, replace(s, then=then, otherwise=otherwise))
-            case ir.Profile(body=inner) if continues(s):
-                return (*before, *without_continue((*inner, *rest)))
-    return tuple(body)
-
-
-def continues(s: ir.Stmt) -> bool:
-    """Whether a `continue` of the loop around the statement stands in it."""
-    match s:
-        case ir.Jump(word=word):
-            return word == "continue"
-        case ir.If(then=then, otherwise=otherwise):
-            return any(map(continues, (*then, *otherwise)))
-        case ir.Profile(body=body):
-            return any(map(continues, body))
-        case _:
-            return False
-
-
-def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
-    match s:
-        case ir.Declare():
-            declare(c, b, s)
-        case ir.Assign():
-            assign(c, b, s)
-        case ir.Update():
-            update(c, b, s)
-        case ir.Increment():
-            increment(c, b, s)
-        case ir.If():
-            branch(c, b, s)
-        case ir.For():
-            inner_loop(c, b, s)
-        case ir.Profile(body=body):
-            run(c, b, body)
-        case ir.Jump(word=word):
-            raise Dependent(f"`{word}` ends the loop early")
-        case _:
-            raise Dependent("it has an effect beyond the target and its own variables")
-
-
-def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
-    if isinstance(s.shape, ir.TupleShape):
-        raise Dependent("it declares a tuple")
-    if any(lift(c, b, size)[1] for size in s.shape):
-        raise Dependent(f"the size of `{s.name}` varies from one iteration to the next")
-    count = helper(batching.batch_size, (b.index,), INT)
-    b.locals.add(s.name)
-    c.out.append(ir.Declare(s.name, array_of(s.type, 1), (count, *s.shape), s.span))
-
-
-def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
-    if not s.declares and b.owner(s.name) is None:
-        raise Dependent(f"`{s.name}` is carried from one iteration to the next")
-    value, varies = lift(c, b, s.value)
-    if s.declares and s.name in c.once and not varies:  # one value for all entries need not be laid out
-        c.out.append(replace(s, value=value))
-        return
-    if s.declares:
-        b.locals.add(s.name)
-    owner = b.owner(s.name)
-    assert owner is not None
-    value = laid_along(b, s.value, value, varies)
-    where = path_to(b, owner)
-    if where is None:
-        unchecked = s.declares or rank(s.value.type) == 0
-        c.out.append(ir.Assign(s.name, value, s.span, unchecked, batch_shape(c, b, s.shape)))
-    elif shares_entries(b, owner):
-        raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
-    else:
-        c.out.append(ir.Scatter(s.name, (ir.At(where),), value, (True,), s.span))
-
-
-def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
-    """The declared sizes after the batch axis; () when there are none, or they vary."""
-    lifted = [lift(c, b, size) for size in sizes]
-    if not lifted or any(varies for _, varies in lifted):
-        return ()
-    return (helper(batching.batch_size, (b.index,), INT), *(size for size, _ in lifted))
-
-
-def shares_entries(b: Batch, owner: Batch) -> bool:
-    """Whether several entries of the batch belong to one entry of the owner: a nest lies between."""
-    return len(b.variables) > len(owner.variables)
-
-
-def update(c: Lifting, b: Batch, s: ir.Update) -> None:
-    """`x[...] = value`: each entry of the batch must have a place of its own."""
-    step = s.path[0]
-    if len(s.path) > 1 or not isinstance(step, tuple):
-        raise Dependent(f"`{s.name}` is changed deep inside")
-    owner = b.owner(s.name)
-    own = own_places(b, owner)
-    for v in own:
-        if not any(i == ir.At(ir.Var(v, INT)) for i in step):
-            raise Dependent(f"`{s.name}` may get two values for one entry")
-    if owner is None:
-        for other in c.writes.get(s.name, []):
-            if not (mirrored(b, other, step) or apart(b, other, step)):
-                require_own_entry(own, s.name, other, step)
-    value, varies = lift(c, b, s.value)
-    value = keep(c, b, (s.name, step), value, varies)
-    items, marks = lift_items(c, b, step)
-    if owner is not None:
-        where = path_to(b, owner) or helper(batching.positions, (b.index,), INDICES)
-        items, marks = (ir.At(where), *items), (True, *marks)
-    if not varies and rank(s.value.type) > 0:
-        value = to_batch(c, b, s.value)
-    c.out.append(ir.Scatter(s.name, items, value, marks, s.span))
-
-
-def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr, varies: bool) -> ir.Expr:
-    """The value, under a name for the statements that read the entry back in the same iteration."""
-    name, items = entry
-    gone = [e for e in c.stored if e[0] == name and e[1] != items and not mirrored(b, e[1], items)]
-    for e in gone:
-        del c.stored[e]
-    if entry not in c.reads or not varies:
-        c.stored.pop(entry, None)
-        return value
-    kept = c.name("value", value)
-    c.stored[entry] = id(b), (kept, varies)
-    return kept
-
-
-def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
-    value, varies = lift(c, b, s.value)
-    if (
-        varies
-        and isinstance(value, ir.Apply)
-        and value.callee.reduce == "sum"
-        and value.callee.batch != "none"
-    ):
-        value = replace(value, type=REAL)  # one sum over everything
-    if not varies:
-        if rank(s.value.type) > 0:
-            raise Dependent("a container that does not vary is added in every iteration")
-        count = helper(batching.batch_size, (b.index,), INT)
-        times = ir.Callee(OPERATORS["*"].name, TIMES.impl, TIMES.batch)
-        value = ir.Apply(times, (count, value), REAL)
-        c.fragile = True  # 0 times infinity is nan
-    c.out.append(replace(s, value=value))
-
-
-# --- Control flow --------------------------------------------------------------------------------
-
-
-def branch(c: Lifting, b: Batch, s: ir.If) -> None:
-    if splits(b, s):  # `if (a && b)` is `if (a) if (b)`: b only where a holds
-        assert isinstance(s.condition, ir.Logical)
-        inner = replace(s, condition=s.condition.right)
-        return branch(c, b, replace(s, condition=s.condition.left, then=(inner,)))
-    condition, varies = lift(c, b, s.condition)
-    if not varies:
-        then, otherwise = (captured(c, b, side) for side in (s.then, s.otherwise))
-        c.out.append(replace(s, condition=condition, then=then, otherwise=otherwise))
-        return None
-    chosen = c.name("test", condition)
-    for impl, side in ((batching.where_true, s.then), (batching.where_false, s.otherwise)):
-        if side:
-            entries = restrict(c, b, helper(impl, (chosen,), INDICES))
-            c.unless_empty(entries, partial(run, c, entries, side))
-    return None
-
-
-def splits(b: Batch, s: ir.If) -> bool:
-    """Whether the right side of the condition may only be looked at where the left side holds."""
-    match s.condition:
-        case ir.Logical(op="and", right=right):
-            return not s.otherwise and may_fail(right)
-        case _:
-            return False
-
-
-def captured(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> Stmts:
-    """What running the body adds, taken aside."""
-    return c.aside(partial(run, c, b, body))
-
-
-def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
-    """One flat batch of pairs if that can be; else a loop that stays, over arrays."""
-    mark, known, writes = len(c.out), set(b.locals), c.writes
-    try:
-        c.writes = outer_writes(s) | writes
-        pairs = nest(c, b, s)
-        c.unless_empty(pairs, partial(run, c, pairs, s.body))
-        c.writes = writes
-    except Dependent:
-        del c.out[mark:]
-        b.locals, c.writes = known, writes
-        lower, lower_varies = lift(c, b, s.lower)
-        upper, upper_varies = lift(c, b, s.upper)
-        if lower_varies or upper_varies:
-            raise
-        c.out.append(replace(s, lower=lower, upper=upper, body=captured(c, b, s.body)))
