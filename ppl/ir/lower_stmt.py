@@ -194,4 +194,5 @@ def cumulative(c: Lowering, bound: ast.Expr, at: ir.Expr, params: Sequence[ir.Ex
 
 
 def internal(name: str, impl: object, args: tuple[ir.Expr, ...]) -> ir.Apply:
-    return ir.Apply(ir.Callee(name, impl, "none"), args, REAL)  # type: ignore[arg-type]
+    """One value for each element of the variate, summed."""
+    return ir.Apply(ir.Callee(name, impl, "elementwise", reduce="sum"), args, REAL)  # type: ignore[arg-type]

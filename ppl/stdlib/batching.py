@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import Array, Namespace, with_vjps
 
 
 def loop_range(xp: Namespace, lower: int, upper: int) -> Array:
@@ -67,3 +67,23 @@ def spread_ints(xp: Namespace, value: Any, batch: Array) -> Array:
 def bundle(xp: Namespace, *items: Array) -> Array:
     """An array, row vector or matrix literal for every entry of a batch."""
     return xp.np.stack(items, axis=1)
+
+
+def sum_entries(xp: Namespace, values: Array) -> Array:
+    """The sum over a batch."""
+    return xp.np.sum(values, axis=0)
+
+
+@with_vjps(lambda xp, g, ans, values, positions, whole: g[positions - 1])
+def sum_at(xp: Namespace, values: Array, positions: Array, whole: Array) -> Array:
+    """As long as `whole`: at each place the sum of the numbers whose position that is.
+
+    Raises:
+        IndexError: a position lies outside `whole`.
+    """
+    size = len(whole)
+    if len(positions) and not (np.min(positions) >= 1 and np.max(positions) <= size):
+        wrong = positions[(positions < 1) | (positions > size)][0]
+        raise IndexError(f"The index {wrong} is out of range: there are {size} entries.")
+    sums = np.bincount(positions - 1, weights=values, minlength=size)
+    return sums.astype(np.asarray(values).dtype)

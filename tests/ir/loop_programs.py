@@ -119,7 +119,15 @@ LOOPS = (
     Loop("inner sum", "for (n in 1:N) { real a = 0; for (i in 1:3) a += v[i] * x[n]; target += a ^ 2; }"),
     Loop("ragged inner sum",
          "for (n in 1:N) { real a = 0; for (i in 1:J[n]) a += v[i] * x[n]; target += a ^ 2; }",
-         ("`a` is", "`a` is carried")),
+         ("",)),
+    Loop("inner sums of sums", """for (n in 1:N) {
+        real a = 0; real b = 0;
+        for (i in 1:J[n]) { for (j in i:3) a += s[j] * v[i]; b += v[i] * x[n]; }
+        target += a * b;
+      }"""),
+    Loop("inner sum that is read on the way", """for (n in 1:N) {
+        real a = 0; real b = 0; for (i in 1:J[n]) { for (j in i:3) a += s[j] * z; b += a; } target += a * b;
+      }""", ("`a` is read whole", "`a` is carried", "")),
     Loop("inner recurrence", """for (n in 1:N) {
         vector[3] a = v; for (i in 2:3) a[i] = a[i - 1] * x[n]; target += sum(a); }"""),
     # Branches
@@ -214,7 +222,7 @@ LOOPS = (
     Loop("function with branches", "for (n in 1:N) target += clamped(x[n], z);", ("",),
          functions="""real clamped(real a, real b) {
              if (a > 0) return a * b; else if (a < -1) return b; return a; }"""),
-    Loop("function with a loop", "for (n in 1:N) target += powers(x[n], 3);", ("`s` is carried", ""),
+    Loop("function with a loop", "for (n in 1:N) target += powers(x[n], 3);", ("", ""),
          functions="real powers(real a, int k) { real s = 0; for (i in 1:k) s += a ^ i; return s; }"),
     Loop("function that calls itself", "for (n in 1:N) target += fall(x[n], 3);", ("",),
          functions="real fall(real a, int k) { if (k <= 1) return a; return a * fall(a - 1, k - 1); }"),
@@ -226,12 +234,24 @@ LOOPS = (
          "vector[N] a = x; for (n in 1:N) a[n] = sum(a) * z; target += a;", ("`a` is read whole",)),
     Loop("read inside a tuple", "vector[N] a = x; for (n in 1:N) { a[n] = z * n; target += (a[3], 2.0).1; }",
          ("a tuple varies",)),
-    Loop("one place for many", "vector[3] a = v; for (n in 1:N) a[g[n]] += x[n] * z; target += a;",
-         ("`a` may get two values",)),
+    Loop("one place for many", "vector[3] a = v; for (n in 1:N) a[g[n]] += x[n] * z; target += a;"),
+    Loop("one place for many ints",
+         "array[3] int a = {1, 2, 3}; for (n in 1:N) a[g[n]] -= k[n]; target += sum(a) * z;"),
+    Loop("one row for many",
+         "matrix[3, K] A = rep_matrix(0, 3, K); for (n in 1:N) A[g[n]] += X[n] * z; target += A;",
+         ("`A` is carried",)),
     Loop("carried",
          "real a = 0; real b = 1; for (n in 1:N) { real c = a; a = b; b = c + x[n]; } target += a * b * z;",
          ("`a` is",)),
-    Loop("sum", "real a = 0; for (n in 1:N) a += x[n] * z; target += a ^ 2;", ("`a` is carried",)),
+    Loop("sum", "real a = 0; for (n in 1:N) a += x[n] * z; target += a ^ 2;"),
+    Loop("sum in branches", """real a = 1; for (n in 1:N) {
+        if (x[n] > z) a += x[n] * z; else { real b = t; a -= b; } } target += a ^ 2;"""),
+    Loop("sum of vectors",
+         "vector[3] a = v; for (n in 1:N) a += v * x[n]; for (n in 1:N) a -= v; target += a;",
+         ("", "")),
+    Loop("sum of ints", "int a = 2; for (n in 1:N) a += k[n] > 0; target += a * z;"),
+    Loop("sum that is read", "real a = 0; for (n in 1:N) { a += x[n] * z; target += a ^ 2; }",
+         ("`a` is carried",)),
     # Elsewhere
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),

@@ -60,6 +60,8 @@ class Lifting:
     """Locals that are set where they are declared and never again."""
     reads: frozenset[Entry] = frozenset()
     """Entries of variables that the loop reads, as they are written."""
+    sums: frozenset[str] = frozenset()
+    """Outer variables that the innermost loop only adds to."""
     stored: dict[Entry, tuple[int, Lifted]] = field(default_factory=dict)
     """Entries whose value the present iteration has just set, with the batch it was set in."""
 

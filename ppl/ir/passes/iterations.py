@@ -25,6 +25,7 @@ from ppl.ir.passes.lift import (
     restrict,
     to_batch,
 )
+from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
 from ppl.ir.walk import walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
@@ -41,7 +42,8 @@ def arrays(s: ir.For, names: list[int]) -> Stmts:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
     once, reads = set_once(s.body), read_entries(s.body)
-    c = Lifting(s.span, writes=outer_writes(s), names=names, once=once, reads=reads)
+    sums = accumulated(s.body)
+    c = Lifting(s.span, writes=outer_writes(s), names=names, once=once, reads=reads, sums=sums)
     batch = lay_out(c, s)
     c.unless_empty(batch, partial(run, c, batch, s.body))
     return tuple(c.out)
@@ -182,6 +184,8 @@ def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
 
 
 def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
+    if s.name in c.sums and is_shared(b, s.name):
+        return add_up(c, b, s)
     if not s.declares and b.owner(s.name) is None:
         raise Dependent(f"`{s.name}` is carried from one iteration to the next")
     value, varies = lift(c, b, s.value)
@@ -201,6 +205,47 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
     else:
         c.out.append(ir.Scatter(s.name, (ir.At(where),), value, (True,), s.span))
+    return None
+
+
+def is_shared(b: Batch, name: str) -> bool:
+    """Whether several entries of the batch set one entry of the variable."""
+    owner = b.owner(name)
+    return owner is None or shares_entries(b, owner)
+
+
+def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
+    """What the iterations add to a variable, as one sum or one for each of its entries."""
+    found, owner = addend(s), b.owner(s.name)
+    assert found is not None
+    sum_, added = found
+    value = to_batch(c, b, added)
+    whole = ir.Var(s.name, sum_.args[0].type)
+    if owner is None and isinstance(s, ir.Assign):
+        c.out.append(
+            replace(s, value=with_sum(s.value, replace(sum_, args=(whole, total(value, added.type)))))
+        )
+        return
+    if rank(added.type) > 0:
+        raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
+    where = places(c, b, s, owner)
+    whole = replace(whole, type=array_of(added.type, 1))
+    parts, both = total_at(value, where, whole, whole.type), (True, True)
+    sums = replace(sum_, args=(whole, parts), type=whole.type, lifted=both, ranks=(0, 0))
+    c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
+
+
+def places(c: Lifting, b: Batch, s: ir.Assign | ir.Update, owner: Batch | None) -> ir.Expr:
+    """The position in a variable of one axis that each entry of the batch adds to."""
+    if isinstance(s, ir.Assign):
+        assert owner is not None
+        where = path_to(b, owner)
+        assert where is not None
+        return where
+    match s.path:
+        case ((ir.At(index=index),),) if owner is None and index.type == INT:
+            return to_batch(c, b, index)
+    raise Dependent(f"`{s.name}` may get two values for one entry")
 
 
 def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
@@ -223,9 +268,11 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
         raise Dependent(f"`{s.name}` is changed deep inside")
     owner = b.owner(s.name)
     own = own_places(b, owner)
-    for v in own:
-        if not any(i == ir.At(ir.Var(v, INT)) for i in step):
-            raise Dependent(f"`{s.name}` may get two values for one entry")
+    crowded = any(all(i != ir.At(ir.Var(v, INT)) for i in step) for v in own)
+    if crowded and s.name in c.sums:
+        return add_up(c, b, s)
+    if crowded:
+        raise Dependent(f"`{s.name}` may get two values for one entry")
     if owner is None:
         for other in c.writes.get(s.name, []):
             if not (mirrored(b, other, step) or apart(b, other, step)):
@@ -239,6 +286,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if not varies and rank(s.value.type) > 0:
         value = to_batch(c, b, s.value)
     c.out.append(ir.Scatter(s.name, items, value, marks, s.span))
+    return None
 
 
 def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr, varies: bool) -> ir.Expr:
@@ -311,15 +359,17 @@ def captured(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> Stmts:
 
 def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     """One flat batch of pairs if that can be; else a loop that stays, over arrays."""
-    mark, known, writes = len(c.out), set(b.locals), c.writes
+    mark, known, writes, sums = len(c.out), set(b.locals), c.writes, c.sums
+    own = {name for name in accumulated(s.body) if not is_shared(b, name)}
+    c.sums = accumulated(s.body) & (own | sums)
     try:
         c.writes = outer_writes(s) | writes
         pairs = nest(c, b, s)
         c.unless_empty(pairs, partial(run, c, pairs, s.body))
-        c.writes = writes
+        c.writes, c.sums = writes, sums
     except Dependent:
         del c.out[mark:]
-        b.locals, c.writes = known, writes
+        b.locals, c.writes, c.sums = known, writes, sums
         lower, lower_varies = lift(c, b, s.lower)
         upper, upper_varies = lift(c, b, s.upper)
         if lower_varies or upper_varies:

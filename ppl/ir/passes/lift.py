@@ -134,8 +134,14 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
 
 
 def fits_leading(e: ir.Apply, varies: Sequence[bool]) -> bool:
-    """Trailing axes are told apart by rank alone, so arrays and varying sizes need a call for each entry."""
-    return not any(array_dims(a.type) or (v and a.type == INT) for a, v in zip(e.args, varies, strict=True))
+    """Trailing axes are told apart by rank alone, so arrays and varying sizes need a call for each entry.
+
+    A list is a list, array or not, where it is the only argument; an int of a density is no size.
+    """
+    if len(e.args) == 1 and rank(e.args[0].type) == 1:
+        return True
+    sizes = any(v and a.type == INT for a, v in zip(e.args, varies, strict=True))
+    return not any(array_dims(a.type) for a in e.args) and not (sizes and e.callee.family is None)
 
 
 def refuse_ragged(e: ir.Apply | ir.CallUser, varies: Sequence[bool]) -> None:

@@ -1,0 +1,67 @@
+"""Variables that a loop only adds to: `a += e` is one sum over all iterations.
+
+Nothing else in the loop may mention the variable.  In a nest it is one sum for each entry of the batch that
+the variable belongs to; `x[g[n]] += e` is one for each entry of the variable.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import walk
+from ppl.stdlib import batching
+from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.types import Type, rank
+
+PLUS, MINUS = OPERATORS["+"].name, OPERATORS["-"].name
+SETTERS = (ir.Declare, ir.Assign, ir.Update, ir.Scatter, ir.CheckDeclared)
+
+
+def addend(s: ir.Stmt) -> tuple[ir.Apply, ir.Expr] | None:
+    """The sum or difference on the right of `a = a + e` or `x[i] = x[i] - e`, and `e`."""
+    match s:
+        case ir.Assign(name=name, declares=False):
+            items: tuple[ir.IndexItem, ...] = ()
+        case ir.Update(name=name, path=(tuple() as items,)):
+            pass
+        case _:
+            return None
+    match unwrapped(s.value):
+        case ir.Apply(callee=callee, args=(left, e)) as sum_ if callee.name in (PLUS, MINUS):
+            base, at = (left.base, left.items) if isinstance(left, ir.Index) else (left, ())
+            same = isinstance(base, ir.Var) and base.name == name and at == items
+            return (sum_, e) if same and rank(e.type) == rank(sum_.type) else None
+    return None
+
+
+def unwrapped(value: ir.Expr) -> ir.Expr:
+    """What an int sum was before it wrapped at 32 bits."""
+    wraps = isinstance(value, ir.Apply) and value.callee.impl is wrap_int
+    return value.args[0] if isinstance(value, ir.Apply) and wraps else value
+
+
+def with_sum(value: ir.Expr, sum_: ir.Apply) -> ir.Expr:
+    """The value with another sum in it, which may be one for each entry of a batch."""
+    if unwrapped(value) is value:
+        return sum_
+    assert isinstance(value, ir.Apply)
+    return replace(value, args=(sum_,), type=sum_.type, lifted=sum_.lifted[:1], ranks=sum_.ranks[:1])
+
+
+def accumulated(body: Sequence[ir.Stmt]) -> frozenset[str]:
+    """Names that the statements only ever add to."""
+    nodes = list(walk(tuple(body)))
+    mentions = Counter(n.name for n in nodes if isinstance(n, (ir.Var, *SETTERS)))
+    additions = Counter(n.name for n in nodes if isinstance(n, ir.Assign | ir.Update) and addend(n))
+    return frozenset(name for name, count in additions.items() if mentions[name] == 2 * count)
+
+
+def total(value: ir.Expr, t: Type) -> ir.Expr:
+    """The sum of a batched value over the batch."""
+    return ir.Apply(ir.Callee("sum_entries", batching.sum_entries, "none"), (value,), t)
+
+
+def total_at(value: ir.Expr, positions: ir.Expr, whole: ir.Expr, t: Type) -> ir.Expr:
+    """The sum of a batched value over the entries with the same position in `whole`."""
+    return ir.Apply(ir.Callee("sum_at", batching.sum_at, "none"), (value, positions, whole), t)
