@@ -1,5 +1,6 @@
 """Kinds of options; each refuses a value out of range as wrong usage, before anything runs."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ def positive(text: str, **more: Any) -> Any:
     return typer.Option(metavar="X", callback=check, help=text, **more)
 
 
-def output_file(text: str, *names: str) -> Any:
+def output_file(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a file to write, refused before the run rather than after it."""
 
     def check(path: Path | None) -> Path | None:
@@ -38,11 +39,17 @@ def output_file(text: str, *names: str) -> Any:
             raise typer.BadParameter(f"there is no folder '{path.parent}' to write '{path.name}' in.")
         return path
 
-    return typer.Option(*names, metavar="FILE", callback=check, help=text)
+    return typer.Option(*names, metavar="FILE", callback=check, help=text, **more)
 
 
-def one_of(text: str, *names: str) -> Any:
-    return typer.Option(*names, metavar="NAME", help=text)
+def one_of(text: str, *names: str, **more: Any) -> Any:
+    """An option that takes a word."""
+    return typer.Option(*names, metavar="NAME", help=text, **more)
+
+
+def part(words: Iterable[str], **more: Any) -> Any:
+    """A part of the algorithm by name, for experts: `ppl docs` shows the option, `--help` does not."""
+    return one_of(f"{', '.join(words)}.", hidden=True, **{"show_default": "algorithm's own", **more})
 
 
 def radius_or_file(text: str) -> Any:
@@ -70,6 +77,6 @@ def switch(name: str, text: str) -> Any:
     return typer.Option(f"{name}/--no-{name.removeprefix('--')}", help=text)
 
 
-def flag(name: str, text: str) -> Any:
+def flag(name: str, text: str, **more: Any) -> Any:
     """An option that is off unless it is named."""
-    return typer.Option(name, help=text)
+    return typer.Option(name, help=text, **more)

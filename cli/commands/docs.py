@@ -2,7 +2,8 @@
 
 import textwrap
 from collections.abc import Callable, Mapping
-from typing import Annotated
+from copy import copy
+from typing import Annotated, Any
 
 import typer
 
@@ -39,6 +40,15 @@ def docs(
     typer.echo("\n\n".join(dict.fromkeys(pages)))
 
 
+def unabridged(command: Any) -> Any:
+    """The command with the options that its own `--help` has no room for."""
+    every = copy(command)
+    every.params = [copy(param) for param in command.params]
+    for param in every.params:
+        param.hidden = False
+    return every
+
+
 Source = tuple[list[str], Callable[[str], str]]
 
 
@@ -55,7 +65,8 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     commands = getattr(group, "commands", {})
 
     def command_page(name: str) -> str:
-        text: str = commands[name].get_help(typer.Context(commands[name], context.parent, name))
+        command = unabridged(commands[name])
+        text: str = command.get_help(typer.Context(command, context.parent, name))
         return text
 
     entry = reference().__getitem__

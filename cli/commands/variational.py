@@ -2,51 +2,24 @@
 
 import sys
 from collections.abc import Collection
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ppl.cli.arguments import DataPath, ModelPath
-from ppl.cli.options import as_radius, flag, one_of, output_file, positive, radius_or_file, switch, whole
-
-
-class Algorithm(StrEnum):
-    """What to run: an approximating family, or a recipe of another kind."""
-
-    meanfield = "meanfield"
-    fullrank = "fullrank"
-    lowrank = "lowrank"
-    fixed_draws = "fixed-draws"
-    laplace = "laplace"
-    pathfinder = "pathfinder"
-    optimize = "optimize"
-    dsvi = "dsvi"
-    dsvi_diagonal = "dsvi-diagonal"
-    dsvi_ard = "dsvi-ard"
-    ssvb = "ssvb"
-
-
-class Start(StrEnum):
-    """Where a run begins."""
-
-    pathfinder = "pathfinder"
-    random = "random"
-
-
-class PositiveTransform(StrEnum):
-    """The map from the reals to a positive parameter (ADVI section 3.3)."""
-
-    log = "log"
-    softplus = "softplus"
-
-
-class Layout(StrEnum):
-    """CmdStan's method whose CSV file the draws are written like."""
-
-    variational = "variational"
-    sample = "sample"
+from ppl.cli.choices import Algorithm, Estimator, Layout, Noise, PositiveTransform, Start, StepRule, Stop
+from ppl.cli.options import (
+    as_radius,
+    flag,
+    one_of,
+    output_file,
+    part,
+    positive,
+    radius_or_file,
+    switch,
+    whole,
+)
 
 
 def spare(data: Path, declared: Collection[str]) -> list[str]:
@@ -82,13 +55,17 @@ def variational(
     minibatch: Annotated[int | None, whole(1, "Rows a gradient sees.", show_default="all")] = None,
     rows: Annotated[str | None, typer.Option("--rows", help="Size that counts rows.")] = None,
     ard: Annotated[str | None, typer.Option("--ard", help="Vector of dsvi-ard.")] = None,
+    estimator: Annotated[Estimator | None, part(Estimator)] = None,
+    step_rule: Annotated[StepRule | None, part(StepRule)] = None,
+    stop: Annotated[Stop | None, part(Stop)] = None,
+    noise: Annotated[Noise, part(Noise, show_default=True)] = Noise.normal,
     draws: Annotated[int, whole(0, "Draws to write.")] = 1000,
     init: Annotated[str, radius_or_file("Radius, 0 or JSON file.")] = "2",
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
     layout: Annotated[Layout, one_of("CSV layout: variational, sample.", "--format")] = Layout.variational,
     save_metric: Annotated[bool, typer.Option("--save-metric", help="Metric and inits for NUTS.")] = False,
-    save_cmdstan_config: Annotated[bool, typer.Option("--save-cmdstan-config", hidden=True)] = False,
-    profile_file: Annotated[Path | None, typer.Option("--profile-file", hidden=True)] = None,
+    save_cmdstan_config: Annotated[bool, flag("--save-cmdstan-config", "As JSON.", hidden=True)] = False,
+    profile_file: Annotated[Path | None, output_file("CSV of times.", hidden=True)] = None,
     refresh: Annotated[int, whole(0, "Steps a progress line; 0: none.")] = 100,
     diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
@@ -105,6 +82,7 @@ def variational(
 
     \b
     CmdStan's words do too: data file=d.json iter=500 output file=o.csv.
+    `ppl docs variational` lists more options.
     """
     from rich.console import Console
 
@@ -147,6 +125,10 @@ def variational(
             minibatch=minibatch,
             rows=rows,
             ard=ard,
+            estimator=estimator and estimator.value,
+            step_rule=step_rule and step_rule.value,
+            stop=stop and stop.value,
+            noise=noise.value,
             draws=draws,
             init=as_radius(init),
             seed=seed,

@@ -1,11 +1,17 @@
 """The settings of a run, checked once."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from ppl.errors import InferenceError
+from ppl.inference.estimators import ESTIMATORS
+from ppl.inference.families.standard import STANDARDS
+from ppl.inference.steps import STEPS
+from ppl.inference.stopping import STOPPING
 
 STARTS = ("pathfinder", "random")
+PARTS: dict[str, Collection[str]] = {"estimator": ESTIMATORS, "step_rule": STEPS, "stop": STOPPING}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +41,10 @@ class Settings:
             looks for a mode.
         rank: of the low-rank family; None for the square root of the dimension, rounded up.
         minibatch: rows of data a gradient sees, where the target splits by rows; None for all of them.
+        estimator: of the gradient, a name in ESTIMATORS; None for the algorithm's own.
+        step_rule: a name in STEPS; None for the algorithm's own.
+        stop: the stopping rule, a name in STOPPING; None for the algorithm's own.
+        noise: the distribution that q shifts and scales, a name in STANDARDS.
     """
 
     algorithm: str = "meanfield"
@@ -56,6 +66,10 @@ class Settings:
     jacobian: bool | None = None
     rank: int | None = None
     minibatch: int | None = None
+    estimator: str | None = None
+    step_rule: str | None = None
+    stop: str | None = None
+    noise: str = "normal"
 
     def __post_init__(self) -> None:
         for name in ("iter", "grad_samples", "elbo_samples", "adapt_iter", "eval_elbo"):
@@ -70,6 +84,10 @@ class Settings:
             _require(
                 "minibatch", self.minibatch, "an integer of at least 1, or none", _whole(self.minibatch, 1)
             )
+        for name, table in PARTS.items():
+            value = getattr(self, name)
+            _require(name, value, f"one of {', '.join(table)}, or none", value in (None, *table))
+        _require("noise", self.noise, f"one of {', '.join(STANDARDS)}", self.noise in STANDARDS)
         if self.eta is not None:
             _require("eta", self.eta, "a number above 0, or none to search for it", _positive(self.eta))
 

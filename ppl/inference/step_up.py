@@ -88,7 +88,8 @@ def _full_rank(
     target: Target, start: Start, found: Polished, rng: np.random.Generator, listen: Listener
 ) -> Polished:
     """Full rank in coordinates where the mean-field q, with the correlations of the start, is standard."""
-    family, scales = FullRank(target.dim), found.family.scales(found.params)
+    family = FullRank(target.dim, found.family.standard)
+    scales = found.family.scales(found.params)
     factor = np.diag(scales)
     if start.metric is not None and isinstance(start.target, Scaled):
         factor = start.target.factor[:, None] * start.metric

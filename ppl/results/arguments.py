@@ -8,6 +8,10 @@ name of a choice is left out: `variational.adapt.iter`, `sample.hmc.nuts.max_dep
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ppl.inference.estimators import ESTIMATORS
+from ppl.inference.families.standard import STANDARDS
+from ppl.inference.steps import STEPS
+from ppl.inference.stopping import STOPPING
 from ppl.results.argument import Argument, Choice, Group, Value, flag, least, positive, word
 from ppl.results.method_arguments import METHOD
 
@@ -32,6 +36,10 @@ PPL = Group(
         ),
         least(0, "rank", "Rank of the low-rank family; 0 for the root of the dimension", 0),
         positive("runs", "Independent runs, of which the best is kept", 1),
+        word("estimator", "Estimator of the gradient; empty for the algorithm's own", "", *ESTIMATORS),
+        word("step_rule", "Step rule; empty for the algorithm's own", "", *STEPS),
+        word("stop", "Stopping rule; empty for the algorithm's own", "", *STOPPING),
+        word("noise", "Distribution that q shifts and scales", *STANDARDS),
         least(0, "minibatch", "Rows of data that a gradient sees; 0 for all", 0),
         Value("rows", "Size variable that counts rows; empty for the largest that does", ""),
         Value("ard", "Parameter vector whose Gaussian prior dsvi-ard optimises away", ""),

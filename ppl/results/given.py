@@ -22,13 +22,20 @@ FIELDS = {
     "ppl.linear_response": "linear_response",
     "ppl.resample": "resample",
     "ppl.runs": "runs",
+    "ppl.noise": "noise",
 }
 """Arguments that a field of Settings has one to one."""
 
 OPTIONAL = {"ppl.rank": "rank", "ppl.minibatch": "minibatch"}
 """Numbers that are None in Settings where they are 0 in arguments."""
 
-NAMES = {"ppl.rows": "rows", "ppl.ard": "ard"}
+NAMES = {
+    "ppl.rows": "rows",
+    "ppl.ard": "ard",
+    "ppl.estimator": "estimator",
+    "ppl.step_rule": "step_rule",
+    "ppl.stop": "stop",
+}
 """Names that are None in Settings where they are empty in arguments."""
 
 JACOBIAN = {"": None, "true": True, "false": False}

@@ -9,6 +9,7 @@ from ppl.inference.recipes.laplace import laplace
 from ppl.inference.recipes.multi_pathfinder import multi_pathfinder
 from ppl.inference.recipes.optimize import optimize
 from ppl.inference.recipes.recipe import Recipe
+from ppl.inference.recipes.refusals import refuse
 from ppl.inference.recipes.result import Result
 from ppl.inference.recipes.ssvb import ssvb
 from ppl.inference.settings import Settings
@@ -33,10 +34,12 @@ def fit(target: Target, settings: Settings, init: float | Array = 2.0, progress:
     """Run the recipe that `settings.algorithm` names.
 
     Raises:
-        InferenceError: there is no such recipe, a setting is out of range, or no start was found.
+        InferenceError: there is no such recipe, settings are out of range or do not go together, or no start
+            was found.
     """
     if settings.algorithm not in RECIPES:
         raise InferenceError(
             f"algorithm = {settings.algorithm!r} is unknown; expected one of {', '.join(RECIPES)}."
         )
+    refuse(settings)
     return RECIPES[settings.algorithm](target, settings, init, progress)

@@ -19,13 +19,13 @@ from ppl.inference.optimise import Algorithm, Run, begin, optimise
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.polish import Polished, polish, unpolished
 from ppl.inference.progress import Listener, silent
+from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.start import start_point, start_points
 from ppl.inference.starting import Start, at_random, from_paths
 from ppl.inference.step_up import step_up
 from ppl.inference.steps.advi_sequence import AdviSequence
-from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.streams import Streams, streams
 from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Array, Target
@@ -56,7 +56,7 @@ def advi(
 
 def staged(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
     """The recipe of `meanfield`, `fullrank` and `lowrank`."""
-    family = family_of(settings.algorithm, target.dim, settings.rank)
+    family = with_noise(family_of(settings.algorithm, target.dim, settings.rank), settings)
     source = streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
@@ -141,9 +141,9 @@ def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     """The parts of Algorithm 1 in the slots of the loop."""
     return Algorithm(
         family=family,
-        estimator=reparameterised,
-        step_rule=AdviSequence(eta),
-        stopping=RelativeElbo.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj),
+        estimator=estimator_of(settings, reparameterised),
+        step_rule=step_rule_of(settings, AdviSequence, eta),
+        stopping=stopping_of(settings, "relative-elbo"),
         averaging=Polynomial() if settings.average else Last(),
         iterations=settings.iter,
         grad_samples=settings.grad_samples,
@@ -158,13 +158,20 @@ def _step_size(settings: Settings, start: Start, source: Streams, progress: List
 
     Where a polish follows, a choice made by luck does no harm, and the search may cost less.
     """
-    if settings.eta is not None:
-        return EtaSearch(settings.eta, nan, {}, "")
+    if settings.eta is not None or settings.step_rule == "dowg":
+        return EtaSearch(nan if settings.eta is None else settings.eta, nan, {}, "")
 
     def with_eta(eta: float) -> Algorithm:
         return _parts(settings, start.family, eta)
 
     fewest = 1 if settings.polish else FEWEST_DRAWS
     return search_eta(
-        with_eta, start.target, start.params, settings.adapt_iter, source.search, progress, fewest=fewest
+        with_eta,
+        start.target,
+        start.params,
+        settings.adapt_iter,
+        source.search,
+        progress,
+        etas=etas_of(settings, "advi", start.scaled),
+        fewest=fewest,
     )

@@ -7,11 +7,11 @@ from math import nan
 import numpy as np
 
 from ppl.inference.averaging import Averaging, Last, Polynomial
-from ppl.inference.coordinates import Scaled
 from ppl.inference.eta_search import EtaSearch, search_eta
 from ppl.inference.families.family import Family
 from ppl.inference.optimise import Algorithm, optimise
 from ppl.inference.progress import Listener
+from ppl.inference.recipes.parts import etas_of
 from ppl.inference.recipes.result import Path
 from ppl.inference.settings import Settings
 from ppl.inference.start import start_point
@@ -19,9 +19,6 @@ from ppl.inference.starting import Start, at_random, from_paths
 from ppl.inference.streams import Streams
 from ppl.inference.target import Array, Target
 
-# Rates of plain gradient steps: about one over the curvature, which only scaled coordinates know beforehand.
-RATES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-SCALED_RATES = (0.3, 0.1, 0.03, 0.01, 0.003)
 # A narrow first q: the first gradients then say where the mean should go, with little noise.
 FIRST_SCALE = 0.1
 
@@ -89,8 +86,8 @@ def _rate(
     source: Streams,
     listen: Listener,
 ) -> EtaSearch:
-    if settings.eta is not None:
-        return EtaSearch(settings.eta, nan, {}, "")
+    if settings.eta is not None or settings.step_rule == "dowg":
+        return EtaSearch(nan if settings.eta is None else settings.eta, nan, {}, "")
     # A plain step is as large as its gradient, so the noise that a rate must bear is that of the run itself.
     return search_eta(
         with_eta,
@@ -99,6 +96,6 @@ def _rate(
         settings.adapt_iter,
         source.search,
         listen,
-        etas=SCALED_RATES if isinstance(start.target, Scaled) else RATES,
+        etas=etas_of(settings, "staged", start.scaled),
         fewest=1,
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,10 +15,10 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.optimise import Algorithm
 from ppl.inference.progress import Listener
 from ppl.inference.recipes.climbing import averaging_of, climb
+from ppl.inference.recipes.parts import estimator_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.steps.staged import Staged
-from ppl.inference.stopping.rolling_bound import RollingBound
 from ppl.inference.streams import streams
 from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Array, Target
@@ -30,12 +31,12 @@ RATE_OF_C = 0.1
 
 def dsvi(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
     """Algorithm 1: a lower-triangular C with a positive diagonal. `eta` is rho_0; None searches for it."""
-    return _fit(target, settings, FullRank(target.dim), init, progress)
+    return _fit(target, settings, with_noise(FullRank(target.dim), settings), init, progress)
 
 
 def dsvi_diagonal(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
     """Algorithm 1 with a diagonal C (eq. 9)."""
-    return _fit(target, settings, Diagonal(target.dim), init, progress)
+    return _fit(target, settings, with_noise(Diagonal(target.dim), settings), init, progress)
 
 
 def dsvi_ard(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
@@ -52,11 +53,12 @@ def dsvi_ard(target: Target, settings: Settings, init: float | Array, progress: 
             "dsvi-ard needs a target without the Gaussian prior of the vector to be selected from; "
             "name that vector as ard."
         )
-    family, source = ArdDiagonal(target.dim, ard=target.ard), streams(settings.seed)
+    family, source = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings), streams(settings.seed)
     raw = replace(settings, start="random")
     found = climb(target.without_prior, raw, family, _parts(settings, family), init, source, progress)
     whole = target.with_prior(family.prior_variances(found.params))
-    return result_of(whole, settings, Diagonal(target.dim), found.params, found.path, source.draws)
+    plain = with_noise(Diagonal(target.dim), settings)
+    return result_of(whole, settings, plain, found.params, found.path, source.draws)
 
 
 def _fit(
@@ -73,9 +75,9 @@ def _parts(settings: Settings, family: FullRank | Diagonal) -> Callable[[float],
     def with_eta(eta: float) -> Algorithm:
         return Algorithm(
             family=family,
-            estimator=reparameterised,
-            step_rule=_rule(settings, family, eta),
-            stopping=RollingBound.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj),
+            estimator=estimator_of(settings, reparameterised),
+            step_rule=step_rule_of(settings, partial(_rule, settings, family), eta),
+            stopping=stopping_of(settings, "rolling-bound"),
             averaging=averaging_of(settings),
             iterations=settings.iter,
             grad_samples=settings.grad_samples,

@@ -8,6 +8,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.fixed_draws import fit_fixed_draws
 from ppl.inference.outcome import Ending
 from ppl.inference.progress import Listener
+from ppl.inference.recipes.parts import with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.response import with_response
 from ppl.inference.settings import Settings
@@ -20,7 +21,7 @@ from ppl.inference.target import Array, Target
 def fixed_draws(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
     """Mean-field, from Pathfinder's start; with `linear_response`, its covariance corrected."""
     source = streams(settings.seed)
-    family = MeanField(target.dim)
+    family = with_noise(MeanField(target.dim), settings)
     with np.errstate(all="ignore"):
         points = start_points(target, init, source.start)
         start = at_random(target, family, points[0])

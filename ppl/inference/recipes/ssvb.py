@@ -8,11 +8,12 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.optimise import Algorithm
 from ppl.inference.progress import Listener
 from ppl.inference.recipes.climbing import averaging_of, climb
+from ppl.inference.recipes.parts import step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.steps.robbins_monro import RobbinsMonro
-from ppl.inference.stopping.rolling_bound import RollingBound
 from ppl.inference.streams import streams
+from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Array, Target
 
 # The variance that a gradient may have in an entry of params (the paper's epsilon), and most draws to get it.
@@ -27,7 +28,7 @@ def ssvb(target: Target, settings: Settings, init: float | Array, progress: List
     of the target for the Taylor expansion, so this is for few dimensions. `eta` is the first Robbins-Monro
     step; None searches for it.
     """
-    family, source = FullRank(target.dim), streams(settings.seed)
+    family, source = with_noise(FullRank(target.dim), settings), streams(settings.seed)
     found = climb(target, settings, family, _parts(settings, family), init, source, progress)
     return result_of(target, settings, family, found.params, found.path, source.draws)
 
@@ -39,13 +40,14 @@ def _parts(settings: Settings, family: Family) -> Callable[[float], Algorithm]:
         return Algorithm(
             family=family,
             estimator=StochasticSearch(variance=VARIANCE, most=MOST_DRAWS),
-            step_rule=RobbinsMonro(eta),
-            stopping=RollingBound.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj),
+            step_rule=step_rule_of(settings, RobbinsMonro, eta),
+            stopping=stopping_of(settings, "rolling-bound"),
             averaging=averaging_of(settings),
             iterations=settings.iter,
             grad_samples=settings.grad_samples,
             elbo_samples=settings.elbo_samples,
             eval_elbo=settings.eval_elbo,
+            rows=row_choice(settings.minibatch, settings.seed),
         )
 
     return with_eta

@@ -1,0 +1,47 @@
+"""The parts of a stochastic recipe that a setting may put in place of its own."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from ppl.inference.estimators import ESTIMATORS
+from ppl.inference.estimators.estimate import Estimator
+from ppl.inference.eta_search import ETAS
+from ppl.inference.families.standard import STANDARDS
+from ppl.inference.settings import Settings
+from ppl.inference.steps import STEPS
+from ppl.inference.steps.step_rule import StepRule
+from ppl.inference.stopping import STOPPING
+from ppl.inference.stopping.stopping_rule import StoppingRule
+
+# Rates of plain gradient steps: about one over the curvature, which only scaled coordinates know beforehand.
+RATES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+SCALED_RATES = (0.3, 0.1, 0.03, 0.01, 0.003)
+PLAIN = ("staged", "robbins-monro")
+
+
+def estimator_of(settings: Settings, own: Estimator) -> Estimator:
+    """The estimator that was named, or the recipe's own."""
+    return own if settings.estimator is None else ESTIMATORS[settings.estimator]
+
+
+def step_rule_of(settings: Settings, own: Callable[[float], StepRule[Any]], eta: float) -> StepRule[Any]:
+    """The step rule that was named, or the recipe's own, at that step size."""
+    return (own if settings.step_rule is None else STEPS[settings.step_rule])(eta)
+
+
+def stopping_of(settings: Settings, own: str) -> StoppingRule[Any]:
+    """The stopping rule that was named, or the recipe's own."""
+    return STOPPING[settings.stop or own](settings.iter, settings.eval_elbo, settings.tol_rel_obj)
+
+
+def etas_of(settings: Settings, own: str, scaled: bool) -> tuple[float, ...]:
+    """The step sizes worth a trial: ADVI's where the rule divides by the size of the gradient."""
+    if (settings.step_rule or own) in PLAIN:
+        return SCALED_RATES if scaled else RATES
+    return ETAS
+
+
+def with_noise(family: Any, settings: Settings) -> Any:
+    """The family over the noise that was named, which is what it shifts and scales."""
+    return replace(family, standard=STANDARDS[settings.noise]())

@@ -1,0 +1,53 @@
+"""Choices of parts that do not go together, each with the reason."""
+
+from collections.abc import Iterator
+
+from ppl.errors import InferenceError
+from ppl.inference.settings import Settings
+
+WITHOUT_STEPS = ("fixed-draws", "laplace", "pathfinder", "optimize")
+GAUSSIAN = ("laplace", "pathfinder", "optimize")
+# Estimators that take the entropy of q from log q itself.
+FROM_LOG_Q = ("sticking-the-landing", "black-box")
+
+
+def refuse(settings: Settings) -> None:
+    """Raises InferenceError for the first choice that makes no sense."""
+    for reason in _reasons(settings):
+        raise InferenceError(reason, "PPL975")
+
+
+def _reasons(chosen: Settings) -> Iterator[str]:
+    name = chosen.algorithm
+    if name in WITHOUT_STEPS:
+        yield from _of_no_use(chosen)
+    if name in GAUSSIAN and chosen.noise != "normal":
+        yield f"{name} ends in a Gaussian or a point; noise = {chosen.noise!r} has no place in it."
+    if name == "lowrank" and chosen.noise in ("logistic", "laplace"):
+        yield (
+            f"lowrank adds up its noise, and a sum of {chosen.noise} noise has no density in closed form; "
+            "expected noise normal or student_t."
+        )
+    if name == "ssvb" and chosen.estimator not in (None, "stochastic-search"):
+        yield f"ssvb is stochastic search; for estimator = {chosen.estimator!r} choose fullrank."
+    if name == "dsvi-ard" and chosen.estimator in FROM_LOG_Q:
+        yield (
+            f"{chosen.estimator} takes the entropy from log q, which lacks the prior that dsvi-ard has taken "
+            "out; expected reparameterised, score-function or stochastic-search."
+        )
+    if chosen.step_rule == "dowg" and chosen.eta is not None:
+        yield f"dowg finds its own step size; leave eta = {chosen.eta:g} out."
+    if chosen.stop == "iterate-rhat" and not chosen.average:
+        yield "iterate-rhat watches the error of an average over the path; it cannot go without that average."
+
+
+def _of_no_use(chosen: Settings) -> Iterator[str]:
+    """What an algorithm without noisy steps has no use for."""
+    for part in ("estimator", "step_rule", "stop"):
+        if (value := getattr(chosen, part)) is not None:
+            yield f"{chosen.algorithm} takes no noisy steps; {part} = {value!r} has no place in it."
+    if chosen.minibatch is not None:
+        yield (
+            f"{chosen.algorithm} looks at all rows at once; minibatch = {chosen.minibatch} has no place in "
+            "it. Minibatches go with noisy steps: meanfield, fullrank, lowrank, ssvb and the dsvi ones."
+        )

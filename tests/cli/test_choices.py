@@ -1,0 +1,25 @@
+"""The words that options take are those of the tables behind them."""
+
+import pytest
+
+from ppl.cli.choices import Algorithm, Estimator, Noise, Start, StepRule, Stop
+from ppl.inference.estimators import ESTIMATORS
+from ppl.inference.families.standard import STANDARDS
+from ppl.inference.recipes import RECIPES
+from ppl.inference.settings import STARTS
+from ppl.inference.steps import STEPS
+from ppl.inference.stopping import STOPPING
+
+TABLES = [
+    (Algorithm, RECIPES),
+    (Start, STARTS),
+    (Estimator, ESTIMATORS),
+    (StepRule, STEPS),
+    (Stop, STOPPING),
+    (Noise, STANDARDS),
+]
+
+
+@pytest.mark.parametrize(("words", "table"), TABLES)
+def test_words_and_table_agree(words, table):
+    assert [str(word) for word in words] == list(table)
