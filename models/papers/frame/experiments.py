@@ -1,0 +1,45 @@
+"""The table of experiments, in the order of the papers."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+
+from frame.result import Result
+
+PAPERS = {
+    "advi": "Kucukelbir, Tran, Ranganath, Gelman and Blei: Automatic Differentiation Variational Inference"
+    " (JMLR 2017)",
+    "dsvi": "Titsias and Lázaro-Gredilla: Doubly Stochastic Variational Bayes for non-Conjugate Inference"
+    " (ICML 2014)",
+    "stochastic_search": "Paisley, Blei and Jordan: Variational Bayesian Inference with Stochastic Search"
+    " (ICML 2012)",
+}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One figure or table: `paper/name.py` beside this folder, with `run(quick, data)`.
+
+    `needs` are the files, below the folder of data, without which it is skipped.
+    """
+
+    paper: str
+    name: str
+    title: str
+    place: str
+    needs: tuple[str, ...] = ()
+
+    def missing(self, data: Path | None) -> list[str]:
+        return [name for name in self.needs if data is None or not (data / name).exists()]
+
+    def run(self, quick: bool, data: Path | None) -> Result:
+        found: Callable[[bool, Path | None], Result] = import_module(f"{self.paper}.{self.name}").run
+        return found(quick, data)
+
+
+EXPERIMENTS = (
+    Experiment("advi", "gamma_transforms", "Gamma densities under two transforms", "Table 2 and Figure 9"),
+)
+
+BY_NAME = {e.name: e for e in EXPERIMENTS}

@@ -1,0 +1,32 @@
+"""Pictures in one style, drawn on their own figure: no global state of matplotlib is touched."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+COLOURS = ("#4477aa", "#cc6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
+INK = "#222222"
+
+
+def panels(
+    rows: int, columns: int, width: float = 7.0, height: float = 2.4, **more: Any
+) -> tuple[Figure, Any]:
+    """A figure of `width` inches and an array (rows, columns) of axes, each row `height` inches high."""
+    figure = Figure(figsize=(width, rows * height), layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False, **more)
+    for ax in np.ravel(axes):
+        tidy(ax)
+    return figure, axes
+
+
+def tidy(ax: Axes) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.tick_params(labelsize=8)
+    for text in (ax.title, ax.xaxis.label, ax.yaxis.label):
+        text.set_fontsize(9)
+
+
+def legend(ax: Axes, **more: Any) -> None:
+    ax.legend(fontsize=7, frameon=False, **more)

@@ -1,0 +1,85 @@
+"""models/papers/README.md from the records: no figure in it is typed by hand."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from frame.experiments import EXPERIMENTS, PAPERS
+from frame.record import HERE, load, tables
+from frame.result import Table
+
+PATH = HERE / "README.md"
+
+HEAD = """\
+# The papers, reproduced
+
+`python models/papers/run.py --readme` writes this page from `results/*.json`; each number on it comes from
+there. One experiment is one command,
+
+    PPL_DATA=DIR python models/papers/run.py NAME
+
+where `DIR` holds the data, one folder a set; `--quick` runs a small version, `--all` runs everything, and
+`--list` names all. It needs `pip install -e ".[papers]"`. Nothing is downloaded: an experiment whose data are
+not there is skipped.
+
+"The paper's loop" is `start="random", average=False, polish=False, step_up=False`: Algorithm 1 of ADVI alone.
+Where a row says "default", this project's own start, averaging and polish are on. Seconds are those of a
+processor on a shared machine with two: they compare within a table and no further.
+"""
+
+
+def text() -> str:
+    """The whole page."""
+    records = [record for e in EXPERIMENTS if (record := load(e.name))]
+    return "\n".join([HEAD, *overview(records), *sections(records)])
+
+
+def overview(records: list[dict[str, Any]]) -> Iterator[str]:
+    rows = [
+        (
+            f"[{r['name']}](#{r['name']})",
+            f"{r['paper']}, {r['place']}",
+            kind_of(r["data"]),
+            f"{sum(c['holds'] for c in r['claims'])} of {len(r['claims'])}",
+            r["seconds"]["cpu"],
+        )
+        for r in records
+    ]
+    columns = ("experiment", "where", "data", "claims borne out", "seconds")
+    yield markdown(Table("", columns, rows, {"seconds": ".0f"}))
+
+
+def kind_of(sentence: str) -> str:
+    """The first words of what a result says of its data, up to the colon: "exact", "simulated" ..."""
+    return sentence.partition(":")[0]
+
+
+def sections(records: list[dict[str, Any]]) -> Iterator[str]:
+    for paper, citation in PAPERS.items():
+        of_paper = [r for r in records if r["paper"] == paper]
+        if of_paper:
+            yield f"## {citation}\n"
+        for record in of_paper:
+            yield from section(record)
+
+
+def section(record: dict[str, Any]) -> Iterator[str]:
+    yield f"### {record['name']}\n"
+    script, figures = f"{record['paper']}/{record['name']}.py", f"results/{record['name']}.json"
+    yield f"{record['title']}; {record['place']}. [Script]({script}), [figures]({figures}).\n"
+    yield f"Data: {record['data']}\n"
+    for table in tables(record):
+        yield f"{table.caption}\n"
+        yield markdown(table)
+    for claim in record["claims"]:
+        yield f"- {'**Holds.**' if claim['holds'] else '**Missed.**'} {claim['says']} {claim['found']}"
+    if record["claims"]:
+        yield ""
+    for remark in record["remarks"]:
+        yield f"{remark}\n"
+    if record["picture"]:
+        yield f"![{record['title']}](results/{record['picture']})\n"
+
+
+def markdown(table: Table) -> str:
+    head = ["|".join(["", *table.columns, ""]), "|".join(["", *("---" for _ in table.columns), ""])]
+    return "\n".join([*head, *("|".join(["", *row, ""]) for row in table.words()), ""])
