@@ -1,0 +1,86 @@
+"""From source file and data file to posterior draws in a CSV, each tool in a new process."""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from tests.benchmarks.clock import alternate, head, machine, row
+from tests.benchmarks.peers import process, stan
+from tests.benchmarks.problems import Problem
+
+STEPS = {"run_numpyro.py": 5_000, "run_pymc.py": 10_000}  # PyMC's default; what NumPyro's tutorials take
+CLI = Path(sys.executable).with_name("ppl")
+
+
+def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
+    """One row a problem: seconds of each tool, and ours over theirs."""
+    yield machine()
+    yield ""
+    yield from head("program", *TOOLS, *(f"default / {peer}" for peer in list(TOOLS)[2:]))
+    for problem in problems:
+        with tempfile.TemporaryDirectory() as folder:
+            data = problem.data_file(Path(folder))
+            found = alternate(rounds, tasks(problem, data, Path(folder)))
+        seconds = [found.get(tool, float("nan")) for tool in TOOLS]
+        yield row(problem.name, *seconds, *(seconds[0] / theirs for theirs in seconds[2:]))
+
+
+def tasks(problem: Problem, data: Path, folder: Path) -> dict[str, Callable[[], float]]:
+    """The tools that are there and can do this problem."""
+    return {
+        tool: lambda make=make: make(problem, data, folder)  # type: ignore[misc]
+        for tool, make in TOOLS.items()
+        if tool.startswith("ppl") or (tool in problem.peers and is_there(tool))
+    }
+
+
+def is_there(tool: str) -> bool:
+    return stan.available() if tool == "stan" else bool(process.PEERS_PYTHON)
+
+
+def ours(problem: Problem, data: Path, folder: Path, *switches: str) -> float:
+    words = [f"--algorithm={problem.algorithm}", "--seed=1", "-o", folder / "ours.csv", *switches]
+    if problem.minibatch:
+        words.append(f"--minibatch={problem.minibatch}")
+    return process.timed([CLI, "variational", problem.program, data, *words]).seconds
+
+
+def loop_only(problem: Problem, data: Path, folder: Path) -> float:
+    return ours(problem, data, folder, "--no-polish", "--no-step-up")
+
+
+def by_stan(problem: Problem, data: Path, folder: Path) -> float:
+    """stanc, g++ with a precompiled header, the run; as CmdStan would do it."""
+    source = Path(tempfile.mkdtemp(dir=folder)) / f"{problem.program.stem}.stan"
+    source.write_text(problem.program.read_text())
+    binary = source.with_suffix("")
+    built = process.timed(["bash", stan.os.environ["STAN_BUILD_SH"], source, binary])
+    run = [binary, "advi", data, f"algorithm={problem.algorithm}", "seed=1", f"output={folder / 'stan.csv'}"]
+    return built.seconds + process.timed(run, cwd=binary.parent).seconds
+
+
+def by_python_peer(script: str) -> Callable[[Problem, Path, Path], float]:
+    def run(problem: Problem, data: Path, folder: Path) -> float:
+        asked = {
+            "name": problem.name,
+            "data": str(data),
+            "algorithm": problem.algorithm,
+            "step_size": 0.03,
+            "seed": 1,
+            "iterations": STEPS[script],
+            "output": str(folder / "peer.csv"),
+            "minibatch": problem.minibatch,
+        }
+        return process.timed(process.peer(script, asked)).seconds
+
+    return run
+
+
+TOOLS: dict[str, Callable[[Problem, Path, Path], float]] = {
+    "ppl": ours,
+    "ppl, loop only": loop_only,
+    "stan": by_stan,
+    "numpyro": by_python_peer("run_numpyro.py"),
+    "pymc": by_python_peer("run_pymc.py"),
+}

@@ -1,0 +1,49 @@
+"""Running a tool as a whole process: its wall and CPU seconds, and its answer."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+HERE = Path(__file__).parent
+PEERS_PYTHON = os.environ.get("PEERS_PYTHON", "")
+
+
+class Cost(NamedTuple):
+    """Seconds by the clock, seconds of processor, and the largest resident memory in MB."""
+
+    seconds: float
+    cpu: float
+    megabytes: float
+
+
+def timed(command: list[Any], cwd: Path | None = None) -> Cost:
+    """What a command costs, its children included; CalledProcessError when it fails."""
+    began = time.perf_counter()
+    child = subprocess.Popen(
+        [str(c) for c in command], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise subprocess.CalledProcessError(child.returncode, child.args)
+    return Cost(time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+def peer(script: str, asked: dict[str, Any]) -> list[str]:
+    """The command that puts a request to a peer."""
+    return [PEERS_PYTHON, str(HERE / script), json.dumps(asked)]
+
+
+def ours(asked: dict[str, Any]) -> list[str]:
+    """The command that puts a request to this project."""
+    return [sys.executable, "-m", "tests.benchmarks.peers.run_ours", json.dumps(asked)]
+
+
+def answer(command: list[str]) -> dict[str, Any]:
+    """The JSON line that a command prints last."""
+    made = subprocess.run(command, check=True, capture_output=True, text=True)
+    return json.loads(made.stdout.splitlines()[-1])  # type: ignore[no-any-return]

@@ -1,0 +1,88 @@
+"""One NumPyro fit in a process of its own: `python run_numpyro.py REQUEST`, run by the peers' Python.
+
+REQUEST is JSON: name, data (file), algorithm, step_size, seed, iterations, and either target, an ELBO to
+reach within `patience` seconds ("warm"), or output ("cold").  Prints one JSON line.
+"""
+
+import json
+import sys
+import time
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import numpyro
+from jax import lax, random
+from numpyro.infer import SVI, Trace_ELBO
+from numpyro.infer.autoguide import AutoMultivariateNormal, AutoNormal
+from numpyro_models import MODELS
+
+GUIDES = {"meanfield": AutoNormal, "fullrank": AutoMultivariateNormal}
+CHUNK = 100
+
+
+def load(path):
+    with np.load(path) if path.endswith(".npz") else open(path) as file:
+        values = dict(file) if path.endswith(".npz") else json.load(file)
+    return {k: as_array(v) for k, v in values.items()}
+
+
+def as_array(value):
+    array = np.asarray(value)
+    return array.item() if array.ndim == 0 else jnp.asarray(array)
+
+
+def main():
+    numpyro.enable_x64()
+    asked = json.loads(sys.argv[1])
+    values = load(asked["data"])
+    if asked.get("minibatch"):
+        values["minibatch"] = asked["minibatch"]
+    model = MODELS[asked["name"]]
+    guide = GUIDES[asked["algorithm"]](model)
+    svi = SVI(model, guide, numpyro.optim.Adam(asked["step_size"]), Trace_ELBO())
+    judge = Trace_ELBO(num_particles=100)
+
+    def chunk(state):
+        state, losses = lax.scan(lambda s, _: svi.update(s, **values), state, None, length=CHUNK)
+        return state, losses
+
+    run = jax.jit(chunk)
+    elbo = jax.jit(lambda key, state: -judge.loss(key, svi.get_params(state), model, guide, **values))
+    key = random.PRNGKey(asked["seed"])
+    start = svi.init(key, **values)
+    if "target" not in asked:
+        print(json.dumps(cold(asked, run, svi, guide, start)))
+        return
+    jax.block_until_ready((run(start), elbo(key, start)))
+    began, cpu, state, reached = time.perf_counter(), time.process_time(), start, -np.inf
+    for k in range(asked["iterations"] // CHUNK):
+        state, _ = run(state)
+        reached = float(elbo(random.PRNGKey(k), state))
+        if reached >= asked["target"] or time.perf_counter() - began > asked["patience"]:
+            break
+    seconds = time.perf_counter() - began
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "cpu": time.process_time() - cpu,
+                "elbo": reached,
+                "iterations": (k + 1) * CHUNK,
+                "reached": reached >= asked["target"],
+            }
+        )
+    )
+
+
+def cold(asked, run, svi, guide, state):
+    for _ in range(asked["iterations"] // CHUNK):
+        state, losses = run(state)
+    draws = guide.sample_posterior(random.PRNGKey(0), svi.get_params(state), sample_shape=(1000,))
+    table = np.column_stack([np.reshape(v, (1000, -1)) for v in draws.values()])
+    np.savetxt(asked["output"], table, delimiter=",")
+    return {"elbo": float(-losses.mean())}
+
+
+if __name__ == "__main__":
+    main()
