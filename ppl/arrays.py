@@ -105,6 +105,20 @@ _add_all = primitive(_sum_of)
 defvjp_argnums(_add_all, lambda argnums, ans, args, kwargs: lambda g: [g] * len(argnums))
 
 
+@primitive  # type: ignore[untyped-decorator]
+def stack(axis: int, *items: Array) -> Array:
+    """Arrays of one shape side by side along a new axis, plain or on a tape."""
+    return np.stack(items, axis=axis)
+
+
+def _stack_vjp(argnums: Sequence[int], ans: Array, args: Any, kwargs: Any) -> Callable[[Array], list[Array]]:
+    before = (slice(None),) * args[0]
+    return lambda g: [g[(*before, i - 1)] for i in argnums]
+
+
+defvjp_argnums(stack, _stack_vjp)
+
+
 class _AutogradNumpy:
     """autograd.numpy, but for what it gets wrong: `where` and `clip` forget to sum over broadcast axes."""
 
@@ -155,27 +169,41 @@ class Node:
     keeps tables that a function with a fixed argument list does not need.
     """
 
-    def __init__(self, value: Value, vjps: tuple[Vjp | None, ...], summed: bool = False):
-        self.value, self.vjps, self.is_sum = value, vjps, summed
+    def __init__(self, value: Value, vjps: tuple[Vjp | None, ...], kept: int | None = None):
+        self.value, self.vjps, self.kept = value, vjps, kept
         self.__name__, self.__doc__, self.__module__ = value.__name__, value.__doc__, value.__module__
 
     @cached_property
     def summed(self) -> "Node":
         """The sum over all elements of the answer, still one entry of the tape."""
-        return Node(self.value, self.vjps, summed=True)
+        return Node(self.value, self.vjps, kept=0)
+
+    @cached_property
+    def summed_each(self) -> "Node":
+        """The sum for each entry of the leading axis, still one entry of the tape."""
+        return Node(self.value, self.vjps, kept=1)
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
         if xp is AUTOGRAD:
             return self._record(args)[0]
-        value = self.value(xp, *args)
-        return xp.np.sum(value) if self.is_sum else value
+        return self._reduced(xp, self.value(xp, *args))
+
+    def _reduced(self, xp: Namespace, each: Array) -> Array:
+        """The sum that is asked for: `kept` is how many leading axes it leaves."""
+        match self.kept:
+            case None:
+                return each
+            case 0:
+                return xp.np.sum(each)
+            case _:
+                return xp.np.sum(each, axis=tuple(range(self.kept, np.ndim(each))))
 
     def _record(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
         """The answer and, for a sum, its elements; boxed when an argument is."""
         boxed = [i for i, a in enumerate(args) if isbox(a)]
         if not boxed:
             each = self.value(NUMPY, *args)
-            return (np.sum(each) if self.is_sum else each), each
+            return self._reduced(NUMPY, each), each
         trace = max(args[i]._trace for i in boxed)
         boxed = [i for i in boxed if args[i]._trace == trace]
         plain = list(args)
@@ -191,7 +219,9 @@ class Node:
     def _adjoint(self, i: int, g: Array, each: Array, args: Sequence[Array]) -> Array:
         """The adjoint of argument i, computed in plain NumPy unless it is itself to be differentiated."""
         xp = AUTOGRAD if isbox(g) or any(map(isbox, args)) else NUMPY
-        if self.is_sum:
+        if self.kept:
+            g = xp.np.reshape(g, np.shape(g) + (1,) * (np.ndim(each) - self.kept))
+        if self.kept is not None:
             g = g * np.ones(np.shape(each))
         vjp = self.vjps[i]
         assert vjp is not None
@@ -248,6 +278,9 @@ def _where(xp: Namespace, condition: Array, x: Array, y: Array) -> Array:
     return np.where(condition, x, y)
 
 
+ONE = np.float64(1.0)
+
+
 def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, np.ndarray]:
     """The value and gradient of a scalar function at `x`, of any shape, by one tape."""
     value, (gradient,) = value_and_grads(lambda parts: f(parts[0]), [x])
@@ -258,21 +291,29 @@ def value_and_grads(
     f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray]
 ) -> tuple[float, list[np.ndarray]]:
     """The value of a scalar function of several arrays, and its gradient in each, by one tape."""
+    value, gradients = values_and_grads(f, xs)
+    return float(value), gradients
+
+
+def values_and_grads(
+    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray]
+) -> tuple[Array, list[np.ndarray]]:
+    """What `f` gives, and the gradient of the sum of its elements in each of several arrays, by one tape."""
     with trace_stack.new_trace() as trace:
         roots = [VJPNode.new_root() for _ in xs]
         end = f([new_box(x, trace, root) for x, root in zip(xs, roots, strict=True)])
     if not isbox(end) or end._trace != trace:
-        return float(end), [np.zeros(np.shape(x)) for x in xs]
-    adjoints = backward(end._node, frozenset(roots))
-    return float(end._value), [
+        return end, [np.zeros(np.shape(x)) for x in xs]
+    adjoints = backward(end._node, frozenset(roots), np.ones(np.shape(end._value))[()])
+    return end._value, [
         adjoints[root] if root in adjoints else np.zeros(np.shape(x))
         for x, root in zip(xs, roots, strict=True)
     ]
 
 
-def backward(end: VJPNode, roots: frozenset[VJPNode]) -> dict[VJPNode, np.ndarray]:
-    """The adjoint of each root that `end` depends on."""
-    waiting: dict[VJPNode, Any] = {end: (np.float64(1.0), False)}
+def backward(end: VJPNode, roots: frozenset[VJPNode], adjoint: Array = ONE) -> dict[VJPNode, np.ndarray]:
+    """The adjoint of each root that `end` depends on, when `adjoint` is that of `end`."""
+    waiting: dict[VJPNode, Any] = {end: (adjoint, False)}
     found = {}
     for node in toposort(end):
         adjoint = waiting.pop(node)[0]

@@ -1,6 +1,7 @@
 """A compiled program, and the posterior it becomes with data."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace, value_and_grads
 from ppl.backend.emit import Emitted, emit
 from ppl.backend.library import Wrap
-from ppl.backend.load import Module, compile_text, load
+from ppl.backend.load import Module, compile_text, load, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, block
 from ppl.backend.watch import LocatedTerms, Watch, blame_gradient
@@ -23,6 +24,7 @@ from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.ir import nodes as ir
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
+from ppl.many_draws import Sizes, in_batches, log_joint_gradients, log_joints
 from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, indices, sized
 from ppl.results.fit import Fit, variational
@@ -88,12 +90,26 @@ class Model:
     @cached_property
     def unnormalised(self) -> Module:
         """The module under autograd whose densities drop their constants."""
+        return load(*self.without_constants, AUTOGRAD, self.softplus)
+
+    @cached_property
+    def without_constants(self) -> tuple[Emitted, CodeType]:
         emitted = emit(self.program, propto=True)
-        return load(emitted, compile_text(emitted, self.source.name), AUTOGRAD, self.softplus)
+        return emitted, compile_text(emitted, self.source.name)
 
     def density(self, xp: Namespace, propto: bool) -> Module:
         """The module to ask for a log density."""
         return self.unnormalised if propto else self.traced if xp is AUTOGRAD else self.plain
+
+    @cached_property
+    def per_draw(self) -> dict[tuple[str, bool], Module]:
+        """The modules that take many draws at once, by namespace and whether constants are dropped."""
+        texts = {False: (self.emitted, self.code), True: self.without_constants}
+        return {
+            (xp.name, propto): load_per_draw(*text, xp, self.softplus)
+            for xp in (NUMPY, AUTOGRAD)
+            for propto, text in texts.items()
+        }
 
     def condition(self, data: Mapping[str, Any] | str | Path = {}, seed: int = 0) -> "Posterior":  # noqa: B006
         """The posterior given data: a mapping of names, or a path to JSON (also .gz) or .npz.
@@ -212,9 +228,51 @@ class Posterior:
             except Rejection:
                 return -np.inf, np.full(self.param_unc_num(), np.nan)
 
+    def log_densities(self, us: Floats, propto: bool = False, jacobian: bool = True) -> Floats:
+        """The log density at each row of `us` (n, dim), shape (n,), many at a time; see `log_density`."""
+        module, us = self.model.per_draw[NUMPY.name, propto], self.checked_rows(us)
+        if not len(us):
+            return np.zeros(0)
+        return in_batches(
+            us,
+            self.width,
+            lambda batch: (log_joints(module, self.d, batch, jacobian),),
+            lambda u: (self.log_density(u, propto, jacobian),),
+        )[0]
+
+    def log_density_gradients(
+        self, us: Floats, propto: bool = False, jacobian: bool = True
+    ) -> tuple[Floats, Floats]:
+        """The log density (n,) and its gradient (n, dim) at each row of `us` (n, dim), many at a time."""
+        module, us = self.model.per_draw[AUTOGRAD.name, propto], self.checked_rows(us)
+        if not len(us):
+            return np.zeros(0), us
+        values, gradients = in_batches(
+            us,
+            self.width,
+            lambda batch: log_joint_gradients(module, self.d, batch, jacobian),
+            lambda u: self.log_density_gradient(u, propto, jacobian),
+        )
+        return values, gradients
+
+    @cached_property
+    def width(self) -> int:
+        """How many numbers the largest array of an evaluation has, as far as the origin shows."""
+        sizes = Sizes()
+        module = self.model.module(NUMPY, sizes.wrap)
+        with np.errstate(all="ignore"), suppress(PPLError), located(module):
+            module.log_joint(self.d, np.zeros(self.param_unc_num()), True)
+        return max(sizes.largest, self.param_unc_num())
+
     def blocks(self, u: Floats) -> list[Floats]:
         """One array a parameter."""
         return [block(u, place) for place in self.places.values()]
+
+    def checked_rows(self, us: Floats) -> Floats:
+        us = np.asarray(us, dtype=float)
+        if us.ndim != 2 or us.shape[1] != self.param_unc_num():
+            raise ValueError(f"us has shape {us.shape}, but must have shape (n, {self.param_unc_num()})")
+        return us
 
     def checked(self, u: Floats) -> Floats:
         u = np.asarray(u, dtype=float)

@@ -102,7 +102,7 @@ def application(w: Writer, e: ir.Apply) -> str:
         return infix
     if e.drops and w.propto:
         return unnormalised(w, e, whole_mode(e.callee), args)
-    return f"{library(w, e.callee, whole_mode(e.callee))}({', '.join(passed(e.callee, args))})"
+    return f"{library(w, e, whole_mode(e.callee))}({', '.join(passed(e.callee, args))})"
 
 
 def whole_mode(callee: ir.Callee) -> Mode:
@@ -113,8 +113,19 @@ def passed(callee: ir.Callee, args: Sequence[str]) -> list[str]:
     return [callee.passes, *args] if callee.passes else list(args)
 
 
-def library(w: Writer, callee: ir.Callee, mode: Mode = "") -> str:
-    return w.bind(callee.name, Binding(callee.impl, mode, callee.passes, callee.family))
+def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
+    callee = e.callee
+    binding = Binding(callee.impl, mode, callee.passes, callee.family, (), callee.batch, cores(e))
+    return w.bind(callee.name, binding)
+
+
+def cores(e: ir.Apply) -> tuple[int, ...]:
+    """How many trailing axes of each argument a call works on; array axes of a density's lead."""
+    if e.callee.batch != "leading":
+        return ()
+    if e.callee.family is not None and not e.lifted:
+        return tuple(rank(core(a.type)) for a in e.args)
+    return e.ranks or tuple(rank(a.type) for a in e.args)
 
 
 def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:
@@ -135,7 +146,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     """A call in a batch: arguments aligned after the batch axis, or one call an entry."""
     callee = e.callee
     if callee.batch == "none":
-        return f"lib.each({library(w, callee, whole_mode(callee))}, {marks(e.lifted)}, {', '.join(args)})"
+        return f"lib.each({library(w, e, whole_mode(callee))}, {marks(e.lifted)}, {', '.join(args)})"
     widest = max(e.ranks)
     if callee.batch == "elementwise":
         args = [
@@ -147,7 +158,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
             return infix
     if e.drops and w.propto:
         return unnormalised(w, e, batch_mode(e, widest), args)
-    return f"{library(w, callee, batch_mode(e, widest))}({', '.join(passed(callee, args))})"
+    return f"{library(w, e, batch_mode(e, widest))}({', '.join(passed(callee, args))})"
 
 
 def batch_mode(e: ir.Apply, widest: int) -> Mode:
@@ -173,7 +184,7 @@ def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str
     known = {name for name, is_fixed in zip(names, fixed, strict=False) if is_fixed}
     drops = tuple(k for k, constant in enumerate(family.constants) if known.issuperset(constant[0]))
     name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
-    bound = w.bind(name, Binding(e.callee.impl, mode, "", family, drops))
+    bound = w.bind(name, Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e)))
     return f"{bound}({', '.join(args)})"
 
 

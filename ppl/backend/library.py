@@ -76,7 +76,8 @@ def library(
 
 def constrainer(xp: Namespace, constraint: Constraint) -> Callable[..., tuple[Any, Any]]:
     def constrain(u: Any, place: Place, *args: Any) -> tuple[Any, Any]:
-        return constraint.constrain(xp, runtime.block(u, place), place.core, *args)
+        x, log_jacobian = constraint.constrain(xp, runtime.block(u, place), place.core, *args)
+        return x, (xp.np.sum(log_jacobian) if place.shape else log_jacobian)
 
     return constrain
 

@@ -9,6 +9,7 @@ from typing import Any
 from ppl.arrays import Namespace
 from ppl.backend.emit import Emitted
 from ppl.backend.library import Wrap, library
+from ppl.backend.per_draw_library import per_draw_library
 from ppl.source import Span
 
 BUILTINS = {"range": range, "float": float, "slice": slice}
@@ -65,6 +66,15 @@ def load(
     lib: SimpleNamespace = library(xp, emitted.bindings, softplus, wrap)
     for name, function in replaced.items():
         setattr(lib, name, function)
+    return bound_to(lib, emitted, code)
+
+
+def load_per_draw(emitted: Emitted, code: CodeType, xp: Namespace, softplus: bool = False) -> Module:
+    """The module bound to `xp`, for many draws at once."""
+    return bound_to(per_draw_library(xp, emitted.bindings, softplus), emitted, code)
+
+
+def bound_to(lib: SimpleNamespace, emitted: Emitted, code: CodeType) -> Module:
     scope: dict[str, Any] = {"__builtins__": BUILTINS, "lib": lib}
     exec(code, scope)
     functions = {k: v for k, v in scope.items() if callable(v)}

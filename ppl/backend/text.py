@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ppl.source import Span
-from ppl.stdlib.record import Distribution, Impl
+from ppl.stdlib.record import Batch, Distribution, Impl
 
 Mode = Literal["", "total", "each", "rows", "product"]
 OWN_WORDS = (
@@ -29,7 +29,8 @@ class Binding:
     """A library function as the text calls it.
 
     `mode` says what happens to its elements, `passes` what it gets before its arguments; `drops` numbers
-    the terms in `family.constants` that are left out.
+    the terms in `family.constants` that are left out.  `batch` is how it takes a leading axis; where it
+    works on the trailing axes, `cores` is how many of each argument's axes these are.
     """
 
     impl: Impl
@@ -37,6 +38,8 @@ class Binding:
     passes: str
     family: Distribution | None = None
     drops: tuple[int, ...] = ()
+    batch: Batch = "none"
+    cores: tuple[int, ...] = ()
 
 
 @dataclass

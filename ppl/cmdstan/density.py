@@ -28,5 +28,11 @@ class Density:
     def log_density_gradient(self, u: Array) -> tuple[float, Array]:
         return self.posterior.log_density_gradient(u, self.propto, self.jacobian)
 
+    def log_densities(self, us: Array) -> Array:
+        return self.posterior.log_densities(us, self.propto, self.jacobian)
+
+    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+        return self.posterior.log_density_gradients(us, self.propto, self.jacobian)
+
     def explain(self, u: Array) -> str:
         return self.posterior.explain(u)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.inference.families.ard_diagonal import LOG_2PI, Positions
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Array, Target, log_densities, log_density_gradients
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +24,12 @@ class ArdTarget:
 
     def log_density_gradient(self, u: Array) -> tuple[float, Array]:
         return self.without_prior.log_density_gradient(u)
+
+    def log_densities(self, us: Array) -> Array:
+        return log_densities(self.without_prior, us)
+
+    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+        return log_density_gradients(self.without_prior, us)
 
     def explain(self, u: Array) -> str:
         return self.without_prior.explain(u)
@@ -46,17 +52,29 @@ class WithPrior:
         return self.target.dim
 
     def log_density(self, u: Array) -> float:
-        return self.target.log_density(u) + self._log_prior(u)
+        return self.target.log_density(u) + float(self._log_prior(u))
 
     def log_density_gradient(self, u: Array) -> tuple[float, Array]:
         value, gradient = self.target.log_density_gradient(u)
-        gradient = gradient.copy()
-        gradient[self.ard] -= u[self.ard] / self.variances
-        return value + self._log_prior(u), gradient
+        return value + float(self._log_prior(u)), self._with_prior(gradient, u)
+
+    def log_densities(self, us: Array) -> Array:
+        return log_densities(self.target, us) + self._log_prior(us)
+
+    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+        values, gradients = log_density_gradients(self.target, us)
+        return values + self._log_prior(us), self._with_prior(gradients, us)
 
     def explain(self, u: Array) -> str:
         return self.target.explain(u)
 
-    def _log_prior(self, u: Array) -> float:
-        terms = u[self.ard] ** 2 / self.variances + np.log(self.variances) + LOG_2PI
-        return -0.5 * float(terms.sum())
+    def _log_prior(self, u: Array) -> Array:
+        """At u (..., dim), (...)."""
+        terms = u[..., self.ard] ** 2 / self.variances + np.log(self.variances) + LOG_2PI
+        return np.asarray(-0.5 * terms.sum(axis=-1))
+
+    def _with_prior(self, gradient: Array, u: Array) -> Array:
+        """The gradient (..., dim) at u with that of the prior added."""
+        gradient = gradient.copy()
+        gradient[..., self.ard] -= u[..., self.ard] / self.variances
+        return gradient

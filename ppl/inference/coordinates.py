@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ppl.inference.target import Array, Target, log_densities
+from ppl.inference.target import Array, Target, log_densities, log_density_gradients
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,18 @@ class Scaled:
 
     def log_density_gradient(self, v: Array) -> tuple[float, Array]:
         value, gradient = self.target.log_density_gradient(self.to_u(v))
-        pulled = self.factor * gradient if self.factor.ndim == 1 else gradient @ self.factor
-        return value + self.log_jacobian, pulled
+        return value + self.log_jacobian, self.pulled_back(gradient)
 
     def log_densities(self, vs: Array) -> Array:
         return log_densities(self.target, self.to_u(vs)) + self.log_jacobian
+
+    def log_density_gradients(self, vs: Array) -> tuple[Array, Array]:
+        values, gradients = log_density_gradients(self.target, self.to_u(vs))
+        return values + self.log_jacobian, self.pulled_back(gradients)
+
+    def pulled_back(self, gradient: Array) -> Array:
+        """Gradients in v (..., dim) from those in u."""
+        return self.factor * gradient if self.factor.ndim == 1 else gradient @ self.factor
 
     def explain(self, v: Array) -> str:
         return self.target.explain(self.to_u(v))

@@ -4,7 +4,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Array, Target, log_density_gradients
 
 # The step that balances truncation, which grows as its square, against rounding, which falls as its inverse.
 STEP = float(np.finfo(float).eps ** (1 / 3))
@@ -34,10 +34,12 @@ def hessian(target: Target, u: Array, scales: Array) -> Array:
 
     `scales` (dim,) are the distances over which the curvature changes, such as standard deviations.
     """
-    rows = [
-        hessian_vector_product(target, u, step) / scale
-        for step, scale in zip(np.diag(scales), scales, strict=True)
-    ]
-    matrix = np.array(rows)
+    steps = np.diag(scales)
+    if isinstance(target, Curved):
+        rows = np.array([target.hessian_vector_product(u, step) for step in steps])
+    else:
+        ahead, behind = (log_density_gradients(target, at)[1] for at in (u + STEP * steps, u - STEP * steps))
+        rows = (ahead - behind) / (2 * STEP)
+    matrix = rows / scales[:, None]
     symmetric: Array = 0.5 * (matrix + matrix.T)
     return symmetric

@@ -1,6 +1,5 @@
 """What inference knows of a model: a dimension and a log density over R^dim."""
 
-from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -25,9 +24,10 @@ class Target(Protocol):
 
 @runtime_checkable
 class Batched(Protocol):
-    """A target that evaluates many points at once, (n, dim) -> (n,)."""
+    """A target that evaluates many points at once: `us` (n, dim) to values (n,) and gradients (n, dim)."""
 
     def log_densities(self, us: Array) -> Array: ...
+    def log_density_gradients(self, us: Array) -> tuple[Array, Array]: ...
 
 
 def log_densities(target: Target, us: Array) -> Array:
@@ -39,7 +39,9 @@ def log_densities(target: Target, us: Array) -> Array:
 
 def log_density_gradients(target: Target, us: Array) -> tuple[Array, Array]:
     """Log density (n,) and gradient (n, dim) at each row of `us`."""
-    pairs: Sequence[tuple[float, Array]] = [target.log_density_gradient(u) for u in us]
+    if isinstance(target, Batched):
+        return target.log_density_gradients(us)
+    pairs = [target.log_density_gradient(u) for u in us]
     values = np.array([value for value, _ in pairs], dtype=float)
     return values, np.array([gradient for _, gradient in pairs], dtype=float).reshape(us.shape)
 

@@ -32,9 +32,7 @@ class LogProb:
 
 def log_prob(posterior: Posterior, us: Floats) -> LogProb:
     """The log density, with the transforms' Jacobian, and its gradient at each of `us` (points, dim)."""
-    found = [posterior.log_density_gradient(u) for u in us]
-    values = np.array([value for value, _ in found])
-    gradients = np.array([gradient for _, gradient in found]).reshape(len(us), posterior.param_unc_num())
+    values, gradients = posterior.log_density_gradients(us)
     return LogProb(tuple(posterior.param_unc_names()), values, gradients)
 
 

@@ -47,6 +47,10 @@ class Posterior(Protocol):
     def log_density_gradient(
         self, u: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[float, Floats]: ...
+    def log_densities(self, us: Floats, propto: bool = False, jacobian: bool = True) -> Floats: ...
+    def log_density_gradients(
+        self, us: Floats, propto: bool = False, jacobian: bool = True
+    ) -> tuple[Floats, Floats]: ...
     def explain(self, u: Floats) -> str: ...
     def by_rows(self, size: str | None = None) -> Target: ...
     def without_prior(self, name: str) -> "tuple[Posterior, Indices]": ...
@@ -79,6 +83,12 @@ class AsTarget:
 
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
         return self.posterior.log_density_gradient(u, jacobian=self.jacobian)
+
+    def log_densities(self, us: Floats) -> Floats:
+        return self.posterior.log_densities(us, jacobian=self.jacobian)
+
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        return self.posterior.log_density_gradients(us, jacobian=self.jacobian)
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)

@@ -41,9 +41,8 @@ def test_gradient(case):
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_value_is_that_of_constrain_and_inverts(case):
     args = applied(case)
-    x, log_jacobian = case.overload.impl(NUMPY, *args)
+    x, _ = case.overload.impl(NUMPY, *args)
     np.testing.assert_array_equal(x, sibling(case, CONSTRAIN, "constrain")(NUMPY, *args))
-    assert np.shape(log_jacobian) == ()
     further = [] if "int" in case.overload.signature else args[1:]
     back = sibling(case, UNCONSTRAIN, "unconstrain")(NUMPY, x, *further)
     if case.name == "unit_vector_jacobian":
@@ -53,8 +52,9 @@ def test_value_is_that_of_constrain_and_inverts(case):
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.overload.batch == "leading"], ids=str)
-def test_log_jacobian_is_the_sum_over_leading_axes(case):
+def test_each_leading_entry_has_its_own_log_jacobian(case):
     args = applied(case)
     _, once = case.overload.impl(NUMPY, *args)
     _, twice = case.overload.impl(NUMPY, np.stack([args[0], args[0]]), *args[1:])
-    np.testing.assert_allclose(twice, 2 * np.asarray(once), rtol=1e-12, atol=1e-12)
+    each = [np.sum(terms) for terms in (twice if np.ndim(twice) else (0.0, 0.0))]
+    np.testing.assert_allclose(each, np.sum(once), rtol=1e-12, atol=1e-12)

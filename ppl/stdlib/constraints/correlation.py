@@ -63,7 +63,7 @@ def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Ar
     """log|J| = sum_{j < i} (1 + (i - j - 1) / 2) log(1 - z_ij^2)."""
     rows, columns = places = strictly_lower_by_rows(shape[0])
     log_rest = _log_one_minus_squared_tanh(xp, u)
-    log_jacobian = xp.np.sum((1.0 + 0.5 * (rows - columns - 1)) * log_rest)
+    log_jacobian = (1.0 + 0.5 * (rows - columns - 1)) * log_rest
     return _factor(xp, u, shape, places), log_jacobian
 
 
@@ -71,7 +71,7 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """X = L L' with log|J| = sum_{j < i} (1 + (K - j - 1) / 2) log(1 - z_ij^2)."""
     _, columns = places = strictly_lower_by_columns(shape[0])
     log_rest = _log_one_minus_squared_tanh(xp, u)
-    log_jacobian = xp.np.sum((1.0 + 0.5 * (shape[0] - columns - 2)) * log_rest)
+    log_jacobian = (1.0 + 0.5 * (shape[0] - columns - 2)) * log_rest
     return squared(xp, _factor(xp, u, shape, places)), log_jacobian
 
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
-from ppl.stdlib.constraints.layout import Places, count, lower_by_rows, place, squared
+from ppl.stdlib.constraints.layout import Places, lower_by_rows, place, squared
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import (
     each,
@@ -44,7 +44,7 @@ def _factor(xp: Namespace, u: Array, shape: Shape) -> Array:
 def constrain_cholesky(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """log|J| = sum of the elements of u on the diagonal."""
     rows, columns = lower_by_rows(shape)
-    return _factor(xp, u, shape), xp.np.sum((rows == columns) * u)
+    return _factor(xp, u, shape), (rows == columns) * u
 
 
 def unconstrain_cholesky(xp: Namespace, x: Array, shape: Shape) -> Array:
@@ -59,7 +59,7 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     size = shape[0]
     rows, columns = lower_by_rows(shape)
     weights = (rows == columns) * (size + 1.0 - rows)
-    log_jacobian = xp.np.sum(weights * u) + size * math.log(2.0) * count(u, 1)
+    log_jacobian = xp.np.sum(weights * u, axis=-1) + size * math.log(2.0)
     return squared(xp, _factor(xp, u, shape)), log_jacobian
 
 

@@ -1,7 +1,6 @@
 """Where the elements of an unconstrained block go: matrices column by column, triangles as each type says."""
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -55,11 +54,6 @@ def strictly_lower_by_columns(size: int) -> Places:
 def place(xp: Namespace, values: Array, shape: Shape, places: Places) -> Array:
     """A matrix (*arrays, *shape) with `values` (*arrays, n) at `places` and zero elsewhere."""
     return xp.put(np.zeros((*values.shape[:-1], *shape)), (..., *places), values)
-
-
-def count(u: Any, axes: int) -> int:
-    """How many values lie along the leading array axes of `u`."""
-    return math.prod(u.shape[: u.ndim - axes])
 
 
 def _squared_adjoint(xp: Namespace, g: Array, ans: Array, lower: Array) -> Array:

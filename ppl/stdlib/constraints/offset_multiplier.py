@@ -22,8 +22,7 @@ def inverse(xp: Namespace, x: Array, offset: Array, multiplier: Array) -> Array:
 def constrain(
     xp: Namespace, u: Array, shape: Shape, offset: Array = 0.0, multiplier: Array = 1.0
 ) -> tuple[Array, Array]:
-    x, log_slope = affine(xp, unflatten(xp, u, shape), offset, multiplier)
-    return x, xp.np.sum(log_slope)
+    return affine(xp, unflatten(xp, u, shape), offset, multiplier)
 
 
 def unconstrain(x: Array, shape: Shape, offset: Array = 0.0, multiplier: Array = 1.0) -> Array:

@@ -28,7 +28,7 @@ def _increasing(xp: Namespace, u: Array) -> Array:
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """x_1 = u_1, x_k = x_{k-1} + exp(u_k)."""
-    return _increasing(xp, u), xp.np.sum(_is_step(u) * u)
+    return _increasing(xp, u), _is_step(u) * u
 
 
 def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
@@ -37,7 +37,7 @@ def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:
 
 def constrain_positive(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """x_1 = exp(u_1), x_k = x_{k-1} + exp(u_k)."""
-    return xp.np.cumsum(xp.np.exp(u), axis=-1), xp.np.sum(u)
+    return xp.np.cumsum(xp.np.exp(u), axis=-1), u
 
 
 def unconstrain_positive(xp: Namespace, x: Array, shape: Shape) -> Array:

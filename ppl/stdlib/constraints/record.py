@@ -18,7 +18,8 @@ class Constraint:
     arguments     names of what stands in <...>, () for the types of their own
     free_shape    shape -> shape of the unconstrained block, one axis or () for scalars
     constrain     (xp, u, shape, *arguments) -> (x, log_jacobian); u is (*arrays, *free_shape(shape)),
-                  x is (*arrays, *shape), log_jacobian is one scalar, summed over everything
+                  x is (*arrays, *shape); log_jacobian is the sum of what is returned for it, whose leading
+                  axes are those of u (or 0.0)
     unconstrain   (x, shape, *arguments) -> u, plain NumPy; the inverse
     check         (x, shape, *arguments) -> None or a sentence that says what is wrong and where (1-based),
                   for data and transformed quantities; tolerance 1e-8 as in Stan

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
-from ppl.stdlib.constraints.layout import count, empty, flatten, unflatten
+from ppl.stdlib.constraints.layout import empty, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 from ppl.stdlib.constraints.sum_to_zero import contract, expand
@@ -31,9 +31,9 @@ def _weights(xp: Namespace, u: Array) -> Array:
     return xp.np.exp(_log_weights(xp, u))
 
 
-@with_vjps(lambda xp, g, ans, u: -g * (u.shape[-1] + 1) * contract(xp, _weights(xp, u)))
+@with_vjps(lambda xp, g, ans, u: -g[..., None] * (u.shape[-1] + 1) * contract(xp, _weights(xp, u)))
 def _log_jacobian(xp: Namespace, u: Array) -> Array:
-    return xp.np.sum(_log_weights(xp, u)) + 0.5 * math.log(u.shape[-1] + 1) * count(u, 1)
+    return xp.np.sum(_log_weights(xp, u), axis=-1) + 0.5 * math.log(u.shape[-1] + 1)
 
 
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:

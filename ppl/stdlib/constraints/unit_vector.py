@@ -13,7 +13,7 @@ from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
     """x = u / |u|; in place of a Jacobian, which does not exist, the log density of a standard normal u."""
     squared = xp.np.sum(u * u, axis=-1, keepdims=True)
-    return u / xp.np.sqrt(squared), -0.5 * xp.np.sum(squared)
+    return u / xp.np.sqrt(squared), -0.5 * squared
 
 
 def unconstrain(xp: Namespace, x: Array, shape: Shape) -> Array:

@@ -66,4 +66,4 @@ JACOBIAN_FUNCTIONS: tuple[Function, ...] = _records(
     "free numbers to {}, adding the log-Jacobian to the target",
     lambda t: _forward(t, t.constrain),
 )
-"""Implementations return (value, log-Jacobian)."""
+"""Implementations return (value, terms of the log-Jacobian)."""

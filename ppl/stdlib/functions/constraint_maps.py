@@ -37,21 +37,13 @@ class Transform:
     batch: Batch = "leading"
 
 
-def _summed(xp: Namespace, mapped: tuple[Array, ...]) -> tuple[Array, Array]:
-    x, log_slope = mapped
-    return x, xp.np.sum(log_slope)
-
-
 def _bounded(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return _summed(xp, bounds.by_bounds(xp, bounds.CONSTRAIN, u, a, b))
+    x, log_slope = bounds.by_bounds(xp, bounds.CONSTRAIN, u, a, b)
+    return x, log_slope
 
 
 def _unbounded(xp: Namespace, x: Array, a: Array, b: Array) -> Array:
     return bounds.by_bounds(xp, bounds.UNCONSTRAIN, x, a, b)[0]
-
-
-def _affine(xp: Namespace, u: Array, offset: Array, multiplier: Array) -> tuple[Array, Array]:
-    return _summed(xp, offset_multiplier.affine(xp, u, offset, multiplier))
 
 
 SCALARS = (
@@ -91,7 +83,7 @@ SCALARS = (
         "T",
         "T",
         ("T", "T"),
-        _affine,
+        offset_multiplier.affine,
         offset_multiplier.inverse,
         "elementwise",
     ),

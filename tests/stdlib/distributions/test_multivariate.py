@@ -91,7 +91,7 @@ def lkj_by_partial_correlations(x, eta, keyword):
     b = eta + 0.5 * (size - 2 - columns)
     z = np.tanh(u)
     log_p = st.beta.logpdf((1 + z) / 2, b, b) - np.log(2) + np.log1p(-z * z)
-    return np.sum(log_p) - constraint.constrain(NUMPY, u, x.shape)[1]
+    return np.sum(log_p) - np.sum(constraint.constrain(NUMPY, u, x.shape)[1])
 
 
 def lkj_cov(y, mu, sigma, eta):
@@ -108,8 +108,8 @@ def by_factor(log_density):
     def reference(lower, nu, scale):
         factor, square = CONSTRAINT_BY_KEYWORD["cholesky_factor_cov"], CONSTRAINT_BY_KEYWORD["cov_matrix"]
         u = factor.unconstrain(lower, lower.shape)
-        change = square.constrain(NUMPY, u, lower.shape)[1] - factor.constrain(NUMPY, u, lower.shape)[1]
-        return log_density(lower @ lower.T, nu, scale @ scale.T) + change
+        after, before = (np.sum(c.constrain(NUMPY, u, lower.shape)[1]) for c in (square, factor))
+        return log_density(lower @ lower.T, nu, scale @ scale.T) + after - before
 
     return reference
 

@@ -1,0 +1,133 @@
+"""Log densities and gradients at many points, many at a time.
+
+The emitted log joint runs once for a whole batch of points (backend/per_draw.py).  Points that take
+different branches part and go on in batches of their own; a point that is alone, or comes out not finite,
+is evaluated by itself.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.arrays import AUTOGRAD, NUMPY, Namespace, values_and_grads
+from ppl.backend.load import Module
+from ppl.backend.located import located
+from ppl.backend.per_draw import PartWays, PerDraw
+from ppl.backend.text import Binding
+from ppl.errors import Rejection
+
+Floats = NDArray[np.float64]
+Found = tuple[Floats, ...]
+"""Log densities (n,), and with them gradients (n, dim) where they are wanted."""
+
+Together = Callable[[Floats], Found]
+Alone = Callable[[Floats], tuple[float | Floats, ...]]
+
+ELEMENTS = 1 << 16
+"""How many numbers the largest array of a batch may have: beyond, it leaves the cache and gains nothing."""
+FEWEST = 4
+"""A batch of fewer points is no faster than one point at a time."""
+
+
+def in_batches(us: Floats, width: int, together: Together, alone: Alone) -> Found:
+    """What `together` finds at the points `us` (n, dim), n > 0, as many at a time as `width` allows.
+
+    `width` is the size of the largest array that one evaluation makes.
+    """
+    size = ELEMENTS // max(1, width)
+    if size < FEWEST or len(us) < FEWEST:
+        return one_by_one(us, alone)
+    return joined([evaluated(part, together, alone) for part in np.array_split(us, -(-len(us) // size))])
+
+
+def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
+    """All points of one batch; the groups into which they part, or halves where one is rejected."""
+    if len(us) == 1:
+        return one_by_one(us, alone)
+    try:
+        found = together(us)
+    except PartWays as parting:
+        return by_groups(us, parting.groups, together, alone)
+    except Rejection:
+        return by_groups(us, np.array_split(np.arange(len(us)), 2), together, alone)
+    finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
+    bad = np.flatnonzero(~np.logical_and.reduce(finite))
+    if bad.size:
+        for whole, again in zip(found, one_by_one(us[bad], alone), strict=True):
+            whole[bad] = again
+    return found
+
+
+def by_groups(us: Floats, groups: Sequence[NDArray[np.intp]], together: Together, alone: Alone) -> Found:
+    found = joined([evaluated(us[group], together, alone) for group in groups])
+    order = np.argsort(np.concatenate(groups))
+    return tuple(f[order] for f in found)
+
+
+def one_by_one(us: Floats, alone: Alone) -> Found:
+    return tuple(np.array(column, dtype=float) for column in zip(*map(alone, us), strict=True))
+
+
+def joined(parts: Sequence[Found]) -> Found:
+    return tuple(np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+
+
+# --- One run of the emitted code -----------------------------------------------------------------
+
+
+def log_joints(module: Module, d: SimpleNamespace, us: Floats, jacobian: bool) -> Floats:
+    """The log joint at each row of `us` (n, dim), (n,).
+
+    Raises:
+        PartWays: the rows take different branches of the program.
+        Rejection: the program rejects one of them.
+    """
+    with np.errstate(all="ignore"), located(module):
+        return np.asarray(ends(module.log_joint(d, per_draw(NUMPY, blocks(d, us)), jacobian), len(us)))
+
+
+def log_joint_gradients(
+    module: Module, d: SimpleNamespace, us: Floats, jacobian: bool
+) -> tuple[Floats, Floats]:
+    """The same with the gradients (n, dim), by one tape for all: each row moves its own value alone."""
+
+    def run(traced: Sequence[Any]) -> Any:
+        return ends(module.log_joint(d, per_draw(AUTOGRAD, traced), jacobian), len(us))
+
+    with np.errstate(all="ignore"), located(module):
+        values, parts = values_and_grads(run, blocks(d, us))
+    return values, np.concatenate([np.zeros((len(us), 0)), *(p.reshape(len(us), -1) for p in parts)], axis=1)
+
+
+def blocks(d: SimpleNamespace, us: Floats) -> list[Floats]:
+    """One array a parameter, (n, *shape)."""
+    return [us[:, p.start : p.stop].reshape(len(us), *p.shape) for p in d.places.values()]
+
+
+def per_draw(xp: Namespace, each: Sequence[Any]) -> list[PerDraw]:
+    return [PerDraw(xp, block) for block in each]
+
+
+def ends(end: Any, draws: int) -> Any:
+    """What the log joint gave for each draw; the same for all where it depends on no parameter."""
+    return end.each if isinstance(end, PerDraw) else np.full(draws, float(end))
+
+
+@dataclass
+class Sizes:
+    """The size of the largest array that library functions make, or work through element by element."""
+
+    largest: int = 1
+
+    def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
+        def measured(*args: Any) -> Any:
+            value = f(*args)
+            seen = (value, *args) if binding.batch == "elementwise" else (value,)
+            self.largest = max([self.largest, *(a.size for a in seen if isinstance(a, np.ndarray))])
+            return value
+
+        return measured

@@ -1,0 +1,146 @@
+"""Many draws at once give what each gives alone."""
+
+import numpy as np
+import pytest
+from conformance.pack import Case, programs
+
+import ppl
+from ppl.many_draws import in_batches
+
+DRAWS = 7
+
+
+def assert_as_alone(posterior: ppl.Posterior, us: np.ndarray, **options: bool) -> None:
+    """Values and gradients of all rows of `us`, infinities and nan included."""
+    alone = [posterior.log_density_gradient(u, **options) for u in us]
+    want = np.array([value for value, _ in alone])
+    values, gradients = posterior.log_density_gradients(us, **options)
+    close(values, want)
+    close(posterior.log_densities(us, **options), [posterior.log_density(u, **options) for u in us])
+    close(gradients, np.reshape([gradient for _, gradient in alone], us.shape))
+
+
+def close(got: np.ndarray, want: object) -> None:
+    largest = np.max(np.abs(want), initial=1.0, where=np.isfinite(want))
+    np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10 * largest)
+
+
+@pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
+def test_programs(case: Case) -> None:
+    posterior = ppl.compile_model(case.program).condition(case.data)
+    us = np.random.default_rng(1).normal(0.0, 0.5, (DRAWS, posterior.param_unc_num()))
+    us[2] *= 8.0  # far out, where some programs break down
+    assert_as_alone(posterior, us)
+    assert_as_alone(posterior, us[:5], propto=True, jacobian=False)
+
+
+PARTING = {
+    "branch": "parameters { real x; } model { if (x > 0.3) x ~ normal(0, 1); else target += -abs(x); }",
+    "ternary": "parameters { real x; } model { target += x > 0 ? -x : 2 * x; }",
+    "reject": "parameters { real x; } model { if (x > 0.5) reject(x); x ~ normal(0, 1); }",
+    "declared": "parameters { real x; } transformed parameters { real<lower=0> y = 1 - x; } "
+    "model { y ~ gamma(2, 1); }",
+    "index": "data { array[2] real c; } parameters { real x; } model { x ~ normal(c[x > 0 ? 1 : 2], 1); }",
+    "while": "parameters { real x; } model { real y = x; while (y < 1) y += 0.7; target += -y * x ^ 2; }",
+    "count": "parameters { real x; } model { int n = x > 0 ? 2 : 4; vector[n] y = rep_vector(x, n); "
+    "target += -dot_self(y); }",
+    "support": "parameters { real x; } model { x ~ gamma(2, 1); }",
+    "rows": "data { int N; vector[N] y; } parameters { real x; } model { for (n in 1:N) "
+    "{ if (y[n] > x) target += -y[n] * x; else target += -x ^ 2; } }",
+}
+
+
+@pytest.mark.parametrize("text", PARTING.values(), ids=PARTING)
+def test_draws_that_go_different_ways(text: str) -> None:
+    data = {"c": [1.0, 2.0], "N": 3, "y": [0.1, -0.4, 0.8]}
+    posterior = ppl.compile_model(text).condition(data)
+    assert_as_alone(posterior, np.linspace(-1.4, 1.6, 11)[:, None])
+
+
+TOGETHER = {
+    "containers": "parameters { matrix[2, 3] a; array[2] vector[3] b; real<lower=0> s; } model { "
+    "matrix[3, 3] m = rep_matrix(s, 3, 3); array[4] real r = rep_array(s, 4); m[1, 2] = a[2, 3]; "
+    "m[3] = b[2]'; m[1:2, 3] = b[1][2:3]; target += -sum(m ^ 2) - sum(r) - dot_self(a * b[1]); "
+    "for (v in b) target += -v[1] ^ 2; for (e in a) target += sin(e); "
+    "b ~ multi_normal(a[1]', diag_matrix(rep_vector(s, 3))); "
+    "target += -log_sum_exp(append_row(b[1], b[2])) + r[size(r)] * num_elements(a); }",
+    "tuples": "parameters { real x; tuple(real, vector[2]) t; array[2] tuple(real, real) p; } model { "
+    "tuple(real, vector[2]) q = t; q.2[1] = x; target += -x ^ 2 - dot_self(q.2) - t.1 ^ 2 * q.1 ^ 2 "
+    "- dot_self(t.2); for (i in 1:2) p[i].1 ~ normal(p[i].2, 1); p[1].2 + p[2].2 ~ normal(0, 1); }",
+    "functions": "functions { real f(vector x, int n) { return n == 0 ? 0 : x[n] ^ 2 + f(x, n - 1); } "
+    "void add_lp(real s) { target += -s; target += target() / 2; } } parameters { vector[4] x; } "
+    "model { target += -f(x, 4); add_lp(x[1] ^ 2); }",
+    "bounds": "data { int N; vector[N] y; } parameters { real a; vector<lower=a>[2] b; real<lower=a> c; "
+    "vector<lower=b, upper=c + 30>[2] e; vector<offset=a, multiplier=c - a>[N] f; "
+    "array[2] simplex[3] s; array[2] cov_matrix[2] m; cholesky_factor_corr[3] L; corr_matrix[3] C; "
+    "ordered[3] o; array[2] positive_ordered[2] po; unit_vector[3] w; sum_to_zero_vector[3] z; "
+    "row_stochastic_matrix[2, 3] rs; array[2] cholesky_factor_cov[3, 2] F; } model { "
+    "y ~ normal(f, 1); b ~ normal(0, 1); c ~ normal(a, 2); e ~ normal(0, 1); "
+    "target += -sum(o) - sum(z .* o) - w[1] - sum(L) + log(s[2][1]) - m[1][1, 2] - trace(C * m[2][1, 1]) "
+    "- rs[1, 2] - F[2][3, 1] ^ 2 - po[1][2]; }",
+    "jacobian": "parameters { vector[2] x; real y; } transformed parameters { "
+    "vector[2] e = lower_bound_jacobian(x, exp(y)); vector[3] s = simplex_jacobian(x); } model "
+    "{ e ~ gamma(2, 1); y ~ normal(0, 1); s ~ dirichlet(rep_vector(2.0, 3)); }",
+    "matrices": "data { int N; vector[N] y; } parameters { vector[N] x; real<lower=0> s; } model { "
+    "matrix[N, N] K = gp_exp_quad_cov(to_array_1d(y), s, 1.0) + diag_matrix(rep_vector(0.1, N)); "
+    "x ~ multi_normal_cholesky(rep_vector(0, N), cholesky_decompose(K)); s ~ gamma(2, 2); "
+    "target += -quad_form(K, x) - sort_asc(x)[1] ^ 2 - square(max(x)) - square(head(reverse(x), 2)[1]); }",
+    "nothing": "parameters { real x; } model { }",
+}
+
+
+@pytest.mark.parametrize("text", TOGETHER.values(), ids=TOGETHER)
+def test_draws_that_go_together(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    posterior = ppl.compile_model(text).condition({"N": 3, "y": [0.1, -0.4, 0.8]})
+    us = np.random.default_rng(3).normal(0.0, 1.0, (6, posterior.param_unc_num()))
+    assert_as_alone(posterior, us)
+    monkeypatch.setattr("ppl.many_draws.one_by_one", None)  # none is left to be looked at alone
+    posterior.log_density_gradients(us)
+
+
+def test_one_draw_may_break_down_by_itself() -> None:
+    text = "parameters { vector[2] x; } model { target += log_determinant_spd(diag_matrix(x)) - sum(x); }"
+    posterior = ppl.compile_model(text).condition({})
+    us = np.array([[1.0, 2.0], [-1.0, 1.0], [3.0, np.nan], [2.0, 2.0], [0.5, 0.5]])
+    values, gradients = posterior.log_density_gradients(us)
+    assert np.isfinite(values).tolist() == [True, False, False, True, True]
+    np.testing.assert_allclose(gradients[0], [0.0, -0.5])
+    assert_as_alone(posterior, us)
+
+
+def test_a_wide_program_goes_one_draw_at_a_time() -> None:
+    alone: list[np.ndarray] = []
+
+    def one(u: np.ndarray) -> tuple[float]:
+        alone.append(u)
+        return (u[0],)
+
+    us = np.arange(10.0)[:, None]
+    (values,) = in_batches(us, 1 << 20, lambda us: pytest.fail("too wide"), one)
+    assert len(alone) == 10
+    np.testing.assert_array_equal(values, us[:, 0])
+
+
+def test_batches_are_as_long_as_the_width_allows() -> None:
+    seen: list[int] = []
+
+    def many(us: np.ndarray) -> tuple[np.ndarray]:
+        seen.append(len(us))
+        return (us[:, 0],)
+
+    us = np.arange(100.0)[:, None]
+    (values,) = in_batches(us, (1 << 16) // 30, many, lambda u: (u[0],))
+    np.testing.assert_array_equal(values, us[:, 0])
+    assert max(seen) <= 30 and len(seen) == 4
+
+
+def test_no_draws_and_no_parameters() -> None:
+    posterior = ppl.compile_model("parameters { real x; } model { x ~ normal(0, 1); }").condition({})
+    values, gradients = posterior.log_density_gradients(np.zeros((0, 1)))
+    assert values.shape == (0,) and gradients.shape == (0, 1)
+    empty = ppl.compile_model("model { target += 2; }").condition({})
+    values, gradients = empty.log_density_gradients(np.zeros((5, 0)))
+    np.testing.assert_array_equal(values, np.full(5, 2.0))
+    assert gradients.shape == (5, 0)
+    with pytest.raises(ValueError, match=r"us has shape \(3,\), but must have shape \(n, 1\)"):
+        posterior.log_densities(np.zeros(3))
