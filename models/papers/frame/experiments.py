@@ -40,6 +40,7 @@ class Experiment:
 
 EXPERIMENTS = (
     Experiment("advi", "gamma_transforms", "Gamma densities under two transforms", "Table 2 and Figure 9"),
+    Experiment("dsvi", "gaussian_gradients", "Two gradients on their way to a Gaussian", "Figure 1"),
 )
 
 BY_NAME = {e.name: e for e in EXPERIMENTS}
