@@ -1,7 +1,8 @@
 """The namespace `xp` that emitted code and the standard library compute with.
 
-`NUMPY` is for what depends on data alone, for draws and for tests; `AUTOGRAD` records a tape.  A function
-of the standard library takes the namespace first and never asks which one it got:
+`NUMPY` is for what depends on data alone, for draws and for tests; `AUTOGRAD` records a tape; the one of JAX
+is in compiled/namespace.py.  A function of the standard library takes the namespace first and never asks
+which one it got:
 
     def log1p_exp(xp, x):
         return xp.np.logaddexp(0.0, x)
@@ -52,7 +53,7 @@ class Namespace:
     `np`, `special`, `linalg` (NumPy's) and `slinalg` (SciPy's) are the modules; `put(x, index, value)` is
     assignment without mutation as seen by the caller: use its result and forget `x`; `own(x)` gives a
     value that a later `put` on another name cannot change; `plain(x)` strips the tracer, for control flow;
-    `add_all(*scalars)` is their sum in one step.
+    `add_all(*scalars)` is their sum in one step; `node(f, args)` applies a `Node`.
     """
 
     name: str
@@ -64,6 +65,7 @@ class Namespace:
     own: Callable[[Array], Array]
     plain: Callable[[Array], Array]
     add_all: Callable[..., Array]
+    node: Callable[["Node", tuple[Array, ...]], Array]
 
 
 def _put_in_place(x: Array, index: Any, value: Array) -> Array:
@@ -134,6 +136,14 @@ class _AutogradNumpy:
         return anp.minimum(anp.maximum(x, lower), upper)
 
 
+def _computed(node: "Node", args: tuple[Array, ...]) -> Array:
+    return node.reduced(NUMPY, node.value(NUMPY, *args))
+
+
+def _recorded(node: "Node", args: tuple[Array, ...]) -> Array:
+    return node.record(args)[0]
+
+
 NUMPY = Namespace(
     "numpy",
     np,
@@ -144,6 +154,7 @@ NUMPY = Namespace(
     np.array,
     lambda x: x,
     _sum_of,
+    _computed,
 )
 AUTOGRAD = Namespace(
     "autograd",
@@ -155,6 +166,7 @@ AUTOGRAD = Namespace(
     lambda x: x,
     _unbox,
     _add_all,
+    _recorded,
 )
 
 Value = Callable[..., Array]
@@ -184,11 +196,9 @@ class Node:
         return Node(self.value, self.vjps, kept=1)
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
-        if xp is AUTOGRAD:
-            return self._record(args)[0]
-        return self._reduced(xp, self.value(xp, *args))
+        return xp.node(self, args)
 
-    def _reduced(self, xp: Namespace, each: Array) -> Array:
+    def reduced(self, xp: Namespace, each: Array) -> Array:
         """The sum that is asked for: `kept` is how many leading axes it leaves."""
         match self.kept:
             case None:
@@ -198,18 +208,18 @@ class Node:
             case _:
                 return xp.np.sum(each, axis=tuple(range(self.kept, np.ndim(each))))
 
-    def _record(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
+    def record(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
         """The answer and, for a sum, its elements; boxed when an argument is."""
         boxed = [i for i, a in enumerate(args) if isbox(a)]
         if not boxed:
             each = self.value(NUMPY, *args)
-            return self._reduced(NUMPY, each), each
+            return self.reduced(NUMPY, each), each
         trace = max(args[i]._trace for i in boxed)
         boxed = [i for i in boxed if args[i]._trace == trace]
         plain = list(args)
         for i in boxed:
             plain[i] = args[i]._value
-        answer, each = self._record(tuple(plain))
+        answer, each = self.record(tuple(plain))
         wanted = [i for i in boxed if i < len(self.vjps) and self.vjps[i] is not None]
         node = VJPNode.__new__(VJPNode)
         node.parents = [args[i]._node for i in wanted]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from types import CodeType, SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, indices, sized
 from ppl.results.fit import Fit, variational
 from ppl.source import SourceText
+
+if TYPE_CHECKING:
+    from ppl.compiled.density import Density
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -86,6 +89,13 @@ class Model:
     def traced(self) -> Module:
         """The module under autograd: gradients."""
         return self.module(AUTOGRAD)
+
+    @cached_property
+    def compiled(self) -> "Density":
+        """The log density under JAX, which the extra "jax" installs."""
+        from ppl.compiled.density import Density
+
+        return Density(self.emitted, self.code, self.softplus)
 
     @cached_property
     def unnormalised(self) -> Module:

@@ -1,7 +1,7 @@
 """Emitted text to callable functions, one set for each namespace."""
 
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import CodeType, SimpleNamespace
 from typing import Any
@@ -60,13 +60,17 @@ def load(
     xp: Namespace,
     softplus: bool = False,
     wrap: Wrap | None = None,
+    builtins: Mapping[str, Any] = BUILTINS,
     **replaced: Any,
 ) -> Module:
-    """The module bound to `xp`; `wrap` is library's, `replaced` overrides functions of `lib` by name."""
+    """The module bound to `xp`; `wrap` is library's, `replaced` overrides functions of `lib` by name.
+
+    `builtins` are all that the module sees of Python.
+    """
     lib: SimpleNamespace = library(xp, emitted.bindings, softplus, wrap)
     for name, function in replaced.items():
         setattr(lib, name, function)
-    return bound_to(lib, emitted, code)
+    return bound_to(lib, emitted, code, builtins)
 
 
 def load_per_draw(emitted: Emitted, code: CodeType, xp: Namespace, softplus: bool = False) -> Module:
@@ -74,8 +78,10 @@ def load_per_draw(emitted: Emitted, code: CodeType, xp: Namespace, softplus: boo
     return bound_to(per_draw_library(xp, emitted.bindings, softplus), emitted, code)
 
 
-def bound_to(lib: SimpleNamespace, emitted: Emitted, code: CodeType) -> Module:
-    scope: dict[str, Any] = {"__builtins__": BUILTINS, "lib": lib}
+def bound_to(
+    lib: SimpleNamespace, emitted: Emitted, code: CodeType, builtins: Mapping[str, Any] = BUILTINS
+) -> Module:
+    scope: dict[str, Any] = {"__builtins__": dict(builtins), "lib": lib}
     exec(code, scope)
     functions = {k: v for k, v in scope.items() if callable(v)}
     return Module(functions, emitted, code.co_filename)

@@ -79,14 +79,18 @@ NEUTRAL = (0.5, 0.0, 1.0)  # stands in for (value, lower, upper) where a rule do
 
 
 def by_bounds(xp: Namespace, rules: tuple[Rule, ...], v: Array, a: Array, b: Array) -> tuple[Array, ...]:
-    """Apply to every element of `v` the rule of its bounds; bounds broadcast against `v`."""
-    lower, upper = np.not_equal(xp.plain(a), -np.inf), np.not_equal(xp.plain(b), np.inf)
+    """Apply to every element of `v` the rule of its bounds; bounds broadcast against `v`.
+
+    Under JAX bounds that are no constants are not known here, and every rule is computed.
+    """
+    lower, upper = xp.np.not_equal(xp.plain(a), -np.inf), xp.np.not_equal(xp.plain(b), np.inf)
     cases = (lower & upper, lower & ~upper, ~lower & upper, ~lower & ~upper)
     parts = []
     for here, rule in zip(cases, rules, strict=True):
-        if here.all():
+        known = isinstance(here, np.ndarray | np.bool_)
+        if known and here.all():
             return rule(xp, v, a, b)
-        if here.any():
+        if not known or here.any():
             tame = (xp.np.where(here, *pair) for pair in zip((v, a, b), NEUTRAL, strict=True))
             parts.append([xp.np.where(here, result, 0.0) for result in rule(xp, *tame)])
     return tuple(sum(part) for part in zip(*parts, strict=True))

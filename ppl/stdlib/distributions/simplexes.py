@@ -21,14 +21,14 @@ def one_hot(xp: Namespace, y: Array, size: int) -> Array:
 
 def pick(xp: Namespace, values: Array, y: Array) -> Array:
     """values[..., y] for categories y in 1..K, and -inf for any other; leading axes broadcast."""
-    y, size = np.asarray(y), values.shape[-1]
-    index = np.clip(y - 1, 0, size - 1)
+    y, size = xp.np.asarray(y), values.shape[-1]
+    index = xp.np.clip(y - 1, 0, size - 1)
     if values.ndim == 1:
         chosen = values[index]
     else:
         lead = np.broadcast_shapes(values.shape[:-1], y.shape)
         full = xp.np.broadcast_to(values, (*lead, size))
-        chosen = xp.np.take_along_axis(full, np.broadcast_to(index, lead)[..., None], axis=-1)[..., 0]
+        chosen = xp.np.take_along_axis(full, xp.np.broadcast_to(index, lead)[..., None], axis=-1)[..., 0]
     return xp.np.where((y >= 1) & (y <= size), chosen, -np.inf)
 
 

@@ -16,6 +16,9 @@ from ppl.stdlib.record import Function, Impl, function
 
 Shape = Callable[[Namespace, Array], Array]
 
+COINCIDENT = 1e-24
+"""Two points whose squared distance in length scales is at most this are one, but for rounding."""
+
 
 def _distances_left(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) -> Array:
     return 2.0 * (xp.np.sum(g, axis=1)[:, None] * x - matrix_matrix(xp, g, y))
@@ -55,8 +58,9 @@ def _exp_quad(xp: Namespace, s: Array) -> Array:
 
 
 def _exponential_slope(xp: Namespace, s: Array) -> Array:
-    r = xp.np.sqrt(xp.np.where(s > 0, s, 1.0))
-    return xp.np.where(s > 0, -0.5 * xp.np.exp(-r) / r, 0.0)
+    apart = s > COINCIDENT
+    r = xp.np.sqrt(xp.np.where(apart, s, 1.0))
+    return xp.np.where(apart, -0.5 * xp.np.exp(-r) / r, 0.0)
 
 
 def _matern32(xp: Namespace, s: Array) -> Array:

@@ -1,7 +1,5 @@
 """Order: sorting, ranks.  Stan Functions Reference, "Sorting functions".  Equal elements keep their order."""
 
-import numpy as np
-
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.checks import require_index
 from ppl.stdlib.record import Function, Impl, function
@@ -10,11 +8,11 @@ LISTS = ("vector", "row_vector", "array[] int", "array[] real")
 
 
 def _ascending(xp: Namespace, x: Array) -> Array:
-    return np.argsort(xp.plain(x), kind="stable")
+    return xp.np.argsort(xp.plain(x), stable=True)
 
 
 def _descending(xp: Namespace, x: Array) -> Array:
-    return np.argsort(-xp.plain(x), kind="stable")
+    return xp.np.argsort(-xp.plain(x), stable=True)
 
 
 def sort_asc(xp: Namespace, x: Array) -> Array:
@@ -33,10 +31,10 @@ def sort_indices_desc(xp: Namespace, x: Array) -> Array:
     return _descending(xp, x) + 1
 
 
-def rank(xp: Namespace, x: Array, s: int) -> int:
+def rank(xp: Namespace, x: Array, s: int) -> Array:
     require_index("rank", s, len(x))
     values = xp.plain(x)
-    return int(np.sum(values < values[s - 1]))
+    return xp.np.sum(values < values[s - 1])
 
 
 def _sorted(name: str, meaning: str, impl: Impl) -> Function:

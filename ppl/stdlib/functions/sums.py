@@ -101,7 +101,7 @@ def cumulative_sum(xp: Namespace, x: Array) -> Array:
 
 def quantile(xp: Namespace, x: Array, p: Array) -> Array:
     """Definition 7 of Hyndman & Fan (1996), as in R and NumPy: linear between order statistics."""
-    ordered = x[xp.np.argsort(xp.plain(x), kind="stable")]
+    ordered = x[xp.np.argsort(xp.plain(x), stable=True)]
     place = as_real(p) * (x.shape[-1] - 1)
     below = xp.np.floor(place).astype(int)
     above = xp.np.minimum(below + 1, x.shape[-1] - 1)

@@ -1,0 +1,72 @@
+"""Data as arguments of compiled code: which numbers are passed to it, and which are part of it."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import jax
+import numpy as np
+
+from ppl.backend.runtime import Place
+from ppl.compiled.reach import OutOfReach
+
+BAKED = ("", "biu", "biuf")
+"""Kinds of arrays that become part of the code, as few as will do: none, ints and truth values, all."""
+
+MOST_BAKED = 100_000
+"""How many numbers may become part of it."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A value that is part of the code; `key` is what tells it from others."""
+
+    value: Any = field(compare=False)
+    key: Any
+
+    @classmethod
+    def of(cls, value: Any) -> "Fixed":
+        if isinstance(value, np.ndarray):
+            return cls(value, (value.shape, value.dtype.str, value.tobytes()))
+        return cls(value, (type(value), repr(value)))
+
+
+@dataclass(frozen=True)
+class Shape:
+    """All of the data but the numbers in its arrays: data of equal shape share one compilation.
+
+    `structure` is JAX's tree of the variables; `fixed` has one entry a leaf, None for an argument.
+    """
+
+    structure: Any
+    fixed: tuple[Fixed | None, ...]
+    places: tuple[tuple[str, Place], ...]
+
+    def with_arguments(self, arguments: list[Any]) -> SimpleNamespace:
+        """The data as emitted code reads them."""
+        given = iter(arguments)
+        leaves = [next(given) if fixed is None else fixed.value for fixed in self.fixed]
+        named = jax.tree_util.tree_unflatten(self.structure, leaves)
+        return SimpleNamespace(**named, places=dict(self.places))
+
+
+def split(d: SimpleNamespace, baked: str) -> tuple[Shape, list[Any]]:
+    """Data as its shape and its arguments; arrays of the kinds `baked` belong to the shape.
+
+    Raises:
+        OutOfReach: they are too large for that.
+    """
+    named = {name: value for name, value in vars(d).items() if name != "places"}
+    leaves, structure = jax.tree_util.tree_flatten(named)
+    passed = [_is_argument(leaf, baked) for leaf in leaves]
+    inside = sum(np.size(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if not is_passed)
+    if inside > MOST_BAKED:
+        raise OutOfReach(f"control flow depends on data, of which {inside} numbers would be compiled in")
+    fixed = tuple(None if p else Fixed.of(leaf) for leaf, p in zip(leaves, passed, strict=True))
+    shape = Shape(structure, fixed, tuple(d.places.items()))
+    return shape, [leaf for leaf, is_passed in zip(leaves, passed, strict=True) if is_passed]
+
+
+def _is_argument(leaf: Any, baked: str) -> bool:
+    kind = np.asarray(leaf).dtype.kind
+    return kind not in baked and (kind == "f" or isinstance(leaf, np.ndarray)) and kind in "biuf"

@@ -1,0 +1,79 @@
+"""A program's log density under JAX, compiled once for all data of one shape."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import CodeType
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ppl.backend.emit import Emitted
+from ppl.backend.load import BUILTINS, Module, load
+from ppl.compiled.data import Shape
+from ppl.compiled.namespace import JAX
+from ppl.compiled.reach import OutOfReach, Trace, replacements
+
+Function = Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Density:
+    """Functions of (shape, jacobian, arguments, u), the first two part of the code; see data.split.
+
+    `traces` has one entry for every time that the emitted code was traced.
+    """
+
+    emitted: Emitted
+    code: CodeType
+    softplus: bool
+    traces: list[Shape] = field(default_factory=list)
+
+    def log_joint(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
+        """The log density at u (dim,), traced."""
+        self.traces.append(shape)
+        trace = Trace()
+        module = self.module(trace)
+        try:
+            density = module.log_joint(shape.with_arguments(arguments), u, jacobian)
+        except Exception as error:
+            error.place = module.place_of(error)  # type: ignore[attr-defined]
+            raise
+        return trace.guarded(jnp.asarray(density, dtype=float))
+
+    def module(self, trace: Trace) -> Module:
+        """The emitted module for one trace."""
+        if any(line.lstrip().startswith("while ") for line in self.emitted.text.split("\n")):
+            raise OutOfReach("it has a `while` loop")
+        builtins = {**BUILTINS, "range": trace.range}
+        return load(self.emitted, self.code, JAX, self.softplus, builtins=builtins, **replacements(trace))
+
+    @cached_property
+    def gradient(self) -> Function:
+        """The log density and its gradient at u (dim,)."""
+        return _compiled(self._value_and_gradient)
+
+    @cached_property
+    def values(self) -> Function:
+        """The log density at each row of u (n, dim)."""
+        return _compiled(self._over_rows(self.log_joint))
+
+    @cached_property
+    def gradients(self) -> Function:
+        """The log density and its gradient at each row of u (n, dim)."""
+        return _compiled(self._over_rows(self._value_and_gradient))
+
+    def _value_and_gradient(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
+        return jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u)
+
+    def _over_rows(self, f: Function) -> Function:
+        def rows(shape: Shape, jacobian: bool, arguments: list[Any], us: Any) -> Any:
+            return jax.vmap(lambda u: f(shape, jacobian, arguments, u))(us)
+
+        return rows
+
+
+def _compiled(f: Function) -> Function:
+    found: Function = jax.jit(f, static_argnums=(0, 1))
+    return found

@@ -1,0 +1,169 @@
+"""The namespace of JAX: emitted code and the standard library, traced once and compiled.
+
+Import this file late: it imports jax, which only the extra "jax" installs and which takes a second.
+
+What is computed from numbers known while tracing stays NumPy, so that sizes and data that were not made
+arguments can steer control flow.  A `Node` keeps its own derivatives; what it computes in plain NumPy, a
+series summed until it is exact, runs on the host.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg
+import jax.scipy.special
+import numpy as np
+import scipy.linalg
+import scipy.special
+
+from ppl.arrays import NUMPY, Array, Namespace, Node
+
+UNTRACEABLE = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError, AttributeError)
+"""What a function in plain NumPy raises when it is given a tracer; the last, where JAX lacks a function."""
+
+
+def is_traced(x: Any) -> bool:
+    """Whether a value, or something in a list of them, is known only when the compiled code runs."""
+    if isinstance(x, list | tuple):
+        return any(map(is_traced, x))
+    return isinstance(x, jax.Array)
+
+
+class _Module:
+    """A module of JAX beside the one of NumPy or SciPy, which computes what is not traced."""
+
+    def __init__(self, traced: Any, plain: Any, own: dict[str, Callable[..., Array]] | None = None):
+        self._traced, self._plain, self._own = traced, plain, own or {}
+
+    def __getattr__(self, name: str) -> Any:
+        plain = getattr(self._plain, name)
+        if not callable(plain) or isinstance(plain, type):
+            return plain
+        traced = self._own.get(name) or getattr(self._traced, name)
+
+        def call(*args: Any, **settings: Any) -> Any:
+            known = not any(map(is_traced, (*args, *settings.values())))
+            return plain(*args, **settings) if known else traced(*args, **settings)
+
+        setattr(self, name, call)
+        return call
+
+
+def _cholesky(a: Array) -> Array:
+    """From the lower triangle alone, as LAPACK reads it."""
+    return jnp.linalg.cholesky(a, symmetrize_input=False)
+
+
+def _solve_triangular(a: Array, b: Array, *, lower: bool, trans: int, check_finite: bool) -> Array:
+    return jax.scipy.linalg.solve_triangular(a, b, lower=lower, trans=trans)
+
+
+def _log_ndtr(z: Array) -> Array:
+    """log Phi(z): by the scaled erfc in the left tail, which jax.scipy's own series loses digits in."""
+    left = jnp.where(z < 0.0, z, 0.0)
+    tail = jnp.log(0.5 * jax.scipy.special.erfcx(-left * 0.5**0.5)) - 0.5 * left * left
+    right = jnp.where(z < 0.0, 0.0, z)
+    return jnp.where(z < 0.0, tail, jnp.log1p(-0.5 * jax.scipy.special.erfc(right * 0.5**0.5)))
+
+
+def _put(x: Array, index: Any, value: Array) -> Array:
+    if is_traced((x, value)) or is_traced(index):
+        return jnp.asarray(x).at[index].set(value)
+    out = np.array(x)
+    out[index] = value
+    return out
+
+
+def _plain(x: Array) -> Array:
+    return jax.lax.stop_gradient(x) if is_traced(x) else x
+
+
+def _add_all(*scalars: Array) -> Array:
+    return sum(scalars)
+
+
+# --- Functions with known derivatives -----------------------------------------------------------------
+
+
+def _apply(node: Node, args: tuple[Array, ...]) -> Array:
+    """The function as JAX sees it: its derivatives are the node's."""
+    traced = [i for i, a in enumerate(args) if is_traced(a)]
+    if not traced:
+        return NUMPY.node(node, args)
+
+    def whole(given: Sequence[Array]) -> list[Array]:
+        filled = list(args)
+        for i, a in zip(traced, given, strict=True):
+            filled[i] = a
+        return filled
+
+    def forward(*given: Array) -> tuple[Array, tuple[Sequence[Array], Array]]:
+        each = _traced_or_hosted(node.value, whole(given))
+        return each, (given, each)
+
+    def backward(saved: tuple[Sequence[Array], Array], g: Array) -> tuple[Array | None, ...]:
+        given, each = saved
+        return tuple(_adjoint(node, i, g, each, whole(given)) for i in traced)
+
+    function = jax.custom_vjp(lambda *given: forward(*given)[0])
+    function.defvjp(forward, backward)
+    return node.reduced(JAX, function(*(args[i] for i in traced)))
+
+
+def _adjoint(node: Node, i: int, g: Array, each: Array, args: list[Array]) -> Array | None:
+    """The adjoint of argument i; None for one that has none."""
+    vjp = node.vjps[i] if i < len(node.vjps) else None
+    if vjp is None or not jnp.issubdtype(jnp.asarray(args[i]).dtype, jnp.floating):
+        return None
+    return _summed_to(args[i], _traced_or_hosted(vjp, [g, each, *args]))
+
+
+def _summed_to(target: Array, adjoint: Array) -> Array:
+    """The adjoint summed over the axes along which `target` was broadcast."""
+    shape, given = jnp.shape(target), jnp.shape(adjoint)
+    if len(given) < len(shape) or any(a < t for a, t in zip(given[::-1], shape[::-1], strict=False)):
+        return jnp.broadcast_to(adjoint, shape)
+    extra = len(given) - len(shape)
+    narrow = [k + extra for k, size in enumerate(shape) if size == 1 and given[k + extra] != 1]
+    return jnp.reshape(jnp.sum(adjoint, axis=(*range(extra), *narrow)), shape)
+
+
+def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
+    """f(xp, *args) traced where it is written against `xp` throughout, else computed on the host."""
+    try:
+        return jnp.asarray(f(JAX, *args))
+    except UNTRACEABLE:
+        return _hosted(partial(f, NUMPY), args)
+
+
+def _hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
+    """f in plain NumPy, called by the compiled code."""
+    traced = [i for i, a in enumerate(args) if is_traced(a)]
+
+    def on_host(*given: Array) -> np.ndarray:
+        filled = list(args)
+        for i, a in zip(traced, given, strict=True):
+            filled[i] = np.asarray(a)
+        with np.errstate(all="ignore"):
+            return np.asarray(f(*filled), dtype=float)
+
+    tried = on_host(*(np.ones(args[i].shape, args[i].dtype) for i in traced))
+    answer = jax.ShapeDtypeStruct(tried.shape, tried.dtype)
+    return jax.pure_callback(on_host, answer, *(args[i] for i in traced), vmap_method="sequential")
+
+
+JAX = Namespace(
+    "jax",
+    _Module(jnp, np),
+    _Module(jax.scipy.special, scipy.special, {"log_ndtr": _log_ndtr}),
+    _Module(jnp.linalg, np.linalg, {"cholesky": _cholesky}),
+    _Module(jax.scipy.linalg, scipy.linalg, {"solve_triangular": _solve_triangular}),
+    _put,
+    lambda x: x,
+    _plain,
+    _add_all,
+    _apply,
+)

@@ -1,0 +1,108 @@
+"""What JAX cannot trace, and the watch that emitted code is traced under."""
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ppl.backend.runtime import results
+from ppl.compiled.namespace import JAX, is_traced
+from ppl.errors import Rejection
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+
+MOST_STEPS = 64
+"""How often the body of a loop may be traced: every step is code to compile."""
+
+
+class OutOfReach(Exception):
+    """JAX cannot run this program; the message, which follows "because", says why."""
+
+
+@dataclass
+class Trace:
+    """Functions in place of those of `lib` and of Python, for one run of emitted code under JAX.
+
+    `kept` collects whether transformed parameters keep their constraints; `steps` counts those of each loop,
+    known by its line in the emitted text.
+    """
+
+    kept: list[Any] = field(default_factory=list)
+    steps: Counter[int] = field(default_factory=Counter)
+
+    def range(self, *bounds: int) -> range:
+        whole = range(*bounds)
+        self._unroll(len(whole))
+        return whole
+
+    def _unroll(self, steps: int) -> None:
+        line = sys._getframe(2).f_lineno
+        self.steps[line] += steps
+        if self.steps[line] > MOST_STEPS:
+            raise OutOfReach(f"a loop would be unrolled beyond {MOST_STEPS} steps")
+
+    def elements(self, x: Any, is_matrix: bool) -> list[Any]:
+        """As runtime.elements."""
+        flat = JAX.np.reshape(JAX.np.transpose(x), (-1,)) if is_matrix else x
+        self._unroll(len(flat))
+        return [flat[i] for i in range(len(flat))]
+
+    def each(self, f: Callable[..., Any], lifted: tuple[bool, ...], *args: Any) -> Any:
+        """As runtime.each: f once for each entry of a batch, all at once where f can be traced so."""
+        try:
+            return jax.vmap(f, in_axes=tuple(0 if m else None for m in lifted))(*args)
+        except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, ValueError):
+            self._unroll(len(next(a for a, m in zip(args, lifted, strict=True) if m)))
+            return JAX.np.array(results(f, lifted, args))
+
+    def join(self, f: Callable[..., Any], lifted: tuple[bool, ...], *args: Any) -> Any:
+        """As runtime.join."""
+        self._unroll(len(next(a for a, m in zip(args, lifted, strict=True) if m)))
+        return JAX.np.concatenate(results(f, lifted, args))
+
+    def check(self, constraint: str, name: str, x: Any, shape: tuple[int, ...], *args: Any) -> None:
+        """As runtime.check, but the verdict is known only when the compiled code runs."""
+        check = CONSTRAINT_BY_KEYWORD[constraint].check
+        if is_traced([x, *args]):
+            self.kept.append(_keeps(constraint, check, x, shape, args))
+        elif check(np.asarray(x), shape, *args):
+            raise Rejection(f"`{name}` breaks its constraint.")
+
+    def guarded(self, density: Any) -> Any:
+        """The density, and -inf where a constraint was broken."""
+        return jnp.where(jnp.all(jnp.stack(self.kept)), density, -jnp.inf) if self.kept else density
+
+
+def _keeps(keyword: str, check: Callable[..., str | None], x: Any, shape: Any, args: tuple[Any, ...]) -> Any:
+    match keyword, args:
+        case "lower", (bound,):
+            return jnp.all(x >= bound)
+        case "upper", (bound,):
+            return jnp.all(x <= bound)
+        case "lower_upper", (low, high):
+            return jnp.all((x >= low) & (x <= high))
+
+    def on_host(x: Any, *args: Any) -> np.ndarray:
+        return np.asarray(check(np.asarray(x), shape, *map(np.asarray, args)) is None)
+
+    given = [jax.lax.stop_gradient(jnp.asarray(a)) for a in (x, *args)]
+    return jax.pure_callback(on_host, jax.ShapeDtypeStruct((), bool), *given, vmap_method="sequential")
+
+
+def cannot_print(*args: Any) -> None:
+    raise OutOfReach("it prints")
+
+
+def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
+    """What takes the place of functions of `lib`, by name."""
+    return {
+        "each": trace.each,
+        "join": trace.join,
+        "elements": trace.elements,
+        "check": trace.check,
+        "print": cannot_print,
+    }

@@ -1,0 +1,153 @@
+"""A posterior as inference sees it, computed by JAX."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.compiled.data import BAKED, Shape, split
+from ppl.compiled.density import Density
+from ppl.compiled.reach import OutOfReach
+from ppl.errors import PPLError
+from ppl.source import Span
+
+Floats = NDArray[np.float64]
+
+UNTRACEABLE = (
+    OutOfReach,
+    PPLError,
+    jax.errors.JAXTypeError,
+    jax.errors.JAXIndexError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    NotImplementedError,
+)
+"""What tracing a program raises that does with numbers what JAX cannot."""
+
+AT_ONCE = 16
+"""Points that are evaluated together; other numbers of points are cut and filled up to it."""
+MOST_NUMBERS = 2**21
+"""Numbers of data, times points, beyond which points are evaluated one by one, to spare memory."""
+
+
+class Posterior(Protocol):
+    """What is needed of model.Posterior."""
+
+    @property
+    def model(self) -> Any: ...
+    @property
+    def d(self) -> SimpleNamespace: ...
+    def param_unc_num(self) -> int: ...
+    def log_density(self, u: Floats, propto: bool = False, jacobian: bool = True) -> float: ...
+    def explain(self, u: Floats) -> str: ...
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledTarget:
+    """A posterior's log density by compiled code (inference.target.Target), in double precision.
+
+    Example:
+        >>> target = compiled_target(posterior)
+        >>> value, gradient = target.log_density_gradient(np.zeros(target.dim))
+    """
+
+    posterior: Posterior
+    density: Density
+    shape: Shape
+    arguments: Sequence[Any]
+    jacobian: bool = True
+
+    @property
+    def dim(self) -> int:
+        return self.posterior.param_unc_num()
+
+    @property
+    def at_once(self) -> int:
+        """How many points a batch has."""
+        return AT_ONCE if sum(a.size for a in self.arguments) * AT_ONCE <= MOST_NUMBERS else 1
+
+    def log_density(self, u: Floats) -> float:
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
+        value, gradient = self._call(self.density.gradient, u)
+        return float(value), gradient
+
+    def log_densities(self, us: Floats) -> Floats:
+        """The log density at each row of `us`, (n, dim) -> (n,)."""
+        parts = [self._call(self.density.values, part)[0] for part in self._batches(us)]
+        return np.concatenate(parts)[: len(us)] if parts else np.zeros(0)
+
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        """Log density (n,) and gradient (n, dim) at each row of `us`."""
+        parts = [self._call(self.density.gradients, part) for part in self._batches(us)]
+        if not parts:
+            return np.zeros(0), np.zeros(us.shape)
+        values, gradients = (np.concatenate(column) for column in zip(*parts, strict=True))
+        return values[: len(us)], gradients[: len(us)]
+
+    def explain(self, u: Floats) -> str:
+        return self.posterior.explain(u)
+
+    def _batches(self, us: Floats) -> list[Floats]:
+        """Batches of one size, the last filled up with its own first point."""
+        size = self.at_once
+        parts = [us[k : k + size] for k in range(0, len(us), size)]
+        if parts and len(parts[-1]) < size:
+            missing = size - len(parts[-1])
+            parts[-1] = np.concatenate([parts[-1], np.repeat(parts[-1][:1], missing, axis=0)])
+        return parts
+
+    def _call(self, function: Any, u: Floats) -> tuple[Floats, ...]:
+        with jax.enable_x64(True):
+            found = function(self.shape, self.jacobian, self.arguments, np.asarray(u, dtype=float))
+            return tuple(np.array(part) for part in jax.tree_util.tree_leaves(found))
+
+
+def compiled_target(posterior: Posterior, jacobian: bool = True) -> CompiledTarget:
+    """The posterior compiled by JAX, with as little of its data inside the code as will do.
+
+    Raises:
+        OutOfReach: JAX cannot run the program; the message says why, and where.
+        PPLError: the program cannot be run with these data at all.
+    """
+    posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
+    density, first = posterior.model.compiled, ""
+    for baked in BAKED:
+        try:
+            with jax.enable_x64(True):
+                shape, arguments = split(posterior.d, baked)
+                target = CompiledTarget(
+                    posterior, density, shape, jax.device_put(list(map(np.asarray, arguments))), jacobian
+                )
+                density.gradient.trace(shape, jacobian, target.arguments, jnp.zeros(target.dim))
+            return target
+        except UNTRACEABLE as error:
+            first = first or reason(error)
+    raise OutOfReach(first)
+
+
+def reason(error: Exception) -> str:
+    """Why JAX cannot, with the line of the program."""
+    place: Span | None = getattr(error, "place", None)
+    return f"line {place.line}, {why(error)}" if place else why(error)
+
+
+def why(error: Exception) -> str:
+    match error:
+        case OutOfReach():
+            return str(error)
+        case jax.errors.TracerBoolConversionError():
+            return "which way to go depends on parameters"
+        case jax.errors.TracerIntegerConversionError() | jax.errors.NonConcreteBooleanIndexError():
+            return "a size or a range depends on parameters"
+        case PPLError():
+            return "it is rejected whatever the parameters"
+        case _:
+            return f"JAX cannot trace it ({type(error).__name__})"

@@ -1,0 +1,5 @@
+"""Needs the extra "jax"."""
+
+import pytest
+
+pytest.importorskip("jax")

@@ -1,0 +1,85 @@
+"""The namespace of JAX where it is not JAX's own."""
+
+import numpy as np
+import pytest
+import scipy.special
+from numpy.testing import assert_allclose
+
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402
+
+from ppl.arrays import NUMPY, Namespace, with_partials, with_vjps  # noqa: E402
+from ppl.compiled.namespace import JAX  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def double_precision():
+    with jax.enable_x64(True):
+        yield
+
+
+@with_partials(lambda xp, ans, x, y: 2.0 * x * y, lambda xp, ans, x, y: 7.0 * x**2)
+def odd_square(xp: Namespace, x, y):
+    """x^2 y, with a derivative in y that is wrong on purpose."""
+    return x**2 * y
+
+
+@with_partials(lambda xp, ans, x: np.cos(np.asarray(x)))
+def on_the_host(xp: Namespace, x):
+    return np.sin(np.asarray(x))
+
+
+@with_vjps(None, lambda xp, g, ans, k, x: xp.np.where(xp.np.arange(3) == k, g, 0.0))
+def picked(xp: Namespace, k, x):
+    return x[k]
+
+
+def test_the_derivatives_of_a_node_are_its_own() -> None:
+    slopes = jax.jit(jax.grad(lambda x, y: odd_square(JAX, x, y), argnums=(0, 1)))(3.0, 5.0)
+    assert_allclose(slopes, (30.0, 63.0))
+
+
+def test_a_broadcast_argument_gets_the_sum() -> None:
+    x = np.array([1.0, 2.0, 3.0])
+    slope = jax.jit(jax.grad(lambda y: jnp.sum(odd_square(JAX, x, y))))(5.0)
+    assert slope == 7.0 * (x**2).sum()
+    assert jax.grad(lambda y: odd_square.summed(JAX, x, y))(5.0) == slope
+
+
+def test_second_derivatives_differentiate_the_partials() -> None:
+    assert jax.jit(jax.grad(jax.grad(lambda x: odd_square(JAX, x, 5.0))))(3.0) == 10.0
+
+
+def test_plain_numpy_runs_on_the_host() -> None:
+    x = np.linspace(-1.0, 1.0, 6).reshape(2, 3)
+    value, slope = jax.jit(jax.value_and_grad(lambda x: jnp.sum(on_the_host(JAX, x))))(x)
+    assert_allclose(value, np.sin(x).sum(), atol=1e-15)
+    assert_allclose(slope, np.cos(x))
+    assert_allclose(jax.jit(jax.vmap(lambda row: on_the_host(JAX, row)))(x), np.sin(x))
+
+
+def test_ints_may_be_traced() -> None:
+    slope = jax.jit(jax.grad(lambda x, k: picked(JAX, k, x)))(jnp.array([4.0, 5.0, 6.0]), 1)
+    assert_allclose(slope, [0.0, 1.0, 0.0])
+
+
+def test_what_is_known_while_tracing_stays_numpy() -> None:
+    def f(x):
+        known = JAX.np.cumsum(np.array([1, 2, 3]))
+        assert isinstance(known, np.ndarray)
+        assert isinstance(odd_square(JAX, known, 2.0), np.ndarray)
+        return x * known[-1]
+
+    assert jax.jit(f)(2.0) == 12.0
+
+
+@pytest.mark.parametrize("x", [-40.0, -20.0, -5.0, -1e-3, 0.0, 1e-3, 5.0, 9.0])
+def test_log_ndtr_in_both_tails(x: float) -> None:
+    assert_allclose(jax.jit(JAX.special.log_ndtr)(x), scipy.special.log_ndtr(x), rtol=1e-13)
+
+
+def test_put_leaves_the_old_array_as_it_was() -> None:
+    x = np.zeros(3)
+    assert_allclose(jax.jit(lambda v: JAX.put(x, 1, v))(5.0), [0.0, 5.0, 0.0])
+    assert_allclose(JAX.put(x, 1, 5.0), [0.0, 5.0, 0.0])
+    assert_allclose(x, NUMPY.np.zeros(3))

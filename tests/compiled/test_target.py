@@ -1,0 +1,138 @@
+"""A compiled posterior against the one that autograd runs."""
+
+import numpy as np
+import pytest
+
+import ppl
+
+jax = pytest.importorskip("jax")
+
+from ppl.compiled.reach import MOST_STEPS, OutOfReach  # noqa: E402
+from ppl.compiled.target import AT_ONCE, CompiledTarget, compiled_target  # noqa: E402
+
+REGRESSION = """
+data { int N; int K; matrix[N, K] x; array[N] int<lower=1, upper=3> g; vector[N] y; }
+parameters { vector[K] beta; vector[3] a; real<lower=0> sigma; }
+transformed parameters { real<lower=-100, upper=100> top = max(a); }
+model {
+  beta ~ normal(0, 2);
+  a ~ student_t(4, 0, 1);
+  sigma ~ exponential(1);
+  for (n in 1:N) y[n] ~ normal(a[g[n]] + x[n] * beta, sigma);
+}
+"""
+
+
+def data(seed: int, n: int = 20, k: int = 3) -> dict:
+    rng = np.random.default_rng(seed)
+    return {
+        "N": n,
+        "K": k,
+        "x": rng.normal(size=(n, k)),
+        "g": rng.integers(1, 4, n),
+        "y": rng.normal(size=n),
+    }
+
+
+@pytest.fixture(scope="module")
+def model() -> ppl.Model:
+    return ppl.compile_model(REGRESSION)
+
+
+@pytest.fixture(scope="module")
+def target(model: ppl.Model) -> CompiledTarget:
+    return compiled_target(model.condition(data(1)))
+
+
+def close(got: object, want: object) -> None:
+    np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10)
+
+
+def test_value_and_gradient_are_those_of_autograd(target: CompiledTarget) -> None:
+    u = np.random.default_rng(2).normal(size=target.dim)
+    value, gradient = target.log_density_gradient(u)
+    expected = target.posterior.log_density_gradient(u)
+    close(value, expected[0])
+    close(gradient, expected[1])
+
+
+@pytest.mark.parametrize("n", [0, 1, AT_ONCE, AT_ONCE + 3])
+def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
+    us = np.random.default_rng(3).normal(size=(n, target.dim))
+    values, gradients = target.log_density_gradients(us)
+    singly = [target.posterior.log_density_gradient(u) for u in us]
+    close(values, [value for value, _ in singly])
+    close(gradients, np.array([gradient for _, gradient in singly]).reshape(us.shape))
+    close(target.log_densities(us), values)
+
+
+def test_data_of_the_same_shape_are_traced_once(model: ppl.Model) -> None:
+    u = np.zeros(compiled_target(model.condition(data(1))).dim)
+    traced = len(model.compiled.traces)
+    for seed in (4, 5):
+        posterior = model.condition(data(seed))
+        close(compiled_target(posterior).log_density_gradient(u)[0], posterior.log_density(u))
+    assert len(model.compiled.traces) == traced
+
+
+def test_data_of_another_shape_are_traced_again(model: ppl.Model) -> None:
+    posterior = model.condition(data(6, n=7))
+    traced = len(model.compiled.traces)
+    u = np.full(posterior.param_unc_num(), 0.3)
+    close(compiled_target(posterior).log_density_gradient(u)[0], posterior.log_density(u))
+    assert len(model.compiled.traces) > traced
+
+
+def test_a_broken_constraint_has_no_density(target: CompiledTarget) -> None:
+    u = np.zeros(target.dim)
+    u[3] = 200.0
+    assert target.posterior.log_density(u) == -np.inf
+    assert target.log_density(u) == -np.inf
+
+
+def test_without_the_jacobian(model: ppl.Model) -> None:
+    posterior = model.condition(data(1))
+    u = np.full(posterior.param_unc_num(), 0.2)
+    value, gradient = compiled_target(posterior, jacobian=False).log_density_gradient(u)
+    expected = posterior.log_density_gradient(u, jacobian=False)
+    close(value, expected[0])
+    close(gradient, expected[1])
+
+
+def test_ints_that_steer_control_flow_are_compiled_in() -> None:
+    program = """
+        data { array[3] int k; vector[3] y; }
+        parameters { real m; }
+        model { for (i in 1:3) { if (k[i] > 0) for (j in 1:k[i]) target += -square(m - y[i]) / j; } }
+    """
+    model = ppl.compile_model(program)
+    for k in ([1, 0, 4], [0, 2, 2]):
+        posterior = model.condition({"k": k, "y": [0.5, -1.0, 2.0]})
+        u = np.array([0.7])
+        close(compiled_target(posterior).log_density_gradient(u)[0], posterior.log_density(u))
+
+
+OUT_OF_REACH = [
+    ("if (m > 0) target += -m; else target += m;", "line 4, which way to go depends on parameters"),
+    ("print(m);", "line 4, it prints"),
+    ("real s = 0; while (s < 3) s += 1; target += -s * square(m);", "it has a `while` loop"),
+    (
+        f"real s = m; for (i in 1:{MOST_STEPS + 1}) s = sin(s + i); target += -square(s);",
+        f"line 4, a loop would be unrolled beyond {MOST_STEPS} steps",
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "why"), OUT_OF_REACH, ids=["branch", "print", "while", "long"])
+def test_what_is_out_of_reach_says_why(body: str, why: str) -> None:
+    posterior = ppl.compile_model(f"parameters {{ real m; }}\nmodel {{\n  m ~ normal(0, 1);\n  {body}\n}}")
+    with pytest.raises(OutOfReach, match=why):
+        compiled_target(posterior.condition())
+
+
+def test_what_fails_for_every_parameter_fails_as_it_does_without_jax() -> None:
+    model = ppl.compile_model(
+        "data { array[2] int k; } parameters { vector[3] m; } model { m[k] ~ normal(0, 1); }"
+    )
+    with pytest.raises(ppl.PPLError, match="range"):
+        compiled_target(model.condition({"k": [1, 4]}))
