@@ -41,6 +41,7 @@ class Experiment:
 EXPERIMENTS = (
     Experiment("advi", "gamma_transforms", "Gamma densities under two transforms", "Table 2 and Figure 9"),
     Experiment("dsvi", "gaussian_gradients", "Two gradients on their way to a Gaussian", "Figure 1"),
+    Experiment("dsvi", "pima_convergence", "Evaluations to a full C", "Figure 2", ("pima/pima.csv",)),
 )
 
 BY_NAME = {e.name: e for e in EXPERIMENTS}
