@@ -5,8 +5,10 @@ different branches part and go on in batches of their own; a point that is alone
 is evaluated by itself.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,10 +29,12 @@ Found = tuple[Floats, ...]
 Together = Callable[[Floats], Found]
 Alone = Callable[[Floats], tuple[float | Floats, ...]]
 
-ELEMENTS = 1 << 16
-"""How many numbers the largest array of a batch may have: beyond, it leaves the cache and gains nothing."""
+ELEMENTS = 1 << 15
+"""How many numbers the largest array of a batch should have: larger ones leave the cache."""
 FEWEST = 4
-"""A batch of fewer points is no faster than one point at a time."""
+"""Points of a batch at least; fewer are no faster than one at a time."""
+WIDEST = 1 << 15
+"""How wide one evaluation may be for a batch to gain anything on it."""
 
 
 def in_batches(us: Floats, width: int, together: Together, alone: Alone) -> Found:
@@ -38,9 +42,9 @@ def in_batches(us: Floats, width: int, together: Together, alone: Alone) -> Foun
 
     `width` is the size of the largest array that one evaluation makes.
     """
-    size = ELEMENTS // max(1, width)
-    if size < FEWEST or len(us) < FEWEST:
+    if width > WIDEST or len(us) < FEWEST:
         return one_by_one(us, alone)
+    size = max(FEWEST, ELEMENTS // width)
     return joined([evaluated(part, together, alone) for part in np.array_split(us, -(-len(us) // size))])
 
 
@@ -119,15 +123,26 @@ def ends(end: Any, draws: int) -> Any:
 
 @dataclass
 class Sizes:
-    """The size of the largest array that library functions make, or work through element by element."""
+    """The size of the largest array that library functions make, or go through number by number."""
 
     largest: int = 1
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any) -> Any:
             value = f(*args)
-            seen = (value, *args) if binding.batch == "elementwise" else (value,)
-            self.largest = max([self.largest, *(a.size for a in seen if isinstance(a, np.ndarray))])
+            self.largest = max([self.largest, numbers(value), *gone_through(binding, args)])
             return value
 
         return measured
+
+
+def gone_through(binding: Binding, args: Sequence[Any]) -> list[int]:
+    """The sizes of the arguments of a density or an elementwise function; of x in a GLM its rows count."""
+    if binding.family is None and binding.batch != "elementwise":
+        return []
+    cores = binding.family.cores if binding.family is not None else ()
+    return [numbers(a, core) for a, core in zip_longest(args, cores, fillvalue=0)]
+
+
+def numbers(a: Any, core: int = 0) -> int:
+    return math.prod(a.shape[: a.ndim - core]) if isinstance(a, np.ndarray) else 1

@@ -38,15 +38,25 @@ PARTING = {
     "branch": "parameters { real x; } model { if (x > 0.3) x ~ normal(0, 1); else target += -abs(x); }",
     "ternary": "parameters { real x; } model { target += x > 0 ? -x : 2 * x; }",
     "reject": "parameters { real x; } model { if (x > 0.5) reject(x); x ~ normal(0, 1); }",
-    "declared": "parameters { real x; } transformed parameters { real<lower=0> y = 1 - x; } "
-    "model { y ~ gamma(2, 1); }",
-    "index": "data { array[2] real c; } parameters { real x; } model { x ~ normal(c[x > 0 ? 1 : 2], 1); }",
-    "while": "parameters { real x; } model { real y = x; while (y < 1) y += 0.7; target += -y * x ^ 2; }",
-    "count": "parameters { real x; } model { int n = x > 0 ? 2 : 4; vector[n] y = rep_vector(x, n); "
-    "target += -dot_self(y); }",
+    "declared": """
+        parameters { real x; } transformed parameters { real<lower=0> y = 1 - x; } model { y ~ gamma(2,
+        1); }
+    """,
+    "index": """
+        data { array[2] real c; } parameters { real x; } model { x ~ normal(c[x > 0 ? 1 : 2], 1); }
+    """,
+    "while": """
+        parameters { real x; } model { real y = x; while (y < 1) y += 0.7; target += -y * x ^ 2; }
+    """,
+    "count": """
+        parameters { real x; } model { int n = x > 0 ? 2 : 4; vector[n] y = rep_vector(x, n); target +=
+        -dot_self(y); }
+    """,
     "support": "parameters { real x; } model { x ~ gamma(2, 1); }",
-    "rows": "data { int N; vector[N] y; } parameters { real x; } model { for (n in 1:N) "
-    "{ if (y[n] > x) target += -y[n] * x; else target += -x ^ 2; } }",
+    "rows": """
+        data { int N; vector[N] y; } parameters { real x; } model { for (n in 1:N) { if (y[n] > x)
+        target += -y[n] * x; else target += -x ^ 2; } }
+    """,
 }
 
 
@@ -58,40 +68,68 @@ def test_draws_that_go_different_ways(text: str) -> None:
 
 
 TOGETHER = {
-    "containers": "parameters { matrix[2, 3] a; array[2] vector[3] b; real<lower=0> s; } model { "
-    "matrix[3, 3] m = rep_matrix(s, 3, 3); array[4] real r = rep_array(s, 4); m[1, 2] = a[2, 3]; "
-    "m[3] = b[2]'; m[1:2, 3] = b[1][2:3]; target += -sum(m ^ 2) - sum(r) - dot_self(a * b[1]); "
-    "for (v in b) target += -v[1] ^ 2; for (e in a) target += sin(e); "
-    "b ~ multi_normal(a[1]', diag_matrix(rep_vector(s, 3))); "
-    "target += -log_sum_exp(append_row(b[1], b[2])) + r[size(r)] * num_elements(a); }",
-    "tuples": "parameters { real x; tuple(real, vector[2]) t; array[2] tuple(real, real) p; } model { "
-    "tuple(real, vector[2]) q = t; q.2[1] = x; target += -x ^ 2 - dot_self(q.2) - t.1 ^ 2 * q.1 ^ 2 "
-    "- dot_self(t.2); for (i in 1:2) p[i].1 ~ normal(p[i].2, 1); p[1].2 + p[2].2 ~ normal(0, 1); }",
-    "functions": "functions { real f(vector x, int n) { return n == 0 ? 0 : x[n] ^ 2 + f(x, n - 1); } "
-    "void add_lp(real s) { target += -s; target += target() / 2; } } parameters { vector[4] x; } "
-    "model { target += -f(x, 4); add_lp(x[1] ^ 2); }",
-    "bounds": "data { int N; vector[N] y; } parameters { real a; vector<lower=a>[2] b; real<lower=a> c; "
-    "vector<lower=b, upper=c + 30>[2] e; vector<offset=a, multiplier=c - a>[N] f; "
-    "array[2] simplex[3] s; array[2] cov_matrix[2] m; cholesky_factor_corr[3] L; corr_matrix[3] C; "
-    "ordered[3] o; array[2] positive_ordered[2] po; unit_vector[3] w; sum_to_zero_vector[3] z; "
-    "row_stochastic_matrix[2, 3] rs; array[2] cholesky_factor_cov[3, 2] F; } model { "
-    "y ~ normal(f, 1); b ~ normal(0, 1); c ~ normal(a, 2); e ~ normal(0, 1); "
-    "target += -sum(o) - sum(z .* o) - w[1] - sum(L) + log(s[2][1]) - m[1][1, 2] - trace(C * m[2][1, 1]) "
-    "- rs[1, 2] - F[2][3, 1] ^ 2 - po[1][2]; }",
-    "jacobian": "parameters { vector[2] x; real y; } transformed parameters { "
-    "vector[2] e = lower_bound_jacobian(x, exp(y)); vector[3] s = simplex_jacobian(x); } model "
-    "{ e ~ gamma(2, 1); y ~ normal(0, 1); s ~ dirichlet(rep_vector(2.0, 3)); }",
-    "matrices": "data { int N; vector[N] y; } parameters { vector[N] x; real<lower=0> s; } model { "
-    "matrix[N, N] K = gp_exp_quad_cov(to_array_1d(y), s, 1.0) + diag_matrix(rep_vector(0.1, N)); "
-    "x ~ multi_normal_cholesky(rep_vector(0, N), cholesky_decompose(K)); s ~ gamma(2, 2); "
-    "target += -quad_form(K, x) - sort_asc(x)[1] ^ 2 - square(max(x)) - square(head(reverse(x), 2)[1]); }",
+    "containers": """
+        parameters { matrix[2, 3] a; array[2] vector[3] b; real<lower=0> s; } model { matrix[3, 3] m =
+        rep_matrix(s, 3, 3); array[4] real r = rep_array(s, 4); m[1, 2] = a[2, 3]; m[3] = b[2]'; m[1:2,
+        3] = b[1][2:3]; target += -sum(m ^ 2) - sum(r) - dot_self(a * b[1]); for (v in b) target +=
+        -v[1] ^ 2; for (e in a) target += sin(e); b ~ multi_normal(a[1]', diag_matrix(rep_vector(s,
+        3))); target += -log_sum_exp(append_row(b[1], b[2])) + r[size(r)] * num_elements(a); }
+    """,
+    "tuples": """
+        parameters { real x; tuple(real, vector[2]) t; array[2] tuple(real, real) p; } model {
+        tuple(real, vector[2]) q = t; q.2[1] = x; target += -x ^ 2 - dot_self(q.2) - t.1 ^ 2 * q.1 ^ 2 -
+        dot_self(t.2); for (i in 1:2) p[i].1 ~ normal(p[i].2, 1); p[1].2 + p[2].2 ~ normal(0, 1); }
+    """,
+    "functions": """
+        functions { real f(vector x, int n) { return n == 0 ? 0 : x[n] ^ 2 + f(x, n - 1); } void
+        add_lp(real s) { target += -s; target += target() / 2; } } parameters { vector[4] x; } model {
+        target += -f(x, 4); add_lp(x[1] ^ 2); }
+    """,
+    "bounds": """
+        data { int N; vector[N] y; } parameters { real a; vector<lower=a>[2] b; real<lower=a> c;
+        vector<lower=b, upper=c + 30>[2] e; vector<offset=a, multiplier=c - a>[N] f; array[2] simplex[3]
+        s; array[2] cov_matrix[2] m; cholesky_factor_corr[3] L; corr_matrix[3] C; ordered[3] o; array[2]
+        positive_ordered[2] po; unit_vector[3] w; sum_to_zero_vector[3] z; row_stochastic_matrix[2, 3]
+        rs; array[2] cholesky_factor_cov[3, 2] F; } model { y ~ normal(f, 1); b ~ normal(0, 1); c ~
+        normal(a, 2); e ~ normal(0, 1); target += -sum(o) - sum(z .* o) - w[1] - sum(L) + log(s[2][1]) -
+        m[1][1, 2] - trace(C * m[2][1, 1]) - rs[1, 2] - F[2][3, 1] ^ 2 - po[1][2]; }
+    """,
+    "jacobian": """
+        parameters { vector[2] x; real y; } transformed parameters { vector[2] e =
+        lower_bound_jacobian(x, exp(y)); vector[3] s = simplex_jacobian(x); } model { e ~ gamma(2, 1); y
+        ~ normal(0, 1); s ~ dirichlet(rep_vector(2.0, 3)); }
+    """,
+    "matrices": """
+        data { int N; vector[N] y; } parameters { vector[N] x; real<lower=0> s; } model { matrix[N, N] K
+        = gp_exp_quad_cov(to_array_1d(y), s, 1.0) + diag_matrix(rep_vector(0.1, N)); x ~
+        multi_normal_cholesky(rep_vector(0, N), cholesky_decompose(K)); s ~ gamma(2, 2); target +=
+        -quad_form(K, x) - sort_asc(x)[1] ^ 2 - square(max(x)) - square(head(reverse(x), 2)[1]); }
+    """,
+    "rows": """
+        data { int N; vector[N] y; matrix[N, 2] X; array[N] int k; array[N] int c; } parameters {
+        vector[2] b; real a; vector[N] v; real<lower=0> s; matrix[2, 3] B; vector[3] w; ordered[2] cut;
+        } model { y ~ normal_id_glm(X, a, b, s); y ~ normal_id_glm(X, v, b, v .^ 2); k ~
+        bernoulli_logit_glm(X, v, b); k ~ poisson_log_glm(X, a, b); k ~ neg_binomial_2_log_glm(X, a, b,
+        s); k ~ binomial_logit_glm(2, X, a, b); c ~ categorical_logit_glm(X, w, B); c ~
+        ordered_logistic_glm(X, b, cut); y ~ normal_id_glm(X[1], a, b, s); k[1] ~ bernoulli_logit_glm(X,
+        a, b); 1 ~ ordered_logistic_glm(X[2], b, cut); c ~ categorical_logit_glm(X[1], w, B); for (n in
+        1:N) y[n] ~ normal(X[n] * b, s); }
+    """,
+    "processes": """
+        data { int N; vector[N] y; } transformed data { array[N] real x = to_array_1d(y); array[N]
+        vector[2] z; for (n in 1:N) z[n] = [y[n], n]'; } parameters { real<lower=0> s; real<lower=0> l;
+        array[2] real<lower=0> r; } model { target += -sum(gp_exp_quad_cov(x, s, l)) -
+        sum(gp_matern32_cov(z, s, r)) - sum(gp_exponential_cov(z, z, s, l)) - sum(gp_periodic_cov(x, s,
+        l, r[1])) - sum(gp_dot_prod_cov(x, s)) - sum(gp_matern52_cov(x, x, s, l)); s ~ gamma(2, 1); }
+    """,
     "nothing": "parameters { real x; } model { }",
 }
 
 
 @pytest.mark.parametrize("text", TOGETHER.values(), ids=TOGETHER)
 def test_draws_that_go_together(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    posterior = ppl.compile_model(text).condition({"N": 3, "y": [0.1, -0.4, 0.8]})
+    rows = {"X": [[1.0, 0.2], [0.3, -1.0], [0.0, 0.7]], "k": [1, 0, 1], "c": [2, 1, 3]}
+    posterior = ppl.compile_model(text).condition({"N": 3, "y": [0.1, -0.4, 0.8], **rows})
     us = np.random.default_rng(3).normal(0.0, 1.0, (6, posterior.param_unc_num()))
     assert_as_alone(posterior, us)
     monkeypatch.setattr("ppl.many_draws.one_by_one", None)  # none is left to be looked at alone
@@ -129,7 +167,7 @@ def test_batches_are_as_long_as_the_width_allows() -> None:
         return (us[:, 0],)
 
     us = np.arange(100.0)[:, None]
-    (values,) = in_batches(us, (1 << 16) // 30, many, lambda u: (u[0],))
+    (values,) = in_batches(us, (1 << 15) // 30, many, lambda u: (u[0],))
     np.testing.assert_array_equal(values, us[:, 0])
     assert max(seen) <= 30 and len(seen) == 4
 

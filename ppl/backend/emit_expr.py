@@ -121,11 +121,11 @@ def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
 
 def cores(e: ir.Apply) -> tuple[int, ...]:
     """How many trailing axes of each argument a call works on; array axes of a density's lead."""
-    if e.callee.batch != "leading":
-        return ()
-    if e.callee.family is not None and not e.lifted:
-        return tuple(rank(core(a.type)) for a in e.args)
-    return e.ranks or tuple(rank(a.type) for a in e.args)
+    family, batch = e.callee.family, e.callee.batch
+    if family is not None and (batch == "none" or not e.lifted):
+        each = tuple(rank(core(a.type)) for a in e.args) if family.batch == "leading" else ()
+        return family.cores or each
+    return (e.ranks or tuple(rank(a.type) for a in e.args)) if batch == "leading" else ()
 
 
 def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:

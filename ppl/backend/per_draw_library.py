@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, Node, stack
+from ppl.arrays import NUMPY, Array, Namespace, Node, stack
 from ppl.backend import runtime
 from ppl.backend.library import less_constants, library
 from ppl.backend.per_draw import (
@@ -24,6 +24,7 @@ from ppl.backend.per_draw import (
     number_of_draws,
     of_draw,
     of_draws,
+    put_back,
     spaced,
     sum_each,
     widened,
@@ -74,7 +75,7 @@ def over_draws(xp: Namespace, binding: Binding, once: Function) -> Function:
         return either(once, partial(HELPERS[binding.impl], xp))
     if binding.passes == "jacobian":
         return partial(add_jacobian, xp, binding, once)
-    if binding.batch == "none":
+    if binding.batch == "none" and not binding.cores:
         return either(once, partial(one_by_one, xp, once))
     lined_up = aligned if binding.batch == "elementwise" else partial(trailing, binding)
     reduced = reduction(xp, binding)
@@ -278,6 +279,16 @@ def bundle(xp: Namespace, *items: Any) -> PerDraw:
     return PerDraw(xp, stack(2, *(laid_out(i, draws) for i in items)))
 
 
+def sum_entries(xp: Namespace, values: PerDraw) -> PerDraw:
+    return PerDraw(xp, xp.np.sum(values.each, axis=1))
+
+
+def sum_at(xp: Namespace, values: PerDraw, positions: Array, whole: Any) -> PerDraw:
+    places = agreed(positions)
+    batching.sum_at(NUMPY, np.zeros(len(places)), places, whole)  # refuses a position outside
+    return PerDraw(xp, put_back(xp, values.each, (slice(None), places - 1), (len(values.each), len(whole))))
+
+
 def by_logic(impl: Function) -> Function:
     return lambda xp, a, b: PerDraw(xp, impl(xp, *aligned(xp, (a, b))))
 
@@ -290,6 +301,8 @@ HELPERS: Mapping[Function, Function] = {
     batching.spread: spread,
     batching.spread_ints: spread_ints,
     batching.bundle: bundle,
+    batching.sum_entries: sum_entries,
+    batching.sum_at: sum_at,
     batching.both: by_logic(batching.both),
     batching.either: by_logic(batching.either),
     batching.where_true: index_set(batching.where_true),

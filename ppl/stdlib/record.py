@@ -55,6 +55,8 @@ class Distribution:
                  every argument named in `needs` is data, and is term(xp, *needs, *sizes); of the arguments
                  named in `sizes`, which may be left out, it takes but the size.  The variate is "y" or as
                  `args` names it.
+    cores        where the types do not tell: how many axes one row of each argument has, the others being
+                 rows; log_density then takes draws before the rows, of which one stands for all
     """
 
     name: str
@@ -70,6 +72,7 @@ class Distribution:
     rng_signatures: tuple[str, ...] = ()
     constants: tuple[Constant, ...] = ()
     batch: Batch = "elementwise"
+    cores: tuple[int, ...] = ()
 
 
 def function(name: str, meaning: str, *overloads: tuple[str, Impl], batch: Batch = "none") -> Function:

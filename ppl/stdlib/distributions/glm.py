@@ -1,4 +1,4 @@
-"""Generalised linear models: the family of y with the linear predictor alpha + x beta, all rows summed.
+"""Generalised linear models: the family of y with the linear predictor alpha + x beta, row by row.
 
 Stan Functions Reference, sections "... generalized linear model".  x is (rows, columns), or one row for all.
 """
@@ -11,26 +11,34 @@ import scipy.special
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions import bernoulli, binomial, categorical, neg_binomial, normal, ordered, poisson
+from ppl.stdlib.functions.products import inner
 from ppl.stdlib.record import Constant, Distribution
 
 Density = Callable[..., Array]
 
 
-def _summed(density: Density) -> Density:
+def _by_rows(density: Density) -> Density:
     """(y, x, alpha, beta, further parameters) with the linear predictor in place of a family's first."""
 
     def log_density(xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
-        return xp.np.sum(density(xp, y, alpha + xp.np.matmul(x, beta), *rest))
+        return density(xp, y, alpha + inner(xp, x, beta), *rest)
 
     return log_density
 
 
 def _binomial_logit(xp: Namespace, y: Array, n: Array, x: Array, alpha: Array, beta: Array) -> Array:
-    return xp.np.sum(binomial.logit_log_density(xp, y, n, alpha + xp.np.matmul(x, beta)))
+    return binomial.logit_log_density(xp, y, n, alpha + inner(xp, x, beta))
+
+
+def _categorical_logit(xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array) -> Array:
+    """Of many draws beta is (draws, 1, columns, categories): one for all rows."""
+    if np.ndim(beta) > 2:
+        x, beta = (x[None] if np.ndim(x) == 1 else x), beta[..., 0, :, :]
+    return categorical.logit_log_density(xp, y, alpha + xp.np.matmul(x, beta))
 
 
 def _ordered_logistic(xp: Namespace, y: Array, x: Array, beta: Array, c: Array) -> Array:
-    return xp.np.sum(ordered.logistic_log_density(xp, y, xp.np.matmul(x, beta), c))
+    return ordered.logistic_log_density(xp, y, inner(xp, x, beta), c)
 
 
 def bernoulli_logit_rng(generator: np.random.Generator, x: Any, alpha: Any, beta: Any) -> Any:
@@ -38,21 +46,18 @@ def bernoulli_logit_rng(generator: np.random.Generator, x: Any, alpha: Any, beta
 
 
 def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:
-    """What the family drops that does not depend on the linear predictor, summed over rows."""
+    """What the family drops that does not depend on the linear predictor, row by row."""
     return tuple(
-        (needs, _over_rows(term), ("y", "x"))
-        for needs, term, *_ in family.constants
-        if predictor not in needs
+        (needs, _each_row(term), ("y", "x")) for needs, term, *_ in family.constants if predictor not in needs
     )
 
 
-def _over_rows(term: Density) -> Density:
-    def total(xp: Namespace, *args: Array) -> Array:
+def _each_row(term: Density) -> Density:
+    def rows(xp: Namespace, *args: Array) -> Array:
         *needed, y, x = args
-        rows = np.broadcast_shapes(np.shape(y), np.shape(x)[:-1])
-        return xp.np.sum(term(xp, *needed) + np.zeros(rows))
+        return term(xp, *needed) + np.zeros(np.broadcast_shapes(np.shape(y), np.shape(x)[:-1]))
 
-    return total
+    return rows
 
 
 def _signatures(variate: str, middle: str = "", last: str = "") -> tuple[str, ...]:
@@ -76,9 +81,10 @@ NORMAL_ID_GLM = Distribution(
         *_signatures("real/vector", last=", vector"),
     ),
     args=(("y", "real"), *ROWS, ("sigma", "positive")),
-    log_density=_summed(normal.log_density),
+    log_density=_by_rows(normal.log_density),
     constants=_constants(normal.NORMAL, "mu"),
     batch="none",
+    cores=(0, 1, 0, 1, 0),
 )
 
 BERNOULLI_LOGIT_GLM = Distribution(
@@ -87,13 +93,14 @@ BERNOULLI_LOGIT_GLM = Distribution(
     discrete=True,
     signatures=_signatures("int/array[] int"),
     args=(("y", "binary"), *ROWS),
-    log_density=_summed(bernoulli.logit_log_density),
+    log_density=_by_rows(bernoulli.logit_log_density),
     rng=bernoulli_logit_rng,
     rng_signatures=(
         "(matrix, vector, vector) => array[] int",
         "(row_vector, vector, vector) => array[] int",
     ),
     batch="none",
+    cores=(0, 1, 0, 1),
 )
 
 POISSON_LOG_GLM = Distribution(
@@ -102,9 +109,10 @@ POISSON_LOG_GLM = Distribution(
     discrete=True,
     signatures=_signatures("int/array[] int"),
     args=(("y", "count"), *ROWS),
-    log_density=_summed(poisson.log_rate_log_density),
+    log_density=_by_rows(poisson.log_rate_log_density),
     constants=_constants(poisson.POISSON_LOG, "alpha"),
     batch="none",
+    cores=(0, 1, 0, 1),
 )
 
 NEG_BINOMIAL_2_LOG_GLM = Distribution(
@@ -113,9 +121,10 @@ NEG_BINOMIAL_2_LOG_GLM = Distribution(
     discrete=True,
     signatures=_signatures("int/array[] int", last=", real"),
     args=(("y", "count"), *ROWS, ("phi", "positive")),
-    log_density=_summed(neg_binomial.log_mean_log_density),
+    log_density=_by_rows(neg_binomial.log_mean_log_density),
     constants=_constants(neg_binomial.NEG_BINOMIAL_2_LOG, "eta"),
     batch="none",
+    cores=(0, 1, 0, 1, 0),
 )
 
 BINOMIAL_LOGIT_GLM = Distribution(
@@ -133,6 +142,7 @@ BINOMIAL_LOGIT_GLM = Distribution(
     args=(("y", "count"), ("N", "count"), *ROWS),
     log_density=_binomial_logit,
     batch="none",
+    cores=(0, 0, 1, 0, 1),
 )
 
 CATEGORICAL_LOGIT_GLM = Distribution(
@@ -143,8 +153,9 @@ CATEGORICAL_LOGIT_GLM = Distribution(
         f"{y} | {x}, vector, matrix" for y in ("int", "array[] int") for x in ("row_vector", "matrix")
     ),
     args=(("y", "category"), *ROWS),
-    log_density=_summed(categorical.logit_log_density),
+    log_density=_categorical_logit,
     batch="none",
+    cores=(0, 1, 1, 2),
 )
 
 ORDERED_LOGISTIC_GLM = Distribution(
@@ -157,6 +168,7 @@ ORDERED_LOGISTIC_GLM = Distribution(
     args=(("y", "category"), ("x", "real"), ("beta", "real"), ("c", "ordered")),
     log_density=_ordered_logistic,
     batch="none",
+    cores=(0, 1, 1, 1),
 )
 
 FAMILIES = (

@@ -21,7 +21,7 @@ COINCIDENT = 1e-24
 
 
 def _distances_left(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) -> Array:
-    return 2.0 * (xp.np.sum(g, axis=1)[:, None] * x - matrix_matrix(xp, g, y))
+    return 2.0 * (xp.np.sum(g, axis=-1)[..., None] * x - matrix_matrix(xp, g, y))
 
 
 def _distances_right(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) -> Array:
@@ -31,12 +31,22 @@ def _distances_right(xp: Namespace, g: Array, ans: Array, x: Array, y: Array) ->
 @with_vjps(_distances_left, _distances_right)
 def squared_distances(xp: Namespace, x: Array, y: Array) -> Array:
     """(N, M), between points (N, D) and (M, D); never by expanding the square, which loses the zeros."""
-    return sum((x[:, None, d] - y[None, :, d]) ** 2 for d in range(x.shape[1])) + np.zeros((len(x), len(y)))
+    squares = ((x[..., :, None, d] - y[..., None, :, d]) ** 2 for d in range(x.shape[-1]))
+    return sum(squares) + np.zeros((x.shape[-2], y.shape[-2]))
 
 
-def _points(x: Array) -> Array:
+def _numbers(x: Array) -> Array:
     """An array of reals as points of one coordinate."""
-    return x[:, None] if np.ndim(x) == 1 else x
+    return x[..., None]
+
+
+def _vectors(x: Array) -> Array:
+    return x
+
+
+def _wide(xp: Namespace, x: Array) -> Array:
+    """One number for a whole matrix, under any leading axes."""
+    return x if np.ndim(x) == 0 else xp.np.expand_dims(x, (-1, -2))
 
 
 def _stationary(shape: Shape, slope: Shape) -> Impl:
@@ -78,31 +88,46 @@ def _matern52_slope(xp: Namespace, s: Array) -> Array:
     return -5.0 / 6.0 * (1.0 + u) * xp.np.exp(-u)
 
 
-def _gp(kernel: Impl) -> tuple[Impl, Impl]:
-    """The covariance of one set of points, and of two; `scale` is one length or one for each coordinate."""
+def _one_and_two(two_sets: Impl) -> tuple[Impl, Impl]:
+    """The covariance of one set of points, and of two."""
+    return lambda xp, x, *rest: two_sets(xp, x, x, *rest), two_sets
+
+
+def _gp(kernel: Impl, points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
+    """With one length scale."""
 
     def two_sets(xp: Namespace, x: Array, y: Array, sigma: Array, scale: Array) -> Array:
-        if np.ndim(scale) == 0:
-            return kernel(xp, squared_distances(xp, _points(x), _points(y)), sigma, scale)
-        return kernel(xp, squared_distances(xp, x / scale, y / scale), sigma, 1.0)
+        return kernel(xp, squared_distances(xp, points(x), points(y)), _wide(xp, sigma), _wide(xp, scale))
 
-    def one_set(xp: Namespace, x: Array, sigma: Array, scale: Array) -> Array:
-        return two_sets(xp, x, x, sigma, scale)
+    return _one_and_two(two_sets)
 
-    return one_set, two_sets
+
+def _gp_by_coordinate(kernel: Impl) -> tuple[Impl, Impl]:
+    """With a length scale for each coordinate."""
+
+    def two_sets(xp: Namespace, x: Array, y: Array, sigma: Array, scale: Array) -> Array:
+        scale = xp.np.expand_dims(scale, -2)
+        return kernel(xp, squared_distances(xp, x / scale, y / scale), _wide(xp, sigma), 1.0)
+
+    return _one_and_two(two_sets)
 
 
 def _record(name: str, meaning: str, kernel: Impl) -> Function:
-    one, two = _gp(kernel)
+    of_reals, of_vectors, by_coordinate = (
+        _gp(kernel, _numbers),
+        _gp(kernel, _vectors),
+        _gp_by_coordinate(kernel),
+    )
     return function(
         name,
         meaning,
-        ("(array[] real, real, real) => matrix", one),
-        ("(array[] real, array[] real, real, real) => matrix", two),
-        ("(array[] vector, real, real) => matrix", one),
-        ("(array[] vector, real, array[] real) => matrix", one),
-        ("(array[] vector, array[] vector, real, real) => matrix", two),
-        ("(array[] vector, array[] vector, real, array[] real) => matrix", two),
+        ("(array[] real, real, real) => matrix", of_reals[0]),
+        ("(array[] real, array[] real, real, real) => matrix", of_reals[1]),
+        ("(array[] vector, real, real) => matrix", of_vectors[0]),
+        ("(array[] vector, real, array[] real) => matrix", by_coordinate[0]),
+        ("(array[] vector, array[] vector, real, real) => matrix", of_vectors[1]),
+        ("(array[] vector, array[] vector, real, array[] real) => matrix", by_coordinate[1]),
+        batch="leading",
     )
 
 
@@ -131,21 +156,21 @@ def periodic(xp: Namespace, d2: Array, sigma: Array, scale: Array, period: Array
     return sigma**2 * xp.np.exp(-2.0 * _waves(xp, d2, period) / scale**2)
 
 
-def gp_periodic_cov(xp: Namespace, x: Array, y: Array, sigma: Array, scale: Array, period: Array) -> Array:
-    return periodic(xp, squared_distances(xp, _points(x), _points(y)), sigma, scale, period)
+def _periodic_cov(points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
+    def two_sets(xp: Namespace, x: Array, y: Array, *further: Array) -> Array:
+        return periodic(xp, squared_distances(xp, points(x), points(y)), *(_wide(xp, a) for a in further))
+
+    return _one_and_two(two_sets)
 
 
-def gp_periodic_cov_one(xp: Namespace, x: Array, sigma: Array, scale: Array, period: Array) -> Array:
-    return gp_periodic_cov(xp, x, x, sigma, scale, period)
+def _dot_prod_cov(points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
+    def two_sets(xp: Namespace, x: Array, y: Array, sigma: Array) -> Array:
+        return _wide(xp, sigma * sigma) + matrix_matrix(xp, points(x), transposed(xp, points(y)))
+
+    return _one_and_two(two_sets)
 
 
-def gp_dot_prod_cov(xp: Namespace, x: Array, y: Array, sigma: Array) -> Array:
-    return sigma * sigma + matrix_matrix(xp, _points(x), transposed(xp, _points(y)))
-
-
-def gp_dot_prod_cov_one(xp: Namespace, x: Array, sigma: Array) -> Array:
-    return gp_dot_prod_cov(xp, x, x, sigma)
-
+KINDS = (("array[] real", _numbers), ("array[] vector", _vectors))
 
 FUNCTIONS: tuple[Function, ...] = (
     _record(
@@ -171,25 +196,18 @@ FUNCTIONS: tuple[Function, ...] = (
     function(
         "gp_periodic_cov",
         "periodic covariance: sigma^2 exp(-2 sin^2(pi d / p) / l^2)",
+        *[(f"({kind}, real, real, real) => matrix", _periodic_cov(points)[0]) for kind, points in KINDS],
         *[
-            (f"({points}, real, real, real) => matrix", gp_periodic_cov_one)
-            for points in ("array[] real", "array[] vector")
+            (f"({kind}, {kind}, real, real, real) => matrix", _periodic_cov(points)[1])
+            for kind, points in KINDS
         ],
-        *[
-            (f"({points}, {points}, real, real, real) => matrix", gp_periodic_cov)
-            for points in ("array[] real", "array[] vector")
-        ],
+        batch="leading",
     ),
     function(
         "gp_dot_prod_cov",
         "dot product covariance: sigma^2 + x'y",
-        *[
-            (f"({points}, real) => matrix", gp_dot_prod_cov_one)
-            for points in ("array[] real", "array[] vector")
-        ],
-        *[
-            (f"({points}, {points}, real) => matrix", gp_dot_prod_cov)
-            for points in ("array[] real", "array[] vector")
-        ],
+        *[(f"({kind}, real) => matrix", _dot_prod_cov(points)[0]) for kind, points in KINDS],
+        *[(f"({kind}, {kind}, real) => matrix", _dot_prod_cov(points)[1]) for kind, points in KINDS],
+        batch="leading",
     ),
 )

@@ -60,10 +60,17 @@ def vector_matrix(xp: Namespace, v: Array, a: Array) -> Array:
     return matrix_vector(xp, transposed(xp, a), v)
 
 
+def _one_for_all_rows(rows: Array, v: Array) -> bool:
+    """Whether `v` (..., 1, K) holds vectors each of which meets every row of `rows` (N, K)."""
+    return np.ndim(rows) == 2 and np.ndim(v) > 2 and np.shape(v)[-2] == 1
+
+
 def _inner_adjoint(xp: Namespace, g: Array, of: Array, other: Array) -> Array:
     """Adjoint of `of` in its inner product with `other`, summed at once over a batch that shares it."""
     if np.ndim(of) == 1 and np.ndim(other) == np.ndim(g) + 1:
         return xp.np.tensordot(g, other, axes=np.ndim(g))
+    if _one_for_all_rows(other, of):
+        return xp.np.expand_dims(xp.np.matmul(g, other), -2)
     return xp.np.expand_dims(g, -1) * other
 
 
@@ -75,4 +82,7 @@ def inner(xp: Namespace, x: Array, y: Array) -> Array:
     """The dot product over the last axis."""
     if np.ndim(y) == 1 or np.ndim(x) == 1:
         return xp.np.dot(x, y) if np.ndim(y) == 1 else xp.np.matmul(y, x)
+    for rows, v in ((x, y), (y, x)):
+        if _one_for_all_rows(rows, v):
+            return xp.np.matmul(v[..., 0, :], transposed(xp, rows))
     return xp.np.sum(x * y, axis=-1)
