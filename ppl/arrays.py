@@ -297,6 +297,9 @@ def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, n
     return value, gradient
 
 
+ONE = np.float64(1.0)
+
+
 def value_and_grads(
     f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray]
 ) -> tuple[float, list[np.ndarray]]:
@@ -319,6 +322,16 @@ def values_and_grads(
         adjoints[root] if root in adjoints else np.zeros(np.shape(x))
         for x, root in zip(xs, roots, strict=True)
     ]
+
+
+def record(boxes: Sequence[Array], answer: Array, adjoints: Callable[[Array], list[Array]]) -> Array:
+    """The answer as an entry of the tape that `boxes`, all of one trace, are on.
+
+    `adjoints(g)` gives theirs from that of the answer, in order.
+    """
+    node = VJPNode.__new__(VJPNode)
+    node.parents, node.vjp = [b._node for b in boxes], adjoints
+    return new_box(answer, boxes[0]._trace, node)
 
 
 def backward(end: VJPNode, roots: frozenset[VJPNode], adjoint: Array = ONE) -> dict[VJPNode, np.ndarray]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from ppl.backend.emit_expr import after_lifted_only_slices, condition, expr, index, loose_index, marks
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
+from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, array_of, core, rank
 
@@ -37,6 +38,8 @@ def statement(w: Writer, s: ir.Stmt) -> None:
             bounds = f"{expr(w, lower)}, {expr(w, upper)} + 1"
             with w.block(f"for {python_name(variable)} in range({bounds}):"):
                 statements(w, body)
+        case ir.Scan():
+            scan(w, s)
         case ir.ForEach(variable=variable, iterable=iterable, body=body):
             whole = f"lib.elements({expr(w, iterable)}, {str(iterable.type) == 'matrix'})"
             with w.block(f"for {python_name(variable)} in {whole}:"):
@@ -149,6 +152,32 @@ def scatter(w: Writer, s: ir.Scatter) -> None:
     else:
         where = f"lib.scatter_index({name}, {marks(s.lifted)}, {', '.join(items)})"
     w.line(f"{name} = lib.put({name}, {where}, {value})")
+
+
+# --- Scans ---------------------------------------------------------------------------------------
+
+
+def scan(w: Writer, s: ir.Scan) -> None:
+    """Two functions, of one step and of all at once, and the call that runs them."""
+    names = [python_name(n) for n in (*s.carried, *s.inputs, *(v.name for v in s.fixed))]
+    step, batch = w.function(), w.function()
+    for name, body, values in ((step, s.step, s.next), (batch, s.batch, s.batch_next)):
+        with w.block(f"def {name}({', '.join(['lib', *names])}):"):
+            for changed in sorted(changed_in_place(body) & {*s.carried, *s.inputs}):
+                w.line(f"{python_name(changed)} = lib.own({python_name(changed)})")
+            statements(w, body)
+            w.line(f"return {listing(w, values)}")
+    given = ", ".join(f"({listing(w, part)})" for part in (s.start, s.entries, s.fixed))
+    after = ", ".join(map(python_name, s.after))
+    w.line(f"{after}, = lib.scan({step}, {batch}, {given})")
+
+
+def listing(w: Writer, items: Sequence[ir.Expr]) -> str:
+    return "".join(f"{expr(w, i)}, " for i in items).rstrip()
+
+
+def changed_in_place(body: Sequence[ir.Stmt]) -> set[str]:
+    return {n.name for n in walk(tuple(body)) if isinstance(n, ir.Update | ir.Scatter)}
 
 
 # --- Branches and checks -------------------------------------------------------------------------

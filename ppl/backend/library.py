@@ -6,9 +6,10 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
-from ppl.arrays import Namespace, Node
+from ppl.arrays import NUMPY, Namespace, Node
 from ppl.backend import runtime
 from ppl.backend.runtime import Place
+from ppl.backend.scan import scan
 from ppl.backend.text import Binding
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
 from ppl.stdlib.constraints.record import Constraint
@@ -64,6 +65,7 @@ def library(
     lib = SimpleNamespace()
     for f in RUNTIME:
         setattr(lib, f.__name__.rstrip("_"), partial(f, xp))
+    lib.scan = partial(scan, xp, lib, plain_library(xp, lib, bindings, softplus))
     for constraint in CONSTRAINTS:
         chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
         setattr(lib, f"constrain_{constraint.keyword}", constrainer(xp, chosen))
@@ -72,6 +74,20 @@ def library(
         function = bound(xp, binding)
         setattr(lib, name, wrap(name, binding, function) if wrap else function)
     return lib
+
+
+def plain_library(
+    xp: Namespace, lib: SimpleNamespace, bindings: Mapping[str, Binding], softplus: bool
+) -> Callable[[], SimpleNamespace]:
+    """The same library in plain NumPy, made when it is first asked for."""
+    made = [lib] if xp is NUMPY else []
+
+    def get() -> SimpleNamespace:
+        if not made:
+            made.append(library(NUMPY, bindings, softplus))
+        return made[0]
+
+    return get
 
 
 def constrainer(xp: Namespace, constraint: Constraint) -> Callable[..., tuple[Any, Any]]:

@@ -97,6 +97,11 @@ class Writer:
         self.temporaries += 1
         return f"part_{self.temporaries}__"
 
+    def function(self) -> str:
+        """The name of a function inside the one being written."""
+        self.temporaries += 1
+        return f"step_{self.temporaries}__"
+
     @property
     def text(self) -> str:
         return "\n".join(self.lines) + "\n"

@@ -270,6 +270,28 @@ class For:
 
 
 @dataclass(frozen=True)
+class Scan:
+    """A loop that carries state: `after` becomes the values of each state after every step.
+
+    A step reads the state, its own entry of each of `inputs` and the `fixed` variables under their names,
+    and leaves the next state in `next`.  `batch` does the same for all steps at once, each of the names
+    having one more leading axis: from it come the derivatives.
+    """
+
+    after: tuple[str, ...]
+    carried: tuple[str, ...]
+    start: tuple[Expr, ...]
+    inputs: tuple[str, ...]
+    entries: tuple[Expr, ...]
+    fixed: tuple[Var, ...]
+    step: tuple["Stmt", ...]
+    next: tuple[Expr, ...]
+    batch: tuple["Stmt", ...]
+    batch_next: tuple[Expr, ...]
+    span: Span = field(repr=False)
+
+
+@dataclass(frozen=True)
 class ForEach:
     variable: str
     iterable: Expr
@@ -337,6 +359,7 @@ Stmt = Union[
     Increment,
     CallVoid,
     For,
+    Scan,
     ForEach,
     While,
     If,

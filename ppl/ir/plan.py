@@ -22,7 +22,10 @@ def plan(p: ir.Program) -> str:
 
 
 def loop_line(note: Note) -> str:
-    fate = "array operations" if not note.reason else f"stays a loop: {note.reason}"
+    if note.scan:
+        fate = f"a scan for its state, array operations for the rest: {note.reason}"
+    else:
+        fate = f"stays a loop: {note.reason}" if note.reason else "array operations"
     return f"{statement_line(note.span)}\n  {fate}"
 
 

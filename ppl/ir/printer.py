@@ -67,6 +67,8 @@ def statement(s: ir.Stmt) -> list[str]:
             return [expr(call)]
         case ir.For(variable=v, lower=lower, upper=upper, body=inner):
             return nested(f"for {v} in {expr(lower)}:{expr(upper)}", inner)
+        case ir.Scan():
+            return scan(s)
         case ir.ForEach(variable=v, iterable=iterable, body=inner):
             return nested(f"for {v} in {expr(iterable)}", inner)
         case ir.While(condition=condition, body=inner):
@@ -85,6 +87,19 @@ def statement(s: ir.Stmt) -> list[str]:
             return [f"{what}({', '.join(said)})"]
         case ir.CheckDeclared(declared=declared):
             return [f"check {declaration(declared)}"]
+
+
+def scan(s: ir.Scan) -> list[str]:
+    """What goes in, and one step; the batch says the same."""
+    given = (
+        f"{name}: {expr(value)}"
+        for name, value in zip((*s.carried, *s.inputs), (*s.start, *s.entries), strict=True)
+    )
+    last = f"next {', '.join(map(expr, s.next))}"
+    return [
+        f"scan {', '.join(s.after)} with {', '.join(given)}",
+        *(INDENT + x for x in (*body(s.step), last)),
+    ]
 
 
 def step(s: ir.Step) -> str:

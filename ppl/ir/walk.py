@@ -61,6 +61,7 @@ def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
     """Variables that the statements set, wholly or in part, loop variables included."""
     setters = (ir.Declare, ir.Assign, ir.Update, ir.Scatter)
     set_ = {n.name for n in walk(tuple(body)) if isinstance(n, setters)}
+    set_ |= {name for n in walk(tuple(body)) if isinstance(n, ir.Scan) for name in n.after}
     return set_ | {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For | ir.ForEach)}
 
 

@@ -87,3 +87,13 @@ def sum_at(xp: Namespace, values: Array, positions: Array, whole: Array) -> Arra
         raise IndexError(f"The index {wrong} is out of range: there are {size} entries.")
     sums = np.bincount(positions - 1, weights=values, minlength=size)
     return sums.astype(np.asarray(values).dtype)
+
+
+def before(xp: Namespace, start: Any, after: Array) -> Array:
+    """The state before each step, from the state at the start and after each."""
+    return xp.np.concatenate([xp.np.expand_dims(start, 0), after[:-1]])
+
+
+def last(xp: Namespace, after: Array) -> Array:
+    """The state after the last step."""
+    return after[-1]

@@ -47,7 +47,10 @@ U = np.array([0.7, 0.3, -0.4, 1.1, 0.2])
 
 @dataclass(frozen=True)
 class Loop:
-    """A piece of a model block; `left` says of each outermost loop why it stays one, "" when it is gone."""
+    """A piece of a model block; `left` says of each outermost loop why it stays, "" when it is gone.
+
+    "scan: " before the reason says that only its state is left in order.
+    """
 
     id: str
     model: str
@@ -127,7 +130,7 @@ LOOPS = (
       }"""),
     Loop("inner sum that is read on the way", """for (n in 1:N) {
         real a = 0; real b = 0; for (i in 1:J[n]) { for (j in i:3) a += s[j] * z; b += a; } target += a * b;
-      }""", ("`a` is read whole", "`a` is carried", "")),
+      }""", ("`a` is read whole", "scan: `a` is carried")),
     Loop("inner recurrence", """for (n in 1:N) {
         vector[3] a = v; for (i in 2:3) a[i] = a[i - 1] * x[n]; target += sum(a); }"""),
     # Branches
@@ -198,23 +201,23 @@ LOOPS = (
          ("`A` is filled by one iteration and read by another",) * 2),
     Loop("row after row", """matrix[3, 4] A; A[1] = [1, 2, 3, 4] * z;
         for (i in 2:3) for (j in 1:4) A[i, j] = log_sum_exp(A[i - 1, j], s[i] * z); target += A;""",
-         ("`A` is filled by one iteration and read by another", "")),
+         ("scan: `A` is filled by one iteration and read by another",)),
     Loop("scratch filled anew", """array[3] real acc;
         for (n in 1:N) { for (i in 1:3) acc[i] = x[n] * v[i]; target += log_sum_exp(acc); }""", ("",)),
     Loop("scratch by literal entries", """vector[2] acc;
         for (n in 1:N) { acc[1] = x[n] * z; acc[2] = x[n] + z; target += log_sum_exp(acc); }""", ("",)),
     Loop("scratch half filled", """vector[3] acc = rep_vector(0, 3);
         for (n in 1:N) { acc[1] = x[n] * z; target += sum(acc) * z; }""",
-         ("`acc` may get two values for one entry",)),
+         ("scan: `acc` may get two values for one entry",)),
     Loop("scratch read after the loop", """array[3] real acc;
         for (n in 1:N) { for (i in 1:3) acc[i] = x[n] * v[i]; target += log_sum_exp(acc); }
         target += acc[2];""",
-         ("`acc` may get two values for one entry", "")),
+         ("scan: `acc` may get two values for one entry",)),
     Loop("scratch set in both branches", """real a;
         for (n in 1:N) { if (x[n] > 0) a = z; else a = v[1]; target += a * x[n]; }""", ("",)),
     Loop("scratch set in one branch", """real a = 1;
         for (n in 1:N) { if (x[n] > 0) a = z * x[n]; target += a * x[n]; }""",
-         ("`a` is carried from one iteration to the next",)),
+         ("scan: `a` is carried from one iteration to the next",)),
     Loop("read back at once", """vector[N] a;
         for (n in 1:N) { a[n] = x[n] * z; a[n] = a[n] + a[n] ^ 2; } target += a;""", ("",)),
     Loop("read back after a loop that may not run", """vector[N] a = x;
@@ -227,7 +230,7 @@ LOOPS = (
     Loop("function that calls itself", "for (n in 1:N) target += fall(x[n], 3);", ("",),
          functions="real fall(real a, int k) { if (k <= 1) return a; return a * fall(a - 1, k - 1); }"),
     Loop("shifted read", "vector[N] a = x; for (n in 2:N) a[n] = a[n - 1] * z + x[n]; target += a;",
-         ("`a` is filled by one iteration and read by another",)),
+         ("scan: `a` is filled by one iteration and read by another",)),
     Loop("shifted read ahead", "vector[N] a = x; for (n in 1:(N - 1)) a[n] = a[n + 1] * z; target += a;",
          ("`a` is filled by one iteration and read by another",)),
     Loop("whole read",
@@ -242,7 +245,7 @@ LOOPS = (
          ("`A` is carried",)),
     Loop("carried",
          "real a = 0; real b = 1; for (n in 1:N) { real c = a; a = b; b = c + x[n]; } target += a * b * z;",
-         ("`a` is",)),
+         ("scan: `a` is",)),
     Loop("sum", "real a = 0; for (n in 1:N) a += x[n] * z; target += a ^ 2;"),
     Loop("sum in branches", """real a = 1; for (n in 1:N) {
         if (x[n] > z) a += x[n] * z; else { real b = t; a -= b; } } target += a ^ 2;"""),
@@ -251,7 +254,55 @@ LOOPS = (
          ("", "")),
     Loop("sum of ints", "int a = 2; for (n in 1:N) a += k[n] > 0; target += a * z;"),
     Loop("sum that is read", "real a = 0; for (n in 1:N) { a += x[n] * z; target += a ^ 2; }",
-         ("`a` is carried",)),
+         ("scan: `a` is carried",)),
+    # Recurrences
+    Loop("two lags",
+         "vector[N] a = x * t; for (n in 3:N) a[n] += z * a[n - 1] - v[1] * a[n - 2]; target += a ^ 2;",
+         ("scan: `a` is filled",)),
+    Loop("lag two alone", "vector[N] a = x * t; for (n in 3:N) a[n] = z * a[n - 2] + x[n]; target += a ^ 2;",
+         ("scan: `a` is filled",)),
+    Loop("backwards", """vector[N] a; a[N] = t;
+        for (n in 1:(N - 1)) { int now = N - n; int ahead = now + 1; a[now] = x[now] + z * a[ahead]; }
+        target += a .* x;""", ("scan: `a` may",)),
+    Loop("two states", """vector[N] a; vector[N] b; a[1] = z; b[1] = t; for (n in 2:N) {
+          real e = x[n] - v[1] * a[n - 1]; a[n] = a[n - 1] + v[2] * e * b[n - 1];
+          b[n] = b[n - 1] * t + e ^ 2; }
+        target += normal_lpdf(x | a, sqrt(square(b) + 1));""", ("scan: `a` is filled",)),
+    Loop("terms on the way", """real m = z; real P = t; for (n in 1:N) {
+          real e = x[n] - m; real S = P + 1; target += normal_lpdf(e | 0, S);
+          m += P / S * e; P -= square(P) / S; P += exp(v[1]); }
+        target += m * P;""", ("scan: `m` is read whole",)),
+    Loop("a vector", """vector[3] p = v; matrix[3, 3] G = v * s'; for (n in 1:N) {
+          for (i in 1:3) p[i] = log_sum_exp(p + G[, i]) + normal_lpdf(x[n] | v[i], t); } target += p;""",
+         ("scan: `p` may",)),
+    Loop("a forward algorithm", """array[N, 3] real a; for (i in 1:3) a[1, i] = x[1] * v[i];
+        for (n in 2:N) for (j in 1:3) { array[3] real acc;
+          for (i in 1:3) acc[i] = a[n - 1, i] + z * i * j + normal_lpdf(x[n] | v[j], t);
+          a[n, j] = log_sum_exp(acc); }
+        target += log_sum_exp(a[N]);""", ("", "scan: `a` is filled")),
+    Loop("rows in order", """matrix[N, K] a = X; for (n in 2:N) a[n] = a[n - 1] * z + a[n];
+        target += a .* X;""", ("scan: `a` is filled",)),
+    Loop("a branch on the state", """real a = z; for (n in 1:N) {
+          if (a > 0.5) { real b = a * t; a = b - x[n]; } else a += x[n] > 0 ? v[1] : v[2]; }
+        target += a;""", ("scan: `a` is",)),
+    Loop("a function in each step", "real a = z; for (n in 1:N) a = clamped(a + x[n], t); target += a;",
+         ("scan: `a` is",), functions="""real clamped(real a, real b) {
+             if (a > 0) return a * b; else if (a < -1) return b; return a; }"""),
+    Loop("running sums", """real a = 0; vector[N] b; for (n in 1:N) { a += x[n] * z; b[n] = tanh(a); }
+        target += b; target += a;""", ("scan: `a` is carried",)),
+    Loop("the last of all",
+         "real a = 1; for (n in 1:N) a = x[n] * z; target += a;", ("scan: `a` is carried",)),
+    Loop("a state that never moves", "real a = z; for (n in 2:1) a = a * t; target += a ^ 2;",
+         ("scan: `a` is",)),
+    Loop("a step with a continue", """real a = z; for (n in 1:N) {
+          for (i in 1:3) { if (i == 2) continue; a = a * t + v[i]; } if (a > 1) continue; a += x[n]; }
+        target += a;""", ("scan: `a` is",)),
+    Loop("a wide state", """vector[30] a = rep_vector(z, 30); for (n in 1:N) a = a * 0.5 + t * x[n];
+        target += a ^ 2;""", ("scan: `a` is",)),
+    Loop("a step with a size", """vector[3] a = v; for (n in 1:N) a = a .* rep_vector(z, J[n] * 0 + 3) + x[n];
+        target += a ^ 2;""", ("`a` is",)),
+    Loop("a guarded lag", "vector[N] a; for (n in 1:N) a[n] = n > 1 ? z * a[n - 1] : t; target += a;",
+         ("`a` is filled",)),
     # Elsewhere
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),

@@ -20,7 +20,8 @@ def test_a_loop_means_the_same_as_arrays(loop: Loop) -> None:
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
-    reasons = [note.reason for note in vectorised(privatise(lowered(loop.text)))[1]]
+    notes = vectorised(privatise(lowered(loop.text)))[1]
+    reasons = [f"scan: {note.reason}" if note.scan else note.reason for note in notes]
     assert len(reasons) == len(loop.left), reasons
     for reason, left in zip(reasons, loop.left, strict=True):
         assert left in reason if left else not reason

@@ -45,6 +45,8 @@ def set_more_than_once(p: ir.Program) -> Names:
                 again.add(name)
             case ir.For(variable=name) | ir.ForEach(variable=name):
                 again.add(name)
+            case ir.Scan(carried=carried, inputs=inputs, step=step, batch=batch):
+                again |= {*carried, *inputs} | assigned_names((*step, *batch))
     return frozenset(again)
 
 
@@ -73,7 +75,7 @@ class Hoist:
                 return ()
             case ir.If(condition=condition) if self.certain and self.movable(condition):
                 return (self.data_branches(s),)
-            case ir.If() | ir.For() | ir.ForEach() | ir.While():
+            case ir.If() | ir.For() | ir.Scan() | ir.ForEach() | ir.While():
                 return (self.uncertain(s),)
             case ir.Profile(body=body):
                 return (replace(s, body=self.statements(body)),)

@@ -23,6 +23,7 @@ from ppl.ir.passes.lift import (
     path_to,
     require_own_entry,
     restrict,
+    tells_apart,
     to_batch,
 )
 from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
@@ -268,7 +269,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
         raise Dependent(f"`{s.name}` is changed deep inside")
     owner = b.owner(s.name)
     own = own_places(b, owner)
-    crowded = any(all(i != ir.At(ir.Var(v, INT)) for i in step) for v in own)
+    crowded = any(not any(tells_apart(b, i, v) for i in step) for v in own)
     if crowded and s.name in c.sums:
         return add_up(c, b, s)
     if crowded:
@@ -276,7 +277,7 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if owner is None:
         for other in c.writes.get(s.name, []):
             if not (mirrored(b, other, step) or apart(b, other, step)):
-                require_own_entry(own, s.name, other, step)
+                require_own_entry(b, own, s.name, other, step)
     value, varies = lift(c, b, s.value)
     value = keep(c, b, (s.name, step), value, varies)
     items, marks = lift_items(c, b, step)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.ir import nodes as ir
+from ppl.ir.linear import linear
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifted, Lifting, helper
 from ppl.ir.walk import walk
 from ppl.stdlib import batching
@@ -286,7 +287,7 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
     owner = b.owner(e.base.name)
     for written in c.writes[e.base.name]:
         if not apart(b, written, e.items):
-            require_own_entry(own_places(b, owner), e.base.name, written, e.items)
+            require_own_entry(b, own_places(b, owner), e.base.name, written, e.items)
     return (e.base, False) if owner is None else (laid_out(c, b, e.base, owner), True)
 
 
@@ -338,12 +339,20 @@ def offset(e: ir.Expr) -> tuple[str | None, int]:
             return None, 0
 
 
+def tells_apart(b: Batch, item: ir.IndexItem, v: str) -> bool:
+    """Whether the index differs between iterations that differ in the variable: v, or say T - v + 1."""
+    at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
+    return (
+        at is not None and abs(at.slope(v)) == 1 and not any(is_touched(b, n) for n, _ in at.terms if n != v)
+    )
+
+
 def require_own_entry(
-    places: Sequence[str], name: str, written: Sequence[ir.IndexItem], read: Sequence[ir.IndexItem]
+    b: Batch, places: Sequence[str], name: str, written: Sequence[ir.IndexItem], read: Sequence[ir.IndexItem]
 ) -> None:
     """Both must index by the same loop variables at the same places."""
     for v in places:
-        at = [k for k, i in enumerate(written) if i == ir.At(ir.Var(v, INT))]
+        at = [k for k, i in enumerate(written) if tells_apart(b, i, v)]
         if not any(k < len(read) and read[k] == written[k] for k in at):
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
 

@@ -1,6 +1,7 @@
 """Loops whose iterations do not depend on one another become array operations.
 
-What is left is a loop in Python, and its note says why.
+Where one carries state to the next, the state alone is left to a scan.  What is then left is a loop in
+Python, and its note says why.
 """
 
 from collections.abc import Sequence
@@ -10,15 +11,18 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent, Lifting
 from ppl.ir.passes.inline import Inline, NotInlinable
 from ppl.ir.passes.iterations import Stmts, arrays
+from ppl.ir.passes.recurrence import recurrence
+from ppl.ir.passes.scan import scanned
 from ppl.source import Span
 
 
 @dataclass(frozen=True)
 class Note:
-    """What became of a loop: "" for arrays, else the reason it is still a loop."""
+    """What became of a loop: "" for arrays, else why it is still a loop, or a `scan`."""
 
     span: Span
     reason: str
+    scan: bool = False
 
 
 @dataclass
@@ -26,6 +30,8 @@ class Vectorise:
     functions: dict[str, ir.Function] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     names: list[int] = field(default_factory=lambda: [0])
+    scans: bool = True
+    """Whether gradients are taken of the code, so that a scan pays."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -47,10 +53,23 @@ class Vectorise:
         try:
             made = self.inlined_arrays(s) or arrays(s, self.names)
         except Dependent as why:
-            self.notes.append(Note(s.span, str(why)))
-            return (replace(s, body=self.statements(s.body)),)
+            scan = self.scan(s) if self.scans else None
+            self.notes.append(Note(s.span, str(why), scan is not None))
+            return scan or (replace(s, body=self.statements(s.body)),)
         self.notes.append(Note(s.span, ""))
         return made
+
+    def scan(self, s: ir.For) -> Stmts | None:
+        """The loop as a scan; None where its body has another form."""
+        fresh = Lifting(s.span, names=self.names).fresh
+        inside = replace(self, notes=[])
+        for functions in (self.functions, {}):  # at best with the functions it calls written out
+            try:
+                body = Inline(functions, fresh).statements(s.body)
+                return scanned(recurrence(replace(s, body=body), fresh), self.names, inside.statements)
+            except (Dependent, NotInlinable):
+                continue
+        return None
 
     def inlined_arrays(self, s: ir.For) -> Stmts | None:
         """The same with calls written out; None where there are none, or that does not help."""
@@ -69,12 +88,13 @@ def vectorise_loops(p: ir.Program) -> ir.Program:
 def vectorised(p: ir.Program) -> tuple[ir.Program, list[Note]]:
     """The program and a note on every outermost loop, in the order of the program."""
     v = Vectorise({f.name: f for f in p.functions})
+    plain = replace(v, scans=False)  # the same names and notes
     out = replace(
         p,
         functions=tuple(replace(f, body=v.statements(f.body)) for f in p.functions),
-        transformed_data=v.statements(p.transformed_data),
+        transformed_data=plain.statements(p.transformed_data),
         transformed_parameters=v.statements(p.transformed_parameters),
         model=v.statements(p.model),
-        generated_quantities=v.statements(p.generated_quantities),
+        generated_quantities=plain.statements(p.generated_quantities),
     )
     return out, v.notes

@@ -1,0 +1,62 @@
+"""Int expressions as sums of variables: what tells `x[t]` from `x[t - 1]`."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from ppl.ir import nodes as ir
+from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.types import INT
+
+PLUS, MINUS, NEGATE = (OPERATORS[op].name for op in ("+", "-", "unary -"))
+
+SIGNS = {PLUS: 1, MINUS: -1}
+
+
+@dataclass(frozen=True)
+class Linear:
+    """`constant` plus whole multiples of variables, none of them zero."""
+
+    constant: int
+    terms: frozenset[tuple[str, int]]
+
+    def __add__(self, other: "Linear") -> "Linear":
+        counts = Counter(dict(self.terms))
+        for name, k in other.terms:
+            counts[name] += k
+        return Linear(self.constant + other.constant, frozenset((v, k) for v, k in counts.items() if k))
+
+    def __neg__(self) -> "Linear":
+        return Linear(-self.constant, frozenset((v, -k) for v, k in self.terms))
+
+    def slope(self, name: str) -> int:
+        return dict(self.terms).get(name, 0)
+
+
+def linear(e: ir.Expr) -> Linear | None:
+    """The expression in this form; None for any other."""
+    match e:
+        case ir.Const(value=value, type=t) if t == INT:
+            return Linear(int(value), frozenset())
+        case ir.Var(name=name, type=t) if t == INT:
+            return Linear(0, frozenset({(name, 1)}))
+        case ir.Apply(callee=callee, args=(x,), lifted=()) if callee.impl is wrap_int:
+            return linear(x)
+        case ir.Apply(callee=callee, args=(x,), lifted=()) if callee.name == NEGATE and e.type == INT:
+            of_x = linear(x)
+            return None if of_x is None else -of_x
+        case ir.Apply(callee=callee, args=(x, y), lifted=()) if callee.name in SIGNS and e.type == INT:
+            of_x, of_y = linear(x), linear(y)
+            if of_x is None or of_y is None:
+                return None
+            return of_x + (of_y if SIGNS[callee.name] > 0 else -of_y)
+        case _:
+            return None
+
+
+def int_sum(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
+    """left + right, or left - right, of ints."""
+    if isinstance(left, ir.Const) and isinstance(right, ir.Const):
+        value = int(left.value) + int(right.value) * (1 if op == "+" else -1)
+        return ir.Const(value, INT)
+    overload = next(o for o in OPERATORS[op].overloads if o.signature == "(int, int) => int")
+    return ir.Apply(ir.Callee(OPERATORS[op].name, overload.impl, overload.batch), (left, right), INT)

@@ -1,0 +1,273 @@
+"""What a loop carries from one step to the next.
+
+Two kinds of state are known: a variable that is changed as a whole (`m = F * m`), and the last entries of
+one that is filled in order (`x[t] = phi * x[t - 1] + e[t]`).  Each becomes a local of the step, so that the
+body reads its state by name and leaves the next one under names of its own.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.linear import Linear, int_sum, linear
+from ppl.ir.passes.batch import Dependent
+from ppl.ir.passes.iterations import outer_writes, set_once, without_continue
+from ppl.ir.passes.sums import accumulated
+from ppl.ir.walk import rewrite, used_names, walk
+from ppl.types import INT, REAL, ROW_VECTOR, Array, Matrix, Tuple, Type, array_of, core, element_type
+
+Stmts = tuple[ir.Stmt, ...]
+Fresh = Callable[[str], str]
+EFFECTS = (
+    *(ir.Say, ir.CallVoid, ir.While, ir.ForEach, ir.Jump),
+    *(ir.Return, ir.TargetSoFar, ir.CheckDeclared, ir.Profile),
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """One carried value: its name in the step, where it starts, and what it is after the step."""
+
+    var: ir.Var
+    start: ir.Expr
+    next: ir.Var
+    outer: str = ""
+    """The variable outside the loop that keeps the last value."""
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A variable that every step gives one entry: `local` is the entry's name in the step."""
+
+    store: ir.Update
+    local: ir.Var
+
+
+@dataclass(frozen=True)
+class Recurrence:
+    """A loop over steps; `body` reads and changes locals alone, but for what needs no order."""
+
+    loop: ir.For
+    body: Stmts
+    states: tuple[State, ...]
+    filled: tuple[Filled, ...]
+
+
+def recurrence(s: ir.For, fresh: Fresh) -> Recurrence:
+    """The loop with its state named.
+
+    Raises:
+        Dependent: it does something else from step to step.
+    """
+    body = without_any_continue(s.body)
+    refuse_effects(body)
+    body = with_indices_written_out(body)
+    written = sorted(outer_writes(replace(s, body=body)).keys() - accumulated(body))
+    states: list[State] = []
+    filled: list[Filled] = []
+    for name in written:
+        window = entries_of(name, body, s.variable)
+        if window is None:
+            body = carry_whole(name, body, s, fresh, states)
+        elif window.reads:
+            body = carry_entries(window, body, s, fresh, states, filled)
+    if not states:
+        raise Dependent("no state is carried that is known here")
+    return Recurrence(s, body, tuple(states), tuple(filled))
+
+
+def without_any_continue(body: Stmts) -> Stmts:
+    """The same statements, in inner loops too."""
+
+    def change(n: Any) -> Any:
+        return replace(n, body=without_continue(n.body)) if isinstance(n, ir.For) else n
+
+    return without_continue(tuple(rewrite(s, change) for s in body))
+
+
+def refuse_effects(body: Sequence[ir.Stmt]) -> None:
+    for n in walk(tuple(body)):
+        passes = n.passes if isinstance(n, ir.CallUser) else isinstance(n, ir.Apply) and n.callee.passes
+        if passes or isinstance(n, EFFECTS):
+            raise Dependent("it has an effect beyond the target and its own variables")
+
+
+def with_indices_written_out(body: Stmts) -> Stmts:
+    """Int locals that are sums of other variables, `int now = T - t`, replaced by those sums."""
+    once = set_once(body)
+    for s in body:
+        known = isinstance(s, ir.Assign) and s.declares and s.name in once and s.value.type == INT
+        if isinstance(s, ir.Assign) and known and linear(s.value) is not None:
+            body = tuple(substituted(other, s.name, s.value) for other in body if other is not s)
+            return with_indices_written_out(body)
+    return body
+
+
+def substituted(node: Any, name: str, value: ir.Expr) -> Any:
+    return rewrite(node, lambda n: value if isinstance(n, ir.Var) and n.name == name else n)
+
+
+# --- Whole variables -----------------------------------------------------------------------------
+
+
+def carry_whole(name: str, body: Stmts, s: ir.For, fresh: Fresh, states: list[State]) -> Stmts:
+    """The body with the variable under a name of its own, carried from step to step."""
+    t = type_of(name, body)
+    if isinstance(core(t), Tuple) or element_type(t) == INT:
+        raise Dependent(f"`{name}` is carried from one iteration to the next")
+    for n in walk(body):
+        if isinstance(n, ir.Update) and n.name == name and s.variable in used_names(n.path):
+            raise Dependent(f"`{name}` is filled by one iteration and read by another")
+    local = ir.Var(fresh(name), t)
+    states.append(State(local, ir.Var(name, t), local, name))
+    return renamed(body, name, local.name)
+
+
+def type_of(name: str, body: Stmts) -> Type:
+    for n in walk(body):
+        if isinstance(n, ir.Var) and n.name == name:
+            return n.type
+        if isinstance(n, ir.Assign) and n.name == name:
+            return n.value.type
+    raise Dependent(f"`{name}` may get two values for one entry")
+
+
+def renamed(body: Stmts, name: str, new: str) -> Stmts:
+    def change(n: Any) -> Any:
+        named = isinstance(n, ir.Var | ir.Assign | ir.Update) and n.name == name
+        return replace(n, name=new) if named else n
+
+    return tuple(rewrite(s, change) for s in body)
+
+
+# --- Entries in order ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Window:
+    """Step t sets the entry at `index` and reads those of `lags` steps before."""
+
+    name: str
+    type: Type
+    index: ir.Expr
+    place: Linear
+    slope: int
+    lags: frozenset[int]
+    reads: bool
+
+    def lag(self, item: ir.IndexItem) -> int | None:
+        """How many steps before an entry was set; None when that varies."""
+        at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
+        if at is None:
+            return None
+        behind = self.place + -at
+        return behind.constant * self.slope if not behind.terms else None
+
+
+def entries_of(name: str, body: Stmts, v: str) -> Window | None:
+    """How the loop over `v` fills the variable and reads it back; None unless entry by entry, in order."""
+    sets = [n for n in walk(body) if isinstance(n, ir.Update | ir.Assign) and n.name == name]
+    reads = [n for n in walk(body) if isinstance(n, ir.Index) and reads_name(n, name)]
+    mentions = [n for n in walk(body) if isinstance(n, ir.Var) and n.name == name]
+    firsts = [first_index(s) for s in sets]
+    item = firsts[0]
+    if len(reads) != len(mentions) or not isinstance(item, ir.At) or any(i != item for i in firsts):
+        return None
+    place = linear(item.index) if item.index.type == INT else None
+    if place is None or abs(place.slope(v)) != 1 or locals_in(place, v, body):
+        return None
+    t = mentions[0].type if mentions else REAL
+    window = Window(name, t, item.index, place, place.slope(v), frozenset(), bool(reads))
+    lags = {window.lag(n.items[0]) for n in reads}
+    if None in lags or any(k < 0 for k in lags if k is not None):
+        return None
+    return replace(window, lags=frozenset(k for k in lags if k))
+
+
+def first_index(s: ir.Update | ir.Assign) -> ir.IndexItem | None:
+    return s.path[0][0] if isinstance(s, ir.Update) and isinstance(s.path[0], tuple) else None
+
+
+def reads_name(n: ir.Index, name: str) -> bool:
+    return isinstance(n.base, ir.Var) and n.base.name == name
+
+
+def locals_in(place: Linear, v: str, body: Stmts) -> bool:
+    """Whether anything but the loop variable moves an index."""
+    moving = {n.name for n in walk(body) if isinstance(n, ir.Declare | ir.Assign | ir.Update)}
+    moving |= {n.variable for n in walk(body) if isinstance(n, ir.For)}
+    return any(name in moving for name, _ in place.terms if name != v)
+
+
+def carry_entries(
+    w: Window, body: Stmts, s: ir.For, fresh: Fresh, states: list[State], filled: list[Filled]
+) -> Stmts:
+    """The body with this step's entry and those before it under names of their own."""
+    furthest = max(w.lags, default=0)
+    first = substituted(w.index, s.variable, s.lower)
+    if furthest and not (starts_beyond(w, first, furthest) or furthest in sure_lags(w, body)):
+        raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
+    t = entry_type(w.type)
+    if element_type(t) == INT:
+        raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
+    names = [ir.Var(fresh(w.name), t) for _ in range(furthest + 1)]
+    whole = ir.Var(w.name, w.type)
+    for k in range(1, furthest + 1):
+        before = int_sum("-" if w.slope > 0 else "+", first, ir.Const(k, INT))
+        states.append(State(names[k], ir.Index(whole, (ir.At(before),), t), names[k - 1]))
+    here = ir.Index(whole, (ir.At(w.index),), t)
+    filled.append(Filled(ir.Update(w.name, ((ir.At(w.index),),), names[0], s.span), names[0]))
+    changed = tuple(rewrite(b, lambda n: by_name(w, names, n)) for b in body)
+    return with_start(changed, names[0], here, s)
+
+
+def starts_beyond(w: Window, first: ir.Expr, furthest: int) -> bool:
+    """Whether the first entry set stands so far in that those before it exist."""
+    at = linear(first)
+    return at is not None and not at.terms and w.slope > 0 and at.constant > furthest
+
+
+def with_start(body: Stmts, entry: ir.Var, old: ir.Expr, s: ir.For) -> Stmts:
+    """The entry begins as what it was before the loop, unless the step sets it whole at once."""
+    for k, b in enumerate(body):
+        if isinstance(b, ir.Assign) and b.name == entry.name and entry.name not in used_names(b.value):
+            return (*body[:k], replace(b, declares=True), *body[k + 1 :])
+        if entry.name in used_names(b) or isinstance(b, ir.If | ir.For):
+            break
+    return (ir.Assign(entry.name, old, s.span, declares=True), *body)
+
+
+def by_name(w: Window, names: Sequence[ir.Var], n: Any) -> Any:
+    match n:
+        case ir.Index(base=ir.Var(name=name), items=(first, *rest)) if name == w.name:
+            lag = w.lag(first)
+            assert lag is not None
+            return replace(n, base=names[lag], items=tuple(rest)) if rest else names[lag]
+        case ir.Update(name=name, path=((_, *rest), *more)) if name == w.name:
+            path = ((tuple(rest),) if rest else ()) + tuple(more)
+            if path:
+                return replace(n, name=names[0].name, path=path)
+            return ir.Assign(names[0].name, n.value, n.span)
+        case _:
+            return n
+
+
+def sure_lags(w: Window, body: Stmts) -> set[int | None]:
+    """The lags that every step reads for certain, so that the entries before the first step exist."""
+    sure = [s for s in body if not isinstance(s, ir.If | ir.For)]
+    looked = [n for s in sure for n in walk(s) if isinstance(n, ir.Select | ir.Logical)]
+    unsure = {id(n) for choice in looked for n in walk(choice)}
+    inner = [s for s in body if isinstance(s, ir.For) and isinstance(s.lower, ir.Const)]
+    return {
+        w.lag(n.items[0])
+        for n in walk((*sure, *inner))
+        if isinstance(n, ir.Index) and reads_name(n, w.name) and id(n) not in unsure
+    }
+
+
+def entry_type(t: Type) -> Type:
+    """What one index leaves of a container."""
+    if isinstance(t, Array):
+        return array_of(t.element, t.dims - 1)
+    return ROW_VECTOR if isinstance(t, Matrix) else REAL

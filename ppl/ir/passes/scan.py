@@ -1,0 +1,204 @@
+"""A loop that carries state becomes a scan, with all that needs no order taken out of its steps.
+
+Before the scan, what the steps read but do not carry is computed for all of them at once.  The scan then
+runs the state alone.  After it the state before every step is known, so that the whole body, terms of the
+target and filled variables included, runs once as arrays.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
+from ppl.ir.passes.fission import Fission
+from ppl.ir.passes.iterations import lay_out, outer_writes, read_entries, run, set_once
+from ppl.ir.passes.lift import lift, to_batch
+from ppl.ir.passes.recurrence import Recurrence
+from ppl.ir.passes.sums import accumulated
+from ppl.ir.walk import assigned_names, used_names, walk
+from ppl.stdlib import batching
+from ppl.types import INT, Tuple, array_of, core
+
+Stmts = tuple[ir.Stmt, ...]
+Finish = Callable[[Sequence[ir.Stmt]], Stmts]
+
+
+def scanned(r: Recurrence, names: list[int], finish: Finish) -> Stmts:
+    """The statements that do what the loop does; `finish` runs the passes over a step's own loops.
+
+    Raises:
+        Dependent: the body cannot run as arrays even when the state is known.
+    """
+    c = Lifting(r.loop.span, names=names)
+    batch = lay_out(c, r.loop)
+    head, c.out = c.out, []
+    move = pruned(r.body, used_names(tuple(s.next for s in r.states)))
+    fission = Fission({s.var.name for s in r.states}, {r.loop.variable}, c.fresh)
+    before, step = fission.divide(move)
+    before = pruned(before, used_names(step))
+    enter(c, before, r)
+    run(c, batch, before)
+    scan = make_scan(c, batch, r, step, finish)
+    c.out.append(scan)
+    follow(c, batch, r, scan)
+    empty = helper(batching.batch_size, (batch.index,), INT)
+    return (*head, ir.If(empty, (*finish(fission.once), *c.out), (), r.loop.span))
+
+
+def enter(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
+    """What the attempt must know of the statements it is about to run."""
+    loop = replace(r.loop, body=tuple(body))
+    c.once, c.reads, c.sums = set_once(body), read_entries(body), accumulated(body)
+    locals_ = {s.var.name for s in r.states} | {f.local.name for f in r.filled}
+    c.writes = {name: w for name, w in outer_writes(loop).items() if name not in locals_}
+    c.stored = {}
+
+
+# --- The scan ------------------------------------------------------------------------------------
+
+
+def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) -> ir.Scan:
+    carried = tuple(s.var for s in r.states)
+    found = inputs(c, b, body, carried, r.loop.variable)
+    varying = {name: value for name, (value, varies) in found.items() if varies}
+    for name, (value, varies) in found.items():
+        if not varies and value != ir.Var(name, value.type):
+            c.out.append(ir.Assign(name, value, c.span, declares=True))
+    batch, batch_next = at_once(c, r, body, carried, tuple(varying))
+    start = tuple(named(c, s.start) for s in r.states)
+    step = finish(body)
+    inside = (step, batch, tuple(s.next for s in r.states), batch_next)
+    own = {v.name for v in carried} | varying.keys() | assigned_names((*step, *batch))
+    fixed = [n for n in variables(inside) if n.name not in own]
+    if any(isinstance(core(v.type), Tuple) for v in fixed):
+        raise Dependent("a tuple is read from step to step")
+    return ir.Scan(
+        after=tuple(c.fresh(s.outer or s.var.name) for s in r.states),
+        carried=tuple(v.name for v in carried),
+        start=start,
+        inputs=tuple(varying),
+        entries=tuple(varying.values()),
+        fixed=tuple(fixed),
+        step=step,
+        next=tuple(s.next for s in r.states),
+        batch=batch,
+        batch_next=batch_next,
+        span=r.loop.span,
+    )
+
+
+def named(c: Lifting, e: ir.Expr) -> ir.Expr:
+    return e if isinstance(e, ir.Var | ir.Const) else c.name("start", e)
+
+
+def inputs(
+    c: Lifting, b: Batch, body: Stmts, carried: Sequence[ir.Var], variable: str
+) -> dict[str, tuple[ir.Expr, bool]]:
+    """What the step reads of the loop variable and of what was computed before it; the variable always."""
+    own = {v.name for v in carried} | assigned_names(body)
+    read = {v.name: v for v in variables(body) if v.name not in own and b.owner(v.name) is not None}
+    loop = {variable: ir.Var(variable, INT)}
+    return {name: lift(c, b, v) for name, v in (loop | read).items()}
+
+
+def at_once(
+    c: Lifting, r: Recurrence, body: Stmts, carried: Sequence[ir.Var], varying: Sequence[str]
+) -> tuple[Stmts, tuple[ir.Expr, ...]]:
+    """The step for all steps at once, in names that hold one entry for each."""
+    values = ir.Var(r.loop.variable, INDICES)
+    own = {v.name for v in carried} | set(varying)
+    inner = Lifting(c.span, names=c.names)
+    enter(inner, body, r)
+    b = Batch(values, {r.loop.variable: values}, locals=own - {r.loop.variable})
+    run(inner, b, body)
+    after = tuple(to_batch(inner, b, s.next) for s in r.states)
+    return tuple(inner.out), after
+
+
+def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
+    """The rest of the loop, now that the state before every step is known."""
+    body = wanted(r, scan)
+    read = used_names(body)
+    for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
+        b.locals.add(s.var.name)
+        values = ir.Var(after, array_of(s.var.type, 1))
+        before = helper(batching.before, (start, values), values.type)
+        if s.var.name in read:
+            c.out.append(ir.Assign(s.var.name, before, c.span, declares=True))
+    enter(c, body, r)
+    for name in scan.after:
+        b.locals.add(name)
+    run(c, b, body)
+    for s, after in zip(r.states, scan.after, strict=True):
+        if s.outer:
+            last = helper(batching.last, (ir.Var(after, array_of(s.var.type, 1)),), s.var.type)
+            c.out.append(ir.Assign(s.outer, last, c.span, declares=True))
+
+
+def wanted(r: Recurrence, scan: ir.Scan) -> Stmts:
+    """The statements of the body that do more than move the state, with what is known of it put in."""
+    after = {s.next.name: ir.Var(a, s.next.type) for s, a in zip(r.states, scan.after, strict=True)}
+    body: list[ir.Stmt] = []
+    for s in r.body:
+        set_whole = isinstance(s, ir.Assign) and s.declares and s.name in after
+        set_again = [o for o in r.body if o is not s and s_sets(o, s)] if set_whole else ()
+        if isinstance(s, ir.Assign) and set_whole and not set_again:
+            s = replace(s, value=after[s.name])
+        body.append(s)
+    stores = [replace(f.store, value=after.get(f.local.name, f.local)) for f in r.filled]
+    own = {s.var.name for s in r.states} | {f.local.name for f in r.filled}
+    return pruned((*body, *stores), set(), own)
+
+
+def s_sets(other: ir.Stmt, s: ir.Stmt) -> bool:
+    return isinstance(s, ir.Assign) and s.name in assigned_names((other,))
+
+
+def variables(node: Any) -> list[ir.Var]:
+    """Every variable that is read, once."""
+    return list({n.name: n for n in walk(node) if isinstance(n, ir.Var)}.values())
+
+
+def pruned(body: Sequence[ir.Stmt], needed: set[str], own: set[str] | None = None) -> Stmts:
+    """The statements that set what is needed; given its `own` names, also all with an effect beyond."""
+    inside = None if own is None else own | assigned_by_declaration(body)
+    return tuple(reversed(list(kept(body, set(needed), inside))))
+
+
+def assigned_by_declaration(body: Sequence[ir.Stmt]) -> set[str]:
+    declares = (n for n in walk(tuple(body)) if isinstance(n, ir.Declare | ir.Assign))
+    return {n.name for n in declares if isinstance(n, ir.Declare) or n.declares}
+
+
+def kept(body: Sequence[ir.Stmt], needed: set[str], inside: set[str] | None) -> Iterator[ir.Stmt]:
+    """From the end; `inside` are the loop's own variables, None when nothing else counts."""
+    for s in reversed(body):
+        sets = assigned_names((s,))
+        beyond = inside is not None and (sets - inside - loop_variables(s) or increments(s))
+        if beyond or sets & needed:
+            s = s if inside is not None else without_increments(s)
+            needed |= used_names(s)
+            yield s
+
+
+def loop_variables(s: ir.Stmt) -> set[str]:
+    return {n.variable for n in walk(s) if isinstance(n, ir.For)}
+
+
+def increments(s: ir.Stmt) -> bool:
+    return any(isinstance(n, ir.Increment) for n in walk(s))
+
+
+def without_increments(s: ir.Stmt) -> ir.Stmt:
+    match s:
+        case ir.If(then=then, otherwise=otherwise):
+            return replace(s, then=silent(then), otherwise=silent(otherwise))
+        case ir.For(body=body):
+            return replace(s, body=silent(body))
+        case _:
+            return s
+
+
+def silent(body: Stmts) -> Stmts:
+    return tuple(without_increments(s) for s in body if not isinstance(s, ir.Increment))
