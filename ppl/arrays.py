@@ -54,6 +54,7 @@ class Namespace:
     assignment without mutation as seen by the caller: use its result and forget `x`; `own(x)` gives a
     value that a later `put` on another name cannot change; `plain(x)` strips the tracer, for control flow;
     `add_all(*scalars)` is their sum in one step; `node(f, args)` applies a `Node`.
+    `scan(step, start, entries)`, where there is one, runs step(*state, *entry) over the entries of arrays.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Namespace:
     plain: Callable[[Array], Array]
     add_all: Callable[..., Array]
     node: Callable[["Node", tuple[Array, ...]], Array]
+    scan: Callable[..., tuple[Array, ...]] | None = None
 
 
 def _put_in_place(x: Array, index: Any, value: Array) -> Array:
@@ -295,9 +297,6 @@ def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, n
     """The value and gradient of a scalar function at `x`, of any shape, by one tape."""
     value, (gradient,) = value_and_grads(lambda parts: f(parts[0]), [x])
     return value, gradient
-
-
-ONE = np.float64(1.0)
 
 
 def value_and_grads(

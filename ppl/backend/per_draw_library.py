@@ -30,6 +30,7 @@ from ppl.backend.per_draw import (
     widened,
 )
 from ppl.backend.runtime import Place
+from ppl.backend.scan import Scan, Step
 from ppl.backend.text import Binding
 from ppl.errors import Rejection
 from ppl.stdlib import batching
@@ -50,6 +51,7 @@ def per_draw_library(
     for rule in RUNTIME:
         name = rule.__name__.rstrip("_")
         setattr(lib, name, either(getattr(lib, name), partial(rule, xp)))
+    lib.scan = either(lib.scan, partial(scan, xp, lib))
     for constraint in CONSTRAINTS:
         chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
         setattr(lib, f"constrain_{constraint.keyword}", constrainer(xp, chosen))
@@ -263,6 +265,20 @@ RUNTIME = (
 """What takes the place of the runtime's functions of the same names; the others do for many draws too."""
 
 
+def scan(
+    xp: Namespace,
+    lib: Any,
+    step: Step,
+    batch: Step,
+    start: Sequence[Any],
+    entries: Sequence[Any],
+    fixed: Sequence[Any],
+) -> tuple[Any, ...]:
+    """Step by step, all draws together."""
+    states = Scan(step, batch, lib, lib).run(lib, start, entries, fixed)
+    return tuple(one_array(xp, items) for items in zip(*states, strict=True))
+
+
 # --- Loops that became arrays --------------------------------------------------------------------
 
 
@@ -289,6 +305,15 @@ def sum_at(xp: Namespace, values: PerDraw, positions: Array, whole: Any) -> PerD
     return PerDraw(xp, put_back(xp, values.each, (slice(None), places - 1), (len(values.each), len(whole))))
 
 
+def before(xp: Namespace, start: Any, after: PerDraw) -> PerDraw:
+    first = spaced(xp, laid_out(start, len(after.each)), 1, 1)
+    return PerDraw(xp, xp.np.concatenate([first, after.each[:, :-1]], axis=1))
+
+
+def last(xp: Namespace, after: PerDraw) -> PerDraw:
+    return after[-1]
+
+
 def by_logic(impl: Function) -> Function:
     return lambda xp, a, b: PerDraw(xp, impl(xp, *aligned(xp, (a, b))))
 
@@ -303,6 +328,8 @@ HELPERS: Mapping[Function, Function] = {
     batching.bundle: bundle,
     batching.sum_entries: sum_entries,
     batching.sum_at: sum_at,
+    batching.before: before,
+    batching.last: last,
     batching.both: by_logic(batching.both),
     batching.either: by_logic(batching.either),
     batching.where_true: index_set(batching.where_true),

@@ -155,6 +155,23 @@ def _hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
     return jax.pure_callback(on_host, answer, *(args[i] for i in traced), vmap_method="sequential")
 
 
+# --- Recurrences ------------------------------------------------------------------------------------
+
+
+def _scan(
+    step: Callable[..., tuple[Array, ...]], start: Sequence[Array], entries: Sequence[Array]
+) -> tuple[Array, ...]:
+    """Every state after each step, the step compiled once."""
+
+    def one(state: tuple[Array, ...], entry: tuple[Array, ...]) -> tuple[Any, Any]:
+        after = tuple(jnp.asarray(x, dtype=float) for x in step(*state, *entry))
+        return after, after
+
+    first = tuple(jnp.asarray(x, dtype=float) for x in start)
+    found: tuple[Array, ...] = jax.lax.scan(one, first, tuple(map(jnp.asarray, entries)))[1]
+    return found
+
+
 JAX = Namespace(
     "jax",
     _Module(jnp, np),
@@ -166,4 +183,5 @@ JAX = Namespace(
     _plain,
     _add_all,
     _apply,
+    _scan,
 )

@@ -117,7 +117,8 @@ OUT_OF_REACH = [
     ("print(m);", "line 4, it prints"),
     ("real s = 0; while (s < 3) s += 1; target += -s * square(m);", "it has a `while` loop"),
     (
-        f"real s = m; for (i in 1:{MOST_STEPS + 1}) s = sin(s + i); target += -square(s);",
+        f"array[{MOST_STEPS + 1}] real s; for (i in 1:{MOST_STEPS + 1}) s[i] = i > 1 ? sin(s[i - 1]) : m; "
+        "target += -square(s[9]);",
         f"line 4, a loop would be unrolled beyond {MOST_STEPS} steps",
     ),
 ]
@@ -128,6 +129,23 @@ def test_what_is_out_of_reach_says_why(body: str, why: str) -> None:
     posterior = ppl.compile_model(f"parameters {{ real m; }}\nmodel {{\n  m ~ normal(0, 1);\n  {body}\n}}")
     with pytest.raises(OutOfReach, match=why):
         compiled_target(posterior.condition())
+
+
+def test_a_recurrence_is_compiled_as_one_step() -> None:
+    program = """
+        parameters { real m; vector[2] c; }
+        model {
+          real s = m;
+          for (i in 1:500) { s = sin(c[1] * s + i); target += normal_lpdf(s | c[2], 1); }
+          c ~ normal(0, 1);
+        }
+    """
+    posterior = ppl.compile_model(program).condition()
+    u = np.array([0.3, 0.8, -0.4])
+    value, gradient = compiled_target(posterior).log_density_gradient(u)
+    expected = posterior.log_density_gradient(u)
+    close(value, expected[0])
+    close(gradient, expected[1])
 
 
 def test_what_fails_for_every_parameter_fails_as_it_does_without_jax() -> None:
