@@ -66,6 +66,21 @@ class Noise(StrEnum):
     laplace = "laplace"
 
 
+class Backend(StrEnum):
+    """What computes the log density and its gradient."""
+
+    auto = "auto"
+    autograd = "autograd"
+    jax = "jax"
+
+
+class Device(StrEnum):
+    """Where JAX computes."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+
+
 class PositiveTransform(StrEnum):
     """The map from the reals to a positive parameter (ADVI section 3.3)."""
 

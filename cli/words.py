@@ -39,6 +39,8 @@ OPTIONS = {
     "ppl.minibatch": "--minibatch",
     "ppl.rows": "--rows",
     "ppl.ard": "--ard",
+    "ppl.backend": "--backend",
+    "ppl.device": "--device",
     "ppl.positive_transform": "--positive-transform",
     "ppl.format": "--format",
 }

@@ -267,12 +267,17 @@ class Posterior:
 
     @cached_property
     def width(self) -> int:
-        """How many numbers the largest array of an evaluation has, as far as the origin shows."""
+        """How many numbers the largest array of an evaluation has."""
+        return max(self.sizes.largest, self.param_unc_num())
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """How large an evaluation is, as far as the origin shows."""
         sizes = Sizes()
         module = self.model.module(NUMPY, sizes.wrap)
         with np.errstate(all="ignore"), suppress(PPLError), located(module):
             module.log_joint(self.d, np.zeros(self.param_unc_num()), True)
-        return max(sizes.largest, self.param_unc_num())
+        return sizes
 
     def blocks(self, u: Floats) -> list[Floats]:
         """One array a parameter."""

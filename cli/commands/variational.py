@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import DataPath, ModelPath
-from ppl.cli.choices import Algorithm, Estimator, Layout, Noise, PositiveTransform, Start, StepRule, Stop
+from ppl.cli.choices import (
+    Algorithm,
+    Backend,
+    Device,
+    Estimator,
+    Layout,
+    Noise,
+    PositiveTransform,
+    Start,
+    StepRule,
+    Stop,
+)
 from ppl.cli.options import (
     as_radius,
     flag,
@@ -59,6 +70,8 @@ def variational(
     step_rule: Annotated[StepRule | None, part(StepRule)] = None,
     stop: Annotated[Stop | None, part(Stop)] = None,
     noise: Annotated[Noise, part(Noise, show_default=True)] = Noise.normal,
+    backend: Annotated[Backend, one_of("auto, autograd or jax.")] = Backend.auto,
+    device: Annotated[Device, one_of("Of jax: cpu, gpu.", hidden=True)] = Device.cpu,
     draws: Annotated[int, whole(0, "Draws to write.")] = 1000,
     init: Annotated[str, radius_or_file("Radius, 0 or JSON file.")] = "2",
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
@@ -129,6 +142,8 @@ def variational(
             step_rule=step_rule and step_rule.value,
             stop=stop and stop.value,
             noise=noise.value,
+            backend=backend.value,
+            device=device.value,
             draws=draws,
             init=as_radius(init),
             seed=seed,

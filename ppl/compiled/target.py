@@ -33,7 +33,7 @@ UNTRACEABLE = (
 AT_ONCE = 16
 """Points that are evaluated together; other numbers of points are cut and filled up to it."""
 MOST_NUMBERS = 2**21
-"""Numbers of data, times points, beyond which points are evaluated one by one, to spare memory."""
+"""How large an array for all of them may be; beyond, points are evaluated one by one, to spare memory."""
 
 
 class Posterior(Protocol):
@@ -43,6 +43,8 @@ class Posterior(Protocol):
     def model(self) -> Any: ...
     @property
     def d(self) -> SimpleNamespace: ...
+    @property
+    def width(self) -> int: ...
     def param_unc_num(self) -> int: ...
     def log_density(self, u: Floats, propto: bool = False, jacobian: bool = True) -> float: ...
     def explain(self, u: Floats) -> str: ...
@@ -62,6 +64,7 @@ class CompiledTarget:
     shape: Shape
     arguments: Sequence[Any]
     jacobian: bool = True
+    device: Any = None
 
     @property
     def dim(self) -> int:
@@ -70,7 +73,7 @@ class CompiledTarget:
     @property
     def at_once(self) -> int:
         """How many points a batch has."""
-        return AT_ONCE if sum(a.size for a in self.arguments) * AT_ONCE <= MOST_NUMBERS else 1
+        return AT_ONCE if self.posterior.width * AT_ONCE <= MOST_NUMBERS else 1
 
     def log_density(self, u: Floats) -> float:
         return self.log_density_gradient(u)[0]
@@ -105,13 +108,13 @@ class CompiledTarget:
         return parts
 
     def _call(self, function: Any, u: Floats) -> tuple[Floats, ...]:
-        with jax.enable_x64(True):
+        with jax.enable_x64(True), jax.default_device(self.device):
             found = function(self.shape, self.jacobian, self.arguments, np.asarray(u, dtype=float))
             return tuple(np.array(part) for part in jax.tree_util.tree_leaves(found))
 
 
-def compiled_target(posterior: Posterior, jacobian: bool = True) -> CompiledTarget:
-    """The posterior compiled by JAX, with as little of its data inside the code as will do.
+def compiled_target(posterior: Posterior, jacobian: bool = True, device: Any = None) -> CompiledTarget:
+    """The posterior compiled by JAX for a device, with as little of its data inside the code as will do.
 
     Raises:
         OutOfReach: JAX cannot run the program; the message says why, and where.
@@ -121,13 +124,11 @@ def compiled_target(posterior: Posterior, jacobian: bool = True) -> CompiledTarg
     density, first = posterior.model.compiled, ""
     for baked in BAKED:
         try:
-            with jax.enable_x64(True):
+            with jax.enable_x64(True), jax.default_device(device):
                 shape, arguments = split(posterior.d, baked)
-                target = CompiledTarget(
-                    posterior, density, shape, jax.device_put(list(map(np.asarray, arguments))), jacobian
-                )
-                density.gradient.trace(shape, jacobian, target.arguments, jnp.zeros(target.dim))
-            return target
+                there = jax.device_put(list(map(np.asarray, arguments)), device)
+                density.gradient.trace(shape, jacobian, there, jnp.zeros(posterior.param_unc_num()))
+            return CompiledTarget(posterior, density, shape, there, jacobian, device)
         except UNTRACEABLE as error:
             first = first or reason(error)
     raise OutOfReach(first)

@@ -14,6 +14,7 @@ from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
 from ppl.results.argument import Argument, Choice, Group, Value, flag, least, positive, word
 from ppl.results.method_arguments import METHOD
+from ppl.results.settings import BACKENDS, DEVICES
 
 Values = Mapping[str, Any]
 
@@ -43,6 +44,8 @@ PPL = Group(
         least(0, "minibatch", "Rows of data that a gradient sees; 0 for all", 0),
         Value("rows", "Size variable that counts rows; empty for the largest that does", ""),
         Value("ard", "Parameter vector whose Gaussian prior dsvi-ard optimises away", ""),
+        word("backend", "What computes the log density", *BACKENDS),
+        word("device", "Where JAX computes", *DEVICES),
         word("positive_transform", "Map to positive parameters", "log", "softplus"),
         word("format", "Layout of the draws of a fit: variational or sample", "variational", "sample"),
     ),

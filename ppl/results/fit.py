@@ -1,6 +1,6 @@
 """A fitted approximation: its draws, its quality, its files."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -24,11 +24,12 @@ from ppl.results.files import write_whole
 from ppl.results.given import given_of
 from ppl.results.initial import start_for
 from ppl.results.metric import save_warm_start
-from ppl.results.posterior import Model, Posterior, target_of
+from ppl.results.posterior import Model, Posterior
 from ppl.results.runs import best_of
 from ppl.results.sample_csv import sample_lines
 from ppl.results.settings import Settings
 from ppl.results.summary import Summary, as_html, summarise
+from ppl.results.target import note_of, target_of
 
 if TYPE_CHECKING:
     import arviz
@@ -277,7 +278,9 @@ def variational(posterior: Posterior, *, progress: Listener = silent, **settings
     start = start_for(posterior, asked.init)
     if asked.runs > 1:
         return _fit(posterior, asked, best_of(posterior, asked, start, progress))
-    return _fit(posterior, asked, fit(target_of(posterior, asked), asked, start, progress))
+    target = target_of(posterior, asked)
+    result = fit(target, asked, start, progress)
+    return _fit(posterior, asked, replace(result, notes=(*result.notes, *note_of(target))))
 
 
 def load_fit(path: str | Path, model: Model, data: Any) -> Fit:

@@ -23,6 +23,8 @@ FIELDS = {
     "ppl.resample": "resample",
     "ppl.runs": "runs",
     "ppl.noise": "noise",
+    "ppl.backend": "backend",
+    "ppl.device": "device",
 }
 """Arguments that a field of Settings has one to one."""
 

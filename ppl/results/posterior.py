@@ -4,20 +4,26 @@ Stated as protocols, so that model.Posterior can offer `variational` without a c
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.ard import ArdTarget
 from ppl.inference.target import Target
 from ppl.names import Sized
 from ppl.results.columns import Floats
-from ppl.results.settings import Settings
 from ppl.source import SourceText
 
 Indices = NDArray[np.intp]
+
+
+class Sizes(Protocol):
+    """How large one evaluation of a log density is."""
+
+    @property
+    def total(self) -> int: ...
 
 
 class Model(Protocol):
@@ -52,6 +58,12 @@ class Posterior(Protocol):
         self, us: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[Floats, Floats]: ...
     def explain(self, u: Floats) -> str: ...
+    @property
+    def d(self) -> SimpleNamespace: ...
+    @property
+    def sizes(self) -> Sizes: ...
+    @property
+    def width(self) -> int: ...
     def by_rows(self, size: str | None = None) -> Target: ...
     def without_prior(self, name: str) -> "tuple[Posterior, Indices]": ...
     def param_unconstrain(self, values: Mapping[str, Any]) -> Floats: ...
@@ -69,10 +81,12 @@ class AsTarget:
     """A posterior as a density over R^dim (inference.target.Target).
 
     Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
+    `note` is a sentence for the user, or "".
     """
 
     posterior: Posterior
     jacobian: bool = True
+    note: str = ""
 
     @property
     def dim(self) -> int:
@@ -92,21 +106,3 @@ class AsTarget:
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
-
-
-def target_of(posterior: Posterior, settings: Settings) -> Target:
-    """What a run with these settings looks at.
-
-    `optimize` leaves the Jacobian out unless it is asked for, `minibatch` splits the target by rows, `ard`
-    takes a prior out of it.
-
-    Raises:
-        InferenceError: the target does not split by rows, or has no such prior.
-    """
-    if settings.ard is not None:
-        stripped, places = posterior.without_prior(settings.ard)
-        return ArdTarget(target_of(stripped, replace(settings, ard=None, algorithm="dsvi")), places)
-    if settings.minibatch is not None:
-        return posterior.by_rows(settings.rows)
-    wanted = settings.jacobian
-    return AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)

@@ -12,8 +12,9 @@ from ppl.inference.progress import Listener, Progress
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
 from ppl.inference.spread import spread_of
-from ppl.results.posterior import Posterior, target_of
+from ppl.results.posterior import Posterior
 from ppl.results.settings import Settings
+from ppl.results.target import target_of
 
 
 def best_of(posterior: Posterior, settings: Settings, start: Any, progress: Listener) -> Result:
@@ -34,9 +35,12 @@ def best_of(posterior: Posterior, settings: Settings, start: Any, progress: List
 
 
 def _all(posterior: Posterior, settings: Settings, start: Any) -> Iterator[Result]:
-    """The runs in order of seed, as many at a time as there are cores."""
+    """The runs in order of seed, as many at a time as there are cores.
+
+    JAX has threads, which no fork may copy; its runs share one compilation instead.
+    """
     each = [replace(settings, seed=settings.seed + k) for k in range(settings.runs)]
-    if "fork" not in multiprocessing.get_all_start_methods():
+    if settings.backend == "jax" or "fork" not in multiprocessing.get_all_start_methods():
         yield from (fit(target_of(posterior, own), own, start) for own in each)
         return
     cores = os.cpu_count() or 1

@@ -19,8 +19,9 @@ from ppl.inference.recipes.result import Path, Result
 from ppl.inference.recipes.result import result_of as drawn
 from ppl.inference.streams import streams
 from ppl.results.initial import start_for
-from ppl.results.posterior import Model, Posterior, target_of
+from ppl.results.posterior import Model, Posterior
 from ppl.results.settings import Settings
+from ppl.results.target import target_of
 
 FORMAT = "ppl fit 1"
 # Their draws are not those of one q, and are had again by running the recipe again.

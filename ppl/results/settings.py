@@ -6,6 +6,9 @@ from typing import Any
 from ppl.errors import InferenceError
 from ppl.inference.settings import Settings as InferenceSettings
 
+BACKENDS = ("auto", "autograd", "jax")
+DEVICES = ("cpu", "gpu")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(InferenceSettings):
@@ -19,17 +22,24 @@ class Settings(InferenceSettings):
         rows: the size variable that counts the rows `minibatch` takes some of; None for the largest along
             which the target splits.
         ard: the parameter vector whose Gaussian prior `dsvi-ard` optimises away.
+        backend: what computes the log density: "autograd", "jax", or "auto" for the faster of the two.
+        device: where JAX computes, "cpu" or "gpu".
     """
 
     init: Any = 2.0
     runs: int = 1
     rows: str | None = None
     ard: str | None = None
+    backend: str = "auto"
+    device: str = "cpu"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not (isinstance(self.runs, int) and self.runs >= 1):
             raise InferenceError(f"runs = {self.runs!r} is out of range; expected an integer of at least 1.")
+        for name, words in (("backend", BACKENDS), ("device", DEVICES)):
+            if getattr(self, name) not in words:
+                raise InferenceError(f"{name} = {getattr(self, name)!r}; expected one of {', '.join(words)}.")
         if (self.ard is not None) != (self.algorithm == "dsvi-ard"):
             raise InferenceError(
                 'ard names the parameter vector of algorithm "dsvi-ard", and goes with it; '

@@ -2,13 +2,14 @@
 
 import pytest
 
-from ppl.cli.choices import Algorithm, Estimator, Noise, Start, StepRule, Stop
+from ppl.cli.choices import Algorithm, Backend, Device, Estimator, Noise, Start, StepRule, Stop
 from ppl.inference.estimators import ESTIMATORS
 from ppl.inference.families.standard import STANDARDS
 from ppl.inference.recipes import RECIPES
 from ppl.inference.settings import STARTS
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
+from ppl.results.settings import BACKENDS, DEVICES
 
 TABLES = [
     (Algorithm, RECIPES),
@@ -17,6 +18,8 @@ TABLES = [
     (StepRule, STEPS),
     (Stop, STOPPING),
     (Noise, STANDARDS),
+    (Backend, BACKENDS),
+    (Device, DEVICES),
 ]
 
 

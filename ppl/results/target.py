@@ -1,0 +1,36 @@
+"""What a run looks at, as its settings say."""
+
+from dataclasses import replace
+
+from ppl.errors import InferenceError
+from ppl.inference.ard import ArdTarget
+from ppl.inference.target import Target
+from ppl.results.backend import on_backend
+from ppl.results.posterior import AsTarget, Posterior
+from ppl.results.settings import Settings
+
+
+def target_of(posterior: Posterior, settings: Settings) -> Target:
+    """What a run with these settings looks at.
+
+    `optimize` leaves the Jacobian out unless it is asked for, `minibatch` splits the target by rows, `ard`
+    takes a prior out of it.
+
+    Raises:
+        InferenceError: the target does not split by rows, has no such prior, or is not one for JAX.
+    """
+    if settings.ard is not None:
+        stripped, places = posterior.without_prior(settings.ard)
+        return ArdTarget(target_of(stripped, replace(settings, ard=None, algorithm="dsvi")), places)
+    if settings.minibatch is not None:
+        if settings.backend == "jax":
+            raise InferenceError('minibatch and backend = "jax" do not go together: leave one of them out.')
+        return posterior.by_rows(settings.rows)
+    wanted = settings.jacobian
+    whole = AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)
+    return on_backend(whole, settings)
+
+
+def note_of(target: Target) -> list[str]:
+    """What the user should know of a target."""
+    return [target.note] if isinstance(target, AsTarget) and target.note else []

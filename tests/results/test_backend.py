@@ -1,0 +1,97 @@
+"""The same fit on both backends, and what is said when there is no choice."""
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.errors import InferenceError
+from ppl.results import backend
+
+PROGRAM = """
+data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }
+parameters { real a; real b; real<lower=0> s; }
+model { a ~ normal(0, 2); b ~ normal(0, s); s ~ lognormal(0, 0.5); y ~ bernoulli_logit(a + b * x); }
+"""
+BRANCHING = """
+parameters { real m; }
+model {
+  m ~ normal(0, 1);
+  if (m > 0) target += -m;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def posterior() -> ppl.Posterior:
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=50)
+    y = rng.binomial(1, 1 / (1 + np.exp(-0.5 - x)))
+    return ppl.compile_model(PROGRAM).condition({"N": 50, "x": x, "y": y})
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory, monkeypatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+SETTINGS = [
+    {},
+    {"algorithm": "fullrank"},
+    {"start": "random", "polish": False, "step_up": False, "average": False, "iter": 300, "eta": 0.1},
+    {"algorithm": "laplace"},
+    {"algorithm": "optimize"},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=["default", "fullrank", "paper", "laplace", "optimize"])
+def test_the_same_seed_gives_the_same_fit(posterior: ppl.Posterior, settings: dict) -> None:
+    pytest.importorskip("jax")
+    by_autograd = posterior.variational(backend="autograd", draws=50, **settings)
+    by_jax = posterior.variational(backend="jax", draws=50, **settings)
+    np.testing.assert_allclose(by_jax.draws(), by_autograd.draws(), rtol=1e-6, atol=1e-8)
+    assert by_jax.outcome == by_autograd.outcome
+
+
+def test_a_program_out_of_reach_is_refused_where_jax_is_asked_for() -> None:
+    pytest.importorskip("jax")
+    branching = ppl.compile_model(BRANCHING).condition()
+    with pytest.raises(InferenceError, match=r"line 5, which way to go depends on parameters"):
+        branching.variational(backend="jax")
+
+
+def test_a_program_out_of_reach_is_left_to_autograd_with_a_note(monkeypatch) -> None:
+    pytest.importorskip("jax")
+    monkeypatch.setattr(backend, "MOST_NUMBERS", 0)
+    fit = ppl.compile_model(BRANCHING).condition().variational(algorithm="laplace", draws=2)
+    assert "backend: autograd, because line 5, which way to go depends on parameters." in fit.notes
+
+
+def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior) -> None:
+    fit = posterior.variational(algorithm="laplace", draws=2)
+    assert not any("backend" in note for note in fit.notes)
+
+
+def test_without_jax_the_message_says_what_to_install(posterior: ppl.Posterior, monkeypatch) -> None:
+    monkeypatch.setattr(backend, "find_spec", lambda name: None)
+    with pytest.raises(InferenceError, match=r"pip install"):
+        posterior.variational(backend="jax")
+
+
+def test_a_device_that_is_not_there_is_refused(posterior: ppl.Posterior) -> None:
+    jax = pytest.importorskip("jax")
+    if any(device.platform == "gpu" for device in jax.devices()):
+        pytest.skip("there is one")
+    with pytest.raises(InferenceError, match=r'device = "gpu"'):
+        posterior.variational(backend="jax", device="gpu")
+
+
+@pytest.mark.parametrize(("name", "word"), [("backend", "torch"), ("device", "tpu")])
+def test_a_word_that_is_none_is_refused(posterior: ppl.Posterior, name: str, word: str) -> None:
+    with pytest.raises(InferenceError, match=f"{name} = '{word}'; expected one of"):
+        posterior.variational(**{name: word})
+
+
+def test_runs_beside_each_other_share_a_compilation(posterior: ppl.Posterior) -> None:
+    pytest.importorskip("jax")
+    fit = posterior.variational(backend="jax", runs=2, algorithm="laplace", draws=20)
+    assert fit.draws().shape[0] == 20
