@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection
@@ -37,10 +38,11 @@ def best_of(posterior: Posterior, settings: Settings, start: Any, progress: List
 def _all(posterior: Posterior, settings: Settings, start: Any) -> Iterator[Result]:
     """The runs in order of seed, as many at a time as there are cores.
 
-    JAX has threads, which no fork may copy; its runs share one compilation instead.
+    JAX has threads, which no fork may copy: where it is asked for or in use, one run follows the other.
     """
     each = [replace(settings, seed=settings.seed + k) for k in range(settings.runs)]
-    if settings.backend == "jax" or "fork" not in multiprocessing.get_all_start_methods():
+    threaded = settings.backend == "jax" or "jax" in sys.modules
+    if threaded or "fork" not in multiprocessing.get_all_start_methods():
         yield from (fit(target_of(posterior, own), own, start) for own in each)
         return
     cores = os.cpu_count() or 1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ppl.errors import InferenceError
+from ppl.many_draws import Sizes
 from ppl.names import Sized
 from ppl.source import SourceText
 
@@ -41,6 +42,10 @@ class Toy:
     def source(self):
         return self.model.source
 
+    @property
+    def sizes(self):
+        return Sizes()
+
     def param_unc_num(self):
         return 2
 
@@ -59,6 +64,13 @@ class Toy:
     def log_density_gradient(self, u, propto=False, jacobian=True):
         z = (u - CENTRE) / SCALE
         return float(-0.5 * z @ z - np.log(SCALE).sum() - np.log(2 * np.pi)), -z / SCALE
+
+    def log_densities(self, us, propto=False, jacobian=True):
+        return np.array([self.log_density(u, propto, jacobian) for u in us])
+
+    def log_density_gradients(self, us, propto=False, jacobian=True):
+        pairs = [self.log_density_gradient(u, propto, jacobian) for u in us]
+        return np.array([value for value, _ in pairs]), np.array([gradient for _, gradient in pairs])
 
     def explain(self, u):
         return ""
