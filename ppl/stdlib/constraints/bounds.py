@@ -15,13 +15,14 @@ from ppl.arrays import NUMPY, Array, Namespace, with_partials
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import first_element, number
+from ppl.stdlib.special.log_add import softplus
 
 Rule = Callable[[Namespace, Array, Array, Array], tuple[Array, ...]]  # (xp, value, lower, upper)
 
 
 @with_partials(lambda xp, ans, u: xp.special.expit(-u))
 def log_inv_logit(xp: Namespace, u: Array) -> Array:
-    return -xp.np.logaddexp(0.0, -u)
+    return -softplus(xp, -u)
 
 
 @with_partials(lambda xp, ans, u: -xp.np.tanh(0.5 * u))

@@ -10,7 +10,8 @@ import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, guarded, supported
-from ppl.stdlib.special.counts import per, softplus
+from ppl.stdlib.special.counts import per
+from ppl.stdlib.special.log_add import softplus
 
 
 def _is_chance(theta: Array) -> Array:

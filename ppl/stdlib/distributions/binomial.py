@@ -12,7 +12,8 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special import incomplete_beta
-from ppl.stdlib.special.counts import per, softplus
+from ppl.stdlib.special.counts import per
+from ppl.stdlib.special.log_add import softplus
 from ppl.stdlib.special.log_gamma_ratio import log_choose
 
 

@@ -8,6 +8,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.log_add import softplus
 
 
 @reals
@@ -26,11 +27,11 @@ def standard_cdf(xp: Namespace, z: Array) -> Array:
 
 
 def standard_lcdf(xp: Namespace, z: Array) -> Array:
-    return -xp.np.logaddexp(0.0, -z)
+    return -softplus(xp, -z)
 
 
 def standard_lccdf(xp: Namespace, z: Array) -> Array:
-    return -xp.np.logaddexp(0.0, z)
+    return -softplus(xp, z)
 
 
 def rng(generator: np.random.Generator, mu: Any, sigma: Any) -> Any:

@@ -14,12 +14,17 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special import incomplete_beta
-from ppl.stdlib.special.counts import softplus
+from ppl.stdlib.special.counts import of_counts
+from ppl.stdlib.special.log_add import softplus
 from ppl.stdlib.special.log_gamma_ratio import digamma_excess, log1p_ratio, log_beta
 
 
 def _log_coefficient(xp: Namespace, y: Array, shape: Array) -> Array:
     """log C(y + shape - 1, y)."""
+    return of_counts(_log_coefficient_each, xp, y, shape)
+
+
+def _log_coefficient_each(xp: Namespace, y: Array, shape: Array) -> Array:
     y = xp.np.maximum(y, 0)
     return -xp.np.log(shape + y) - log_beta(xp, shape, y + 1.0)
 
@@ -38,7 +43,11 @@ def log1p_less_x(xp: Namespace, x: Array) -> Array:
 
 def _score_of_shape(xp: Namespace, y: Array, shape: Array, gap: Array) -> Array:
     """The derivative in the shape at a fixed mean mu, where gap = (y - mu) / (mu + shape)."""
-    return digamma_excess(xp, shape, y) + log1p_less_x(xp, gap)
+    return of_counts(_digamma_excess_each, xp, y, shape) + log1p_less_x(xp, gap)
+
+
+def _digamma_excess_each(xp: Namespace, y: Array, shape: Array) -> Array:
+    return digamma_excess(xp, shape, y)
 
 
 @with_partials(

@@ -14,7 +14,7 @@ from ppl.stdlib.distributions.normal import standard_lcdf, standard_log_density
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import one_hot, pick
 from ppl.stdlib.record import Distribution, guarded, supported
-from ppl.stdlib.special.counts import softplus
+from ppl.stdlib.special.log_add import softplus
 from ppl.stdlib.special.log_probability import log1m_exp
 
 Slopes = tuple[Array, Array]  # of log(F(a) - F(b)), in a and in b

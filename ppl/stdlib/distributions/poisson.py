@@ -12,16 +12,12 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
-from ppl.stdlib.special.counts import per
-
-
-def _log_factorial(xp: Namespace, y: Array) -> Array:
-    return xp.special.gammaln(y + 1.0)
+from ppl.stdlib.special.counts import log_factorial, per
 
 
 @with_partials(None, lambda xp, ans, y, lam: per(xp, y, lam) - 1.0)
 def log_density(xp: Namespace, y: Array, lam: Array) -> Array:
-    value = xp.special.xlogy(y, lam) - lam - _log_factorial(xp, y)
+    value = xp.special.xlogy(y, lam) - lam - log_factorial(xp, y)
     return guarded(xp, lam >= 0, supported(xp, (y >= 0) & (lam < np.inf), value))
 
 
@@ -46,7 +42,7 @@ def rng(generator: np.random.Generator, lam: Any) -> Any:
 
 @with_partials(None, lambda xp, ans, y, alpha: y - xp.np.exp(alpha))
 def log_rate_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
-    value = xp.np.where(y == 0, 0.0, y * alpha) - xp.np.exp(alpha) - _log_factorial(xp, y)
+    value = xp.np.where(y == 0, 0.0, y * alpha) - xp.np.exp(alpha) - log_factorial(xp, y)
     return supported(xp, (y >= 0) & (alpha < np.inf), value)
 
 
@@ -54,7 +50,7 @@ def log_rate_rng(generator: np.random.Generator, alpha: Any) -> Any:
     return generator.poisson(np.exp(alpha))
 
 
-CONSTANTS = ((("y",), lambda xp, y: -_log_factorial(xp, y)),)
+CONSTANTS = ((("y",), lambda xp, y: -log_factorial(xp, y)),)
 
 POISSON = Distribution(
     name="poisson",

@@ -6,6 +6,7 @@ Stan Functions Reference, "Composed functions".
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Function, binary, unary
 from ppl.stdlib.special import log_probability
+from ppl.stdlib.special.log_add import softplus
 
 
 @with_partials(lambda xp, ans, x: -1.0 / (1.0 - x))
@@ -15,7 +16,7 @@ def log1m(xp: Namespace, x: Array) -> Array:
 
 @with_partials(lambda xp, ans, x: xp.special.expit(x))
 def log1p_exp(xp: Namespace, x: Array) -> Array:
-    return xp.np.logaddexp(0.0, x)
+    return softplus(xp, x)
 
 
 @with_partials(lambda xp, ans, x: xp.np.true_divide(-1.0, xp.np.expm1(-x)))
@@ -26,12 +27,12 @@ def log1m_exp(xp: Namespace, x: Array) -> Array:
 
 @with_partials(lambda xp, ans, x: xp.special.expit(-x))
 def log_inv_logit(xp: Namespace, x: Array) -> Array:
-    return -xp.np.logaddexp(0.0, -x)
+    return -softplus(xp, -x)
 
 
 @with_partials(lambda xp, ans, x: -xp.special.expit(x))
 def log1m_inv_logit(xp: Namespace, x: Array) -> Array:
-    return -xp.np.logaddexp(0.0, x)
+    return -softplus(xp, x)
 
 
 @with_partials(

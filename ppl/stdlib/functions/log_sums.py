@@ -3,6 +3,7 @@
 from ppl.arrays import Array, Namespace, with_partials, with_vjps
 from ppl.stdlib.functions.sums import LISTS, over_matrix, spread
 from ppl.stdlib.record import Function, Overload, function
+from ppl.stdlib.special.log_add import log_add
 
 ROWS = ("vector", "row_vector", "array[] real")
 ARRAYS_OF_ROWS = ("array[] vector", "array[] row_vector")
@@ -32,7 +33,7 @@ def _share(xp: Namespace, x: Array, ans: Array) -> Array:
 
 @with_partials(lambda xp, ans, x, y: _share(xp, x, ans), lambda xp, ans, x, y: _share(xp, y, ans))
 def log_sum_exp_pair(xp: Namespace, x: Array, y: Array) -> Array:
-    return xp.np.logaddexp(x, y)
+    return log_add(xp, x, y)
 
 
 def _softmax_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array:
@@ -60,7 +61,7 @@ def log_softmax(xp: Namespace, x: Array) -> Array:
     lambda xp, ans, theta, x, y: (1.0 - theta) * _share(xp, y, ans),
 )
 def log_mix_pair(xp: Namespace, theta: Array, x: Array, y: Array) -> Array:
-    return xp.np.logaddexp(xp.np.log(theta) + x, xp.np.log1p(-theta) + y)
+    return log_add(xp, xp.np.log(theta) + x, xp.np.log1p(-theta) + y)
 
 
 @with_vjps(

@@ -1,5 +1,6 @@
 """What the discrete families share: safe ratios, and sums of a mass function over a range of counts."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -7,15 +8,31 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.log_sums import log_sum_exp
 
+FEW = 64
+"""Counts that are not worth a table."""
+
 
 def per(xp: Namespace, n: Array, x: Array) -> Array:
     """n / x, and 0 where n is 0 even at x = 0: the derivative of n log x."""
     return xp.np.where(n == 0, 0.0, xp.np.divide(n, xp.np.where(n == 0, 1.0, x)))
 
 
-def softplus(xp: Namespace, x: Array) -> Array:
-    """log(1 + exp(x)), finite for every finite x."""
-    return xp.np.logaddexp(0.0, x)
+def of_counts(f: Callable[..., Array], xp: Namespace, n: Array, *scalars: Array) -> Array:
+    """f(xp, n, *scalars), computed once for each small count where many are equal."""
+    if isinstance(n, np.ndarray) and n.size > FEW and n.dtype.kind == "i" and not any(map(np.ndim, scalars)):
+        most = n.max()
+        if n.min() >= 0 and 4 * most < n.size:
+            return f(xp, np.arange(most + 1), *scalars)[n]
+    return f(xp, n, *scalars)
+
+
+def _lgamma_next(xp: Namespace, n: Array) -> Array:
+    return xp.special.gammaln(n + 1.0)
+
+
+def log_factorial(xp: Namespace, n: Array) -> Array:
+    """log n!"""
+    return of_counts(_lgamma_next, xp, n)
 
 
 def log_sum(
