@@ -9,6 +9,7 @@ from ppl.cli.commands.build import build
 from ppl.cli.commands.check import check
 from ppl.cli.commands.diagnose import diagnose
 from ppl.cli.commands.docs import docs
+from ppl.cli.commands.draws import draws
 from ppl.cli.commands.explain import explain
 from ppl.cli.commands.format import format
 from ppl.cli.commands.generate import generate
@@ -27,6 +28,7 @@ COMMANDS = (
     summary,
     plot,
     generate,
+    draws,
     log_prob,
     diagnose,
     check,

@@ -29,6 +29,11 @@ def positive(text: str, **more: Any) -> Any:
     return typer.Option(metavar="X", callback=check, help=text, **more)
 
 
+def seconds(text: str) -> Any:
+    """An option for experts that takes a duration, 0 included."""
+    return typer.Option(metavar="S", min=0.0, help=text, hidden=True)
+
+
 def output_file(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a file to write, refused before the run rather than after it."""
 

@@ -2,9 +2,11 @@
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import typer
 from rich.console import Console
 
 from ppl.cli.progress import nats
@@ -23,14 +25,32 @@ def report(console: Console, fit: Fit, files: Iterable[Path]) -> None:
     if len(parameters):
         console.print(as_table(parameters, limit=ROWS, rest=f" (all in {files[0]})"))
         console.print()
+    left = checkpoint_of(files[0])
     for text in (
         quality(fit),
         fit.outcome.sentence,
         fit.judgement,
         *fit.notes,
         f"Wrote {' and '.join(map(str, files))}.",
+        *([f"The same command with --resume goes on from {left}."] if left.exists() else []),
     ):
         console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def interruptible(left: Path) -> Iterator[None]:
+    """Ctrl-C in here, before there is anything to write, ends the command with a word and status 130."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        kept = f" The same command with --resume goes on from {left}." if left.exists() else ""
+        print(f"ppl: interrupted; no output was written.{kept}", file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def checkpoint_of(output: Path) -> Path:
+    """Where a run keeps the state that it may be resumed from."""
+    return output.with_name(f"{output.name}.checkpoint")
 
 
 def quality(fit: Fit) -> str:

@@ -28,6 +28,7 @@ from ppl.cli.options import (
     part,
     positive,
     radius_or_file,
+    seconds,
     switch,
     whole,
 )
@@ -52,7 +53,7 @@ def variational(
     grad_samples: Annotated[int, whole(1, "Draws a gradient averages.")] = 1,
     elbo_samples: Annotated[int, whole(1, "Draws an ELBO averages.")] = 100,
     eta: Annotated[float | None, positive("Step size.", show_default="by search")] = None,
-    adapt_iter: Annotated[int, whole(1, "Steps a candidate eta gets.")] = 50,
+    adapt_iter: Annotated[int, whole(1, "Steps a candidate eta gets.", hidden=True)] = 50,
     tol_rel_obj: Annotated[float, positive("ELBO change to stop below.")] = 0.01,
     eval_elbo: Annotated[int, whole(1, "Steps between two ELBOs.")] = 100,
     start: Annotated[Start, one_of("pathfinder: a good point; random: the paper's.")] = Start.pathfinder,
@@ -73,12 +74,15 @@ def variational(
     backend: Annotated[Backend, one_of("auto, autograd or jax.")] = Backend.auto,
     device: Annotated[Device, one_of("Of jax: cpu, gpu.", hidden=True)] = Device.cpu,
     draws: Annotated[int, whole(0, "Draws to write.")] = 1000,
-    init: Annotated[str, radius_or_file("Radius, 0 or JSON file.")] = "2",
+    init: Annotated[str, radius_or_file("Radius, 0, JSON file or saved fit.")] = "2",
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
     layout: Annotated[Layout, one_of("CSV layout: variational, sample.", "--format")] = Layout.variational,
     save_metric: Annotated[bool, typer.Option("--save-metric", help="Metric and inits for NUTS.")] = False,
     save_cmdstan_config: Annotated[bool, flag("--save-cmdstan-config", "As JSON.", hidden=True)] = False,
     profile_file: Annotated[Path | None, output_file("CSV of times.", hidden=True)] = None,
+    save_fit: Annotated[Path | None, output_file("The fit, for `ppl draws` and --init.")] = None,
+    resume: Annotated[bool, flag("--resume", "Go on after an interruption.")] = False,
+    checkpoint_every: Annotated[float, seconds("Between two checkpoints.")] = 10.0,
     refresh: Annotated[int, whole(0, "Steps a progress line; 0: none.")] = 100,
     diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
@@ -101,24 +105,27 @@ def variational(
 
     from ppl.cli.diagnostics import likely_bugs, show
     from ppl.cli.progress import shown
-    from ppl.cli.report import exit_status, report
+    from ppl.cli.report import checkpoint_of, exit_status, interruptible, report
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
     from ppl.results.fit import variational as fit_variational
     from ppl.results.formats import save_draws
 
-    console = Console(quiet=quiet)
+    console, left = Console(quiet=quiet), checkpoint_of(output)
     if not quiet:
         show(likely_bugs(model), sys.stderr)
     compiled = compile_model(model, positive_transform=positive_transform.value)
     if verbose and data:
         for sentence in spare(data, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)
-    with shown(console, refresh) as listener, profiled(compiled, profile_file) as timed:
+    with interruptible(left), shown(console, refresh) as listener, profiled(compiled, profile_file) as timed:
         posterior = timed.condition(data or {}, seed=seed)
         fit = fit_variational(
             posterior,
             progress=listener,
+            checkpoint=left,
+            resume=resume,
+            checkpoint_every=checkpoint_every,
             algorithm=algorithm.value,
             iter=iterations,
             grad_samples=grad_samples,
@@ -162,6 +169,9 @@ def variational(
     if diagnostic_file:
         fit.save_diagnostics(diagnostic_file, given)
         files.append(diagnostic_file)
+    if save_fit:
+        fit.save(save_fit)
+        files.append(save_fit)
     if save_cmdstan_config:
         files.append(fit.save_config(output, given))
     if save_metric:

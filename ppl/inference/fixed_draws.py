@@ -5,28 +5,26 @@ JMLR 25; the draws are doubled as in Burroni, Domke and Sheldon (2024).
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import minimize
 from scipy.special import ndtri
 from scipy.stats import qmc
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
 from ppl.inference.families.standard import NORMAL
+from ppl.inference.fixed_elbo import End, Maximum, maximise
+from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress, silent
-from ppl.inference.target import Array, Target, blame, log_density_gradients
+from ppl.inference.target import Array, Target
 
 FEWEST_DRAWS = 32
 MOST_DRAWS = 2048
 MOST_GRADIENTS = 25_000
 # What a maximisation takes where it begins near its end.
 EVALUATIONS = 8
-Objective = Callable[[Array], tuple[float, Array]]
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,8 @@ def fit_fixed_draws(
     listen: Listener = silent,
     metric: Array | None = None,
     most_gradients: int = MOST_GRADIENTS,
+    journal: Journal = FORGETFUL,
+    stage: str = "fixed draws",
 ) -> FixedDrawsFit:
     """Maximise the ELBO on fixed draws from `params` (size,), doubling them until the means settle.
 
@@ -59,7 +59,8 @@ def fit_fixed_draws(
     move of `tolerance` posterior standard deviations stands for an error of tolerance / sqrt(3) at the end.
     A family with correlations begins with four times as many draws as dimensions of noise: with fewer draws
     than dimensions the full-rank ELBO has no maximum. `metric` (dim, dim) is the Cholesky factor of a guess
-    at the covariance of the target, which speeds up the search for the means.
+    at the covariance of the target, which speeds up the search for the means. The journal keeps what each
+    doubling came to, by the name of `stage`; Ctrl-C leaves the best that was seen.
 
     Raises:
         InferenceError: the ELBO at `params` is not finite (names the statement to blame), or the draws that
@@ -72,20 +73,31 @@ def fit_fixed_draws(
             "gradients. A mean-field or low-rank approximation needs fewer."
         )
     most = max(MOST_DRAWS, 4 * n)
-    z = _noise_of(family, n, rng)
-    params, gradients, _ = _maximise(target, family, params, z, metric, most_gradients)
-    shift = math.inf
-    while shift >= tolerance and 2 * n <= most and gradients + 2 * n * EVALUATIONS <= most_gradients:
-        n *= 2
-        fresh = _noise_of(family, n, rng)
+    at: FixedDrawsFit | None = journal.recall(stage, rng)
+    if at is None:
+        z = _noise_of(family, n, rng)
+        first, shift = maximise(target, family, params, z, metric, most_gradients), math.inf
+        outcome = _outcome(n, shift, tolerance, first)
+        at = FixedDrawsFit(first.params, z, first.gradients, shift, outcome)
+    while at.outcome.ending is Ending.BUDGET_REACHED and _affordable(at, most, most_gradients):
+        journal.record(stage, at, rng)
+        n = 2 * len(at.z)
+        z = _noise_of(family, n, rng)
         try:
-            found, more, elbo = _maximise(target, family, params, fresh, metric, most_gradients - gradients)
+            found = maximise(target, family, at.params, z, metric, most_gradients - at.gradients)
         except InferenceError as error:
-            return FixedDrawsFit(params, z, gradients, shift, Outcome(Ending.DIVERGED, str(error)))
-        shift = _largest_move(family, params, found)
-        params, z, gradients = found, fresh, gradients + more
-        listen(Progress("fixed draws", n, most, elbo, note=f"means moved by {shift:.2g} sd"))
-    return FixedDrawsFit(params, z, gradients, shift, _outcome(n, shift, tolerance))
+            return replace(at, outcome=Outcome(Ending.DIVERGED, str(error)))
+        shift = _largest_move(family, at.params, found.params)
+        outcome = _outcome(n, shift, tolerance, found)
+        at = FixedDrawsFit(found.params, z, at.gradients + found.gradients, shift, outcome)
+        listen(Progress("fixed draws", n, most, found.elbo, note=f"means moved by {shift:.2g} sd"))
+    return at
+
+
+def _affordable(at: FixedDrawsFit, most: int, most_gradients: int) -> bool:
+    """Whether the draws may be doubled once more."""
+    n = 2 * len(at.z)
+    return n <= most and at.gradients + n * EVALUATIONS <= most_gradients
 
 
 def _fewest_draws(family: Family) -> int:
@@ -102,13 +114,15 @@ def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
     return np.concatenate([z, -z])
 
 
-def _outcome(n: int, shift: float, tolerance: float) -> Outcome:
+def _outcome(n: int, shift: float, tolerance: float, found: Maximum) -> Outcome:
+    if found.end is End.INTERRUPTED:
+        return Outcome(Ending.INTERRUPTED, f"stopped by hand on {n} fixed draws")
+    if math.isinf(shift) or (found.end is End.SPENT and shift < tolerance):
+        return Outcome(Ending.BUDGET_REACHED, f"the budget of gradients was used up on {n} fixed draws")
     if shift < tolerance:
         return Outcome(
             Ending.CONVERGED, f"doubling the draws to {n} moved every mean by under {tolerance:g} sd"
         )
-    if math.isinf(shift):
-        return Outcome(Ending.BUDGET_REACHED, f"the budget of gradients was used up on {n} fixed draws")
     return Outcome(Ending.BUDGET_REACHED, f"doubling the draws to {n} still moved a mean by {shift:.2g} sd")
 
 
@@ -125,78 +139,6 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
     if n <= 2 * dim:
         return np.asarray(z / z.std(axis=0))
     return np.asarray(np.linalg.solve(np.linalg.cholesky(z.T @ z / n), z.T).T)
-
-
-def _maximise(
-    target: Target, family: Family, params: Array, z: Array, metric: Array | None, most_gradients: int
-) -> tuple[Array, int, float]:
-    """The params that maximise the ELBO on the draws z, the gradients of the target it took, that ELBO."""
-    value, _ = negative_elbo(target, family, z, 0.0)(params)
-    if not math.isfinite(value):
-        u = next(
-            u for u in family.transform(params, z) if not math.isfinite(target.log_density_gradient(u)[0])
-        )
-        raise InferenceError(
-            f"One of {len(z)} draws from the start has no finite log density. {blame(target, u)}"
-        )
-    objective = _with_walls(negative_elbo(target, family, z, value))
-    # In nats, and in nats a posterior sd: a gradient of 0.003 is a mean 0.003 sd from its place.
-    options = {"maxfun": max(1, most_gradients // len(z)), "maxcor": 20, "ftol": 1e-8, "gtol": 3e-3}
-    if metric is None:
-        found = minimize(objective, params, jac=True, method="L-BFGS-B", options=options)
-        return found.x, len(z) * (found.nfev + 1), -float(found.fun) - value
-    whiten = solve_triangular(metric, params[: family.dim], lower=True)
-    begin = np.concatenate([whiten, params[family.dim :]])
-    found = minimize(_in_metric(objective, metric), begin, jac=True, method="L-BFGS-B", options=options)
-    return _from_metric(found.x, metric), len(z) * (found.nfev + 1), -float(found.fun) - value
-
-
-def _from_metric(point: Array, metric: Array) -> Array:
-    """The params whose mean is metric @ point[:dim]: every family has its mean first."""
-    dim = len(metric)
-    return np.concatenate([metric @ point[:dim], point[dim:]])
-
-
-def _in_metric(objective: Objective, metric: Array) -> Objective:
-    """The objective as a function of the mean in units of the metric: near a Gaussian it is round there."""
-    dim = len(metric)
-
-    def inside(point: Array) -> tuple[float, Array]:
-        value, slope = objective(_from_metric(point, metric))
-        return value, np.concatenate([slope[:dim] @ metric, slope[dim:]])
-
-    return inside
-
-
-def negative_elbo(target: Target, family: Family, z: Array, origin: float) -> Objective:
-    """Minus the ELBO on the draws z (n, noise_dim), less `origin`, and its gradient as a function of params.
-
-    Measured from its value at the start, the objective is free of the constants of the log density, and so
-    are the tolerances of L-BFGS.
-    """
-
-    def objective(params: Array) -> tuple[float, Array]:
-        values, gradients = log_density_gradients(target, family.transform(params, z))
-        elbo = float(values.mean()) + family.entropy(params)
-        slope = family.pull_back(params, z, gradients) + family.entropy_gradient(params)
-        return -elbo - origin, -slope
-
-    return objective
-
-
-def _with_walls(objective: Objective) -> Objective:
-    """Where the objective is not finite, a value above all seen: the line search backs off from it."""
-    highest = 0.0
-
-    def walled(params: Array) -> tuple[float, Array]:
-        nonlocal highest
-        value, slope = objective(params)
-        if not (math.isfinite(value) and np.isfinite(slope).all()):
-            return 10 * (1 + highest), np.zeros_like(slope)
-        highest = max(highest, value)
-        return value, slope
-
-    return walled
 
 
 def _largest_move(family: Family, before: Array, after: Array) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
-from ppl.inference.fixed_draws import negative_elbo
+from ppl.inference.fixed_elbo import negative_elbo
 from ppl.inference.target import Array, Target
 
 STEP = 1e-4

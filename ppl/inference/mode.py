@@ -19,7 +19,8 @@ MOST_STEPS = 2000
 class Mode:
     """Where the log density (`value`) is highest, `scales` (dim,) of the curvature there, steps taken.
 
-    `settled` is False where the search ran out of steps, as it does when the density has no maximum.
+    `settled` is False where the search ran out of steps, as it does when the density has no maximum, or was
+    `interrupted`; the scales are then one.
     """
 
     u: Array
@@ -27,11 +28,42 @@ class Mode:
     scales: Array
     steps: int
     settled: bool
+    interrupted: bool = False
+
+
+class Remembered:
+    """A target that remembers the highest point it was asked for, `u` (dim,), and the value there."""
+
+    def __init__(self, target: Target, u: Array):
+        self.target, self.u, self.value = target, u, -np.inf
+
+    @property
+    def dim(self) -> int:
+        return self.target.dim
+
+    def log_density(self, u: Array) -> float:
+        return self.target.log_density(u)
+
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+        value, gradient = self.target.log_density_gradient(u)
+        if value > self.value:
+            self.u, self.value = u.copy(), value
+        return value, gradient
+
+    def explain(self, u: Array) -> str:
+        return self.target.explain(u)
 
 
 def find_mode(target: Target, points: Sequence[Array]) -> Mode:
-    """The highest of the modes above `points`, (dim,) each, where the log density is finite."""
-    modes = [_above(target, point) for point in points]
+    """The highest of the modes above `points`, (dim,) each, where the log density is finite.
+
+    Ctrl-C ends the search at the highest point that it has seen.
+    """
+    seen = Remembered(target, points[0])
+    try:
+        modes = [_above(seen, point) for point in points]
+    except KeyboardInterrupt:
+        return Mode(seen.u, seen.value, np.ones(target.dim), 0, settled=False, interrupted=True)
     return max(modes, key=lambda mode: mode.value)
 
 

@@ -12,12 +12,15 @@ from ppl.inference.averaging import Averaging
 from ppl.inference.elbo import estimate_elbo
 from ppl.inference.estimators.estimate import Estimator
 from ppl.inference.families.family import Family
+from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.steps.step_rule import StepRule
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, StoppingRule
 from ppl.inference.subsampling import ALL_ROWS, RowChoice
 from ppl.inference.target import Array, Target
+
+STAGE = "loop"
 
 
 @dataclass(frozen=True)
@@ -98,13 +101,15 @@ def optimise(
     gradient_rng: np.random.Generator,
     elbo_rng: np.random.Generator,
     listen: Listener,
+    journal: Journal = FORGETFUL,
 ) -> tuple[Run, Outcome]:
     """Climb the ELBO from `params` until the stopping rule, the budget, trouble or Ctrl-C ends the run.
 
     The answer is the `average` of the run that is returned. When the run diverges, that is the one with the
-    best ELBO seen.
+    best ELBO seen. The journal keeps every checkpoint, and the run goes on from the last one in it.
     """
-    run, began = begin(algorithm, params), perf_counter()
+    run: Run = journal.recall(STAGE, gradient_rng, elbo_rng) or begin(algorithm, params)
+    began = perf_counter() - (run.trace[-1].seconds if run.trace else 0.0)
     try:
         while run.iteration < algorithm.iterations:
             run = advance(algorithm, target, run, gradient_rng)
@@ -114,6 +119,7 @@ def optimise(
             listen(_report(algorithm, run, reading))
             if reading.outcome:
                 return _end(run, reading.outcome)
+            journal.record(STAGE, run, gradient_rng, elbo_rng)
     except KeyboardInterrupt:
         return run, Outcome(Ending.INTERRUPTED, f"stopped by hand at iteration {run.iteration}")
     except InferenceError as error:

@@ -7,7 +7,9 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
-from ppl.inference.fixed_draws import fit_fixed_draws, negative_elbo
+from ppl.inference.fixed_draws import MOST_GRADIENTS, FixedDrawsFit, fit_fixed_draws
+from ppl.inference.fixed_elbo import negative_elbo
+from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener
 from ppl.inference.response import with_response
@@ -40,23 +42,39 @@ def polish(
     rng: np.random.Generator,
     listen: Listener,
     corrected: bool = False,
+    journal: Journal = FORGETFUL,
 ) -> Polished:
     """Maximise the ELBO on fixed draws from `params` (size,) or, where that was better, from the start.
 
     Where it fails, or is stopped by hand, the loop's answer and outcome stay. With `corrected`, the
     covariance found is replaced by that of its linear response.
     """
-    z = start.family.noise(COMPARED, rng)
-    loss = negative_elbo(start.target, start.family, z, 0.0)
-    begin = min((params, start.params), key=lambda p: _or_infinite(loss(p)[0]))
     try:
-        found = fit_fixed_draws(start.target, start.family, begin, rng, listen=listen, metric=start.metric)
+        z = start.family.noise(COMPARED, rng)
+        loss = negative_elbo(start.target, start.family, z, 0.0)
+        begin = min((params, start.params), key=lambda p: _or_infinite(loss(p)[0]))
+        found = fit_fixed_draws(
+            start.target,
+            start.family,
+            begin,
+            rng,
+            listen=listen,
+            metric=start.metric,
+            most_gradients=MOST_GRADIENTS - 2 * COMPARED,
+            journal=journal,
+            stage="polish",
+        )
     except InferenceError as error:
         return unpolished(start, params, before, f"Not polished: {error}")
     except KeyboardInterrupt:
         return unpolished(start, params, Outcome(Ending.INTERRUPTED, "stopped by hand in the polish"))
+    return answer(start, found, corrected)
+
+
+def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Polished:
+    """The q that was found on fixed draws or, if `corrected`, that of its linear response."""
     q = with_response(start, found, corrected)
-    return Polished(q.family, q.params, found.outcome, found.outcome.converged, q.notes)
+    return Polished(q.family, q.params, q.outcome, q.outcome.converged, q.notes)
 
 
 def _or_infinite(loss: float) -> float:

@@ -1,31 +1,50 @@
 """Where a run begins on R^dim."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.inference.families.family import Family
 from ppl.inference.target import Array, Target, blame
 
 TRIES = 100
 PATHS = 4
 
 
-def start_points(target: Target, init: float | Array, rng: np.random.Generator) -> list[Array]:
+@dataclass(frozen=True, eq=False)
+class Warm:
+    """An earlier q to begin at: a family and its params (size,)."""
+
+    family: Family
+    params: Array
+
+    @property
+    def mean(self) -> Array:
+        return self.family.mean(self.params)
+
+
+# A radius, a point (dim,), or an earlier q.
+Init = float | Array | Warm
+
+
+def start_points(target: Target, init: Init, rng: np.random.Generator) -> list[Array]:
     """Where paths may begin: the point of `start_point`, and others as random unless it was given."""
-    given = np.ndim(init) > 0 or init == 0
+    given = isinstance(init, Warm) or np.ndim(init) > 0 or init == 0
     return [start_point(target, init, rng) for _ in range(1 if given else PATHS)]
 
 
-def start_point(target: Target, init: float | Array, rng: np.random.Generator) -> Array:
+def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
     """A point (dim,) at which the log density and its gradient are finite.
 
     Args:
         init: a radius r for uniform(-r, r) in each coordinate, tried 100 times; 0 for the origin; or a vector
-            (dim,), whose nan entries are drawn from uniform(-2, 2).
+            (dim,), whose nan entries are drawn from uniform(-2, 2); or an earlier q, for its mean.
 
     Raises:
         InferenceError: no such point was found; names the statement to blame.
     """
-    centre, radius = _box(target.dim, init)
+    centre, radius = _box(target.dim, init.mean if isinstance(init, Warm) else init)
     tries = TRIES if radius.any() else 1
     u = centre
     for _ in range(tries):

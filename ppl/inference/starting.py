@@ -5,7 +5,8 @@ then replaces L-BFGS's guess of it, if that raises the ELBO.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,8 +17,10 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
 from ppl.inference.gaussian import Gaussian, made_positive
 from ppl.inference.hessian import hessian
+from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.pathfinder import Pathfinder, pathfinder
 from ppl.inference.progress import Listener, Progress
+from ppl.inference.start import Warm
 from ppl.inference.target import Array, Target, log_densities
 
 MOST_DENSE = 1000
@@ -31,7 +34,7 @@ class Start:
 
     `point` (dim,) is where it came from, `target` the target in those coordinates and `params` (size,) the
     first q there. `metric` (dim, dim) is the Cholesky factor of a guess at its covariance there, None where
-    there is none. `note` is for the user.
+    there is none. `note` is for the user; `outcome` is how the run ended, where it ended here.
     """
 
     point: Array
@@ -40,17 +43,40 @@ class Start:
     params: Array
     metric: Array | None = None
     note: str = ""
+    outcome: Outcome | None = None
 
     @property
     def scaled(self) -> bool:
         """Whether Pathfinder found it."""
         return isinstance(self.target, Scaled)
 
+    @property
+    def kept(self) -> "Kept":
+        """What a journal keeps of it."""
+        at = (self.target.centre, self.target.factor) if isinstance(self.target, Scaled) else ()
+        return Kept(self.point, at, self.params, self.metric, self.note, self.outcome)
+
     def back(self, params: Array) -> Array:
         """Those params in the coordinates of the model."""
         if isinstance(self.target, Scaled):
             return self.family.carry(params, self.target.centre, self.target.factor)
         return params
+
+
+class Kept(NamedTuple):
+    """A start without its target and family; `scaled_by` is the centre and the factor of its coordinates."""
+
+    point: Array
+    scaled_by: tuple[Array, ...]
+    params: Array
+    metric: Array | None
+    note: str
+    outcome: Outcome | None
+
+    def start(self, target: Target, family: Family) -> Start:
+        """The start that it was."""
+        seen = Scaled(target, *self.scaled_by) if self.scaled_by else target
+        return Start(self.point, seen, family, self.params, self.metric, self.note, self.outcome)
 
 
 def at_random(target: Target, family: Family, point: Array, scale: float = 1.0, note: str = "") -> Start:
@@ -63,19 +89,54 @@ def from_paths(
 ) -> Start:
     """Begin at the Gaussian with the best ELBO that is found along the paths from `points`, (dim,) each.
 
-    Where there is none, the first point is the start and the note says so.
+    Where there is none, the first point is the start and the note says so. Ctrl-C leaves the best so far.
     """
-    paths, error = _climb(target, points, rng)
-    origin, zeros = points[0], np.zeros(target.dim)
-    if not paths:
-        note = f"Started at random, since Pathfinder failed: {error}"
-        return at_random(target, family, origin, note=note)
-    best = max(paths, key=lambda path: path.elbo)
-    listen(Progress("start", best.steps, best.steps, best.elbo, note=f"best of {len(points)} paths"))
-    if target.dim > MOST_DENSE:
-        scaled = Scaled(target, best.mean, best.curvature.precisions**-0.5)
-        return Start(origin, scaled, family, family.start(zeros))
-    found = _refine(target, best, rng)
+    paths: list[Pathfinder] = []
+    try:
+        error = _climb(target, points, rng, paths)
+        if not paths:
+            note = f"Started at random, since Pathfinder failed: {error}"
+            return at_random(target, family, points[0], note=note)
+        best = max(paths, key=lambda path: path.elbo)
+        listen(Progress("start", best.steps, best.steps, best.elbo, note=f"best of {len(points)} paths"))
+        if target.dim > MOST_DENSE:
+            return _in_units(target, family, points[0], best)
+        return _in_shape(target, family, points[0], _refine(target, best, rng))
+    except KeyboardInterrupt:
+        stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a start")
+        if not paths:
+            return replace(at_random(target, family, points[0]), outcome=stopped)
+        best = max(paths, key=lambda path: path.elbo)
+        return replace(_in_units(target, family, points[0], best), outcome=stopped)
+
+
+def from_q(target: Target, family: Family, warm: Warm, scaled: bool) -> Start:
+    """Begin at the member of the family nearest to an earlier q, in coordinates made of it if `scaled`.
+
+    A family of the same kind takes all of q, full rank its covariance, any other its scales.
+    """
+    q, mean, zeros = warm.family, warm.mean, np.zeros(target.dim)
+    scales = q.scales(warm.params)
+    if not scales.all():
+        return at_random(target, family, mean)
+    full = isinstance(family, FullRank)
+    factor = np.asarray(np.linalg.cholesky(q.covariance(warm.params)), dtype=float) if full else scales
+    same = q == family and not full
+    params = family.carry(warm.params, -mean / scales, 1 / scales) if same else family.start(zeros)
+    if scaled:
+        return Start(mean, Scaled(target, mean, factor), family, params)
+    return Start(mean, target, family, family.carry(params, mean, factor))
+
+
+def _in_units(target: Target, family: Family, origin: Array, path: Pathfinder) -> Start:
+    """Centred on the Gaussian of a path, in units of its conditional sds."""
+    scaled = Scaled(target, path.mean, path.curvature.precisions**-0.5)
+    return Start(origin, scaled, family, family.start(np.zeros(target.dim)))
+
+
+def _in_shape(target: Target, family: Family, origin: Array, found: Gaussian) -> Start:
+    """Where a Gaussian is standard, or as near to that as the family can see."""
+    zeros = np.zeros(target.dim)
     if isinstance(family, FullRank):
         return Start(origin, Scaled(target, found.mean, found.factor), family, family.start(zeros))
     # In units of the conditional sds, those of the mean-field q nearest to a Gaussian.
@@ -87,16 +148,16 @@ def from_paths(
 
 
 def _climb(
-    target: Target, points: Sequence[Array], rng: np.random.Generator
-) -> tuple[list[Pathfinder], InferenceError | None]:
-    """The best Gaussian of each path, and the last error where there was one."""
-    paths, last = [], None
+    target: Target, points: Sequence[Array], rng: np.random.Generator, paths: list[Pathfinder]
+) -> InferenceError | None:
+    """Add the best Gaussian of each path to `paths`; the last error where there was one."""
+    last = None
     for point in points:
         try:
             paths.append(pathfinder(target, point, rng, PATH_ELBO_DRAWS))
         except InferenceError as error:
             last = error
-    return paths, last
+    return last
 
 
 def _refine(target: Target, path: Pathfinder, rng: np.random.Generator) -> Gaussian:

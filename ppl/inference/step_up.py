@@ -15,6 +15,8 @@ from ppl.inference.draws import draws_with_density
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.fixed_draws import MOST_GRADIENTS, fit_fixed_draws
+from ppl.inference.journal import FORGETFUL, Journal
+from ppl.inference.outcome import Ending
 from ppl.inference.polish import Polished
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.psis import Psis, psis
@@ -57,26 +59,36 @@ def _shift(u: Array, log_ratios: Array) -> Array:
 
 
 def step_up(
-    target: Target, start: Start, found: Polished, rng: np.random.Generator, listen: Listener
+    target: Target,
+    start: Start,
+    found: Polished,
+    rng: np.random.Generator,
+    listen: Listener,
+    journal: Journal = FORGETFUL,
 ) -> Polished:
     """The q that was found, or a better one where its k-hat is not below 0.5.
 
     Above `LARGEST` dimensions full rank would cost too much, and a mean-field q stays as it is.
     """
     try:
-        return _step_up(target, start, found, rng, listen)
+        return _step_up(target, start, found, rng, listen, journal)
     except (InferenceError, np.linalg.LinAlgError) as error:
         return replace(found, notes=(*found.notes, f"The approximation was not stepped up: {error}"))
 
 
 def _step_up(
-    target: Target, start: Start, found: Polished, rng: np.random.Generator, listen: Listener
+    target: Target,
+    start: Start,
+    found: Polished,
+    rng: np.random.Generator,
+    listen: Listener,
+    journal: Journal,
 ) -> Polished:
     weighed = _weigh(target, found, rng)
     if weighed.weights.khat < GOOD:
         return found
     if isinstance(found.family, MeanField) and target.dim <= LARGEST:
-        fuller = _full_rank(target, start, found, rng, listen)
+        fuller = _full_rank(target, start, found, rng, listen, journal)
         note = FULL_RANK.format(weighed.weights.khat)
         found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
     if isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
@@ -85,7 +97,12 @@ def _step_up(
 
 
 def _full_rank(
-    target: Target, start: Start, found: Polished, rng: np.random.Generator, listen: Listener
+    target: Target,
+    start: Start,
+    found: Polished,
+    rng: np.random.Generator,
+    listen: Listener,
+    journal: Journal,
 ) -> Polished:
     """Full rank in coordinates where the mean-field q, with the correlations of the start, is standard."""
     family = FullRank(target.dim, found.family.standard)
@@ -94,7 +111,10 @@ def _full_rank(
     if start.metric is not None and isinstance(start.target, Scaled):
         factor = start.target.factor[:, None] * start.metric
     scaled = Scaled(target, found.family.mean(found.params), factor)
-    fit = fit_fixed_draws(scaled, family, family.start(np.zeros(target.dim)), rng, listen=listen)
+    first = family.start(np.zeros(target.dim))
+    fit = fit_fixed_draws(scaled, family, first, rng, listen=listen, journal=journal, stage="step up")
+    if fit.outcome.ending is Ending.INTERRUPTED:  # half-way up is no better than where it began
+        raise KeyboardInterrupt
     params = family.carry(fit.params, scaled.centre, scaled.factor)
     return Polished(family, params, fit.outcome, fit.outcome.converged)
 

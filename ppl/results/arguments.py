@@ -8,15 +8,17 @@ name of a choice is left out: `variational.adapt.iter`, `sample.hmc.nuts.max_dep
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ppl.inference.estimators import ESTIMATORS
-from ppl.inference.families.standard import STANDARDS
-from ppl.inference.steps import STEPS
-from ppl.inference.stopping import STOPPING
 from ppl.results.argument import Argument, Choice, Group, Value, flag, least, positive, word
 from ppl.results.method_arguments import METHOD
 from ppl.results.settings import BACKENDS, DEVICES
 
 Values = Mapping[str, Any]
+
+# The parts of inference by name, written out so that a command line is read without waiting for them.
+ESTIMATORS = ("reparameterised", "sticking-the-landing", "score-function", "black-box", "stochastic-search")
+STEPS = ("advi", "adam", "rmsprop", "staged", "robbins-monro", "dowg")
+STOPPING = ("relative-elbo", "gradient-norm", "rolling-bound", "iterate-rhat", "fixed")
+STANDARDS = ("normal", "student_t", "logistic", "laplace")
 
 PPL = Group(
     "ppl",

@@ -25,15 +25,21 @@ def tabulate(posterior: Posterior, us: Floats, seed: int, key: int = 0) -> Table
     """Constrains each of `us` (draws, dim), with transformed parameters and generated quantities.
 
     Row k has a random stream of its own for its generated quantities, so that it depends on `seed`,
-    `key` and k alone: a failure elsewhere, or more rows, cannot change it.
+    `key` and k alone: a failure elsewhere, or more rows, cannot change it. Ctrl-C leaves the rows so far.
     """
     columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
     streams = np.random.SeedSequence(seed, spawn_key=(GENERATED, key)).spawn(len(us))
     rows = np.full((len(us), len(columns)), np.nan)
     reasons = []
     with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
-        for u, stream, row in zip(us, streams, rows, strict=True):
-            values, reason = _constrain(posterior, u, np.random.default_rng(stream))
+        for k, (u, stream, row) in enumerate(zip(us, streams, rows, strict=True)):
+            try:
+                values, reason = _constrain(posterior, u, np.random.default_rng(stream))
+            except KeyboardInterrupt:
+                if k == 0:
+                    raise
+                rows = rows[:k]
+                break
             row[: len(values)] = values
             reasons += [reason] if reason else []
     return Table(columns, rows, len(reasons), reasons[0] if reasons else "")

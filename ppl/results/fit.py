@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ppl.errors import InferenceError
 from ppl.inference.draws import draws_with_density
 from ppl.inference.families import FAMILIES, describe
 from ppl.inference.outcome import Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
-from ppl.inference.recipes.result import Result
+from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.verdict import Verdict
 from ppl.results import saved, stan_csv
 from ppl.results.arguments import Values
 from ppl.results.arviz import Coords, Dims, to_arviz, to_xarray
+from ppl.results.checkpoint import EVERY, Keep, journal_of
 from ppl.results.columns import Floats, reshape
 from ppl.results.config import Config, as_json
 from ppl.results.draws import Table, tabulate
@@ -196,6 +198,28 @@ class Fit:
         )
         return tabulate(self.posterior, fresh.u, seed, key=MORE).rows
 
+    def more(self, n: int, seed: int | None = None) -> "Fit":
+        """The same approximation with `n` fresh draws in place of its own: a fit to save or plot, no refit.
+
+        Example:
+            >>> fit.more(5000).draws().shape
+            (5000, 34)
+
+        Raises:
+            InferenceError: the density is not finite where the approximation lies, or the draws of the
+                algorithm are not those of one approximation.
+        """
+        if self.settings.algorithm in saved.RUN_AGAIN:
+            raise InferenceError(
+                f"The draws of {self.settings.algorithm} are resampled from several Gaussians, so more of "
+                f"them need another run, with draws = {n}."
+            )
+        asked = replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
+        rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE,)))
+        target, old = target_of(self.posterior, self.settings), self.result
+        fresh = result_of(target, asked, old.family, old.params, old.path, rng)
+        return _fit(self.posterior, asked, fresh, key=MORE)
+
     def save_csv(
         self, path: str | Path = "output.csv", given: Values | None = None, started: str = ""
     ) -> None:
@@ -263,24 +287,42 @@ class Fit:
         write_whole(path, [saved.to_json(self.posterior, self.settings, self.result)])
 
 
-def variational(posterior: Posterior, *, progress: Listener = silent, **settings: Any) -> Fit:
+def variational(
+    posterior: Posterior,
+    *,
+    progress: Listener = silent,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    checkpoint_every: float = EVERY,
+    **settings: Any,
+) -> Fit:
     """Fits `posterior` by automatic differentiation variational inference (Kucukelbir et al. 2017).
 
     Args:
         progress: called with an inference.Progress at each evaluation of the ELBO.
+        checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
+        resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
+        checkpoint_every: seconds between two writes of it.
         settings: see Settings.
 
     Raises:
         InferenceError: a setting is out of range, or no start with a finite density was found.
-        DataError: `init` does not fit the parameters.
+        DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
     """
     asked = Settings(**settings)
     start = start_for(posterior, asked.init)
+    keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
     if asked.runs > 1:
-        return _fit(posterior, asked, best_of(posterior, asked, start, progress))
-    target = target_of(posterior, asked)
-    result = fit(target, asked, start, progress)
-    return _fit(posterior, asked, replace(result, notes=(*result.notes, *note_of(target))))
+        return _fit(posterior, asked, best_of(posterior, asked, start, progress, keep))
+    journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
+    try:
+        result = fit(target, asked, start, progress, journal)
+        found = _fit(posterior, asked, replace(result, notes=(*result.notes, *note_of(target))))
+    except KeyboardInterrupt:
+        journal.write()
+        raise
+    journal.end(found.outcome)
+    return found
 
 
 def load_fit(path: str | Path, model: Model, data: Any) -> Fit:
@@ -295,9 +337,10 @@ def load_fit(path: str | Path, model: Model, data: Any) -> Fit:
     return _fit(posterior, Settings(**record["settings"]), saved.result_of(record, posterior))
 
 
-def _fit(posterior: Posterior, settings: Settings, result: Result) -> Fit:
+def _fit(posterior: Posterior, settings: Settings, result: Result, key: int = 0) -> Fit:
     us = np.vstack([result.mean_u, result.draws_u])
-    return Fit(posterior, settings, result, tabulate(posterior, us, settings.seed))
+    table = tabulate(posterior, us, settings.seed, key)
+    return Fit(posterior, settings, result.cut(len(table.rows) - 1), table)
 
 
 def _failures(table: Table) -> tuple[str, ...]:

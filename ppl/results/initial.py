@@ -3,32 +3,63 @@
 import json
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ppl.errors import DataError
+from ppl.inference.families import family_from
+from ppl.inference.start import Init, Warm
 from ppl.results.columns import Floats, unflatten
 from ppl.results.posterior import Posterior
 
+FIT_FORMAT = "ppl fit 1"
+"""What a saved fit calls itself."""
 
-def start_for(posterior: Posterior, init: Any) -> float | Floats:
+
+def start_for(posterior: Posterior, init: Any) -> Init:
     """A radius as it is; constrained values, or the JSON file that holds them, as a point of R^dim.
+
+    A file that is a saved fit gives its approximation, to begin at.
 
     Parameters that are not named stay open, nan, and are drawn when the run starts (inference.start), as in
     CmdStan; names of other variables are ignored.
 
     Raises:
-        DataError: the file is no JSON object, names no parameter, or a value does not fit its parameter.
+        DataError: the file is no JSON object, names no parameter, a value does not fit its parameter, or the
+            fit has other parameters.
     """
     match init:
         case str() | Path():
-            return _unconstrained(posterior, _read(Path(init)))
+            values = _read(Path(init))
+            if values.get("format") == FIT_FORMAT:
+                return _approximation(posterior, Path(init), values)
+            return _unconstrained(posterior, values)
         case Mapping():
             return _unconstrained(posterior, init)
         case _:
             return float(init)
+
+
+def _approximation(posterior: Posterior, path: Path, record: Mapping[str, Any]) -> Warm:
+    """The q of a saved fit, whatever its data were, if it has the parameters of this posterior."""
+    mine, theirs = list(posterior.param_unc_names()), list(record["unconstrained"])
+    if mine != theirs:
+        odd = next(pair for pair in zip_longest(theirs, mine, fillvalue="none") if pair[0] != pair[1])
+        raise DataError(
+            f"{path} is a fit of {len(theirs)} unconstrained parameters, and this posterior has {len(mine)}; "
+            f"the first that differ are {odd[0]} there and {odd[1]} here. A fit can begin where another "
+            "ended if both have the same parameters."
+        )
+    transform = "softplus" if posterior.model.softplus else "log"
+    if record["positive_transform"] != transform:
+        raise DataError(
+            f"{path} was fitted with the positive transform {record['positive_transform']}, not {transform}; "
+            f"choose that one (--positive-transform {record['positive_transform']})."
+        )
+    return Warm(family_from(record["family"], len(mine)), np.array(record["params"], dtype=float))
 
 
 def _unconstrained(posterior: Posterior, values: Mapping[str, Any]) -> Floats:
@@ -63,9 +94,11 @@ def _read(path: Path) -> dict[str, Any]:
     return values
 
 
-def drawn(posterior: Posterior, start: float | Floats, seed: int) -> Floats:
+def drawn(posterior: Posterior, start: Init, seed: int) -> Floats:
     """The point (dim,) that a start means, finite there or not: what is open is drawn, once."""
     rng, dim = np.random.default_rng(seed), posterior.param_unc_num()
+    if isinstance(start, Warm):
+        return start.mean
     if isinstance(start, float):
         return rng.uniform(-start, start, dim)
     return np.where(np.isnan(start), rng.uniform(-2.0, 2.0, dim), start)

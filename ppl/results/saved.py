@@ -3,13 +3,14 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path as File
 from typing import Any
 
 import numpy as np
 
+from ppl.data.blocks import blocks
 from ppl.errors import DataError
 from ppl.inference.families import describe, family_from
 from ppl.inference.optimise import TracePoint
@@ -18,12 +19,12 @@ from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Path, Result
 from ppl.inference.recipes.result import result_of as drawn
 from ppl.inference.streams import streams
+from ppl.results.initial import FIT_FORMAT as FORMAT
 from ppl.results.initial import start_for
 from ppl.results.posterior import Model, Posterior
 from ppl.results.settings import Settings
 from ppl.results.target import target_of
 
-FORMAT = "ppl fit 1"
 # Their draws are not those of one q, and are had again by running the recipe again.
 RUN_AGAIN = ("pathfinder",)
 
@@ -40,19 +41,28 @@ def program_hash(text: str) -> str:
 
 def data_hash(data: Mapping[str, Any]) -> str:
     """SHA-256 of names and values; their order, and whether 1 is written 1.0, does not matter."""
-    return hashlib.sha256(json.dumps(_as_floats(data), sort_keys=True).encode()).hexdigest()
+    digest = hashlib.sha256()
+    for piece in _pieces(data):
+        digest.update(piece)
+    return digest.hexdigest()
 
 
-def _as_floats(value: Any) -> Any:
-    match value:
-        case Mapping():
-            return {key: _as_floats(item) for key, item in value.items()}
-        case str():
-            return float(value)  # "NaN" and "Inf", as in CmdStan's data
-        case _ if np.ndim(value):
-            return [_as_floats(item) for item in value]
-        case _:
-            return float(value)
+def _pieces(value: Any) -> Iterator[bytes]:
+    """Names, shapes and numbers as bytes; long arrays a block at a time, for they may lie on disk."""
+    if isinstance(value, Mapping):
+        for name in sorted(value):
+            yield name.encode()
+            yield from _pieces(value[name])
+        return
+    try:  # "NaN" and "Inf" are numbers too, as in CmdStan's data
+        array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=float)
+    except (ValueError, TypeError):  # an array of tuples
+        for item in value:
+            yield from _pieces(item)
+        return
+    yield repr(array.shape).encode()
+    for block in blocks(array):
+        yield np.ascontiguousarray(block, dtype="<f8").tobytes()
 
 
 def identity(posterior: Posterior) -> dict[str, Any]:
@@ -88,7 +98,7 @@ def to_json(posterior: Posterior, settings: Settings, result: Result) -> str:
             "draws": result.verdict.n,
         },
     }
-    return json.dumps(_plain(record), indent=1, allow_nan=False) + "\n"
+    return json.dumps(plain(record), indent=1, allow_nan=False) + "\n"
 
 
 def read(path: str | File) -> dict[str, Any]:
@@ -164,15 +174,15 @@ def _path_from_json(record: Mapping[str, Any]) -> Path:
     )
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """JSON has no nan and no inf: they become the strings "nan" and "inf", as in CmdStan's files."""
     match value:
         case dict():
-            return {key: _plain(item) for key, item in value.items()}
+            return {key: plain(item) for key, item in value.items()}
         case list() | tuple():
-            return [_plain(item) for item in value]
+            return [plain(item) for item in value]
         case np.ndarray() | np.generic():
-            return _plain(value.tolist())
+            return plain(value.tolist())
         case float() if not math.isfinite(value):
             return repr(value)
         case File():

@@ -9,6 +9,7 @@ from ppl.inference.recipes import RECIPES
 from ppl.inference.settings import STARTS
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
+from ppl.results import arguments
 from ppl.results.settings import BACKENDS, DEVICES
 
 TABLES = [
@@ -21,6 +22,19 @@ TABLES = [
     (Backend, BACKENDS),
     (Device, DEVICES),
 ]
+
+
+@pytest.mark.parametrize(
+    ("words", "table"),
+    [
+        (arguments.ESTIMATORS, ESTIMATORS),
+        (arguments.STEPS, STEPS),
+        (arguments.STOPPING, STOPPING),
+        (arguments.STANDARDS, STANDARDS),
+    ],
+)
+def test_words_of_arguments_and_table_agree(words, table):
+    assert list(words) == list(table)
 
 
 @pytest.mark.parametrize(("words", "table"), TABLES)

@@ -7,7 +7,8 @@ from ppl.errors import InferenceError
 from ppl.inference.families import FAMILIES
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.standard import Logistic
-from ppl.inference.fixed_draws import fit_fixed_draws, fixed_noise, negative_elbo
+from ppl.inference.fixed_draws import fit_fixed_draws, fixed_noise
+from ppl.inference.fixed_elbo import negative_elbo
 from ppl.inference.outcome import Ending
 
 

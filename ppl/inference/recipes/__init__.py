@@ -1,6 +1,7 @@
 """Whole algorithms, one file a recipe: each fills slots with parts and leaves a Result."""
 
 from ppl.errors import InferenceError
+from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.advi import staged
 from ppl.inference.recipes.dsvi import dsvi, dsvi_ard, dsvi_diagonal
@@ -13,7 +14,8 @@ from ppl.inference.recipes.refusals import refuse
 from ppl.inference.recipes.result import Result
 from ppl.inference.recipes.ssvb import ssvb
 from ppl.inference.settings import Settings
-from ppl.inference.target import Array, Target
+from ppl.inference.start import Init
+from ppl.inference.target import Target
 
 RECIPES: dict[str, Recipe] = {
     "meanfield": staged,
@@ -30,7 +32,13 @@ RECIPES: dict[str, Recipe] = {
 }
 
 
-def fit(target: Target, settings: Settings, init: float | Array = 2.0, progress: Listener = silent) -> Result:
+def fit(
+    target: Target,
+    settings: Settings,
+    init: Init = 2.0,
+    progress: Listener = silent,
+    journal: Journal = FORGETFUL,
+) -> Result:
     """Run the recipe that `settings.algorithm` names.
 
     Raises:
@@ -42,4 +50,4 @@ def fit(target: Target, settings: Settings, init: float | Array = 2.0, progress:
             f"algorithm = {settings.algorithm!r} is unknown; expected one of {', '.join(RECIPES)}."
         )
     refuse(settings)
-    return RECIPES[settings.algorithm](target, settings, init, progress)
+    return RECIPES[settings.algorithm](target, settings, init, progress, journal)

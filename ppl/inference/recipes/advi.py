@@ -15,6 +15,7 @@ from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.eta_search import FEWEST_DRAWS, EtaSearch, search_eta
 from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
+from ppl.inference.journal import FORGETFUL, Journal, once
 from ppl.inference.optimise import Algorithm, Run, begin, optimise
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.polish import Polished, polish, unpolished
@@ -22,21 +23,26 @@ from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
-from ppl.inference.start import start_point, start_points
-from ppl.inference.starting import Start, at_random, from_paths
+from ppl.inference.start import Init, Warm, start_point, start_points
+from ppl.inference.starting import Start, at_random, from_paths, from_q
 from ppl.inference.step_up import step_up
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.streams import Streams, streams
 from ppl.inference.subsampling import row_choice
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Target
 
-NO_STEP = "ADVI's loop was left out: no step size improved on the start that Pathfinder found."
+NO_STEP = "ADVI's loop was left out: no step size improved on the start."
 NO_POLISH = "The polish was left out: it looks at all rows at once, and minibatches were asked for."
 PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False, "step_up": False}
 
 
 def advi(
-    target: Target, *, init: float | Array = 2.0, progress: Listener = silent, **settings: Any
+    target: Target,
+    *,
+    init: Init = 2.0,
+    progress: Listener = silent,
+    journal: Journal = FORGETFUL,
+    **settings: Any,
 ) -> Result:
     """Algorithm 1 of the paper alone, for callers in Python.
 
@@ -51,18 +57,37 @@ def advi(
         >>> print(result.outcome.converged, result.mean_u.shape)
         True (10,)
     """
-    return staged(target, Settings(**{**PAPER, **settings}), init, progress)
+    return staged(target, Settings(**{**PAPER, **settings}), init, progress, journal)
 
 
-def staged(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+def staged(
+    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal = FORGETFUL
+) -> Result:
     """The recipe of `meanfield`, `fullrank` and `lowrank`."""
     family = with_noise(family_of(settings.algorithm, target.dim, settings.rank), settings)
     source = streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        start = _start(settings, target, family, init, source, progress)
-        loop = _loop(settings, start, source, progress)
-        end = _end(settings, target, start, loop, source, progress)
+        kept = once(
+            journal,
+            "start",
+            lambda: _start(settings, target, family, init, source, progress).kept,
+            source.pathfinder,
+        )
+        start = kept.start(target, family)
+        loop = once(
+            journal,
+            "loop end",
+            lambda: _loop(settings, start, source, progress, journal),
+            source.gradients,
+            source.elbo,
+        )
+        end = once(
+            journal,
+            "end",
+            lambda: _end(settings, target, start, loop, source, progress, journal),
+            source.polish,
+        )
         path = Path(
             start=start.point,
             outcome=end.outcome,
@@ -86,23 +111,26 @@ class Loop(NamedTuple):
     note: str = ""
 
 
-def _loop(settings: Settings, start: Start, source: Streams, progress: Listener) -> Loop:
+def _loop(settings: Settings, start: Start, source: Streams, progress: Listener, journal: Journal) -> Loop:
     """The second stage: Algorithm 1 from the start.
 
-    Where the search for eta finds that a Pathfinder start cannot be bettered by noisy steps, the polish goes
-    on from there; Ctrl-C in the search leaves the start itself.
+    Where the search for eta finds that a scaled start cannot be bettered by noisy steps, the polish goes on
+    from there; Ctrl-C in the search leaves the start itself.
     """
+    unmoved = begin(_parts(settings, start.family, 1.0), start.params)
+    if start.outcome:
+        return Loop(EtaSearch(nan, nan, {}, ""), unmoved, start.outcome)
     try:
-        search = _step_size(settings, start, source, progress)
+        search = once(journal, "search", lambda: _step_size(settings, start, source, progress))
     except KeyboardInterrupt:
-        search = EtaSearch(nan, nan, {}, "")
-        run = begin(_parts(settings, start.family, 1.0), start.params)
-        return Loop(search, run, Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size"))
+        stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size")
+        return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
     if search.note and settings.polish and start.scaled:
-        run = begin(_parts(settings, start.family, search.eta), start.params)
-        return Loop(search, run, Outcome(Ending.COMPLETED, "the loop took no step"), NO_STEP)
+        return Loop(search, unmoved, Outcome(Ending.COMPLETED, "the loop took no step"), NO_STEP)
     algorithm = _parts(settings, start.family, search.eta)
-    run, outcome = optimise(algorithm, start.target, start.params, source.gradients, source.elbo, progress)
+    run, outcome = optimise(
+        algorithm, start.target, start.params, source.gradients, source.elbo, progress, journal
+    )
     return Loop(search, run, outcome)
 
 
@@ -110,27 +138,37 @@ def _start(
     settings: Settings,
     target: Target,
     family: Family,
-    init: float | Array,
+    init: Init,
     source: Streams,
     progress: Listener,
 ) -> Start:
     """The first stage."""
+    if isinstance(init, Warm):
+        return from_q(target, family, init, scaled=settings.start == "pathfinder")
     if settings.start == "random":
         return at_random(target, family, start_point(target, init, source.start))
     return from_paths(target, family, start_points(target, init, source.start), source.pathfinder, progress)
 
 
 def _end(
-    settings: Settings, target: Target, start: Start, loop: Loop, source: Streams, progress: Listener
+    settings: Settings,
+    target: Target,
+    start: Start,
+    loop: Loop,
+    source: Streams,
+    progress: Listener,
+    journal: Journal,
 ) -> Polished:
     """The third stage, unless it is switched off or the user has had enough."""
     params, outcome = loop.run.average, loop.outcome
     if settings.minibatch is not None:
         return unpolished(start, params, outcome, loop.search.note or (NO_POLISH if settings.polish else ""))
     if settings.polish and outcome.ending is not Ending.INTERRUPTED:
-        found = polish(start, params, outcome, source.polish, progress, settings.linear_response)
+        found = polish(start, params, outcome, source.polish, progress, settings.linear_response, journal)
+        if not settings.step_up or found.outcome.ending is Ending.INTERRUPTED:
+            return found
         try:
-            return step_up(target, start, found, source.polish, progress) if settings.step_up else found
+            return step_up(target, start, found, source.polish, progress, journal)
         except KeyboardInterrupt:
             stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the step up to full rank")
             return replace(found, outcome=stopped)

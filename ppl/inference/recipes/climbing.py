@@ -3,19 +3,22 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import nan
+from typing import NamedTuple
 
 import numpy as np
 
 from ppl.inference.averaging import Averaging, Last, Polynomial
 from ppl.inference.eta_search import EtaSearch, search_eta
 from ppl.inference.families.family import Family
-from ppl.inference.optimise import Algorithm, optimise
+from ppl.inference.journal import Journal, once
+from ppl.inference.optimise import Algorithm, Run, begin, optimise
+from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener
 from ppl.inference.recipes.parts import etas_of
 from ppl.inference.recipes.result import Path
 from ppl.inference.settings import Settings
-from ppl.inference.start import start_point
-from ppl.inference.starting import Start, at_random, from_paths
+from ppl.inference.start import Init, Warm, start_point
+from ppl.inference.starting import Start, at_random, from_paths, from_q
 from ppl.inference.streams import Streams
 from ppl.inference.target import Array, Target
 
@@ -36,20 +39,30 @@ def climb(
     settings: Settings,
     family: Family,
     with_eta: Callable[[float], Algorithm],
-    init: float | Array,
+    init: Init,
     source: Streams,
     listen: Listener,
+    journal: Journal,
 ) -> Climb:
     """Start, choose a rate unless one is given, and run the loop with `with_eta` of it."""
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        point = start_point(target, init, source.start)
-        start = _start(settings, target, family, point, source.pathfinder, listen)
-        search = _rate(settings, with_eta, start, source, listen)
-        algorithm = with_eta(search.eta)
-        run, outcome = optimise(algorithm, start.target, start.params, source.gradients, source.elbo, listen)
+        kept = once(
+            journal,
+            "start",
+            lambda: _start(settings, target, family, init, source, listen).kept,
+            source.pathfinder,
+        )
+        start = kept.start(target, family)
+        search, run, outcome = once(
+            journal,
+            "loop end",
+            lambda: _loop(settings, with_eta, start, source, listen, journal),
+            source.gradients,
+            source.elbo,
+        )
     path = Path(
-        start=point,
+        start=start.point,
         outcome=outcome,
         eta=search.eta,
         eta_scores=search.scores,
@@ -66,17 +79,50 @@ def averaging_of(settings: Settings) -> Averaging:
     return Polynomial(power=3.0) if settings.average else Last()
 
 
+class Climbed(NamedTuple):
+    """The choice of a rate, the state at the end of the loop, and the outcome."""
+
+    search: EtaSearch
+    run: Run
+    outcome: Outcome
+
+
+def _loop(
+    settings: Settings,
+    with_eta: Callable[[float], Algorithm],
+    start: Start,
+    source: Streams,
+    listen: Listener,
+    journal: Journal,
+) -> Climbed:
+    """A rate, and the loop with it; Ctrl-C before the loop leaves the start itself."""
+    none, unmoved = EtaSearch(nan, nan, {}, ""), begin(with_eta(1.0), start.params)
+    if start.outcome:
+        return Climbed(none, unmoved, start.outcome)
+    try:
+        search = once(journal, "search", lambda: _rate(settings, with_eta, start, source, listen))
+    except KeyboardInterrupt:
+        stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size")
+        return Climbed(none, unmoved, stopped)
+    rngs = (source.gradients, source.elbo)
+    run, outcome = optimise(with_eta(search.eta), start.target, start.params, *rngs, listen, journal)
+    return Climbed(search, run, outcome)
+
+
 def _start(
     settings: Settings,
     target: Target,
     family: Family,
-    point: Array,
-    rng: np.random.Generator,
+    init: Init,
+    source: Streams,
     listen: Listener,
 ) -> Start:
+    if isinstance(init, Warm):
+        return from_q(target, family, init, scaled=settings.start == "pathfinder")
+    point = start_point(target, init, source.start)
     if settings.start == "random":
         return at_random(target, family, point, scale=FIRST_SCALE)
-    return from_paths(target, family, [point], rng, listen)
+    return from_paths(target, family, [point], source.pathfinder, listen)
 
 
 def _rate(

@@ -12,16 +12,18 @@ from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families.ard_diagonal import ArdDiagonal
 from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.families.full_rank import FullRank
+from ppl.inference.journal import Journal
 from ppl.inference.optimise import Algorithm
 from ppl.inference.progress import Listener
 from ppl.inference.recipes.climbing import averaging_of, climb
 from ppl.inference.recipes.parts import estimator_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.settings import Settings
+from ppl.inference.start import Init
 from ppl.inference.steps.staged import Staged
 from ppl.inference.streams import streams
 from ppl.inference.subsampling import row_choice
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Target
 
 # The annealing schedule of the supplement, section C: twenty stages, and slower steps for C than for mu.
 STAGES = 20
@@ -29,17 +31,19 @@ FACTOR = 0.95
 RATE_OF_C = 0.1
 
 
-def dsvi(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+def dsvi(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
     """Algorithm 1: a lower-triangular C with a positive diagonal. `eta` is rho_0; None searches for it."""
-    return _fit(target, settings, with_noise(FullRank(target.dim), settings), init, progress)
+    return _fit(target, settings, with_noise(FullRank(target.dim), settings), init, progress, journal)
 
 
-def dsvi_diagonal(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+def dsvi_diagonal(
+    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal
+) -> Result:
     """Algorithm 1 with a diagonal C (eq. 9)."""
-    return _fit(target, settings, with_noise(Diagonal(target.dim), settings), init, progress)
+    return _fit(target, settings, with_noise(Diagonal(target.dim), settings), init, progress, journal)
 
 
-def dsvi_ard(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+def dsvi_ard(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
     """Algorithm 2: the scales of a Gaussian prior optimised away, so that coordinates of no use shrink to 0.
 
     The coordinates stay as they are, since the prior is centred on zero there. The log densities of the
@@ -55,17 +59,24 @@ def dsvi_ard(target: Target, settings: Settings, init: float | Array, progress: 
         )
     family, source = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings), streams(settings.seed)
     raw = replace(settings, start="random")
-    found = climb(target.without_prior, raw, family, _parts(settings, family), init, source, progress)
+    found = climb(
+        target.without_prior, raw, family, _parts(settings, family), init, source, progress, journal
+    )
     whole = target.with_prior(family.prior_variances(found.params))
     plain = with_noise(Diagonal(target.dim), settings)
     return result_of(whole, settings, plain, found.params, found.path, source.draws)
 
 
 def _fit(
-    target: Target, settings: Settings, family: FullRank | Diagonal, init: float | Array, progress: Listener
+    target: Target,
+    settings: Settings,
+    family: FullRank | Diagonal,
+    init: Init,
+    progress: Listener,
+    journal: Journal,
 ) -> Result:
     source = streams(settings.seed)
-    found = climb(target, settings, family, _parts(settings, family), init, source, progress)
+    found = climb(target, settings, family, _parts(settings, family), init, source, progress, journal)
     return result_of(target, settings, family, found.params, found.path, source.draws)
 
 

@@ -1,41 +1,66 @@
 """Deterministic ADVI: the ELBO on draws held fixed (Giordano, Ingram and Broderick 2024, JMLR 25)."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.fixed_draws import fit_fixed_draws
-from ppl.inference.outcome import Ending
+from ppl.inference.journal import Journal, once
+from ppl.inference.polish import Polished, answer, unpolished
 from ppl.inference.progress import Listener
 from ppl.inference.recipes.parts import with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.response import with_response
 from ppl.inference.settings import Settings
-from ppl.inference.start import start_points
-from ppl.inference.starting import at_random, from_paths
-from ppl.inference.streams import streams
-from ppl.inference.target import Array, Target
+from ppl.inference.start import Init, Warm, start_points
+from ppl.inference.starting import Start, at_random, from_paths, from_q
+from ppl.inference.streams import Streams, streams
+from ppl.inference.target import Target
 
 
-def fixed_draws(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+def fixed_draws(
+    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal
+) -> Result:
     """Mean-field, from Pathfinder's start; with `linear_response`, its covariance corrected."""
     source = streams(settings.seed)
     family = with_noise(MeanField(target.dim), settings)
     with np.errstate(all="ignore"):
-        points = start_points(target, init, source.start)
-        start = at_random(target, family, points[0])
-        if settings.start == "pathfinder":
-            start = from_paths(target, family, points, source.pathfinder, progress)
-        found = fit_fixed_draws(
-            start.target, family, start.params, source.polish, listen=progress, metric=start.metric
+        kept = once(
+            journal,
+            "start",
+            lambda: _start(settings, target, family, init, source, progress).kept,
+            source.pathfinder,
         )
+        start = kept.start(target, family)
+        end = once(journal, "end", lambda: _end(settings, start, source, progress, journal), source.polish)
         path = Path(
-            start=points[0],
-            outcome=found.outcome,
-            notes=[start.note] if start.note else [],
-            at_maximum=found.outcome.ending is Ending.CONVERGED,
+            start=start.point,
+            outcome=end.outcome,
+            notes=[note for note in (start.note, *end.notes) if note],
+            at_maximum=end.at_maximum,
         )
-        q = with_response(start, found, settings.linear_response)
-        path = replace(path, notes=[*path.notes, *q.notes])
-        return result_of(target, settings, q.family, q.params, path, source.draws)
+        return result_of(target, settings, end.family, end.params, path, source.draws)
+
+
+def _start(
+    settings: Settings, target: Target, family: MeanField, init: Init, source: Streams, progress: Listener
+) -> Start:
+    if isinstance(init, Warm):
+        return from_q(target, family, init, scaled=settings.start == "pathfinder")
+    points = start_points(target, init, source.start)
+    if settings.start == "random":
+        return at_random(target, family, points[0])
+    return from_paths(target, family, points, source.pathfinder, progress)
+
+
+def _end(settings: Settings, start: Start, source: Streams, progress: Listener, journal: Journal) -> Polished:
+    if start.outcome:
+        return unpolished(start, start.params, start.outcome)
+    found = fit_fixed_draws(
+        start.target,
+        start.family,
+        start.params,
+        source.polish,
+        listen=progress,
+        metric=start.metric,
+        journal=journal,
+    )
+    return answer(start, found, settings.linear_response)

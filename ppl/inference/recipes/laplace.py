@@ -5,14 +5,15 @@ import numpy as np
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.gaussian import Gaussian, made_positive
 from ppl.inference.hessian import hessian
+from ppl.inference.journal import Journal
 from ppl.inference.mode import Mode, find_mode
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
-from ppl.inference.start import start_points
+from ppl.inference.start import Init, start_points
 from ppl.inference.streams import streams
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Target
 
 REPAIRED = (
     "The log density curves upward at the mode in {} of {} directions, so its Hessian gives no variance "
@@ -20,7 +21,7 @@ REPAIRED = (
 )
 
 
-def laplace(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+def laplace(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
     """A full-rank q with the mode as its mean and minus the inverse Hessian there as its covariance."""
     source = streams(settings.seed)
     family = FullRank(target.dim)
@@ -28,18 +29,28 @@ def laplace(target: Target, settings: Settings, init: float | Array, progress: L
         points = start_points(target, init, source.start)
         mode = find_mode(target, points)
         progress(Progress("mode", mode.steps, mode.steps, mode.value))
-        scaled = -hessian(target, mode.u, mode.scales) * np.outer(mode.scales, mode.scales)
-        precision, repaired = made_positive(scaled)
-        q = Gaussian.with_precision(mode.u, precision, mode.scales)
-        notes = [REPAIRED.format(repaired, target.dim)] if repaired else []
-        path = Path(
-            start=points[0], outcome=outcome_of(mode), iterations=mode.steps, notes=notes, at_maximum=True
-        )
+        q, outcome, notes = _at(target, mode)
+        path = Path(start=points[0], outcome=outcome, iterations=mode.steps, notes=notes, at_maximum=True)
         return result_of(target, settings, family, family.of(q.mean, q.factor), path, source.draws)
+
+
+def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:
+    """The Gaussian at the mode; without the Hessian, one with the scales of the search."""
+    outcome, precision, repaired = outcome_of(mode), np.eye(target.dim), 0
+    if not mode.interrupted:
+        try:
+            curve = hessian(target, mode.u, mode.scales)
+            precision, repaired = made_positive(-curve * np.outer(mode.scales, mode.scales))
+        except KeyboardInterrupt:
+            outcome = Outcome(Ending.INTERRUPTED, "stopped by hand in the computation of the Hessian")
+    notes = [REPAIRED.format(repaired, target.dim)] if repaired else []
+    return Gaussian.with_precision(mode.u, precision, mode.scales), outcome, notes
 
 
 def outcome_of(mode: Mode) -> Outcome:
     """Whether the search for the mode ended there."""
+    if mode.interrupted:
+        return Outcome(Ending.INTERRUPTED, "stopped by hand on the way to the mode")
     if mode.settled:
         return Outcome(Ending.CONVERGED, f"the mode was found in {mode.steps} steps")
     return Outcome(

@@ -10,18 +10,21 @@ from ppl.inference.elbo import elbo_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
+from ppl.inference.journal import Journal
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.pathfinder import Pathfinder, pathfinder
 from ppl.inference.progress import Listener, Progress
-from ppl.inference.recipes.result import Path, Result, result_with
+from ppl.inference.recipes.result import Path, Result, result_of, result_with
 from ppl.inference.settings import Settings
-from ppl.inference.start import start_points
+from ppl.inference.start import Init, start_points
 from ppl.inference.starting import MOST_DENSE
 from ppl.inference.streams import streams
 from ppl.inference.target import Array, Target, log_densities
 
 
-def multi_pathfinder(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+def multi_pathfinder(
+    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal
+) -> Result:
     """Draws resampled by importance from the Gaussians of all paths; q is the best of these.
 
     A draw is weighted against the mixture of the Gaussians rather than the one that it came from, which the
@@ -30,13 +33,24 @@ def multi_pathfinder(target: Target, settings: Settings, init: float | Array, pr
     source = streams(settings.seed)
     with np.errstate(all="ignore"):
         points = start_points(target, init, source.start)
-        paths = _paths(target, points, source.pathfinder, progress)
-        best = max(paths, key=lambda path: path.elbo)
-        family, params = _as_family(best)
-        n = max(settings.draws, settings.elbo_samples)
-        u = np.concatenate([path.sample(n, source.draws) for path in paths])
-        log_p = log_densities(target, u)
-        log_q = logsumexp([path.log_density(u) for path in paths], axis=0) - np.log(len(paths))
+        paths: list[Pathfinder] = []
+        try:
+            _climb(target, points, source.pathfinder, progress, paths)
+            return _mixed(target, settings, points, paths, source.draws)
+        except KeyboardInterrupt:
+            return _best_so_far(target, settings, points[0], paths, source.draws)
+
+
+def _mixed(
+    target: Target, settings: Settings, points: list[Array], paths: list[Pathfinder], rng: np.random.Generator
+) -> Result:
+    """Draws of the mixture of all Gaussians, resampled."""
+    best = max(paths, key=lambda path: path.elbo)
+    family, params = _as_family(best)
+    n = max(settings.draws, settings.elbo_samples)
+    u = np.concatenate([path.sample(n, rng) for path in paths])
+    log_p = log_densities(target, u)
+    log_q = logsumexp([path.log_density(u) for path in paths], axis=0) - np.log(len(paths))
     finite = np.isfinite(log_p)
     elbo = elbo_of((log_p - log_q)[finite], 0.0, int((~finite).sum()))
     outcome = Outcome(
@@ -44,17 +58,30 @@ def multi_pathfinder(target: Target, settings: Settings, init: float | Array, pr
     )
     path = Path(start=points[0], outcome=outcome, iterations=best.steps, at_maximum=True)
     always = replace(settings, resample=True)
-    found = result_with(
-        always, family, params, path, u[finite], log_p[finite], log_q[finite], elbo, source.draws
-    )
+    found = result_with(always, family, params, path, u[finite], log_p[finite], log_q[finite], elbo, rng)
     return replace(found, settings=settings)
 
 
-def _paths(
-    target: Target, points: list[Array], rng: np.random.Generator, listen: Listener
-) -> list[Pathfinder]:
-    """A Gaussian for each path that has one. Raises the last InferenceError where none has."""
-    found: list[Pathfinder] = []
+def _best_so_far(
+    target: Target, settings: Settings, point: Array, paths: list[Pathfinder], rng: np.random.Generator
+) -> Result:
+    """After Ctrl-C: draws of the best Gaussian there is, or of a standard normal about the start."""
+    family: Family = MeanField(target.dim)
+    params = family.start(point)
+    if paths:
+        family, params = _as_family(max(paths, key=lambda path: path.elbo))
+    outcome = Outcome(Ending.INTERRUPTED, f"stopped by hand when {len(paths)} paths had led to a Gaussian")
+    return result_of(target, settings, family, params, Path(start=point, outcome=outcome), rng)
+
+
+def _climb(
+    target: Target,
+    points: list[Array],
+    rng: np.random.Generator,
+    listen: Listener,
+    found: list[Pathfinder],
+) -> None:
+    """Add a Gaussian for each path that has one. Raises the last InferenceError where none has."""
     for k, point in enumerate(points, start=1):
         try:
             found.append(pathfinder(target, point, rng))
@@ -63,7 +90,6 @@ def _paths(
                 raise
             continue
         listen(Progress("pathfinder", k, len(points), found[-1].elbo, note=f"{found[-1].steps} steps"))
-    return found
 
 
 def _as_family(path: Pathfinder) -> tuple[Family, Array]:

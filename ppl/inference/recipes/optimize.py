@@ -3,17 +3,18 @@
 import numpy as np
 
 from ppl.inference.families.point import Point
+from ppl.inference.journal import Journal
 from ppl.inference.mode import find_mode
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.recipes.laplace import outcome_of
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
-from ppl.inference.start import start_points
+from ppl.inference.start import Init, start_points
 from ppl.inference.streams import streams
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Target
 
 
-def optimize(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+def optimize(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
     """All of q at the mode; every draw is the mode, and the final ELBO is the log density there."""
     source = streams(settings.seed)
     family = Point(target.dim)

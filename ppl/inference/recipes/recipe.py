@@ -2,19 +2,22 @@
 
 from typing import Protocol
 
+from ppl.inference.journal import Journal
 from ppl.inference.progress import Listener
 from ppl.inference.recipes.result import Result
 from ppl.inference.settings import Settings
-from ppl.inference.target import Array, Target
+from ppl.inference.start import Init
+from ppl.inference.target import Target
 
 
 class Recipe(Protocol):
-    """A whole algorithm. `init` is a radius or a point (dim,), as in `start.start_point`.
+    """A whole algorithm. `init` is a radius, a point (dim,) or an earlier q, as in `start.start_point`.
 
     The same settings and target give the same result to the last bit. Raises InferenceError where no start
-    with a finite density is found; every other trouble is an outcome of the Result.
+    with a finite density is found; every other trouble is an outcome of the Result. What takes long is kept
+    in the journal, and not done again where the journal has it. Ctrl-C leaves a Result of what there is.
     """
 
     def __call__(
-        self, target: Target, settings: Settings, init: float | Array, progress: Listener
+        self, target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal
     ) -> Result: ...

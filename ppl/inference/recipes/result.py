@@ -1,7 +1,7 @@
 """What a recipe leaves, and how it is made from the q that was found."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import nan
 
 import numpy as np
@@ -12,7 +12,7 @@ from ppl.inference.draws import draws_with_density
 from ppl.inference.elbo import Elbo, elbo_of
 from ppl.inference.families.family import Family
 from ppl.inference.optimise import TracePoint
-from ppl.inference.outcome import Outcome
+from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.psis import psis
 from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target
@@ -22,6 +22,9 @@ from ppl.inference.verdict import Verdict, verdict_of
 PATIENCE = 100
 # Draws to choose from, for every one that is kept when they are resampled.
 POOL = 4
+# Draws that are made all the same when Ctrl-C came in the middle of them.
+FEW = 10
+FEWER = "The approximation is complete, but {} draws of it were made; the verdict rests on them alone."
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,20 @@ class Result:
     notes: tuple[str, ...]
     verdict: Verdict
 
+    def cut(self, n: int) -> "Result":
+        """The first n draws, where Ctrl-C kept the rest from being turned into the program's variables."""
+        if n >= len(self.draws_u):
+            return self
+        stopped = Outcome(Ending.INTERRUPTED, f"stopped by hand in the variables of draw {n + 1}")
+        return replace(
+            self,
+            path=replace(self.path, outcome=stopped),
+            draws_u=self.draws_u[:n],
+            log_p=self.log_p[:n],
+            log_q=self.log_q[:n],
+            log_g=self.log_g[:n],
+        )
+
     @property
     def mean_u(self) -> Array:
         return self.family.mean(self.params)
@@ -99,9 +116,17 @@ class Result:
 def result_of(
     target: Target, settings: Settings, family: Family, params: Array, path: Path, rng: np.random.Generator
 ) -> Result:
-    """Draw from the final q. The draws are fresh, so the final ELBO rests on them, at least elbo_samples."""
+    """Draw from the final q. The draws are fresh, so the final ELBO rests on them, at least elbo_samples.
+
+    Ctrl-C leaves a few draws; a second one leaves none.
+    """
     n = max(settings.draws * (POOL if settings.resample else 1), settings.elbo_samples)
-    fresh = draws_with_density(target, family, params, n, rng, PATIENCE)
+    try:
+        fresh = draws_with_density(target, family, params, n, rng, PATIENCE)
+    except KeyboardInterrupt:
+        few, stopped = min(FEW, n), Outcome(Ending.INTERRUPTED, f"stopped by hand in the last {n} draws")
+        path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
+        fresh = draws_with_density(target, family, params, few, rng, PATIENCE)
     elbo = elbo_of(fresh.log_density, family.entropy(params), fresh.dropped)
     log_q = family.log_density(params, fresh.u)
     return result_with(settings, family, params, path, fresh.u, fresh.log_density, log_q, elbo, rng)

@@ -5,23 +5,25 @@ from collections.abc import Callable
 from ppl.inference.estimators.stochastic_search import StochasticSearch
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
+from ppl.inference.journal import Journal
 from ppl.inference.optimise import Algorithm
 from ppl.inference.progress import Listener
 from ppl.inference.recipes.climbing import averaging_of, climb
 from ppl.inference.recipes.parts import step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.settings import Settings
+from ppl.inference.start import Init
 from ppl.inference.steps.robbins_monro import RobbinsMonro
 from ppl.inference.streams import streams
 from ppl.inference.subsampling import row_choice
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Target
 
 # The variance that a gradient may have in an entry of params (the paper's epsilon), and most draws to get it.
 VARIANCE = 1.0
 MOST_DRAWS = 200
 
 
-def ssvb(target: Target, settings: Settings, init: float | Array, progress: Listener) -> Result:
+def ssvb(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
     """A full-rank Gaussian fitted by score-function gradients under the delta-method control variate.
 
     Each gradient takes as many draws as its variance needs, at least `grad_samples`, and 2 dim + 1 gradients
@@ -29,7 +31,7 @@ def ssvb(target: Target, settings: Settings, init: float | Array, progress: List
     step; None searches for it.
     """
     family, source = with_noise(FullRank(target.dim), settings), streams(settings.seed)
-    found = climb(target, settings, family, _parts(settings, family), init, source, progress)
+    found = climb(target, settings, family, _parts(settings, family), init, source, progress, journal)
     return result_of(target, settings, family, found.params, found.path, source.draws)
 
 

@@ -1,0 +1,43 @@
+"""`ppl draws`: more draws of a fit, without another fit."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ppl.cli.arguments import ModelPath
+from ppl.cli.options import output_file, whole
+
+
+def draws(
+    model: ModelPath,
+    data: Annotated[
+        Path, typer.Argument(metavar="DATA", exists=True, dir_okay=False, help="Its data (JSON).")
+    ],
+    fit: Annotated[
+        Path, typer.Argument(metavar="FIT", exists=True, dir_okay=False, help="Written by --save-fit.")
+    ],
+    output: Annotated[Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o")] = Path(
+        "draws.csv"
+    ),
+    n: Annotated[int, whole(1, "Draws to write.", "--draws")] = 1000,
+    seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
+) -> None:
+    """Draw again from a fit of MODEL to DATA.
+
+    \b
+    First example:
+      ppl draws models/eight_schools/eight_schools.model \\
+          models/eight_schools/eight_schools.data.json fit.json --draws 10000
+
+    \b
+    FIT is what `ppl variational ... --save-fit fit.json` wrote; its own
+    draws are not repeated.
+    """
+    from ppl.compile import compile_model
+    from ppl.results.fit import load_fit
+    from ppl.results.formats import save_draws
+
+    more = load_fit(fit, compile_model(model), data).more(n, seed)
+    save_draws(more, output, {"data.file": str(data)})
+    typer.echo(f"Wrote {output}: {len(more.draws())} draws of {len(more.column_names)} columns.")

@@ -1,0 +1,136 @@
+"""The journal of a run as a file: written whole or not at all, and read to go on after an interruption."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from numpy.random import Generator
+
+from ppl.errors import DataError
+from ppl.inference.outcome import Ending, Outcome
+from ppl.results.coded import decode, encode
+from ppl.results.files import write_whole
+from ppl.results.posterior import Posterior
+from ppl.results.saved import identity, plain, refuse_mismatch
+from ppl.results.settings import Settings
+
+FORMAT = "ppl checkpoint 1"
+# Seconds between two writes: a short run writes none, a long one spends no time on them.
+EVERY = 10.0
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Where a run keeps its checkpoint, whether it goes on from what is there, seconds between two writes."""
+
+    path: Path
+    resume: bool = False
+    every: float = EVERY
+
+    def of_run(self, k: int) -> "Keep":
+        """That of run 0, 1, ... of several."""
+        return replace(self, path=self.path.with_name(f"{self.path.name}.{k + 1}"))
+
+    def discard(self, runs: int) -> None:
+        """Remove the checkpoints of all runs."""
+        for k in range(runs):
+            self.of_run(k).path.unlink(missing_ok=True)
+
+
+@dataclass
+class Checkpoint:
+    """A journal (inference.journal) that writes itself to its file every so many seconds; None for nowhere.
+
+    `stages` has the state of each stage and where its generators stood; `owner` says whose run it is.
+    """
+
+    path: Path | None
+    owner: Mapping[str, Any] = field(default_factory=dict)
+    every: float = EVERY
+    stages: dict[str, Any] = field(default_factory=dict)
+    written: float = field(default_factory=monotonic)
+
+    def recall(self, stage: str, *generators: Generator) -> Any:
+        kept = self.stages.get(stage)
+        if kept is None:
+            return None
+        for generator, place in zip(generators, kept["generators"], strict=True):
+            _set(generator, place)
+        return decode(kept["state"])
+
+    def record(self, stage: str, state: Any, *generators: Generator) -> None:
+        if self.path is None:
+            return
+        self.stages[stage] = {
+            "state": encode(state),
+            "generators": [_place(generator) for generator in generators],
+        }
+        if monotonic() - self.written >= self.every:
+            self.write()
+
+    def write(self) -> None:
+        """Put everything recorded so far in the file."""
+        if self.path is not None and self.stages:
+            record = {"format": FORMAT, **self.owner, "stages": self.stages}
+            write_whole(self.path, [json.dumps(record), "\n"])
+            self.written = monotonic()
+
+    def end(self, outcome: Outcome) -> None:
+        """Keep the file of a run that was interrupted, and no other."""
+        if outcome.ending is Ending.INTERRUPTED:
+            self.write()
+        elif self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+def _place(generator: Generator) -> dict[str, Any]:
+    """Where a generator stands: its state, and how many children its seed has, for Sobol's takes one each."""
+    bits: Any = generator.bit_generator
+    return {"state": bits.state, "children": bits.seed_seq.n_children_spawned}
+
+
+def _set(generator: Generator, place: Mapping[str, Any]) -> None:
+    bits: Any = generator.bit_generator
+    bits.state = place["state"]
+    bits.seed_seq.spawn(place["children"] - bits.seed_seq.n_children_spawned)
+
+
+def journal_of(keep: Keep | None, posterior: Posterior, settings: Settings) -> Checkpoint:
+    """The journal of a run: empty or, to resume, with what was left at the path where there is anything.
+
+    Raises:
+        DataError: the file is no checkpoint, or that of another program, other data or other settings.
+    """
+    if keep is None:
+        return Checkpoint(None)
+    owner = _owner(posterior, settings)
+    if not (keep.resume and keep.path.exists()):
+        return Checkpoint(keep.path, owner, keep.every)
+    return Checkpoint(keep.path, owner, keep.every, _read(keep.path, posterior, owner))
+
+
+def _read(path: Path, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Any]:
+    """The stages in a checkpoint of this very run."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise DataError(f"{path} is not a checkpoint: {error}") from None
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        raise DataError(f'{path} is not a checkpoint: it lacks "format": "{FORMAT}"')
+    refuse_mismatch(path, record, posterior)
+    for name, mine in owner["settings"].items():
+        if record["settings"].get(name) != mine:
+            raise DataError(
+                f"{path} is of a run with {name} = {record['settings'].get(name)}, not {mine}. "
+                "Resume it with the settings it began with, or begin anew without resuming."
+            )
+    stages: dict[str, Any] = record["stages"]
+    return stages
+
+
+def _owner(posterior: Posterior, settings: Settings) -> dict[str, Any]:
+    program = posterior.model.source.name
+    return {"program": program, **identity(posterior), "settings": plain(asdict(settings))}

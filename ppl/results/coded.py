@@ -1,0 +1,86 @@
+"""States of a run as JSON and back, to the last bit: arrays by their bytes, records by the names below."""
+
+import math
+from base64 import b64decode, b64encode
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ppl.inference.eta_search import EtaSearch
+from ppl.inference.families import KINDS
+from ppl.inference.families.standard import Laplace, Logistic, Normal, StudentT
+from ppl.inference.fixed_draws import FixedDrawsFit
+from ppl.inference.optimise import Run, TracePoint
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.polish import Polished
+from ppl.inference.recipes.advi import Loop
+from ppl.inference.recipes.climbing import Climbed
+from ppl.inference.starting import Kept
+from ppl.inference.steps.adam import AdamState
+from ppl.inference.steps.advi_sequence import AdviState
+from ppl.inference.steps.dowg import DowgState
+from ppl.inference.steps.rmsprop import RmsPropState
+from ppl.inference.stopping.relative_elbo import RelativeElboState
+
+RECORDS: dict[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        *(Kept, EtaSearch, Run, TracePoint, Outcome, Loop, Climbed, FixedDrawsFit, Polished),
+        *(AdviState, AdamState, RmsPropState, DowgState, RelativeElboState),
+        *(Normal, StudentT, Logistic, Laplace, *KINDS),
+    )
+}
+
+
+def encode(value: Any) -> Any:
+    """What `json.dumps` takes."""
+    match value:
+        case Ending():
+            return {"ending": value.value}
+        case None | bool() | int() | str():
+            return value
+        case np.generic():
+            return encode(value.item())
+        case float():
+            return value if math.isfinite(value) else {"float": repr(value)}
+        case np.ndarray():
+            text = b64encode(np.ascontiguousarray(value).tobytes()).decode()
+            return {"array": text, "dtype": value.dtype.str, "shape": list(value.shape)}
+        case dict():
+            return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
+        case list():
+            return [encode(item) for item in value]
+        case tuple() if type(value) is tuple:
+            return {"tuple": [encode(item) for item in value]}
+        case _:
+            parts = {name: encode(getattr(value, name)) for name in _parts(type(value))}
+            return {"record": type(value).__name__, "parts": parts}
+
+
+def decode(coded: Any) -> Any:
+    """What `encode` was given; KeyError or ValueError for what it cannot have made."""
+    match coded:
+        case {"ending": word}:
+            return Ending(word)
+        case {"float": word}:
+            return float(word)
+        case {"array": text, "dtype": dtype, "shape": shape}:
+            return np.frombuffer(b64decode(text), np.dtype(dtype)).reshape(shape).copy()
+        case {"dict": pairs}:
+            return {decode(key): decode(item) for key, item in pairs}
+        case {"tuple": items}:
+            return tuple(decode(item) for item in items)
+        case {"record": name, "parts": parts}:
+            return RECORDS[name](**{part: decode(item) for part, item in parts.items()})
+        case list():
+            return [decode(item) for item in coded]
+        case _:
+            return coded
+
+
+def _parts(kind: type) -> tuple[str, ...]:
+    if is_dataclass(kind):
+        return tuple(field.name for field in fields(kind))
+    names: tuple[str, ...] = getattr(kind, "_fields")  # noqa: B009 - a NamedTuple's
+    return names

@@ -1,0 +1,68 @@
+"""Ctrl-C at any moment leaves a result, and a run that goes on ends in the bytes of one never interrupted."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ppl.inference.outcome import Ending
+from ppl.inference.recipes import RECIPES, fit
+from ppl.inference.settings import Settings
+from ppl.results.checkpoint import Checkpoint
+
+SHORT = {"iter": 300, "eval_elbo": 20, "adapt_iter": 5, "elbo_samples": 10, "draws": 20, "grad_samples": 2}
+ALGORITHMS = [name for name in RECIPES if name != "dsvi-ard"]
+
+
+class Counted:
+    """A skewed target of two dimensions that counts its evaluations, and raises Ctrl-C at one of them."""
+
+    dim = 2
+
+    def __init__(self, stop_at=None):
+        self.calls, self.stop_at = 0, stop_at
+
+    def log_density(self, u):
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u):
+        self.calls += 1
+        if self.calls == self.stop_at:
+            raise KeyboardInterrupt
+        off = np.array([u[0] - 1.0, u[1] - 0.5 * u[0]])
+        slope = -off - np.array([0.1 * u[0] ** 3, 0.0])
+        slope[0] += 0.5 * off[1]
+        return -0.5 * float(off @ off) - 0.025 * u[0] ** 4, slope
+
+    def explain(self, u):
+        return ""
+
+
+def journal(stages=None):
+    kept = Checkpoint(Path("never written"), {}, every=np.inf)
+    kept.stages.update(json.loads(json.dumps(stages or {})))
+    return kept
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(algorithm):
+    settings = Settings(algorithm=algorithm, **SHORT)
+    whole = Counted()
+    expected = fit(whole, settings)
+    assert expected.outcome.ending is not Ending.INTERRUPTED
+    endings = set()
+    for stop_at in np.unique(np.geomspace(20, whole.calls, 25).astype(int)):
+        kept = journal()
+        stopped = fit(Counted(stop_at), settings, journal=kept)
+        assert stopped.outcome.ending is Ending.INTERRUPTED
+        assert len(stopped.draws_u) and np.isfinite(stopped.draws_u).all()
+        endings.add(stopped.outcome.reason)
+        after = Counted()
+        resumed = fit(after, settings, journal=journal(kept.stages))
+        assert resumed.draws_u.tobytes() == expected.draws_u.tobytes()
+        assert resumed.params.tobytes() == expected.params.tobytes()
+        assert resumed.outcome == expected.outcome and resumed.notes == expected.notes
+        assert [point.elbo for point in resumed.trace] == [point.elbo for point in expected.trace]
+        assert after.calls <= whole.calls
+    assert len(endings) > 1
