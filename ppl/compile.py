@@ -36,7 +36,7 @@ def compile_model(program: str | Path, positive_transform: str = "log") -> Model
     try:
         resolved = run_passes(lower(tree, facts), RESOLVING)
         return Model.build(source, resolved, softplus=positive_transform == "softplus")
-    except RecursionError:
+    except (RecursionError, IndentationError):  # Python nests a hundred blocks
         raise too_deep(tree) from None
 
 

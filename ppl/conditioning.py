@@ -1,13 +1,10 @@
 """What declarations ask of data and of parameter values: the callbacks of emitted code."""
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import SimpleNamespace
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ppl.backend.runtime import Place, checked_sizes
+from ppl.backend.runtime import Place
 from ppl.data import Inputs, Wanted, check_value, read_value
-from ppl.errors import Rejection
 from ppl.ir import nodes as ir
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -34,27 +31,6 @@ class DataReader:
         value = read_value(self.inputs, wanted, self.by_name)
         check_value(value, wanted, CONSTRAINT_BY_KEYWORD[d.constraint], args, self.inputs.label)
         return value
-
-
-def lay_out(layout: Callable[..., None], d: SimpleNamespace) -> dict[str, Place]:
-    """Where each parameter lies in `u`, by name, in order of declaration."""
-    places: dict[str, Place] = {}
-    start = 0
-
-    def place(name: str, constraint: str, dims: Sequence[int], sizes: Sequence[int]) -> None:
-        nonlocal start
-        core = tuple(map(int, sizes))
-        checked_sizes((*dims, *core))
-        kind = CONSTRAINT_BY_KEYWORD[constraint]
-        if wrong := kind.bad_shape(core):
-            raise Rejection(f"The {constraint} `{name}` has sizes [{', '.join(map(str, core))}]: {wrong}")
-        shape = (*map(int, dims), *kind.free_shape(core))
-        stop = start + math.prod(shape)
-        places[name] = Place(len(places), start, stop, shape, tuple(map(int, dims)), core, constraint)
-        start = stop
-
-    layout(d, place)
-    return places
 
 
 def leaf_values(

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace, values_and_grads
+from ppl.backend import runtime
 from ppl.backend.load import Module
 from ppl.backend.located import located
 from ppl.backend.per_draw import PartWays, PerDraw
@@ -104,12 +105,12 @@ def log_joint_gradients(
 
     with np.errstate(all="ignore"), located(module):
         values, parts = values_and_grads(run, blocks(d, us))
-    return values, np.concatenate([np.zeros((len(us), 0)), *(p.reshape(len(us), -1) for p in parts)], axis=1)
+    return values, runtime.joined(list(d.places.values()), parts, (len(us),))
 
 
 def blocks(d: SimpleNamespace, us: Floats) -> list[Floats]:
     """One array a parameter, (n, *shape)."""
-    return [us[:, p.start : p.stop].reshape(len(us), *p.shape) for p in d.places.values()]
+    return [us[:, p.at].reshape(len(us), *p.shape) for p in d.places.values()]
 
 
 def per_draw(xp: Namespace, each: Sequence[Any]) -> list[PerDraw]:

@@ -1,6 +1,7 @@
 """A compiled program, and the posterior it becomes with data."""
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,17 +17,18 @@ from ppl.backend.emit import Emitted, emit
 from ppl.backend.library import Wrap
 from ppl.backend.load import Module, compile_text, load, load_per_draw
 from ppl.backend.located import located
-from ppl.backend.runtime import Place, block
+from ppl.backend.runtime import Place, block, joined
 from ppl.backend.watch import LocatedTerms, Watch, blame_gradient
-from ppl.conditioning import DataReader, lay_out, leaf_values
+from ppl.conditioning import DataReader, leaf_values
 from ppl.data import load_data
 from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.ir import nodes as ir
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
+from ppl.layout import check_sizes, free_names, lay_out, parameters_of
 from ppl.many_draws import Sizes, in_batches, log_joint_gradients, log_joints
 from ppl.minibatch import ByRows, by_rows
-from ppl.names import Sized, column_names, flat, indices, sized
+from ppl.names import Sized, column_names, flat, sized
 from ppl.results.fit import Fit, variational
 from ppl.source import SourceText
 
@@ -135,7 +137,8 @@ class Model:
             self.plain.read_data(d, DataReader(self.program.data, inputs).read)
             self.plain.transform_data(d, np.random.default_rng(seed))
             self.plain.prepare(d)
-            d.places = lay_out(self.plain.layout, d)
+            d.places = lay_out(parameters_of(self.plain.layout, d))
+            check_sizes(self.plain.shapes, d)
         return Posterior(self, d, inputs.values)
 
 
@@ -194,16 +197,12 @@ class Posterior:
 
     def param_unc_num(self) -> int:
         """The dimension of the unconstrained space."""
-        return max((p.stop for p in self.places.values()), default=0)
+        return sum(math.prod(p.shape) for p in self.places.values())
 
     def param_unc_names(self) -> list[str]:
         """Flat names of the unconstrained elements, in the order of `u`."""
-        return [
-            "".join([name.replace(".", ":"), *(f".{k + 1}" for k in (*array, *own))])
-            for name, place in self.places.items()
-            for array in np.ndindex(*place.dims)
-            for own in indices(place.own)
-        ]
+        parameters = parameters_of(self.model.plain.layout, self.d)
+        return [name for p in parameters for name in free_names(p, p.name)]
 
     @property
     def places(self) -> dict[str, Place]:
@@ -234,7 +233,7 @@ class Posterior:
                 value, parts = value_and_grads(
                     lambda v: module.log_joint(self.d, v, jacobian), self.blocks(self.checked(u))
                 )
-                return value, np.concatenate([np.ravel(part) for part in parts]) if parts else np.zeros(0)
+                return value, joined(list(self.places.values()), parts)
             except Rejection:
                 return -np.inf, np.full(self.param_unc_num(), np.nan)
 
@@ -301,7 +300,9 @@ class Posterior:
 
     def explain_value(self, u: Floats) -> str:
         watch = Watch()
-        module = self.model.module(NUMPY, watch.wrap, terms=watch.terms)
+        module = self.model.module(
+            NUMPY, watch.wrap, terms=watch.terms, constrain_lower_upper=watch.constrain_lower_upper
+        )
         try:
             with np.errstate(all="ignore"):
                 module.log_joint(self.d, self.checked(u), True)
@@ -383,7 +384,7 @@ class Posterior:
             raise InferenceError(str(why)) from None
         model = Model.build(self.source, removed.program, self.model.softplus)
         place = self.places[name]
-        return model.condition(self.data), np.arange(place.start, place.stop)
+        return model.condition(self.data), np.ravel(np.arange(self.param_unc_num())[place.at])
 
     def param_unconstrain(self, values: Mapping[str, Any]) -> Floats:
         """The `u` of constrained values, given by variable name in their natural shapes.
@@ -393,5 +394,4 @@ class Posterior:
         """
         given = leaf_values(self.model.program.parameters, self.places, values)
         with np.errstate(all="ignore"), located(self.model.plain):
-            blocks: Sequence[Floats] = list(self.model.plain.unconstrained(self.d, given))
-        return np.concatenate(blocks) if blocks else np.zeros(0)
+            return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, given))

@@ -36,10 +36,15 @@ def indices(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
         yield reverse[::-1]
 
 
+def dotted(index: Sequence[int]) -> str:
+    """ ".2.1" of the index (1, 0)."""
+    return "".join(f".{k + 1}" for k in index)
+
+
 def column_names(v: Sized, prefix: str | None = None) -> list[str]:
     """The flat names of a variable's elements."""
     base = v.name if prefix is None else prefix
-    elements = ["".join([base, *(f".{k + 1}" for k in index)]) for index in indices(v.shape)]
+    elements = [base + dotted(index) for index in indices(v.shape)]
     if not v.items:
         return elements
     return [name for e in elements for k, i in enumerate(v.items, 1) for name in column_names(i, f"{e}:{k}")]

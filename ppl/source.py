@@ -1,5 +1,6 @@
 """The program text and places in it: every diagnostic is drawn from two records."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,8 +68,8 @@ def window(text: str, at: int, width: int) -> tuple[str, int]:
 
 
 def read_source(program: str | Path) -> SourceText:
-    """A path names a file; text with a block or a line break is the program itself."""
-    if isinstance(program, str) and ("{" in program or "\n" in program or not program.strip()):
+    """A path names a file; text with a block, a line break or nothing but a comment is the program itself."""
+    if isinstance(program, str) and (re.search(r"[{\n]", program) or re.match(r"\s*($|//\s|/\*)", program)):
         return SourceText(program)
     path = Path(program)
     try:

@@ -24,6 +24,9 @@ DECLARED = """data {
 """
 LOG_FACTORIALS = -sum(math.lgamma(k + 1) for k in DATA["k"])
 LOG_DET = np.linalg.slogdet(DATA["S"])[1]
+GLM_CONSTANT = 5 * 3 * math.log(3) + sum(
+    math.lgamma(k + 3) - math.lgamma(3) - math.lgamma(k + 1) for k in DATA["k"]
+)
 DROPPED = {
     "a scale that is data": ("real m;", "v ~ normal(m, 2);", -5 * (HALF_LOG_TWO_PI + math.log(2))),
     "a scale that is not": ("real<lower=0> s;", "v ~ normal(1, s);", -5 * HALF_LOG_TWO_PI),
@@ -36,18 +39,34 @@ DROPPED = {
     "multi_student_t": ("vector[K] m;", "y ~ multi_student_t(4, m, S);", None),
     "wishart": ("cov_matrix[K] C;", "C ~ wishart(5, S);", None),
     "inv_wishart": ("cov_matrix[K] C;", "C ~ inv_wishart(6, S);", None),
+    "its scatter": ("real<lower=3> nu;", "S ~ wishart(nu, S);", -1.5),
+    "its inverse": ("real<lower=3> nu;", "S ~ inv_wishart(nu, S);", -1.5),
+    "loglogistic": ("real<lower=0> y1;", "y1 ~ loglogistic(2, 3);", math.log(3) - 3 * math.log(2)),
     "lkj_corr": ("corr_matrix[K] C;", "C ~ lkj_corr(2);", None),
     "lkj_corr_cholesky": ("cholesky_factor_corr[K] L;", "L ~ lkj_corr_cholesky(3);", None),
     "normal glm": ("vector[K] b; real<lower=0> s;", "v ~ normal_id_glm(x, 0, b, s);", -5 * HALF_LOG_TWO_PI),
     "poisson glm": ("vector[K] b;", "k ~ poisson_log_glm(x, 0, b);", LOG_FACTORIALS),
-    "neg_binomial glm": ("vector[K] b;", "k ~ neg_binomial_2_log_glm(x, 0, b, 3.0);", None),
+    "neg_binomial glm": ("vector[K] b;", "k ~ neg_binomial_2_log_glm(x, 0, b, 3.0);", GLM_CONSTANT),
+    "its shape not data": (
+        "vector[K] b; real<lower=0> s;", "k ~ neg_binomial_2_log_glm(x, 0, b, s);", LOG_FACTORIALS
+    ),
+    "a mean that is data": ("real<lower=0> s;", "k ~ neg_binomial_2(2.0, s);", 7 * math.log(2)),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DROPPED)
 def test_what_is_dropped_is_a_constant(name):
     parameters, model, expected = DROPPED[name]
-    posterior = compile_model(DECLARED + f"parameters {{ {parameters} }} model {{ {model} }}").condition(DATA)
+    dropped = constant_dropped(DECLARED + f"parameters {{ {parameters} }} model {{ {model} }}")
+    if expected is None:
+        assert abs(dropped) > 0.01
+    else:
+        assert dropped == pytest.approx(expected, abs=1e-9)
+
+
+def constant_dropped(program):
+    """What propto leaves out, which must be the same everywhere and leave the gradient as it is."""
+    posterior = compile_model(program).condition(DATA)
     dropped = []
     for seed in range(3):
         u = np.random.default_rng(seed).normal(0, 0.3, posterior.param_unc_num())
@@ -57,7 +76,51 @@ def test_what_is_dropped_is_a_constant(name):
         assert posterior.log_density(u, propto=True) == pytest.approx(less, abs=1e-9)
         dropped.append(value - less)
     assert np.ptp(dropped) < 1e-9
-    if expected is None:
-        assert abs(dropped[0]) > 0.01
-    else:
-        assert dropped[0] == pytest.approx(expected, abs=1e-9)
+    return dropped[0]
+
+
+FUNCTIONS = """functions {
+  real kept_lpdf(real y, real m, real s) { return normal_lpdf(y | m, s); }
+  real loose_lpdf(real y, real m, real s) { return normal_lupdf(y | m, s); }
+  real local_lpdf(real y, real m, real s) { real t = 2 * s; return normal_lupdf(y | m, t); }
+  real fixed_lpdf(real y, real m) { real t = 2; return normal_lupdf(y | m, t); }
+  real outer_lpdf(real y, real m, real s) { return loose_lupdf(y | m, s) + loose_lpdf(y | m, s); }
+  real again_lpdf(real y, real m, int n) {
+    if (n == 0) return normal_lupdf(y | m, 2);
+    return again_lupdf(y | m, n - 1) + normal_lupdf(y | m, 2);
+  }
+  void prior_lp(real m, real s) { m ~ normal(0, s); target += normal_lpdf(m | 0, s); }
+  real part_lpmf(array[] int k, int a, int b, real r) { return poisson_lupmf(k | r); }
+  real twice(real x) { return 2 * x; }
+}
+"""
+ONE = -HALF_LOG_TWO_PI
+TWO = -HALF_LOG_TWO_PI - math.log(2)
+OWN = {
+    "an lpdf inside keeps all": ("1.2 ~ kept(m, 2);", 0),
+    "an lupdf inside does not": ("1.2 ~ loose(m, 2);", TWO),
+    "a scale that is not data": ("1.2 ~ loose(m, s);", ONE),
+    "called as lpdf": ("target += loose_lpdf(1.2 | m, 2);", 0),
+    "called as lupdf": ("target += loose_lupdf(1.2 | m, 2);", TWO),
+    "nothing but data": ("m ~ normal(0, 1); 2.0 ~ local(2, 0.5);", 2 * ONE),
+    "a local": ("1.2 ~ local(m, 1);", ONE),
+    "a local made of constants": ("1.2 ~ fixed(m);", ONE),
+    "one inside another": ("1.2 ~ outer(m, 2);", TWO),
+    "recursion": ("1.2 ~ again(m, 2);", 3 * TWO),
+    "an lp function": ("prior_lp(m, 2);", TWO),
+    "a loop": ("for (n in 1:N) v[n] ~ loose(m, 2);", 5 * TWO),
+    "a loop, with a local": ("for (n in 1:N) v[n] ~ local(m, 1);", 5 * ONE),
+    "a loop over lpdf": ("for (n in 1:N) target += loose_lpdf(v[n] | m, 2);", 0),
+    "reduce_sum": ("target += reduce_sum(part_lupmf, k, 1, s);", LOG_FACTORIALS),
+    "reduce_sum of lpmf": ("target += reduce_sum(part_lpmf, k, 1, s);", 0),
+    "a function of data": ("1.2 ~ normal(m, twice(1));", TWO),
+    "a local of the model block": ("real t = 2; 1.2 ~ normal(m, t);", ONE),
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_densities_of_the_program_drop_as_their_calls_say(name):
+    """As in the code that stanc writes: locals have a gradient as soon as an argument has."""
+    model, expected = OWN[name]
+    program = f"{FUNCTIONS}{DECLARED}parameters {{ real m; real<lower=0> s; }} model {{ {model} }}"
+    assert constant_dropped(program) == pytest.approx(expected, abs=1e-9)

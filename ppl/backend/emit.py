@@ -15,7 +15,7 @@ to a namespace, `d` holds the data and what was computed from them:
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ppl.backend.emit_expr import expr
 from ppl.backend.emit_stmt import leaves, statements
@@ -36,19 +36,35 @@ class Emitted:
 
 def emit(p: ir.Program, propto: bool = False) -> Emitted:
     """The module of a program; with `propto`, densities that may drop constants do."""
-    w = Writer(propto=propto)
+    w = Writer()
     for f in p.functions:
         emit_function(w, f)
     emit_read_data(w, p)
     emit_transform_data(w, p)
     emit_prepare(w, p)
     emit_layout(w, p)
+    w.propto = propto
     emit_log_joint(w, p)
+    emit_variants(w, p)
+    w.propto = False
     emit_constrained(w, p)
     emit_unconstrained(w, p)
     emit_generated(w, p)
     emit_shapes(w, p)
     return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings))
+
+
+def emit_variants(w: Writer, p: ir.Program) -> None:
+    """The functions that the target calls without their constants; writing one may ask for another."""
+    functions = {f.name: f for f in p.functions}
+    written = 0
+    while written < len(w.variants):
+        (name, data), new_name = list(w.variants.items())[written]
+        f = functions[name]
+        w.fixed = frozenset(arg for arg, is_data in zip(f.args, data, strict=True) if is_data)
+        emit_function(w, replace(f, name=new_name))
+        written += 1
+    w.fixed = frozenset()
 
 
 def emit_function(w: Writer, f: ir.Function) -> None:
@@ -142,15 +158,18 @@ def size_names(declared: Iterable[ir.Declared]) -> set[str]:
 
 
 def emit_layout(w: Writer, p: ir.Program) -> None:
-    flat = parameter_leaves(p)
     with w.block("def layout(d, place):"):
-        load(w, sorted(known_data(p)), size_names(flat))
-        for d in flat:
+        load(w, sorted(known_data(p)), size_names(parameter_leaves(p)))
+        for d in p.parameters:
             with w.at(d.span):
-                w.line(
-                    f"place({d.name!r}, {d.constraint!r}, {tuple_text(w, d.dims)}, {tuple_text(w, d.sizes)})"
-                )
+                w.line(f"place({place_text(w, d)})")
     w.blank()
+
+
+def place_text(w: Writer, d: ir.Declared) -> str:
+    """name, constraint, array dims, own sizes, and the same for each item of a tuple."""
+    items = "".join(f", ({place_text(w, item)})" for item in d.items)
+    return f"{d.name!r}, {d.constraint!r}, {tuple_text(w, d.dims)}, {tuple_text(w, d.sizes)}{items}"
 
 
 def emit_parameters(w: Writer, p: ir.Program, jacobian: bool) -> None:
@@ -183,7 +202,6 @@ def body_names(p: ir.Program, *bodies: Sequence[ir.Stmt]) -> set[str]:
 
 
 def emit_log_joint(w: Writer, p: ir.Program) -> None:
-    w.data = frozenset(known_data(p))
     with w.block("def log_joint(d, u, with_jacobian):"):
         load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters, p.model))
         w.line("target, jacobian = lib.terms(), lib.terms()")
@@ -191,7 +209,6 @@ def emit_log_joint(w: Writer, p: ir.Program) -> None:
         statements(w, p.transformed_parameters)
         statements(w, p.model)
         w.line("return lib.sum_terms([*target, *jacobian] if with_jacobian else target)")
-    w.data = frozenset()
     w.blank()
 
 
@@ -251,7 +268,8 @@ def emit_shapes(w: Writer, p: ir.Program) -> None:
         load(w, sorted(known_data(p)), size_names(flat))
         for group, declared in groups:
             for d in declared:
-                w.line(f"declare({group!r}, {shape_text(w, d)})")
+                with w.at(d.span):
+                    w.line(f"declare({group!r}, {shape_text(w, d)})")
 
 
 def all_leaves(d: ir.Declared) -> list[ir.Declared]:

@@ -10,9 +10,8 @@ from math import isfinite
 
 from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
-from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, array_dims, core, element_type, rank
+from ppl.types import INT, Tuple, array_dims, core, rank
 
 INFIX = {OPERATORS[op].name: sign for op, sign in (("+", "+"), ("-", "-"), (".*", "*"))}
 TIMES, DIVIDE, ELT_DIVIDE = (OPERATORS[op].name for op in ("*", "/", "./"))
@@ -33,6 +32,8 @@ def expr(w: Writer, e: ir.Expr) -> str:
             return user_call(w, e)
         case ir.Logical() | ir.Select():
             return choice(w, e)
+        case ir.Index(base=base) if isinstance(core(base.type), Tuple) and not is_one_entry(e.items):
+            return indexed_tuples(w, operand(w, base), e.items)
         case ir.Index(base=base):
             return indexed(w, base, lambda name: index(w, name, e.items))
         case ir.Gather():
@@ -84,9 +85,10 @@ def condition(w: Writer, e: ir.Expr) -> str:
 
 def user_call(w: Writer, e: ir.CallUser) -> str:
     args = [expr(w, a) for a in e.args]
+    name = variant(w, e) if e.drops and w.propto else e.name
     if e.lifted:
-        return f"lib.{'join' if e.joined else 'each'}({e.name}, {marks(e.lifted)}, {', '.join(args)})"
-    return f"{e.name}({', '.join([*args, *e.passes])})"
+        return f"lib.{'join' if e.joined else 'each'}({name}, {marks(e.lifted)}, {', '.join(args)})"
+    return f"{name}({', '.join([*args, *e.passes])})"
 
 
 def marks(lifted: Sequence[bool]) -> str:
@@ -175,7 +177,7 @@ def batch_mode(e: ir.Apply, widest: int) -> Mode:
 
 def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str:
     """A density less the terms that depend on data alone."""
-    fixed = [is_data(w, a) for a in e.args]
+    fixed = [is_data(w, when) for when in e.drops]
     family = e.callee.family
     assert family is not None
     if all(fixed):
@@ -188,15 +190,14 @@ def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str
     return f"{bound}({', '.join(args)})"
 
 
-def is_data(w: Writer, e: ir.Expr) -> bool:
-    """Whether it has no gradient: it is made of data and of ints alone."""
-    if element_type(e.type) == INT:
-        return True
-    inside = list(walk(e))
-    named = (n for n in inside if isinstance(n, ir.Var))
-    return all(n.name in w.data or element_type(n.type) == INT for n in named) and not any(
-        isinstance(n, ir.CallUser | ir.TargetSoFar) for n in inside
-    )
+def variant(w: Writer, e: ir.CallUser) -> str:
+    """The name of the function without the constants that go when these arguments are data."""
+    wanted = e.name, tuple(is_data(w, when) for when in e.drops)
+    return w.variants.setdefault(wanted, f"{e.name}{len(w.variants) + 1}")
+
+
+def is_data(w: Writer, when: ir.Fixed) -> bool:
+    return when is not None and when <= w.fixed
 
 
 # --- Indexing ------------------------------------------------------------------------------------
@@ -210,6 +211,18 @@ def indexed(w: Writer, base: ir.Expr, inside: Callable[[str], str]) -> str:
     name = w.temporary()
     within = inside(name)
     return f"({name} := {text})[{within}]" if name in within else f"{text}[{within}]"
+
+
+def is_one_entry(items: Sequence[ir.IndexItem]) -> bool:
+    return len(items) == 1 and isinstance(items[0], ir.At) and items[0].index.type == INT
+
+
+def indexed_tuples(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
+    """`base[items]` of an array of tuples."""
+    name = base if base.isidentifier() else w.temporary()
+    where = listed(loose_index, w, name, items)
+    first = base if name == base or name not in where else f"({name} := {base})"
+    return f"lib.entries({first}, {where})"
 
 
 def index(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:

@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ppl.backend.emit_expr import after_lifted_only_slices, condition, expr, index, loose_index, marks
+from ppl.backend.emit_expr import (
+    after_lifted_only_slices,
+    condition,
+    expr,
+    index,
+    indexed_tuples,
+    loose_index,
+    marks,
+)
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
@@ -124,12 +132,14 @@ def update(w: Writer, name: str, path: Sequence[ir.Step], value: str) -> None:
         w.line(f"{name} = {changed(w, name, path[0], value)}")
         return
     part = w.temporary()
-    w.line(f"{part} = lib.own({picked(w, name, path[0])})")
+    w.line(f"{part} = lib.own({picked(w, name, path[0], path[1])})")
     update(w, part, path[1:], value)
     w.line(f"{name} = {changed(w, name, path[0], part)}")
 
 
-def picked(w: Writer, name: str, step: ir.Step) -> str:
+def picked(w: Writer, name: str, step: ir.Step, following: ir.Step) -> str:
+    if isinstance(following, int) and not isinstance(step, int):
+        return indexed_tuples(w, name, step)
     return f"{name}[{step - 1}]" if isinstance(step, int) else f"{name}[{index(w, name, step)}]"
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ppl.arrays import NUMPY, Namespace, Node
-from ppl.backend import runtime
+from ppl.backend import runtime, tuple_arrays
 from ppl.backend.runtime import Place
 from ppl.backend.scan import scan
 from ppl.backend.text import Binding
@@ -28,8 +28,9 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.own,
     runtime.put,
     runtime.put_item,
-    runtime.tuples,
-    runtime.items,
+    tuple_arrays.tuples,
+    tuple_arrays.items,
+    tuple_arrays.entries,
     runtime.elements,
     runtime.terms,
     runtime.sum_terms,

@@ -10,6 +10,10 @@ from ppl.errors import InferenceError, Rejection
 OUT_OF_BOUNDS = re.compile(r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)")
 # A name that ends in two underscores is none of the program's.
 INDEXED = re.compile(r"(?:lib\.put\()?(\w+)(?<!__)[\[,]")
+MISMATCHES = (
+    re.compile(r"operands could not be broadcast together with shapes (\(.*?\)) (\(.*?\))"),
+    re.compile(r"\(size (\d+) is different from (\d+)\)"),
+)
 SIZED = re.compile(r"(\w+)(?<!__) = (lib\.(?:sized|same_size)\(.*)")
 
 
@@ -28,9 +32,17 @@ def located(module: Module) -> Iterator[None]:
         raise InferenceError(f"{place.describe()}\n{in_words(module, error)}", "PPL973") from error
 
 
+def mismatch(complaint: str) -> tuple[str, ...] | None:
+    """The two sizes that do not go together: `[3]`, `[2, 3]`."""
+    found = next((m for pattern in MISMATCHES if (m := pattern.search(complaint))), None)
+    return found and tuple(f"[{size.strip('(),')}]" for size in found.groups())
+
+
 def in_words(module: Module, error: Exception) -> str:
-    """NumPy's complaint about an index, counted from 1 as in the program; other errors as they are."""
+    """NumPy's complaint about an index or sizes, as the program counts them; other errors as they are."""
     line, part = module.text_of(error)
+    if (sizes := mismatch(str(error))) is not None:
+        return f"Sizes do not match: {sizes[0]} and {sizes[1]}."
     found = OUT_OF_BOUNDS.search(str(error))
     if found is None:
         sized = SIZED.match(line)

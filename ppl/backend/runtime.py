@@ -3,43 +3,49 @@
 Every function takes the namespace first; library.py binds it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.arrays import Array, Namespace
+from ppl.backend.tuple_arrays import length, with_entries
 from ppl.errors import DataError, InferenceError, Rejection
 from ppl.stdlib.constraints.record import Constraint
-from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 UNSET_INT = -(2**31)
 """Stan's value of an int that was never set."""
 
 
+Floats = NDArray[np.float64]
+
+
 @dataclass(frozen=True)
 class Place:
-    """Where a parameter lies in `u`: u[start:stop] reshaped; `core` is the constrained shape of one value.
+    """Where a parameter lies in `u`: u[at] reshaped; `core` is the constrained shape of one value.
 
+    It begins at `start`; only of an item in an array of tuples the elements lie `apart`, at these positions.
     Under a tape `u` is a list of blocks, already cut, and `order` says which.
     """
 
     order: int
     start: int
-    stop: int
     shape: tuple[int, ...]
     dims: tuple[int, ...]
     core: tuple[int, ...]
-    constraint: str
+    apart: tuple[int, ...] | None = None
 
-    @property
-    def own(self) -> tuple[int, ...]:
-        """The shape that names the unconstrained elements of one value."""
-        if any(c.keyword == self.constraint for c in ELEMENTWISE):
-            return self.core
-        return self.shape[len(self.dims) :]
+    @cached_property
+    def at(self) -> int | slice | NDArray[np.intp]:
+        if self.apart is not None:
+            return np.array(self.apart, dtype=np.intp).reshape(self.shape)
+        return slice(self.start, self.start + math.prod(self.shape)) if self.shape else self.start
 
 
 # --- Parameters ----------------------------------------------------------------------------------
@@ -48,10 +54,16 @@ class Place:
 def block(u: Array, place: Place) -> Array:
     if isinstance(u, list):
         return u[place.order]
-    if not place.shape:
-        return u[place.start]
-    flat = u[place.start : place.stop]
-    return flat if len(place.shape) == 1 else flat.reshape(place.shape)
+    part = u[place.at]
+    return part if len(place.shape) < 2 or not isinstance(place.at, slice) else part.reshape(place.shape)
+
+
+def joined(places: Sequence[Place], blocks: Iterable[Array], draws: tuple[int, ...] = ()) -> Floats:
+    """The `u` that has these blocks at these places; with `draws` one for each entry of a leading axis."""
+    u = np.zeros((*draws, sum(math.prod(place.shape) for place in places)))
+    for place, part in zip(places, blocks, strict=True):
+        u[..., place.at] = np.reshape(part, u[..., place.at].shape)
+    return u
 
 
 def take(xp: Namespace, u: Array, place: Place) -> Array:
@@ -60,12 +72,12 @@ def take(xp: Namespace, u: Array, place: Place) -> Array:
 
 
 def free(constraint: Constraint, name: str, value: Array, place: Place, *args: Array) -> Array:
-    """The block of `u` that a constrained value comes from, flat; DataError when it breaks its constraint."""
+    """The block of `u` that a constrained value comes from; DataError when it breaks its constraint."""
     complaint = constraint.check(np.asarray(value), place.core, *args)
     if complaint:
         raise DataError(complained(name, complaint), name)
     u = constraint.unconstrain(value, place.core, *args)
-    return np.reshape(np.asarray(u, dtype=float), (place.stop - place.start,))
+    return np.asarray(u, dtype=float)
 
 
 # --- Values --------------------------------------------------------------------------------------
@@ -95,10 +107,11 @@ def unset_int(xp: Namespace, *sizes: int) -> Array:
     return np.full(checked_sizes(sizes), UNSET_INT) if sizes else UNSET_INT
 
 
-def checked_sizes(sizes: Sequence[int]) -> Sequence[int]:
+def checked_sizes(sizes: Sequence[int], name: str = "") -> Sequence[int]:
     negative = next((s for s in sizes if s < 0), None)
     if negative is not None:
-        raise Rejection(f"A size is {negative}, but sizes must be at least 0.")
+        of = f" of `{name}`" if name else ""
+        raise ValueError(f"A size{of} is {negative}, but sizes must be at least 0.")
     return sizes
 
 
@@ -129,7 +142,7 @@ def own(xp: Namespace, x: Any) -> Any:
 
 def put(xp: Namespace, x: Any, where: Any, value: Any) -> Any:
     if isinstance(x, list):
-        return [*x[:where], value, *x[where + 1 :]]
+        return with_entries(x, where if isinstance(where, tuple) else (where,), value)
     return xp.put(x, where, value)
 
 
@@ -141,16 +154,6 @@ def elements(xp: Namespace, x: Array, is_matrix: bool) -> list[Array]:
     """What a for-each loop runs through; a matrix column by column."""
     flat = xp.np.reshape(xp.np.transpose(x), (-1,)) if is_matrix else x
     return [flat[i] for i in range(len(flat))]
-
-
-def tuples(xp: Namespace, axes: int, *items: Any) -> Any:
-    """An array of tuples from one array an item: nested lists."""
-    return [tuples(xp, axes - 1, *parts) for parts in zip(*items, strict=True)] if axes else items
-
-
-def items(xp: Namespace, x: Any, axes: int, k: int) -> Any:
-    """Item k of every tuple in an array of them."""
-    return [items(xp, entry, axes - 1, k) for entry in x] if axes else x[k]
 
 
 # --- Sums ----------------------------------------------------------------------------------------
@@ -173,7 +176,7 @@ def total(xp: Namespace, x: Array) -> Array:
 
 
 def axis(xp: Namespace, x: Array, k: int) -> int:
-    return int(np.shape(x)[k]) if isinstance(x, list) else int(x.shape[k])
+    return length(x, k) if isinstance(x, list) else int(x.shape[k])
 
 
 def span(xp: Namespace, lower: int, upper: int, size: int) -> slice:
@@ -187,7 +190,7 @@ def span(xp: Namespace, lower: int, upper: int, size: int) -> slice:
 
 def mesh(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:
     """Index arrays that pick every combination of `items`, as Stan does; a single int drops its axis."""
-    return open_mesh(x.shape, items, (False,) * len(items))
+    return items if isinstance(x, list) else open_mesh(x.shape, items, (False,) * len(items))
 
 
 def gather(xp: Namespace, x: Array, base_lifted: bool, lifted: Sequence[bool], *items: Any) -> Array:

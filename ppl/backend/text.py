@@ -50,8 +50,10 @@ class Writer:
     spans: list[Span | None] = field(default_factory=list)
     bindings: dict[str, Binding] = field(default_factory=dict)
     propto: bool = False
-    data: frozenset[str] = frozenset()
-    """Names that hold data in the function being written."""
+    fixed: frozenset[str] = frozenset()
+    """Arguments of the function being written that are data."""
+    variants: dict[tuple[str, tuple[bool, ...]], str] = field(default_factory=dict)
+    """Functions wanted without their constants: by name and by which arguments are data."""
     span: Span | None = None
     depth: int = 0
     temporaries: int = 0

@@ -13,9 +13,11 @@ import numpy as np
 from autograd.core import VJPNode
 from autograd.tracer import isbox
 
-from ppl.arrays import backward
+from ppl.arrays import NUMPY, backward
+from ppl.backend.runtime import Place, block
 from ppl.backend.text import Binding
 from ppl.source import Span
+from ppl.stdlib.constraints.bounds import LOWER_UPPER
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS
 
@@ -54,6 +56,18 @@ class Watch:
             return value
 
         return watched
+
+    def constrain_lower_upper(self, u: Any, place: Place, lower: Any, upper: Any) -> tuple[Any, Any]:
+        """Between two bounds, of which the lower must be the lower one."""
+        between = np.less(lower, upper)
+        if not np.all(between):
+            ends = [np.broadcast_to(b, between.shape)[~between][0] for b in (lower, upper)]
+            raise NotFinite(
+                f"The bounds leave no value: lower is {shown(ends[0])} and upper is {shown(ends[1])}.\n"
+                "Lower must be below upper; look for bounds that changed places, or for data in another unit."
+            )
+        x: tuple[Any, Any] = LOWER_UPPER.constrain(NUMPY, block(u, place), place.core, lower, upper)
+        return x
 
 
 def breaks(args: Any, value: Any) -> bool:

@@ -120,6 +120,15 @@ def suffix_in_tilde(name: str, base: str) -> Message:
     )
 
 
+def distribution_called(name: str) -> Message:
+    return Message(
+        "PPL204",
+        f"`{name}` is a distribution, not a function.",
+        f"To give something this density write `~`: `x ~ {name}(...);`. A draw is `{name}_rng(...)`, in "
+        "transformed data or generated quantities.",
+    )
+
+
 def wrong_suffix(name: str, right: str, kind: str) -> Message:
     return Message("PPL603", f"There is no `{name}`: the distribution is {kind}.", f"Use `{right}`.")
 

@@ -231,6 +231,8 @@ def explain_name(c: Check, e: ast.Call) -> Message:
         return call_messages.wrong_suffix(name, f"{base}_{right}", kind)
     if family is not None and suffix in CUMULATIVE_SUFFIXES:
         return call_messages.no_cdf(name, base)
+    if distribution(name) is not None:
+        return call_messages.distribution_called(name)
     return messages.unknown_function(name, nearest(name, known_functions(c)))
 
 

@@ -59,6 +59,16 @@ def never_assigned(name: str, span: Span) -> Caution:
     )
 
 
+def nothing_between(name: str, lower: str, upper: str, span: Span) -> Caution:
+    return Caution(
+        span,
+        "PPL012",
+        f"The bounds of `{name}` leave no value: lower is {lower} and upper is {upper}.",
+        "Lower must be below upper; look for bounds that changed places.",
+        likely=True,
+    )
+
+
 def needs_jacobian(left: str, likely: bool, span: Span) -> Caution:
     return Caution(
         span,

@@ -11,6 +11,7 @@ from ppl.frontend.cautions import (
     bounds_contradict,
     funnel,
     needs_jacobian,
+    nothing_between,
     undeclared_hard_bounds,
     variance_for_scale,
 )
@@ -107,6 +108,14 @@ def with_bounds(d: ast.Declaration, text: str) -> str:
 
 def interval_text(wanted: Interval) -> str:
     return "lower=0, upper=1" if wanted == (0.0, 1.0) else "lower=0"
+
+
+def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    """A parameter between a lower bound and an upper one that is not above it."""
+    for d in program.parameters:
+        lower, upper = allowed(d.type)
+        if lower >= upper:
+            yield nothing_between(d.name, f"{lower:g}", f"{upper:g}", d.span)
 
 
 def supports(program: ast.Program, facts: Facts) -> Iterator[Caution]:

@@ -6,6 +6,7 @@ from ppl.frontend import ast
 from ppl.frontend.cautions import Caution
 from ppl.frontend.density_cautions import (
     arguments,
+    empty_bounds,
     funnels,
     jacobians,
     supports,
@@ -23,6 +24,7 @@ RULES: tuple[Rule, ...] = (
     unassigned_variables,
     integer_divisions,
     jacobians,
+    empty_bounds,
     supports,
     arguments,
     uniform_bounds,

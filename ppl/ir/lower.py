@@ -1,20 +1,22 @@
 """Typed AST to IR."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ppl.frontend import ast
 from ppl.frontend.declarations import CONSTRAINED, PLAIN, SQUARE
 from ppl.frontend.facts import Facts
+from ppl.frontend.scope import UserFunction
 from ppl.ir import nodes as ir
 from ppl.ir.lower_expr import Lowering, implicit_arguments, lower_expr
 from ppl.ir.lower_stmt import lower_statements
 from ppl.source import Span
-from ppl.types import Tuple, Type, array_of
+from ppl.types import INT, Tuple, Type, array_of, element_type
 
 
 def lower(program: ast.Program, facts: Facts) -> ir.Program:
     """The resolved program."""
-    c = Lowering(facts)
+    c = Lowering(facts, fixed=dict.fromkeys(data_names(program), frozenset()))
     name_functions(c, program.functions)
     return ir.Program(
         functions=tuple(lower_function(c, f) for f in program.functions if f.body is not None),
@@ -28,6 +30,11 @@ def lower(program: ast.Program, facts: Facts) -> ir.Program:
         transformed_parameter_names=tuple(declared_names(c, program.transformed_parameters)),
         generated_names=tuple(declared_names(c, program.generated_quantities)),
     )
+
+
+def data_names(program: ast.Program) -> list[str]:
+    known = (*program.data, *program.transformed_data)
+    return [s.name for s in known if isinstance(s, ast.Declaration)]
 
 
 def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> tuple[ir.Stmt, ...]:
@@ -65,10 +72,17 @@ def name_functions(c: Lowering, definitions: Sequence[ast.FunctionDef]) -> None:
 
 def lower_function(c: Lowering, f: ast.FunctionDef) -> ir.Function:
     assert f.body is not None
-    returns = c.facts.functions[f].returns
-    body = lower_statements(c, f.body.statements, returns)
-    name = c.functions[c.facts.functions[f]]
-    return ir.Function(name, tuple(a.name for a in f.args), implicit_arguments(f.name), body, f.span)
+    declared = c.facts.functions[f]
+    names = tuple(a.name for a in f.args)
+    body = lower_statements(inside(c, names, declared), f.body.statements, declared.returns)
+    return ir.Function(c.functions[declared], names, implicit_arguments(f.name), body, f.span)
+
+
+def inside(c: Lowering, names: Sequence[str], f: UserFunction) -> Lowering:
+    """Within a function: its locals have a gradient as soon as one of its arguments has."""
+    real = [not data and element_type(t) != INT for data, t in zip(f.data_only, f.args, strict=True)]
+    fixed = {name: frozenset({name} if free else ()) for name, free in zip(names, real, strict=True)}
+    return replace(c, fixed=fixed, local=frozenset().union(*fixed.values()))
 
 
 # --- Declarations --------------------------------------------------------------------------------

@@ -9,10 +9,11 @@ from ppl.frontend.facts import Called, Facts, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.scope import UserFunction
 from ppl.ir import nodes as ir
+from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, choose, library, parse_signature
-from ppl.types import INT, REAL, Array, Int, Type, array_dims, array_of, core
+from ppl.types import INT, REAL, Array, Int, Type, array_dims, array_of, core, element_type
 
 ARITHMETIC = frozenset(OPERATORS[op].name for op in ("+", "-", "*"))
 INT_32 = ir.Callee("wrap_int", wrap_int, "elementwise")
@@ -25,6 +26,9 @@ class Lowering:
     facts: Facts
     functions: dict[UserFunction, str] = field(default_factory=dict)
     temporaries: int = 0
+    fixed: Mapping[str, ir.Fixed] = field(default_factory=dict)
+    """When each name that can be data is; any other real variable is `local`."""
+    local: ir.Fixed = None
 
     def fresh(self, hint: str) -> str:
         """A name no program can have: names may not end in two underscores."""
@@ -117,11 +121,16 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
     if e.name in HIGHER_ORDER:
         return lower_higher_order(c, e, called)
     if isinstance(called, UserMatch):
-        return user_call(c, called, [lower_expr(c, a) for a in e.args])
+        return user_call(c, called, [lower_expr(c, a) for a in e.args], may_drop(e.name))
     if e.name in SLICES:
         base, *where = (lower_expr(c, a) for a in e.args)
         return ir.Index(base, SLICES[e.name](where), t)
-    return library_call(c, called, e.args, t, drops=suffix_of(e.name) in ("lupdf", "lupmf"))
+    return library_call(c, called, e.args, t, may_drop(e.name))
+
+
+def may_drop(name: str) -> bool:
+    """Whether a call by this name leaves constants out where Stan's `propto` does."""
+    return suffix_of(name) in ("lupdf", "lupmf", "lp")
 
 
 def counted(start: ir.Expr, count: ir.Expr) -> ir.Between:
@@ -158,13 +167,16 @@ def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
     found = choose(library()["size"], [first.type])
     assert found is not None
     whole = [first, ir.Const(1, INT), apply(found, [first], INT), *rest[1:]]
-    return user_call(c, called, whole)
+    partial_sum = e.args[0]
+    assert isinstance(partial_sum, ast.Variable)
+    return user_call(c, called, whole, may_drop(partial_sum.name))
 
 
-def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr]) -> ir.CallUser:
+def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr], drops: bool = False) -> ir.CallUser:
     f = called.function
     promoted = tuple(promote(a, t) for a, t in zip(args, f.args, strict=True))
-    return ir.CallUser(c.functions[f], promoted, f.returns, implicit_arguments(f.name))
+    passes, fixed = implicit_arguments(f.name), fixed_each(c, promoted) if drops else ()
+    return ir.CallUser(c.functions[f], promoted, f.returns, passes, drops=fixed)
 
 
 def implicit_arguments(name: str) -> tuple[str, ...]:
@@ -176,10 +188,11 @@ def library_call(
     c: Lowering, called: Called, args: Sequence[ast.Expr], t: Type, drops: bool = False
 ) -> ir.Apply:
     assert isinstance(called, Match)
-    return apply(called, [lower_expr(c, a) for a in args], t, drops)
+    lowered = [lower_expr(c, a) for a in args]
+    return apply(called, lowered, t, fixed_each(c, lowered) if drops else ())
 
 
-def apply(called: Match, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Apply:
+def apply(called: Match, args: Sequence[ir.Expr], t: Type, drops: tuple[ir.Fixed, ...] = ()) -> ir.Apply:
     """The call of an overload, its int arguments made real where its signature says real."""
     if not isinstance(called.callee.record, Distribution):
         patterns = parse_signature(called.overload.signature).args
@@ -207,8 +220,31 @@ def library_callee(called: Match) -> ir.Callee:
 def call(c: Lowering, called: Called, args: Sequence[ir.Expr], t: Type, drops: bool = False) -> ir.Expr:
     """A call whose arguments are already lowered."""
     if isinstance(called, UserMatch):
-        return user_call(c, called, args)
-    return apply(called, args, t, drops)
+        return user_call(c, called, args, drops)
+    return apply(called, args, t, fixed_each(c, args) if drops else ())
+
+
+def fixed_each(c: Lowering, args: Sequence[ir.Expr]) -> tuple[ir.Fixed, ...]:
+    return tuple(fixed(c, a) for a in args)
+
+
+def fixed(c: Lowering, e: ir.Expr) -> ir.Fixed:
+    """When an expression has no gradient: it is made of ints and of data alone."""
+    needs: frozenset[str] = frozenset()
+    if element_type(e.type) == INT:
+        return needs
+    for n in walk(e):
+        match n:
+            case ir.Var(name=name, type=t) if element_type(t) != INT:
+                when = c.fixed.get(name, c.local)
+            case ir.TargetSoFar():
+                when = None
+            case _:
+                continue
+        if when is None:
+            return None
+        needs |= when
+    return needs
 
 
 # --- Indexing ------------------------------------------------------------------------------------

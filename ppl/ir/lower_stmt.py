@@ -7,7 +7,7 @@ from ppl.frontend.declarations import SQUARE
 from ppl.frontend.facts import Called, UserMatch
 from ppl.frontend.scope import Symbol
 from ppl.ir import nodes as ir
-from ppl.ir.lower_expr import Lowering, call, drops_axis, lower_expr, lower_index, promote
+from ppl.ir.lower_expr import Lowering, call, drops_axis, lower_expr, lower_index, may_drop, promote
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
 from ppl.types import INT, REAL, VOID, Tuple, Type, element_type, rank
@@ -33,7 +33,8 @@ def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> Stmts:
         case ast.JacobianIncrement(value=value):
             return (ir.Increment("jacobian", lower_expr(c, value), s.span),)
         case ast.CallStatement(call=called):
-            lowered = call(c, c.facts.calls[called], [lower_expr(c, a) for a in called.args], VOID)
+            args = [lower_expr(c, a) for a in called.args]
+            lowered = call(c, c.facts.calls[called], args, VOID, may_drop(called.name))
             assert isinstance(lowered, ir.CallUser)
             return (ir.CallVoid(lowered, s.span),)
         case ast.For():

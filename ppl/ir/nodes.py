@@ -11,6 +11,9 @@ from ppl.source import Span
 from ppl.stdlib.record import Batch, Distribution, Impl
 from ppl.types import Type
 
+Fixed = frozenset[str] | None
+"""When a value has no gradient: once these arguments of its function have none; None is never."""
+
 # --- Expressions ---------------------------------------------------------------------------------
 
 
@@ -52,8 +55,8 @@ class Apply:
     lifted: tuple[bool, ...] = ()
     ranks: tuple[int, ...] = ()
     """Axes of each argument without the batch axis; given only with `lifted`."""
-    drops: bool = False
-    """An unnormalised density: constants may be left out."""
+    drops: tuple[Fixed, ...] = ()
+    """An unnormalised density, which may leave constants out: when each argument has no gradient."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,8 @@ class CallUser:
     lifted: tuple[bool, ...] = ()
     joined: bool = False
     """The results of all entries, which are vectors, become one vector."""
+    drops: tuple[Fixed, ...] = ()
+    """As for Apply: what the function adds up may leave constants out."""
 
 
 @dataclass(frozen=True)

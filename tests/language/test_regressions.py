@@ -1,10 +1,13 @@
 """Programs that once went wrong, each as small as it could be made."""
 
+import re
+
 import numpy as np
 import pytest
 
 import ppl
 from ppl.compile import show_stage
+from ppl.errors import Rejection
 from ppl.stdlib.special import incomplete_beta
 
 
@@ -82,15 +85,15 @@ model {
 
 def test_arrays_of_tuples_in_every_block():
     data = {"N": 2, "t": [{"1": 3, "2": [0.5, 1]}, {"1": -1, "2": [2, 0]}]}
-    u = [0.1, 0.2, 0.3, -0.4, 0.5, -0.6]
-    e = np.exp(u[2:])
-    expected = -0.5 * (3.1**2 + 0.8**2) - e.sum() - 3.5 + sum(u[2:])
+    u = [0.1, 0.3, -0.4, 0.2, 0.5, -0.6]
+    positive = [u[k] for k in (1, 2, 4, 5)]
+    expected = -0.5 * (3.1**2 + 0.8**2) - np.exp(positive).sum() - 3.5 + sum(positive)
     assert log_density(ARRAYS_OF_TUPLES, data, u) == pytest.approx(expected, rel=1e-12)
     posterior = ppl.compile_model(ARRAYS_OF_TUPLES).condition(data)
     values = posterior.param_constrain(np.array(u), include_tp=True)
     names = posterior.param_names(include_tp=True)
     assert names[:6] == ["p.1:1", "p.1:2.1", "p.1:2.2", "p.2:1", "p.2:2.1", "p.2:2.2"]
-    assert values[:6] == pytest.approx([0.1, *e[:2], 0.2, *e[2:]])
+    assert values[:6] == pytest.approx([0.1, *np.exp(u[1:3]), 0.2, *np.exp(u[4:])])
 
 
 def test_a_matrix_names_its_unconstrained_elements_column_by_column():
@@ -186,11 +189,13 @@ def test_ints_are_data_inside_functions_too():
     assert posterior.param_unc_names() == ["x", "t:1", "t:2.1", "t:2.2"]
 
 
-def test_a_chain_of_thirty_branches():
-    chain = " else ".join(f"if (which == {k}) target += {k} * x;" for k in range(1, 31))
-    program = f"data {{ int which; }} parameters {{ real x; }} model {{ {chain} else target += -x; }}"
-    for which, slope in ((1, 1), (30, 30), (31, -1)):
-        assert log_density(program, {"which": which}, [0.5]) == slope * 0.5
+def test_a_chain_of_many_branches():
+    """Python nests a hundred blocks at most, in what is prepared from the data too."""
+    chain = " else ".join(f"if (which == {k}) target += w[{k}] * x;" for k in range(1, 131))
+    model = f"model {{ {chain} else target += -x; }}"
+    program = f"data {{ int which; vector[130] w; }} parameters {{ real x; }} {model}"
+    for which, slope in ((1, 1), (130, 130), (131, -1)):
+        assert log_density(program, {"which": which, "w": np.arange(1, 131)}, [0.5]) == slope * 0.5
 
 
 @pytest.mark.parametrize(
@@ -206,7 +211,7 @@ def test_a_parameter_of_negative_size_is_refused_where_it_is_declared(declared):
     model = ppl.compile_model(
         f"data {{ int n; }} parameters {{ real x; {declared} }} model {{ x ~ normal(0, 1); }}"
     )
-    with pytest.raises(ppl.PPLError, match=r"1:\d+\n[\s\S]*A size is -1, but sizes must be at least 0"):
+    with pytest.raises(ppl.PPLError, match=r"1:\d+\n[\s\S]*A size of `v` is -1, but sizes must be"):
         model.condition({"n": -1})
 
 
@@ -214,7 +219,8 @@ def test_a_parameter_of_negative_size_is_refused_where_it_is_declared(declared):
     ("declared", "why"),
     [
         ("simplex[K] v;", r"simplex `v` has sizes \[0\]: it needs at least one entry"),
-        ("array[2] unit_vector[K] v;", "at least one entry"),
+        ("array[2] unit_vector[K] v;", "at least two entries"),
+        ("unit_vector[K + 1] v;", "at least two entries"),
         ("column_stochastic_matrix[K, 2] v;", r"sizes \[0, 2\]"),
         ("sum_to_zero_matrix[2, K] v;", "at least one entry"),
         ("cholesky_factor_cov[K + 2, 3] v;", "fewer rows than columns"),
@@ -266,3 +272,46 @@ def test_int_arithmetic_wraps_at_32_bits_as_in_stan():
     """).condition({"n": 100_000})
     values = posterior.param_constrain(np.zeros(0), include_gq=True)
     assert values.tolist() == [1410065408, -2147483648, 1410065408, 99_999]
+
+
+BLOCKS = ("transformed parameters", "model", "generated quantities")
+
+
+@pytest.mark.parametrize("declared", ["vector[n] v;", "array[n, 2] real v;", "tuple(real, vector[n]) v;"])
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_variable_of_negative_size_ends_the_run_as_in_stan(declared, block):
+    """An std::invalid_argument there, which is no rejection; for a model's locals at the first density."""
+    text = "".join(f"{b} {{ {declared if b == block else ''} }}\n" for b in BLOCKS)
+    model = ppl.compile_model(f"data {{ int n; }} parameters {{ real x; }}\n{text}")
+    with pytest.raises(ppl.InferenceError, match=r"A size.* is -1, but sizes must be at least 0") as refused:
+        model.condition({"n": -1}).log_density(np.zeros(1))
+    assert not isinstance(refused.value, Rejection) and re.match(r"<string>:\d+:\d+\n", str(refused.value))
+
+
+def test_bounds_with_nothing_between_are_named():
+    posterior = ppl.compile_model(
+        "data { real b; } parameters { vector<lower=[2, b]', upper=1>[2] x; } model { x ~ normal(0, 1); }"
+    ).condition({"b": 0.0})
+    assert "The bounds leave no value: lower is 2 and upper is 1." in posterior.explain(np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("term", "said"),
+    [
+        ("cov_matrix_constrain(x, 3) ~ wishart(4, S)", "cov_matrix of size 3 x 3 is made of 6 .* but got 4"),
+        ("sum(cholesky_factor_cov_constrain(x, 3, 2)) ~ normal(0, 1)", "size 3 x 2 is made of 5 .* got 4"),
+        ("simplex_constrain(x) ~ dirichlet(rep_vector(1, 4))", r"Sizes do not match: \[4\] and \[5\]|.*5.*4"),
+        ("sum(S * x) ~ normal(0, 1)", r"Sizes do not match: \[4\] and \[3\]"),
+        ("sum(x + rep_vector(1, 3)) ~ normal(0, 1)", r"Sizes do not match: \[4\] and \[3\]"),
+    ],
+)
+def test_sizes_that_do_not_match_are_said_without_numpys_words(term, said):
+    data = "transformed data { matrix[3, 3] S = identity_matrix(3); }"
+    program = f"{data} parameters {{ vector[4] x; }} model {{ {term}; }}"
+    with pytest.raises(ppl.InferenceError, match=said):
+        ppl.compile_model(program).condition().log_density(np.zeros(4))
+
+
+@pytest.mark.parametrize("text", ["", "  ", "// nothing", "/* nothing */"])
+def test_an_empty_program_compiles(text):
+    assert ppl.compile_model(text).condition().log_density(np.zeros(0)) == 0

@@ -14,9 +14,11 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.walk import EXPRESSIONS, assigned_names, walk, with_parts
 from ppl.source import Span
+from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, core
 
 Names = frozenset[str]
+COMPARISONS = frozenset(OPERATORS[op].name for op in ("==", "!=", "<", "<=", ">", ">="))
 
 
 def hoist_data(p: ir.Program) -> ir.Program:
@@ -160,7 +162,18 @@ class Hoist:
 
 
 def is_costly(e: ir.Expr) -> bool:
-    """Worth a name: it calls something, or picks something out of a container."""
-    if isinstance(core(e.type), Tuple):
+    """Worth a name: it calls something, or picks something out of a container; not a plain `kind == 2`."""
+    if isinstance(core(e.type), Tuple) or is_comparison(e):
         return False
     return any(isinstance(n, ir.Apply | ir.Index | ir.Gather | ir.Promote) for n in walk(e))
+
+
+def is_comparison(e: ir.Expr) -> bool:
+    """Whether names and numbers are compared, and nothing else; so `else if` stays `elif`."""
+    match e:
+        case ir.Apply(callee=ir.Callee(name=name), args=args, type=t) if name in COMPARISONS and t == INT:
+            return all(isinstance(a, ir.Var | ir.Const) for a in args)
+        case ir.Logical(left=left, right=right):
+            return is_comparison(left) and is_comparison(right)
+        case _:
+            return False

@@ -95,7 +95,8 @@ class Inline:
                 values[name] = passed
                 out.append(ir.Assign(passed.name, arg, span, declares=True))
         names = {name: self.fresh(name) for name in assigned_names(f.body)}
-        renamed = tuple(rename(s, names, values) for s in f.body)
+        fixed = dict(zip(f.args, call.drops, strict=False))
+        renamed = tuple(rename(passed_on(s, fixed), names, values) for s in f.body)
         if result is None:
             return (*out, *self.statements(without_final_return(renamed)))
         if always_last(renamed):
@@ -155,6 +156,26 @@ def ends_in_return(body: Sequence[ir.Stmt]) -> bool:
             return ends_in_return(then) and ends_in_return(otherwise)
         case _:
             return False
+
+
+def passed_on(node: Any, fixed: Mapping[str, ir.Fixed]) -> Any:
+    """The node with what its densities may drop as the caller sees it: nothing, unless the call drops."""
+    node = with_parts(node, lambda part: passed_on(part, fixed))
+    if not isinstance(node, ir.Apply | ir.CallUser) or not node.drops:
+        return node
+    return replace(node, drops=tuple(seen(needs, fixed) for needs in node.drops) if fixed else ())
+
+
+def seen(needs: ir.Fixed, fixed: Mapping[str, ir.Fixed]) -> ir.Fixed:
+    """When a value has no gradient, in arguments of the caller instead of the function called."""
+    if needs is None:
+        return None
+    out: frozenset[str] = frozenset()
+    for when in (fixed[name] for name in needs):
+        if when is None:
+            return None
+        out |= when
+    return out
 
 
 def rename(node: Any, names: Mapping[str, str], values: Mapping[str, ir.Expr]) -> Any:

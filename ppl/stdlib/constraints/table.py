@@ -39,5 +39,5 @@ ALTERNATIVES: tuple[Constraint, ...] = (LOWER_SOFTPLUS,)
 
 CONSTRAINT_BY_KEYWORD: Mapping[str, Constraint] = MappingProxyType({c.keyword: c for c in CONSTRAINTS})
 
-ELEMENTWISE = (IDENTITY, LOWER, UPPER, LOWER_UPPER, OFFSET_MULTIPLIER)
+ELEMENTWISE = frozenset(c.keyword for c in (IDENTITY, LOWER, UPPER, LOWER_UPPER, OFFSET_MULTIPLIER))
 """Maps of each element by itself: their unconstrained elements are named like the constrained ones."""

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
-from ppl.stdlib.constraints.layout import empty, flat_shape
+from ppl.stdlib.constraints.layout import flat_shape
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
 
@@ -34,6 +34,11 @@ def check(x: Array, shape: Shape) -> str | None:
     return each(x, 1, _not_unit)
 
 
+def bad_shape(shape: Shape) -> str | None:
+    """With one entry x is -1 or 1, which no density on R maps to; Stan refuses it too."""
+    return "it needs at least two entries." if shape[0] < 2 else None
+
+
 UNIT_VECTOR = Constraint(
     keyword="unit_vector",
     meaning="a vector of Euclidean length one",
@@ -42,5 +47,5 @@ UNIT_VECTOR = Constraint(
     constrain=constrain,
     unconstrain=partial(unconstrain, NUMPY),
     check=check,
-    bad_shape=empty,
+    bad_shape=bad_shape,
 )

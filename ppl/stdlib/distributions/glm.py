@@ -60,6 +60,21 @@ def _each_row(term: Density) -> Density:
     return rows
 
 
+def _log_factorial(xp: Namespace, y: Array) -> Array:
+    """-log y!, which Stan drops here though neg_binomial_2_log keeps it for a phi that is a parameter."""
+    return -xp.special.gammaln(y + 1.0)
+
+
+def _log_rising(xp: Namespace, y: Array, phi: Array) -> Array:
+    """log(Gamma(y + phi) / Gamma(phi)) + phi log phi."""
+    coefficient = neg_binomial.log_coefficient(xp, y, phi) - _log_factorial(xp, y)
+    return coefficient + phi * xp.np.log(phi)
+
+
+def _count_by_predictor(xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array) -> Array:
+    return y * (alpha + xp.np.matmul(x, beta))
+
+
 def _signatures(variate: str, middle: str = "", last: str = "") -> tuple[str, ...]:
     """Overloads for one or many y, one or many rows of x, a common or separate intercepts."""
     one, many = variate.split("/")
@@ -122,7 +137,11 @@ NEG_BINOMIAL_2_LOG_GLM = Distribution(
     signatures=_signatures("int/array[] int", last=", real"),
     args=(("y", "count"), *ROWS, ("phi", "positive")),
     log_density=_by_rows(neg_binomial.log_mean_log_density),
-    constants=_constants(neg_binomial.NEG_BINOMIAL_2_LOG, "eta"),
+    constants=(
+        (("y",), _each_row(_log_factorial), ("y", "x")),
+        (("y", "phi"), _each_row(_log_rising), ("y", "x")),
+        (("y", "x", "alpha", "beta"), _each_row(_count_by_predictor), ("y", "x")),
+    ),
     batch="none",
     cores=(0, 1, 0, 1, 0),
 )

@@ -9,8 +9,13 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions import wishart
-from ppl.stdlib.distributions.quadratic_form import log_determinant, log_diagonal, trace
-from ppl.stdlib.distributions.wishart import log_jacobian, log_normaliser
+from ppl.stdlib.distributions.quadratic_form import (
+    log_determinant,
+    log_diagonal,
+    log_multivariate_gamma,
+    trace,
+)
+from ppl.stdlib.distributions.wishart import LOG_TWO, cholesky_nu_term, log_jacobian, log_normaliser
 from ppl.stdlib.functions.solves import solve
 from ppl.stdlib.record import Distribution
 
@@ -44,7 +49,11 @@ def cholesky_rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
 
 
 def _nu_term(xp: Namespace, nu: Array, w: Array) -> Array:
-    return log_normaliser(xp, nu, np.shape(w)[-1])
+    return -log_multivariate_gamma(xp, np.shape(w)[-1], 0.5 * nu)
+
+
+def _scale_term(xp: Namespace, nu: Array, scale: Array) -> Array:
+    return 0.5 * nu * (log_determinant(xp, scale) - scale.shape[-1] * LOG_TWO)
 
 
 INV_WISHART = Distribution(
@@ -58,7 +67,8 @@ INV_WISHART = Distribution(
     rng_signatures=("(real, matrix) => matrix",),
     constants=(
         (("nu",), _nu_term, ("W",)),
-        (("nu", "S"), lambda xp, nu, scale: 0.5 * nu * log_determinant(xp, scale)),
+        (("nu", "S"), _scale_term),
+        (("W", "S"), lambda xp, w, scale: -0.5 * trace(xp, solve(xp, w, scale))),
     ),
     batch="leading",
 )
@@ -72,10 +82,7 @@ INV_WISHART_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=("(real, matrix) => matrix",),
-    constants=(
-        (("nu",), _nu_term, ("L_W",)),
-        (("nu", "L_S"), lambda xp, nu, scale: nu * log_diagonal(xp, scale)),
-    ),
+    constants=((("nu",), cholesky_nu_term, ("L_W",)),),
     batch="leading",
 )
 

@@ -50,7 +50,7 @@ LOGLOGISTIC = Distribution(
     log_density=log_density,
     cdf=cdf,
     rng=rng,
-    constants=((("alpha", "beta"), lambda xp, alpha, beta: xp.np.log(beta) - xp.np.log(alpha)),),
+    constants=((("alpha", "beta"), lambda xp, alpha, beta: xp.np.log(beta) - beta * xp.np.log(alpha)),),
 )
 
 FAMILIES = (LOGLOGISTIC,)

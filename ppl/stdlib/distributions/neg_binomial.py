@@ -19,7 +19,7 @@ from ppl.stdlib.special.log_add import softplus
 from ppl.stdlib.special.log_gamma_ratio import digamma_excess, log1p_ratio, log_beta
 
 
-def _log_coefficient(xp: Namespace, y: Array, shape: Array) -> Array:
+def log_coefficient(xp: Namespace, y: Array, shape: Array) -> Array:
     """log C(y + shape - 1, y)."""
     return of_counts(_log_coefficient_each, xp, y, shape)
 
@@ -58,7 +58,7 @@ def _digamma_excess_each(xp: Namespace, y: Array, shape: Array) -> Array:
     lambda xp, ans, y, alpha, beta: (xp.np.divide(alpha, beta) - y) / (1.0 + beta),
 )
 def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
-    value = _log_coefficient(xp, y, alpha) - alpha * log1p_ratio(xp, 1.0, beta) - y * xp.np.log1p(beta)
+    value = log_coefficient(xp, y, alpha) - alpha * log1p_ratio(xp, 1.0, beta) - y * xp.np.log1p(beta)
     return guarded(xp, _is_positive(alpha) & _is_positive(beta), supported(xp, y >= 0, value))
 
 
@@ -96,7 +96,7 @@ def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
 )
 def mean_log_density(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
     value = (
-        _log_coefficient(xp, y, phi)
+        log_coefficient(xp, y, phi)
         - phi * log1p_ratio(xp, mu, phi)
         - xp.special.xlog1py(y, xp.np.divide(phi, mu))
     )
@@ -119,7 +119,7 @@ def _log_mean_gap(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
 )
 def log_mean_log_density(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
     logit = eta - xp.np.log(phi)
-    value = _log_coefficient(xp, y, phi) - phi * softplus(xp, logit) - y * softplus(xp, -logit)
+    value = log_coefficient(xp, y, phi) - phi * softplus(xp, logit) - y * softplus(xp, -logit)
     return guarded(xp, _is_positive(phi), supported(xp, y >= 0, value))
 
 
@@ -138,7 +138,7 @@ NEG_BINOMIAL = Distribution(
     lcdf=lcdf,
     lccdf=lccdf,
     rng=rng,
-    constants=((("y", "alpha"), _log_coefficient),),
+    constants=((("y", "alpha"), log_coefficient),),
 )
 
 NEG_BINOMIAL_2 = Distribution(
@@ -153,8 +153,8 @@ NEG_BINOMIAL_2 = Distribution(
     lccdf=mean_lccdf,
     rng=mean_rng,
     constants=(
-        (("y", "phi"), _log_coefficient),
-        (("y", "mu"), lambda xp, y, mu: xp.special.xlogy(y, mu)),
+        (("y", "phi"), log_coefficient),
+        (("y", "mu"), lambda xp, y, mu: y * xp.np.log(mu)),
     ),
 )
 
@@ -167,7 +167,7 @@ NEG_BINOMIAL_2_LOG = Distribution(
     log_density=log_mean_log_density,
     rng=log_mean_rng,
     constants=(
-        (("y", "phi"), _log_coefficient),
+        (("y", "phi"), log_coefficient),
         (("y", "eta"), lambda xp, y, eta: y * eta),
     ),
 )

@@ -73,6 +73,12 @@ def _nu_term(xp: Namespace, nu: Array, w: Array) -> Array:
     return log_normaliser(xp, nu, np.shape(w)[-1])
 
 
+def cholesky_nu_term(xp: Namespace, nu: Array, lower: Array) -> Array:
+    """Stan drops no more than this of the two Cholesky parameterizations."""
+    size = np.shape(lower)[-1]
+    return log_normaliser(xp, nu, size) + size * LOG_TWO
+
+
 WISHART = Distribution(
     name="wishart",
     meaning="the scatter matrix of nu normal vectors with covariance S",
@@ -85,6 +91,8 @@ WISHART = Distribution(
     constants=(
         (("nu",), _nu_term, ("W",)),
         (("nu", "S"), lambda xp, nu, scale: -0.5 * nu * log_determinant(xp, scale)),
+        (("W", "nu"), lambda xp, w, nu: 0.5 * (nu - w.shape[-1] - 1.0) * log_determinant(xp, w)),
+        (("W", "S"), lambda xp, w, scale: -0.5 * trace(xp, solve(xp, scale, w))),
     ),
     batch="leading",
 )
@@ -98,10 +106,7 @@ WISHART_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=("(real, matrix) => matrix",),
-    constants=(
-        (("nu",), _nu_term, ("L_W",)),
-        (("nu", "L_S"), lambda xp, nu, scale: -nu * log_diagonal(xp, scale)),
-    ),
+    constants=((("nu",), cholesky_nu_term, ("L_W",)),),
     batch="leading",
 )
 

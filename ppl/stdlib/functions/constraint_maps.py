@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.constraints import (
@@ -16,7 +17,7 @@ from ppl.stdlib.constraints import (
     unit_vector,
 )
 from ppl.stdlib.constraints.layout import flatten, unflatten
-from ppl.stdlib.constraints.record import Shape
+from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.record import Batch
 
 Map = Callable[..., tuple[Array, Array]]  # (xp, u, *arguments) -> (x, log-Jacobian)
@@ -95,8 +96,19 @@ def _vector_map(constrain: Map) -> Map:
     return lambda xp, u: constrain(xp, u, ())
 
 
-def _square_map(constrain: Map) -> Map:
-    return lambda xp, u, size: constrain(xp, u, (int(size), int(size)))
+def _of_shape(kind: Constraint, xp: Namespace, u: Array, rows: int, columns: int) -> tuple[Array, Array]:
+    """A matrix of this shape from its free elements.
+
+    Raises:
+        ValueError: there are more or fewer of them than such a matrix has.
+    """
+    shape = int(rows), int(columns)
+    (wanted,), given = kind.free_shape(shape), u.shape[-1]
+    if given != wanted:
+        raise ValueError(
+            f"A {kind.keyword} of size {rows} x {columns} is made of {wanted} free elements, but got {given}."
+        )
+    return kind.constrain(xp, u, shape)
 
 
 def _inverse(unconstrain: Inverse, axes: int) -> Inverse:
@@ -126,10 +138,11 @@ def _of_vectors(name: str, noun: str, module_map: Map, module_inverse: Inverse) 
     return Transform(name, noun, "vector", "vector", (), _vector_map(module_map), _inverse(module_inverse, 1))
 
 
-def _of_squares(name: str, noun: str, module_map: Map, module_inverse: Inverse) -> Transform:
-    return Transform(
-        name, noun, "vector", "matrix", ("int",), _square_map(module_map), _inverse(module_inverse, 2)
-    )
+def _of_squares(noun: str, kind: Constraint, module_inverse: Inverse) -> Transform:
+    def constrain(xp: Namespace, u: Array, size: int) -> tuple[Array, Array]:
+        return _of_shape(kind, xp, u, size, size)
+
+    return Transform(kind.keyword, noun, "vector", "matrix", ("int",), constrain, _inverse(module_inverse, 2))
 
 
 def _of_matrices(name: str, noun: str, module_map: Map, module_inverse: Inverse, *more: int) -> Transform:
@@ -179,12 +192,11 @@ STRUCTURED = (
         1,
         0,
     ),
-    _of_squares("corr_matrix", "correlation matrices", correlation.constrain, correlation.unconstrain),
-    _of_squares("cov_matrix", "covariance matrices", covariance.constrain, covariance.unconstrain),
+    _of_squares("correlation matrices", correlation.CORR_MATRIX, correlation.unconstrain),
+    _of_squares("covariance matrices", covariance.COV_MATRIX, covariance.unconstrain),
     _of_squares(
-        "cholesky_factor_corr",
         "Cholesky factors of correlation matrices",
-        correlation.constrain_cholesky,
+        correlation.CHOLESKY_FACTOR_CORR,
         correlation.unconstrain_cholesky,
     ),
     Transform(
@@ -193,7 +205,7 @@ STRUCTURED = (
         "vector",
         "matrix",
         ("int", "int"),
-        lambda xp, u, rows, columns: covariance.constrain_cholesky(xp, u, (int(rows), int(columns))),
+        partial(_of_shape, covariance.CHOLESKY_FACTOR_COV),
         _inverse(covariance.unconstrain_cholesky, 2),
     ),
 )

@@ -1,0 +1,56 @@
+"""Arrays of tuples: nested lists, since NumPy holds no tuples.  Indices are zero-based here."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import Namespace
+
+
+def tuples(xp: Namespace, axes: int, *items: Any) -> Any:
+    """An array of tuples from one array an item."""
+    return [tuples(xp, axes - 1, *parts) for parts in zip(*items, strict=True)] if axes else items
+
+
+def items(xp: Namespace, x: Any, axes: int, k: int) -> Any:
+    """Item k of every tuple in an array of them."""
+    return [items(xp, entry, axes - 1, k) for entry in x] if axes else x[k]
+
+
+def entries(xp: Namespace, x: Any, *where: Any) -> Any:
+    """x[where], where a slice or an array of ints keeps its axis."""
+    if not where:
+        return x
+    first, *rest = where
+    if drops_axis(first):
+        return entries(xp, x[first], *rest)
+    return [entries(xp, x[k], *rest) for k in positions(x, first)]
+
+
+def with_entries(x: list[Any], where: Sequence[Any], value: Any) -> list[Any]:
+    """A copy of `x` in which x[where] is `value`."""
+    first, *rest = where
+    if drops_axis(first):
+        changed = {range(len(x))[first]: value}
+    else:
+        changed = dict(zip(positions(x, first), value, strict=True))
+    return [
+        entry if k not in changed else with_entries(entry, rest, changed[k]) if rest else changed[k]
+        for k, entry in enumerate(x)
+    ]
+
+
+def drops_axis(index: Any) -> bool:
+    return not isinstance(index, slice) and np.ndim(index) == 0
+
+
+def positions(x: list[Any], index: Any) -> list[int]:
+    return list(range(len(x))[index]) if isinstance(index, slice) else [int(k) for k in index]
+
+
+def length(x: Any, axis: int) -> int:
+    """The size of an axis of nested lists; of those inside an empty one, 0."""
+    for _ in range(axis):
+        x = x[0] if x else []
+    return len(x)

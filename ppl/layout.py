@@ -1,0 +1,114 @@
+"""Where each parameter lies in the unconstrained vector `u`, and what its elements are called."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.backend.runtime import Place, checked_sizes
+from ppl.names import dotted, indices
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
+
+Positions = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A parameter whose sizes are known: array axes, shape of one value, or the items of a tuple."""
+
+    name: str
+    constraint: str
+    dims: tuple[int, ...]
+    core: tuple[int, ...]
+    items: tuple["Laid", ...] = ()
+
+    @property
+    def free(self) -> tuple[int, ...]:
+        """The shape of one value's unconstrained elements."""
+        return CONSTRAINT_BY_KEYWORD[self.constraint].free_shape(self.core)
+
+    @property
+    def width(self) -> int:
+        """How many elements of `u` it takes."""
+        each = sum(item.width for item in self.items) if self.items else math.prod(self.free)
+        return math.prod(self.dims) * each
+
+
+def parameters_of(layout: Callable[..., None], d: SimpleNamespace) -> list[Laid]:
+    """The parameters as the emitted function `layout` declares them, given the data."""
+    parameters: list[Laid] = []
+    layout(d, lambda *declared: parameters.append(laid(*declared)))
+    return parameters
+
+
+def laid(name: str, constraint: str, dims: Sequence[int], sizes: Sequence[int], *items: Any) -> Laid:
+    """The record from nested plain tuples.
+
+    Raises:
+        ValueError: a size is negative, or no value of this constraint has such a shape.
+    """
+    core = tuple(map(int, sizes))
+    checked_sizes((*dims, *core), name)
+    if wrong := CONSTRAINT_BY_KEYWORD[constraint].bad_shape(core):
+        raise ValueError(f"The {constraint} `{name}` has sizes [{', '.join(map(str, core))}]: {wrong}")
+    return Laid(name, constraint, tuple(map(int, dims)), core, tuple(laid(*item) for item in items))
+
+
+def check_sizes(shapes: Callable[..., None], d: SimpleNamespace) -> None:
+    """ValueError where a size that the emitted function `shapes` declares is negative."""
+
+    def check(name: str, dims: Sequence[int], sizes: Sequence[int], items: Sequence[Any]) -> None:
+        checked_sizes((*dims, *sizes), name)
+        for item in items:
+            check(*item)
+
+    shapes(d, lambda group, *shape: check(*shape))
+
+
+def lay_out(parameters: Iterable[Laid]) -> dict[str, Place]:
+    """Where each parameter lies in `u`, by name, in order of declaration."""
+    places: dict[str, Place] = {}
+    start = 0
+    for parameter in parameters:
+        for leaf, dims, every in positions(parameter, np.array(start), ()):
+            first = int(every[0]) if every.size else start
+            apart = None if dims == leaf.dims else tuple(map(int, every))
+            places[leaf.name] = Place(len(places), first, (*dims, *leaf.free), dims, leaf.core, apart)
+        start += parameter.width
+    return places
+
+
+def positions(
+    p: Laid, starts: Positions, outer: tuple[int, ...]
+) -> Iterator[tuple[Laid, tuple[int, ...], Positions]]:
+    """Each plain variable in `p`, its array axes, its positions in `u`; `starts` has the shape `outer`.
+
+    Stan lays an array of tuples out tuple by tuple, its first index fastest, and other arrays row by row.
+    """
+    dims = (*outer, *p.dims)
+    if not p.items:
+        yield p, dims, np.add.outer(starts, np.arange(p.width)).ravel()
+        return
+    width = sum(item.width for item in p.items)
+    steps = width * np.arange(math.prod(p.dims)).reshape(p.dims, order="F")
+    starts = np.add.outer(starts, steps)
+    for item in p.items:
+        yield from positions(item, starts, dims)
+        starts = starts + item.width
+
+
+def free_names(p: Laid, prefix: str) -> Iterator[str]:
+    """The names of the elements of `u` that `p` takes, in their order."""
+    if p.items:
+        for index in indices(p.dims):
+            for k, item in enumerate(p.items, 1):
+                yield from free_names(item, f"{prefix}{dotted(index)}:{k}")
+        return
+    shape = p.core if p.constraint in ELEMENTWISE else p.free
+    for array in np.ndindex(*p.dims):
+        for own in indices(shape):
+            yield f"{prefix}{dotted((*array, *own))}"
