@@ -20,7 +20,18 @@ ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "bad"
 WITH_PROGRAMS = [p for p in pages().values() if "wrong" in p.examples and "program" not in p.examples]
 WITH_DATA = [p for p in pages().values() if "program" in p.examples]
-WITHOUT_EXAMPLE = {"PPL182", "PPL190", "PPL900", "PPL905", "PPL970", "PPL971", "PPL972", "PPL973", "PPL974"}
+WITHOUT_EXAMPLE = {
+    "PPL182",
+    "PPL190",
+    "PPL900",
+    "PPL905",
+    "PPL970",
+    "PPL971",
+    "PPL972",
+    "PPL973",
+    "PPL974",
+    "PPL975",
+}
 """Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
 
@@ -109,6 +120,7 @@ FAILURES = {
     ),
     "PPL973": lambda: fit("parameters { vector[2] mu; }\nmodel {\n  target += mu[3];\n}\n"),
     "PPL974": lambda: fit(SUMMED, minibatch=2),
+    "PPL975": lambda: fit(SUMMED, algorithm="lowrank", noise="logistic"),
 }
 
 
