@@ -24,7 +24,7 @@ import scipy.special
 from autograd.core import VJPNode, add_outgrads
 from autograd.extend import defvjp, defvjp_argnums, primitive
 from autograd.numpy.numpy_vjps import unbroadcast
-from autograd.tracer import getval, isbox, new_box, trace_stack
+from autograd.tracer import box_types, getval, isbox, new_box, trace_stack
 from autograd.util import toposort
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
@@ -183,22 +183,32 @@ class Node:
     keeps tables that a function with a fixed argument list does not need.
     """
 
-    def __init__(self, value: Value, vjps: tuple[Vjp | None, ...], kept: int | None = None):
-        self.value, self.vjps, self.kept = value, vjps, kept
+    def __init__(
+        self,
+        value: Value,
+        vjps: tuple[Vjp | None, ...],
+        kept: int | None = None,
+        accept: Callable[[Array], Array] | None = None,
+    ):
+        self.value, self.vjps, self.kept, self.accept = value, vjps, kept, accept
         self.__name__, self.__doc__, self.__module__ = value.__name__, value.__doc__, value.__module__
 
     @cached_property
     def summed(self) -> "Node":
         """The sum over all elements of the answer, still one entry of the tape."""
-        return Node(self.value, self.vjps, kept=0)
+        return Node(self.value, self.vjps, 0, self.accept)
 
     @cached_property
     def summed_each(self) -> "Node":
         """The sum for each entry of the leading axis, still one entry of the tape."""
-        return Node(self.value, self.vjps, kept=1)
+        return Node(self.value, self.vjps, 1, self.accept)
+
+    def accepting(self, accept: Callable[[Array], Array]) -> "Node":
+        """The same function of `accept(argument)` for each argument, which must not change what is traced."""
+        return Node(self.value, self.vjps, self.kept, accept)
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
-        return xp.node(self, args)
+        return xp.node(self, args if self.accept is None else tuple(map(self.accept, args)))
 
     def reduced(self, xp: Namespace, each: Array) -> Array:
         """The sum that is asked for: `kept` is how many leading axes it leaves."""
@@ -212,7 +222,7 @@ class Node:
 
     def record(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
         """The answer and, for a sum, its elements; boxed when an argument is."""
-        boxed = [i for i, a in enumerate(args) if isbox(a)]
+        boxed = [i for i, a in enumerate(args) if type(a) in box_types]
         if not boxed:
             each = self.value(NUMPY, *args)
             return self.reduced(NUMPY, each), each
@@ -242,9 +252,13 @@ class Node:
 
 def _summed_to(target: Array, adjoint: Array) -> Array:
     """The adjoint summed over the axes along which `target` was broadcast."""
-    if np.shape(adjoint) == np.shape(target):
+    shape, given = np.shape(target), np.shape(adjoint)
+    extra = len(given) - len(shape)
+    if shape == given or extra < 0:
         return adjoint
-    return unbroadcast(adjoint, anp.metadata(target))
+    narrow = [extra + k for k, size in enumerate(shape) if size == 1 and given[extra + k] != 1]
+    xp = AUTOGRAD if isbox(adjoint) else NUMPY
+    return xp.np.reshape(xp.np.sum(adjoint, axis=(*range(extra), *narrow)), shape)
 
 
 def with_vjps(*vjps: Vjp | None) -> Callable[[Value], Node]:
@@ -342,5 +356,21 @@ def backward(end: VJPNode, roots: frozenset[VJPNode], adjoint: Array = ONE) -> d
         if node in roots:
             found[node] = adjoint
         for parent, part in zip(node.parents, node.vjp(adjoint), strict=True):
-            waiting[parent] = add_outgrads(waiting.get(parent), part)
+            waiting[parent] = _added(waiting.get(parent), part)
     return found
+
+
+def _added(before: tuple[Array, bool] | None, part: Array) -> tuple[Array, bool]:
+    """The sum of the adjoints of a node so far, and whether it may be changed in place."""
+    if type(part) not in PLAIN or (before is not None and type(before[0]) not in PLAIN):
+        return add_outgrads(before, part)  # type: ignore[no-any-return]
+    if before is None:
+        return part, False
+    total, ours = before
+    if ours and isinstance(total, np.ndarray):
+        total += part
+        return total, True
+    return total + part, True
+
+
+PLAIN = (np.ndarray, np.float64)

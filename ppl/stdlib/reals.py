@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import Array, Namespace, Node
 
 
 def as_real(x: Array) -> Array:
@@ -24,6 +24,9 @@ def reals(implementation: Callable[..., Any]) -> Callable[..., Any]:
     Division by a zero is then inf or nan, as in Stan, instead of Python's ZeroDivisionError, and a power
     of an int is never integer arithmetic.
     """
+
+    if isinstance(implementation, Node):
+        return implementation.accepting(as_real)
 
     @wraps(implementation)
     def call(xp: Namespace, *args: Array) -> Array:

@@ -31,12 +31,26 @@ def log_inv_logit_slope(xp: Namespace, u: Array) -> Array:
     return -xp.np.abs(u) - 2.0 * xp.np.log1p(xp.np.exp(-xp.np.abs(u)))
 
 
+@with_partials(
+    lambda xp, ans, u, a, b: (b - a) * xp.special.expit(u) * xp.special.expit(-u),
+    lambda xp, ans, u, a, b: xp.special.expit(-u),
+    lambda xp, ans, u, a, b: xp.special.expit(u),
+)
+def between(xp: Namespace, u: Array, a: Array, b: Array) -> Array:
+    return a + (b - a) * xp.special.expit(u)
+
+
+@with_partials(lambda xp, ans, u, a: xp.np.exp(u), lambda xp, ans, u, a: 1.0)
+def above(xp: Namespace, u: Array, a: Array) -> Array:
+    return a + xp.np.exp(u)
+
+
 def _interval(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return a + (b - a) * xp.special.expit(u), xp.np.log(b - a) + log_inv_logit_slope(xp, u)
+    return between(xp, u, a, b), xp.np.log(b - a) + log_inv_logit_slope(xp, u)
 
 
 def _above(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
-    return a + xp.np.exp(u), u
+    return above(xp, u, a), u
 
 
 def _above_softplus(xp: Namespace, u: Array, a: Array, b: Array) -> tuple[Array, Array]:
@@ -84,6 +98,8 @@ def by_bounds(xp: Namespace, rules: tuple[Rule, ...], v: Array, a: Array, b: Arr
 
     Under JAX bounds that are no constants are not known here, and every rule is computed.
     """
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return rules[2 * (a == -np.inf) + (b == np.inf)](xp, v, a, b)
     lower, upper = xp.np.not_equal(xp.plain(a), -np.inf), xp.np.not_equal(xp.plain(b), np.inf)
     cases = (lower & upper, lower & ~upper, ~lower & upper, ~lower & ~upper)
     parts = []
