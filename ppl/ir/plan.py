@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
-from ppl.ir.passes.table import RESOLVING, run_passes
+from ppl.ir.passes.table import PREPARING, RESOLVING, run_passes
 from ppl.ir.passes.vectorise_loops import Note, vectorised
 from ppl.ir.printer import expr
 from ppl.ir.walk import walk
@@ -14,7 +13,7 @@ from ppl.source import Span
 
 def plan(p: ir.Program) -> str:
     """The plan of a program as lowered, before any pass, a line for each decision."""
-    _, notes = vectorised(privatise(p))
+    _, notes = vectorised(run_passes(p, PREPARING))
     loops = [loop_line(n) for n in notes] or ["no loops"]
     prepared = run_passes(p).prepared
     once = [f"  {s.name} = {expr(s.value)}" for s in walk(prepared) if isinstance(s, ir.Assign)]

@@ -15,6 +15,11 @@ def loop_range(xp: Namespace, lower: int, upper: int) -> Array:
     return np.arange(lower, upper + 1)
 
 
+def trips(xp: Namespace, lower: int, upper: int) -> int:
+    """How often a loop runs."""
+    return max(upper - lower + 1, 0)
+
+
 def positions(xp: Namespace, batch: Array) -> Array:
     """1, 2, ... for the entries of a batch."""
     return np.arange(1, len(batch) + 1)

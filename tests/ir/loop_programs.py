@@ -88,7 +88,10 @@ LOOPS = (
     Loop("matrix literal", "for (n in 1:N) target += log_determinant([[3, x[n]], [z, 1 + t]]) * z;"),
     Loop("ranges", "for (n in 1:N) target += sum(x[1:n]) * z;", ("a range of indices varies",)),
     Loop("cdf of containers", "for (n in 1:N) target += log(normal_cdf(v * x[n] | z, t));"),
-    Loop("for each", "for (q in x) target += q * z;", ()),
+    Loop("for each", "for (q in x) target += q * z;"),
+    Loop("for each of a matrix", "for (q in X) target += q * z;", ()),
+    Loop("for each expression", "for (q in {v, v * z}) target += sum(q) * z;"),
+    Loop("for each changed", "vector[N] a = x; for (q in a) { a[1] = z; target += q * a[1]; }", ()),
     # Integers and truth values
     Loop("int division", "for (n in 1:N) target += z * (k[n] / 2) + t * (k[n] % 3) + (k[n] %/% 4) * v[1];"),
     Loop("comparisons add",
@@ -303,6 +306,20 @@ LOOPS = (
         target += a ^ 2;""", ("`a` is",)),
     Loop("a guarded lag", "vector[N] a; for (n in 1:N) a[n] = n > 1 ? z * a[n - 1] : t; target += a;",
          ("`a` is filled",)),
+    # Counters
+    Loop("counted at the end", """vector[N] a; int i = 1; for (q in x) { a[i] = q * z; i += 1; }
+        target += a * i;"""),
+    Loop("counted at the start", """vector[2 * N] a = append_row(x, x); int i = N;
+        for (n in 2:N) { i += 1; a[i] = a[i] * z + n; } target += a; target += i * z;"""),
+    Loop("counted down",
+         "int i = N + 1; for (n in 1:N) { target += x[n] * z * i; i -= 1; } target += i * z;"),
+    Loop("counted in an inner loop", """vector[9] a; for (n in 1:3) { int i = 3 * n - 2;
+          for (m in 1:3) { a[i] = v[n] * s[m]; i += 1; } } target += a .* linspaced_vector(9, 1, 2);""",
+         ("`a` may", "")),
+    Loop("counted at times", "int i = 1; for (n in 1:N) { if (x[n] > 0) i += 1; target += x[n] * z * i; }",
+         ("`i` is carried",)),
+    Loop("counted with a continue", """int i = 1;
+        for (n in 1:N) { if (x[n] > 0) continue; target += x[n] * z * i; i += 1; }""", ("`i` is",)),
     # Elsewhere
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),

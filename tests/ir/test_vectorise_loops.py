@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from ir.loop_programs import DATA, HEADER, LOOPS, Loop, U
-from laws.passes import NEEDED, PASSES, SUBSETS, assert_same, lowered, posterior
+from laws.passes import NEEDED, PASSES, SUBSETS, assert_same, lowered, posterior, run
 
 from ppl.errors import PPLError
-from ppl.ir.passes.privatise import privatise
+from ppl.ir.passes.table import PREPARING
 from ppl.ir.passes.vectorise_loops import vectorised
 
 
@@ -20,7 +20,7 @@ def test_a_loop_means_the_same_as_arrays(loop: Loop) -> None:
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
-    notes = vectorised(privatise(lowered(loop.text)))[1]
+    notes = vectorised(run(lowered(loop.text), PREPARING))[1]
     reasons = [f"scan: {note.reason}" if note.scan else note.reason for note in notes]
     assert len(reasons) == len(loop.left), reasons
     for reason, left in zip(reasons, loop.left, strict=True):

@@ -1,22 +1,25 @@
 """Calls of the program's own functions written out where they stand, for a loop that is to become arrays.
 
-A function can be written out when it does not call itself and returns at the end of each path, not from
-inside a loop.  Its arguments and locals get fresh names; its result becomes a variable that is set before
-the statement that called it.
+A function can be written out when it returns at the end of each path, not from inside a loop, and does not
+call itself; or does so down from a known int.  Its arguments and locals get fresh names; its result becomes a
+variable that is set before the statement that called it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
+from ppl.ir.fold import folded
 from ppl.ir.walk import assigned_names, walk, with_parts
 from ppl.source import Span
-from ppl.types import rank
+from ppl.types import INT, rank
 
 Stmts = tuple[ir.Stmt, ...]
 LONGEST = 60
 """Statements of a function that is still written out."""
+MOST_CALLS = 64
+"""Calls of functions that call themselves that are written out in one loop."""
 
 
 class NotInlinable(Exception):
@@ -29,6 +32,8 @@ class Inline:
 
     functions: Mapping[str, ir.Function]
     fresh: Callable[[str], str]
+    unfolded: list[str] = field(default_factory=list)
+    """The calls of functions that call themselves, as far as they have been written out."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -73,7 +78,7 @@ class Inline:
             and not call.lifted
             and "rng" not in call.passes
             and sum(1 for _ in walk(f.body)) < LONGEST * 20
-            and not self.recursive(f)
+            and (not self.recursive(f) or counts_down(call))
         )
 
     def recursive(self, f: ir.Function, above: frozenset[str] = frozenset()) -> bool:
@@ -85,6 +90,10 @@ class Inline:
     def body(self, call: ir.CallUser, args: Sequence[ir.Expr], result: str | None, span: Span) -> Stmts:
         """The function's statements with its names made fresh and its returns turned into assignments."""
         f = self.functions[call.name]
+        if self.recursive(f):
+            self.unfolded.append(f.name)
+            if len(self.unfolded) > MOST_CALLS:
+                raise NotInlinable
         values: dict[str, ir.Expr] = {}
         out: list[ir.Stmt] = []
         for name, arg in zip(f.args, args, strict=True):
@@ -96,7 +105,7 @@ class Inline:
                 out.append(ir.Assign(passed.name, arg, span, declares=True))
         names = {name: self.fresh(name) for name in assigned_names(f.body)}
         fixed = dict(zip(f.args, call.drops, strict=False))
-        renamed = tuple(rename(passed_on(s, fixed), names, values) for s in f.body)
+        renamed = folded(tuple(rename(passed_on(s, fixed), names, values) for s in f.body))
         if result is None:
             return (*out, *self.statements(without_final_return(renamed)))
         if always_last(renamed):
@@ -109,6 +118,11 @@ class Inline:
         else:
             raise NotInlinable
         return (*out, *self.statements(tail))
+
+
+def counts_down(call: ir.CallUser) -> bool:
+    """Whether an int among the arguments is known, so that a function that calls itself may end."""
+    return any(isinstance(a, ir.Const) and a.type == INT for a in call.args)
 
 
 def always_last(body: Sequence[ir.Stmt]) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from ppl.ir.nodes import Program
+from ppl.ir.passes.counters import count_by_loops
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.vectorise_loops import vectorise_loops
@@ -10,7 +11,10 @@ from ppl.ir.passes.zero_based import count_from_zero
 
 Pass = Callable[[Program], Program]
 
-RESOLVING: tuple[Pass, ...] = (privatise, vectorise_loops, count_from_zero)
+PREPARING: tuple[Pass, ...] = (count_by_loops, privatise)
+"""What makes more loops independent."""
+
+RESOLVING: tuple[Pass, ...] = (*PREPARING, vectorise_loops, count_from_zero)
 PASSES: tuple[Pass, ...] = (*RESOLVING, hoist_data)
 
 
