@@ -3,6 +3,7 @@
 pytest's importlib mode adds no folder to the path by itself.
 """
 
+import signal
 import sys
 from pathlib import Path
 
@@ -10,5 +11,8 @@ from hypothesis import settings
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 settings.load_profile("repeatable")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background of a shell
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.append(str(Path(__file__).parent))
