@@ -1,13 +1,12 @@
 """CmdStan's `key=value` words on the command line, as the dashed options they stand for."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
-
-from ppl.results.arguments import TREE, Values
 
 OPTIONS = {
     "variational.algorithm": "--algorithm",
@@ -73,12 +72,16 @@ class WithWords(TyperCommand):
         return places, dashed
 
 
-GROUPS = {argument.name for argument in TREE} | {"variational", "adapt"}
-"""Words without an `=`."""
+@cache
+def groups() -> frozenset[str]:
+    """Words without an `=`."""
+    from ppl.results.arguments import TREE
+
+    return frozenset({argument.name for argument in TREE} | {"variational", "adapt"})
 
 
 def _is_word(arg: str) -> bool:
-    return "=" in arg or arg in GROUPS
+    return "=" in arg or arg in groups()
 
 
 def _as_options(words: list[str]) -> list[str]:
@@ -95,7 +98,7 @@ def _as_options(words: list[str]) -> list[str]:
     return [given.get("data.file", ""), *_options(given)]
 
 
-def _options(given: Values) -> Iterator[str]:
+def _options(given: Mapping[str, Any]) -> Iterator[str]:
     for path, value in given.items():
         if path in OPTIONS:
             yield from _option(OPTIONS[path], value)
