@@ -10,7 +10,6 @@ from typing import Any
 
 from ppl.results.argument import Argument, Choice, Group, Value, flag, least, positive, word
 from ppl.results.method_arguments import METHOD
-from ppl.results.settings import BACKENDS, DEVICES
 
 Values = Mapping[str, Any]
 
@@ -18,6 +17,8 @@ Values = Mapping[str, Any]
 ESTIMATORS = ("reparameterised", "sticking-the-landing", "score-function", "black-box", "stochastic-search")
 STEPS = ("advi", "adam", "rmsprop", "staged", "robbins-monro", "dowg")
 STOPPING = ("relative-elbo", "gradient-norm", "rolling-bound", "iterate-rhat", "fixed")
+BACKENDS = ("auto", "autograd", "jax")
+DEVICES = ("cpu", "gpu")
 STANDARDS = ("normal", "student_t", "logistic", "laplace")
 
 PPL = Group(

@@ -5,9 +5,7 @@ from typing import Any
 
 from ppl.errors import InferenceError
 from ppl.inference.settings import Settings as InferenceSettings
-
-BACKENDS = ("auto", "autograd", "jax")
-DEVICES = ("cpu", "gpu")
+from ppl.results.arguments import BACKENDS, DEVICES
 
 
 @dataclass(frozen=True, kw_only=True)

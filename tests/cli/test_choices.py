@@ -10,7 +10,7 @@ from ppl.inference.settings import STARTS
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
 from ppl.results import arguments
-from ppl.results.settings import BACKENDS, DEVICES
+from ppl.results.arguments import BACKENDS, DEVICES
 
 TABLES = [
     (Algorithm, RECIPES),
