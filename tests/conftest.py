@@ -3,6 +3,7 @@
 pytest's importlib mode adds no folder to the path by itself.
 """
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -16,3 +17,6 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 sys.path.append(str(Path(__file__).parent))
+
+# Programs that tests compile with JAX run once: quick to compile is better than quick.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")

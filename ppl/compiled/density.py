@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from ppl.backend.emit import Emitted
 from ppl.backend.load import BUILTINS, Module, load
+from ppl.compiled.climb import jitted
 from ppl.compiled.data import Shape
 from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import OutOfReach, Trace, replacements
@@ -63,6 +64,11 @@ class Density:
     def gradients(self) -> Function:
         """The log density and its gradient at each row of u (n, dim)."""
         return _compiled(self._over_rows(self._value_and_gradient))
+
+    @cached_property
+    def climb(self) -> Function:
+        """Iterations of variational inference; see climb.jitted."""
+        return jitted(self.log_joint)
 
     def _value_and_gradient(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         return jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u)

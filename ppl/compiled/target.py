@@ -10,10 +10,13 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.compiled.climb import Parts, State, is_known
 from ppl.compiled.data import BAKED, Shape, split
 from ppl.compiled.density import Density
 from ppl.compiled.reach import OutOfReach
 from ppl.errors import PPLError
+from ppl.inference.leaps import Place
+from ppl.inference.optimise import Algorithm, Run
 from ppl.source import Span
 
 Floats = NDArray[np.float64]
@@ -95,6 +98,24 @@ class CompiledTarget:
         values, gradients = (np.concatenate(column) for column in zip(*parts, strict=True))
         return values[: len(us)], gradients[: len(us)]
 
+    def leap(
+        self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None
+    ) -> Run | None:
+        """The run `count` iterations on; see inference.leaps.Leaping."""
+        if not is_known(algorithm):
+            return None
+        rule: Any = algorithm.step_rule
+        state = State(
+            run.iteration, run.params, run.average, run.gradient, run.step_state, run.bounds, np.True_
+        )
+        with jax.enable_x64(True), jax.default_device(self.device):
+            found = self.density.climb(
+                Parts.of(algorithm), self.shape, self.jacobian, self.arguments, place, state,
+                rule.eta, noise, count,
+            )  # fmt: skip
+            *ahead, fine = jax.tree_util.tree_map(_on_host, found)
+        return run._replace(**dict(zip(State._fields, ahead, strict=False))) if fine else None
+
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
 
@@ -111,6 +132,11 @@ class CompiledTarget:
         with jax.enable_x64(True), jax.default_device(self.device):
             found = function(self.shape, self.jacobian, self.arguments, np.asarray(u, dtype=float))
             return tuple(np.array(part) for part in jax.tree_util.tree_leaves(found))
+
+
+def _on_host(x: Any) -> Any:
+    """A plain number or a NumPy array."""
+    return x.item() if x.ndim == 0 else np.array(x)
 
 
 def compiled_target(posterior: Posterior, jacobian: bool = True, device: Any = None) -> CompiledTarget:

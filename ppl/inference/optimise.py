@@ -13,6 +13,7 @@ from ppl.inference.elbo import estimate_elbo
 from ppl.inference.estimators.estimate import Estimator
 from ppl.inference.families.family import Family
 from ppl.inference.journal import FORGETFUL, Journal
+from ppl.inference.leaps import checkpoint_after, leap
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.steps.step_rule import StepRule
@@ -110,9 +111,14 @@ def optimise(
     """
     run: Run = journal.recall(STAGE, gradient_rng, elbo_rng) or begin(algorithm, params)
     began = perf_counter() - (run.trace[-1].seconds if run.trace else 0.0)
+    alone = 0  # until when iterations are taken one by one
     try:
         while run.iteration < algorithm.iterations:
-            run = advance(algorithm, target, run, gradient_rng)
+            ahead = leap(algorithm, target, run, gradient_rng) if run.iteration >= alone else None
+            if ahead is None:
+                alone = checkpoint_after(algorithm, run.iteration)
+                ahead = advance(algorithm, target, run, gradient_rng)
+            run = ahead
             if run.iteration % algorithm.eval_elbo:
                 continue
             run, reading = _check(algorithm, target, run, elbo_rng, began)

@@ -35,4 +35,4 @@ class Adam:
         m = first / (1 - self.beta1**steps)
         v = second / (1 - self.beta2**steps)
         rate = self.eta / steps**0.5
-        return params + rate * m / (np.sqrt(v) + self.epsilon), AdamState(steps, first, second)
+        return params + rate * m / (v**0.5 + self.epsilon), AdamState(steps, first, second)

@@ -31,7 +31,7 @@ class AdviSequence:
 
     def step(self, state: AdviState, params: Array, gradient: Array) -> tuple[Array, AdviState]:
         steps = state.steps + 1
-        weight = self.memory if steps > 1 else 1.0
+        weight = self.memory + (1 - self.memory) * (steps == 1)
         s = weight * gradient**2 + (1 - weight) * state.s
         rate = self.eta * steps ** (-0.5 + 1e-16)
-        return params + rate * gradient / (self.tau + np.sqrt(s)), AdviState(steps, s)
+        return params + rate * gradient / (self.tau + s**0.5), AdviState(steps, s)

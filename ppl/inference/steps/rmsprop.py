@@ -31,7 +31,7 @@ class RmsProp:
 
     def step(self, state: RmsPropState, params: Array, gradient: Array) -> tuple[Array, RmsPropState]:
         steps = state.steps + 1
-        memory = self.memory if state.steps else 0.0
+        memory = self.memory * (state.steps > 0)
         square = memory * state.square + (1 - memory) * gradient**2
         rate = self.eta / steps**0.5
-        return params + rate * gradient / (np.sqrt(square) + self.epsilon), RmsPropState(steps, square)
+        return params + rate * gradient / (square**0.5 + self.epsilon), RmsPropState(steps, square)

@@ -8,7 +8,10 @@ State = TypeVar("State")
 
 
 class StepRule(Protocol[State]):
-    """A pure rule that climbs: nothing is mutated, the state goes in and comes out."""
+    """A pure rule that climbs: nothing is mutated, the state goes in and comes out.
+
+    One that is plain arithmetic, without a branch, can be compiled as it stands (ppl.compiled.climb).
+    """
 
     def init(self, params: Array) -> State:
         """The state before the first step."""

@@ -1,0 +1,182 @@
+"""Iterations of variational inference as one compiled loop: the ELBO of a draw, its gradient, the step.
+
+Parts that are written in plain arithmetic, the rules of averaging and most step rules, run as they are; the
+others have a twin here, by their type.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ppl.inference.averaging import Last, Polynomial
+from ppl.inference.families.diagonal import Diagonal
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.low_rank import LowRank
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.steps.adam import Adam
+from ppl.inference.steps.advi_sequence import AdviSequence
+from ppl.inference.steps.rmsprop import RmsProp
+from ppl.inference.steps.robbins_monro import RobbinsMonro
+from ppl.inference.steps.staged import Staged
+
+Traced = Any
+LogDensities = Callable[[Traced], Traced]
+
+
+class State(NamedTuple):
+    """What changes from iteration to iteration; `fine` is whether every number so far was finite."""
+
+    iteration: Traced
+    params: Traced
+    average: Traced
+    gradient: Traced
+    step_state: Traced
+    bounds: Traced
+    fine: Traced
+
+
+# --- Families: the draws, and the entropy but for its constant -------------------------------------
+
+
+def mean_field(family: MeanField, params: Traced, z: Traced) -> tuple[Traced, Traced]:
+    omega = params[family.dim :]
+    return params[: family.dim] + jnp.exp(omega) * z, jnp.sum(omega)
+
+
+def diagonal(family: Diagonal, params: Traced, z: Traced) -> tuple[Traced, Traced]:
+    c = params[family.dim :]
+    return params[: family.dim] + c * z, jnp.sum(jnp.log(jnp.abs(c)))
+
+
+def full_rank(family: FullRank, params: Traced, z: Traced) -> tuple[Traced, Traced]:
+    dim = family.dim
+    factor = jnp.zeros((dim, dim)).at[jnp.tril_indices(dim)].set(params[dim:])
+    return params[:dim] + z @ factor.T, jnp.sum(jnp.log(jnp.abs(jnp.diagonal(factor))))
+
+
+def low_rank(family: LowRank, params: Traced, z: Traced) -> tuple[Traced, Traced]:
+    dim = family.dim
+    omega, factor = params[dim : 2 * dim], params[2 * dim :].reshape(dim, family.rank)
+    correlated = z[:, :dim] + z[:, dim:] @ factor.T
+    log_det = jnp.linalg.slogdet(jnp.eye(family.rank) + factor.T @ factor)[1]
+    return params[:dim] + jnp.exp(omega) * correlated, jnp.sum(omega) + 0.5 * log_det
+
+
+FAMILIES: dict[type, Callable[..., tuple[Traced, Traced]]] = {
+    MeanField: mean_field,
+    Diagonal: diagonal,
+    FullRank: full_rank,
+    LowRank: low_rank,
+}
+
+
+# --- Steps -----------------------------------------------------------------------------------------
+
+
+def as_written(rule: Any, state: Traced, params: Traced, gradient: Traced) -> tuple[Traced, Traced]:
+    stepped: tuple[Traced, Traced] = rule.step(state, params, gradient)
+    return stepped
+
+
+def staged(rule: Staged, state: Traced, params: Traced, gradient: Traced) -> tuple[Traced, Traced]:
+    rho = rule.eta * rule.factor ** (state // rule.every)
+    stepped = params + rho * rule.rates * gradient
+    least = jnp.full(params.shape, -jnp.inf).at[rule.positive].set(0.5 * params[rule.positive])
+    return jnp.maximum(stepped, least), state + 1
+
+
+STEPS: dict[type, Callable[..., tuple[Traced, Traced]]] = {
+    AdviSequence: as_written,
+    Adam: as_written,
+    RmsProp: as_written,
+    RobbinsMonro: as_written,
+    Staged: staged,
+}
+AVERAGING = (Last, Polynomial)
+
+
+def is_known(algorithm: Any) -> bool:
+    """Whether every part of an algorithm can be compiled."""
+    known = type(algorithm.family) in FAMILIES and type(algorithm.step_rule) in STEPS
+    return known and type(algorithm.averaging) in AVERAGING
+
+
+# --- The loop --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of an algorithm that are in the compiled code; the step size is an argument.
+
+    `key` tells step rules apart, some of which hold arrays.
+    """
+
+    family: Any
+    averaging: Any
+    step_rule: Any = field(compare=False)
+    key: Any
+
+    @classmethod
+    def of(cls, algorithm: Any) -> "Parts":
+        rule = algorithm.step_rule
+        named = {f.name: np.asarray(getattr(rule, f.name)) for f in fields(rule) if f.name != "eta"}
+        key = (type(rule), *((name, a.shape, a.tobytes()) for name, a in named.items()))
+        return cls(algorithm.family, algorithm.averaging, rule, key)
+
+
+def climb(
+    parts: Parts, densities: LogDensities, state: State, eta: Traced, noise: Traced, count: Traced
+) -> State:
+    """`count` iterations on the first of the noise (k, n, noise_dim); `densities` takes rows."""
+    rule = replace(parts.step_rule, eta=eta)
+    draws, step = FAMILIES[type(parts.family)], STEPS[type(rule)]
+    constant = parts.family.standard.entropy(parts.family.dim)
+
+    def elbo(params: Traced, z: Traced) -> tuple[Traced, Traced]:
+        u, entropy = draws(parts.family, params, z)
+        values = densities(u)
+        return jnp.mean(values) + entropy + constant, jnp.all(jnp.isfinite(values))
+
+    def once(k: Traced, s: State) -> State:
+        (bound, fine), gradient = jax.value_and_grad(elbo, has_aux=True)(s.params, noise[k])
+        params, step_state = step(rule, s.step_state, s.params, gradient)
+        fine = s.fine & fine & jnp.all(jnp.isfinite(params))
+        iteration = s.iteration + 1
+        average = parts.averaging.update(s.average, params, iteration)
+        return State(iteration, params, average, gradient, step_state, s.bounds + bound, fine)
+
+    found: State = jax.lax.fori_loop(0, count, once, state)
+    return found
+
+
+def jitted(log_joint: Callable[..., Traced]) -> Callable[..., State]:
+    """`climb` for a log joint of (shape, jacobian, arguments, u), compiled."""
+
+    def run(
+        parts: Parts,
+        shape: Any,
+        jacobian: bool,
+        arguments: list[Traced],
+        place: Traced,
+        state: State,
+        eta: Traced,
+        noise: Traced,
+        count: Traced,
+    ) -> State:
+        one = partial(log_joint, shape, jacobian, arguments)
+
+        def densities(v: Traced) -> Traced:
+            if place is None:
+                return jax.vmap(one)(v)
+            u = place.centre + (place.factor * v if place.factor.ndim == 1 else v @ place.factor.T)
+            return jax.vmap(one)(u) + place.log_jacobian
+
+        return climb(parts, densities, state, eta, noise, count)
+
+    compiled: Callable[..., State] = jax.jit(run, static_argnums=(0, 1, 2))
+    return compiled

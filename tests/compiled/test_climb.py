@@ -1,0 +1,132 @@
+"""Iterations in one compiled loop against the same iterations one by one."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ppl
+
+pytest.importorskip("jax")
+
+from ppl.compiled.climb import FAMILIES, STEPS
+from ppl.compiled.target import CompiledTarget, compiled_target
+from ppl.inference.averaging import Last, Polynomial
+from ppl.inference.coordinates import Scaled
+from ppl.inference.estimators.reparameterised import reparameterised
+from ppl.inference.estimators.sticking_the_landing import sticking_the_landing
+from ppl.inference.families import FAMILIES as NAMED
+from ppl.inference.families.diagonal import Diagonal
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.low_rank import LowRank
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.families.standard import StudentT
+from ppl.inference.leaps import leap
+from ppl.inference.optimise import Algorithm, Run, advance, begin
+from ppl.inference.steps.adam import Adam
+from ppl.inference.steps.advi_sequence import AdviSequence
+from ppl.inference.steps.dowg import Dowg
+from ppl.inference.steps.rmsprop import RmsProp
+from ppl.inference.steps.robbins_monro import RobbinsMonro
+from ppl.inference.steps.staged import Staged
+from ppl.inference.stopping.fixed import Fixed
+
+DIM = 4
+PROGRAM = "parameters { vector[3] m; real<lower=0> s; } model { m ~ student_t(3, 1, s); s ~ gamma(3, 2); }"
+
+FAMILY = [MeanField(DIM), MeanField(DIM, StudentT(5.0)), Diagonal(DIM), FullRank(DIM), LowRank(DIM, 2)]
+STEP = [
+    AdviSequence(0.1),
+    Adam(0.1),
+    RmsProp(0.1),
+    RobbinsMonro(0.02),
+    Staged(0.02, every=4, rates=np.linspace(0.5, 1.0, 2 * DIM), positive=np.arange(DIM, 2 * DIM)),
+]
+
+
+@pytest.fixture(scope="module")
+def target() -> CompiledTarget:
+    return compiled_target(ppl.compile_model(PROGRAM).condition())
+
+
+def algorithm(**parts: Any) -> Algorithm:
+    plain = Algorithm(MeanField(DIM), reparameterised, AdviSequence(0.1), Fixed(25), Last(), 25, 2, 10, 10)
+    return replace(plain, **parts)
+
+
+def one_by_one(parts: Algorithm, target: Any, run: Run, rng: np.random.Generator, count: int) -> Run:
+    for _ in range(count):
+        run = advance(parts, target, run, rng)
+    return run
+
+
+def assert_same(ahead: Run, expected: Run) -> None:
+    assert ahead.iteration == expected.iteration
+    for name in ("params", "average", "gradient", "bounds"):
+        np.testing.assert_allclose(getattr(ahead, name), getattr(expected, name), rtol=1e-9, atol=1e-9)
+
+
+def name_of(parts: Algorithm) -> str:
+    return f"{type(parts.family).__name__}-{type(parts.step_rule).__name__}"
+
+
+CASES = [
+    *[algorithm(family=family) for family in FAMILY],
+    *[algorithm(step_rule=rule) for rule in STEP],
+    algorithm(averaging=Polynomial()),
+]
+
+
+@pytest.mark.parametrize(
+    "parts", CASES, ids=lambda a: f"{type(a.family).__name__}-{type(a.step_rule).__name__}"
+)
+def test_a_leap_ends_where_single_iterations_do(parts: Algorithm, target: CompiledTarget) -> None:
+    first, second = np.random.default_rng(1), np.random.default_rng(1)
+    run = begin(parts, parts.family.start(np.full(DIM, 0.2)) + 0.01)
+    for count in (10, 10, 5):
+        ahead = leap(parts, target, run, first)
+        assert_same(ahead, one_by_one(parts, target.posterior, run, second, count))
+        run = ahead
+    assert first.bit_generator.state == second.bit_generator.state
+
+
+@pytest.mark.parametrize("factor", [np.array([0.5, 1.0, 2.0, 0.3]), np.tril(np.full((DIM, DIM), 0.4))])
+def test_in_scaled_coordinates(factor: np.ndarray, target: CompiledTarget) -> None:
+    parts, centre = algorithm(), np.linspace(-0.5, 0.5, DIM)
+    run = begin(parts, parts.family.start(np.zeros(DIM)))
+    ahead = leap(parts, Scaled(target, centre, factor), run, np.random.default_rng(2))
+    expected = Scaled(target.posterior, centre, factor)
+    assert_same(ahead, one_by_one(parts, expected, run, np.random.default_rng(2), 10))
+
+
+def test_a_number_that_is_not_finite_ends_the_leap_and_gives_the_noise_back(target: CompiledTarget) -> None:
+    parts = algorithm()
+    run = begin(parts, parts.family.start(np.array([0.0, 0.0, 0.0, 800.0])))
+    rng = np.random.default_rng(3)
+    before = rng.bit_generator.state
+    assert leap(parts, target, run, rng) is None
+    assert rng.bit_generator.state == before
+
+
+@pytest.mark.parametrize("parts", [algorithm(step_rule=Dowg()), algorithm(estimator=sticking_the_landing)])
+def test_parts_that_are_not_known_are_left_alone(parts: Algorithm, target: CompiledTarget) -> None:
+    run = begin(parts, parts.family.start(np.zeros(DIM)))
+    assert leap(parts, target, run, np.random.default_rng(4)) is None
+
+
+def test_step_sizes_share_a_compilation(target: CompiledTarget) -> None:
+    traces = target.density.traces
+    for k, eta in enumerate((0.1, 0.2, 0.3)):
+        parts = algorithm(step_rule=Adam(eta), eval_elbo=7)
+        run = begin(parts, parts.family.start(np.zeros(DIM)))
+        leap(parts, target, run, np.random.default_rng(5))
+        if not k:
+            traced = len(traces)
+    assert len(traces) == traced
+
+
+def test_the_tables_hold_what_is_tested() -> None:
+    assert {type(family) for family in FAMILY} == set(FAMILIES)
+    assert {type(rule) for rule in STEP} == set(STEPS)
+    assert set(FAMILIES) == {type(make(2)) for make in NAMED.values()}
