@@ -238,6 +238,8 @@ def emit_unconstrained(w: Writer, p: ir.Program) -> None:
                 w.line(f"{python_name(d.name)} = x[{d.name!r}]")
                 given = f"{d.name!r}, {python_name(d.name)}, d.places[{d.name!r}]{args}"
                 w.line(f"yield lib.free_{d.constraint}({given})")
+        if not flat:
+            w.line("yield from ()")
     w.blank()
 
 

@@ -64,6 +64,8 @@ class Verdict:
     @property
     def level(self) -> Level:
         """The worst of what k-hat, the way the run ended and the other runs say."""
+        if not self.khats.size:  # no parameters: there is nothing to be wrong about
+            return Level.GOOD
         if math.isnan(self.khat):
             return Level.UNKNOWN
         broken = self.outcome.ending in (Ending.DIVERGED, Ending.INTERRUPTED)

@@ -19,6 +19,12 @@ from ppl.results.sample_csv import elapsed
 LOG_2PI = float(np.log(2 * np.pi))
 
 
+NO_PATH = (
+    "The program has no parameters, so there is no path to follow; `sample algorithm=fixed_param` draws its "
+    "generated quantities."
+)
+
+
 @dataclass(frozen=True)
 class Path:
     """The draws (n, dim) of one path, the log densities there of its Gaussian and of the target."""
@@ -76,6 +82,8 @@ def _stem(job: Job) -> str:
 def _paths(job: Job) -> Iterator[Path]:
     """Each path from a start and with noise of its own; one that fails is named and left out."""
     density = Density(job.posterior, propto=False)
+    if not density.dim:
+        raise InferenceError(NO_PATH)
     seeds = np.random.SeedSequence(job.seed).spawn(job["pathfinder.num_paths"])
     for number, seed in enumerate(seeds, 1):
         rng = np.random.default_rng(seed)

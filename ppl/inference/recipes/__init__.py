@@ -13,6 +13,7 @@ from ppl.inference.recipes.recipe import Recipe
 from ppl.inference.recipes.refusals import refuse
 from ppl.inference.recipes.result import Result
 from ppl.inference.recipes.ssvb import ssvb
+from ppl.inference.recipes.without_parameters import without_parameters
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init
 from ppl.inference.target import Target
@@ -50,4 +51,6 @@ def fit(
             f"algorithm = {settings.algorithm!r} is unknown; expected one of {', '.join(RECIPES)}."
         )
     refuse(settings)
+    if target.dim == 0:
+        return without_parameters(target, settings)
     return RECIPES[settings.algorithm](target, settings, init, progress, journal)
