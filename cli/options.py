@@ -47,6 +47,29 @@ def output_file(text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar="FILE", callback=check, help=text, **more)
 
 
+def named_files(text: str, *names: str) -> Any:
+    """An option that takes NAME=FILE, any number of times; `as_names` gives the files by name."""
+
+    def check(given: list[str]) -> list[str]:
+        for one in given:
+            name, _, file = one.partition("=")
+            path = Path(file.partition(":")[0])
+            if not (name.isidentifier() and file):
+                raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy.")
+            if not path.is_file():
+                raise typer.BadParameter(f"there is no file '{path}' for `{name}`.")
+        if len(as_names(given)) < len(given):
+            raise typer.BadParameter("a variable is given twice.")
+        return given
+
+    return typer.Option(*names, metavar="NAME=FILE", callback=check, help=text, show_default=False)
+
+
+def as_names(given: Iterable[str]) -> dict[str, str]:
+    """The files by the name of the variable that each holds."""
+    return dict(one.split("=", 1) for one in given)
+
+
 def one_of(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a word."""
     return typer.Option(*names, metavar="NAME", help=text, **more)

@@ -29,7 +29,7 @@ class DataReader:
         d = self.by_name[name]
         wanted = Wanted(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
         value = read_value(self.inputs, wanted, self.by_name)
-        check_value(value, wanted, CONSTRAINT_BY_KEYWORD[d.constraint], args, self.inputs.label)
+        check_value(value, wanted, CONSTRAINT_BY_KEYWORD[d.constraint], args, self.inputs.label_of(name))
         return value
 
 

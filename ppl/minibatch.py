@@ -5,30 +5,33 @@ The log density of a batch is the rest of the target plus N/B times the row term
 mean over an epoch is the full log density.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.arrays import AUTOGRAD, value_and_grads
 from ppl.backend.emit import emit
-from ppl.backend.load import Module, compile_text, load
+from ppl.backend.load import compile_text
 from ppl.backend.located import located
 from ppl.backend.text import python_name
+from ppl.data.blocks import is_mapped, row_blocks, taken
 from ppl.errors import InferenceError
 from ppl.ir.nodes import Program
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.source import SourceText
+from ppl.terms import Terms
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
 TRIES = 3
 TOLERANCE = 1e-8
+ENOUGH = 2000
 
 
 class Compiled(Protocol):
@@ -56,7 +59,6 @@ class Whole(Protocol):
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]: ...
     def explain(self, u: Floats) -> str: ...
     def checked(self, u: Floats) -> Floats: ...
-    def blocks(self, u: Floats) -> list[Floats]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +74,8 @@ class ByRows:
 
     posterior: Whole
     split: RowSplit
-    rows: Module
-    rest: Module
+    rows: Terms
+    rest: Terms
     rest_data: SimpleNamespace
 
     @property
@@ -84,17 +86,42 @@ class ByRows:
     def dim(self) -> int:
         return self.posterior.param_unc_num()
 
+    @cached_property
+    def row_bytes(self) -> int:
+        """What a row of the data on disk takes there; 0 where none are."""
+        data = ((getattr(self.posterior.d, python_name(name)), axis) for name, axis in self.split.data)
+        return sum(x.nbytes // max(1, x.shape[axis]) for x, axis in data if is_mapped(x))
+
     def log_density(self, u: Floats) -> float:
-        return self.posterior.log_density(u)
+        return float(self.log_densities(u[None])[0])
 
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        return self.posterior.log_density_gradient(u)
+        values, gradients = self.log_density_gradients(u[None])
+        return float(values[0]), gradients[0]
 
     def log_densities(self, us: Floats) -> Floats:
-        return self.posterior.log_densities(us)
+        """At each row of `us` (n, dim), (n,); data on disk are read once for all of them, block by block."""
+        if not self.row_bytes:
+            return self.posterior.log_densities(us)
+        values = self.rest.log_densities(self.rest_data, us, True, self.dim)
+        for batch in self.in_blocks():
+            values = values + self.rows.log_densities(batch.data, us, False, batch.width)
+        return values
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        return self.posterior.log_density_gradients(us)
+        """The same with the gradients (n, dim)."""
+        if not self.row_bytes:
+            return self.posterior.log_density_gradients(us)
+        values, gradients = self.rest.log_density_gradients(self.rest_data, us, True, self.dim)
+        for batch in self.in_blocks():
+            more_values, more_gradients = self.rows.log_density_gradients(batch.data, us, False, batch.width)
+            values, gradients = values + more_values, gradients + more_gradients
+        return values, gradients
+
+    def in_blocks(self) -> Iterator["Batch"]:
+        """All rows, each once, as many at a time as `data.blocks` has it."""
+        for rows in row_blocks(self.n_rows, self.row_bytes):
+            yield Batch(self, np.arange(rows.start, rows.stop))
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
@@ -104,9 +131,7 @@ class ByRows:
 
     def row_terms(self, u: Floats, rows: Rows) -> float:
         """The sum of the row terms of a subset, not scaled."""
-        with np.errstate(all="ignore"), located(self.rows):
-            blocks = self.posterior.blocks(self.posterior.checked(u))
-            return float(self.rows.log_joint(Batch(self, rows).data, blocks, False))
+        return self.rows.log_density(Batch(self, rows).data, self.posterior.checked(u), False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,32 +150,47 @@ class Batch:
         setattr(d, split.total, self.whole.n_rows)
         for name, axis in split.data:
             whole = getattr(known, python_name(name))
-            setattr(d, python_name(name), np.take(whole, self.rows, axis=axis))
+            setattr(d, python_name(name), taken(whole, self.rows, axis))
         d.rows = self.rows
-        self.whole.rows.prepare(d)
+        with np.errstate(all="ignore"), located(self.whole.rows.traced):
+            self.whole.rows.traced.prepare(d)
         return d
 
     @property
     def dim(self) -> int:
         return self.whole.dim
 
+    @property
+    def scale(self) -> float:
+        """How often each row counts."""
+        return self.whole.n_rows / len(self.rows)
+
+    @property
+    def width(self) -> int:
+        """How many numbers the largest array of an evaluation has, or thereabouts."""
+        return max(len(self.rows), self.dim)
+
     def log_density(self, u: Floats) -> float:
-        with np.errstate(all="ignore"), located(self.whole.rows):
-            return float(self.estimate(self.blocks(u)))
+        """The log density at `u` estimated from these rows."""
+        rest = self.whole.rest.log_density(self.whole.rest_data, u, True)
+        return rest + self.scale * self.whole.rows.log_density(self.data, u, False)
 
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        """The log density at `u` estimated from these rows, and its gradient."""
-        with np.errstate(all="ignore"), located(self.whole.rows):
-            value, parts = value_and_grads(self.estimate, self.blocks(u))
-        return value, np.concatenate([np.ravel(part) for part in parts])
+        """The same with its gradient."""
+        rest, rest_gradient = self.whole.rest.log_density_gradient(self.whole.rest_data, u, True)
+        rows, gradient = self.whole.rows.log_density_gradient(self.data, u, False)
+        return rest + self.scale * rows, rest_gradient + self.scale * gradient
 
-    def estimate(self, blocks: list[Any]) -> Any:
-        scale = self.whole.n_rows / len(self.rows)
-        rest = self.whole.rest.log_joint(self.whole.rest_data, blocks, True)
-        return rest + scale * self.whole.rows.log_joint(self.data, blocks, False)
+    def log_densities(self, us: Floats) -> Floats:
+        """The estimate at each row of `us` (n, dim), (n,)."""
+        rest = self.whole.rest.log_densities(self.whole.rest_data, us, True, self.dim)
+        return rest + self.scale * self.whole.rows.log_densities(self.data, us, False, self.width)
 
-    def blocks(self, u: Floats) -> list[Floats]:
-        return self.whole.posterior.blocks(self.whole.posterior.checked(u))
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        """The same with the gradients (n, dim)."""
+        rest, rest_gradients = self.whole.rest.log_density_gradients(self.whole.rest_data, us, True, self.dim)
+        rows, gradients = self.whole.rows.log_density_gradients(self.data, us, False, self.width)
+        return rest + self.scale * rows, rest_gradients + self.scale * gradients
 
     def explain(self, u: Floats) -> str:
         return self.whole.explain(u)
@@ -186,21 +226,21 @@ def by_rows(posterior: Whole, size: str | None = None, seed: int = 0) -> ByRows:
 def split_by(posterior: Whole, size: str) -> ByRows:
     model = posterior.model
     split = split_rows(model.resolved, size)
-    rows, rest = module_of(model, split.rows), module_of(model, split.rest)
+    rows, rest = terms_of(model, split.rows), terms_of(model, split.rest)
     rest_data = SimpleNamespace(**vars(posterior.d))
-    with np.errstate(all="ignore"), located(rest):
-        rest.prepare(rest_data)
+    with np.errstate(all="ignore"), located(rest.traced):
+        rest.traced.prepare(rest_data)
     return ByRows(posterior, split, rows, rest, rest_data)
 
 
-def module_of(model: Compiled, program: Program) -> Module:
+def terms_of(model: Compiled, program: Program) -> Terms:
     emitted = emit(hoist_data(program))
-    return load(emitted, compile_text(emitted, model.source.name), AUTOGRAD, model.softplus)
+    return Terms(emitted, compile_text(emitted, model.source.name), model.softplus)
 
 
 def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
     """Why the row terms do not add up over rows; None when they do, tried at random points and cuts."""
-    size, everything = batches.split.size, np.arange(batches.n_rows)
+    size, everything = batches.split.size, some_rows(batches.n_rows, generator)
     if not batches.split.terms or len(everything) < 2:
         return f"By `{size}`: no term of the target depends on its rows."
     for _ in range(TRIES):
@@ -215,6 +255,13 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
         if np.isfinite(whole) and not abs(parts - whole) <= TOLERANCE * max(1.0, abs(whole)):
             return f"By `{size}`: these terms do not add up over rows.\n{shown(batches.split)}"
     return None
+
+
+def some_rows(n_rows: int, generator: np.random.Generator) -> Rows:
+    """The rows to try a split on: all of them, or as many as show whether they stand alone."""
+    if n_rows <= ENOUGH:
+        return np.arange(n_rows)
+    return np.sort(generator.choice(n_rows, ENOUGH, replace=False))
 
 
 def shown(split: RowSplit) -> str:

@@ -20,7 +20,7 @@ from ppl.backend.located import located
 from ppl.backend.runtime import Place, block, joined
 from ppl.backend.watch import LocatedTerms, Watch, blame_gradient
 from ppl.conditioning import DataReader, leaf_values
-from ppl.data import load_data
+from ppl.data import Inputs, load_data
 from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.ir import nodes as ir
 from ppl.ir.passes.hoist_data import hoist_data
@@ -123,8 +123,11 @@ class Model:
             for propto, text in texts.items()
         }
 
-    def condition(self, data: Mapping[str, Any] | str | Path = {}, seed: int = 0) -> "Posterior":  # noqa: B006
+    def condition(self, data: Inputs | Mapping[str, Any] | str | Path = {}, seed: int = 0) -> "Posterior":  # noqa: B006
         """The posterior given data: a mapping of names, or a path to JSON (also .gz) or .npz.
+
+        An array that is a `np.memmap` of doubles stays on disk; fitted by minibatches, it is read a block of
+        rows at a time.  `data.with_arrays` takes variables from files of their own.
 
         `seed` is for random numbers in transformed data.
 

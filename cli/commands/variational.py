@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,8 +21,10 @@ from ppl.cli.choices import (
     Stop,
 )
 from ppl.cli.options import (
+    as_names,
     as_radius,
     flag,
+    named_files,
     one_of,
     output_file,
     part,
@@ -33,18 +35,22 @@ from ppl.cli.options import (
     whole,
 )
 
+if TYPE_CHECKING:
+    from ppl.data import Inputs
 
-def spare(data: Path, declared: Collection[str]) -> list[str]:
+
+def spare(inputs: "Inputs", declared: Collection[str]) -> list[str]:
     """A sentence for what the data hold and the program does not declare."""
-    from ppl.data import load_data, unknown_names
+    from ppl.data import unknown_names
 
-    names = ", ".join(f"`{name}`" for name in unknown_names(load_data(data), declared))
-    return [f"{data}: the program declares no {names}, and goes without."] if names else []
+    names = ", ".join(f"`{name}`" for name in unknown_names(inputs, declared))
+    return [f"{inputs.label}: the program declares no {names}, and goes without."] if names else []
 
 
 def variational(
     model: ModelPath,
     data: DataPath = None,
+    arrays: Annotated[list[str], named_files("Variable from .npy, .parquet, .arrow.", "--data")] = [],  # noqa: B006
     output: Annotated[Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o")] = Path(
         "output.csv"
     ),
@@ -108,6 +114,7 @@ def variational(
     from ppl.cli.report import checkpoint_of, exit_status, interruptible, report
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
+    from ppl.data import load_data, with_arrays
     from ppl.results.fit import variational as fit_variational
     from ppl.results.formats import save_draws
 
@@ -115,11 +122,12 @@ def variational(
     if not quiet:
         show(likely_bugs(model), sys.stderr)
     compiled = compile_model(model, positive_transform=positive_transform.value)
-    if verbose and data:
-        for sentence in spare(data, compiled.data_schema):
+    inputs = with_arrays(load_data(data or {}), as_names(arrays))
+    if verbose:
+        for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)
     with interruptible(left), shown(console, refresh) as listener, profiled(compiled, profile_file) as timed:
-        posterior = timed.condition(data or {}, seed=seed)
+        posterior = timed.condition(inputs, seed=seed)
         fit = fit_variational(
             posterior,
             progress=listener,
@@ -156,7 +164,7 @@ def variational(
             seed=seed,
         )
     given = {
-        "data.file": str(data or ""),
+        "data.file": " ".join([*([str(data)] if data else []), *arrays]),
         "output.file": str(output),
         "output.diagnostic_file": str(diagnostic_file or ""),
         "output.refresh": refresh,

@@ -4,7 +4,7 @@ import gzip
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +18,22 @@ READERS = (".json", ".json.gz", ".npz")
 
 @dataclass(frozen=True)
 class Inputs:
-    """Values by name as they were given, unchecked; `label` says where from: the file, or "data"."""
+    """Values by name as they were given, unchecked; `label` says where from: the file, or "data".
+
+    `files` are the variables that have a file of their own, by name.
+    """
 
     values: Mapping[str, Any]
     label: str
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def label_of(self, name: str) -> str:
+        """Where a variable is from."""
+        return self.files.get(name, self.label)
 
 
-def load_data(data: Mapping[str, Any] | str | Path) -> Inputs:
-    """The given mapping, or the contents of a .json, .json.gz or .npz file.
+def load_data(data: Inputs | Mapping[str, Any] | str | Path) -> Inputs:
+    """The given mapping, or the contents of a .json, .json.gz or .npz file; inputs as they are.
 
     JSON is Stan's: one object, name to number or nested lists, a matrix as the list of its rows, a tuple as
     {"1": ..., "2": ...}.  Long arrays are turned into ndarrays piece by piece, so that memory stays within a
@@ -37,6 +45,8 @@ def load_data(data: Mapping[str, Any] | str | Path) -> Inputs:
     Source: CmdStan User's Guide, "JSON Format for CmdStan".
     """
     match data:
+        case Inputs():
+            return data
         case Mapping():
             return Inputs(_named(data), "data")
         case str() | Path():

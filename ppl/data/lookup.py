@@ -44,7 +44,7 @@ def tuple_item(inputs: Inputs, wanted: Wanted, value: Any, name: str, item: int)
         case _:
             found = f"is {described(value)}"
     raise DataError(
-        f'{inputs.label}: {name} {found}, but {wanted.declaration} needs {{"1": ..., "2": ...}}',
+        f'{inputs.label_of(name)}: {name} {found}, but {wanted.declaration} needs {{"1": ..., "2": ...}}',
         wanted.name,
         "PPL902",
     )

@@ -1,17 +1,20 @@
 """The value of a declared variable, read from the inputs and checked."""
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from ppl.data.blocks import blocks, is_mapped
 from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
 from ppl.data.values import Misfit, Numbers, as_array, place
 from ppl.data.wanted import Shape, Wanted, written
 from ppl.errors import DataError
 from ppl.stdlib.constraints.record import Constraint
+from ppl.stdlib.constraints.table import ELEMENTWISE
 
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
 
@@ -19,13 +22,14 @@ LOWEST, HIGHEST = -(2**31), 2**31 - 1
 def read_value(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any:
     """The value of one variable: int or float for a scalar, else an ndarray of int64 or float64.
 
-    The array has shape (*wanted.dims, *wanted.sizes) and is a copy.  `known` are the names of all variables
-    of the data block: with them the message about a missing variable names every other missing one too.
+    The array has shape (*wanted.dims, *wanted.sizes) and is a copy, unless it is a map of doubles on disk,
+    which stays there.  `known` are the names of all variables of the data block: with them the message about
+    a missing variable names every other missing one too.
 
     Raises:
         DataError: the variable is missing, ragged, of another shape or type, or holds what is no number.
     """
-    where = f"{inputs.label}: "
+    where = f"{inputs.label_of(wanted.name)}: "
     if any(size < 0 for size in wanted.shape):
         raise DataError(
             f"{where}{wanted.declaration} has shape {written(wanted.shape)}, but no size may be negative",
@@ -35,7 +39,7 @@ def read_value(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any
     value = find(inputs, wanted, known)
     try:
         array = shaped(as_array(wanted.name, value), wanted)
-        array = integers(array, wanted) if wanted.is_int else np.array(array, dtype=np.float64, order="C")
+        array = integers(array, wanted) if wanted.is_int else doubles(array)
     except Misfit as misfit:
         needs = misfit.needs or wanted.needs
         sentence = f"{where}{misfit.found}, but {wanted.declaration} needs {needs}"
@@ -60,11 +64,39 @@ def check_value(
                 wanted.name,
                 "PPL907",
             )
-    sentence = constraint.check(value, wanted.sizes, *args)
+    sentence = fault_in_blocks(value, wanted, constraint, args)
     if sentence is not None:
         gap = "" if sentence.startswith("[") else " "
         text = f"{where}{wanted.name}{gap}{sentence}: {wanted.declaration}"
         raise DataError(text, wanted.name, "PPL904")
+
+
+def fault_in_blocks(value: Any, wanted: Wanted, constraint: Constraint, args: Sequence[Any]) -> str | None:
+    """What `constraint.check` says, without an array on disk being in memory as a whole."""
+    by_element = constraint.keyword in ELEMENTWISE
+    if not is_mapped(value) or not (wanted.dims or by_element):
+        return constraint.check(value, wanted.sizes, *args)
+    first = 0
+    for block in blocks(value):
+        rows = slice(first, first + len(block))
+        sizes = wanted.sizes if wanted.dims else (len(block), *wanted.sizes[1:])
+        bounds = [bound[rows] if np.shape(bound) == value.shape else bound for bound in args]
+        if sentence := constraint.check(block, sizes, *bounds):
+            return counted_from(first, sentence)
+        first = rows.stop
+    return None
+
+
+def counted_from(first: int, sentence: str) -> str:
+    """The sentence with its first index moved on."""
+    return re.sub(r"^\[(\d+)", lambda index: f"[{int(index[1]) + first}", sentence)
+
+
+def doubles(array: Numbers) -> Numbers:
+    """The array as doubles, row by row: a copy, or the map of a file that holds just that."""
+    if is_mapped(array) and array.dtype == np.float64 and array.flags.c_contiguous:
+        return array
+    return np.array(array, dtype=np.float64, order="C")
 
 
 def shaped(array: Numbers, wanted: Wanted) -> Numbers:

@@ -47,12 +47,13 @@ def search_eta(
         InferenceError: the start itself has no ELBO.
     """
     path_seed, score_seed = seed.spawn(2)
-    at_start = _elbo_terms(with_eta(etas[0]), target, params, score_seed)
+    seen = with_eta(etas[0]).rows.on_the_way(target)
+    at_start = _elbo_terms(with_eta(etas[0]), seen, params, score_seed)
     terms: dict[float, Array] = {}
     for k, eta in enumerate(etas, start=1):
         try:
             end = _follow(with_eta(eta), target, params, iterations, path_seed, fewest)
-            terms[eta] = _elbo_terms(with_eta(eta), target, end, score_seed)
+            terms[eta] = _elbo_terms(with_eta(eta), seen, end, score_seed)
         except InferenceError:
             terms[eta] = np.full_like(at_start, -np.inf)
         done, total = k * iterations, len(etas) * iterations

@@ -111,6 +111,7 @@ def optimise(
     """
     run: Run = journal.recall(STAGE, gradient_rng, elbo_rng) or begin(algorithm, params)
     began = perf_counter() - (run.trace[-1].seconds if run.trace else 0.0)
+    seen = algorithm.rows.on_the_way(target)
     alone = 0  # until when iterations are taken one by one
     try:
         while run.iteration < algorithm.iterations:
@@ -121,7 +122,7 @@ def optimise(
             run = ahead
             if run.iteration % algorithm.eval_elbo:
                 continue
-            run, reading = _check(algorithm, target, run, elbo_rng, began)
+            run, reading = _check(algorithm, seen, run, elbo_rng, began)
             listen(_report(algorithm, run, reading))
             if reading.outcome:
                 return _end(run, reading.outcome)

@@ -27,11 +27,19 @@ class Subsampled(Protocol):
     def minibatch(self, rows: Rows) -> Target: ...
 
 
+# Rows that stand for all of them while a run is on its way.
+MOST_ROWS = 10_000
+
+
 class RowChoice(Protocol):
     """Which rows an iteration sees, as a function of the iteration alone, so that a run can be resumed."""
 
     def view(self, target: Target, iteration: int) -> Target:
         """The target as iteration 0, 1, ... is to see it."""
+        ...
+
+    def on_the_way(self, target: Target) -> Target:
+        """The target by which a start, a step size or the path so far is judged."""
         ...
 
 
@@ -40,6 +48,9 @@ class AllRows:
     """The whole target, always."""
 
     def view(self, target: Target, iteration: int) -> Target:
+        return target
+
+    def on_the_way(self, target: Target) -> Target:
         return target
 
 
@@ -62,6 +73,17 @@ class Minibatches:
 
     def view(self, target: Target, iteration: int) -> Target:
         return minibatch(target, self.rows(rows_of(target), iteration))
+
+    def on_the_way(self, target: Target) -> Target:
+        """All rows or, of more than `MOST_ROWS`, the same sample of so many each time.
+
+        What is left out shifts every ELBO alike, and leaves the changes that a run is judged by.
+        """
+        n_rows = rows_of(target)
+        if n_rows <= MOST_ROWS:
+            return target
+        sample = np.random.default_rng([self.seed, n_rows]).choice(n_rows, MOST_ROWS, replace=False)
+        return minibatch(target, np.sort(sample))
 
     def rows(self, n_rows: int, iteration: int) -> Rows:
         """The rows of iteration 0, 1, ...: at most `size` of n_rows."""

@@ -68,10 +68,11 @@ def staged(
     source = streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
+        seen = row_choice(settings.minibatch, settings.seed).on_the_way(target)
         kept = once(
             journal,
             "start",
-            lambda: _start(settings, target, family, init, source, progress).kept,
+            lambda: _start(settings, seen, family, init, source, progress).kept,
             source.pathfinder,
         )
         start = kept.start(target, family)

@@ -1,0 +1,176 @@
+"""Data that stay on disk: the same posterior, checks with the right index, and little memory."""
+
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ppl import DataError, compile_model
+from ppl.data import blocks as blocks_of
+from ppl.data import load_data, open_array, with_arrays
+from ppl.minibatch import by_rows
+
+PROGRAM = """
+data {{ int N; int D; matrix{bounds}[N, D] x; array[N] int<lower=0, upper=1> y; }}
+parameters {{ real alpha; vector[D] beta; }}
+model {{ alpha ~ normal(0, 5); beta ~ normal(0, 1); y ~ bernoulli_logit(alpha + x * beta); }}
+"""
+N, D = 400, 3
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, D))
+Y = (RNG.uniform(size=N) < 0.5).astype(int)
+SIZES = {"N": N, "D": D}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("x.npy", X)
+    (tmp_path / "d.json").write_text(json.dumps({**SIZES, "y": Y.tolist()}))
+    (tmp_path / "m.model").write_text(PROGRAM.format(bounds=""))
+    return tmp_path
+
+
+@pytest.fixture(params=["one block", "many blocks"])
+def block(request, monkeypatch):
+    if request.param == "many blocks":
+        monkeypatch.setattr(blocks_of, "BLOCK", 64 * X[:1].nbytes)
+
+
+def both(bounds=""):
+    """The posterior of the data in memory, and that of the same on disk."""
+    model = compile_model(PROGRAM.format(bounds=bounds))
+    here = model.condition({**SIZES, "x": X, "y": Y})
+    there = model.condition(with_arrays(load_data("d.json"), {"x": "x.npy"}))
+    assert isinstance(there.d.x__, np.memmap)
+    return here, there
+
+
+def test_all_rows_in_blocks_are_the_posterior(folder, block):
+    here, there = both()
+    batches = by_rows(there)
+    us = RNG.normal(size=(9, D + 1))
+    values, gradients = here.log_density_gradients(us)
+    np.testing.assert_allclose(batches.log_densities(us), values, rtol=1e-12)
+    found, slopes = batches.log_density_gradients(us)
+    np.testing.assert_allclose(found, values, rtol=1e-12)
+    np.testing.assert_allclose(slopes, gradients, rtol=1e-9, atol=1e-9)
+    assert batches.log_density(us[0]) == pytest.approx(values[0], rel=1e-12)
+
+
+@pytest.mark.parametrize("algorithm", ["meanfield", "dsvi", "ssvb"])
+def test_a_fit_is_that_of_the_data_in_memory(folder, block, algorithm):
+    fits = [
+        posterior.variational(algorithm=algorithm, minibatch=50, eta=0.1, iter=200, draws=100)
+        for posterior in both()
+    ]
+    np.testing.assert_allclose(fits[0].draws(), fits[1].draws(), rtol=1e-6, atol=1e-8)
+    assert fits[0].elbo == pytest.approx(fits[1].elbo, rel=1e-8)
+
+
+def test_a_fault_is_found_in_its_block(folder, block):
+    bad = X.copy()
+    bad[301, 1] = -7
+    np.save("x.npy", bad)
+    model = compile_model(PROGRAM.format(bounds="<lower=-6>"))
+    with pytest.raises(DataError, match=re.escape("x.npy: x[302,2] is -7, but must be")):
+        model.condition(with_arrays(load_data("d.json"), {"x": "x.npy"}))
+
+
+def test_another_shape_names_the_file(folder):
+    np.save("x.npy", X.T)
+    model = compile_model(PROGRAM.format(bounds=""))
+    with pytest.raises(DataError, match=re.escape("x.npy: x has shape (3,400)")):
+        model.condition(with_arrays(load_data("d.json"), {"x": "x.npy"}))
+
+
+@pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.feather"])
+def test_columns_of_parquet_and_arrow(folder, name):
+    arrow = pytest.importorskip("pyarrow")
+    table = arrow.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": Y, "s": ["no"] * N})
+    if name == "x.parquet":
+        from pyarrow.parquet import write_table
+
+        write_table(table, name, row_group_size=70)
+    else:
+        with arrow.ipc.new_file(name, table.schema) as out:
+            out.write_table(table, max_chunksize=70)
+    np.testing.assert_array_equal(open_array(f"{name}:a,b,c"), X)
+    np.testing.assert_array_equal(open_array(f"{name}:c,a"), X[:, [2, 0]])
+    y = open_array(f"{name}:y")
+    assert y.dtype == np.int64 and y.shape == (N,)
+    inputs = with_arrays(load_data(SIZES), {"x": f"{name}:a,b,c", "y": f"{name}:y"})
+    posterior = compile_model(PROGRAM.format(bounds="")).condition(inputs)
+    u = RNG.normal(size=D + 1)
+    assert by_rows(posterior).log_density(u) == pytest.approx(both()[0].log_density(u), rel=1e-12)
+    with pytest.raises(DataError, match="no column d; there are a, b, c, y, s"):
+        open_array(f"{name}:d")
+    with pytest.raises(DataError, match="column s holds string, no numbers"):
+        open_array(name)
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("none.npy", "cannot be read: No such file"),
+        ("d.json", "arrays are read from .npy"),
+        ("bad.npy", "cannot be read"),
+    ],
+)
+def test_files_that_hold_no_array(folder, file, why):
+    (folder / "bad.npy").write_text("no array")
+    with pytest.raises(DataError, match=f"{file}: {why}"):
+        open_array(file)
+
+
+def test_a_variable_given_twice_is_refused(folder):
+    with pytest.raises(DataError, match=re.escape("`y` is in d.json too")):
+        with_arrays(load_data("d.json"), {"y": "x.npy"})
+
+
+def test_the_command_line(folder):
+    command = "variational m.model d.json --data x=x.npy --minibatch 50 --algorithm dsvi-ard --ard beta -q"
+    code = "import sys; from ppl.cli.main import main; main(sys.argv[1:])"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *command.split(), "--iter", "200"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "file = d.json x=x.npy" in (folder / "output.csv").read_text()
+    refused = subprocess.run(
+        [sys.executable, "-c", code, *command.split(), "--data", "z"], capture_output=True, text=True
+    )
+    assert refused.returncode == 2 and "'z' is not NAME=FILE" in refused.stderr
+
+
+WATCHED = """
+import resource, sys
+import numpy as np
+from ppl import compile_model
+from ppl.data import load_data, with_arrays
+
+model = compile_model("m.model")
+posterior = model.condition(with_arrays(load_data("big.json"), {"x": "big.npy"}))
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+fit = posterior.variational(minibatch=100, iter=100, eta=0.1, start="random", draws=50)
+after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(before, after, fit.elbo)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are counted as Linux counts them")
+def test_a_fit_leaves_the_data_on_disk(folder):
+    rows, columns = 40_000, 500
+    big = np.lib.format.open_memmap("big.npy", "w+", np.float64, (rows, columns))
+    for first in range(0, rows, 4000):
+        big[first : first + 4000] = RNG.normal(size=(4000, columns))
+    big.flush()
+    sizes = {"N": rows, "D": columns, "y": RNG.integers(0, 2, rows).tolist()}
+    (folder / "big.json").write_text(json.dumps(sizes))
+    done = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    before, after, _ = map(float, done.stdout.split())
+    # 160 MB of data, of which 40 MB of sampled rows are held to judge the path by.
+    assert after - before < 130_000, (before, after)
