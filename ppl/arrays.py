@@ -247,10 +247,10 @@ class Node:
             g = g * np.ones(np.shape(each))
         vjp = self.vjps[i]
         assert vjp is not None
-        return _summed_to(args[i], vjp(xp, g, each, *args))
+        return summed_to(args[i], vjp(xp, g, each, *args))
 
 
-def _summed_to(target: Array, adjoint: Array) -> Array:
+def summed_to(target: Array, adjoint: Array) -> Array:
     """The adjoint summed over the axes along which `target` was broadcast."""
     shape, given = np.shape(target), np.shape(adjoint)
     extra = len(given) - len(shape)

@@ -23,6 +23,7 @@ from ppl.conditioning import DataReader, leaf_values
 from ppl.data import Inputs, load_data
 from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.ir import nodes as ir
+from ppl.ir.passes.fuse import fuse
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
 from ppl.layout import check_sizes, free_names, lay_out, parameters_of
@@ -90,7 +91,11 @@ class Model:
     @cached_property
     def traced(self) -> Module:
         """The module under autograd: gradients."""
-        return self.module(AUTOGRAD)
+        fused = fuse(self.program)
+        if fused == self.program:
+            return self.module(AUTOGRAD)
+        emitted = emit(fused)
+        return load(emitted, compile_text(emitted, self.source.name), AUTOGRAD, self.softplus)
 
     @cached_property
     def compiled(self) -> "Density":

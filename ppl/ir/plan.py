@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ppl.ir import nodes as ir
+from ppl.ir.passes.fuse import fuse, is_regression
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.ir.passes.table import PREPARING, RESOLVING, run_passes
 from ppl.ir.passes.vectorise_loops import Note, vectorised
@@ -17,7 +18,8 @@ def plan(p: ir.Program) -> str:
     loops = [loop_line(n) for n in notes] or ["no loops"]
     prepared = run_passes(p).prepared
     once = [f"  {s.name} = {expr(s.value)}" for s in walk(prepared) if isinstance(s, ir.Assign)]
-    return "\n".join([*loops, "", *prepared_lines(once), *split_lines(p)]) + "\n"
+    fused = fused_lines(run_passes(p))
+    return "\n".join([*loops, "", *prepared_lines(once), *fused, *split_lines(p)]) + "\n"
 
 
 def loop_line(note: Note) -> str:
@@ -26,6 +28,12 @@ def loop_line(note: Note) -> str:
     else:
         fate = f"stays a loop: {note.reason}" if note.reason else "array operations"
     return f"{statement_line(note.span)}\n  {fate}"
+
+
+def fused_lines(p: ir.Program) -> list[str]:
+    """The regressions that autograd takes as one step."""
+    found = [s for s in walk(fuse(p).model) if isinstance(s, ir.Increment) and is_regression(s.value)]
+    return ["", "One step of autograd:", *(f"  {statement_line(s.span)}" for s in found)] if found else []
 
 
 def split_lines(p: ir.Program) -> list[str]:

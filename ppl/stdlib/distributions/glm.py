@@ -4,12 +4,14 @@ Stan Functions Reference, sections "... generalized linear model".  x is (rows, 
 """
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.special
+from autograd.tracer import isbox
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, Node, record, summed_to
 from ppl.stdlib.distributions import bernoulli, binomial, categorical, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.products import inner
 from ppl.stdlib.record import Constant, Distribution
@@ -17,13 +19,69 @@ from ppl.stdlib.record import Constant, Distribution
 Density = Callable[..., Array]
 
 
-def _by_rows(density: Density) -> Density:
-    """(y, x, alpha, beta, further parameters) with the linear predictor in place of a family's first."""
+class ByRows(Node):
+    """(y, x, alpha, beta, further parameters) with the linear predictor in place of a family's first.
 
-    def log_density(xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
-        return density(xp, y, alpha + inner(xp, x, beta), *rest)
+    Of data y and x it is one entry of the tape: the predictor is computed once, and so is the slope in it,
+    which the adjoints of alpha and beta share.
+    """
 
-    return log_density
+    def __init__(self, density: Node, kept: int | None = None):
+        self.density = density
+        super().__init__(self._rows, (), kept)
+
+    def _rows(self, xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
+        return self.density(xp, y, alpha + inner(xp, x, beta), *rest)
+
+    @cached_property
+    def summed(self) -> Node:
+        return ByRows(self.density, 0)
+
+    @cached_property
+    def summed_each(self) -> Node:
+        return ByRows(self.density, 1)
+
+    def __call__(self, xp: Namespace, *args: Array) -> Array:
+        if xp is AUTOGRAD and self.kept != 1 and _is_regression(args):
+            return self._recorded(*args)
+        return self.reduced(xp, self._rows(xp, *args))
+
+    def _recorded(self, y: Array, x: Array, *parameters: Array) -> Array:
+        alpha, beta, *rest = (p._value if isbox(p) else p for p in parameters)
+        args = [y, alpha + np.matmul(x, beta), *rest]
+        if self.density.accept is not None:
+            args = [self.density.accept(a) for a in args]
+        each = self.density.value(NUMPY, *args)
+
+        def slope(k: int, g: Array) -> Array:
+            vjp = self.density.vjps[k]
+            assert vjp is not None
+            return vjp(NUMPY, g, each, *args)
+
+        def adjoint(i: int, g: Array, in_rows: Array) -> Array:
+            if i == 1:
+                return np.matmul(in_rows, x)
+            return summed_to(parameters[i], in_rows if i == 0 else slope(i, g))
+
+        def adjoints(g: Array) -> list[Array]:
+            g = g * np.ones(each.shape)
+            in_rows = slope(1, g)
+            return [adjoint(i, g, in_rows) for i, p in enumerate(parameters) if isbox(p)]
+
+        boxes = [p for p in parameters if isbox(p)]
+        return record(boxes, self.reduced(NUMPY, each), adjoints)
+
+
+def _is_regression(args: tuple[Array, ...]) -> bool:
+    """Whether y and x are data with many rows, and the parameters lie on one tape."""
+    y, x, _, beta, *_ = args
+    boxes = [p for p in args[2:] if isbox(p)]
+    plain = not (isbox(y) or isbox(x)) and np.ndim(x) == 2 and np.ndim(y) == 1 and np.ndim(beta) == 1
+    return plain and bool(boxes) and not any(isbox(p._value) for p in boxes)
+
+
+def _by_rows(density: Any) -> Density:
+    return ByRows(density)
 
 
 def _binomial_logit(xp: Namespace, y: Array, n: Array, x: Array, alpha: Array, beta: Array) -> Array:

@@ -1,0 +1,134 @@
+"""Regressions recognised: `y ~ normal(alpha + x * beta, sigma)` is one call of a generalised linear model.
+
+The predictor may stand in the statement or in a variable that is used there alone, and the statement may
+have been a loop over rows.  Where x and y are data, the model is a single entry of autograd's tape, which
+computes the predictor and the slope in it once; this pass is for autograd, since JAX fuses by itself.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import assigned_names, rewrite, used_names, walk
+from ppl.stdlib.distributions import bernoulli, glm, neg_binomial, normal, poisson
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.stdlib.functions.products import inner, matrix_vector
+from ppl.stdlib.record import Distribution, Impl
+from ppl.types import REAL, element_type, rank
+
+MODELS: tuple[tuple[Distribution, Distribution], ...] = (
+    (normal.NORMAL, glm.NORMAL_ID_GLM),
+    (bernoulli.BERNOULLI_LOGIT, glm.BERNOULLI_LOGIT_GLM),
+    (poisson.POISSON_LOG, glm.POISSON_LOG_GLM),
+    (neg_binomial.NEG_BINOMIAL_2_LOG, glm.NEG_BINOMIAL_2_LOG_GLM),
+)
+"""Families whose second argument is the predictor, and the models they are the rows of."""
+
+OF_ROWS: dict[Impl, Distribution] = {family.log_density: model for family, model in MODELS}
+PLUS = OPERATORS["+"].name
+
+
+def fuse(p: ir.Program) -> ir.Program:
+    """The pass; it runs after data-only work has been hoisted."""
+    known = {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
+    rows = {d.name: (*d.dims, *d.sizes)[0] for d in p.data if rank(d.type) == 2}
+    fusion = Fusion(frozenset(known), rows)
+    return replace(p, model=tuple(rewrite(s, fusion.change) for s in fusion.put_in(p.model)))
+
+
+def is_regression(e: ir.Expr) -> bool:
+    """Whether it is one of the calls that this pass makes."""
+    return isinstance(e, ir.Apply) and e.callee.family in OF_ROWS.values()
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """alpha + x beta, row by row."""
+
+    x: ir.Expr
+    alpha: ir.Expr
+    beta: ir.Expr
+
+
+@dataclass(frozen=True)
+class Fusion:
+    """`known` names hold data; `rows` says how many rows matrices of the data block have."""
+
+    known: frozenset[str]
+    rows: dict[str, ir.Expr]
+
+    def change(self, node: object) -> object:
+        """The sum of a density over rows as that of a regression, where it is one."""
+        if not isinstance(node, ir.Apply) or node.callee.impl not in OF_ROWS or not self.is_whole(node):
+            return node
+        y, eta, *rest = node.args
+        predictor = self.predictor(eta)
+        if predictor is None or not self.is_data(y) or rank(y.type) != 1:
+            return node
+        model = OF_ROWS[node.callee.impl]
+        name = model.name + node.callee.name[node.callee.name.rindex("_l") :]
+        callee = ir.Callee(name, model.log_density, model.batch, "sum", family=model)
+        args = (y, predictor.x, predictor.alpha, predictor.beta, *rest)
+        return ir.Apply(callee, args, REAL, drops=node.drops)
+
+    def is_whole(self, e: ir.Apply) -> bool:
+        """Whether it is one sum over a list of rows; in a batch each row is a number."""
+        return e.callee.reduce == "sum" and rank(e.type) == 0 and not any(e.ranks)
+
+    def is_data(self, e: ir.Expr) -> bool:
+        return isinstance(e, ir.Var) and e.name in self.known
+
+    def predictor(self, e: ir.Expr) -> Predictor | None:
+        """The expression as intercept and product; None for any other."""
+        product = self.product(e)
+        if product is not None:
+            return Predictor(product[0], ir.Const(0.0, REAL), product[1])
+        match e:
+            case ir.Apply(callee=callee, args=(a, b)) if callee.name == PLUS:
+                for alpha, term in ((a, b), (b, a)):
+                    product = self.product(term)
+                    if product is not None and rank(alpha.type) <= 1:
+                        return Predictor(product[0], alpha, product[1])
+        return None
+
+    def product(self, e: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
+        """x and beta of x * beta, or of the product of every row of x and beta; x being data."""
+        match e:
+            case ir.Apply(callee=callee, args=(x, beta), lifted=()) if callee.impl is matrix_vector:
+                pass
+            case ir.Apply(callee=callee, args=(x, beta), lifted=(True, False)) if callee.impl is inner:
+                pass
+            case ir.Apply(callee=callee, args=(beta, x), lifted=(False, True)) if callee.impl is inner:
+                pass
+            case _:
+                return None
+        real = element_type(x.type) == REAL and rank(x.type) == 2 and rank(beta.type) == 1
+        return (x, beta) if real and self.is_data(x) and not self.is_data(beta) else None
+
+    # --- Predictors with a name ---
+
+    def put_in(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+        """The statements with predictors that one other statement uses put in there."""
+        uses = Counter(n.name for n in walk(tuple(body)) if isinstance(n, ir.Var | ir.Update | ir.Scatter))
+        sets = Counter(n.name for n in walk(tuple(body)) if isinstance(n, ir.Assign | ir.Declare))
+        changed = {n.name for n in walk(tuple(body)) if isinstance(n, ir.Update | ir.Scatter)}
+        changed |= {name for name, count in sets.items() if count > 1}
+        values = {
+            s.name: s.value
+            for s in body
+            if isinstance(s, ir.Assign) and s.declares and uses[s.name] == sets[s.name] == 1
+            if not used_names(s.value) & changed and self.fits(s)
+        }
+
+        def put(n: object) -> object:
+            return values.get(n.name, n) if isinstance(n, ir.Var) else n
+
+        return tuple(rewrite(s, put) for s in body if not (isinstance(s, ir.Assign) and s.name in values))
+
+    def fits(self, s: ir.Assign) -> bool:
+        """Whether it is a predictor with one entry for each row, as declared."""
+        predictor = self.predictor(s.value)
+        if predictor is None or not isinstance(predictor.x, ir.Var):
+            return False
+        return not s.shape or self.rows.get(predictor.x.name) == s.shape[0]

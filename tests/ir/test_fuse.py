@@ -1,0 +1,96 @@
+"""Regressions are recognised in every form they are written in, and mean the same."""
+
+import numpy as np
+import pytest
+from autograd import grad, hessian
+from laws.passes import close
+
+import ppl
+from ppl.arrays import AUTOGRAD
+from ppl.ir import nodes as ir
+from ppl.ir.passes.fuse import MODELS, fuse
+from ppl.ir.walk import walk
+from ppl.stdlib.distributions import bernoulli, glm
+
+HEADER = """
+data { int N; int K; matrix[N, K] x; vector[N] z; array[N] int<lower=0, upper=1> y; array[N] int g; }
+parameters { real alpha; vector[K] beta; real<lower=0> s; vector<lower=0>[N] w; vector[3] a; }
+"""
+RNG = np.random.default_rng(3)
+DATA = {
+    "N": 7,
+    "K": 2,
+    "x": RNG.normal(size=(7, 2)),
+    "z": RNG.normal(size=7),
+    "y": RNG.integers(0, 2, 7),
+    "g": RNG.integers(1, 4, 7),
+}
+
+FUSED = {
+    "normal": "z ~ normal(alpha + x * beta, s);",
+    "bernoulli": "y ~ bernoulli_logit(x * beta + alpha);",
+    "poisson": "target += poisson_log_lpmf(y | alpha + x * beta);",
+    "negative binomial": "y ~ neg_binomial_2_log(alpha + x * beta, s);",
+    "no intercept": "z ~ normal(x * beta, s);",
+    "intercepts of groups": "y ~ bernoulli_logit(alpha + a[g] + x * beta);",
+    "a scale for each row": "z ~ normal(alpha + x * beta, w);",
+    "a local": "vector[N] mu = alpha + x * beta; z ~ normal(mu, s);",
+    "a loop": "for (n in 1:N) y[n] ~ bernoulli_logit(alpha + x[n] * beta);",
+    "a loop over dot products": "for (n in 1:N) z[n] ~ normal(a[g[n]] + dot_product(beta, x[n]), s);",
+    "a loop with a local": "for (n in 1:N) { real eta = x[n] * beta; y[n] ~ poisson_log(eta); }",
+}
+
+LEFT = {
+    "a matrix of parameters": "z ~ normal(alpha + (x * s) * beta, s);",
+    "a local that is used again": "vector[N] mu = alpha + x * beta; z ~ normal(mu, s); target += -sum(mu);",
+    "a local that changes": "vector[N] mu = alpha + x * beta; mu[1] = 0; z ~ normal(mu, s);",
+    "an intercept that changes": "real b = 1; vector[N] mu = b + x * beta; b = 2; z ~ normal(mu, b);",
+    "parameters on the left": "a ~ normal(alpha + x[1:3] * beta, s);",
+    "another place": "x * beta ~ normal(alpha, s);",
+}
+
+
+def regressions(posterior: ppl.Posterior) -> int:
+    names = {model.name for _, model in MODELS}
+    calls = (n for n in walk(fuse(posterior.model.program).model) if isinstance(n, ir.Apply))
+    return sum(n.callee.family is not None and n.callee.family.name in names for n in calls)
+
+
+def assert_unchanged(posterior: ppl.Posterior) -> None:
+    """Fused and not, with constants and without."""
+    u = np.random.default_rng(0).normal(0.0, 0.5, posterior.param_unc_num())
+    for propto in (False, True):
+        value, gradient = posterior.log_density_gradient(u, propto=propto)
+        values, gradients = posterior.log_density_gradients(np.array([u, u]), propto=propto)
+        close(value, values[0])
+        close(gradient, gradients[0])
+
+
+@pytest.mark.parametrize("body", FUSED.values(), ids=FUSED)
+def test_a_regression_is_one_call(body: str) -> None:
+    posterior = ppl.compile_model(f"{HEADER} model {{ {body} }}").condition(DATA)
+    assert regressions(posterior) == 1
+    assert_unchanged(posterior)
+
+
+@pytest.mark.parametrize("body", LEFT.values(), ids=LEFT)
+def test_anything_else_is_left(body: str) -> None:
+    posterior = ppl.compile_model(f"{HEADER} model {{ {body} }}").condition(DATA)
+    assert regressions(posterior) == 0
+    assert_unchanged(posterior)
+
+
+def test_its_second_derivatives_are_those_of_the_rows() -> None:
+    x, y = DATA["x"], DATA["y"]
+
+    def whole(u):
+        return glm.BERNOULLI_LOGIT_GLM.log_density.summed(AUTOGRAD, y, x, u[0], u[1:])
+
+    def by_rows(u):
+        return sum(
+            bernoulli.logit_log_density(AUTOGRAD, yi, u[0] + xi @ u[1:]) for yi, xi in zip(y, x, strict=True)
+        )
+
+    u = np.array([0.3, -0.8, 0.5])
+    np.testing.assert_allclose(grad(whole)(u), grad(by_rows)(u), rtol=1e-13)
+    np.testing.assert_allclose(hessian(whole)(u), hessian(by_rows)(u), rtol=1e-12)
