@@ -38,10 +38,19 @@ class Experiment:
         return found(quick, data)
 
 
-EXPERIMENTS = (
+ADVI: tuple[Experiment, ...] = (
     Experiment("advi", "gamma_transforms", "Gamma densities under two transforms", "Table 2 and Figure 9"),
+    Experiment("advi", "gaussian_2d", "The mean of a correlated Gaussian", "Figure 4"),
+    Experiment("advi", "logistic_regression", "Marginals of a logistic regression", "Figure 5"),
+    Experiment("advi", "gradient_variance", "Variance of stochastic gradients", "Figure 8"),
+)
+
+DSVI: tuple[Experiment, ...] = (
     Experiment("dsvi", "gaussian_gradients", "Two gradients on their way to a Gaussian", "Figure 1"),
     Experiment("dsvi", "pima_convergence", "Evaluations to a full C", "Figure 2", ("pima/pima.csv",)),
 )
 
+STOCHASTIC_SEARCH: tuple[Experiment, ...] = ()
+
+EXPERIMENTS = ADVI + DSVI + STOCHASTIC_SEARCH
 BY_NAME = {e.name: e for e in EXPERIMENTS}

@@ -30,3 +30,9 @@ def tidy(ax: Axes) -> None:
 
 def legend(ax: Axes, **more: Any) -> None:
     ax.legend(fontsize=7, frameon=False, **more)
+
+
+def legend_above(figure: Figure, ax: Axes) -> None:
+    """One legend for all panels, that of `ax`, in a row above them."""
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize=8, frameon=False)
