@@ -100,9 +100,9 @@ def as_radius(given: str) -> float | str:
         return given
 
 
-def switch(name: str, text: str) -> Any:
+def switch(name: str, text: str, **more: Any) -> Any:
     """An option that is on unless `--no-` stands before it."""
-    return typer.Option(f"{name}/--no-{name.removeprefix('--')}", help=text)
+    return typer.Option(f"{name}/--no-{name.removeprefix('--')}", help=text, **more)
 
 
 def flag(name: str, text: str, **more: Any) -> Any:

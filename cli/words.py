@@ -28,7 +28,9 @@ OPTIONS = {
     "ppl.average": "--average",
     "ppl.polish": "--polish",
     "ppl.linear_response": "--linear-response",
+    "ppl.step_up": "--step-up",
     "ppl.resample": "--resample",
+    "ppl.anneal": "--anneal",
     "ppl.rank": "--rank",
     "ppl.runs": "--runs",
     "ppl.estimator": "--estimator",
@@ -43,6 +45,9 @@ OPTIONS = {
     "ppl.positive_transform": "--positive-transform",
     "ppl.format": "--format",
 }
+SWITCHES = ("--step-up", "--resample", "--anneal")
+"""Those that are empty where a run decides for itself."""
+
 ELSEWHERE = ("data.file", "method", "variational.eta", "variational.adapt.engaged")
 
 
@@ -115,5 +120,9 @@ def _option(name: str, value: Any) -> tuple[str, ...]:
     match value:
         case bool():
             return (name if value else name.replace("--", "--no-", 1),)
+        case "true" | "false":
+            return _option(name, value == "true")
+        case "" if name in SWITCHES:
+            return ()
         case _:
             return (name, str(value))

@@ -38,6 +38,8 @@ from ppl.cli.options import (
 if TYPE_CHECKING:
     from ppl.data import Inputs
 
+AS_NEEDED = {"show_default": "as needed"}
+
 
 def spare(inputs: "Inputs", declared: Collection[str]) -> list[str]:
     """A sentence for what the data hold and the program does not declare."""
@@ -65,10 +67,11 @@ def variational(
     start: Annotated[Start, one_of("pathfinder: a good point; random: the paper's.")] = Start.pathfinder,
     average: Annotated[bool, switch("--average", "Average the end of the path.")] = True,
     polish: Annotated[bool, switch("--polish", "Then fixed draws.")] = True,
-    step_up: Annotated[bool, switch("--step-up", "Then full rank, if k-hat is high.")] = True,
+    step_up: Annotated[bool | None, switch("--step-up", "Then full rank.", **AS_NEEDED)] = None,
     rank: Annotated[int | None, whole(1, "Rank of lowrank.", show_default="root of d")] = None,
     linear_response: Annotated[bool, flag("--linear-response", "Correct a mean-field covariance.")] = False,
-    resample: Annotated[bool, flag("--resample", "Resample the draws by importance.")] = False,
+    resample: Annotated[bool | None, switch("--resample", "Resample draws by p/q.", **AS_NEEDED)] = None,
+    anneal: Annotated[bool | None, switch("--anneal", "Anneal draws to p.", **AS_NEEDED)] = None,
     runs: Annotated[int, whole(1, "Independent runs; the best is kept.")] = 1,
     minibatch: Annotated[int | None, whole(1, "Rows a gradient sees.", show_default="all")] = None,
     rows: Annotated[str | None, typer.Option("--rows", help="Size that counts rows.", hidden=True)] = None,
@@ -149,6 +152,7 @@ def variational(
             rank=rank,
             linear_response=linear_response,
             resample=resample,
+            anneal=anneal,
             runs=runs,
             minibatch=minibatch,
             rows=rows,

@@ -74,6 +74,10 @@ class CompiledTarget:
         return self.posterior.param_unc_num()
 
     @property
+    def width(self) -> int:
+        return self.posterior.width
+
+    @property
     def at_once(self) -> int:
         """How many points a batch has."""
         return AT_ONCE if self.posterior.width * AT_ONCE <= MOST_NUMBERS else 1

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ppl.inference.target import Array, Target, log_densities, log_density_gradients
+from ppl.inference.target import Array, Target, log_densities, log_density_gradients, width_of
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,10 @@ class Scaled:
     @property
     def dim(self) -> int:
         return self.target.dim
+
+    @property
+    def width(self) -> int:
+        return width_of(self.target)
 
     @cached_property
     def log_jacobian(self) -> float:

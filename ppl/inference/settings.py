@@ -10,6 +10,7 @@ from ppl.inference.families.standard import STANDARDS
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
 
+ADVI = ("meanfield", "fullrank", "lowrank")
 STARTS = ("pathfinder", "random")
 PARTS: dict[str, Collection[str]] = {"estimator": ESTIMATORS, "step_rule": STEPS, "stop": STOPPING}
 
@@ -34,9 +35,12 @@ class Settings:
         average: answer with an average over the tail of the path, to remove the last steps' noise.
         polish: go on from there to the maximum of the ELBO on fixed draws.
         step_up: where k-hat says that this q does not fit, go on to full rank, and move its mean to the
-            importance-weighted one.
+            importance-weighted one. None leaves that to what follows: only where no annealing can.
         linear_response: correct the covariance of a mean-field fit on fixed draws by its linear response.
-        resample: write draws resampled by Pareto-smoothed importance weights.
+        resample: write draws resampled by Pareto-smoothed importance weights, always or never; None where
+            the weights can be relied on, in a run of ADVI with a polish.
+        anneal: write draws that annealing carried from q to the posterior, always or never; None where the
+            weights are not enough, in a run of ADVI with a polish.
         jacobian: whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize`
             looks for a mode.
         rank: of the low-rank family; None for the square root of the dimension, rounded up.
@@ -60,9 +64,10 @@ class Settings:
     start: str = "pathfinder"
     average: bool = True
     polish: bool = True
-    step_up: bool = True
+    step_up: bool | None = None
     linear_response: bool = False
-    resample: bool = False
+    resample: bool | None = None
+    anneal: bool | None = None
     jacobian: bool | None = None
     rank: int | None = None
     minibatch: int | None = None
@@ -90,6 +95,11 @@ class Settings:
         _require("noise", self.noise, f"one of {', '.join(STANDARDS)}", self.noise in STANDARDS)
         if self.eta is not None:
             _require("eta", self.eta, "a number above 0, or none to search for it", _positive(self.eta))
+
+    @property
+    def refines(self) -> bool:
+        """Whether the draws are made better than those of q where nothing else was asked for."""
+        return self.polish and self.minibatch is None and self.algorithm in ADVI
 
 
 def _require(name: str, value: Any, expected: str, holds: bool) -> None:

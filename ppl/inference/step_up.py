@@ -22,8 +22,9 @@ from ppl.inference.progress import Listener, Progress
 from ppl.inference.psis import Psis, psis
 from ppl.inference.starting import Start
 from ppl.inference.target import Array, Target
-from ppl.inference.verdict import GOOD
 
+# Below this k-hat, q is good enough.
+GOOD = 0.5
 DRAWS = 4000
 MOST_MOVES = 4
 # A move is kept when it makes the draws worth so much more.

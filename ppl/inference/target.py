@@ -46,6 +46,11 @@ def log_density_gradients(target: Target, us: Array) -> tuple[Array, Array]:
     return values, np.array([gradient for _, gradient in pairs], dtype=float).reshape(us.shape)
 
 
+def width_of(target: Target) -> int:
+    """How many numbers one evaluation works through, about; 1 for a target that does not say."""
+    return int(getattr(target, "width", 1))
+
+
 def blame(target: Target, u: Array) -> str:
     """Why the log density at `u` is not finite, in words fit for an error message."""
     return target.explain(u) or "The model does not say which statement is to blame."

@@ -7,16 +7,22 @@ from enum import StrEnum
 
 import numpy as np
 
+from ppl.inference.annealing import Annealed
 from ppl.inference.diagnostics import Trend, khat_of_means
 from ppl.inference.elbo import Elbo
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.psis import khat_threshold, psis
+from ppl.inference.psis import khat_threshold
+from ppl.inference.refining import Made, Pool, Refined
 from ppl.inference.spread import Spread
 from ppl.inference.target import Array
 
 GOOD = 0.5
 # A mean that the importance weights would move by more than this many sds is not where it should be.
 MOVED = 0.2
+# What resampled draws must be worth for means to be sure to 0.05 sd.
+WORTH = 400
+# The largest correlation of annealed draws with where their last moves began: forgotten, and not forgotten.
+FORGOTTEN, REMEMBERED = 0.3, 0.6
 MOST_NAMED = 3
 
 
@@ -30,7 +36,7 @@ class Level(StrEnum):
 
 
 MEANING = {
-    Level.GOOD: "the approximation is close to the posterior",
+    Level.GOOD: "the draws are close to the posterior",
     Level.USABLE: "the approximation is near enough to the posterior that importance weights can repair it",
     Level.POOR: "the approximation misses part of the posterior; do not rely on its means and sds",
     Level.UNKNOWN: "there are too few draws, or no spread in them, to tell how close the approximation is",
@@ -60,19 +66,32 @@ class Verdict:
     outcome: Outcome
     trend: Trend | None = None
     spread: Spread | None = None
+    made: Made = Made.OF_Q
+    annealed: Annealed | None = None
 
     @property
     def level(self) -> Level:
-        """The worst of what k-hat, the way the run ended and the other runs say."""
+        """The worst of what is known of the draws, the way the run ended and the other runs."""
         if not self.khats.size:  # no parameters: there is nothing to be wrong about
             return Level.GOOD
+        if self.spread is not None and self.spread.apart:
+            return Level.POOR
+        if self.annealed is not None:
+            return self._of_annealing(self.annealed)
         if math.isnan(self.khat):
             return Level.UNKNOWN
         broken = self.outcome.ending in (Ending.DIVERGED, Ending.INTERRUPTED)
-        apart = self.spread is not None and self.spread.apart
-        if broken or apart or self.rising or self.khat >= khat_threshold(self.n):
+        if broken or self.rising or self.khat >= khat_threshold(self.n):
             return Level.POOR
+        if self.made is Made.RESAMPLED:
+            return Level.GOOD if self.ess >= WORTH else Level.USABLE
         return Level.GOOD if self.khat < GOOD and self.moved < MOVED else Level.USABLE
+
+    def _of_annealing(self, annealed: Annealed) -> Level:
+        """Annealed draws owe nothing to how the search for q ended, but all to how well they moved."""
+        if not annealed.reached or annealed.memory > REMEMBERED or annealed.drift > MOVED:
+            return Level.POOR
+        return Level.GOOD if annealed.memory < FORGOTTEN and annealed.drift < MOVED / 2 else Level.USABLE
 
     @property
     def warns(self) -> bool:
@@ -97,6 +116,7 @@ class Verdict:
         parts = [
             f"Verdict: {self.level.value}: {MEANING[self.level]}.",
             self._of_weights(names),
+            self._of_draws(),
             self._of_trend(),
             self._of_spread(names),
             self._advice(names, algorithm),
@@ -106,12 +126,30 @@ class Verdict:
     def _of_weights(self, names: Sequence[str]) -> str:
         if math.isnan(self.khat):
             return ""
+        usable = khat_threshold(self.n)
+        if self.made is not Made.OF_Q:
+            return (
+                f"Pareto k-hat of q is {self.khat:.2f} (its weights can be relied on below {usable:.2f}); "
+                f"weighted, {self.n} draws of q are worth {self.ess:.0f}."
+            )
         text = (
-            f"Pareto k-hat is {self.khat:.2f} (good below {GOOD:g}, usable below "
-            f"{khat_threshold(self.n):.2f}); weighted, the {self.n} draws are worth {self.ess:.0f}."
+            f"Pareto k-hat is {self.khat:.2f} (good below {GOOD:g}, usable below {usable:.2f}); "
+            f"weighted, the {self.n} draws are worth {self.ess:.0f}."
         )
         worst = self._worst(names)
         return f"{text} Least sure: {', '.join(worst)}." if worst and self.warns else text
+
+    def _of_draws(self) -> str:
+        if self.made is Made.RESAMPLED:
+            return "The draws written are resampled by these weights."
+        if self.annealed is None:
+            return ""
+        known = self.annealed
+        return (
+            f"The draws written were annealed from q to the posterior over {known.temperatures} "
+            f"temperatures; they correlate by at most {known.memory:.2f} with where their last moves began, "
+            f"which moved the means by {known.drift:.2f} sd more than noise."
+        )
 
     def _worst(self, names: Sequence[str]) -> list[str]:
         """The coordinates whose means the weights would move, or whose k-hat is worst, most of all first."""
@@ -146,6 +184,10 @@ class Verdict:
             return "Try stronger priors or an ordering that leaves one mode, or more runs."
         if self.rising or self.outcome.ending in (Ending.INTERRUPTED, Ending.DIVERGED):
             return "Try more iterations (--iter), with --start pathfinder and the polish on."
+        if self.annealed is not None:
+            return (
+                "Try --algorithm fullrank, --runs 4 to see whether others agree, or another parametrisation."
+            )
         if self.level is Level.UNKNOWN:
             return "Ask for more draws (--draws)."
         if algorithm in ("meanfield", "fixed-draws", "lowrank", "laplace", "pathfinder"):
@@ -160,28 +202,28 @@ class Verdict:
 
 
 def verdict_of(
-    u: Array,
-    log_p: Array,
-    log_q: Array,
+    pool: Pool,
     elbo: Elbo,
     dropped: int,
     outcome: Outcome,
     trend: Trend | None,
+    refined: Refined,
 ) -> Verdict:
-    """Judge a fit by draws of q, u (n, dim), with the log densities of target and q there, (n,) each."""
-    log_ratios = log_p - log_q
-    smoothed = psis(log_ratios)
+    """Judge a fit by a pool of draws of q, and by how its own draws were made of them."""
+    u, smoothed = pool.u, pool.weights
     sd = u.std(axis=0)
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
     return Verdict(
         n=len(u),
         khat=smoothed.khat if (u != u[:1]).any() else math.nan,
         ess=smoothed.ess,
-        khats=khat_of_means(log_ratios, u),
+        khats=khat_of_means(pool.log_p - pool.log_q, u),
         shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),
         elbo=elbo.value,
         elbo_se=elbo.se,
         dropped=dropped,
         outcome=outcome,
         trend=trend,
+        made=refined.made,
+        annealed=refined.annealed,
     )

@@ -61,6 +61,11 @@ def flag(name: str, about: str, default: bool) -> Value:
     return Value(name, about, default, "[0, 1, false, true]")
 
 
+def either(name: str, about: str) -> Value:
+    """True or false; empty for what the run makes of itself."""
+    return Value(name, about, "", "true, false", lambda word: word in ("", "true", "false"))
+
+
 def word(name: str, about: str, *words: str) -> Value:
     """One of `words`, the first by default."""
     return Value(name, about, words[0], ", ".join(words), lambda word: word in words)

@@ -8,7 +8,7 @@ name of a choice is left out: `variational.adapt.iter`, `sample.hmc.nuts.max_dep
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ppl.results.argument import Argument, Choice, Group, Value, flag, least, positive, word
+from ppl.results.argument import Argument, Choice, Group, Value, either, flag, least, positive, word
 from ppl.results.method_arguments import METHOD
 
 Values = Mapping[str, Any]
@@ -28,16 +28,11 @@ PPL = Group(
         word("start", "Where the fit begins", "pathfinder", "random"),
         flag("average", "Average the end of the path?", True),
         flag("polish", "Go on to the maximum on fixed draws?", True),
-        flag("step_up", "Go on to full rank where mean-field does not fit?", True),
+        either("step_up", "Go on to full rank where mean-field does not fit? Empty: if no annealing follows"),
         flag("linear_response", "Correct the covariance of a fit on fixed draws?", False),
-        flag("resample", "Write draws resampled by importance?", False),
-        Value(
-            "jacobian",
-            "Count the change of variables? Empty for what the algorithm does by itself",
-            "",
-            "true, false",
-            lambda word: word in ("", "true", "false"),
-        ),
+        either("resample", "Write draws resampled by importance? Empty: where that is enough"),
+        either("anneal", "Write draws annealed to the posterior? Empty: where resampling is not enough"),
+        either("jacobian", "Count the change of variables? Empty for what the algorithm does by itself"),
         least(0, "rank", "Rank of the low-rank family; 0 for the root of the dimension", 0),
         positive("runs", "Independent runs, of which the best is kept", 1),
         word("estimator", "Estimator of the gradient; empty for the algorithm's own", "", *ESTIMATORS),

@@ -18,9 +18,7 @@ FIELDS = {
     "ppl.start": "start",
     "ppl.average": "average",
     "ppl.polish": "polish",
-    "ppl.step_up": "step_up",
     "ppl.linear_response": "linear_response",
-    "ppl.resample": "resample",
     "ppl.runs": "runs",
     "ppl.noise": "noise",
     "ppl.backend": "backend",
@@ -40,7 +38,15 @@ NAMES = {
 }
 """Names that are None in Settings where they are empty in arguments."""
 
-JACOBIAN = {"": None, "true": True, "false": False}
+EITHER = {
+    "ppl.step_up": "step_up",
+    "ppl.resample": "resample",
+    "ppl.anneal": "anneal",
+    "ppl.jacobian": "jacobian",
+}
+"""Switches that are None in Settings where they are empty in arguments."""
+
+SAID = {"": None, "true": True, "false": False}
 
 
 def given_of(settings: Settings, eta: float) -> dict[str, Any]:
@@ -51,7 +57,7 @@ def given_of(settings: Settings, eta: float) -> dict[str, Any]:
         "variational.eta": 1.0 if settings.eta is None else float(eta),
         "variational.adapt.engaged": settings.eta is None,
         "init": _init_text(settings.init),
-        "ppl.jacobian": next(word for word, value in JACOBIAN.items() if value is settings.jacobian),
+        **{path: _said(getattr(settings, field)) for path, field in EITHER.items()},
         **{path: getattr(settings, field) or 0 for path, field in OPTIONAL.items()},
         **{path: getattr(settings, field) or "" for path, field in NAMES.items()},
     }
@@ -64,10 +70,13 @@ def settings_of(given: Values) -> dict[str, Any]:
         settings["eta"] = given.get("variational.eta", 1.0)
     if "init" in given:
         settings["init"] = _as_init(given["init"])
-    if "ppl.jacobian" in given:
-        settings["jacobian"] = JACOBIAN[given["ppl.jacobian"]]
-    either = OPTIONAL | NAMES
-    return settings | {field: given[path] or None for path, field in either.items() if path in given}
+    settings |= {field: SAID[given[path]] for path, field in EITHER.items() if path in given}
+    others = OPTIONAL | NAMES
+    return settings | {field: given[path] or None for path, field in others.items() if path in given}
+
+
+def _said(value: bool | None) -> str:
+    return next(word for word, known in SAID.items() if known is value)
 
 
 def _as_init(text: str) -> float | str:

@@ -92,6 +92,10 @@ class AsTarget:
     def dim(self) -> int:
         return self.posterior.param_unc_num()
 
+    @property
+    def width(self) -> int:
+        return self.posterior.width
+
     def log_density(self, u: Floats) -> float:
         return self.posterior.log_density(u, jacobian=self.jacobian)
 

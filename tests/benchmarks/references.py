@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ import ppl
 from ppl.errors import PPLError
 from ppl.results.fit import Fit, variational
 
-PAPER = {"start": "random", "polish": False, "average": False, "step_up": False}
+PAPER = {"start": "random", "polish": False, "average": False}
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "fullrank": {"algorithm": "fullrank"},
@@ -52,6 +52,14 @@ class Counting:
         self.gradients += 1
         return self.inner.log_density_gradient(u, **options)
 
+    def log_densities(self, us, **options):
+        self.gradients += len(us) / 3
+        return self.inner.log_densities(us, **options)
+
+    def log_density_gradients(self, us, **options):
+        self.gradients += len(us)
+        return self.inner.log_density_gradients(us, **options)
+
 
 def run(folder: Path, name: str, variant: str, seed: int) -> dict[str, Any]:
     """One fit, as a record for JSON; a fit that raises is a record with `error`."""
@@ -59,12 +67,12 @@ def run(folder: Path, name: str, variant: str, seed: int) -> dict[str, Any]:
     reference = json.loads((folder / f"{name}.reference.json").read_text())["params"]
     model = ppl.compile_model(folder / f"{name}.stan")
     posterior = Counting(model.condition(folder / f"{name}.data.json"))
-    began = perf_counter()
+    began = process_time()
     try:
         fit = variational(posterior, seed=seed, **VARIANTS[variant])
     except PPLError as error:
-        return {**record, "error": str(error), "seconds": perf_counter() - began}
-    record |= {"d": posterior.param_unc_num(), "seconds": perf_counter() - began}
+        return {**record, "error": str(error), "seconds": process_time() - began}
+    record |= {"d": posterior.param_unc_num(), "seconds": process_time() - began}
     return {**record, "gradients": round(posterior.gradients), **measure(fit, reference)}
 
 
@@ -88,6 +96,7 @@ def measure(fit: Fit, reference: dict[str, dict[str, float]]) -> dict[str, Any]:
         "khat": fit.verdict.khat,
         "moved": fit.verdict.moved,
         "verdict": fit.verdict.level.value,
+        "made": fit.verdict.made.value,
         "notes": list(fit.notes),
     }
 

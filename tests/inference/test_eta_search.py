@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from toy_targets import Gaussian, HalfSpace, correlated
+from toy_targets import Gaussian, HalfSpace, OneByOne, correlated
 
 from ppl.errors import InferenceError
 from ppl.inference.eta_search import ETAS, _improves
 from ppl.inference.recipes.advi import advi
 
 
-class Needle(HalfSpace):
+class Needle(OneByOne, HalfSpace):
     """Support within 1e-9 of the origin: a start may lie in it, a draw never does."""
 
     def log_density_gradient(self, u):

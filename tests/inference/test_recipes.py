@@ -1,13 +1,13 @@
 import numpy as np
 import pytest
-from toy_targets import Gaussian, HalfSpace, Quartic, correlated
+from toy_targets import Gaussian, HalfSpace, OneByOne, Quartic, correlated
 
 from ppl.errors import InferenceError
 from ppl.inference.outcome import Ending
 from ppl.inference.recipes.advi import advi
 
 
-class InterruptedAfter(Quartic):
+class InterruptedAfter(OneByOne, Quartic):
     """A target whose user presses Ctrl-C during the n-th gradient."""
 
     gradients_left = 250

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ppl.inference.annealing import Annealed
 from ppl.inference.diagnostics import Trend
 from ppl.inference.elbo import elbo_of
 from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.refining import Made, Refined, pool_of
 from ppl.inference.spread import spread_of
 from ppl.inference.verdict import Level, verdict_of
 
@@ -19,7 +21,12 @@ def judged(q_sd=1.0, q_mean=0.0, n=4000, shift=0.0, outcome=DONE, trend=None):
     q = stats.norm(q_mean, q_sd)
     u = q.rvs((n, 2), random_state=1)
     log_p, log_q = stats.norm.logpdf(u).sum(axis=1) + shift, q.logpdf(u).sum(axis=1)
-    return verdict_of(u, log_p, log_q, elbo_of(log_p - log_q, 0.0, 0), 0, outcome, trend)
+    return of_draws(pool_of(u, log_p, log_q), outcome, trend)
+
+
+def of_draws(pool, outcome=DONE, trend=None, made=Made.OF_Q, annealed=None):
+    elbo = elbo_of(pool.log_p - pool.log_q, 0.0, 0)
+    return verdict_of(pool, elbo, 0, outcome, trend, Refined(pool.u, pool.log_p, made, annealed))
 
 
 def test_the_posterior_itself_is_good_and_its_draws_are_worth_their_number():
@@ -60,7 +67,7 @@ def test_a_rising_elbo_a_broken_run_and_too_few_draws_are_said():
 def test_a_point_has_no_verdict():
     u = np.ones((1000, 2))
     zeros = np.zeros(1000)
-    verdict = verdict_of(u, zeros, zeros, elbo_of(zeros, 0.0, 0), 0, DONE, None)
+    verdict = of_draws(pool_of(u, zeros, zeros))
     assert verdict.level is Level.UNKNOWN and verdict.moved == 0
 
 
@@ -89,3 +96,40 @@ def test_rhat_is_that_of_the_definition():
     within, between = 1.0, 3 * 0.5
     expected = math.sqrt((2 / 3 * within + between / 3) / within)
     assert spread_of(list(chains), [0.0, 0.0]).rhat == pytest.approx(expected)
+
+
+def annealed(**known):
+    return Annealed(np.zeros((1, 2)), np.zeros(1), 3, **{**SOUND, **known})
+
+
+SOUND = {"acceptance": 0.7, "memory": 0.1, "drift": 0.0, "log_evidence": 0.0}
+
+
+def test_annealed_draws_are_judged_by_how_they_moved_and_not_by_q():
+    narrow = stats.norm(0, 0.3)
+    u = narrow.rvs((4000, 2), random_state=1)
+    pool = pool_of(u, stats.norm.logpdf(u).sum(axis=1), narrow.logpdf(u).sum(axis=1))
+    verdicts = [
+        of_draws(pool, made=Made.ANNEALED, annealed=annealed(**known))
+        for known in (
+            {},
+            {"memory": 0.4},
+            {"memory": 0.9},
+            {"drift": 0.15},
+            {"drift": 0.5},
+            {"reached": False},
+        )
+    ]
+    assert [v.level.value for v in verdicts] == ["good", "usable", "poor", "usable", "poor", "poor"]
+    assert "annealed from q to the posterior over 3 temperatures" in verdicts[0].paragraph(NAMES, "meanfield")
+    assert of_draws(pool).level is Level.POOR
+
+
+def test_resampled_draws_are_good_where_the_weights_are():
+    u = stats.norm(0.4, 1).rvs((4000, 2), random_state=1)
+    pool = pool_of(u, stats.norm.logpdf(u).sum(axis=1), stats.norm(0.4, 1).logpdf(u).sum(axis=1))
+    assert of_draws(pool).level is Level.USABLE
+    verdict = of_draws(pool, made=Made.RESAMPLED)
+    assert verdict.level is Level.GOOD and "resampled by these weights" in verdict.paragraph(
+        NAMES, "meanfield"
+    )

@@ -6,6 +6,17 @@ from functools import cached_property
 import numpy as np
 
 
+class OneByOne:
+    """Many points as so many single ones, for a target that changes what a single one is."""
+
+    def log_densities(self, us):
+        return np.array([self.log_density(u) for u in us])
+
+    def log_density_gradients(self, us):
+        pairs = [self.log_density_gradient(u) for u in us]
+        return np.array([value for value, _ in pairs]), np.array([slope for _, slope in pairs])
+
+
 @dataclass(frozen=True)
 class Gaussian:
     """N(mean, covariance) with every constant, plus `shift` nats."""
@@ -33,6 +44,14 @@ class Gaussian:
         weighted = self.precision @ (u - self.mean)
         return self.shift - 0.5 * float((u - self.mean) @ weighted) - 0.5 * self.log_det, -weighted
 
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+    def log_density_gradients(self, us):
+        off = us - self.mean
+        weighted = off @ self.precision
+        return self.shift - 0.5 * (off * weighted).sum(axis=1) - 0.5 * self.log_det, -weighted
+
     def explain(self, u):
         return ""
 
@@ -53,6 +72,12 @@ class Quartic:
     def log_density_gradient(self, u):
         return self.log_density(u), self.slope - u**3
 
+    def log_densities(self, us):
+        return (self.slope * us - us**4 / 4).sum(axis=1)
+
+    def log_density_gradients(self, us):
+        return self.log_densities(us), self.slope - us**3
+
     def explain(self, u):
         return ""
 
@@ -71,6 +96,13 @@ class HalfSpace:
         if u[0] <= self.bound:
             return np.nan, np.full(self.dim, np.nan)
         return -0.5 * float(u @ u), -u
+
+    def log_densities(self, us):
+        return np.where(us[:, 0] > self.bound, -0.5 * (us**2).sum(axis=1), np.nan)
+
+    def log_density_gradients(self, us):
+        inside = us[:, 0] > self.bound
+        return self.log_densities(us), np.where(inside[:, None], -us, np.nan)
 
     def explain(self, u):
         return f"line 7: sqrt of {u[0] - self.bound:.3g}."

@@ -46,6 +46,10 @@ class Toy:
     def sizes(self):
         return Sizes()
 
+    @property
+    def width(self):
+        return 2
+
     def param_unc_num(self):
         return 2
 

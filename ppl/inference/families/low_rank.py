@@ -64,7 +64,7 @@ class LowRank:
         return self.standard.entropy(self.dim) + self._half_log_det(params)
 
     def entropy_gradient(self, params: Array) -> Array:
-        in_factor = np.linalg.solve(self._core(params), self.factor(params).T).T
+        in_factor = self._solve(params, self.factor(params).T).T
         return np.concatenate([np.zeros(self.dim), np.ones(self.dim), in_factor.ravel()])
 
     def log_density(self, params: Array, u: Array) -> Array:
@@ -111,6 +111,13 @@ class LowRank:
     def _correlate(self, params: Array, z: Array) -> Array:
         return z[:, : self.dim] + z[:, self.dim :] @ self.factor(params).T
 
+    def _solve(self, params: Array, right: Array) -> Array:
+        """The inverse of the core times `right` (rank, n); nan where a step too far has made it singular."""
+        try:
+            return np.asarray(np.linalg.solve(self._core(params), right), dtype=float)
+        except np.linalg.LinAlgError:
+            return np.full_like(right, np.nan)
+
     def _core(self, params: Array) -> Array:
         """I + F'F, (rank, rank): what Woodbury's identity leaves to invert."""
         factor = self.factor(params)
@@ -124,7 +131,7 @@ class LowRank:
         """y = (u - mu) / s and (I + F F')^-1 y, each (n, dim)."""
         y = (u - self.mean(params)) / self._s(params)
         factor = self.factor(params)
-        return y, y - np.linalg.solve(self._core(params), factor.T @ y.T).T @ factor.T
+        return y, y - self._solve(params, factor.T @ y.T).T @ factor.T
 
     def _pull(self, params: Array, u: Array) -> tuple[Array, Array]:
         """y, and minus the gradient of log q in y, each (n, dim)."""

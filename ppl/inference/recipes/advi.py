@@ -22,6 +22,7 @@ from ppl.inference.polish import Polished, polish, unpolished
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
+from ppl.inference.refining import will_anneal
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init, Warm, start_point, start_points
 from ppl.inference.starting import Start, at_random, from_paths, from_q
@@ -33,7 +34,7 @@ from ppl.inference.target import Target
 
 NO_STEP = "ADVI's loop was left out: no step size improved on the start."
 NO_POLISH = "The polish was left out: it looks at all rows at once, and minibatches were asked for."
-PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False, "step_up": False}
+PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False}
 
 
 def advi(
@@ -100,7 +101,7 @@ def staged(
             notes=[note for note in (start.note, loop.note, *end.notes) if note],
             at_maximum=end.at_maximum,
         )
-        return result_of(target, settings, end.family, end.params, path, source.draws)
+        return result_of(target, settings, end.family, end.params, path, source.draws, progress)
 
 
 class Loop(NamedTuple):
@@ -166,7 +167,8 @@ def _end(
         return unpolished(start, params, outcome, loop.search.note or (NO_POLISH if settings.polish else ""))
     if settings.polish and outcome.ending is not Ending.INTERRUPTED:
         found = polish(start, params, outcome, source.polish, progress, settings.linear_response, journal)
-        if not settings.step_up or found.outcome.ending is Ending.INTERRUPTED:
+        steps_up = not will_anneal(target, settings) if settings.step_up is None else settings.step_up
+        if not steps_up or found.outcome.ending is Ending.INTERRUPTED:
             return found
         try:
             return step_up(target, start, found, source.polish, progress, journal)

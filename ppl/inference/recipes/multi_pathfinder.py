@@ -1,7 +1,5 @@
 """Pathfinder over several paths (Zhang, Carpenter, Gelman and Vehtari 2022, JMLR 23, Algorithm 2)."""
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.special import logsumexp
 
@@ -15,6 +13,7 @@ from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.pathfinder import Pathfinder, pathfinder
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
+from ppl.inference.refining import pool_of, resample
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init, start_points
 from ppl.inference.starting import MOST_DENSE
@@ -57,9 +56,9 @@ def _mixed(
         Ending.COMPLETED, f"{len(paths)} of {len(points)} paths led to a Gaussian; their draws are resampled"
     )
     path = Path(start=points[0], outcome=outcome, iterations=best.steps, at_maximum=True)
-    always = replace(settings, resample=True)
-    found = result_with(always, family, params, path, u[finite], log_p[finite], log_q[finite], elbo, rng)
-    return replace(found, settings=settings)
+    pool = pool_of(u[finite], log_p[finite], log_q[finite])
+    drawn = resample(pool, settings.draws, rng)
+    return result_with(settings, family, params, path, pool, elbo, drawn)
 
 
 def _best_so_far(

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from math import nan
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ppl.inference.diagnostics import trend
 from ppl.inference.draws import draws_with_density
@@ -13,15 +12,14 @@ from ppl.inference.elbo import Elbo, elbo_of
 from ppl.inference.families.family import Family
 from ppl.inference.optimise import TracePoint
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.psis import psis
+from ppl.inference.progress import Listener, silent
+from ppl.inference.refining import MOST_WORK, PROPOSALS, Pool, Refined, gaussian_of, pool_of, refine
 from ppl.inference.settings import Settings
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Array, Target, width_of
 from ppl.inference.verdict import Verdict, verdict_of
 
 # A q that lies half outside the support still has its draws written; the count of those dropped tells.
 PATIENCE = 100
-# Draws to choose from, for every one that is kept when they are resampled.
-POOL = 4
 # Draws that are made all the same when Ctrl-C came in the middle of them.
 FEW = 10
 FEWER = "The approximation is complete, but {} draws of it were made; the verdict rests on them alone."
@@ -49,11 +47,11 @@ class Path:
 class Result:
     """What a run leaves.
 
-    `family` and `params` (size,) are q itself, `mean_u` (dim,) its mean. `draws_u` (draws, dim) are draws of
-    q; `log_p`, `log_q` and `log_g` (draws,) are the log densities there of the target, of q, and of q without
-    its constants as CmdStan writes it, log q(u) - log q(mean). `final_elbo` and its standard error, in nats,
-    are from fresh draws. `dropped` counts draws whose log density was not finite; `notes` are sentences for
-    the user; `verdict` says how far all this can be believed.
+    `family` and `params` (size,) are q itself, `mean_u` (dim,) its mean. `draws_u` (draws, dim) are the
+    draws; `log_p`, `log_q` and `log_g` (draws,) are the log densities there of the target, of q, and of q
+    without its constants as CmdStan writes it, log q(u) - log q(mean). `final_elbo` and its standard error,
+    in nats, are from fresh draws of q. `dropped` counts draws whose log density was not finite; `notes` are
+    sentences for the user; `verdict` says how far all this can be believed.
     """
 
     settings: Settings
@@ -114,13 +112,20 @@ class Result:
 
 
 def result_of(
-    target: Target, settings: Settings, family: Family, params: Array, path: Path, rng: np.random.Generator
+    target: Target,
+    settings: Settings,
+    family: Family,
+    params: Array,
+    path: Path,
+    rng: np.random.Generator,
+    listen: Listener = silent,
 ) -> Result:
-    """Draw from the final q. The draws are fresh, so the final ELBO rests on them, at least elbo_samples.
+    """Draw from the final q, and make the draws better where the settings want it.
 
-    Ctrl-C leaves a few draws; a second one leaves none.
+    The draws are fresh, so the final ELBO rests on them, at least elbo_samples. Ctrl-C leaves a few draws; a
+    second one leaves none.
     """
-    n = max(settings.draws * (POOL if settings.resample else 1), settings.elbo_samples)
+    n = pool_size(target, settings)
     try:
         fresh = draws_with_density(target, family, params, n, rng, PATIENCE)
     except KeyboardInterrupt:
@@ -128,8 +133,13 @@ def result_of(
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
         fresh = draws_with_density(target, family, params, few, rng, PATIENCE)
     elbo = elbo_of(fresh.log_density, family.entropy(params), fresh.dropped)
-    log_q = family.log_density(params, fresh.u)
-    return result_with(settings, family, params, path, fresh.u, fresh.log_density, log_q, elbo, rng)
+    pool = pool_of(fresh.u, fresh.log_density, family.log_density(params, fresh.u))
+    # Who stopped the run by hand does not want to wait for better draws.
+    wanted = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
+    refined = refine(target, wanted, gaussian_of(family, params), pool, rng, listen)
+    if refined.interrupted:
+        path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "stopped by hand while draws were annealed"))
+    return result_with(settings, family, params, path, pool, elbo, refined)
 
 
 def result_with(
@@ -137,18 +147,14 @@ def result_with(
     family: Family,
     params: Array,
     path: Path,
-    u: Array,
-    log_p: Array,
-    log_q: Array,
+    pool: Pool,
     elbo: Elbo,
-    rng: np.random.Generator,
+    refined: Refined,
 ) -> Result:
-    """The Result whose draws are the first of u (n, dim), or drawn from among them by importance."""
+    """The Result with the refined draws, judged by the pool of draws of q."""
     dropped = path.dropped + elbo.dropped
     rise = None if path.at_maximum else trend(path.trace)
-    kept: NDArray[np.intp] = np.arange(min(settings.draws, len(u)))
-    if settings.resample:
-        kept = resampled(log_p - log_q, settings.draws, rng)
+    log_q = family.log_density(params, refined.u)
     return Result(
         settings=settings,
         family=family,
@@ -156,20 +162,22 @@ def result_with(
         path=path,
         final_elbo=elbo.value,
         final_elbo_se=elbo.se,
-        draws_u=u[kept],
-        log_p=log_p[kept],
-        log_q=log_q[kept],
-        log_g=log_q[kept] - family.log_density(params, family.mean(params)[None]),
+        draws_u=refined.u,
+        log_p=refined.log_p,
+        log_q=log_q,
+        log_g=log_q - family.log_density(params, family.mean(params)[None]),
         dropped=dropped,
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
-        verdict=verdict_of(u, log_p, log_q, elbo, dropped, path.outcome, rise),
+        verdict=verdict_of(pool, elbo, dropped, path.outcome, rise, refined),
     )
 
 
-def resampled(log_ratios: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """n positions drawn by Pareto-smoothed importance weight, with replacement, in random order."""
-    weights = np.exp(psis(log_ratios).log_weights)
-    return rng.choice(len(log_ratios), size=n, p=weights / weights.sum())
+def pool_size(target: Target, settings: Settings) -> int:
+    """How many draws of q are weighted: more than are written where they may be resampled."""
+    least = max(settings.draws, settings.elbo_samples)
+    if settings.resample or (target.dim and settings.refines and settings.resample is None):
+        return max(least, min(PROPOSALS, MOST_WORK // (8 * width_of(target))))
+    return least
 
 
 def _notes(path: Path, final_elbo: float, dropped: int) -> list[str]:

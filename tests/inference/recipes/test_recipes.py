@@ -4,7 +4,8 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from toy_targets import Gaussian, HalfSpace, Logistic, Quartic, correlated
+from scipy.special import gamma
+from toy_targets import Gaussian, HalfSpace, Logistic, OneByOne, Quartic, correlated
 
 from ppl.errors import InferenceError
 from ppl.inference.families.full_rank import FullRank
@@ -12,6 +13,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.outcome import Ending
 from ppl.inference.recipes import RECIPES, fit
 from ppl.inference.recipes.advi import PAPER, advi
+from ppl.inference.refining import Made
 from ppl.inference.settings import Settings
 from ppl.inference.verdict import Level
 
@@ -52,7 +54,7 @@ def test_optimize_lands_on_the_mode_and_has_no_spread():
     assert result.verdict.level is Level.UNKNOWN
 
 
-class Saddle(Gaussian):
+class Saddle(OneByOne, Gaussian):
     """A Gaussian of which one direction is turned upward near the mode: two modes at +-1 of a quartic."""
 
     def log_density_gradient(self, u):
@@ -95,12 +97,48 @@ def strongly_correlated():
 
 
 def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
-    result = fit(strongly_correlated(), settings())
+    result = fit(strongly_correlated(), settings(step_up=True))
     assert isinstance(result.family, FullRank) and "stepped up to full rank" in " ".join(result.notes)
     assert result.verdict.level is Level.GOOD
     np.testing.assert_allclose(result.family.scales(result.params), 1, atol=0.05)
-    plain = fit(strongly_correlated(), settings(step_up=False))
+    plain = fit(strongly_correlated(), settings(step_up=False, anneal=False))
     assert isinstance(plain.family, MeanField) and plain.verdict.level is Level.POOR
+
+
+def test_draws_that_mean_field_cannot_give_are_annealed_and_said_to_be():
+    target = strongly_correlated()
+    result = fit(target, settings())
+    assert isinstance(result.family, MeanField) and result.verdict.made is Made.ANNEALED
+    assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
+    np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
+    np.testing.assert_allclose(np.cov(result.draws_u.T), target.covariance, atol=0.15)
+    np.testing.assert_allclose(result.log_p, [target.log_density(u) for u in result.draws_u])
+
+
+def test_where_the_weights_are_enough_draws_are_resampled():
+    result = fit(Quartic(np.zeros(2)), settings("fullrank"))
+    assert result.verdict.made is Made.RESAMPLED and result.verdict.level is Level.GOOD
+    # E u^2 = 2 Gamma(3/4) / Gamma(1/4) under exp(-u^4 / 4).
+    np.testing.assert_allclose((result.draws_u**2).mean(axis=0), 2 * gamma(0.75) / gamma(0.25), atol=0.03)
+
+
+def quick(algorithm="meanfield", **more):
+    return settings(algorithm, eta=0.1, iter=100, **more)
+
+
+def test_the_switches_do_what_they_say():
+    made = {
+        (resample, anneal): fit(Banana(), quick(resample=resample, anneal=anneal)).verdict.made
+        for resample in (None, True, False)
+        for anneal in (None, True, False)
+    }
+    assert {pair for pair, how in made.items() if how is Made.ANNEALED} == {
+        (None, None), (None, True), (True, True), (False, None), (False, True)
+    }  # fmt: skip
+    assert made[True, None] is made[True, False] is Made.RESAMPLED
+    assert made[False, False] is Made.OF_Q
+    assert fit(Banana(), quick(polish=False)).verdict.made is Made.OF_Q
+    assert fit(Banana(), quick("dsvi", anneal=True)).verdict.made is Made.ANNEALED
 
 
 def test_low_rank_leaves_the_saddle_and_finds_a_covariance_of_its_rank():
@@ -135,13 +173,20 @@ class Banana:
         off = u[1] - 0.5 * u[0] ** 2
         return self.log_density(u), np.array([-u[0] + off * u[0], -off])
 
+    def log_densities(self, us):
+        return -0.5 * (us[:, 0] ** 2 + (us[:, 1] - 0.5 * us[:, 0] ** 2) ** 2) - np.log(2 * np.pi)
+
+    def log_density_gradients(self, us):
+        off = us[:, 1] - 0.5 * us[:, 0] ** 2
+        return self.log_densities(us), np.column_stack([-us[:, 0] + off * us[:, 0], -off])
+
     def explain(self, u):
         return ""
 
 
 def test_the_mean_is_moved_towards_the_posterior_mean_where_full_rank_does_not_fit():
     plain = fit(Banana(), settings("fullrank", step_up=False))
-    moved = fit(Banana(), settings("fullrank"))
+    moved = fit(Banana(), settings("fullrank", step_up=True))
     assert plain.mean_u[1] + 0.01 < moved.mean_u[1] < 0.5
     assert moved.verdict.ess > plain.verdict.ess and "importance-weighted" in " ".join(moved.notes)
 
@@ -181,10 +226,10 @@ def test_stages_are_reported():
     heard = []
     fit(strongly_correlated(), settings(), progress=heard.append)
     assert [*dict.fromkeys(p.phase for p in heard)][:2] == ["start", "eta search"]
-    assert heard[-1].phase == "fixed draws"
+    assert list(dict.fromkeys(p.phase for p in heard))[-3:] == ["fixed draws", "anneal", "settle"]
 
 
-class InterruptedIn(Gaussian):
+class InterruptedIn(OneByOne, Gaussian):
     """Ctrl-C after so many gradients."""
 
     left: ClassVar = [0]

@@ -1,0 +1,158 @@
+"""Draws carried from q to the posterior: annealing by sequential Monte Carlo with Hamiltonian moves.
+
+Neal (2001), "Annealed importance sampling"; Del Moral, Doucet and Jasra (2006), JRSS B 68. The points follow
+q^(1-beta) p^beta while beta goes from 0 to 1: at each temperature they are resampled by weight and moved. At
+beta = 1 they are moved on until they have forgotten where they came from.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+from scipy.linalg import cholesky
+
+from ppl.inference.hamiltonian import Cloud, cloud_at, move
+from ppl.inference.progress import Listener, Progress, silent
+from ppl.inference.reference import Reference
+from ppl.inference.target import Array, Target
+from ppl.inference.tempering import next_temperature, systematic
+
+POINTS = 1024
+# A temperature is left when the weights to the next halve the worth of the points.
+SHARE = 0.5
+MOVES_EACH = 3
+# Moves at the end come in rounds of so many; all points of the last two rounds are kept.
+MOVES_A_ROUND = 6
+MOST_ROUNDS = 12
+FORGOTTEN = 0.2
+MOST_TEMPERATURES = 50
+ACCEPTED = 0.7
+
+
+@dataclass(frozen=True)
+class Annealed:
+    """Points u (n, dim) that follow the target, their log densities (n,), and how they came there.
+
+    `acceptance` is that of the last moves; `memory` the largest correlation of a coordinate with what it was
+    when the last temperature was reached; `drift` the largest move of a mean between the last two rounds, in
+    sds, beyond its noise; `log_evidence` the estimated log of the integral of the target;
+    `reached` whether the temperatures came to 1.
+    """
+
+    u: Array
+    log_p: Array
+    temperatures: int
+    acceptance: float
+    memory: float
+    drift: float
+    log_evidence: float
+    reached: bool = True
+
+
+@dataclass
+class Mover:
+    """Moves with a step size that learns from what is accepted (Robbins-Monro)."""
+
+    look: Callable[[Array], Cloud]
+    rng: np.random.Generator
+    step: float
+    accepted: float = ACCEPTED
+
+    def __call__(self, cloud: Cloud, beta: float, metric: Array) -> Cloud:
+        moved, self.accepted = move(cloud, self.look, beta, metric, self.step, self.rng)
+        self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
+        return moved
+
+
+def anneal(
+    target: Target,
+    reference: Reference,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+    points: int = POINTS,
+) -> Annealed:
+    """Carry `points` (a power of two) draws of the reference to the target.
+
+    The same generator gives the same points to the last bit.
+
+    Raises:
+        LinAlgError: the points fell together.
+    """
+    with np.errstate(all="ignore"):  # a move too far overflows, and is refused
+        return _anneal(target, reference, rng, listen, points)
+
+
+def _anneal(
+    target: Target, reference: Reference, rng: np.random.Generator, listen: Listener, points: int
+) -> Annealed:
+    look = partial(cloud_at, target, reference)
+    mover = Mover(look, rng, step=1.2 / target.dim**0.25)
+    cloud = look(reference.draws(points, rng))
+    beta, log_evidence, temperatures = 0.0, 0.0, 0
+    while beta < 1 and temperatures < MOST_TEMPERATURES:
+        ratios = np.where(cloud.log_p > -np.inf, cloud.log_p - cloud.log_q, -np.inf)
+        coming = next_temperature(ratios, beta, SHARE)
+        weights = (coming - beta) * ratios
+        log_evidence += _log_mean(weights)
+        cloud = cloud.at(systematic(weights, points, rng))
+        beta, temperatures = coming, temperatures + 1
+        listen(Progress("anneal", temperatures, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
+        metric = metric_of(cloud.u)
+        for _ in range(MOVES_EACH if beta < 1 else 0):
+            cloud = mover(cloud, beta, metric)
+    settled = _settle(cloud, mover, temperatures, log_evidence, listen)
+    return replace(settled, reached=beta == 1)
+
+
+def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, listen: Listener) -> Annealed:
+    """Move the points under the target itself, round after round, until they have forgotten."""
+    came, memory = cloud.u, 1.0
+    rounds: list[list[Cloud]] = []
+    while len(rounds) < 4 or (memory > FORGOTTEN and len(rounds) < MOST_ROUNDS):
+        metric, moved = metric_of(cloud.u), []
+        for _ in range(MOVES_A_ROUND):
+            cloud = mover(cloud, 1.0, metric)
+            moved.append(cloud)
+        rounds.append(moved)
+        memory = largest_correlation(came, cloud.u)
+        listen(Progress("settle", len(rounds), MOST_ROUNDS, note=f"correlation {memory:.2f} with the start"))
+    before, after = (np.mean([c.u for c in moved], axis=0) for moved in rounds[-2:])
+    kept = [c for moved in rounds[-2:] for c in moved]
+    return Annealed(
+        u=np.concatenate([c.u for c in kept]),
+        log_p=np.concatenate([c.log_p for c in kept]),
+        temperatures=temperatures,
+        acceptance=mover.accepted,
+        memory=memory,
+        drift=clear_move(before, after, cloud.u.std(axis=0)),
+        log_evidence=log_evidence,
+    )
+
+
+def metric_of(u: Array) -> Array:
+    """A Cholesky factor of the covariance of u (n, dim), its correlations shrunk by dim / (dim + n)."""
+    n, dim = u.shape
+    covariance = np.atleast_2d(np.cov(u.T))
+    shrink = dim / (dim + n)
+    diagonal = np.diag(np.diag(covariance))
+    return np.asarray(cholesky((1 - shrink) * covariance + shrink * diagonal, lower=True))
+
+
+def largest_correlation(before: Array, after: Array) -> float:
+    """The largest correlation, over coordinates, of points (n, dim) with the same points later."""
+    one, two = (u - u.mean(axis=0) for u in (before, after))
+    scale = np.sqrt((one**2).sum(axis=0) * (two**2).sum(axis=0))
+    return float(np.divide((one * two).sum(axis=0), scale, out=np.ones_like(scale), where=scale > 0).max())
+
+
+def clear_move(before: Array, after: Array, sds: Array) -> float:
+    """The largest move of a mean from `before` to `after`, (n, dim) each, in sds, less three errors."""
+    change = after - before
+    error = change.std(axis=0) / np.sqrt(len(change))
+    clear = np.maximum(0.0, np.abs(change.mean(axis=0)) - 3 * error)
+    return float(np.divide(clear, sds, out=np.zeros_like(clear), where=sds > 0).max())
+
+
+def _log_mean(log_weights: Array) -> float:
+    return float(np.logaddexp.reduce(log_weights) - np.log(len(log_weights)))

@@ -1,0 +1,144 @@
+"""From q to the draws that are written: q's own, resampled by importance, or annealed to the posterior.
+
+Draws of q are weighted by p/q. Where the weights can be relied on and leave enough, draws are resampled by
+them; where they cannot, draws are carried to the posterior by annealing.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.inference.annealing import POINTS, Annealed, anneal
+from ppl.inference.balanced import balanced
+from ppl.inference.coordinates import Scaled
+from ppl.inference.families.family import Family
+from ppl.inference.gaussian import Gaussian
+from ppl.inference.progress import Listener, silent
+from ppl.inference.psis import Psis, psis
+from ppl.inference.reference import Reference
+from ppl.inference.settings import Settings
+from ppl.inference.target import Array, Target, width_of
+
+# Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing.
+PROPOSALS = 8192
+ENOUGH = 2000
+# What annealing may work through, in numbers; and the evaluations it is taken to need for every point.
+MOST_WORK = 200_000_000
+EVALUATIONS = 120
+FEWEST_POINTS = 64
+# Above so many dimensions the covariance of q is not formed.
+MOST_DENSE = 1000
+
+
+class Made(StrEnum):
+    """How draws were made from q."""
+
+    OF_Q = "of q"
+    RESAMPLED = "resampled"
+    ANNEALED = "annealed"
+
+
+class Pool(NamedTuple):
+    """Draws u (n, dim) of q, their log densities under the target and under q (n,), and weights p/q."""
+
+    u: Array
+    log_p: Array
+    log_q: Array
+    weights: Psis
+
+
+def pool_of(u: Array, log_p: Array, log_q: Array) -> Pool:
+    """A pool with its weights smoothed."""
+    return Pool(u, log_p, log_q, psis(log_p - log_q))
+
+
+@dataclass(frozen=True)
+class Refined:
+    """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
+
+    `interrupted` is whether annealing was stopped by hand.
+    """
+
+    u: Array
+    log_p: Array
+    made: Made
+    annealed: Annealed | None = None
+    interrupted: bool = False
+
+
+def refine(
+    target: Target,
+    settings: Settings,
+    q: Gaussian | None,
+    pool: Pool,
+    rng: np.random.Generator,
+    listen: Listener,
+) -> Refined:
+    """`settings.draws` draws from the pool of draws of q, or from where annealing carries q's Gaussian.
+
+    What was asked for is done; where nothing was, what the weights call for (see `Settings`). Where annealing
+    fails, or a gradient costs too much for it, the weights do what they can.
+    """
+    n, weights = settings.draws, pool.weights
+    if not target.dim:
+        return Refined(pool.u[:n], pool.log_p[:n], Made.OF_Q)
+    if settings.resample and not settings.anneal:
+        return resample(pool, n, rng)
+    may_resample = settings.refines and settings.resample is None and weights.reliable
+    if may_resample and weights.ess >= ENOUGH and not settings.anneal:
+        return resample(pool, n, rng)
+    interrupted = False
+    if q and n and will_anneal(target, settings):
+        try:
+            return anneal_from(target, q, n, points_for(width_of(target)), rng, listen)
+        except np.linalg.LinAlgError:
+            pass
+        except KeyboardInterrupt:
+            interrupted = True
+    drawn = resample(pool, n, rng) if may_resample else Refined(pool.u[:n], pool.log_p[:n], Made.OF_Q)
+    return replace(drawn, interrupted=interrupted)
+
+
+def will_anneal(target: Target, settings: Settings) -> bool:
+    """Whether draws are annealed where the weights call for it."""
+    wanted = settings.refines if settings.anneal is None else settings.anneal
+    return wanted and points_for(width_of(target)) > 0 and 0 < target.dim <= MOST_DENSE
+
+
+def points_for(width: int) -> int:
+    """How many points annealing may carry where one evaluation works through `width` numbers; 0 for none."""
+    affordable = MOST_WORK // (width * EVALUATIONS)
+    return min(POINTS, 1 << (affordable.bit_length() - 1)) if affordable >= FEWEST_POINTS else 0
+
+
+def resample(pool: Pool, n: int, rng: np.random.Generator) -> Refined:
+    """n of the pool, by their smoothed weights."""
+    chosen = balanced(pool.u, pool.weights.log_weights, n, rng)
+    return Refined(pool.u[chosen], pool.log_p[chosen], Made.RESAMPLED)
+
+
+def anneal_from(
+    target: Target, q: Gaussian, n: int, points: int, rng: np.random.Generator, listen: Listener = silent
+) -> Refined:
+    """n draws that annealing carried from a Gaussian to the target.
+
+    They move in coordinates where the Gaussian is standard. Raises LinAlgError where they fell together.
+    """
+    scaled = Scaled(target, q.mean, q.factor)
+    standard = Reference((Gaussian(np.zeros(target.dim), np.eye(target.dim)),))
+    found = anneal(scaled, standard, rng, listen, points)
+    chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
+    log_p = found.log_p[chosen] - scaled.log_jacobian
+    return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found)
+
+
+def gaussian_of(family: Family, params: Array) -> Gaussian | None:
+    """The Gaussian with the mean and covariance of q; None where there is none or it is too large."""
+    if not 0 < family.dim <= MOST_DENSE:
+        return None
+    try:
+        return Gaussian.with_covariance(family.mean(params), family.covariance(params))
+    except np.linalg.LinAlgError:
+        return None

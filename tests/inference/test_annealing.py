@@ -1,0 +1,157 @@
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from scipy.special import logsumexp
+from toy_targets import Gaussian as GaussianTarget
+from toy_targets import HalfSpace
+
+from ppl.inference.annealing import anneal, clear_move, largest_correlation, metric_of
+from ppl.inference.balanced import balanced
+from ppl.inference.gaussian import Gaussian
+from ppl.inference.hamiltonian import cloud_at, move
+from ppl.inference.reference import Reference
+from ppl.inference.tempering import effective_size, next_temperature, systematic
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def standard(dim):
+    return Reference((Gaussian(np.zeros(dim), np.eye(dim)),))
+
+
+class TwoModes:
+    """0.3 N(-4, 0.5^2) + 0.7 N(4, 1), times e^7."""
+
+    dim = 1
+    at, variances, shares = np.array([-4.0, 4.0]), np.array([0.25, 1.0]), np.array([0.3, 0.7])
+
+    def log_densities(self, us):
+        return logsumexp(self._each(us), axis=1) + 7
+
+    def log_density_gradients(self, us):
+        each = self._each(us)
+        shares = np.exp(each - logsumexp(each, axis=1, keepdims=True))
+        return self.log_densities(us), (shares * (self.at - us) / self.variances).sum(axis=1, keepdims=True)
+
+    def _each(self, us):
+        return np.log(self.shares) + stats.norm.logpdf(us, self.at, np.sqrt(self.variances))
+
+
+class LogGamma:
+    """u = log x for x of shape 0.7 and rate 1: a long tail to the left, a short one to the right."""
+
+    dim = 1
+
+    def log_densities(self, us):
+        return 0.7 * us[:, 0] - np.exp(us[:, 0])
+
+    def log_density_gradients(self, us):
+        return self.log_densities(us), 0.7 - np.exp(us)
+
+
+def test_the_reference_has_the_density_score_and_moments_of_its_mixture():
+    parts = (
+        Gaussian(np.array([1.0, -2.0]), np.array([[1.0, 0.0], [0.5, 0.3]])),
+        Gaussian(np.array([-3.0, 0.0]), np.diag([0.4, 2.0])),
+    )
+    mixture, at = Reference(parts), np.array([[0.3, -1.0], [-2.0, 1.0]])
+    known = [stats.multivariate_normal(p.mean, p.factor @ p.factor.T) for p in parts]
+    np.testing.assert_allclose(mixture.log_density(at), np.log(np.mean([k.pdf(at) for k in known], axis=0)))
+    for direction in np.eye(2):
+        step = 1e-6 * direction
+        slope = (mixture.log_density(at + step) - mixture.log_density(at - step)) / 2e-6
+        np.testing.assert_allclose(mixture.score(at) @ direction, slope, rtol=1e-6)
+    np.testing.assert_allclose(mixture.draws(4096, rng()).mean(axis=0), [-1.0, -1.0], atol=0.05)
+
+
+def test_a_temperature_halves_the_worth_of_the_draws_or_is_the_last():
+    ratios = rng().normal(size=1000) * 3
+    beta = next_temperature(ratios, 0.0, 0.5)
+    assert 0 < beta < 1 and effective_size(beta * ratios) == pytest.approx(500, rel=1e-6)
+    assert next_temperature(ratios / 100, 0.0, 0.5) == 1.0
+
+
+def test_systematic_resampling_takes_each_draw_as_often_as_expected_to_within_one():
+    log_weights = rng().normal(size=50)
+    expected = 200 * np.exp(log_weights - logsumexp(log_weights))
+    counts = np.bincount(systematic(log_weights, 200, rng(1)), minlength=50)
+    assert (np.abs(counts - expected) < 1).all()
+
+
+def test_moves_leave_the_target_as_it_is():
+    target = GaussianTarget(np.array([1.0, -1.0]), np.array([[2.0, 0.6], [0.6, 0.5]]))
+    u = rng().multivariate_normal(target.mean, target.covariance, size=4000)
+    cloud = cloud_at(target, standard(2), u)
+    moved, accepted = move(cloud, lambda v: cloud_at(target, standard(2), v), 1.0, metric_of(u), 0.9, rng(1))
+    assert 0.5 < accepted < 1 and (moved.u != u).any()
+    np.testing.assert_allclose(moved.u.mean(axis=0), target.mean, atol=0.06)
+    np.testing.assert_allclose(np.cov(moved.u.T), target.covariance, atol=0.08)
+    np.testing.assert_allclose(moved.log_p, [target.log_density(v) for v in moved.u])
+
+
+def test_a_gaussian_is_reached_with_its_normalising_constant():
+    target = GaussianTarget(np.array([2.0, -1.0]), np.array([[1.0, 1.2], [1.2, 2.0]]), shift=1e5)
+    found = anneal(target, standard(2), rng())
+    assert found.reached and found.memory < 0.3 and found.drift < 0.05
+    assert found.log_evidence - 1e5 == pytest.approx(0, abs=0.3)
+    np.testing.assert_allclose(found.u.mean(axis=0), target.mean, atol=0.08)
+    np.testing.assert_allclose(np.cov(found.u.T), target.covariance, atol=0.2)
+
+
+def test_a_skewed_target_has_the_moments_of_quadrature():
+    target = LogGamma()
+    mass, first, second = (
+        integrate.quad(lambda u, k=k: u**k * np.exp(0.7 * u - np.exp(u)), -60, 10)[0] for k in range(3)
+    )
+    mean, sd = first / mass, np.sqrt(second / mass - (first / mass) ** 2)
+    found = anneal(target, standard(1), rng())
+    assert found.u.mean() == pytest.approx(mean, abs=0.1 * sd)
+    assert found.u.std() == pytest.approx(sd, rel=0.1)
+    assert found.log_evidence == pytest.approx(np.log(mass), abs=0.1)
+
+
+def test_two_modes_get_their_shares_from_a_reference_that_covers_both():
+    both = Reference((Gaussian(np.array([-4.0]), np.eye(1)), Gaussian(np.array([4.0]), np.eye(1))))
+    found = anneal(TwoModes(), both, rng())
+    assert (found.u < 0).mean() == pytest.approx(0.3, abs=0.05)
+    assert found.log_evidence == pytest.approx(7, abs=0.1)
+
+
+def test_a_support_with_an_edge_is_kept():
+    found = anneal(HalfSpace(2, 0.5), standard(2), rng())
+    inside = stats.truncnorm(0.5, np.inf)
+    assert found.u[:, 0].min() > 0.5
+    assert found.u[:, 0].mean() == pytest.approx(inside.mean(), abs=0.1 * inside.std())
+
+
+def test_the_same_generator_gives_the_same_points():
+    one, two = (anneal(LogGamma(), standard(1), rng(3), points=64) for _ in range(2))
+    assert one.u.tobytes() == two.u.tobytes()
+
+
+def test_what_is_remembered_and_what_drifts_is_seen():
+    u = rng().normal(size=(1000, 2))
+    fresh = np.column_stack([u[:, 0], rng(1).normal(size=1000)])
+    assert largest_correlation(u, fresh) == pytest.approx(1)
+    assert clear_move(u, u + 0.3 + 0.1 * fresh, np.ones(2)) == pytest.approx(0.3, abs=0.05)
+    assert clear_move(u, rng(2).normal(size=(1000, 2)), np.ones(2)) == 0
+
+
+def test_a_balanced_sample_has_the_moments_of_the_weighted_pool():
+    u, log_weights = rng().normal(size=(5000, 4)), rng(1).normal(size=5000)
+    weights = np.exp(log_weights - logsumexp(log_weights))
+    chosen = balanced(u, log_weights, 1000, rng(2))
+    off = u[chosen].mean(axis=0) - weights @ u
+    assert np.abs(off).max() < 0.003
+    assert np.abs((u[chosen] ** 2).mean(axis=0) - weights @ u**2).max() < 0.01
+    counts = np.bincount(chosen, minlength=5000)
+    # Exchanges touch no more than a third of the draws: the rest is systematic.
+    assert np.abs(counts - 1000 * weights).sum() < 1200
+
+
+def test_every_seed_draws_the_pool_in_proportion():
+    u, log_weights = np.linspace(-1, 1, 20)[:, None], np.log(np.arange(1, 21.0))
+    counts = sum(np.bincount(balanced(u, log_weights, 50, rng(k)), minlength=20) for k in range(200))
+    np.testing.assert_allclose(counts / 10_000, np.arange(1, 21) / 210, atol=0.012)
