@@ -88,21 +88,21 @@ def main(argv: list[str] | None = None) -> NoReturn:
         _show(error)
         sys.exit(REFUSED)
     except InferenceError as error:
-        _exit(FAILED, f"error {error.code}: {error}")
+        _exit(FAILED, in_lines(f"ppl: error {error.code}: {error}"))
     except DataError as error:
-        _exit(REFUSED, f"error {error.code}: {error}")
+        _exit(REFUSED, in_lines(f"ppl: error {error.code}: {error}"))
     except PPLError as error:
-        _exit(REFUSED, str(error))
+        _exit(REFUSED, in_lines(f"ppl: {error}"))
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing is left to say it to
         sys.exit(REFUSED)
     except OSError as error:
-        _exit(REFUSED, f"{error.filename or 'file'}: {error.strerror or error}")
+        _exit(REFUSED, f"ppl: {error.filename or 'file'}: {error.strerror or error}")
     except Exception as error:
         written = write_report(error)
         _exit(
             INTERNAL,
-            f"internal error ({type(error).__name__}): a bug in ppl, not in your program. "
+            f"ppl: internal error ({type(error).__name__}): a bug in ppl, not in your program. "
             f"Please send {written} to the developers, with the program that caused it.",
         )
     sys.exit(0)
@@ -115,6 +115,13 @@ def _show(error: ModelError) -> None:
     show_diagnostics((error, *error.others), sys.stderr)
 
 
+def in_lines(message: str) -> str:
+    """Broken into lines as the errors of a program are."""
+    from ppl.cli.diagnostics import wrapped
+
+    return wrapped(message)
+
+
 def _exit(status: int, message: str) -> NoReturn:
-    print(f"ppl: {message}", file=sys.stderr)
+    print(message, file=sys.stderr)
     sys.exit(status)

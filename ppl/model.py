@@ -18,7 +18,7 @@ from ppl.backend.library import Wrap
 from ppl.backend.load import Module, compile_text, load, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, block, joined
-from ppl.backend.watch import LocatedTerms, Watch, blame_gradient
+from ppl.backend.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
 from ppl.conditioning import DataReader, leaf_values
 from ppl.data import Inputs, load_data
 from ppl.errors import InferenceError, PPLError, Rejection
@@ -31,7 +31,7 @@ from ppl.many_draws import Sizes, in_batches, log_joint_gradients, log_joints
 from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, sized
 from ppl.results.fit import Fit, variational
-from ppl.source import SourceText
+from ppl.source import SourceText, Span
 
 if TYPE_CHECKING:
     from ppl.compiled.density import Density
@@ -307,6 +307,18 @@ class Posterior:
         return self.explain_value(u) or self.explain_gradient(u)
 
     def explain_value(self, u: Floats) -> str:
+        found, place = self.trouble(u)
+        if found is None:
+            return ""
+        where = f"{place.describe()}\n" if place else ""
+        if not isinstance(found, NotFinite):
+            return f"{where}{found}"
+        elsewhere, _ = self.trouble(u + 0.01 * (1 + np.abs(u)))
+        fixed = isinstance(elsewhere, NotFinite) and unmoved(found, elsewhere)
+        return f"{where}{found}\n{NO_START_HELPS if fixed else found.help}".rstrip()
+
+    def trouble(self, u: Floats) -> tuple[Exception | None, Span | None]:
+        """The first thing that goes wrong at `u`, and the statement it goes wrong in."""
         watch = Watch()
         module = self.model.module(
             NUMPY, watch.wrap, terms=watch.terms, constrain_lower_upper=watch.constrain_lower_upper
@@ -315,9 +327,8 @@ class Posterior:
             with np.errstate(all="ignore"):
                 module.log_joint(self.d, self.checked(u), True)
         except (PPLError, ArithmeticError, IndexError, ValueError) as error:
-            place = module.place_of(error)
-            return f"{place.describe()}\n{error}" if place else str(error)
-        return ""
+            return error, module.place_of(error)
+        return None, None
 
     def explain_gradient(self, u: Floats) -> str:
         terms = LocatedTerms()

@@ -7,7 +7,7 @@ more with watched terms and watched distributions.
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from autograd.core import VJPNode
@@ -28,15 +28,37 @@ HELP = (
 )
 
 
+NO_START_HELPS = (
+    "That does not depend on the parameters, so no other start will help: look at the data there, and at the "
+    "numbers in the statement itself. A bound in the data block (<lower=0>) refuses such data by name."
+)
+LOOK_AT_THE_VARIATE = (
+    "The density is zero there, or too small for a double: the variate may be on the edge of the support or "
+    "beyond it, or very far from where the parameters expect it."
+)
+
+
 class NotFinite(ArithmeticError):
-    """A term of the target is nan or infinite, and this is why."""
+    """A term of the target is nan or infinite, and this is why; `culprit` is what was out of its domain."""
+
+    def __init__(self, why: str, help: str = "", culprit: Any = None):
+        super().__init__(why)
+        self.help, self.culprit = help, culprit
+
+
+class Complaint(NamedTuple):
+    """What went wrong in a call, in words, with the argument that did it and what usually helps."""
+
+    text: str
+    culprit: Any
+    help: str = HELP
 
 
 @dataclass
 class Watch:
     """What goes wrong in the statement being run."""
 
-    complaints: list[str] = field(default_factory=list)
+    complaints: list[Complaint] = field(default_factory=list)
 
     def terms(self) -> "CheckedTerms":
         return CheckedTerms(self)
@@ -78,12 +100,12 @@ def breaks(args: Any, value: Any) -> bool:
     return all(np.all(np.isfinite(a)) for a in numeric) and not np.all(np.isfinite(value))
 
 
-def broken(name: str, args: tuple[Any, ...], value: np.ndarray) -> str:
+def broken(name: str, args: tuple[Any, ...], value: np.ndarray) -> Complaint:
     """What a function was given where it first made something that is not finite, and what it made."""
     index = tuple(int(i) for i in np.argwhere(~np.isfinite(value))[0])
     here = [np.asarray(a)[index] if np.shape(a) == value.shape else a for a in args]
     at = f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
-    return f"`{name}` of {', '.join(map(shown, here))} is {shown(value[index])}{at}."
+    return Complaint(f"`{name}` of {', '.join(map(shown, here))} is {shown(value[index])}{at}.", args)
 
 
 class CheckedTerms(list[Any]):
@@ -95,13 +117,23 @@ class CheckedTerms(list[Any]):
 
     def append(self, term: Any) -> None:
         if not np.isfinite(term):
-            why = self.watch.complaints[0] if self.watch.complaints else "no distribution in it says why."
-            raise NotFinite(f"This term of the log density is {float(term)}: {why}\n{HELP}")
+            nothing = Complaint("no distribution in it says why.", None)
+            why = next(iter(self.watch.complaints), nothing)
+            text = f"This term of the log density is {float(term)}: {why.text}"
+            raise NotFinite(text, why.help, why.culprit)
         self.watch.complaints.clear()
         super().append(term)
 
 
-def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any) -> str:
+def unmoved(one: NotFinite, two: NotFinite) -> bool:
+    """Whether the same thing is out of its domain at two points: then no parameter is in it."""
+    if one.culprit is None or str(one) != str(two):
+        return False
+    first, second = (c if isinstance(c, tuple) else (c,) for c in (one.culprit, two.culprit))
+    return all(np.array_equal(a, b, equal_nan=True) for a, b in zip(first, second, strict=True))
+
+
+def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any) -> Complaint:
     """The argument that leaves its domain, with its value and place; else that the density is zero there."""
     for position, ((arg, word), given) in enumerate(zip(family.args, args, strict=False)):
         outside = first_outside(given, SUPPORTS[word].contains)
@@ -110,8 +142,9 @@ def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any
             at = f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
             what = f"argument {position} of `{name}` (`{arg}` in its definition)"
             what = what if position else f"the variate of `{name}`"
-            return f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}."
-    return f"`{name}` is {shown(value)}, though every argument lies in its domain."
+            return Complaint(f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}.", given)
+    text = f"`{name}` is {shown(value)}, though every argument lies in its domain."
+    return Complaint(text, args, LOOK_AT_THE_VARIATE)
 
 
 def first_outside(given: Any, contains: Callable[[Any], Any]) -> tuple[tuple[int, ...], Any] | None:

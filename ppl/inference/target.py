@@ -51,6 +51,12 @@ def width_of(target: Target) -> int:
     return int(getattr(target, "width", 1))
 
 
+UNKNOWN = (
+    "The model does not say which statement is to blame. Give initial values inside the support, or a "
+    "smaller init radius."
+)
+
+
 def blame(target: Target, u: Array) -> str:
     """Why the log density at `u` is not finite, in words fit for an error message."""
-    return target.explain(u) or "The model does not say which statement is to blame."
+    return target.explain(u) or UNKNOWN

@@ -30,5 +30,5 @@ def test_log_densities_loop_or_use_the_batch():
 
 
 def test_blame_has_words_even_where_the_model_has_none():
-    assert blame(correlated(2), np.zeros(2)) == "The model does not say which statement is to blame."
+    assert blame(correlated(2), np.zeros(2)).startswith("The model does not say which statement is to blame.")
     assert blame(HalfSpace(2, 1.0), np.zeros(2)) == "line 7: sqrt of -1."

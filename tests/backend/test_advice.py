@@ -1,0 +1,38 @@
+"""The advice with a density that is not finite blames parameters only where parameters are in it."""
+
+import numpy as np
+import pytest
+
+from ppl import compile_model
+
+DECLARED = "data { real y; vector[2] v; } parameters { real mu; real s; } model { mu ~ normal(0, 1); "
+DATA = {"y": -1.0, "v": [1.0, -2.0]}
+
+
+def advice(statement, u=(0.3, 0.7)):
+    return compile_model(DECLARED + statement + " }").condition(DATA).explain(np.array(u))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "y ~ normal(mu, -1);",
+        "y ~ normal(mu, y);",
+        "mu ~ normal(0, v);",
+        "y ~ exponential(exp(mu));",
+    ],
+)
+def test_what_is_the_same_for_all_parameters_is_looked_for_in_the_data(statement):
+    assert "does not depend on the parameters" in advice(statement)
+
+
+@pytest.mark.parametrize(
+    "statement", ["y ~ normal(mu, s - 5);", "y ~ normal(log(s - 5), 1);", "target += log(mu - 5);"]
+)
+def test_what_moves_with_the_parameters_is_put_right_there(statement):
+    found = advice(statement)
+    assert "a constraint on the parameter" in found and "does not depend" not in found
+
+
+def test_a_density_of_zero_points_to_the_variate():
+    assert "on the edge of the support" in advice("0.0 ~ lognormal(mu, 1);")
