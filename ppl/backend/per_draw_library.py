@@ -37,8 +37,8 @@ from ppl.stdlib import batching
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, CONSTRAINTS
-from ppl.stdlib.functions import fills, sizes
 from ppl.stdlib.functions.sums import product
+from ppl.stdlib.functions.table import TRANSPARENT
 
 Function = Callable[..., Any]
 
@@ -339,8 +339,5 @@ HELPERS: Mapping[Function, Function] = {
     batching.nested_range: index_set(batching.nested_range),
 }
 
-AS_IT_IS = frozenset(
-    {o.impl for f in sizes.FUNCTIONS for o in f.overloads}
-    | {fills.rep_array, batching.batch_size, batching.positions}
-)
-"""What asks for shapes alone, or is made of operators."""
+AS_IT_IS = TRANSPARENT | {batching.batch_size, batching.positions}
+"""What needs no array."""

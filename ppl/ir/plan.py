@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ppl.ir import nodes as ir
+from ppl.ir.draws_plan import meeting_points
 from ppl.ir.passes.fuse import fuse, is_regression
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.ir.passes.table import PREPARING, RESOLVING, run_passes
@@ -16,10 +17,10 @@ def plan(p: ir.Program) -> str:
     """The plan of a program as lowered, before any pass, a line for each decision."""
     _, notes = vectorised(run_passes(p, PREPARING))
     loops = [loop_line(n) for n in notes] or ["no loops"]
-    prepared = run_passes(p).prepared
-    once = [f"  {s.name} = {expr(s.value)}" for s in walk(prepared) if isinstance(s, ir.Assign)]
-    fused = fused_lines(run_passes(p))
-    return "\n".join([*loops, "", *prepared_lines(once), *fused, *split_lines(p)]) + "\n"
+    done = run_passes(p)
+    once = [f"  {s.name} = {expr(s.value)}" for s in walk(done.prepared) if isinstance(s, ir.Assign)]
+    further = [*fused_lines(done), "", *draws_lines(done), *split_lines(p)]
+    return "\n".join([*loops, "", *prepared_lines(once), *further]) + "\n"
 
 
 def loop_line(note: Note) -> str:
@@ -34,6 +35,19 @@ def fused_lines(p: ir.Program) -> list[str]:
     """The regressions that autograd takes as one step."""
     found = [s for s in walk(fuse(p).model) if isinstance(s, ir.Increment) and is_regression(s.value)]
     return ["", "One step of autograd:", *(f"  {statement_line(s.span)}" for s in found)] if found else []
+
+
+def draws_lines(p: ir.Program) -> list[str]:
+    """Where draws that are evaluated at once part, and what is called for one after the other."""
+    parts, calls = meeting_points(p)
+    out = ["Many draws are evaluated at once."]
+    if parts:
+        out += ["Draws that decide differently go on apart from here:"]
+        out += dict.fromkeys(f"  {statement_line(span)}" for span in parts)
+    if calls:
+        out += ["One draw after the other:"]
+        out += [f"  {statement_line(span)}  ({name} takes one draw at a time)" for span, name in calls]
+    return out
 
 
 def split_lines(p: ir.Program) -> list[str]:

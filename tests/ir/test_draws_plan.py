@@ -1,0 +1,50 @@
+"""The plan says where draws that are evaluated at once may part."""
+
+import pytest
+
+from ppl.compile import show_stage
+
+CASES = {
+    "nothing": ("parameters { vector[3] x; } model { for (i in 1:size(x)) x[i] ~ normal(0, 1); }", [], []),
+    "branch": ("parameters { real x; }\nmodel {\n if (x > 0) target += -x; }", [3], []),
+    "by way of a local": (
+        "parameters { real x; }\nmodel {\n int n = 2; n = x > 0;\n if (n) target += 1; }",
+        [4],
+        [],
+    ),
+    "loop": (
+        "parameters { real x; }\nmodel {\n real y = x;\n while (y < 1) y += 1;\n target += y; }",
+        [4],
+        [],
+    ),
+    "index": ("parameters { vector[2] x; }\nmodel {\n int k = x[1] > 0;\n target += x[k + 1]; }", [4], []),
+    "index set": (
+        "data { vector[4] y; } parameters { real x; }\nmodel {\n for (n in 1:4) {\n"
+        " if (y[n] > x) target += x; } }",
+        [4],
+        [],
+    ),
+    "data": ("data { int k; } parameters { real x; }\nmodel {\n if (k > 0) target += -x; }", [], []),
+    "function": (
+        "functions { real f(real a) {\n return a > 0 ? a : 0; }\n"
+        " real g(real a) {\n return a > 0 ? a : 0; } }"
+        "\ndata { real y; }\nparameters { real x; }\nmodel { target += f(2 * x) + g(y); }",
+        [2],
+        [],
+    ),
+    "one at a time": (
+        "parameters { vector[2] x; matrix[2, 2] A; }\nmodel {\n target += sum(matrix_exp(A)) + size(x); }",
+        [],
+        ["matrix_exp"],
+    ),
+}
+
+
+@pytest.mark.parametrize("text, parts, calls", CASES.values(), ids=CASES)
+def test_plan(text: str, parts: list[int], calls: list[str]) -> None:
+    lines = show_stage(text, "plan").splitlines()
+    told = lines[lines.index("Many draws are evaluated at once.") + 1 :]
+    told = told[: told.index("")] if "" in told else told
+    here = [line for line in told if line.startswith("  ")]
+    assert [int(line.split(":")[1]) for line in here if "takes one draw" not in line] == parts
+    assert [line.rsplit("(", 1)[1].split()[0] for line in here if "takes one draw" in line] == calls
