@@ -52,6 +52,8 @@ class Whole(Protocol):
     def model(self) -> Compiled: ...
     @property
     def d(self) -> SimpleNamespace: ...
+    @property
+    def width(self) -> int: ...
     def param_unc_num(self) -> int: ...
     def log_density(self, u: Floats) -> float: ...
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]: ...
@@ -91,6 +93,12 @@ class ByRows:
         """What a row of the data on disk takes there; 0 where none are."""
         data = ((getattr(self.posterior.d, python_name(name)), axis) for name, axis in self.split.data)
         return sum(x.nbytes // max(1, x.shape[axis]) for x, axis in data if is_mapped(x))
+
+    @property
+    def width(self) -> int:
+        """How many numbers an evaluation works through, about."""
+        on_disk = self.n_rows * self.row_bytes // np.dtype(float).itemsize
+        return on_disk or self.posterior.width
 
     def log_density(self, u: Floats) -> float:
         return float(self.log_densities(u[None])[0])

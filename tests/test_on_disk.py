@@ -59,6 +59,7 @@ def test_all_rows_in_blocks_are_the_posterior(folder, block):
     np.testing.assert_allclose(found, values, rtol=1e-12)
     np.testing.assert_allclose(slopes, gradients, rtol=1e-9, atol=1e-9)
     assert batches.log_density(us[0]) == pytest.approx(values[0], rel=1e-12)
+    assert batches.width == N * D
 
 
 @pytest.mark.parametrize("algorithm", ["meanfield", "dsvi", "ssvb"])

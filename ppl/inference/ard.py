@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.inference.families.ard_diagonal import LOG_2PI, Positions
-from ppl.inference.target import Array, Target, log_densities, log_density_gradients
+from ppl.inference.target import Array, Target, log_densities, log_density_gradients, width_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +18,10 @@ class ArdTarget:
     @property
     def dim(self) -> int:
         return self.without_prior.dim
+
+    @property
+    def width(self) -> int:
+        return width_of(self.without_prior)
 
     def log_density(self, u: Array) -> float:
         return self.without_prior.log_density(u)
@@ -50,6 +54,10 @@ class WithPrior:
     @property
     def dim(self) -> int:
         return self.target.dim
+
+    @property
+    def width(self) -> int:
+        return width_of(self.target)
 
     def log_density(self, u: Array) -> float:
         return self.target.log_density(u) + float(self._log_prior(u))
