@@ -40,6 +40,16 @@ class Curvature:
         inside = np.linalg.solve(np.eye(len(self.core)) + self.core @ self.basis.T @ scaled, self.core)
         return np.asarray(1 / self.alpha - ((scaled @ inside) * scaled).sum(axis=1))
 
+    def widening(self) -> Array:
+        """F (dim, k) such that I + F F' is this in units of sqrt(alpha), where that is wider than I.
+
+        The largest come first. It takes O(dim k^2): the eigenvectors lie in the span of B.
+        """
+        q, r = np.linalg.qr(self.basis / np.sqrt(self.alpha)[:, None])
+        values, vectors = np.linalg.eigh(r @ self.core @ r.T)
+        wider = (values > 0)[::-1]
+        return np.asarray((q @ vectors * np.sqrt(np.maximum(values, 0.0)))[:, ::-1][:, wider])
+
     def dense(self) -> Array:
         """All of it, (dim, dim)."""
         return np.diag(self.alpha) + self.basis @ self.core @ self.basis.T

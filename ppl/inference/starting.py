@@ -100,14 +100,14 @@ def from_paths(
         best = max(paths, key=lambda path: path.elbo)
         listen(Progress("start", best.steps, best.steps, best.elbo, note=f"best of {len(points)} paths"))
         if target.dim > MOST_DENSE:
-            return _in_units(target, family, points[0], best)
+            return _by_factors(target, family, points[0], best)
         return _in_shape(target, family, points[0], _refine(target, best, rng))
     except KeyboardInterrupt:
         stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a start")
         if not paths:
             return replace(at_random(target, family, points[0]), outcome=stopped)
         best = max(paths, key=lambda path: path.elbo)
-        return replace(_in_units(target, family, points[0], best), outcome=stopped)
+        return replace(_by_factors(target, family, points[0], best), outcome=stopped)
 
 
 def from_q(target: Target, family: Family, warm: Warm, scaled: bool) -> Start:
@@ -128,10 +128,22 @@ def from_q(target: Target, family: Family, warm: Warm, scaled: bool) -> Start:
     return Start(mean, target, family, family.carry(params, mean, factor))
 
 
-def _in_units(target: Target, family: Family, origin: Array, path: Pathfinder) -> Start:
-    """Centred on the Gaussian of a path, in units of its conditional sds."""
-    scaled = Scaled(target, path.mean, path.curvature.precisions**-0.5)
-    return Start(origin, scaled, family, family.start(np.zeros(target.dim)))
+def _by_factors(target: Target, family: Family, origin: Array, path: Pathfinder) -> Start:
+    """Centred on the Gaussian of a path, as near to it as the family can be by L-BFGS's factors alone.
+
+    No Hessian is formed, and a matrix (dim, dim) only for full rank, which is made of one.
+    """
+    mean, curvature, zeros = path.mean, path.curvature, np.zeros(target.dim)
+    match family:
+        case FullRank():
+            factor = np.asarray(np.linalg.cholesky(curvature.dense()), dtype=float)
+            return Start(origin, Scaled(target, mean, factor), family, family.start(zeros))
+        case LowRank():
+            factor = family.like(curvature.widening())
+            return Start(origin, Scaled(target, mean, np.sqrt(curvature.alpha)), family, factor)
+        case _:  # the conditional sds are those of the mean-field q nearest to a Gaussian
+            scaled = Scaled(target, mean, curvature.precisions**-0.5)
+            return Start(origin, scaled, family, family.start(zeros))
 
 
 def _in_shape(target: Target, family: Family, origin: Array, found: Gaussian) -> Start:

@@ -48,6 +48,14 @@ class LowRank:
         above = np.sqrt(np.maximum(values[-self.rank :] - 1, 0.0))
         return np.concatenate([np.zeros(2 * self.dim), (vectors[:, -self.rank :] * above).ravel()])
 
+    def like(self, factor: Array) -> Array:
+        """Parameters with mean 0, scales 1 and F the first columns of a factor (dim, any)."""
+        own = np.zeros((self.dim, self.rank))
+        columns = factor[:, : self.rank]
+        own[:, : columns.shape[1]] = columns
+        omega = np.full(self.dim, -0.5 * np.log(self.standard.variance))
+        return np.concatenate([np.zeros(self.dim), omega, own.ravel()])
+
     def noise(self, n: int, rng: np.random.Generator) -> Array:
         return self.standard.noise(n, self.noise_dim, rng)
 
