@@ -112,9 +112,7 @@ def problem_of(data: Path) -> tuple[Problem, Trail]:
     problem = Problem(bound, AsTarget(ppl.compile_model(MODEL).condition(given)), mu, positive(c))
     judged = [problem.judge(m, positive(k)) for m, k in map(bound.unpack, path)]
     below, error = np.array(judged).T
-    return problem, Trail(
-        np.arange(1, len(path) + 1), np.maximum.accumulate(below[::-1])[::-1], error, seconds
-    )
+    return problem, Trail(np.arange(1, len(path) + 1), below, error, seconds)
 
 
 def positive(c: Array) -> Array:

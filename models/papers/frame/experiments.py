@@ -48,6 +48,27 @@ ADVI: tuple[Experiment, ...] = (
 DSVI: tuple[Experiment, ...] = (
     Experiment("dsvi", "gaussian_gradients", "Two gradients on their way to a Gaussian", "Figure 1"),
     Experiment("dsvi", "pima_convergence", "Evaluations to a full C", "Figure 2", ("pima/pima.csv",)),
+    Experiment(
+        "dsvi",
+        "large_scale",
+        "Weights selected in large regressions",
+        "Table 4",
+        (
+            "a9a/a9a.svm",
+            "a9a/a9a_test.svm",
+            "rcv1_subset/rcv1_subset_train.svm",
+            "rcv1_subset/rcv1_subset_test.svm",
+            "text_polarity/polarity_train.svm.gz",
+            "text_polarity/polarity_test.svm.gz",
+        ),
+    ),
+    Experiment(
+        "stochastic_search",
+        "control_variates",
+        "Two control variates for logistic regression",
+        "Tables 1 and 2, Figure 3",
+        ("iris/iris.csv", "pima/pima.csv", "spectf/spectf.csv", "voting/votes_coded.csv", "wdbc/wdbc.csv"),
+    ),
 )
 
 STOCHASTIC_SEARCH: tuple[Experiment, ...] = ()
