@@ -75,9 +75,10 @@ def run(quick: bool, data: Path | None) -> Result:
             "whole. Their rows have length one, so their gradients are small and their rate is 0.05. The "
             "paper gives neither rates nor iterations here. A weight counts as kept where its mean is at "
             "least a hundredth of the largest; for L1, where it is not zero.",
-            "The paper's figures beside the stand-ins are those of the whole rcv1 and of Epsilon. With 500 and "
-            "400 test rows the stand-ins' errors are uncertain by 0.016 and 0.018, so they do not tell the "
-            "methods apart; on the simulated rows, where a tenth of the columns matter, DSVI-ARD is ahead.",
+            "The paper's figures beside the stand-ins are those of the whole rcv1 and of Epsilon. "
+            "With 500 and 400 test rows the stand-ins' errors are uncertain by 0.016 and 0.018, so "
+            "they do not tell the methods apart; on the simulated rows, where a tenth of the columns "
+            "matter, DSVI-ARD is ahead.",
         ],
         figure=picture(weights),
     )

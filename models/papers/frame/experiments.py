@@ -62,6 +62,9 @@ DSVI: tuple[Experiment, ...] = (
             "text_polarity/polarity_test.svm.gz",
         ),
     ),
+)
+
+STOCHASTIC_SEARCH: tuple[Experiment, ...] = (
     Experiment(
         "stochastic_search",
         "control_variates",
@@ -70,8 +73,6 @@ DSVI: tuple[Experiment, ...] = (
         ("iris/iris.csv", "pima/pima.csv", "spectf/spectf.csv", "voting/votes_coded.csv", "wdbc/wdbc.csv"),
     ),
 )
-
-STOCHASTIC_SEARCH: tuple[Experiment, ...] = ()
 
 EXPERIMENTS = ADVI + DSVI + STOCHASTIC_SEARCH
 BY_NAME = {e.name: e for e in EXPERIMENTS}

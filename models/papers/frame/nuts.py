@@ -39,12 +39,17 @@ class Chain:
 
 
 def nuts(
-    posterior: Posterior, draws: int = 1000, tune: int = 500, seed: int = 1, maxdepth: int = 10
+    posterior: Posterior,
+    draws: int = 1000,
+    tune: int = 500,
+    seed: int = 1,
+    maxdepth: int = 10,
+    start: Floats | None = None,
 ) -> Chain:
-    """One chain from draws of a standard normal around zero."""
+    """One chain from `start` (dim,), or from a draw of a standard normal around zero."""
     began = process_time()
     trace = nutpie.sample(
-        compiled(posterior),
+        compiled(posterior, start),
         draws=draws,
         tune=tune,
         chains=1,
@@ -63,7 +68,7 @@ def nuts(
     )
 
 
-def compiled(posterior: Posterior) -> Any:
+def compiled(posterior: Posterior, start: Floats | None = None) -> Any:
     """The log density as nutpie wants it: makers of plain functions of the unconstrained vector."""
     dim = posterior.param_unc_num()
 
@@ -76,6 +81,9 @@ def compiled(posterior: Posterior) -> Any:
     def expand(u: Floats) -> Mapping[str, Floats]:
         return {"u": np.copy(u)}
 
+    def first(seed: int) -> Floats:
+        return np.random.default_rng(seed).standard_normal(dim) if start is None else start
+
     make_expand: Callable[..., Any] = lambda seed1, seed2, chain: expand  # noqa: E731
     return from_pyfunc(
         dim,
@@ -84,7 +92,7 @@ def compiled(posterior: Posterior) -> Any:
         [np.dtype(np.float64)],
         [(dim,)],
         ["u"],
-        make_initial_point_fn=lambda seed: np.random.default_rng(seed).standard_normal(dim),
+        make_initial_point_fn=first,
     )
 
 
