@@ -21,7 +21,7 @@ from ppl.backend.load import Module
 from ppl.backend.located import located
 from ppl.backend.per_draw import PartWays, PerDraw
 from ppl.backend.text import Binding
-from ppl.errors import Rejection
+from ppl.errors import PPLError, Rejection
 
 Floats = NDArray[np.float64]
 Found = tuple[Floats, ...]
@@ -50,7 +50,10 @@ def in_batches(us: Floats, width: int, together: Together, alone: Alone) -> Foun
 
 
 def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
-    """All points of one batch; the groups into which they part, or halves where one is rejected."""
+    """All points of one batch; the groups into which they part, or halves where one is rejected.
+
+    What goes wrong otherwise is left to the points alone, which raise it again if it is the program's.
+    """
     if len(us) == 1:
         return one_by_one(us, alone)
     try:
@@ -59,6 +62,8 @@ def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
         return by_groups(us, parting.groups, together, alone)
     except Rejection:
         return by_groups(us, np.array_split(np.arange(len(us)), 2), together, alone)
+    except (PPLError, TypeError, AttributeError):
+        return one_by_one(us, alone)
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     bad = np.flatnonzero(~np.logical_and.reduce(finite))
     if bad.size:

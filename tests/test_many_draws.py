@@ -5,7 +5,7 @@ import pytest
 from conformance.pack import Case, programs
 
 import ppl
-from ppl.many_draws import in_batches
+from ppl.many_draws import Alone, Found, in_batches, one_by_one
 
 DRAWS = 7
 
@@ -25,13 +25,33 @@ def close(got: np.ndarray, want: object) -> None:
     np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10 * largest)
 
 
+APART = {"soft_tree_and_piecewise_regression", "enzyme_implicit_newton_while"}
+"""Programs in which every draw goes a way of its own."""
+
+
 @pytest.mark.parametrize("case", programs(), ids=lambda case: case.id)
-def test_programs(case: Case) -> None:
+def test_programs(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     posterior = ppl.compile_model(case.program).condition(case.data)
     us = np.random.default_rng(1).normal(0.0, 0.5, (DRAWS, posterior.param_unc_num()))
     us[2] *= 8.0  # far out, where some programs break down
     assert_as_alone(posterior, us)
     assert_as_alone(posterior, us[:5], propto=True, jacobian=False)
+    alone = looked_at_alone(monkeypatch)
+    values, gradients = posterior.log_density_gradients(us)
+    finite = np.isfinite(values) & np.isfinite(gradients).all(axis=1)
+    assert case.id in APART or len(alone) == np.sum(~finite)
+
+
+def looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
+    """Grows by the points that are evaluated by themselves from here on."""
+    seen: list[np.ndarray] = []
+
+    def watched(us: np.ndarray, alone: Alone) -> Found:
+        seen.extend(us)
+        return one_by_one(us, alone)
+
+    monkeypatch.setattr("ppl.many_draws.one_by_one", watched)
+    return seen
 
 
 PARTING = {
@@ -132,8 +152,9 @@ def test_draws_that_go_together(text: str, monkeypatch: pytest.MonkeyPatch) -> N
     posterior = ppl.compile_model(text).condition({"N": 3, "y": [0.1, -0.4, 0.8], **rows})
     us = np.random.default_rng(3).normal(0.0, 1.0, (6, posterior.param_unc_num()))
     assert_as_alone(posterior, us)
-    monkeypatch.setattr("ppl.many_draws.one_by_one", None)  # none is left to be looked at alone
+    alone = looked_at_alone(monkeypatch)
     posterior.log_density_gradients(us)
+    assert not alone
 
 
 def test_one_draw_may_break_down_by_itself() -> None:
@@ -157,6 +178,17 @@ def test_a_wide_program_goes_one_draw_at_a_time() -> None:
     (values,) = in_batches(us, 1 << 20, lambda us: pytest.fail("too wide"), one)
     assert len(alone) == 10
     np.testing.assert_array_equal(values, us[:, 0])
+
+
+@pytest.mark.parametrize("error", [ppl.InferenceError("no"), TypeError("no"), AttributeError("no")])
+def test_what_fails_for_many_is_tried_one_by_one(error: Exception) -> None:
+    def many(us: np.ndarray) -> tuple[np.ndarray]:
+        raise error
+
+    us = np.arange(6.0)[:, None]
+    np.testing.assert_array_equal(in_batches(us, 1, many, lambda u: (u[0],))[0], us[:, 0])
+    with pytest.raises(type(error)):
+        in_batches(us, 1, many, many)
 
 
 def test_batches_are_as_long_as_the_width_allows() -> None:

@@ -166,6 +166,16 @@ def beside(xp: Namespace, items: Sequence[Any]) -> Any:
     return PerDraw(xp, stack(1, *(laid_out(i, draws) for i in items)))
 
 
+def one_by_one(xp: Namespace, f: Callable[..., Any], *args: Any) -> Any:
+    """One call a draw."""
+    return of_draws(xp, [f(*(of_draw(a, k) for a in args)) for k in range(number_of_draws(args))])
+
+
+def flat_each(xp: Namespace, x: Array) -> Array:
+    """The values of each draw in a row."""
+    return xp.np.reshape(x, (x.shape[0], -1))
+
+
 def sum_each(xp: Namespace, x: Array) -> Array:
     """One sum for each draw."""
     return x if np.ndim(x) == 1 else xp.np.sum(x, axis=tuple(range(1, np.ndim(x))))
