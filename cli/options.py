@@ -29,6 +29,11 @@ def positive(text: str, **more: Any) -> Any:
     return typer.Option(metavar="X", callback=check, help=text, **more)
 
 
+def hidden(name: str, text: str) -> Any:
+    """An option for experts that takes a name."""
+    return typer.Option(name, metavar="NAME", help=text, hidden=True)
+
+
 def seconds(text: str) -> Any:
     """An option for experts that takes a duration, 0 included."""
     return typer.Option(metavar="S", min=0.0, help=text, hidden=True)

@@ -40,6 +40,7 @@ OPTIONS = {
     "ppl.minibatch": "--minibatch",
     "ppl.rows": "--rows",
     "ppl.ard": "--ard",
+    "ppl.marginal": "--marginal",
     "ppl.backend": "--backend",
     "ppl.device": "--device",
     "ppl.positive_transform": "--positive-transform",

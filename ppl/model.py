@@ -391,6 +391,21 @@ class Posterior:
         """
         return by_rows(self, size)
 
+    def unconstrained(self, name: str) -> NDArray[np.intp]:
+        """Where a parameter that has no constraint lies in `u`.
+
+        Raises:
+            InferenceError: there is no such parameter, or it has a constraint.
+        """
+        constraints = {d.name: d.constraint for d in self.model.program.parameters if not d.items}
+        found = constraints.get(name)
+        if found != "identity":
+            free = ", ".join(n for n, constraint in constraints.items() if constraint == "identity")
+            is_what = f"has the constraint {found}" if found else "is no parameter"
+            raise InferenceError(f"`{name}` {is_what}; the parameters without one are {free or 'none'}.")
+        place = self.places[name]
+        return np.ravel(np.arange(self.param_unc_num())[place.at])
+
     def without_prior(self, name: str) -> tuple["Posterior", NDArray[np.intp]]:
         """The posterior less the Gaussian prior of a parameter, and where that parameter lies in `u`.
 

@@ -11,6 +11,7 @@ import pytest
 from ppl import DataError, compile_model
 from ppl.data import blocks as blocks_of
 from ppl.data import load_data, open_array, with_arrays
+from ppl.inference import subsampling
 from ppl.minibatch import by_rows
 
 PROGRAM = """
@@ -70,6 +71,15 @@ def test_a_fit_is_that_of_the_data_in_memory(folder, block, algorithm):
     ]
     np.testing.assert_allclose(fits[0].draws(), fits[1].draws(), rtol=1e-6, atol=1e-8)
     assert fits[0].elbo == pytest.approx(fits[1].elbo, rel=1e-8)
+
+
+def test_a_start_on_some_rows_is_led_to_the_posterior_of_all(folder, monkeypatch):
+    monkeypatch.setattr(subsampling, "MOST_ROWS", 40)
+    exact = both()[0].variational(algorithm="laplace").summary()
+    fit = both()[1].variational(minibatch=40, iter=3000, tol_rel_obj=1e-4)
+    assert fit.result.iterations > 100
+    for name in fit.column_names:
+        assert fit.summary()[name].mean == pytest.approx(exact[name].mean, abs=0.4 * exact[name].sd)
 
 
 def test_a_fault_is_found_in_its_block(folder, block):

@@ -142,7 +142,9 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
 
 
 def _largest_move(family: Family, before: Array, after: Array) -> float:
-    move = np.abs(family.mean(after) - family.mean(before)) / family.scales(after)
+    scales = family.scales(after)
+    # A coordinate in which q is a point has no sd: its unit is that of the coordinates.
+    move = np.abs(family.mean(after) - family.mean(before)) / np.where(scales > 0, scales, 1.0)
     return float(move.max(initial=0.0))
 
 

@@ -27,6 +27,8 @@ class Subsampled(Protocol):
     def minibatch(self, rows: Rows) -> Target: ...
 
 
+# What samples of rows are for, beside judging.
+STARTING = 1
 # Rows that stand for all of them while a run is on its way.
 MOST_ROWS = 10_000
 
@@ -38,8 +40,8 @@ class RowChoice(Protocol):
         """The target as iteration 0, 1, ... is to see it."""
         ...
 
-    def on_the_way(self, target: Target) -> Target:
-        """The target by which a start, a step size or the path so far is judged."""
+    def on_the_way(self, target: Target, purpose: int = 0) -> Target:
+        """The target by which a step size or the path so far is judged; for another purpose, another one."""
         ...
 
 
@@ -50,7 +52,7 @@ class AllRows:
     def view(self, target: Target, iteration: int) -> Target:
         return target
 
-    def on_the_way(self, target: Target) -> Target:
+    def on_the_way(self, target: Target, purpose: int = 0) -> Target:
         return target
 
 
@@ -74,15 +76,16 @@ class Minibatches:
     def view(self, target: Target, iteration: int) -> Target:
         return minibatch(target, self.rows(rows_of(target), iteration))
 
-    def on_the_way(self, target: Target) -> Target:
-        """All rows or, of more than `MOST_ROWS`, the same sample of so many each time.
+    def on_the_way(self, target: Target, purpose: int = 0) -> Target:
+        """All rows or, of more than `MOST_ROWS`, the same sample of so many each time, one a purpose.
 
-        What is left out shifts every ELBO alike, and leaves the changes that a run is judged by.
+        What is left out shifts every ELBO alike, and leaves the changes that a run is judged by. A start
+        found on one sample has to prove itself on another: on its own, no step would seem to better it.
         """
         n_rows = rows_of(target)
         if n_rows <= MOST_ROWS:
             return target
-        sample = np.random.default_rng([self.seed, n_rows]).choice(n_rows, MOST_ROWS, replace=False)
+        sample = np.random.default_rng([self.seed, n_rows, purpose]).choice(n_rows, MOST_ROWS, replace=False)
         return minibatch(target, np.sort(sample))
 
     def rows(self, n_rows: int, iteration: int) -> Rows:

@@ -41,6 +41,7 @@ PPL = Group(
         word("noise", "Distribution that q shifts and scales", *STANDARDS),
         least(0, "minibatch", "Rows of data that a gradient sees; 0 for all", 0),
         Value("rows", "Size variable that counts rows; empty for the largest that does", ""),
+        Value("marginal", "Parameter that optimize integrates out", ""),
         Value("ard", "Parameter vector whose Gaussian prior dsvi-ard optimises away", ""),
         word("backend", "What computes the log density", *BACKENDS),
         word("device", "Where JAX computes", *DEVICES),

@@ -32,6 +32,7 @@ OPTIONAL = {"ppl.rank": "rank", "ppl.minibatch": "minibatch"}
 NAMES = {
     "ppl.rows": "rows",
     "ppl.ard": "ard",
+    "ppl.marginal": "marginal",
     "ppl.estimator": "estimator",
     "ppl.step_rule": "step_rule",
     "ppl.stop": "stop",

@@ -20,6 +20,7 @@ class Settings(InferenceSettings):
         rows: the size variable that counts the rows `minibatch` takes some of; None for the largest along
             which the target splits.
         ard: the parameter vector whose Gaussian prior `dsvi-ard` optimises away.
+        marginal: the unconstrained parameter that `optimize` integrates out (Type-II maximum likelihood).
         backend: what computes the log density: "autograd", "jax", or "auto" for the faster of the two.
         device: where JAX computes, "cpu" or "gpu".
     """
@@ -28,6 +29,7 @@ class Settings(InferenceSettings):
     runs: int = 1
     rows: str | None = None
     ard: str | None = None
+    marginal: str | None = None
     backend: str = "auto"
     device: str = "cpu"
 
@@ -38,6 +40,11 @@ class Settings(InferenceSettings):
         for name, words in (("backend", BACKENDS), ("device", DEVICES)):
             if getattr(self, name) not in words:
                 raise InferenceError(f"{name} = {getattr(self, name)!r}; expected one of {', '.join(words)}.")
+        if self.marginal is not None and self.algorithm != "optimize":
+            raise InferenceError(
+                'marginal names the parameter that algorithm "optimize" integrates out, and goes with it; '
+                f"here algorithm = {self.algorithm!r} and marginal = {self.marginal!r}."
+            )
         if (self.ard is not None) != (self.algorithm == "dsvi-ard"):
             raise InferenceError(
                 'ard names the parameter vector of algorithm "dsvi-ard", and goes with it; '

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from ppl.errors import InferenceError
 from ppl.inference.ard import ArdTarget
+from ppl.inference.marginal import MarginalTarget
 from ppl.inference.target import Target
 from ppl.results.backend import on_backend
 from ppl.results.posterior import AsTarget, Posterior
@@ -14,7 +15,7 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
     """What a run with these settings looks at.
 
     `optimize` leaves the Jacobian out unless it is asked for, `minibatch` splits the target by rows, `ard`
-    takes a prior out of it.
+    takes a prior out of it, `marginal` marks what is integrated out.
 
     Raises:
         InferenceError: the target does not split by rows, has no such prior, or is not one for JAX.
@@ -22,6 +23,9 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
     if settings.ard is not None:
         stripped, places = posterior.without_prior(settings.ard)
         return ArdTarget(target_of(stripped, replace(settings, ard=None, algorithm="dsvi")), places)
+    if settings.marginal is not None:
+        whole = target_of(posterior, replace(settings, marginal=None))
+        return MarginalTarget(whole, tuple(map(int, posterior.unconstrained(settings.marginal))))
     if settings.minibatch is not None:
         if settings.backend == "jax":
             raise InferenceError('minibatch and backend = "jax" do not go together: leave one of them out.')

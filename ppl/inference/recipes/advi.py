@@ -29,7 +29,7 @@ from ppl.inference.starting import Start, at_random, from_paths, from_q
 from ppl.inference.step_up import step_up
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.streams import Streams, streams
-from ppl.inference.subsampling import row_choice
+from ppl.inference.subsampling import STARTING, row_choice
 from ppl.inference.target import Target
 
 NO_STEP = "ADVI's loop was left out: no step size improved on the start."
@@ -69,7 +69,7 @@ def staged(
     source = streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        seen = row_choice(settings.minibatch, settings.seed).on_the_way(target)
+        seen = row_choice(settings.minibatch, settings.seed).on_the_way(target, STARTING)
         kept = once(
             journal,
             "start",
@@ -127,7 +127,7 @@ def _loop(settings: Settings, start: Start, source: Streams, progress: Listener,
     except KeyboardInterrupt:
         stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size")
         return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
-    if search.note and settings.polish and start.scaled:
+    if search.note and settings.polish and settings.minibatch is None and start.scaled:
         return Loop(search, unmoved, Outcome(Ending.COMPLETED, "the loop took no step"), NO_STEP)
     algorithm = _parts(settings, start.family, search.eta)
     run, outcome = optimise(

@@ -20,7 +20,7 @@ from ppl.inference.settings import Settings
 from ppl.inference.start import Init, Warm, start_point
 from ppl.inference.starting import Start, at_random, from_paths, from_q
 from ppl.inference.streams import Streams
-from ppl.inference.subsampling import row_choice
+from ppl.inference.subsampling import STARTING, row_choice
 from ppl.inference.target import Array, Target
 
 # A narrow first q: the first gradients then say where the mean should go, with little noise.
@@ -48,7 +48,7 @@ def climb(
     """Start, choose a rate unless one is given, and run the loop with `with_eta` of it."""
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        seen = row_choice(settings.minibatch, settings.seed).on_the_way(target)
+        seen = row_choice(settings.minibatch, settings.seed).on_the_way(target, STARTING)
         kept = once(
             journal,
             "start",

@@ -1,22 +1,36 @@
-"""The mode alone: maximum a posteriori, or maximum likelihood where the program has no priors."""
+"""The mode alone: maximum a posteriori, or maximum likelihood where the program has no priors.
+
+With some coordinates integrated out it is Type-II maximum likelihood (ML-II, empirical Bayes): their Gaussian
+and the mode of the rest maximise one ELBO, which is how MacKay's evidence procedure and variational EM go.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 
+from ppl.inference.families.marginal import Marginal
+from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
-from ppl.inference.journal import Journal
+from ppl.inference.fixed_draws import fit_fixed_draws
+from ppl.inference.journal import Journal, once
+from ppl.inference.marginal import MarginalTarget
 from ppl.inference.mode import find_mode
+from ppl.inference.polish import Polished, answer, unpolished
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.recipes.laplace import outcome_of
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init, start_points
-from ppl.inference.streams import streams
+from ppl.inference.starting import Start, from_paths
+from ppl.inference.streams import Streams, streams
 from ppl.inference.target import Target
 
 
 def optimize(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
     """All of q at the mode; every draw is the mode, and the final ELBO is the log density there."""
     source = streams(settings.seed)
+    if isinstance(target, MarginalTarget):
+        return _type_two(target, settings, init, progress, journal, source)
     family = Point(target.dim)
     with np.errstate(all="ignore"):
         points = start_points(target, init, source.start)
@@ -24,3 +38,50 @@ def optimize(target: Target, settings: Settings, init: Init, progress: Listener,
         progress(Progress("mode", mode.steps, mode.steps, mode.value))
         path = Path(start=points[0], outcome=outcome_of(mode), iterations=mode.steps, at_maximum=True)
         return result_of(target, settings, family, mode.u, path, source.draws)
+
+
+def _type_two(
+    target: MarginalTarget,
+    settings: Settings,
+    init: Init,
+    progress: Listener,
+    journal: Journal,
+    source: Streams,
+) -> Result:
+    """Draws of what is integrated out, given the mode of the rest; the ELBO bounds the log marginal there.
+
+    From Pathfinder's start rather than the joint mode, which for a scale with its effects lies at zero.
+    """
+    family = Marginal(target.dim, target.at)
+    with np.errstate(all="ignore"):
+        points = start_points(target, init, source.start)
+        kept = once(
+            journal,
+            "start",
+            lambda: from_paths(target, MeanField(target.dim), points, source.pathfinder, progress).kept,
+            source.pathfinder,
+        )
+        start = replace(kept.start(target, MeanField(target.dim)), family=family, metric=None)
+        begin = family.start(np.zeros(target.dim) if start.scaled else start.point)
+        end = once(
+            journal,
+            "end",
+            lambda: _end(replace(start, params=begin), source, progress, journal),
+            source.polish,
+        )
+        path = Path(
+            start=start.point,
+            outcome=end.outcome,
+            notes=[note for note in (start.note, *end.notes) if note],
+            at_maximum=end.at_maximum,
+        )
+        return result_of(target, settings, family, end.params, path, source.draws, progress)
+
+
+def _end(start: Start, source: Streams, progress: Listener, journal: Journal) -> Polished:
+    if start.outcome:
+        return unpolished(start, start.params, start.outcome)
+    found = fit_fixed_draws(
+        start.target, start.family, start.params, source.polish, listen=progress, journal=journal
+    )
+    return answer(start, found, corrected=False)
