@@ -9,7 +9,7 @@ import pytest
 from ppl.inference.recipes import RECIPES
 from ppl.results.arguments import PPL, leaves
 from ppl.results.config import Config
-from ppl.results.given import FIELDS, NAMES, OPTIONAL, given_of, settings_of
+from ppl.results.given import EITHER, FIELDS, NAMES, OPTIONAL, given_of, settings_of
 from ppl.results.settings import Settings
 from ppl.results.stan_csv import cell, csv_lines, diagnostic_lines
 
@@ -120,11 +120,12 @@ def test_settings_survive_the_way_to_arguments_and_back(settings):
 
 
 def test_every_setting_and_every_algorithm_has_an_argument():
-    special = {"eta", "init", "jacobian"}
+    special = {"eta", "init"}
     assert {field.name for field in fields(Settings)} == {
         *FIELDS.values(),
         *OPTIONAL.values(),
         *NAMES.values(),
+        *EITHER.values(),
         *special,
     }
     algorithm = dict(leaves())["variational.algorithm"]
