@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from conformance.pack import Case, programs
+from conformance.pack import Case, cases, programs
 
 import ppl
 from ppl.many_draws import Alone, Found, in_batches, one_by_one
@@ -40,6 +40,22 @@ def test_programs(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     values, gradients = posterior.log_density_gradients(us)
     finite = np.isfinite(values) & np.isfinite(gradients).all(axis=1)
     assert case.id in APART or len(alone) == np.sum(~finite)
+
+
+@pytest.mark.parametrize("group", ["distributions", "functions", "transforms", "edges"])
+def test_cases(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each case of the pack, at its own points and near them; some print."""
+    for case in cases(group):
+        points = [np.array(point["u"], dtype=float) for point in case.points if point.get("u")]
+        try:
+            posterior = ppl.compile_model(case.program).condition(case.data)
+            for u in points:
+                posterior.log_density_gradient(u)
+        except ppl.PPLError:
+            continue
+        if points:
+            near = [u + 0.05 * np.random.default_rng(4).normal(size=u.shape) for u in points]
+            assert_as_alone(posterior, np.array([*points, *near, *points, *near])[:8])
 
 
 def looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:

@@ -78,13 +78,18 @@ def over_draws(xp: Namespace, binding: Binding, once: Function) -> Function:
 
 
 def trailing(binding: Binding, xp: Namespace, args: Sequence[Any]) -> list[Array]:
-    """Arguments with the same number of axes before those the function works on; ints are agreed on."""
+    """Arguments with the same number of axes before those the function works on; ints are agreed on.
+
+    A density that works row by row gets an axis for the rows even of one row alone.
+    """
+    by_rows = binding.family is not None and bool(binding.family.cores)
     if binding.family is None:
         args = [
             agreed(a) if core == 0 and of_ints(a) else a for a, core in zip(args, binding.cores, strict=True)
         ]
     leading = [np.ndim(a) - core for a, core in zip(args, binding.cores, strict=True)]
-    return [widened(xp, a, max(leading) - own) for a, own in zip(args, leading, strict=True)]
+    most = max([int(by_rows), *leading])
+    return [widened(xp, a, most - own) for a, own in zip(args, leading, strict=True)]
 
 
 def of_ints(x: Any) -> bool:

@@ -99,6 +99,7 @@ ORDERED_LOGISTIC = Distribution(
     rng=logistic_rng,
     rng_signatures=("(real, vector) => int",),
     batch="leading",
+    cores=(0, 0, 1),
 )
 
 ORDERED_PROBIT = Distribution(
@@ -117,6 +118,7 @@ ORDERED_PROBIT = Distribution(
     rng=probit_rng,
     rng_signatures=("(real, vector) => int",),
     batch="leading",
+    cores=(0, 0, 1),
 )
 
 FAMILIES = (ORDERED_LOGISTIC, ORDERED_PROBIT)
