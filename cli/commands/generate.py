@@ -34,6 +34,7 @@ def generate(
     from ppl.results.files import write_whole
     from ppl.results.generate import csv_lines
     from ppl.results.generate import generate as generated
+    from ppl.results.posterior import parameters_of
     from ppl.results.read_csv import read_draws
 
     posterior = compile_model(model).condition(data, seed=seed)
@@ -46,7 +47,8 @@ def generate(
         "random.seed": seed,
         "output.file": str(output),
     }
-    write_whole(output, csv_lines(table, Config(f"{model.stem}_model", given)))
+    config = Config(f"{model.stem}_model", given, parameters=parameters_of(posterior))
+    write_whole(output, csv_lines(table, config))
     if table.failed:
         typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
     typer.echo(f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")

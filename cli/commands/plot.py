@@ -92,7 +92,7 @@ def gather(
     data = data or named_in(runs[0], "data.file")
     posterior = compile_model(model).condition(data or {}) if model else None
     values = load_data(data).values if data else {}
-    usual = posterior.param_names() if posterior else ()
+    usual = posterior.param_names() if posterior else runs[0].parameters
     material = Material(
         runs,
         chosen(runs[0].columns, [name for name in variables.split(",") if name], usual),

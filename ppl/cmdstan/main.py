@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -55,6 +56,7 @@ def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:
     from ppl.cmdstan.methods import METHODS
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
+    from ppl.results.posterior import parameters_of
 
     _refuse_unwritable(given)
     if given.get("random.seed", -1) == -1:
@@ -64,7 +66,8 @@ def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:
     model = compile_model(program, positive_transform=values["ppl.positive_transform"])
     with profiled(model, given.get("output.profile_file")) as timed:
         data = values["data.file"] or {}
-        job = Job(timed.condition(data, seed=values["random.seed"]), config)
+        posterior = timed.condition(data, seed=values["random.seed"])
+        job = Job(posterior, replace(config, parameters=parameters_of(posterior)))
         print("\n".join(tree_lines(values)), end="\n\n")
         sys.stdout.flush()
         job.note_unused(*_idle(values["method"]))

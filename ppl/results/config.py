@@ -17,12 +17,14 @@ PARTS = ("major", "minor", "patch")
 class Config:
     """What was run: the program's name, the values given (see `arguments`), and when, "" for not saying.
 
-    A file that does not say when has the same bytes each time.
+    A file that does not say when has the same bytes each time.  `parameters` tells readers of the file which
+    of its columns the parameters are; CmdStan does not say.
     """
 
     model: str
     given: Values
     started: str = ""
+    parameters: tuple[str, ...] = ()
 
     @property
     def values(self) -> dict[str, Any]:
@@ -39,6 +41,8 @@ def comment_lines(config: Config) -> Iterator[str]:
     yield from (f"# {line}\n" for line in tree_lines(config.values))
     yield f"# stanc_version = ppl {version('ppl')}\n"
     yield "# stancflags = \n"
+    if config.parameters:
+        yield f"# parameters = {','.join(config.parameters)}\n"
 
 
 def tree_lines(

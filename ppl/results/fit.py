@@ -26,7 +26,7 @@ from ppl.results.files import write_whole
 from ppl.results.given import given_of
 from ppl.results.initial import start_for
 from ppl.results.metric import save_warm_start
-from ppl.results.posterior import Model, Posterior
+from ppl.results.posterior import Model, Posterior, parameters_of
 from ppl.results.runs import best_of
 from ppl.results.sample_csv import sample_lines
 from ppl.results.settings import Settings
@@ -280,6 +280,7 @@ class Fit:
                 **given,
             },
             started=started,
+            parameters=parameters_of(self.posterior),
         )
 
     def save(self, path: str | Path) -> None:

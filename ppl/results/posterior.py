@@ -111,3 +111,8 @@ class AsTarget:
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
+
+
+def parameters_of(posterior: Posterior) -> tuple[str, ...]:
+    """The names of the program's parameters."""
+    return tuple(v.name for v in posterior.declared(include_tp=False, include_gq=False))

@@ -39,6 +39,12 @@ class DrawsFile:
         return self.config.get("method", "sample")
 
     @property
+    def parameters(self) -> tuple[str, ...]:
+        """The columns of the parameters; all where the comments do not tell, as in CmdStan's files."""
+        names = self.config.get("parameters", "").split(",")
+        return tuple(c for c in self.columns if re.split("[.:]", c)[0] in names) or self.columns
+
+    @property
     def log_ratios(self) -> Floats | None:
         """Log target less log approximation at each draw, up to a constant.
 

@@ -73,3 +73,11 @@ def test_files_of_different_programs_are_refused(write):
     one, other = write("mu\n1\n", "one.csv"), write("mu,tau\n1,2\n", "other.csv")
     with pytest.raises(DataError, match="they differ in tau"):
         read_all([one, other])
+
+
+def test_the_parameters_are_told_from_what_was_made_of_them(tmp_path):
+    head = "# method = laplace\n{}lp__,mu,t.1:1,t.2:1,mu_2,y_rep.1\n0,1,2,3,4,5\n"
+    (tmp_path / "ours.csv").write_text(head.format("# parameters = mu,t\n"))
+    (tmp_path / "theirs.csv").write_text(head.format(""))
+    assert read_draws(tmp_path / "ours.csv").parameters == ("mu", "t.1:1", "t.2:1")
+    assert read_draws(tmp_path / "theirs.csv").parameters == ("mu", "t.1:1", "t.2:1", "mu_2", "y_rep.1")
