@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from conformance.pack import Case, cases, programs
+from ir.loop_programs import DATA, LOOPS, Loop
 
 import ppl
 from ppl.many_draws import Alone, Found, in_batches, one_by_one
@@ -40,6 +41,12 @@ def test_programs(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     values, gradients = posterior.log_density_gradients(us)
     finite = np.isfinite(values) & np.isfinite(gradients).all(axis=1)
     assert case.id in APART or len(alone) == np.sum(~finite)
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
+def test_loops(loop: Loop) -> None:
+    posterior = ppl.compile_model(loop.text).condition(DATA)
+    assert_as_alone(posterior, np.random.default_rng(1).normal(0.0, 0.4, (6, posterior.param_unc_num())))
 
 
 @pytest.mark.parametrize("group", ["distributions", "functions", "transforms", "edges"])

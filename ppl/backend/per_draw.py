@@ -190,8 +190,9 @@ def _put_back(xp: Namespace, g: Array, ans: Array, x: Array, index: Any) -> Arra
 
 @with_vjps(_put_back, None)
 def pick(xp: Namespace, x: Array, index: Any) -> Array:
-    """x[index] as one entry of the tape."""
-    return x[index]
+    """x[index] as one entry of the tape; a number of each draw is a copy, as the number of one draw is."""
+    picked = x[index]
+    return picked.copy() if np.ndim(picked) == 1 else picked
 
 
 @with_vjps(lambda xp, g, ans, picked, index, shape: pick(xp, g, index), None, None)
