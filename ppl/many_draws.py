@@ -129,19 +129,14 @@ def ends(end: Any, draws: int) -> Any:
 
 @dataclass
 class Sizes:
-    """What library functions make, or go through number by number, in one evaluation.
-
-    `largest` is the size of the largest array, `total` that of all of them.
-    """
+    """The size of the largest array that library functions make, or go through number by number."""
 
     largest: int = 1
-    total: int = 0
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any) -> Any:
             value = f(*args)
-            size = max([1, numbers(value), *gone_through(binding, args)])
-            self.largest, self.total = max(self.largest, size), self.total + size
+            self.largest = max([self.largest, numbers(value), *gone_through(binding, args)])
             return value
 
         return measured

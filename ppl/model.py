@@ -26,6 +26,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.fuse import fuse
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
+from ppl.ir.walk import walk
 from ppl.layout import check_sizes, free_names, lay_out, parameters_of
 from ppl.many_draws import Sizes, in_batches, log_joint_gradients, log_joints
 from ppl.minibatch import ByRows, by_rows
@@ -82,6 +83,12 @@ class Model:
 
     def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
         return load(self.emitted, self.code, xp, self.softplus, wrap, **replaced)
+
+    @cached_property
+    def recurs(self) -> bool:
+        """Whether the log density has a recurrence, which is run step by step."""
+        p = self.program
+        return any(isinstance(n, ir.Scan) for n in walk((p.functions, p.transformed_parameters, p.model)))
 
     @cached_property
     def plain(self) -> Module:
@@ -274,17 +281,12 @@ class Posterior:
 
     @cached_property
     def width(self) -> int:
-        """How many numbers the largest array of an evaluation has."""
-        return max(self.sizes.largest, self.param_unc_num())
-
-    @cached_property
-    def sizes(self) -> Sizes:
-        """How large an evaluation is, as far as the origin shows."""
+        """How many numbers the largest array of an evaluation has, as far as the origin shows."""
         sizes = Sizes()
         module = self.model.module(NUMPY, sizes.wrap)
         with np.errstate(all="ignore"), suppress(PPLError), located(module):
             module.log_joint(self.d, np.zeros(self.param_unc_num()), True)
-        return sizes
+        return max(sizes.largest, self.param_unc_num())
 
     def blocks(self, u: Floats) -> list[Floats]:
         """One array a parameter."""

@@ -14,7 +14,7 @@ from ppl.backend.load import BUILTINS, Module, load
 from ppl.compiled.climb import jitted
 from ppl.compiled.data import Shape
 from ppl.compiled.namespace import JAX
-from ppl.compiled.reach import OutOfReach, Trace, replacements
+from ppl.compiled.reach import Trace, replacements
 
 Function = Callable[..., Any]
 
@@ -45,10 +45,10 @@ class Density:
 
     def module(self, trace: Trace) -> Module:
         """The emitted module for one trace."""
-        if any(line.lstrip().startswith("while ") for line in self.emitted.text.split("\n")):
-            raise OutOfReach("it has a `while` loop")
         builtins = {**BUILTINS, "range": trace.range}
-        return load(self.emitted, self.code, JAX, self.softplus, builtins=builtins, **replacements(trace))
+        return load(
+            self.emitted, self.code, JAX, self.softplus, trace.counted, builtins, **replacements(trace)
+        )
 
     @cached_property
     def gradient(self) -> Function:

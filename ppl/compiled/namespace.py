@@ -124,11 +124,18 @@ def _adjoint(node: Node, i: int, g: Array, each: Array, args: list[Array]) -> Ar
 def _summed_to(target: Array, adjoint: Array) -> Array:
     """The adjoint summed over the axes along which `target` was broadcast."""
     shape, given = jnp.shape(target), jnp.shape(adjoint)
+    if not shape and given:
+        return _total(adjoint)
     if len(given) < len(shape) or any(a < t for a, t in zip(given[::-1], shape[::-1], strict=False)):
         return jnp.broadcast_to(adjoint, shape)
     extra = len(given) - len(shape)
     narrow = [k + extra for k, size in enumerate(shape) if size == 1 and given[k + extra] != 1]
     return jnp.reshape(jnp.sum(adjoint, axis=(*range(extra), *narrow)), shape)
+
+
+def _total(x: Array) -> Array:
+    """The sum as a product with ones: of a plain sum XLA computes the terms anew for every sum of them."""
+    return jnp.dot(jnp.ravel(x), jnp.ones(x.size))
 
 
 def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:

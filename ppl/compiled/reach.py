@@ -11,12 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 
 from ppl.backend.runtime import results
+from ppl.backend.text import Binding
 from ppl.compiled.namespace import JAX, is_traced
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 MOST_STEPS = 64
 """How often the body of a loop may be traced: every step is code to compile."""
+MOST_CALLS = 2000
+"""How many calls of the library may become code; a millisecond or more goes into compiling each."""
 
 
 class OutOfReach(Exception):
@@ -33,6 +36,18 @@ class Trace:
 
     kept: list[Any] = field(default_factory=list)
     steps: Counter[int] = field(default_factory=Counter)
+    calls: int = 0
+
+    def counted(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
+        """A function of the library that adds to the code with every call."""
+
+        def call(*args: Any) -> Any:
+            self.calls += 1
+            if self.calls > MOST_CALLS:
+                raise OutOfReach(f"it would be unrolled into more than {MOST_CALLS} calls")
+            return f(*args)
+
+        return call
 
     def range(self, *bounds: int) -> range:
         whole = range(*bounds)

@@ -2,16 +2,22 @@
 
 from importlib.util import find_spec
 
+import numpy as np
+
 from ppl.errors import InferenceError
 from ppl.inference.target import Target
-from ppl.results.posterior import AsTarget
+from ppl.results.posterior import AsTarget, Posterior
 from ppl.results.settings import Settings
 
-MOST_NUMBERS = 10_000
-"""Evaluations that work through fewer numbers are left to autograd.
+LONG = 200
+"""A recurrence over arrays of at least as many numbers is one for JAX, which runs its steps ten times faster.
 
-JAX takes a second to import and one to three to compile. A default fit looks at some ten thousand points, and
-at a hundred numbers a microsecond autograd is done by then.
+A default fit looks at some ten thousand points; JAX takes two to five seconds to import and compile.
+"""
+LARGE = 1_000_000
+"""So is a program with a matrix of data that large, which JAX reads once for a batch of points.
+
+For other programs autograd would be done first: NumPy takes logarithms of long arrays faster than JAX does.
 """
 
 WITHOUT_JAX = 'backend = "jax" needs JAX, which is not installed: pip install "ppl[jax]".'
@@ -25,7 +31,9 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
-    if settings.backend == "autograd" or (settings.backend == "auto" and not is_worth_it(target, settings)):
+    if settings.backend == "autograd" or (
+        settings.backend == "auto" and not is_worth_it(target.posterior, settings)
+    ):
         return target
     if find_spec("jax") is None:
         raise InferenceError(WITHOUT_JAX)
@@ -42,10 +50,13 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
         return AsTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
 
 
-def is_worth_it(target: AsTarget, settings: Settings) -> bool:
+def is_worth_it(posterior: Posterior, settings: Settings) -> bool:
     """Whether JAX is there and would be done first, its compilation included.
 
     Runs beside each other are processes, each of which would have to compile.
     """
-    enough = target.posterior.sizes.total > MOST_NUMBERS
-    return enough and settings.runs == 1 and find_spec("jax") is not None
+    if find_spec("jax") is None or settings.runs > 1:
+        return False
+    matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
+    recurs = posterior.model.recurs and posterior.width >= LONG
+    return settings.device == "gpu" or recurs or max(matrices, default=0) >= LARGE

@@ -115,7 +115,7 @@ def test_ints_that_steer_control_flow_are_compiled_in() -> None:
 OUT_OF_REACH = [
     ("if (m > 0) target += -m; else target += m;", "line 4, which way to go depends on parameters"),
     ("print(m);", "line 4, it prints"),
-    ("real s = 0; while (s < 3) s += 1; target += -s * square(m);", "it has a `while` loop"),
+    ("int s = 0; while (s < 3000) s = s + size(rep_vector(m, 1)); target += -s * m;", "more than 2000 calls"),
     (
         f"array[{MOST_STEPS + 1}] real s; for (i in 1:{MOST_STEPS + 1}) s[i] = i > 1 ? sin(s[i - 1]) : m; "
         "target += -square(s[9]);",

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from ppl.errors import InferenceError
-from ppl.many_draws import Sizes
 from ppl.names import Sized
 from ppl.source import SourceText
 
@@ -22,6 +21,7 @@ class ToyModel:
     source: SourceText = PROGRAM
     softplus: bool = False
     floor: float = -np.inf
+    recurs: bool = False
 
     @property
     def data_schema(self):
@@ -41,10 +41,6 @@ class Toy:
     @property
     def source(self):
         return self.model.source
-
-    @property
-    def sizes(self):
-        return Sizes()
 
     @property
     def width(self):

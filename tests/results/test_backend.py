@@ -6,6 +6,8 @@ import pytest
 import ppl
 from ppl.errors import InferenceError
 from ppl.results import backend
+from ppl.results.backend import is_worth_it
+from ppl.results.settings import Settings
 
 PROGRAM = """
 data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }
@@ -61,14 +63,42 @@ def test_a_program_out_of_reach_is_refused_where_jax_is_asked_for() -> None:
 
 def test_a_program_out_of_reach_is_left_to_autograd_with_a_note(monkeypatch) -> None:
     pytest.importorskip("jax")
-    monkeypatch.setattr(backend, "MOST_NUMBERS", 0)
+    monkeypatch.setattr(backend, "is_worth_it", lambda *_: True)
     fit = ppl.compile_model(BRANCHING).condition().variational(algorithm="laplace", draws=2)
     assert "backend: autograd, because line 5, which way to go depends on parameters." in fit.notes
 
 
 def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior) -> None:
+    assert not is_worth_it(posterior, Settings())
     fit = posterior.variational(algorithm="laplace", draws=2)
     assert not any("backend" in note for note in fit.notes)
+
+
+@pytest.mark.parametrize(("steps", "expected"), [(backend.LONG, True), (20, False)])
+def test_a_long_recurrence_is_worth_a_compilation(steps: int, expected: bool) -> None:
+    pytest.importorskip("jax")
+    program = """
+        data { int T; vector[T] y; }
+        parameters { real<lower=0, upper=1> b; }
+        model {
+          vector[T] h;
+          h[1] = 1;
+          for (t in 2:T) h[t] = sqrt(1 + b * square(h[t - 1]));
+          y ~ normal(0, h);
+        }
+    """
+    series = ppl.compile_model(program).condition({"T": steps, "y": np.linspace(-1, 1, steps)})
+    assert is_worth_it(series, Settings()) is expected
+    assert not is_worth_it(series, Settings(runs=2))
+
+
+def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
+    pytest.importorskip("jax")
+    monkeypatch.setattr(backend, "LARGE", 12)
+    program = "data { int N; matrix[N, 3] x; } parameters { vector[3] b; } model { x * b ~ normal(0, 1); }"
+    model = ppl.compile_model(program)
+    assert is_worth_it(model.condition({"N": 4, "x": np.ones((4, 3))}), Settings())
+    assert not is_worth_it(model.condition({"N": 3, "x": np.ones((3, 3))}), Settings())
 
 
 def test_without_jax_the_message_says_what_to_install(posterior: ppl.Posterior, monkeypatch) -> None:
