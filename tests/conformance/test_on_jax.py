@@ -1,0 +1,85 @@
+"""The whole pack under JAX: the same densities and gradients as under autograd, or a reason why not."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from conformance.pack import Case, assert_close, cases, programs
+
+import ppl
+
+jax = pytest.importorskip("jax")
+
+from ppl.compiled.reach import OutOfReach  # noqa: E402
+from ppl.compiled.target import CompiledTarget, compiled_target  # noqa: E402
+
+BRANCH = "which way to go depends on parameters"
+UNKNOWN = "JAX cannot trace it"
+OUT_OF_REACH = {
+    "fn_infinities": BRANCH,
+    "fn_ternary_on_parameter": BRANCH,
+    "fn_ternary_int_real_promotion": BRANCH,
+    "fn_ternary_containers": BRANCH,
+    "fn_operator_precedence": BRANCH,
+    "fn_function_early_return_loop": BRANCH,
+    "fn_while_break_continue": BRANCH,
+    "fn_while_converge_newton": BRANCH,
+    "fn_reject_not_taken": BRANCH,
+    "fn_fatal_error_not_taken": BRANCH,
+    "fn_csr_extract": UNKNOWN,
+    "edge_reject_statement": BRANCH,
+    "edge_target_minus_infinity": BRANCH,
+    "enzyme_implicit_newton_while": BRANCH,
+    "extreme_value_gev_user_lpdf": BRANCH,
+    "soft_tree_and_piecewise_regression": UNKNOWN,
+}
+"""Cases that JAX cannot run, and why."""
+
+NOT_COMPILED = ("complex", "ode", "solve_newton", "integrate_1d")
+"""Words in the ids of cases that no backend runs yet."""
+
+TOLERANCE = (1e-8, 1e-8)
+
+CASES = [
+    case
+    for group in ("distributions", "functions", "transforms", "edges")
+    for case in cases(group)
+    if not any(word in case.id for word in NOT_COMPILED)
+]
+
+
+@pytest.fixture(autouse=True)
+def nothing_kept() -> Iterator[None]:
+    """A thousand compiled programs are too many to hold at once."""
+    yield
+    jax.clear_caches()
+
+
+@pytest.mark.parametrize("case", [*CASES, *programs()], ids=lambda case: case.id)
+def test_agrees_with_autograd(case: Case) -> None:
+    try:
+        posterior = ppl.compile_model(case.program).condition(case.data)
+        posterior.log_density(np.zeros(posterior.param_unc_num()))
+    except ppl.PPLError:
+        pytest.skip("refused before any backend is asked")
+    if case.id in OUT_OF_REACH:
+        with pytest.raises(OutOfReach, match=OUT_OF_REACH[case.id]):
+            compiled_target(posterior)
+        return
+    target = compiled_target(posterior)
+    for point in case.points:
+        assert_same(target, posterior, np.array(point["u"], dtype=float))
+
+
+def assert_same(target: CompiledTarget, posterior: ppl.Posterior, u: np.ndarray) -> None:
+    """The same number, or none on both; and the same slopes where there is one."""
+    value, gradient = target.log_density_gradient(u)
+    try:
+        expected, slopes = posterior.log_density_gradient(u)
+    except ppl.PPLError:
+        expected, slopes = np.nan, np.nan
+    if np.isfinite(expected):
+        assert_close(value, expected, TOLERANCE, "log density")
+        assert_close(gradient, slopes, TOLERANCE, "gradient")
+    else:
+        assert not np.isfinite(value)
