@@ -34,9 +34,9 @@ ACCEPTED = 0.7
 class Annealed:
     """Points u (n, dim) that follow the target, their log densities (n,), and how they came there.
 
-    `acceptance` is that of the last moves; `memory` the largest correlation of a coordinate with what it was
-    when the last temperature was reached; `drift` the largest move of a mean between the last two rounds, in
-    sds, beyond its noise; `log_evidence` the estimated log of the integral of the target;
+    `acceptance` is that of the last moves; `memory` the largest share of where a coordinate was, when the
+    last temperature was reached, that is left in it; `drift` the largest move of a mean between the last two
+    rounds, in sds, beyond its noise; `log_evidence` the estimated log of the integral of the target;
     `reached` whether the temperatures came to 1.
     """
 
@@ -115,8 +115,8 @@ def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, 
             cloud = mover(cloud, 1.0, metric)
             moved.append(cloud)
         rounds.append(moved)
-        memory = largest_correlation(came, cloud.u)
-        listen(Progress("settle", len(rounds), MOST_ROUNDS, note=f"correlation {memory:.2f} with the start"))
+        memory = largest_memory(came, cloud.u)
+        listen(Progress("settle", len(rounds), MOST_ROUNDS, note=f"{memory:.0%} remembered"))
     before, after = (np.mean([c.u for c in moved], axis=0) for moved in rounds[-2:])
     kept = [c for moved in rounds[-2:] for c in moved]
     return Annealed(
@@ -139,11 +139,14 @@ def metric_of(u: Array) -> Array:
     return np.asarray(cholesky((1 - shrink) * covariance + shrink * diagonal, lower=True))
 
 
-def largest_correlation(before: Array, after: Array) -> float:
-    """The largest correlation, over coordinates, of points (n, dim) with the same points later."""
+def largest_memory(before: Array, after: Array) -> float:
+    """The largest slope, over coordinates, of where points (n, dim) are on where they were before.
+
+    That share of a bias is left too. A correlation would be smaller where the points have spread since.
+    """
     one, two = (u - u.mean(axis=0) for u in (before, after))
-    scale = np.sqrt((one**2).sum(axis=0) * (two**2).sum(axis=0))
-    return float(np.divide((one * two).sum(axis=0), scale, out=np.ones_like(scale), where=scale > 0).max())
+    spread = (one**2).sum(axis=0)
+    return float(np.divide((one * two).sum(axis=0), spread, out=np.ones_like(spread), where=spread > 0).max())
 
 
 def clear_move(before: Array, after: Array, sds: Array) -> float:

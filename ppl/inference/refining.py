@@ -15,6 +15,7 @@ from ppl.inference.balanced import balanced
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.family import Family
 from ppl.inference.gaussian import Gaussian
+from ppl.inference.modes import other_modes
 from ppl.inference.progress import Listener, silent
 from ppl.inference.psis import Psis, psis
 from ppl.inference.reference import Reference
@@ -58,13 +59,15 @@ def pool_of(u: Array, log_p: Array, log_q: Array) -> Pool:
 class Refined:
     """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
 
-    `interrupted` is whether annealing was stopped by hand.
+    `others` counts Gaussians at other modes, from which annealing began too; `interrupted` is whether it was
+    stopped by hand.
     """
 
     u: Array
     log_p: Array
     made: Made
     annealed: Annealed | None = None
+    others: int = 0
     interrupted: bool = False
 
 
@@ -74,31 +77,36 @@ def refine(
     q: Gaussian | None,
     pool: Pool,
     rng: np.random.Generator,
-    listen: Listener,
+    listen: Listener = silent,
 ) -> Refined:
     """`settings.draws` draws from the pool of draws of q, or from where annealing carries q's Gaussian.
 
-    What was asked for is done; where nothing was, what the weights call for (see `Settings`). Where annealing
-    fails, or a gradient costs too much for it, the weights do what they can.
+    What was asked for is done; where nothing was, what the weights call for (see `Settings`), and annealing
+    where there are other modes than q's. Where annealing fails, or a gradient costs too much for it, the
+    weights do what they can.
     """
     n, weights = settings.draws, pool.weights
-    if not target.dim:
-        return Refined(pool.u[:n], pool.log_p[:n], Made.OF_Q)
-    if settings.resample and not settings.anneal:
-        return resample(pool, n, rng)
+    if q is None or not n or (settings.resample and not settings.anneal):
+        return _from_pool(pool, n, rng, bool(settings.resample))
+    scaled, interrupted = Scaled(target, q.mean, q.factor), False
+    others: tuple[Gaussian, ...] = ()
     may_resample = settings.refines and settings.resample is None and weights.reliable
-    if may_resample and weights.ess >= ENOUGH and not settings.anneal:
-        return resample(pool, n, rng)
-    interrupted = False
-    if q and n and will_anneal(target, settings):
-        try:
-            return anneal_from(target, q, n, points_for(width_of(target)), rng, listen)
-        except np.linalg.LinAlgError:
-            pass
-        except KeyboardInterrupt:
-            interrupted = True
-    drawn = resample(pool, n, rng) if may_resample else Refined(pool.u[:n], pool.log_p[:n], Made.OF_Q)
-    return replace(drawn, interrupted=interrupted)
+    try:
+        if settings.refines and is_cheap(target):
+            others = other_modes(scaled, float((pool.log_p - pool.log_q).mean()), rng)
+        enough = may_resample and weights.ess >= ENOUGH and not others and not settings.anneal
+        if will_anneal(target, settings) and not enough:
+            return anneal_from(scaled, others, n, rng, listen)
+    except np.linalg.LinAlgError:
+        pass
+    except KeyboardInterrupt:
+        interrupted = True
+    return replace(_from_pool(pool, n, rng, may_resample), others=len(others), interrupted=interrupted)
+
+
+def is_cheap(target: Target) -> bool:
+    """Whether the work of annealing is no reason to do with fewer points."""
+    return points_for(width_of(target)) == POINTS
 
 
 def will_anneal(target: Target, settings: Settings) -> bool:
@@ -119,19 +127,26 @@ def resample(pool: Pool, n: int, rng: np.random.Generator) -> Refined:
     return Refined(pool.u[chosen], pool.log_p[chosen], Made.RESAMPLED)
 
 
-def anneal_from(
-    target: Target, q: Gaussian, n: int, points: int, rng: np.random.Generator, listen: Listener = silent
-) -> Refined:
-    """n draws that annealing carried from a Gaussian to the target.
+def _from_pool(pool: Pool, n: int, rng: np.random.Generator, resampled: bool) -> Refined:
+    return resample(pool, n, rng) if resampled else Refined(pool.u[:n], pool.log_p[:n], Made.OF_Q)
 
-    They move in coordinates where the Gaussian is standard. Raises LinAlgError where they fell together.
+
+def anneal_from(
+    scaled: Scaled,
+    others: tuple[Gaussian, ...],
+    n: int,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+) -> Refined:
+    """n draws that annealing carried to the target, in coordinates where q's Gaussian is standard.
+
+    It begins at that and at Gaussians for other modes. Raises LinAlgError where the draws fell together.
     """
-    scaled = Scaled(target, q.mean, q.factor)
-    standard = Reference((Gaussian(np.zeros(target.dim), np.eye(target.dim)),))
-    found = anneal(scaled, standard, rng, listen, points)
+    standard = Gaussian(np.zeros(scaled.dim), np.eye(scaled.dim))
+    found = anneal(scaled, Reference((standard, *others)), rng, listen, points_for(width_of(scaled)))
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     log_p = found.log_p[chosen] - scaled.log_jacobian
-    return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found)
+    return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found, len(others))
 
 
 def gaussian_of(family: Family, params: Array) -> Gaussian | None:

@@ -35,7 +35,7 @@ class Settings:
         average: answer with an average over the tail of the path, to remove the last steps' noise.
         polish: go on from there to the maximum of the ELBO on fixed draws.
         step_up: where k-hat says that this q does not fit, go on to full rank, and move its mean to the
-            importance-weighted one. None leaves that to what follows: only where no annealing can.
+            importance-weighted one. None for yes, but no where gradients are dear and annealing follows.
         linear_response: correct the covariance of a mean-field fit on fixed draws by its linear response.
         resample: write draws resampled by Pareto-smoothed importance weights, always or never; None where
             the weights can be relied on, in a run of ADVI with a polish.

@@ -21,7 +21,7 @@ GOOD = 0.5
 MOVED = 0.2
 # What resampled draws must be worth for means to be sure to 0.05 sd.
 WORTH = 400
-# The largest correlation of annealed draws with where their last moves began: forgotten, and not forgotten.
+# What annealed draws may remember of where their last moves began, to be good and to be usable.
 FORGOTTEN, REMEMBERED = 0.3, 0.6
 MOST_NAMED = 3
 
@@ -50,7 +50,8 @@ class Verdict:
     `khat` is the shape of the tail of p/q at `n` draws of q, and `ess` what these are worth once weighted;
     `khats` (dim,) is the same for the mean of each coordinate, `shifts` (dim,) how far the weights move that
     mean in sds of q. `trend` is what the ELBO still gained when the loop stopped, None where a later stage
-    ended at a maximum. `spread` compares independent runs, None where there was one.
+    ended at a maximum. `spread` compares independent runs, None where there was one. `made` says how the
+    draws came from q, `annealed` how they were annealed, `others` how many other modes were found.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -67,6 +68,7 @@ class Verdict:
     trend: Trend | None = None
     spread: Spread | None = None
     made: Made = Made.OF_Q
+    others: int = 0
     annealed: Annealed | None = None
 
     @property
@@ -82,6 +84,8 @@ class Verdict:
             return Level.UNKNOWN
         broken = self.outcome.ending in (Ending.DIVERGED, Ending.INTERRUPTED)
         if broken or self.rising or self.khat >= khat_threshold(self.n):
+            return Level.POOR
+        if self.others:
             return Level.POOR
         if self.made is Made.RESAMPLED:
             return Level.GOOD if self.ess >= WORTH else Level.USABLE
@@ -117,6 +121,7 @@ class Verdict:
             f"Verdict: {self.level.value}: {MEANING[self.level]}.",
             self._of_weights(names),
             self._of_draws(),
+            self._of_others(),
             self._of_trend(),
             self._of_spread(names),
             self._advice(names, algorithm),
@@ -147,8 +152,16 @@ class Verdict:
         known = self.annealed
         return (
             f"The draws written were annealed from q to the posterior over {known.temperatures} "
-            f"temperatures; they correlate by at most {known.memory:.2f} with where their last moves began, "
+            f"temperatures; they remember at most {known.memory:.0%} of where their last moves began, "
             f"which moved the means by {known.drift:.2f} sd more than noise."
+        )
+
+    def _of_others(self) -> str:
+        if not self.others:
+            return ""
+        found = f"Paths from afar led to {self.others} other {'mode' if self.others == 1 else 'modes'}"
+        return (
+            f"{found}, where annealing began too." if self.annealed else f"{found}, which q knows nothing of."
         )
 
     def _worst(self, names: Sequence[str]) -> list[str]:
@@ -184,6 +197,8 @@ class Verdict:
             return "Try stronger priors or an ordering that leaves one mode, or more runs."
         if self.rising or self.outcome.ending in (Ending.INTERRUPTED, Ending.DIVERGED):
             return "Try more iterations (--iter), with --start pathfinder and the polish on."
+        if self.others and self.annealed is None:
+            return "Try it without --no-anneal, or an ordering or priors that leave one mode."
         if self.annealed is not None:
             return (
                 "Try --algorithm fullrank, --runs 4 to see whether others agree, or another parametrisation."
@@ -225,5 +240,6 @@ def verdict_of(
         outcome=outcome,
         trend=trend,
         made=refined.made,
+        others=refined.others,
         annealed=refined.annealed,
     )

@@ -5,7 +5,7 @@ from scipy.special import logsumexp
 from toy_targets import Gaussian as GaussianTarget
 from toy_targets import HalfSpace
 
-from ppl.inference.annealing import anneal, clear_move, largest_correlation, metric_of
+from ppl.inference.annealing import anneal, clear_move, largest_memory, metric_of
 from ppl.inference.balanced import balanced
 from ppl.inference.gaussian import Gaussian
 from ppl.inference.hamiltonian import cloud_at, move
@@ -134,7 +134,8 @@ def test_the_same_generator_gives_the_same_points():
 def test_what_is_remembered_and_what_drifts_is_seen():
     u = rng().normal(size=(1000, 2))
     fresh = np.column_stack([u[:, 0], rng(1).normal(size=1000)])
-    assert largest_correlation(u, fresh) == pytest.approx(1)
+    assert largest_memory(u, fresh) == pytest.approx(1)
+    assert largest_memory(u, 0.3 * u + 2) == pytest.approx(0.3)
     assert clear_move(u, u + 0.3 + 0.1 * fresh, np.ones(2)) == pytest.approx(0.3, abs=0.05)
     assert clear_move(u, rng(2).normal(size=(1000, 2)), np.ones(2)) == 0
 

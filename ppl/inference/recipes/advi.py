@@ -22,7 +22,7 @@ from ppl.inference.polish import Polished, polish, unpolished
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.refining import will_anneal
+from ppl.inference.refining import is_cheap, will_anneal
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init, Warm, start_point, start_points
 from ppl.inference.starting import Start, at_random, from_paths, from_q
@@ -167,7 +167,8 @@ def _end(
         return unpolished(start, params, outcome, loop.search.note or (NO_POLISH if settings.polish else ""))
     if settings.polish and outcome.ending is not Ending.INTERRUPTED:
         found = polish(start, params, outcome, source.polish, progress, settings.linear_response, journal)
-        steps_up = not will_anneal(target, settings) if settings.step_up is None else settings.step_up
+        cheap = is_cheap(target) or not will_anneal(target, settings)
+        steps_up = cheap if settings.step_up is None else settings.step_up
         if not steps_up or found.outcome.ending is Ending.INTERRUPTED:
             return found
         try:

@@ -4,7 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from scipy.special import gamma
+from scipy.special import gamma, logsumexp
 from toy_targets import Gaussian, HalfSpace, Logistic, OneByOne, Quartic, correlated
 
 from ppl.errors import InferenceError
@@ -107,7 +107,7 @@ def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
 
 def test_draws_that_mean_field_cannot_give_are_annealed_and_said_to_be():
     target = strongly_correlated()
-    result = fit(target, settings())
+    result = fit(target, settings(step_up=False))
     assert isinstance(result.family, MeanField) and result.verdict.made is Made.ANNEALED
     assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
     np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
@@ -120,6 +120,47 @@ def test_where_the_weights_are_enough_draws_are_resampled():
     assert result.verdict.made is Made.RESAMPLED and result.verdict.level is Level.GOOD
     # E u^2 = 2 Gamma(3/4) / Gamma(1/4) under exp(-u^4 / 4).
     np.testing.assert_allclose((result.draws_u**2).mean(axis=0), 2 * gamma(0.75) / gamma(0.25), atol=0.03)
+
+
+class TwoModes:
+    """0.3 N((-2, 0), I / 9) + 0.7 N((2, 0), 4 I / 9)."""
+
+    dim = 2
+    means, sds, shares = np.array([[-2.0, 0], [2.0, 0]]), np.array([1 / 3, 2 / 3]), np.array([0.3, 0.7])
+
+    def log_density(self, u):
+        return float(self.log_densities(u[None])[0])
+
+    def log_density_gradient(self, u):
+        values, slopes = self.log_density_gradients(u[None])
+        return float(values[0]), slopes[0]
+
+    def log_densities(self, us):
+        return logsumexp(self._parts(us)[0], axis=1)
+
+    def log_density_gradients(self, us):
+        parts, off = self._parts(us)
+        shares = np.exp(parts - logsumexp(parts, axis=1, keepdims=True))
+        slopes = -off / self.sds[:, None] ** 2
+        return logsumexp(parts, axis=1), (shares[:, :, None] * slopes).sum(axis=1)
+
+    def _parts(self, us):
+        off = us[:, None] - self.means
+        square = (off**2).sum(axis=2) / self.sds**2
+        return np.log(self.shares / (2 * np.pi * self.sds**2)) - 0.5 * square, off
+
+    def explain(self, u):
+        return ""
+
+
+def test_draws_are_shared_out_between_modes_or_the_verdict_says_that_they_are_not():
+    both = fit(TwoModes(), quick("fullrank"))
+    assert both.verdict.made is Made.ANNEALED and both.verdict.others >= 1
+    assert (both.draws_u[:, 0] < 0).mean() == pytest.approx(0.3, abs=0.06)
+    alone = fit(TwoModes(), quick("fullrank", anneal=False))
+    assert alone.verdict.level is Level.POOR and "q knows nothing of" in alone.verdict.paragraph(
+        "ab", "fullrank"
+    )
 
 
 def quick(algorithm="meanfield", **more):
@@ -224,7 +265,7 @@ def test_the_default_run_does_not_mind_constants_and_units(seed):
 
 def test_stages_are_reported():
     heard = []
-    fit(strongly_correlated(), settings(), progress=heard.append)
+    fit(strongly_correlated(), settings(step_up=False), progress=heard.append)
     assert [*dict.fromkeys(p.phase for p in heard)][:2] == ["start", "eta search"]
     assert list(dict.fromkeys(p.phase for p in heard))[-3:] == ["fixed draws", "anneal", "settle"]
 
