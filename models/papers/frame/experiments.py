@@ -50,6 +50,18 @@ DSVI: tuple[Experiment, ...] = (
     Experiment("dsvi", "pima_convergence", "Evaluations to a full C", "Figure 2", ("pima/pima.csv",)),
     Experiment(
         "dsvi",
+        "cancer",
+        "Genes that tell a tumour",
+        "Table 2 and Figure 3",
+        (
+            "colon/colon.csv",
+            "leukemia/leukemia_train.csv",
+            "leukemia/leukemia_test.csv",
+            "duke/duke.csv",
+        ),
+    ),
+    Experiment(
+        "dsvi",
         "large_scale",
         "Weights selected in large regressions",
         "Table 4",
@@ -62,6 +74,14 @@ DSVI: tuple[Experiment, ...] = (
             "text_polarity/polarity_test.svm.gz",
         ),
     ),
+    Experiment("dsvi", "epsilon_shape", "400,000 x 2,000 on disk", "Table 4, Epsilon"),
+    Experiment(
+        "dsvi",
+        "gp_hyperparameters",
+        "Hyperparameters of Gaussian processes",
+        "Table 5 and Figure 4",
+        ("boston/boston.csv", "bodyfat/bodyfat.csv", "pendulum/pendulum.csv"),
+    ),
 )
 
 STOCHASTIC_SEARCH: tuple[Experiment, ...] = (
@@ -71,6 +91,13 @@ STOCHASTIC_SEARCH: tuple[Experiment, ...] = (
         "Two control variates for logistic regression",
         "Tables 1 and 2, Figure 3",
         ("iris/iris.csv", "pima/pima.csv", "spectf/spectf.csv", "voting/votes_coded.csv", "wdbc/wdbc.csv"),
+    ),
+    Experiment(
+        "stochastic_search",
+        "hdp",
+        "The top level of a finite HDP",
+        "Table 3, Figures 2 and 4",
+        ("text_polarity/polarity_train.svm.gz", "text_polarity/polarity_test.svm.gz"),
     ),
 )
 

@@ -1,0 +1,126 @@
+"""What the papers' experiments compute by themselves, against finite differences, quadrature and draws."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.optimize import approx_fprime
+from scipy.special import polygamma, psi
+from scipy.stats import beta
+
+pytest.importorskip("matplotlib")
+pytest.importorskip("sklearn")
+
+PAPERS = Path(__file__).parents[2] / "models" / "papers"
+C = np.array([0.2, 0.5, 1.0, 3.0, 9.0, 20.0])
+
+
+@pytest.fixture(autouse=True)
+def on_the_path(monkeypatch):
+    monkeypatch.syspath_prepend(str(PAPERS))
+
+
+def test_the_exact_logistic_bound_has_its_gradient_and_is_the_mean_over_draws():
+    from frame.exact_logistic import ExactBound
+
+    rng = np.random.default_rng(1)
+    bound = ExactBound(rng.standard_normal((20, 3)), (rng.random(20) < 0.5).astype(float), 2.0)
+    below = np.tril_indices(3)
+    params = np.concatenate([rng.standard_normal(3), np.eye(3)[below] + 0.2])
+    mu, c = bound.unpack(params)
+    value, in_mu, in_c = bound.value_gradient(mu, c)
+    numeric = approx_fprime(params, lambda p: bound.value(*bound.unpack(p)), 1e-6)
+    assert_allclose(np.concatenate([in_mu, in_c[below]]), numeric, atol=2e-5)
+    theta = mu + rng.standard_normal((100_000, 3)) @ c.T
+    log_p = -np.logaddexp(0, -theta @ bound.signed.T).sum(axis=1)
+    log_p -= 0.5 * (theta**2).sum(axis=1) / 4 + 1.5 * np.log(8 * np.pi)
+    entropy = np.log(np.diag(c)).sum() + 1.5 * (1 + np.log(2 * np.pi))
+    assert abs(log_p.mean() + entropy - value) < 4 * log_p.std() / np.sqrt(len(log_p))
+
+
+def test_l_bfgs_ends_where_the_exact_bound_has_no_slope():
+    from frame.exact_logistic import ExactBound
+
+    rng = np.random.default_rng(2)
+    bound = ExactBound(rng.standard_normal((40, 2)), (rng.random(40) < 0.5).astype(float))
+    _, in_mu, in_c = bound.value_gradient(*bound.best())
+    assert_allclose(np.concatenate([in_mu, in_c.ravel()]), 0, atol=1e-3)
+
+
+def terms():
+    from stochastic_search.top_level import Terms
+
+    return Terms(1.0, 10.0, 50, np.random.default_rng(3).standard_normal(len(C)) * 20 - 100)
+
+
+@pytest.mark.parametrize("marginal", [True, False])
+def test_the_stochastic_gradient_of_the_top_level_is_unbiased(marginal):
+    from stochastic_search.top_level import bound, exact, log_draws, noisy
+
+    noise = noisy(terms(), C, log_draws(C, 40_000, np.random.default_rng(4)), marginal)
+    numeric = approx_fprime(C, lambda c: bound(terms(), c), 1e-6)
+    se = noise.rows.std(axis=0) / np.sqrt(len(noise.rows))
+    assert np.all(np.abs(exact(terms(), C) + noise.gradient - numeric) < 4 * se + 1e-4 * np.abs(numeric))
+
+
+def test_the_control_variate_and_the_beta_marginal_each_take_noise_away():
+    from stochastic_search.top_level import log_draws, noisy
+
+    log_p = log_draws(C, 4000, np.random.default_rng(5))
+    both, control, marginal, neither = (
+        noisy(terms(), C, log_p, *ways).variance
+        for ways in ((True, True), (False, True), (True, False), (False, False))
+    )
+    assert 10 * both < min(control, marginal) and max(control, marginal) < neither
+
+
+def test_draws_of_a_dirichlet_in_log_space_have_its_moments_and_small_shapes_stay_finite():
+    from stochastic_search.top_level import log_draws
+
+    log_p = log_draws(C, 50_000, np.random.default_rng(6))
+    assert_allclose(log_p.mean(axis=0), psi(C) - psi(C.sum()), atol=0.1)
+    assert_allclose(np.exp(log_p).mean(axis=0), C / C.sum(), rtol=0.05)
+    assert_allclose(np.exp(log_p[:, -1]).std(), beta(C[-1], C[:-1].sum()).std(), rtol=0.02)
+    assert np.isfinite(log_draws(np.array([1e-5, 1.0]), 1000, np.random.default_rng(7))).all()
+
+
+def test_the_natural_gradient_solves_with_the_fisher_information():
+    from stochastic_search.top_level import natural
+
+    fisher = np.diag(polygamma(1, C)) - polygamma(1, C.sum())
+    gradient = np.arange(1.0, len(C) + 1)
+    assert_allclose(natural(C, gradient), np.linalg.solve(fisher, gradient), rtol=1e-9)
+
+
+def test_coordinate_ascent_of_the_topics_raises_the_bound():
+    from stochastic_search.top_level import Terms, given_point
+    from stochastic_search.topics import begin, below, fit, simulated
+
+    corpus, k = simulated(20, words=40, topics=3), 4
+    begun = begin(corpus, 2.0, k)
+
+    def whole(rounds):
+        found = fit(corpus, 2.0, begun, lambda s, t, top: top, rounds)
+        return below(corpus, found) + given_point(Terms(1.0, 2.0, 20, found.sums), np.full(k, 1 / k))
+
+    bounds = [whole(rounds) for rounds in (1, 3, 10, 30)]
+    assert bounds == sorted(bounds) and bounds[-1] > bounds[0]
+
+
+def test_the_control_variate_of_a_bound_is_the_same_function_in_other_coordinates():
+    from stochastic_search.search import InCoordinates
+
+    from ppl.inference.coordinates import Scaled
+    from ppl.inference.estimators.control_variates import JaakkolaJordan
+    from ppl.inference.families.full_rank import FullRank
+
+    rng = np.random.default_rng(8)
+    x, y = rng.standard_normal((15, 2)), np.arange(15.0) % 2
+    centre, factor = np.array([0.5, -1.0]), np.array([[0.7, 0.0], [0.2, 0.4]])
+    control, family = JaakkolaJordan(x, y), FullRank(2)
+    scaled, params = Scaled(None, centre, factor), family.start(np.array([0.1, 0.2]), 0.8)
+    v = rng.standard_normal((5, 2))
+    here = InCoordinates(control, centre, factor)(scaled, family, params).values(v)
+    there = control(None, family, family.carry(params, centre, factor)).values(scaled.to_u(v))
+    assert_allclose(here, there + scaled.log_jacobian, rtol=1e-10)
