@@ -35,10 +35,10 @@ def generate(
     from ppl.results.generate import csv_lines
     from ppl.results.generate import generate as generated
     from ppl.results.posterior import parameters_of
-    from ppl.results.read_csv import read_draws
+    from ppl.results.readers import read_file
 
     posterior = compile_model(model).condition(data, seed=seed)
-    old = read_draws(fit)
+    old = read_file(fit)
     table = generated(posterior, old.columns, old.draws, seed)
     given = {
         "method": "generate_quantities",

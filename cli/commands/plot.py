@@ -30,7 +30,7 @@ def plot(
     output: Annotated[Path | None, output_file("PNG or SVG; NAME is added to it.", "--output", "-o")] = None,
     report: Annotated[Path | None, output_file("One HTML file of everything.", "--report")] = None,
     variables: Annotated[str, typer.Option(metavar="A,B,...", help="Only these variables.")] = "",
-    reference: Annotated[Path | None, existing("CSV of draws to compare with.")] = None,
+    reference: Annotated[Path | None, existing("Draws to compare with.")] = None,
     trace: Annotated[Path | None, existing("The ELBO: diagnostic file or saved fit.")] = None,
     model: Annotated[Path | None, existing("The program, for the report.")] = None,
     data: Annotated[Path | None, existing("The data (JSON), for y.")] = None,
@@ -85,7 +85,7 @@ def gather(
     from ppl.compile import compile_model
     from ppl.data import load_data
     from ppl.results.pictures import OBSERVED, Material, as_numbers, chosen, read_trace
-    from ppl.results.read_csv import read_all, read_draws
+    from ppl.results.readers import read_all, read_file
 
     runs = read_all(files)
     trace = trace or named_in(runs[0], "output.diagnostic_file")
@@ -97,7 +97,7 @@ def gather(
         runs,
         chosen(runs[0].columns, [name for name in variables.split(",") if name], usual),
         read_trace(trace) if trace else None,
-        read_draws(reference) if reference else None,
+        read_file(reference) if reference else None,
         as_numbers(values[OBSERVED]) if OBSERVED in values else None,
     )
     return material, posterior

@@ -9,7 +9,13 @@ from ppl.cli.options import output_file, whole
 
 Files = Annotated[
     list[Path],
-    typer.Argument(metavar="FILE...", exists=True, dir_okay=False, readable=True, help="CSV files of draws."),
+    typer.Argument(
+        metavar="FILE...",
+        exists=True,
+        dir_okay=False,
+        readable=True,
+        help="Draws: .csv, .npz, .nc, .parquet.",
+    ),
 ]
 
 
@@ -34,7 +40,7 @@ def summary(
     from rich.console import Console
 
     from ppl.results.files import write_whole
-    from ppl.results.read_csv import read_all
+    from ppl.results.readers import read_all
     from ppl.results.stansummary import as_table, csv_lines, headings, stansummary, stated
 
     quantiles = as_quantiles(percentiles)

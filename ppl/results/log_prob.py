@@ -11,7 +11,7 @@ import numpy as np
 from ppl.errors import DataError
 from ppl.results.columns import Floats, unflatten
 from ppl.results.posterior import Posterior
-from ppl.results.read_csv import read_draws
+from ppl.results.readers import read_file
 from ppl.results.stan_csv import cell
 
 
@@ -46,7 +46,7 @@ def read_points(path: str | Path, posterior: Posterior, unconstrained: bool = Fa
     """
     path = Path(path)
     if path.suffix != ".json":
-        file = read_draws(path)
+        file = read_file(path)
         return unconstrained_of(posterior, file.columns, file.draws)
     try:
         given = json.loads(path.read_text(encoding="utf-8"))

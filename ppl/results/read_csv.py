@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,17 +92,6 @@ def read_config(comments: Iterable[str]) -> dict[str, str]:
         if found[3] is not None:
             config[".".join(path)] = found[3]
     return config
-
-
-def read_all(paths: Sequence[str | Path]) -> tuple[DrawsFile, ...]:
-    """Files of the same columns, as runs of one program give them; DataError where they differ."""
-    files = tuple(map(read_draws, paths))
-    for other in files[1:]:
-        if other.columns != files[0].columns:
-            names = sorted({*files[0].columns} ^ {*other.columns})[:3]
-            what = f"they differ in {', '.join(names)}" if names else "the same in another order"
-            raise DataError(f"{files[0].path} and {other.path} have different columns: {what}.")
-    return files
 
 
 def _split(

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.errors import InferenceError
+from ppl.errors import DataError, InferenceError
 from ppl.results.files import replacing
 from ppl.results.formats import WRITERS, save_draws
 from ppl.results.metric import covariance_of, stepsize_for
+from ppl.results.readers import read_file
 
 PROGRAM = """
 parameters { vector[2] mu; real<lower=0> tau; tuple(real, vector[2]) t; }
@@ -90,3 +91,23 @@ def test_metric_of_known_draws():
     np.testing.assert_allclose(covariance_of(us, dense=False), weight * np.array([4 / 3, 8 / 3]) + floor)
     np.testing.assert_allclose(covariance_of(us, dense=True)[0, 1], weight * 4 / 3)
     assert stepsize_for(16) == 0.5
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".nc", ".parquet"])
+def test_every_format_is_read_back_as_the_csv_is(fit, tmp_path, suffix):
+    pytest.importorskip("arviz")
+    pytest.importorskip("pyarrow")
+    save_draws(fit, tmp_path / "o.csv")
+    save_draws(fit, tmp_path / f"o{suffix}")
+    expected, read = read_file(tmp_path / "o.csv"), read_file(tmp_path / f"o{suffix}")
+    assert sorted(read.columns) == sorted(expected.columns) and read.method == "variational"
+    for k, name in enumerate(expected.columns):
+        np.testing.assert_array_equal(read.draws[:, read.columns.index(name)], expected.draws[:, k])
+    np.testing.assert_array_equal(read.log_ratios, expected.log_ratios)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".nc", ".parquet"])
+def test_a_file_that_is_not_what_its_suffix_says_is_refused(tmp_path, suffix):
+    (tmp_path / f"o{suffix}").write_text("no draws at all")
+    with pytest.raises(DataError, match=f"o{suffix}"):
+        read_file(tmp_path / f"o{suffix}")

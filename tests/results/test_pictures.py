@@ -15,7 +15,7 @@ from ppl.errors import DataError, PPLError
 from ppl.results.density import density, is_discrete, masses
 from ppl.results.fit import variational
 from ppl.results.pictures import KINDS, Material, Trace, chosen, read_trace, worst
-from ppl.results.read_csv import read_all
+from ppl.results.readers import read_all
 from ppl.results.reading import reading
 from ppl.results.report import Program, report
 

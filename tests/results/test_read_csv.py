@@ -3,7 +3,8 @@ import pytest
 
 from ppl.errors import DataError
 from ppl.results.fit import variational
-from ppl.results.read_csv import read_all, read_draws
+from ppl.results.read_csv import read_draws
+from ppl.results.readers import read_all
 
 SAMPLE = """\
 # method = sample (Default)

@@ -10,7 +10,7 @@ import pytest
 
 from ppl.results.fit import variational
 from ppl.results.pictures import KINDS, Material, Trace
-from ppl.results.read_csv import read_all
+from ppl.results.readers import read_all
 
 pytest.importorskip("matplotlib")
 from ppl.results.report import Program, report

@@ -3,7 +3,7 @@ import pytest
 
 from ppl.inference.psis import psis
 from ppl.results.fit import variational
-from ppl.results.read_csv import read_all
+from ppl.results.readers import read_all
 from ppl.results.stansummary import csv_lines, headings, stansummary, stated
 
 
