@@ -192,6 +192,10 @@ def sum_at(xp: Namespace, values: Any, positions: Array, whole: Any) -> PerDraw:
     return PerDraw(xp, sums)
 
 
+def rectangle(xp: Namespace, values: PerDraw, rows: Any, columns: Any) -> PerDraw:
+    return PerDraw(xp, xp.np.reshape(values.each, (-1, agreed(rows), agreed(columns))))
+
+
 def before(xp: Namespace, start: Any, after: Any) -> PerDraw:
     first, later = (laid_out(x, number_of_draws((start, after))) for x in (start, after))
     return PerDraw(xp, xp.np.concatenate([spaced(xp, first, 1, 1), later[:, :-1]], axis=1))
@@ -215,6 +219,7 @@ HELPERS: Mapping[Function, Function] = {
     batching.bundle: bundle,
     batching.sum_entries: sum_entries,
     batching.sum_at: sum_at,
+    batching.rectangle: rectangle,
     batching.before: before,
     batching.last: last,
     batching.both: by_logic(batching.both),

@@ -74,6 +74,11 @@ def bundle(xp: Namespace, *items: Array) -> Array:
     return xp.np.stack(items, axis=1)
 
 
+def rectangle(xp: Namespace, values: Array, rows: int, columns: int) -> Array:
+    """The values of a nest over all pairs, row by row."""
+    return xp.np.reshape(values, (rows, columns))
+
+
 def sum_entries(xp: Namespace, values: Array) -> Array:
     """The sum over a batch."""
     return xp.np.sum(values, axis=0)

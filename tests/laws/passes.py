@@ -14,13 +14,14 @@ from ppl.frontend.parser import parse
 from ppl.ir.lower import lower
 from ppl.ir.nodes import Program
 from ppl.ir.passes.counters import count_by_loops
+from ppl.ir.passes.fills import fill_whole
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.table import PASSES, Pass
 from ppl.ir.passes.vectorise_loops import vectorise_loops
 from ppl.model import Posterior
 from ppl.source import SourceText
 
-NEEDED = tuple(p for p in PASSES if p not in (count_by_loops, vectorise_loops, hoist_data))
+NEEDED = tuple(p for p in PASSES if p not in (count_by_loops, vectorise_loops, fill_whole, hoist_data))
 """Passes without which nothing can be emitted."""
 
 SUBSETS = {

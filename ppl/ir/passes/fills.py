@@ -1,0 +1,92 @@
+"""Variables that a loop filled from end to end, given their value as a whole.
+
+`vector[N] mu; for (n in 1:N) mu[n] = ...` has become an assignment to the entries 1, ..., N of mu, which are
+all that it has: no copy of the old entries is needed, nor its adjoint.  The same goes for a rectangle.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import rewrite, used_names, walk
+from ppl.stdlib import batching
+from ppl.stdlib.record import Impl
+from ppl.types import INT, array_dims, rank
+
+Stmts = tuple[ir.Stmt, ...]
+
+
+def fill_whole(p: ir.Program) -> ir.Program:
+    """The pass; it reads the index sets that loops have become."""
+    shared = Fills.of((*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities))
+    return replace(
+        p,
+        functions=tuple(replace(f, body=Fills.of(f.body).filled(f.body)) for f in p.functions),
+        transformed_parameters=shared.filled(p.transformed_parameters),
+        model=shared.filled(p.model),
+    )
+
+
+@dataclass(frozen=True)
+class Fills:
+    """The sizes of containers, and how variables that are set once were made."""
+
+    sizes: dict[str, tuple[ir.Expr, ...]]
+    made: dict[str, ir.Expr]
+
+    @classmethod
+    def of(cls, body: Sequence[ir.Stmt]) -> "Fills":
+        nodes = list(walk(tuple(body)))
+        declared = [n for n in nodes if isinstance(n, ir.Declare)]
+        sets = Counter(n.name for n in nodes if isinstance(n, ir.Assign | ir.Update | ir.Scatter))
+        sets.update(n.name for n in declared)
+        once = Counter(n.name for n in declared)
+        changing = {name for name, count in sets.items() if count > 1}
+        sizes = {
+            n.name: n.shape
+            for n in declared
+            if once[n.name] == 1 and isinstance(n.shape, tuple) and not used_names(n.shape) & changing
+        }
+        made = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
+        return cls(sizes, made)
+
+    def filled(self, body: Sequence[ir.Stmt]) -> Stmts:
+        return tuple(rewrite(s, self.change) for s in body)
+
+    def change(self, n: object) -> object:
+        if not isinstance(n, ir.Scatter) or n.name not in self.sizes or not array_dims(n.value.type):
+            return n
+        sizes, value = self.sizes[n.name], n.value
+        match n.items:
+            case (ir.At(index=i),) if n.lifted == (True,) and self.is_range(i, sizes[0]):
+                return ir.Assign(n.name, value, n.span, declares=True)
+            case (ir.At(index=i), ir.At(index=k)) if n.lifted == (True, True) and len(sizes) == 2:
+                if rank(value.type) == 1 and self.is_rectangle(i, k, sizes):
+                    callee = ir.Callee("rectangle", batching.rectangle, "none")
+                    whole = ir.Apply(callee, (value, *sizes), value.type)
+                    return ir.Assign(n.name, whole, n.span, declares=True)
+        return n
+
+    def maker(self, e: ir.Expr | None, impl: Impl) -> tuple[ir.Expr, ...] | None:
+        """The arguments of the call of `impl` that made a variable."""
+        value = self.made.get(e.name) if isinstance(e, ir.Var) else e
+        return value.args if isinstance(value, ir.Apply) and value.callee.impl is impl else None
+
+    def is_range(self, e: ir.Expr, size: ir.Expr) -> bool:
+        """Whether it is 1, ..., size."""
+        return self.maker(e, batching.loop_range) == (ir.Const(1, INT), size)
+
+    def is_rectangle(self, i: ir.Expr, k: ir.Expr, sizes: tuple[ir.Expr, ...]) -> bool:
+        """Whether i and k run through all pairs, row by row."""
+        outer = self.made.get(i.name) if isinstance(i, ir.Var) else None
+        at = outer.items[0].index if isinstance(outer, ir.Gather) and isinstance(outer.items[0], ir.At) else i
+        nest = self.maker(at, batching.nested_positions)
+        if nest is None or nest != self.maker(k, batching.nested_range):
+            return False
+        rows, lower, upper = nest
+        if lower != ir.Const(1, INT) or upper != sizes[1]:
+            return False
+        if isinstance(outer, ir.Gather):
+            return outer.base == rows and self.is_range(rows, sizes[0])
+        return self.maker(sizes[0], batching.batch_size) == (rows,)
