@@ -16,7 +16,7 @@ from ppl.source import Span
 def plan(p: ir.Program) -> str:
     """The plan of a program as lowered, before any pass, a line for each decision."""
     _, notes = vectorised(run_passes(p, PREPARING))
-    loops = [loop_line(n) for n in notes] or ["no loops"]
+    loops = list(dict.fromkeys(map(loop_line, notes))) or ["no loops"]
     done = run_passes(p)
     once = [f"  {s.name} = {expr(s.value)}" for s in walk(done.prepared) if isinstance(s, ir.Assign)]
     further = [*fused_lines(done), "", *draws_lines(done), *split_lines(p)]

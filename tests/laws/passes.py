@@ -18,14 +18,17 @@ from ppl.ir.passes.fills import fill_whole
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.table import PASSES, Pass
 from ppl.ir.passes.vectorise_loops import vectorise_loops
+from ppl.ir.passes.write_out import write_out
 from ppl.model import Posterior
 from ppl.source import SourceText
 
-NEEDED = tuple(p for p in PASSES if p not in (count_by_loops, vectorise_loops, fill_whole, hoist_data))
+NEEDED = tuple(
+    p for p in PASSES if p not in (write_out, count_by_loops, vectorise_loops, fill_whole, hoist_data)
+)
 """Passes without which nothing can be emitted."""
 
 SUBSETS = {
-    "count_by_loops": (count_by_loops, *NEEDED),
+    "count_by_loops": (write_out, count_by_loops, *NEEDED),
     "vectorise_loops": tuple(p for p in PASSES if p is not hoist_data),
     "hoist_data": tuple(p for p in PASSES if p is not vectorise_loops),
     "all": PASSES,

@@ -53,8 +53,8 @@ class Fission:
                     self.follow((*then, *otherwise), under or self.depends(condition))
                 case ir.For(lower=lower, upper=upper, body=inner):
                     self.follow(inner, under or self.depends((lower, upper)))
-                case ir.Assign(name=name) | ir.Update(name=name) if under or self.depends(s):
-                    self.state.add(name)
+                case ir.Assign() | ir.Update() | ir.Scatter() if under or self.depends(s):
+                    self.state.add(s.name)
 
     def depends(self, node: Any) -> bool:
         return bool(used_names(node) & self.state)
@@ -151,4 +151,4 @@ def is_work(e: ir.Expr) -> bool:
     """Whether there is something to compute or to pick, and a name can hold the result."""
     if isinstance(core(e.type), Tuple):
         return False
-    return any(isinstance(n, ir.Apply | ir.Index | ir.CallUser | ir.MakeArray) for n in walk(e))
+    return any(isinstance(n, ir.Apply | ir.Index | ir.Gather | ir.CallUser | ir.MakeArray) for n in walk(e))

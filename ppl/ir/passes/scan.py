@@ -12,13 +12,14 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
 from ppl.ir.passes.fission import Fission
+from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import lay_out, outer_writes, read_entries, run, set_once
 from ppl.ir.passes.lift import lift, to_batch
 from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.passes.sums import accumulated
-from ppl.ir.walk import assigned_names, used_names, walk
+from ppl.ir.walk import assigned_names, rewrite, used_names, walk
 from ppl.stdlib import batching
-from ppl.types import INT, Tuple, array_of, core
+from ppl.types import INT, Tuple, array_of, core, element_type
 
 Stmts = tuple[ir.Stmt, ...]
 Finish = Callable[[Sequence[ir.Stmt]], Stmts]
@@ -60,6 +61,7 @@ def enter(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
 
 def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) -> ir.Scan:
     carried = tuple(s.var for s in r.states)
+    carried_names = tuple(v.name for v in carried)
     found = inputs(c, b, body, carried, r.loop.variable)
     varying = {name: value for name, (value, varies) in found.items() if varies}
     for name, (value, varies) in found.items():
@@ -67,8 +69,12 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
             c.out.append(ir.Assign(name, value, c.span, declares=True))
     batch, batch_next = at_once(c, r, body, carried, tuple(varying))
     start = tuple(named(c, s.start) for s in r.states)
-    step = finish(body)
-    inside = (step, batch, tuple(s.next for s in r.states), batch_next)
+    body, after = own_copy(c, body, r, {*carried_names, *varying})
+    step = steady_out(c, finish(body), {*carried_names, *varying})
+    ints = {name: value for name, value in varying.items() if element_type(value.type) == INT}
+    batch = tuple(with_values(s, ints) for s in batch)
+    batch = steady_out(c, batch, {*carried_names, *(varying.keys() - ints.keys())})
+    inside = (step, batch, after, batch_next)
     own = {v.name for v in carried} | varying.keys() | assigned_names((*step, *batch))
     fixed = [n for n in variables(inside) if n.name not in own]
     if any(isinstance(core(v.type), Tuple) for v in fixed):
@@ -81,11 +87,24 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
         entries=tuple(varying.values()),
         fixed=tuple(fixed),
         step=step,
-        next=tuple(s.next for s in r.states),
+        next=after,
         batch=batch,
         batch_next=batch_next,
         span=r.loop.span,
     )
+
+
+def steady_out(c: Lifting, body: Stmts, changing: set[str]) -> Stmts:
+    """The statements less what is the same in every call, which moves before the scan."""
+    fission = Fission(changing, set(), c.fresh)
+    before, step = fission.divide(body)
+    c.out += [*fission.once, *before]
+    return step
+
+
+def with_values(node: Any, values: dict[str, ir.Expr]) -> Any:
+    """The node with variables replaced."""
+    return rewrite(node, lambda n: values.get(n.name, n) if isinstance(n, ir.Var) else n)
 
 
 def named(c: Lifting, e: ir.Expr) -> ir.Expr:
@@ -109,11 +128,19 @@ def at_once(
     values = ir.Var(r.loop.variable, INDICES)
     own = {v.name for v in carried} | set(varying)
     inner = Lifting(c.span, names=c.names)
+    body, last = own_copy(c, body, r, own)
     enter(inner, body, r)
     b = Batch(values, {r.loop.variable: values}, locals=own - {r.loop.variable})
     run(inner, b, body)
-    after = tuple(to_batch(inner, b, s.next) for s in r.states)
+    after = tuple(to_batch(inner, b, e) for e in last)
     return tuple(inner.out), after
+
+
+def own_copy(c: Lifting, body: Stmts, r: Recurrence, given: set[str]) -> tuple[Stmts, tuple[ir.Expr, ...]]:
+    """The body and its next states with names of their own but for what is given."""
+    names = {name: c.fresh(name) for name in sorted(assigned_names(body) - given)}
+    copied = tuple(rename(s, names, {}) for s in body)
+    return copied, tuple(rename(s.next, names, {}) for s in r.states)
 
 
 def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:

@@ -8,11 +8,12 @@ from ppl.ir.passes.fills import fill_whole
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.vectorise_loops import vectorise_loops
+from ppl.ir.passes.write_out import write_out
 from ppl.ir.passes.zero_based import count_from_zero
 
 Pass = Callable[[Program], Program]
 
-PREPARING: tuple[Pass, ...] = (count_by_loops, privatise)
+PREPARING: tuple[Pass, ...] = (write_out, count_by_loops, privatise)
 """What makes more loops independent."""
 
 RESOLVING: tuple[Pass, ...] = (*PREPARING, vectorise_loops, fill_whole, count_from_zero)

@@ -62,7 +62,7 @@ class Vectorise:
     def scan(self, s: ir.For) -> Stmts | None:
         """The loop as a scan; None where its body has another form."""
         fresh = Lifting(s.span, names=self.names).fresh
-        inside = replace(self, notes=[])
+        inside = replace(self, notes=[], scans=False)
         for functions in (self.functions, {}):  # at best with the functions it calls written out
             try:
                 body = Inline(functions, fresh).statements(s.body)

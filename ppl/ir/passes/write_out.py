@@ -1,0 +1,62 @@
+"""Functions with loops written out where they are called, outside of loops.
+
+What the loop needs of the data alone, its index sets above all, is then seen to be data and computed once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.inline import Inline, NotInlinable
+from ppl.ir.walk import walk
+
+Stmts = tuple[ir.Stmt, ...]
+
+
+def write_out(p: ir.Program) -> ir.Program:
+    """The pass."""
+    functions, names = looping(p.functions), Names()
+    return replace(
+        p,
+        transformed_parameters=written(p.transformed_parameters, functions, names),
+        model=written(p.model, functions, names),
+    )
+
+
+@dataclass
+class Names:
+    """Fresh names, apart from those of other passes."""
+
+    count: int = 0
+
+    def fresh(self, hint: str) -> str:
+        self.count += 1
+        return f"{hint.rstrip('_')}_{self.count}_out__"
+
+
+def looping(functions: Sequence[ir.Function]) -> dict[str, ir.Function]:
+    """The functions with a loop in them, or in one that they call."""
+    found: dict[str, ir.Function] = {}
+    while True:
+        more = [f for f in functions if f.name not in found and loops(f, found)]
+        if not more:
+            return found
+        found |= {f.name: f for f in more}
+
+
+def loops(f: ir.Function, known: Mapping[str, ir.Function]) -> bool:
+    return any(
+        isinstance(n, ir.For | ir.ForEach) or (isinstance(n, ir.CallUser) and n.name in known)
+        for n in walk(f.body)
+    )
+
+
+def written(body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], names: Names) -> Stmts:
+    out: list[ir.Stmt] = []
+    for s in body:
+        try:
+            keep = isinstance(s, ir.For | ir.ForEach | ir.While)  # loops write out what helps them
+            out += [s] if keep else Inline(functions, names.fresh).statement(s)
+        except NotInlinable:
+            out.append(s)
+    return tuple(out)
