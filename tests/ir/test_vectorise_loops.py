@@ -85,6 +85,16 @@ def block(draw: st.DrawFn, depth: int = 2) -> str:
     return " ".join(draw(statement(depth)) for _ in range(draw(st.integers(1, 3))))
 
 
+@seed(21)
+@settings(max_examples=80, deadline=None, database=None)
+@given(body=block())
+def test_random_recurrences_mean_the_same_as_scans(body: str) -> None:
+    loop = f"for (n in 1:N) {{ int i = g[n]; {body} a[n] = tanh(c + a[n]); }}"
+    model = f"vector[N] a = x; real c = t; {loop} target += a; target += c;"
+    text = HEADER.format(functions="", transformed="", model=model, generated="")
+    assert_same(posterior(text, DATA, PASSES), posterior(text, DATA, NEEDED), U)
+
+
 @seed(20)
 @settings(max_examples=150, deadline=None, database=None)
 @given(body=block())

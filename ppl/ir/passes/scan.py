@@ -34,10 +34,12 @@ def scanned(r: Recurrence, names: list[int], finish: Finish) -> Stmts:
     c = Lifting(r.loop.span, names=names)
     batch = lay_out(c, r.loop)
     head, c.out = c.out, []
-    move = pruned(r.body, used_names(tuple(s.next for s in r.states)))
+    inside = own_names(r) | assigned_by_declaration(r.body)
+    nexts = tuple(s.next for s in r.states)
+    move = pruned(silent(r.body, inside), used_names(nexts))
     fission = Fission({s.var.name for s in r.states}, {r.loop.variable}, c.fresh)
     before, step = fission.divide(move)
-    before = pruned(before, used_names(step))
+    before = pruned(before, used_names((step, nexts)))
     enter(c, before, r)
     run(c, batch, before)
     scan = make_scan(c, batch, r, step, finish)
@@ -51,9 +53,13 @@ def enter(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
     """What the attempt must know of the statements it is about to run."""
     loop = replace(r.loop, body=tuple(body))
     c.once, c.reads, c.sums = set_once(body), read_entries(body), accumulated(body)
-    locals_ = {s.var.name for s in r.states} | {f.local.name for f in r.filled}
-    c.writes = {name: w for name, w in outer_writes(loop).items() if name not in locals_}
+    c.writes = {name: w for name, w in outer_writes(loop).items() if name not in own_names(r)}
     c.stored = {}
+
+
+def own_names(r: Recurrence) -> set[str]:
+    """The names that stand for state and entries inside the loop."""
+    return {s.var.name for s in r.states} | {f.local.name for f in r.filled}
 
 
 # --- The scan ------------------------------------------------------------------------------------
@@ -62,7 +68,7 @@ def enter(c: Lifting, body: Sequence[ir.Stmt], r: Recurrence) -> None:
 def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) -> ir.Scan:
     carried = tuple(s.var for s in r.states)
     carried_names = tuple(v.name for v in carried)
-    found = inputs(c, b, body, carried, r.loop.variable)
+    found = inputs(c, b, body, r)
     varying = {name: value for name, (value, varies) in found.items() if varies}
     for name, (value, varies) in found.items():
         if not varies and value != ir.Var(name, value.type):
@@ -111,13 +117,12 @@ def named(c: Lifting, e: ir.Expr) -> ir.Expr:
     return e if isinstance(e, ir.Var | ir.Const) else c.name("start", e)
 
 
-def inputs(
-    c: Lifting, b: Batch, body: Stmts, carried: Sequence[ir.Var], variable: str
-) -> dict[str, tuple[ir.Expr, bool]]:
+def inputs(c: Lifting, b: Batch, body: Stmts, r: Recurrence) -> dict[str, tuple[ir.Expr, bool]]:
     """What the step reads of the loop variable and of what was computed before it; the variable always."""
-    own = {v.name for v in carried} | assigned_names(body)
-    read = {v.name: v for v in variables(body) if v.name not in own and b.owner(v.name) is not None}
-    loop = {variable: ir.Var(variable, INT)}
+    own = {s.var.name for s in r.states} | assigned_names(body)
+    whole = (body, tuple(s.next for s in r.states))
+    read = {v.name: v for v in variables(whole) if v.name not in own and b.owner(v.name) is not None}
+    loop = {r.loop.variable: ir.Var(r.loop.variable, INT)}
     return {name: lift(c, b, v) for name, v in (loop | read).items()}
 
 
@@ -146,7 +151,7 @@ def own_copy(c: Lifting, body: Stmts, r: Recurrence, given: set[str]) -> tuple[S
 def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
     """The rest of the loop, now that the state before every step is known."""
     body = wanted(r, scan)
-    read = used_names(body)
+    read = used_names(body) | assigned_names(body)  # a branch of some steps sets some entries
     for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
         b.locals.add(s.var.name)
         values = ir.Var(after, array_of(s.var.type, 1))
@@ -174,8 +179,7 @@ def wanted(r: Recurrence, scan: ir.Scan) -> Stmts:
             s = replace(s, value=after[s.name])
         body.append(s)
     stores = [replace(f.store, value=after.get(f.local.name, f.local)) for f in r.filled]
-    own = {s.var.name for s in r.states} | {f.local.name for f in r.filled}
-    return pruned((*body, *stores), set(), own)
+    return pruned((*body, *stores), set(), own_names(r))
 
 
 def s_sets(other: ir.Stmt, s: ir.Stmt) -> bool:
@@ -204,7 +208,6 @@ def kept(body: Sequence[ir.Stmt], needed: set[str], inside: set[str] | None) -> 
         sets = assigned_names((s,))
         beyond = inside is not None and (sets - inside - loop_variables(s) or increments(s))
         if beyond or sets & needed:
-            s = s if inside is not None else without_increments(s)
             needed |= used_names(s)
             yield s
 
@@ -217,15 +220,20 @@ def increments(s: ir.Stmt) -> bool:
     return any(isinstance(n, ir.Increment) for n in walk(s))
 
 
-def without_increments(s: ir.Stmt) -> ir.Stmt:
+def silent(body: Sequence[ir.Stmt], inside: set[str]) -> Stmts:
+    """The statements without terms, and without what they do to variables from outside."""
+    return tuple(said for s in body if (said := silenced(s, inside)) is not None)
+
+
+def silenced(s: ir.Stmt, inside: set[str]) -> ir.Stmt | None:
     match s:
         case ir.If(then=then, otherwise=otherwise):
-            return replace(s, then=silent(then), otherwise=silent(otherwise))
+            return replace(s, then=silent(then, inside), otherwise=silent(otherwise, inside))
         case ir.For(body=body):
-            return replace(s, body=silent(body))
+            return replace(s, body=silent(body, inside))
+        case ir.Increment():
+            return None
+        case ir.Assign(name=name) | ir.Update(name=name) if name not in inside:
+            return None
         case _:
             return s
-
-
-def silent(body: Stmts) -> Stmts:
-    return tuple(without_increments(s) for s in body if not isinstance(s, ir.Increment))
