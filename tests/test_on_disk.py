@@ -98,6 +98,27 @@ def test_another_shape_names_the_file(folder):
         model.condition(with_arrays(load_data("d.json"), {"x": "x.npy"}))
 
 
+def test_products_go_block_by_block(folder, block, monkeypatch):
+    x = np.load("x.npy", mmap_mode="r").view(blocks_of.OnDisk)
+    b, bs, a = RNG.normal(size=D), RNG.normal(size=(D, 4)), RNG.normal(size=N)
+    released = []
+    monkeypatch.setattr(blocks_of, "release", released.append)
+    for found, expected in (
+        (x @ b, X @ b),
+        (x @ bs, X @ bs),
+        (x.T @ a, X.T @ a),
+        (x.T @ X, X.T @ X),
+        (a @ x, a @ X),
+        (b @ x.T, b @ X.T),
+        (X.T @ x, X.T @ X),
+        (2.0 * x, 2.0 * X),
+        (x[:, 1], X[:, 1]),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+        assert not isinstance(found, blocks_of.OnDisk) or found.base is not None
+    assert len(released) == 7 * -(-N // (64 if blocks_of.BLOCK < 1 << 20 else N))
+
+
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.feather"])
 def test_columns_of_parquet_and_arrow(folder, name):
     arrow = pytest.importorskip("pyarrow")
@@ -179,6 +200,8 @@ def test_a_fit_leaves_the_data_on_disk(folder):
         big[first : first + 4000] = RNG.normal(size=(4000, columns))
     big.flush()
     sizes = {"N": rows, "D": columns, "y": RNG.integers(0, 2, rows).tolist()}
+    quantities = "generated quantities { real m = mean(x * beta); }"
+    (folder / "m.model").write_text(PROGRAM.format(bounds="") + quantities)
     (folder / "big.json").write_text(json.dumps(sizes))
     done = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

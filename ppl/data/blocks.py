@@ -10,6 +10,39 @@ from numpy.typing import NDArray
 BLOCK = 1 << 24  # bytes of an array that are looked at together
 
 
+class OnDisk(np.memmap):
+    """A map of a file that goes through matrix products a block of rows at a time."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **more: Any) -> Any:
+        if ufunc is np.matmul and method == "__call__" and not more:
+            return product(*inputs)
+        return getattr(ufunc, method)(*map(plain, inputs), **more)
+
+
+def plain(x: Any) -> Any:
+    return np.asarray(x) if isinstance(x, OnDisk) else x
+
+
+def product(a: Any, b: Any) -> Any:
+    """a @ b, of which one is a matrix on disk or its transpose; all of it at once where it is neither."""
+    mapped, left = (a, True) if isinstance(a, OnDisk) else (b, False)
+    turned = mapped.flags.f_contiguous and not mapped.flags.c_contiguous
+    rows_first = mapped.T if turned else mapped
+    if mapped.ndim != 2 or not rows_first.flags.c_contiguous or not rows_first.size:
+        return np.matmul(plain(a), plain(b))
+    parts = []
+    for rows in row_blocks(len(rows_first), rows_first[:1].nbytes):
+        block = plain(rows_first[rows].T if turned else rows_first[rows])
+        if left:
+            parts.append(np.matmul(block, plain(b)[rows] if turned else plain(b)))
+        else:
+            parts.append(np.matmul(plain(a) if turned else plain(a)[..., rows], block))
+        release(mapped)
+    if left == turned:  # the rows are summed over
+        return sum(parts[1:], parts[0])
+    return np.concatenate(parts, axis=0 if left else -1)
+
+
 def is_mapped(array: Any) -> bool:
     """Whether the array lies in a file."""
     return isinstance(array, np.memmap)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.data.blocks import blocks, is_mapped
+from ppl.data.blocks import OnDisk, blocks, is_mapped
 from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
 from ppl.data.values import Misfit, Numbers, as_array, place
@@ -95,7 +95,7 @@ def counted_from(first: int, sentence: str) -> str:
 def doubles(array: Numbers) -> Numbers:
     """The array as doubles, row by row: a copy, or the map of a file that holds just that."""
     if is_mapped(array) and array.dtype == np.float64 and array.flags.c_contiguous:
-        return array
+        return array.view(OnDisk)
     return np.array(array, dtype=np.float64, order="C")
 
 
