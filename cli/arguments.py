@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from ppl.cli.options import named_files
+
 
 def is_program(path: Path) -> Path:
     """Refuse data where the program belongs, the commonest slip."""
@@ -26,6 +28,8 @@ ModelPath = Annotated[
         help="The program (.model or .stan).",
     ),
 ]
+
+Arrays = Annotated[list[str], named_files("Variable from .npy, .parquet, .arrow.", "--data")]
 
 DataPath = Annotated[
     Path | None,

@@ -32,7 +32,7 @@ def report(console: Console, fit: Fit, files: Iterable[Path]) -> None:
         fit.judgement,
         *fit.notes,
         f"Wrote {' and '.join(map(str, files))}.",
-        *([f"The same command with --resume goes on from {left}."] if left.exists() else []),
+        *([f"The same command with --resume goes on from {left}."] if is_resumable(left) else []),
     ):
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
@@ -43,7 +43,7 @@ def interruptible(left: Path) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        kept = f" The same command with --resume goes on from {left}." if left.exists() else ""
+        kept = f" The same command with --resume goes on from {left}." if is_resumable(left) else ""
         print(f"ppl: interrupted; no output was written.{kept}", file=sys.stderr)
         raise typer.Exit(130) from None
 
@@ -51,6 +51,11 @@ def interruptible(left: Path) -> Iterator[None]:
 def checkpoint_of(output: Path) -> Path:
     """Where a run keeps the state that it may be resumed from."""
     return output.with_name(f"{output.name}.checkpoint")
+
+
+def is_resumable(left: Path) -> bool:
+    """Whether a run, or the first of several, left a checkpoint."""
+    return left.exists() or left.with_name(f"{left.name}.1").exists()
 
 
 def quality(fit: Fit) -> str:

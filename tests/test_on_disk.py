@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from ppl import DataError, compile_model
+from ppl.cli.main import main
 from ppl.data import blocks as blocks_of
 from ppl.data import load_data, open_array, with_arrays
 from ppl.inference import subsampling
 from ppl.minibatch import by_rows
+from ppl.results.read_csv import read_draws
 
 PROGRAM = """
 data {{ int N; int D; matrix{bounds}[N, D] x; array[N] int<lower=0, upper=1> y; }}
@@ -161,6 +163,21 @@ def test_files_that_hold_no_array(folder, file, why):
 def test_a_variable_given_twice_is_refused(folder):
     with pytest.raises(DataError, match=re.escape("`y` is in d.json too")):
         with_arrays(load_data("d.json"), {"y": "x.npy"})
+
+
+def test_draws_and_quantities_of_data_on_disk(folder):
+    posterior = both()[1]
+    posterior.variational(draws=5, algorithm="laplace").save("fit.json")
+    run("draws m.model d.json fit.json --data x=x.npy --draws 7")
+    assert len(read_draws("draws.csv").draws) == 7
+    run("generate m.model d.json draws.csv --data x=x.npy")
+    assert (folder / "generated.csv").exists()
+
+
+def run(command):
+    with pytest.raises(SystemExit) as exit:
+        main(command.split())
+    assert exit.value.code in (0, None)
 
 
 def test_the_command_line(folder):

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import ModelPath
-from ppl.cli.options import output_file, whole
+from ppl.cli.arguments import Arrays, ModelPath
+from ppl.cli.options import as_names, output_file, whole
 
 
 def draws(
@@ -17,6 +17,7 @@ def draws(
     fit: Annotated[
         Path, typer.Argument(metavar="FIT", exists=True, dir_okay=False, help="Written by --save-fit.")
     ],
+    arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o")] = Path(
         "draws.csv"
     ),
@@ -35,9 +36,11 @@ def draws(
     draws are not repeated.
     """
     from ppl.compile import compile_model
+    from ppl.data import load_data, with_arrays
     from ppl.results.fit import load_fit
     from ppl.results.formats import save_draws
 
-    more = load_fit(fit, compile_model(model), data).more(n, seed)
+    inputs = with_arrays(load_data(data), as_names(arrays))
+    more = load_fit(fit, compile_model(model), inputs).more(n, seed)
     save_draws(more, output, {"data.file": str(data)})
     typer.echo(f"Wrote {output}: {len(more.draws())} draws of {len(more.column_names)} columns.")

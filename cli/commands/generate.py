@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import ModelPath
-from ppl.cli.options import output_file, whole
+from ppl.cli.arguments import Arrays, ModelPath
+from ppl.cli.options import as_names, output_file, whole
 
 
 def generate(
@@ -15,6 +15,7 @@ def generate(
         Path, typer.Argument(metavar="DATA", exists=True, dir_okay=False, help="Its data (JSON).")
     ],
     fit: Annotated[Path, typer.Argument(metavar="FIT", exists=True, dir_okay=False, help="CSV of draws.")],
+    arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("CSV of the quantities.", "--output", "-o")] = Path("generated.csv"),
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
 ) -> None:
@@ -30,6 +31,7 @@ def generate(
     draws have: add quantities after the fit, without another fit.
     """
     from ppl.compile import compile_model
+    from ppl.data import load_data, with_arrays
     from ppl.results.config import Config
     from ppl.results.files import write_whole
     from ppl.results.generate import csv_lines
@@ -37,7 +39,8 @@ def generate(
     from ppl.results.posterior import parameters_of
     from ppl.results.readers import read_file
 
-    posterior = compile_model(model).condition(data, seed=seed)
+    inputs = with_arrays(load_data(data), as_names(arrays))
+    posterior = compile_model(model).condition(inputs, seed=seed)
     old = read_file(fit)
     table = generated(posterior, old.columns, old.draws, seed)
     given = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ppl.cli.arguments import DataPath, ModelPath
+from ppl.cli.arguments import Arrays, DataPath, ModelPath
 from ppl.cli.choices import (
     Algorithm,
     Backend,
@@ -25,7 +25,6 @@ from ppl.cli.options import (
     as_radius,
     flag,
     hidden,
-    named_files,
     one_of,
     output_file,
     part,
@@ -53,7 +52,7 @@ def spare(inputs: "Inputs", declared: Collection[str]) -> list[str]:
 def variational(
     model: ModelPath,
     data: DataPath = None,
-    arrays: Annotated[list[str], named_files("Variable from .npy, .parquet, .arrow.", "--data")] = [],  # noqa: B006
+    arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o")] = Path(
         "output.csv"
     ),

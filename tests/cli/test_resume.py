@@ -86,3 +86,21 @@ def test_nothing_to_resume_is_a_run_from_the_start(folder):
     process = start(folder, "-o", "new.csv", "--resume")
     assert finish(process) == 0
     assert without_name(folder / "new.csv") == (folder / "whole.csv").read_text()
+
+
+def test_several_runs_stop_and_go_on_together(folder):
+    several = ("--runs", "2", "--backend", "autograd")
+    assert finish(start(folder, "-o", "runs.csv", *several)) == 0
+    process = start(folder, "-o", "some.csv", *several)
+    left = [folder / f"some.csv.checkpoint.{k}" for k in (1, 2)]
+    for path in left:
+        wait_for(path)
+    process.send_signal(signal.SIGINT)
+    assert finish(process) == 130, process.out
+    assert "of 2 runs had ended" in process.out and "--resume goes on from some.csv.checkpoint" in process.out
+    assert all(path.exists() for path in left)
+    again = start(folder, "-o", "some.csv", *several, "--resume")
+    assert finish(again) == 0, again.out
+    expected = (folder / "runs.csv").read_text()
+    assert (folder / "some.csv").read_text().replace("some.csv", "runs.csv") == expected
+    assert not any(path.exists() for path in left)
