@@ -88,8 +88,8 @@ class Watch:
                 f"The bounds leave no value: lower is {shown(ends[0])} and upper is {shown(ends[1])}.\n"
                 "Lower must be below upper; look for bounds that changed places, or for data in another unit."
             )
-        x: tuple[Any, Any] = LOWER_UPPER.constrain(NUMPY, block(u, place), place.core, lower, upper)
-        return x
+        x, log_jacobian = LOWER_UPPER.constrain(NUMPY, block(u, place), place.core, lower, upper)
+        return x, np.sum(log_jacobian)
 
 
 def breaks(args: Any, value: Any) -> bool:

@@ -1,11 +1,17 @@
 """What the records say of a word, as text: signatures, meaning, and the code that computes it."""
 
 import inspect
+import math
 import re
 import textwrap
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
 
+import numpy as np
+
+from ppl.arrays import NUMPY
+from ppl.stdlib.constraints.descriptions import DESCRIPTIONS, ELEMENTWISE, Description
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
@@ -14,6 +20,7 @@ from ppl.stdlib.signatures import Callee, library, split_commas
 from ppl.stdlib.supports import SUPPORTS
 
 WIDTH = 80
+EXAMPLE = np.array([0.5, -1.0, 0.2, 0.3, -0.4, 0.1])
 
 CLASSES: Mapping[str, str] = {
     "reals": "int, real, array[] of either, vector or row_vector",
@@ -95,10 +102,35 @@ def distribution_page(d: Distribution) -> Iterator[str]:
 
 
 def constraint_page(c: Constraint) -> Iterator[str]:
+    described = DESCRIPTIONS[c.keyword]
+    free = "as many as x has elements" if described.size == ELEMENTWISE else described.size
     yield f"{c.keyword}: {c.meaning}"
-    if c.arguments:
-        yield f"\n  real<{', '.join(f'{a}=...' for a in c.arguments)}> x;"
+    yield f"\n  {described.declared}\n"
+    yield f"  free numbers u: {free.replace('//', '/')}"
+    yield from (f"  {'map:' if k == 0 else '':16}{line}" for k, line in enumerate(described.transform))
+    yield f"  {'log-Jacobian:':16}{described.log_jacobian}"
+    yield ""
+    yield from constraint_example(c, described)
     yield f"\nComputed by {location(c.constrain)}."
+
+
+def constraint_example(c: Constraint, described: Description) -> Iterator[str]:
+    """What the map makes of a few numbers."""
+    u = EXAMPLE[: math.prod(c.free_shape(described.shape))]
+    free = u if c.free_shape(described.shape) else u[0]
+    x, log_jacobian = c.constrain(NUMPY, free, described.shape, *described.arguments)
+    named = zip(c.arguments, described.arguments, strict=True)
+    given = "".join(f", {name} = {value:g}" for name, value in named)
+    yield f"  Example: u = {numbers(free)}{given}"
+    yield f"  gives x = {numbers(x)}"
+    yield f"  with log-Jacobian {numbers(np.sum(log_jacobian))}."
+
+
+def numbers(x: Any) -> str:
+    """0.5, [0.5, -1], [[1, 0], [0, 1]]."""
+    if np.ndim(x):
+        return f"[{', '.join(map(numbers, x))}]"
+    return f"{float(x):.4g}"
 
 
 def where(lines: list[str], overloads: tuple[Overload, ...] | list[Overload]) -> Iterator[str]:
@@ -124,6 +156,7 @@ def location(impl: Impl) -> str:
     """`ppl/stdlib/functions/links.py:25`: the file and line of an implementation."""
     plain = inspect.unwrap(getattr(impl, "value", impl))
     plain = getattr(plain, "value", plain)
+    plain = getattr(plain, "func", plain)  # of a partial
     path = plain.__module__.replace(".", "/") + ".py"
     code = getattr(plain, "__code__", None)
     return f"{path}:{code.co_firstlineno}" if code else path

@@ -1,8 +1,14 @@
 """`ppl docs` and `ppl show functions`."""
 
+import math
+import re
+
 import pytest
 
 from ppl.cli.main import COMMANDS, main
+from ppl.stdlib.constraints.descriptions import DESCRIPTIONS
+from ppl.stdlib.constraints.table import CONSTRAINTS
+from ppl.stdlib.reference import reference
 
 
 @pytest.fixture
@@ -62,3 +68,18 @@ def test_show_functions(run):
 def test_show_refuses_what_is_no_program(run):
     status, _, err = run("show", "no.model")
     assert status == 2 and "'no.model' does not exist" in err
+
+
+@pytest.mark.parametrize("kind", CONSTRAINTS, ids=lambda kind: kind.keyword)
+def test_a_constraint_is_described_as_it_is_computed(kind):
+    described, page = DESCRIPTIONS[kind.keyword], reference()[kind.keyword]
+    letters = re.findall(r"\b[KMN]\b", described.declared.partition("]")[0])
+    sizes = dict(zip(letters, described.shape, strict=False))
+    free = math.prod(kind.free_shape(described.shape))
+    assert eval(described.size, sizes) == free  # formulas of this project's own table
+    assert kind.keyword in page and described.log_jacobian in page
+    assert max(map(len, page.splitlines()[1:])) <= 90
+
+
+def test_every_constraint_has_a_description():
+    assert set(DESCRIPTIONS) == {kind.keyword for kind in CONSTRAINTS}
