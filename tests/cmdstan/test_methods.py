@@ -114,3 +114,19 @@ def test_a_fit_in_the_layout_of_sample(bernoulli):
     text = bernoulli.read()
     assert "# method = sample (Default)\n" in text and "#     algorithm = fixed_param\n" in text
     assert rows(text)[1].shape == (9, 7) and "#  Elapsed Time: " in text
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["num_warmup=0", "algorithm=hmc metric=dense_e", "algorithm=hmc engine=static", "adapt engaged=0"],
+)
+def test_what_the_sampler_has_not_is_refused_by_name(bernoulli, words):
+    said = bernoulli(f"sample {words} data file=data.json", status=1)
+    assert f"{words.rpartition(' ')[2]} is not offered here" in said.stdout + said.stderr
+
+
+def test_a_run_without_draws_leaves_its_adaptation(bernoulli):
+    pytest.importorskip("nutpie")
+    bernoulli("sample num_warmup=20 num_samples=0 data file=data.json random seed=1")
+    text = bernoulli.read()
+    assert "# Step size = " in text and [line for line in text.splitlines() if line[:1] not in "#l"] == []

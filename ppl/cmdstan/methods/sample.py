@@ -45,6 +45,9 @@ class Draws:
     u: Floats
     statistics: Floats
 
+    def first(self, n: int) -> "Draws":
+        return Draws(self.u[:n], self.statistics[:n])
+
     def thinned(self, thin: int) -> "Draws":
         return Draws(self.u[::thin], self.statistics[::thin])
 
@@ -129,6 +132,8 @@ def _refuse(job: Job) -> None:
         raise InferenceError(f"metric={job['sample.hmc.metric']} is not offered here; use metric=diag_e.")
     if not job["sample.adapt.engaged"]:
         raise InferenceError("adapt engaged=0 is not offered here; nutpie always adapts.")
+    if job["sample.num_warmup"] < 1:
+        raise InferenceError("num_warmup=0 is not offered here; nutpie always adapts: give at least 1.")
     job.note_unused(*(f"sample.{name}" for name in IDLE))
 
 
@@ -142,7 +147,7 @@ def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
     warmup, draws = job["sample.num_warmup"], job["sample.num_samples"]
     trace = nutpie.sample(
         _compiled(density, start),
-        draws=draws,
+        draws=max(draws, 1),  # it knows no run without any
         tune=warmup,
         chains=1,
         cores=1,
@@ -156,7 +161,7 @@ def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
     last = trace["sample_stats"]
     return Chain(
         _draws(trace, "warmup_"),
-        _draws(trace, ""),
+        _draws(trace, "").first(draws),
         np.asarray(last["mass_matrix_inv"])[0, -1],
         float(np.asarray(last["step_size_bar"])[0, -1]),
     )
