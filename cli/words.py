@@ -49,11 +49,23 @@ OPTIONS = {
 SWITCHES = ("--step-up", "--resample", "--anneal")
 """Those that are empty where a run decides for itself."""
 
+USUAL = (
+    *("--data", "--output", "--algorithm", "--iter", "--eta", "--start", "--linear-response", "--resample"),
+    *("--runs", "--minibatch", "--backend", "--draws", "--init", "--seed", "--save-fit", "--resume"),
+    *("--refresh", "--diagnostic-file", "--require-converged", "--quiet"),
+)
+"""What `--help` has room for; `ppl docs variational` lists the rest too."""
+
 ELSEWHERE = ("data.file", "method", "variational.eta", "variational.adapt.engaged")
 
 
 class WithWords(TyperCommand):
     """A command on MODEL and DATA that also takes words, as in `ppl variational m.stan data file=d.json`."""
+
+    def __init__(self, *args: Any, **named: Any):
+        super().__init__(*args, **named)
+        for option in (p for p in self.params if isinstance(p, TyperOption)):
+            option.hidden = not {*option.opts} & {*USUAL}
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         places, dashed = self._apart(args)

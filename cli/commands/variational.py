@@ -53,9 +53,7 @@ def variational(
     model: ModelPath,
     data: DataPath = None,
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o")] = Path(
-        "output.csv"
-    ),
+    output: Annotated[Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o")] = Path("output.csv"),
     algorithm: Annotated[Algorithm, one_of(f"{', '.join(Algorithm)}.")] = Algorithm.meanfield,
     iterations: Annotated[int, whole(1, "Most steps taken.", "--iter")] = 10_000,
     grad_samples: Annotated[int, whole(1, "Draws a gradient averages.")] = 1,
@@ -64,7 +62,7 @@ def variational(
     adapt_iter: Annotated[int, whole(1, "Steps a candidate eta gets.", hidden=True)] = 50,
     tol_rel_obj: Annotated[float, positive("ELBO change to stop below.")] = 0.01,
     eval_elbo: Annotated[int, whole(1, "Steps between two ELBOs.", hidden=True)] = 100,
-    start: Annotated[Start, one_of("pathfinder: a good point; random: the paper's.")] = Start.pathfinder,
+    start: Annotated[Start, one_of("Or random.")] = Start.pathfinder,
     average: Annotated[bool, switch("--average", "Average the end of the path.")] = True,
     polish: Annotated[bool, switch("--polish", "Then fixed draws.")] = True,
     step_up: Annotated[bool | None, switch("--step-up", "Then full rank.", **AS_NEEDED)] = None,
@@ -72,7 +70,7 @@ def variational(
     linear_response: Annotated[bool, flag("--linear-response", "Correct a mean-field covariance.")] = False,
     resample: Annotated[bool | None, switch("--resample", "Resample draws by p/q.", **AS_NEEDED)] = None,
     anneal: Annotated[bool | None, switch("--anneal", "Anneal draws to p.", **AS_NEEDED)] = None,
-    runs: Annotated[int, whole(1, "Independent runs; the best is kept.")] = 1,
+    runs: Annotated[int, whole(1, "Runs of which the best is kept.")] = 1,
     minibatch: Annotated[int | None, whole(1, "Rows a gradient sees.", show_default="all")] = None,
     rows: Annotated[str | None, hidden("--rows", "Size that counts rows.")] = None,
     marginal: Annotated[str | None, hidden("--marginal", "Vector that optimize integrates out.")] = None,

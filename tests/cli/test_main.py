@@ -69,7 +69,7 @@ def test_version(run):
 def test_help_fits_a_screen_and_begins_with_an_example(run, command):
     status, out, _ = run(command, "--help")
     assert status == 0 and "First example:" in out
-    assert len(out.splitlines()) <= 55 and max(map(len, out.splitlines())) <= 80
+    assert len(out.splitlines()) <= 40 and max(map(len, out.splitlines())) <= 80
 
 
 def test_variational_writes_draws_and_says_what_it_did(run):
