@@ -157,7 +157,8 @@ def row(problem: Problem, name: str, fits: list[Fitted], paper: tuple[int, int] 
     n, m = problem.n_train, problem.n_test
     theirs = (f"{paper[0]}/{n}", f"{paper[1]}/{m}") if paper else (None, None)
     ours = (f"{spread([f.train for f in fits])}/{n}", f"{spread([f.test for f in fits])}/{m}")
-    bounds = [f.bound for f in fits if f.bound is not None]
+    # ARD's prior moves with q: its bound is of another model in each fit.
+    bounds = [f.bound for f in fits if f.bound is not None and not name.startswith("ARD")]
     weights = (spread([f.kept for f in fits]), len(fits[0].weights))
     return (problem.name, name, len(fits), *theirs, *ours, *weights, fmean(bounds) if bounds else None)
 
@@ -184,7 +185,20 @@ def claims(fits: dict[tuple[str, str], list[Fitted]], quick: bool) -> list[Claim
             f"{concav} and {ard} of 34 are wrong.",
             concav >= 2 * ard and ard <= 4,
         ),
+        *(within(p, fits) for p in PROBLEMS if p.splits > 1),
     ]
+
+
+def within(problem: Problem, fits: dict[tuple[str, str], list[Fitted]]) -> Claim:
+    """The paper's test errors on its own split are among ours on random ones."""
+    found = {name: [f.test for f in fits[problem.name, name]] for name in METHODS}
+    theirs = {name: problem.paper[name][1] for name in METHODS}
+    return Claim(
+        f"On its split of {problem.name} the paper's errors are {theirs['ARD']} (ARD) and "
+        f"{theirs['CONCAV']} (CONCAV) of {problem.n_test}, which random splits come upon too.",
+        f"Over {problem.splits} of them they are {spread(found['ARD'])} and {spread(found['CONCAV'])}.",
+        all(min(errors) <= theirs[name] <= max(errors) for name, errors in found.items()),
+    )
 
 
 def remarks() -> list[str]:
@@ -194,8 +208,11 @@ def remarks() -> list[str]:
         "match; one row has all of them, on the first split of colon. A weight counts as kept where its "
         "mean is at least a hundredth of the largest. The prior of CONCAV is N(0, 1) on each weight, that "
         "of the paper's section 3.1; q is diagonal in both methods. Default settings are those of "
-        "mean-field ADVI with Pathfinder's start and the polish. The bounds of ARD contain its prior at "
-        "the best scales, so they compare with each other only.",
+        "mean-field ADVI with Pathfinder's start and the polish. A bound is from 100 draws, which in so "
+        "many dimensions leaves 3 nats (colon) or 6 of noise.",
+        "The paper's own splits of colon and breast are not known. No random split of colon is as easy "
+        "as its must have been, and scikit-learn's L1 errs there as often as ARD does. On its fixed "
+        "split leukemia comes out as the paper has it.",
     ]
 
 
