@@ -22,6 +22,7 @@ from ppl.data.blocks import is_mapped, row_blocks, taken
 from ppl.errors import InferenceError
 from ppl.ir.nodes import Program
 from ppl.ir.passes.hoist_data import hoist_data
+from ppl.ir.passes.share import share
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.source import SourceText
 from ppl.terms import Terms
@@ -242,7 +243,7 @@ def split_by(posterior: Whole, size: str) -> ByRows:
 
 
 def terms_of(model: Compiled, program: Program) -> Terms:
-    emitted = emit(hoist_data(program))
+    emitted = emit(share(hoist_data(program)))
     return Terms(emitted, compile_text(emitted, model.source.name), model.softplus)
 
 

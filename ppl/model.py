@@ -25,6 +25,7 @@ from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.ir import nodes as ir
 from ppl.ir.passes.fuse import fuse
 from ppl.ir.passes.hoist_data import hoist_data
+from ppl.ir.passes.share import share
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
 from ppl.ir.walk import walk
 from ppl.layout import check_sizes, free_names, lay_out, parameters_of
@@ -67,7 +68,7 @@ class Model:
     @classmethod
     def build(cls, source: SourceText, resolved: ir.Program, softplus: bool) -> "Model":
         """The last phases of the compiler: hoist, emit, and Python's own compilation."""
-        hoisted = hoist_data(resolved)
+        hoisted = share(hoist_data(resolved))
         emitted = emit(hoisted)
         return cls(source, hoisted, resolved, emitted, compile_text(emitted, source.name), softplus)
 

@@ -16,6 +16,7 @@ from ppl.ir.nodes import Program
 from ppl.ir.passes.counters import count_by_loops
 from ppl.ir.passes.fills import fill_whole
 from ppl.ir.passes.hoist_data import hoist_data
+from ppl.ir.passes.share import share
 from ppl.ir.passes.table import PASSES, Pass
 from ppl.ir.passes.vectorise_loops import vectorise_loops
 from ppl.ir.passes.write_out import write_out
@@ -23,7 +24,7 @@ from ppl.model import Posterior
 from ppl.source import SourceText
 
 NEEDED = tuple(
-    p for p in PASSES if p not in (write_out, count_by_loops, vectorise_loops, fill_whole, hoist_data)
+    p for p in PASSES if p not in (write_out, count_by_loops, vectorise_loops, fill_whole, hoist_data, share)
 )
 """Passes without which nothing can be emitted."""
 

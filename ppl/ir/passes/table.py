@@ -7,6 +7,7 @@ from ppl.ir.passes.counters import count_by_loops
 from ppl.ir.passes.fills import fill_whole
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.privatise import privatise
+from ppl.ir.passes.share import share
 from ppl.ir.passes.vectorise_loops import vectorise_loops
 from ppl.ir.passes.write_out import write_out
 from ppl.ir.passes.zero_based import count_from_zero
@@ -17,7 +18,7 @@ PREPARING: tuple[Pass, ...] = (write_out, count_by_loops, privatise)
 """What makes more loops independent."""
 
 RESOLVING: tuple[Pass, ...] = (*PREPARING, vectorise_loops, fill_whole, count_from_zero)
-PASSES: tuple[Pass, ...] = (*RESOLVING, hoist_data)
+PASSES: tuple[Pass, ...] = (*RESOLVING, hoist_data, share)
 
 
 def run_passes(program: Program, passes: tuple[Pass, ...] = PASSES) -> Program:

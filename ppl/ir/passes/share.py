@@ -1,0 +1,123 @@
+"""Expressions of the log joint that stand more than once, computed once.
+
+Only what is sure to be evaluated counts, and only if nothing in it changes between one place and the next.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import used_names, walk, with_parts
+from ppl.types import INT, Tuple, core, element_type
+
+Stmts = tuple[ir.Stmt, ...]
+PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment)
+"""Statements whose expressions are all evaluated."""
+
+
+def share(p: ir.Program) -> ir.Program:
+    """The pass; it runs after data-only work has been hoisted."""
+    body = (*p.transformed_parameters, *p.model)
+    sharing = Sharing(changing(body))
+    return replace(
+        p,
+        transformed_parameters=sharing.block(p.transformed_parameters),
+        model=sharing.block(p.model),
+    )
+
+
+def changing(body: Sequence[ir.Stmt]) -> frozenset[str]:
+    """Names that may have different values at different places."""
+    nodes = list(walk(tuple(body)))
+    sets = Counter(n.name for n in nodes if isinstance(n, ir.Declare | ir.Assign))
+    again = {name for name, count in sets.items() if count > 1}
+    again |= {n.name for n in nodes if isinstance(n, ir.Declare | ir.Update | ir.Scatter)}
+    again |= {n.variable for n in nodes if isinstance(n, ir.For | ir.ForEach)}
+    scans = [n for n in nodes if isinstance(n, ir.Scan)]
+    return frozenset(again | {name for s in scans for name in (*s.carried, *s.inputs)})
+
+
+@dataclass
+class Sharing:
+    """`changing` names are in no shared expression; `count` numbers those that are."""
+
+    changing: frozenset[str]
+    count: int = 0
+
+    def block(self, body: Sequence[ir.Stmt]) -> Stmts:
+        """The statements of one block, each after the shared expressions that it is the first to use."""
+        seen = Counter(e for s in body if isinstance(s, PLAIN) for e in self.candidates(s))
+        known: dict[ir.Expr, ir.Var] = {}
+        out: list[ir.Stmt] = []
+        for s in body:
+            match s:
+                case ir.If(then=then, otherwise=otherwise):
+                    out.append(replace(s, then=self.block(then), otherwise=self.block(otherwise)))
+                case ir.Profile(body=inner):
+                    out.append(replace(s, body=self.block(inner)))
+                case ir.Assign() | ir.Update() | ir.Scatter() | ir.Increment():
+                    out += self.shared(s, seen, known)
+                case _:
+                    out.append(s)
+        return tuple(out)
+
+    def shared(self, s: ir.Stmt, seen: Counter[ir.Expr], known: dict[ir.Expr, ir.Var]) -> Stmts:
+        before: list[ir.Stmt] = []
+
+        def put(node: Any, uses: int = 1) -> Any:
+            if isinstance(node, ir.Apply) and seen[node] > uses and self.may_share(node):
+                if node not in known:
+                    value = with_sure_parts(node, partial(put, uses=seen[node]))
+                    self.count += 1
+                    known[node] = ir.Var(f"shared_{self.count}__", node.type)
+                    before.append(ir.Assign(known[node].name, value, s.span, declares=True))
+                return known[node]
+            return with_sure_parts(node, partial(put, uses=uses))
+
+        changed = with_sure_parts(s, put)
+        return (*before, changed)
+
+    def candidates(self, node: Any) -> Iterator[ir.Expr]:
+        """The expressions in a node that are sure to be evaluated and may be shared."""
+        if isinstance(node, ir.Apply) and self.may_share(node):
+            yield node
+        for part in sure_parts(node):
+            yield from self.candidates(part)
+
+    def may_share(self, e: ir.Apply) -> bool:
+        if (
+            e.callee.passes
+            or e.callee.reduce
+            or element_type(e.type) == INT
+            or isinstance(core(e.type), Tuple)
+        ):
+            return False
+        if any(isinstance(n, ir.CallUser | ir.TargetSoFar) for n in walk(e)):
+            return False
+        return not used_names(e) & self.changing
+
+
+def with_sure_parts(node: Any, change: Callable[[Any], Any]) -> Any:
+    """The node with what it is sure to evaluate changed."""
+    match node:
+        case ir.Select():
+            return replace(node, condition=change(node.condition))
+        case ir.Logical():
+            return replace(node, left=change(node.left))
+        case _:
+            return with_parts(node, change)
+
+
+def sure_parts(node: Any) -> list[Any]:
+    """What is directly inside a node and sure to be evaluated."""
+    found: list[Any] = []
+
+    def note(part: Any) -> Any:
+        found.append(part)
+        return part
+
+    with_sure_parts(node, note)
+    return found
