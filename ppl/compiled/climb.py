@@ -25,7 +25,7 @@ from ppl.inference.steps.robbins_monro import RobbinsMonro
 from ppl.inference.steps.staged import Staged
 
 Traced = Any
-LogDensities = Callable[[Traced], Traced]
+LogDensities = Callable[[Traced, Traced], Traced]
 
 
 class State(NamedTuple):
@@ -132,18 +132,18 @@ class Parts:
 def climb(
     parts: Parts, densities: LogDensities, state: State, eta: Traced, noise: Traced, count: Traced
 ) -> State:
-    """`count` iterations on the first of the noise (k, n, noise_dim); `densities` takes rows."""
+    """`count` iterations on the first of the noise (k, n, noise_dim); `densities(u, k)` takes rows."""
     rule = replace(parts.step_rule, eta=eta)
     draws, step = FAMILIES[type(parts.family)], STEPS[type(rule)]
     constant = parts.family.standard.entropy(parts.family.dim)
 
-    def elbo(params: Traced, z: Traced) -> tuple[Traced, Traced]:
-        u, entropy = draws(parts.family, params, z)
-        values = densities(u)
+    def elbo(params: Traced, k: Traced) -> tuple[Traced, Traced]:
+        u, entropy = draws(parts.family, params, noise[k])
+        values = densities(u, k)
         return jnp.mean(values) + entropy + constant, jnp.all(jnp.isfinite(values))
 
     def once(k: Traced, s: State) -> State:
-        (bound, fine), gradient = jax.value_and_grad(elbo, has_aux=True)(s.params, noise[k])
+        (bound, fine), gradient = jax.value_and_grad(elbo, has_aux=True)(s.params, k)
         params, step_state = step(rule, s.step_state, s.params, gradient)
         fine = s.fine & fine & jnp.all(jnp.isfinite(params))
         iteration = s.iteration + 1
@@ -154,8 +154,11 @@ def climb(
     return found
 
 
-def jitted(log_joint: Callable[..., Traced]) -> Callable[..., State]:
-    """`climb` for a log joint of (shape, jacobian, arguments, u), compiled."""
+def jitted(log_joint: Callable[..., Traced], at: Callable[[Traced, Traced], Traced]) -> Callable[..., State]:
+    """`climb` for a log joint of (shape, jacobian, arguments, u), compiled.
+
+    Iteration k has the arguments at(arguments, k).
+    """
 
     def run(
         parts: Parts,
@@ -168,9 +171,8 @@ def jitted(log_joint: Callable[..., Traced]) -> Callable[..., State]:
         noise: Traced,
         count: Traced,
     ) -> State:
-        one = partial(log_joint, shape, jacobian, arguments)
-
-        def densities(v: Traced) -> Traced:
+        def densities(v: Traced, k: Traced) -> Traced:
+            one = partial(log_joint, shape, jacobian, at(arguments, k))
             if place is None:
                 return jax.vmap(one)(v)
             u = place.centre + (place.factor * v if place.factor.ndim == 1 else v @ place.factor.T)

@@ -1,5 +1,7 @@
 """Data as arguments of compiled code: which numbers are passed to it, and which are part of it."""
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +10,7 @@ import jax
 import numpy as np
 
 from ppl.backend.runtime import Place
-from ppl.compiled.reach import OutOfReach
+from ppl.compiled.out_of_reach import OutOfReach
 
 BAKED = ("", "biu", "biuf")
 """Kinds of arrays that become part of the code, as few as will do: none, ints and truth values, all."""
@@ -50,13 +52,18 @@ class Shape:
         return SimpleNamespace(**named, places=dict(self.places))
 
 
-def split(d: SimpleNamespace, baked: str) -> tuple[Shape, list[Any]]:
-    """Data as its shape and its arguments; arrays of the kinds `baked` belong to the shape.
+def read_by(text: str) -> set[str]:
+    """The names of data that emitted functions take out of `d`."""
+    return set(re.findall(r"\bd\.(\w+)", text)) - {"places"}
+
+
+def split(d: SimpleNamespace, names: Collection[str], baked: str) -> tuple[Shape, list[Any]]:
+    """The data of these names as shape and arguments; arrays of the kinds `baked` belong to the shape.
 
     Raises:
         OutOfReach: they are too large for that.
     """
-    named = {name: value for name, value in vars(d).items() if name != "places"}
+    named = {name: value for name, value in vars(d).items() if name in names}
     leaves, structure = jax.tree_util.tree_flatten(named)
     passed = [_is_argument(leaf, baked) for leaf in leaves]
     inside = sum(np.size(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if not is_passed)
@@ -64,7 +71,7 @@ def split(d: SimpleNamespace, baked: str) -> tuple[Shape, list[Any]]:
         raise OutOfReach(f"control flow depends on data, of which {inside} numbers would be compiled in")
     fixed = tuple(None if p else Fixed.of(leaf) for leaf, p in zip(leaves, passed, strict=True))
     shape = Shape(structure, fixed, tuple(d.places.items()))
-    return shape, [leaf for leaf, is_passed in zip(leaves, passed, strict=True) if is_passed]
+    return shape, [np.asarray(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if is_passed]
 
 
 def _is_argument(leaf: Any, baked: str) -> bool:

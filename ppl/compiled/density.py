@@ -12,16 +12,66 @@ import jax.numpy as jnp
 from ppl.backend.emit import Emitted
 from ppl.backend.load import BUILTINS, Module, load
 from ppl.compiled.climb import jitted
-from ppl.compiled.data import Shape
+from ppl.compiled.data import Shape, read_by
 from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import Trace, replacements
 
 Function = Callable[..., Any]
 
 
+class Functions:
+    """What is compiled of a log joint of (shape, jacobian, arguments, u); the first two are in the code."""
+
+    def log_joint(self, shape: Any, jacobian: bool, arguments: Any, u: Any) -> Any:
+        """The log density at u (dim,), traced."""
+        raise NotImplementedError
+
+    @cached_property
+    def gradient(self) -> Function:
+        """The log density and its gradient at u (dim,)."""
+        return _compiled(self._value_and_gradient)
+
+    def traced(self, *given: Any) -> None:
+        """Trace `gradient`, which says whether it can be done; the trace is kept for the first call."""
+        compiled: Any = self.gradient
+        compiled.trace(*given)
+
+    @cached_property
+    def values(self) -> Function:
+        """The log density at each row of u (n, dim)."""
+        return _compiled(self._over_rows(self.log_joint))
+
+    @cached_property
+    def gradients(self) -> Function:
+        """The log density and its gradient at each row of u (n, dim)."""
+        return _compiled(self._over_rows(self._value_and_gradient))
+
+    def on_rows(self, arguments: Any, rows: Any) -> Any:
+        """The arguments for other rows; the same where the target has no rows."""
+        return arguments
+
+    def at(self, arguments: Any, k: Any) -> Any:
+        """The arguments of iteration k of a climb."""
+        return arguments
+
+    @cached_property
+    def climb(self) -> Function:
+        """Iterations of variational inference; see climb.jitted."""
+        return jitted(self.log_joint, self.at)
+
+    def _value_and_gradient(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
+        return jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u)
+
+    def _over_rows(self, f: Function) -> Function:
+        def rows(shape: Shape, jacobian: bool, arguments: list[Any], us: Any) -> Any:
+            return jax.vmap(lambda u: f(shape, jacobian, arguments, u))(us)
+
+        return rows
+
+
 @dataclass(frozen=True, eq=False)
-class Density:
-    """Functions of (shape, jacobian, arguments, u), the first two part of the code; see data.split.
+class Density(Functions):
+    """The log density of one emitted module; shape and arguments are those of data.split.
 
     `traces` has one entry for every time that the emitted code was traced.
     """
@@ -30,6 +80,11 @@ class Density:
     code: CodeType
     softplus: bool
     traces: list[Shape] = field(default_factory=list)
+
+    @property
+    def reads(self) -> set[str]:
+        """The names of the data that the log joint reads."""
+        return read_by(part(self.emitted.text, "log_joint"))
 
     def log_joint(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         """The log density at u (dim,), traced."""
@@ -50,34 +105,10 @@ class Density:
             self.emitted, self.code, JAX, self.softplus, trace.counted, builtins, **replacements(trace)
         )
 
-    @cached_property
-    def gradient(self) -> Function:
-        """The log density and its gradient at u (dim,)."""
-        return _compiled(self._value_and_gradient)
 
-    @cached_property
-    def values(self) -> Function:
-        """The log density at each row of u (n, dim)."""
-        return _compiled(self._over_rows(self.log_joint))
-
-    @cached_property
-    def gradients(self) -> Function:
-        """The log density and its gradient at each row of u (n, dim)."""
-        return _compiled(self._over_rows(self._value_and_gradient))
-
-    @cached_property
-    def climb(self) -> Function:
-        """Iterations of variational inference; see climb.jitted."""
-        return jitted(self.log_joint)
-
-    def _value_and_gradient(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
-        return jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u)
-
-    def _over_rows(self, f: Function) -> Function:
-        def rows(shape: Shape, jacobian: bool, arguments: list[Any], us: Any) -> Any:
-            return jax.vmap(lambda u: f(shape, jacobian, arguments, u))(us)
-
-        return rows
+def part(text: str, name: str) -> str:
+    """The text of one emitted function."""
+    return text.split(f"\ndef {name}(", 1)[1].split("\n\n\ndef ", 1)[0]
 
 
 def _compiled(f: Function) -> Function:

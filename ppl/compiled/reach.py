@@ -13,6 +13,7 @@ import numpy as np
 from ppl.backend.runtime import results
 from ppl.backend.text import Binding
 from ppl.compiled.namespace import JAX, is_traced
+from ppl.compiled.out_of_reach import OutOfReach
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -20,10 +21,6 @@ MOST_STEPS = 64
 """How often the body of a loop may be traced: every step is code to compile."""
 MOST_CALLS = 2000
 """How many calls of the library may become code; a millisecond or more goes into compiling each."""
-
-
-class OutOfReach(Exception):
-    """JAX cannot run this program; the message, which follows "because", says why."""
 
 
 @dataclass

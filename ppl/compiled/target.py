@@ -1,6 +1,6 @@
 """A posterior as inference sees it, computed by JAX."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, Protocol
@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.compiled.climb import Parts, State, is_known
-from ppl.compiled.data import BAKED, Shape, split
-from ppl.compiled.density import Density
-from ppl.compiled.reach import OutOfReach
+from ppl.compiled.data import BAKED, split
+from ppl.compiled.density import Functions
+from ppl.compiled.out_of_reach import OutOfReach
 from ppl.errors import PPLError
 from ppl.inference.leaps import Place
 from ppl.inference.optimise import Algorithm, Run
+from ppl.inference.subsampling import Rows
 from ppl.source import Span
 
 Floats = NDArray[np.float64]
@@ -57,15 +58,18 @@ class Posterior(Protocol):
 class CompiledTarget:
     """A posterior's log density by compiled code (inference.target.Target), in double precision.
 
+    `width` is about the size of the largest array of an evaluation.
+
     Example:
         >>> target = compiled_target(posterior)
         >>> value, gradient = target.log_density_gradient(np.zeros(target.dim))
     """
 
     posterior: Posterior
-    density: Density
-    shape: Shape
-    arguments: Sequence[Any]
+    density: Functions
+    shape: Any
+    arguments: Any
+    width: int
     jacobian: bool = True
     device: Any = None
 
@@ -74,13 +78,9 @@ class CompiledTarget:
         return self.posterior.param_unc_num()
 
     @property
-    def width(self) -> int:
-        return self.posterior.width
-
-    @property
     def at_once(self) -> int:
         """How many points a batch has."""
-        return AT_ONCE if self.posterior.width * AT_ONCE <= MOST_NUMBERS else 1
+        return AT_ONCE if self.width * AT_ONCE <= MOST_NUMBERS else 1
 
     def log_density(self, u: Floats) -> float:
         return self.log_density_gradient(u)[0]
@@ -103,7 +103,13 @@ class CompiledTarget:
         return values[: len(us)], gradients[: len(us)]
 
     def leap(
-        self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None
+        self,
+        algorithm: Algorithm,
+        run: Run,
+        noise: Floats,
+        count: int,
+        place: Place | None,
+        rows: Rows | None = None,
     ) -> Run | None:
         """The run `count` iterations on; see inference.leaps.Leaping."""
         if not is_known(algorithm):
@@ -113,10 +119,10 @@ class CompiledTarget:
             run.iteration, run.params, run.average, run.gradient, run.step_state, run.bounds, np.True_
         )
         with jax.enable_x64(True), jax.default_device(self.device):
+            given = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
             found = self.density.climb(
-                Parts.of(algorithm), self.shape, self.jacobian, self.arguments, place, state,
-                rule.eta, noise, count,
-            )  # fmt: skip
+                Parts.of(algorithm), self.shape, self.jacobian, given, place, state, rule.eta, noise, count
+            )
             *ahead, fine = jax.tree_util.tree_map(_on_host, found)
         return run._replace(**dict(zip(State._fields, ahead, strict=False))) if fine else None
 
@@ -151,17 +157,33 @@ def compiled_target(posterior: Posterior, jacobian: bool = True, device: Any = N
         PPLError: the program cannot be run with these data at all.
     """
     posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
-    density, first = posterior.model.compiled, ""
+    density, dim = posterior.model.compiled, posterior.param_unc_num()
+
+    def laid_out(baked: str) -> tuple[Any, Any]:
+        return split(posterior.d, density.reads, baked)
+
+    shape, arguments = within_reach(density, laid_out, dim, jacobian, device)
+    return CompiledTarget(posterior, density, shape, arguments, posterior.width, jacobian, device)
+
+
+def within_reach(
+    density: Functions, laid_out: Callable[[str], tuple[Any, Any]], dim: int, jacobian: bool, device: Any
+) -> tuple[Any, Any]:
+    """The first shape, with its arguments on the device, under which the density can be traced.
+
+    `laid_out(baked)` gives them for each of `data.BAKED`. Raises OutOfReach as `compiled_target` does.
+    """
+    errors: list[Exception] = []
     for baked in BAKED:
         try:
             with jax.enable_x64(True), jax.default_device(device):
-                shape, arguments = split(posterior.d, baked)
-                there = jax.device_put(list(map(np.asarray, arguments)), device)
-                density.gradient.trace(shape, jacobian, there, jnp.zeros(posterior.param_unc_num()))
-            return CompiledTarget(posterior, density, shape, there, jacobian, device)
+                shape, arguments = laid_out(baked)
+                arguments = jax.device_put(arguments, device)
+                density.traced(shape, jacobian, arguments, jnp.zeros(dim))
+            return shape, arguments
         except UNTRACEABLE as error:
-            first = first or reason(error)
-    raise OutOfReach(first)
+            errors.append(error)
+    raise OutOfReach(reason(errors[0])) from errors[0]
 
 
 def reason(error: Exception) -> str:

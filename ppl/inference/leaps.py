@@ -1,12 +1,13 @@
 """Many iterations in one call, for targets that can take them by themselves."""
 
+from itertools import takewhile
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from ppl.inference.coordinates import Scaled
 from ppl.inference.estimators.reparameterised import reparameterised
-from ppl.inference.subsampling import ALL_ROWS
+from ppl.inference.subsampling import ALL_ROWS, Rows, rows_of
 from ppl.inference.target import Array, Target
 
 MOST_NUMBERS = 2_000_000
@@ -25,12 +26,15 @@ class Place(NamedTuple):
 class Leaping(Protocol):
     """A target that takes iterations in compiled code.
 
-    `leap(algorithm, run, noise, count, place)` is the run after `count` iterations with the reparameterised
-    gradient, on the first of the noise (k, grad_samples, noise_dim); None where it does not know a part of
-    the algorithm, or a number on the way is not finite. `place` is None where the coordinates are u itself.
+    `leap(algorithm, run, noise, count, place, rows)` is the run after `count` iterations with the
+    reparameterised gradient, on the first of the noise (k, grad_samples, noise_dim) and of the rows (k, B) of
+    a subsampled target; None where it does not know a part of the algorithm, or a number on the way is not
+    finite. `place` is None where the coordinates are u itself.
     """
 
-    def leap(self, algorithm: Any, run: Any, noise: Array, count: int, place: Place | None) -> Any: ...
+    def leap(
+        self, algorithm: Any, run: Any, noise: Array, count: int, place: Place | None, rows: Rows | None
+    ) -> Any: ...
 
 
 def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator) -> Any:
@@ -40,20 +44,32 @@ def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator) -> 
     for rounding. `algorithm` is an optimise.Algorithm, `run` an optimise.Run.
     """
     inner, place = _placed(target)
-    plain = algorithm.estimator is reparameterised and algorithm.rows is ALL_ROWS
-    if not (isinstance(inner, Leaping) and plain):
+    if not (isinstance(inner, Leaping) and algorithm.estimator is reparameterised):
         return None
     family, n = algorithm.family, algorithm.grad_samples
     room = min(algorithm.eval_elbo, max(1, MOST_NUMBERS // (n * family.noise_dim)))
     count = min(room, checkpoint_after(algorithm, run.iteration) - run.iteration)
+    rows = None if algorithm.rows is ALL_ROWS else rows_ahead(algorithm, inner, run.iteration, count)
+    count = count if rows is None else len(rows)
     before = rng.bit_generator.state
     noise = np.zeros((room, n, family.noise_dim))
     for k in range(count):
         noise[k] = family.noise(n, rng)
-    ahead = inner.leap(algorithm, run, noise, count, place)
+    ahead = inner.leap(algorithm, run, noise, count, place, None if rows is None else padded(rows, room))
     if ahead is None:
         rng.bit_generator.state = before
     return ahead
+
+
+def rows_ahead(algorithm: Any, target: Any, iteration: int, count: int) -> list[Rows]:
+    """The rows of the next iterations, as far as their batches are of one size."""
+    batches = [algorithm.rows.rows(rows_of(target), iteration + k) for k in range(count)]
+    return list(takewhile(lambda rows: len(rows) == len(batches[0]), batches))
+
+
+def padded(batches: list[Rows], room: int) -> Rows:
+    """As an array of `room` batches, so that every leap is compiled for the same."""
+    return np.array([*batches, *[batches[0]] * (room - len(batches))])
 
 
 def checkpoint_after(algorithm: Any, iteration: int) -> int:

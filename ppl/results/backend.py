@@ -1,12 +1,14 @@
 """Which backend computes a log density: autograd, always there, or JAX, the extra "jax"."""
 
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
+from ppl.compiled.out_of_reach import OutOfReach
 from ppl.errors import InferenceError
 from ppl.inference.target import Target
-from ppl.results.posterior import AsTarget, Posterior
+from ppl.results.posterior import AsTarget
 from ppl.results.settings import Settings
 
 LONG = 200
@@ -31,32 +33,54 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
-    if settings.backend == "autograd" or (
-        settings.backend == "auto" and not is_worth_it(target.posterior, settings)
-    ):
+    if settings.backend == "autograd" or not (settings.backend == "jax" or is_worth_it(target, settings)):
         return target
-    if find_spec("jax") is None:
-        raise InferenceError(WITHOUT_JAX)
-    from ppl.compiled.device import device_of, keep_compilations
-    from ppl.compiled.reach import OutOfReach
+    device = ready(settings)
     from ppl.compiled.target import compiled_target
 
-    keep_compilations()
     try:
-        return compiled_target(target.posterior, target.jacobian, device_of(settings.device))
+        return compiled_target(target.posterior, target.jacobian, device)
     except OutOfReach as why:
         if settings.backend == "jax":
-            raise InferenceError(f'backend = "jax" cannot run this program: {why}.') from None
+            raise refusal(why) from None
         return AsTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
 
 
-def is_worth_it(posterior: Posterior, settings: Settings) -> bool:
+def rows_on_backend(batches: Target, settings: Settings) -> Target:
+    """The same for a target that splits by rows, which "auto" leaves to autograd."""
+    if settings.backend != "jax":
+        return batches
+    device = ready(settings)
+    from ppl.compiled.batches import compiled_by_rows
+
+    try:
+        return compiled_by_rows(batches, device)
+    except OutOfReach as why:
+        raise refusal(why) from None
+
+
+def ready(settings: Settings) -> Any:
+    """The device that JAX is to use; InferenceError where there is none, or no JAX."""
+    if find_spec("jax") is None:
+        raise InferenceError(WITHOUT_JAX)
+    from ppl.compiled.device import device_of, keep_compilations
+
+    keep_compilations()
+    return device_of(settings.device)
+
+
+def refusal(why: OutOfReach) -> InferenceError:
+    return InferenceError(f'backend = "jax" cannot run this program: {why}.')
+
+
+def is_worth_it(target: AsTarget, settings: Settings) -> bool:
     """Whether JAX is there and would be done first, its compilation included.
 
     Runs beside each other are processes, each of which would have to compile.
     """
     if find_spec("jax") is None or settings.runs > 1:
         return False
+    posterior = target.posterior
     matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
     recurs = posterior.model.recurs and posterior.width >= LONG
     return settings.device == "gpu" or recurs or max(matrices, default=0) >= LARGE

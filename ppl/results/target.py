@@ -2,11 +2,10 @@
 
 from dataclasses import replace
 
-from ppl.errors import InferenceError
 from ppl.inference.ard import ArdTarget
 from ppl.inference.marginal import MarginalTarget
 from ppl.inference.target import Target
-from ppl.results.backend import on_backend
+from ppl.results.backend import on_backend, rows_on_backend
 from ppl.results.posterior import AsTarget, Posterior
 from ppl.results.settings import Settings
 
@@ -27,9 +26,7 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
         whole = target_of(posterior, replace(settings, marginal=None))
         return MarginalTarget(whole, tuple(map(int, posterior.unconstrained(settings.marginal))))
     if settings.minibatch is not None:
-        if settings.backend == "jax":
-            raise InferenceError('minibatch and backend = "jax" do not go together: leave one of them out.')
-        return posterior.by_rows(settings.rows)
+        return rows_on_backend(posterior.by_rows(settings.rows), settings)
     wanted = settings.jacobian
     whole = AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)
     return on_backend(whole, settings)

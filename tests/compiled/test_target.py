@@ -7,7 +7,8 @@ import ppl
 
 jax = pytest.importorskip("jax")
 
-from ppl.compiled.reach import MOST_STEPS, OutOfReach  # noqa: E402
+from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
+from ppl.compiled.reach import MOST_STEPS  # noqa: E402
 from ppl.compiled.target import AT_ONCE, CompiledTarget, compiled_target  # noqa: E402
 
 REGRESSION = """

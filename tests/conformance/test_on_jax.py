@@ -10,7 +10,7 @@ import ppl
 
 jax = pytest.importorskip("jax")
 
-from ppl.compiled.reach import OutOfReach  # noqa: E402
+from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
 from ppl.compiled.target import CompiledTarget, compiled_target  # noqa: E402
 
 BRANCH = "which way to go depends on parameters"

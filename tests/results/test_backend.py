@@ -7,6 +7,7 @@ import ppl
 from ppl.errors import InferenceError
 from ppl.results import backend
 from ppl.results.backend import is_worth_it
+from ppl.results.posterior import AsTarget
 from ppl.results.settings import Settings
 
 PROGRAM = """
@@ -40,12 +41,16 @@ SETTINGS = [
     {},
     {"algorithm": "fullrank"},
     {"start": "random", "polish": False, "step_up": False, "average": False, "iter": 300, "eta": 0.1},
+    {"algorithm": "dsvi", "iter": 300, "eta": 0.01},
+    {"algorithm": "dsvi", "iter": 300, "eta": 0.01, "minibatch": 20, "step_rule": "adam"},
     {"algorithm": "laplace"},
     {"algorithm": "optimize"},
 ]
 
 
-@pytest.mark.parametrize("settings", SETTINGS, ids=["default", "fullrank", "paper", "laplace", "optimize"])
+@pytest.mark.parametrize(
+    "settings", SETTINGS, ids=["default", "fullrank", "paper", "dsvi", "minibatch", "laplace", "optimize"]
+)
 def test_the_same_seed_gives_the_same_fit(posterior: ppl.Posterior, settings: dict) -> None:
     pytest.importorskip("jax")
     by_autograd = posterior.variational(backend="autograd", draws=50, **settings)
@@ -69,7 +74,7 @@ def test_a_program_out_of_reach_is_left_to_autograd_with_a_note(monkeypatch) -> 
 
 
 def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior) -> None:
-    assert not is_worth_it(posterior, Settings())
+    assert not is_worth_it(AsTarget(posterior), Settings())
     fit = posterior.variational(algorithm="laplace", draws=2)
     assert not any("backend" in note for note in fit.notes)
 
@@ -88,8 +93,8 @@ def test_a_long_recurrence_is_worth_a_compilation(steps: int, expected: bool) ->
         }
     """
     series = ppl.compile_model(program).condition({"T": steps, "y": np.linspace(-1, 1, steps)})
-    assert is_worth_it(series, Settings()) is expected
-    assert not is_worth_it(series, Settings(runs=2))
+    assert is_worth_it(AsTarget(series), Settings()) is expected
+    assert not is_worth_it(AsTarget(series), Settings(runs=2))
 
 
 def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
@@ -97,8 +102,8 @@ def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
     monkeypatch.setattr(backend, "LARGE", 12)
     program = "data { int N; matrix[N, 3] x; } parameters { vector[3] b; } model { x * b ~ normal(0, 1); }"
     model = ppl.compile_model(program)
-    assert is_worth_it(model.condition({"N": 4, "x": np.ones((4, 3))}), Settings())
-    assert not is_worth_it(model.condition({"N": 3, "x": np.ones((3, 3))}), Settings())
+    assert is_worth_it(AsTarget(model.condition({"N": 4, "x": np.ones((4, 3))})), Settings())
+    assert not is_worth_it(AsTarget(model.condition({"N": 3, "x": np.ones((3, 3))})), Settings())
 
 
 def test_without_jax_the_message_says_what_to_install(posterior: ppl.Posterior, monkeypatch) -> None:

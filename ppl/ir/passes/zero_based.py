@@ -16,10 +16,12 @@ from ppl.types import INT
 def zero_based(xp: Namespace, index: Array) -> Array:
     """A 1-based int, or array of them, counted from zero.
 
+    What JAX traces is not known here; the same program was run with the same data before.
+
     Raises:
         IndexError: an index is below 1; above the size of the axis the access itself raises.
     """
-    if np.any(np.less(index, 1)):
+    if isinstance(index, int | np.integer | np.ndarray) and np.any(np.less(index, 1)):
         lowest = int(np.min(index))
         raise IndexError(f"The index {lowest} is out of range: indices start at 1.")
     return index - 1

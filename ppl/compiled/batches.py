@@ -1,0 +1,148 @@
+"""A posterior seen a few rows at a time, the rows gathered by compiled code; see ppl.minibatch."""
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.backend.text import python_name
+from ppl.compiled.data import Shape, read_by, split
+from ppl.compiled.density import Density, Functions, part
+from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.reach import Trace
+from ppl.compiled.target import CompiledTarget, within_reach
+from ppl.inference.leaps import Place
+from ppl.inference.optimise import Algorithm, Run
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchDensity(Functions):
+    """The rest of the target plus n_rows / B times the row terms of B rows.
+
+    The shape is that of the data that have rows, that of the rest, and the number of rows; the arguments are
+    those of both and the rows (B,).
+    """
+
+    rows: Density
+    rest: Density
+    split: Any
+
+    def log_joint(self, shape: Any, jacobian: bool, arguments: Any, u: Any) -> Any:
+        of_rows, of_rest, n_rows = shape
+        whole, rest_arguments, rows = arguments
+        rest = self.rest.log_joint(of_rest, jacobian, rest_arguments, u)
+        return rest + n_rows / rows.shape[0] * self.row_terms(of_rows, n_rows, whole, rows, u)
+
+    def row_terms(self, shape: Shape, n_rows: int, whole: list[Any], rows: Any, u: Any) -> Any:
+        """The terms of these rows, summed."""
+        d, trace = shape.with_arguments(whole), Trace()
+        for name, axis in self.split.data:
+            if hasattr(d, python_name(name)):
+                setattr(d, python_name(name), jnp.take(getattr(d, python_name(name)), rows, axis=axis))
+        setattr(d, python_name(self.split.size), rows.shape[0])
+        setattr(d, self.split.total, n_rows)
+        d.rows = rows
+        module = self.rows.module(trace)
+        module.prepare(d)
+        return trace.guarded(jnp.asarray(module.log_joint(d, u, False), dtype=float))
+
+    def on_rows(self, arguments: Any, rows: Any) -> Any:
+        whole, rest, _ = arguments
+        return whole, rest, jnp.asarray(rows)
+
+    def at(self, arguments: Any, k: Any) -> Any:
+        whole, rest, rows = arguments
+        return whole, rest, rows[k]
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledByRows:
+    """A compiled target that splits by rows (inference.subsampling.Subsampled).
+
+    `target` is that of any batch; it is asked for on the rows that are wanted.
+    """
+
+    target: CompiledTarget
+    n_rows: int
+
+    @property
+    def dim(self) -> int:
+        return self.target.dim
+
+    @property
+    def width(self) -> int:
+        """How many numbers an evaluation works through, about."""
+        return self.target.posterior.width
+
+    @property
+    def whole(self) -> CompiledTarget:
+        """The target of all rows."""
+        return self.minibatch(np.arange(self.n_rows))
+
+    def log_density(self, u: Floats) -> float:
+        return self.whole.log_density(u)
+
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
+        return self.whole.log_density_gradient(u)
+
+    def log_densities(self, us: Floats) -> Floats:
+        return self.whole.log_densities(us)
+
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        return self.whole.log_density_gradients(us)
+
+    def explain(self, u: Floats) -> str:
+        return self.target.explain(u)
+
+    def minibatch(self, rows: Rows) -> CompiledTarget:
+        """The target in which only these rows count."""
+        target = self.target
+        with jax.enable_x64(True), jax.default_device(target.device):
+            arguments = target.density.on_rows(target.arguments, rows)
+        return replace(target, arguments=arguments, width=max(len(rows), target.dim))
+
+    def leap(
+        self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
+    ) -> Run | None:
+        """The run `count` iterations on, each on its own rows; see inference.leaps.Leaping."""
+        return self.target.leap(algorithm, run, noise, count, place, rows)
+
+
+def compiled_by_rows(batches: Any, device: Any = None) -> CompiledByRows:
+    """The rows of a minibatch.ByRows, compiled by JAX for a device.
+
+    Raises:
+        OutOfReach: JAX cannot run the program, or its data stay on disk; the message says why.
+    """
+    if batches.row_bytes:
+        raise OutOfReach("the data stay on disk")
+    density = BatchDensity(_density(batches.rows), _density(batches.rest), batches.split)
+    names = density.rows.reads | _prepared_from(batches.rows.emitted.text)
+    n_rows, posterior = batches.n_rows, batches.posterior
+
+    def laid_out(baked: str) -> tuple[Any, Any]:
+        of_rows, whole = split(posterior.d, names, baked)
+        of_rest, rest = split(batches.rest_data, density.rest.reads, baked)
+        return (of_rows, of_rest, n_rows), (whole, rest, np.arange(min(2, n_rows)))
+
+    shape, arguments = within_reach(density, laid_out, batches.dim, True, device)
+    return CompiledByRows(
+        CompiledTarget(posterior, density, shape, arguments, batches.dim, True, device), n_rows
+    )
+
+
+def _density(terms: Any) -> Density:
+    return Density(terms.emitted, terms.code, terms.softplus)
+
+
+def _prepared_from(text: str) -> set[str]:
+    """What `prepare` reads of the data, but not what it adds to them."""
+    prepare = part(text, "prepare")
+    return read_by(prepare) - set(re.findall(r"^ *d\.(\w+) =", prepare, re.MULTILINE))
