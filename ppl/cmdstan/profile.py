@@ -71,8 +71,8 @@ def profiled(model: Model, file: str | None) -> Iterator[Model]:
 
 
 def _lines(timings: dict[str, Timing]) -> Iterator[str]:
-    """The reverse pass is one sweep over the whole tape, so no block has a reverse time of its own."""
+    """The reverse pass is one sweep over the whole tape, of which nothing tells the part of a block: nan."""
     yield HEADER
     for name, timing in timings.items():
         seconds, calls = f"{timing.seconds:.6g}", f"{timing.autodiff_calls},{timing.plain_calls}"
-        yield f"{name},1,{seconds},{seconds},0,0,0,{calls}\n"
+        yield f"{name},1,{seconds},{seconds},nan,0,0,{calls}\n"
