@@ -1,11 +1,12 @@
 """The journal of a run as a file: written whole or not at all, and read to go on after an interruption."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.random import Generator
 
@@ -40,42 +41,49 @@ class Keep:
             self.of_run(k).path.unlink(missing_ok=True)
 
 
+class Stage(NamedTuple):
+    """The state of a stage, and where each of its generators stood."""
+
+    state: Any
+    generators: tuple[Any, ...]
+
+
+def nobody() -> Mapping[str, Any]:
+    return {}
+
+
 @dataclass
 class Checkpoint:
     """A journal (inference.journal) that writes itself to its file every so many seconds; None for nowhere.
 
-    `stages` has the state of each stage and where its generators stood; `owner` says whose run it is.
+    `owner` says whose run it is, when it is to be written: the data have to be gone through for that.
     """
 
     path: Path | None
-    owner: Mapping[str, Any] = field(default_factory=dict)
+    owner: Callable[[], Mapping[str, Any]] = nobody
     every: float = EVERY
-    stages: dict[str, Any] = field(default_factory=dict)
+    stages: dict[str, Stage] = field(default_factory=dict)
     written: float = field(default_factory=monotonic)
 
     def recall(self, stage: str, *generators: Generator) -> Any:
         kept = self.stages.get(stage)
         if kept is None:
             return None
-        for generator, place in zip(generators, kept["generators"], strict=True):
+        for generator, place in zip(generators, kept.generators, strict=True):
             _set(generator, place)
-        return decode(kept["state"])
+        return kept.state
 
     def record(self, stage: str, state: Any, *generators: Generator) -> None:
         if self.path is None:
             return
-        self.stages[stage] = {
-            "state": encode(state),
-            "generators": [_place(generator) for generator in generators],
-        }
+        self.stages[stage] = Stage(state, tuple(map(_place, generators)))
         if monotonic() - self.written >= self.every:
             self.write()
 
     def write(self) -> None:
         """Put everything recorded so far in the file."""
         if self.path is not None and self.stages:
-            record = {"format": FORMAT, **self.owner, "stages": self.stages}
-            write_whole(self.path, [json.dumps(record), "\n"])
+            write_whole(self.path, [as_text(self.owner(), self.stages), "\n"])
             self.written = monotonic()
 
     def end(self, outcome: Outcome) -> None:
@@ -98,6 +106,22 @@ def _set(generator: Generator, place: Mapping[str, Any]) -> None:
     bits.seed_seq.spawn(place["children"] - bits.seed_seq.n_children_spawned)
 
 
+def as_text(owner: Mapping[str, Any], stages: Mapping[str, Stage]) -> str:
+    """One JSON object; `stages_of` has the stages back from it, to the last bit."""
+    coded = {
+        name: {"state": encode(stage.state), "generators": stage.generators} for name, stage in stages.items()
+    }
+    return json.dumps({"format": FORMAT, **owner, "stages": coded})
+
+
+def stages_of(record: Mapping[str, Any]) -> dict[str, Stage]:
+    """The stages in a record that was read; KeyError, TypeError or ValueError for one that is damaged."""
+    return {
+        name: Stage(decode(stage["state"]), tuple(stage["generators"]))
+        for name, stage in record["stages"].items()
+    }
+
+
 def journal_of(keep: Keep | None, posterior: Posterior, settings: Settings) -> Checkpoint:
     """The journal of a run: empty or, to resume, with what was left at the path where there is anything.
 
@@ -106,13 +130,12 @@ def journal_of(keep: Keep | None, posterior: Posterior, settings: Settings) -> C
     """
     if keep is None:
         return Checkpoint(None)
-    owner = _owner(posterior, settings)
-    if not (keep.resume and keep.path.exists()):
-        return Checkpoint(keep.path, owner, keep.every)
-    return Checkpoint(keep.path, owner, keep.every, _read(keep.path, posterior, owner))
+    owner = cache(lambda: _owner(posterior, settings))
+    found = _read(keep.path, posterior, owner()) if keep.resume and keep.path.exists() else {}
+    return Checkpoint(keep.path, owner, keep.every, found)
 
 
-def _read(path: Path, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Any]:
+def _read(path: Path, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Stage]:
     """The stages in a checkpoint of this very run."""
     try:
         record = json.loads(path.read_text(encoding="utf-8"))
@@ -120,15 +143,21 @@ def _read(path: Path, posterior: Posterior, owner: Mapping[str, Any]) -> dict[st
         raise DataError(f"{path} is not a checkpoint: {error}") from None
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise DataError(f'{path} is not a checkpoint: it lacks "format": "{FORMAT}"')
-    refuse_mismatch(path, record, posterior)
-    for name, mine in owner["settings"].items():
-        if record["settings"].get(name) != mine:
+    try:
+        refuse_mismatch(path, record, posterior)
+        _refuse_other_settings(path, record["settings"], owner["settings"])
+        return stages_of(record)
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(f"{path} is damaged ({error!r}); begin anew without resuming.") from None
+
+
+def _refuse_other_settings(path: Path, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
+    for name, value in mine.items():
+        if theirs.get(name) != value:
             raise DataError(
-                f"{path} is of a run with {name} = {record['settings'].get(name)}, not {mine}. "
+                f"{path} is of a run with {name} = {theirs.get(name)}, not {value}. "
                 "Resume it with the settings it began with, or begin anew without resuming."
             )
-    stages: dict[str, Any] = record["stages"]
-    return stages
 
 
 def _owner(posterior: Posterior, settings: Settings) -> dict[str, Any]:

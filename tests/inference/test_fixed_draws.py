@@ -128,3 +128,27 @@ def test_a_family_over_another_standard_lands_on_its_own_optimum():
     fit = fit_fixed_draws(target, family, family.start(np.zeros(1)), rng())
     assert family.mean(fit.params)[0] == pytest.approx(2.0, abs=0.02)
     assert np.exp(fit.params[1]) == pytest.approx(np.sqrt(3) / np.pi, rel=0.1)  # E u^2 = s^2 pi^2 / 3 = 1
+
+
+class Counted(Quartic):
+    """A quartic that counts the gradients it is asked for."""
+
+    calls = 0
+
+    def log_density_gradient(self, u):
+        Counted.calls += 1
+        return super().log_density_gradient(u)
+
+
+@pytest.mark.parametrize("most", [300, 1000, 5000])
+def test_the_budget_of_gradients_holds(most):
+    """L-BFGS counts evaluations only between line searches, each of which may take twenty."""
+    Counted.calls = 0
+    family = MeanField(6)
+    start = family.start(np.full(6, 50.0), scale=1e-3)
+    found = fit_fixed_draws(
+        Counted(np.full(6, 1e3)), family, start, np.random.default_rng(0), most_gradients=most
+    )
+    assert Counted.calls == found.gradients <= most
+    if found.outcome.ending is not Ending.CONVERGED:
+        assert np.isfinite(found.params).all() and found.outcome.ending is Ending.BUDGET_REACHED

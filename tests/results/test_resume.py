@@ -1,15 +1,19 @@
 """Ctrl-C at any moment leaves a result, and a run that goes on ends in the bytes of one never interrupted."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ppl.errors import DataError
 from ppl.inference.outcome import Ending
 from ppl.inference.recipes import RECIPES, fit
 from ppl.inference.settings import Settings
-from ppl.results.checkpoint import Checkpoint
+from ppl.results.checkpoint import Checkpoint, Keep, as_text, journal_of, stages_of
+from ppl.results.fit import variational
+from ppl.results.settings import Settings as RunSettings
 
 SHORT = {"iter": 300, "eval_elbo": 20, "adapt_iter": 5, "elbo_samples": 10, "draws": 20, "grad_samples": 2}
 ALGORITHMS = [name for name in RECIPES if name != "dsvi-ard"]
@@ -39,10 +43,10 @@ class Counted:
         return ""
 
 
-def journal(stages=None):
-    kept = Checkpoint(Path("never written"), {}, every=np.inf)
-    kept.stages.update(json.loads(json.dumps(stages or {})))
-    return kept
+def journal(text=None):
+    """An empty journal, or one that was read from a file's text."""
+    stages = stages_of(json.loads(text)) if text else {}
+    return Checkpoint(Path("never written"), every=np.inf, stages=stages)
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -59,10 +63,35 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
         assert len(stopped.draws_u) and np.isfinite(stopped.draws_u).all()
         endings.add(stopped.outcome.reason)
         after = Counted()
-        resumed = fit(after, settings, journal=journal(kept.stages))
+        resumed = fit(after, settings, journal=journal(as_text({}, kept.stages)))
         assert resumed.draws_u.tobytes() == expected.draws_u.tobytes()
         assert resumed.params.tobytes() == expected.params.tobytes()
         assert resumed.outcome == expected.outcome and resumed.notes == expected.notes
         assert [point.elbo for point in resumed.trace] == [point.elbo for point in expected.trace]
         assert after.calls <= whole.calls
     assert len(endings) > 1
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "is not a checkpoint"),
+        ("[1]", 'lacks "format"'),
+        ('{"format": "ppl checkpoint 1", "stages": {}}', "is damaged"),
+    ],
+)
+def test_a_file_that_is_no_checkpoint_is_refused(toy, tmp_path, text, why):
+    left = tmp_path / "left"
+    left.write_text(text)
+    with pytest.raises(DataError, match=why):
+        variational(toy, iter=100, checkpoint=left, resume=True)
+
+
+def test_a_checkpoint_of_other_data_is_refused(toy, tmp_path):
+    left = tmp_path / "left"
+    kept = journal_of(Keep(left), toy, RunSettings())
+    kept.record("start", 1.0)
+    kept.write()
+    other = replace(toy, data={"N": 2, "y": [1.0, 3.0]})
+    with pytest.raises(DataError, match="was fitted with other data"):
+        variational(other, checkpoint=left, resume=True)
