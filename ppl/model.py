@@ -18,10 +18,10 @@ from ppl.backend.library import Wrap
 from ppl.backend.load import Module, compile_text, load, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, block, joined
-from ppl.backend.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
 from ppl.conditioning import DataReader, leaf_values
 from ppl.data import Inputs, load_data
 from ppl.errors import InferenceError, PPLError, Rejection
+from ppl.explaining import explained
 from ppl.ir import nodes as ir
 from ppl.ir.passes.fuse import fuse
 from ppl.ir.passes.hoist_data import hoist_data
@@ -33,7 +33,7 @@ from ppl.many_draws import Sizes, in_batches, log_joint_gradients, log_joints
 from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, sized
 from ppl.results.fit import Fit, variational
-from ppl.source import SourceText, Span
+from ppl.source import SourceText
 
 if TYPE_CHECKING:
     from ppl.compiled.density import Density
@@ -307,46 +307,7 @@ class Posterior:
 
     def explain(self, u: Floats) -> str:
         """Why the log density or its gradient at `u` is not finite: statement, argument, value; else ""."""
-        return self.explain_value(u) or self.explain_gradient(u)
-
-    def explain_value(self, u: Floats) -> str:
-        found, place = self.trouble(u)
-        if found is None:
-            return ""
-        where = f"{place.describe()}\n" if place else ""
-        if not isinstance(found, NotFinite):
-            return f"{where}{found}"
-        elsewhere, _ = self.trouble(u + 0.01 * (1 + np.abs(u)))
-        fixed = isinstance(elsewhere, NotFinite) and unmoved(found, elsewhere)
-        return f"{where}{found}\n{NO_START_HELPS if fixed else found.help}".rstrip()
-
-    def trouble(self, u: Floats) -> tuple[Exception | None, Span | None]:
-        """The first thing that goes wrong at `u`, and the statement it goes wrong in."""
-        watch = Watch()
-        module = self.model.module(
-            NUMPY, watch.wrap, terms=watch.terms, constrain_lower_upper=watch.constrain_lower_upper
-        )
-        try:
-            with np.errstate(all="ignore"):
-                module.log_joint(self.d, self.checked(u), True)
-        except (PPLError, ArithmeticError, IndexError, ValueError) as error:
-            return error, module.place_of(error)
-        return None, None
-
-    def explain_gradient(self, u: Floats) -> str:
-        terms = LocatedTerms()
-        module = self.model.module(AUTOGRAD, terms=lambda: terms)
-        found: list[str] = []
-
-        def inspect(parts: list[Any]) -> Any:
-            total = module.log_joint(self.d, parts, True)
-            roots = {name: part._node for name, part in zip(self.places, parts, strict=True)}
-            found.append(blame_gradient(terms, roots, module.emitted.spans) or "")
-            return total
-
-        with np.errstate(all="ignore"), located(module):
-            value_and_grads(inspect, self.blocks(self.checked(u)))
-        return found[0]
+        return explained(self.model, self.d, self.checked(u))
 
     # --- Values ---
 

@@ -1,0 +1,72 @@
+"""Why a log density or its gradient is not finite: the statement, the argument, its value."""
+
+from types import SimpleNamespace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.arrays import AUTOGRAD, NUMPY, Namespace, value_and_grads
+from ppl.backend.library import Wrap
+from ppl.backend.load import Module
+from ppl.backend.located import located
+from ppl.backend.runtime import block
+from ppl.backend.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
+from ppl.errors import PPLError
+from ppl.source import Span
+
+Floats = NDArray[np.float64]
+
+
+class Model(Protocol):
+    """What is needed of model.Model."""
+
+    def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module: ...
+
+
+def explained(model: Model, d: SimpleNamespace, u: Floats) -> str:
+    """What is wrong with the log density of a model with data `d` at `u`, or with its gradient; else ""."""
+    return explained_value(model, d, u) or explained_gradient(model, d, u)
+
+
+def explained_value(model: Model, d: SimpleNamespace, u: Floats) -> str:
+    found, place = trouble(model, d, u)
+    if found is None:
+        return ""
+    where = f"{place.describe()}\n" if place else ""
+    if not isinstance(found, NotFinite):
+        return f"{where}{found}"
+    elsewhere, _ = trouble(model, d, u + 0.01 * (1 + np.abs(u)))
+    fixed = isinstance(elsewhere, NotFinite) and unmoved(found, elsewhere)
+    return f"{where}{found}\n{NO_START_HELPS if fixed else found.help}".rstrip()
+
+
+def trouble(model: Model, d: SimpleNamespace, u: Floats) -> tuple[Exception | None, Span | None]:
+    """The first thing that goes wrong at `u`, and the statement it goes wrong in."""
+    watch = Watch()
+    module = model.module(
+        NUMPY, watch.wrap, terms=watch.terms, constrain_lower_upper=watch.constrain_lower_upper
+    )
+    try:
+        with np.errstate(all="ignore"):
+            module.log_joint(d, u, True)
+    except (PPLError, ArithmeticError, IndexError, ValueError) as error:
+        return error, module.place_of(error)
+    return None, None
+
+
+def explained_gradient(model: Model, d: SimpleNamespace, u: Floats) -> str:
+    """The first statement whose gradient is not finite."""
+    terms = LocatedTerms()
+    module = model.module(AUTOGRAD, terms=lambda: terms)
+    found: list[str] = []
+
+    def inspect(parts: list[Any]) -> Any:
+        total = module.log_joint(d, parts, True)
+        roots = {name: part._node for name, part in zip(d.places, parts, strict=True)}
+        found.append(blame_gradient(terms, roots, module.emitted.spans) or "")
+        return total
+
+    with np.errstate(all="ignore"), located(module):
+        value_and_grads(inspect, [block(u, place) for place in d.places.values()])
+    return found[0]
