@@ -96,8 +96,8 @@ def run(quick: bool, data: Path | None) -> Result:
         ],
         remarks=[
             f"{size.iterations:,} minibatches of 500: {500 * size.iterations / size.rows:.2g} passes over "
-            "the rows, at the supplement's rate, 0.05/n. The seconds include the final estimates of the bound on "
-            "all rows; the memory is that of a process of its own. L1 has the paper's lambda, 0.5.",
+            "the rows, at the supplement's rate, 0.05/n. The seconds include the final estimates of the "
+            "bound on all rows; the memory is that of a process of its own. L1 has the paper's lambda, 0.5.",
         ],
         figure=picture(weights, found.weights),
     )
