@@ -139,6 +139,10 @@ class Counted(Quartic):
         Counted.calls += 1
         return super().log_density_gradient(u)
 
+    def log_density_gradients(self, us):
+        Counted.calls += len(us)
+        return super().log_density_gradients(us)
+
 
 @pytest.mark.parametrize("most", [300, 1000, 5000])
 def test_the_budget_of_gradients_holds(most):
