@@ -23,6 +23,7 @@ DECLARED = """data {
 }
 """
 LOG_FACTORIALS = -sum(math.lgamma(k + 1) for k in DATA["k"])
+LOG_CHOOSE = sum(math.log(math.comb(4, k)) for k in DATA["k"])
 LOG_DET = np.linalg.slogdet(DATA["S"])[1]
 GLM_CONSTANT = 5 * 3 * math.log(3) + sum(
     math.lgamma(k + 3) - math.lgamma(3) - math.lgamma(k + 1) for k in DATA["k"]
@@ -47,6 +48,18 @@ DROPPED = {
     "normal glm": ("vector[K] b; real<lower=0> s;", "v ~ normal_id_glm(x, 0, b, s);", -5 * HALF_LOG_TWO_PI),
     "poisson glm": ("vector[K] b;", "k ~ poisson_log_glm(x, 0, b);", LOG_FACTORIALS),
     "neg_binomial glm": ("vector[K] b;", "k ~ neg_binomial_2_log_glm(x, 0, b, 3.0);", GLM_CONSTANT),
+    "binomial glm": ("vector[K] b;", "k ~ binomial_logit_glm(4, x, 0, b);", LOG_CHOOSE),
+    "a glm in a loop": (
+        "vector[K] b; real<lower=0> s;",
+        "for (n in 1:N) v[n] ~ normal_id_glm(x[n:n], 0, b, s);",
+        -5 * HALF_LOG_TWO_PI,
+    ),
+    "multi_gp": (
+        "vector<lower=0>[N] w;", "x ~ multi_gp(S, w);", -15 * HALF_LOG_TWO_PI - 2.5 * LOG_DET
+    ),
+    "dirichlet_multinomial": (
+        "vector<lower=0>[N] a;", "k ~ dirichlet_multinomial(a);", math.log(7) - math.log(2) - math.log(3)
+    ),
     "its shape not data": (
         "vector[K] b; real<lower=0> s;", "k ~ neg_binomial_2_log_glm(x, 0, b, s);", LOG_FACTORIALS
     ),

@@ -148,6 +148,8 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     """A call in a batch: arguments aligned after the batch axis, or one call an entry."""
     callee = e.callee
     if callee.batch == "none":
+        if e.drops and w.propto:
+            return each_unnormalised(w, e, args)
         return f"lib.each({library(w, e, whole_mode(callee))}, {marks(e.lifted)}, {', '.join(args)})"
     widest = max(e.ranks)
     if callee.batch == "elementwise":
@@ -177,17 +179,27 @@ def batch_mode(e: ir.Apply, widest: int) -> Mode:
 
 def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str:
     """A density less the terms that depend on data alone."""
-    fixed = [is_data(w, when) for when in e.drops]
+    if all(is_data(w, when) for when in e.drops):
+        return "0.0" if array_dims(e.type) == 0 else f"(0.0 * {args[e.lifted.index(True)]})"
+    return f"{less_constants(w, e, mode)}({', '.join(args)})"
+
+
+def each_unnormalised(w: Writer, e: ir.Apply, args: Sequence[str]) -> str:
+    """The same for a density that is called once for each entry of the batch."""
+    if all(is_data(w, when) for when in e.drops):
+        return f"(0.0 * lib.each({library(w, e, 'total')}, {marks(e.lifted)}, {', '.join(args)}))"
+    return f"lib.each({less_constants(w, e, whole_mode(e.callee))}, {marks(e.lifted)}, {', '.join(args)})"
+
+
+def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
+    """The name of the density without the terms that these arguments allow to drop."""
     family = e.callee.family
     assert family is not None
-    if all(fixed):
-        return "0.0" if array_dims(e.type) == 0 else f"(0.0 * {args[e.lifted.index(True)]})"
-    names = [name for name, _ in family.args]
-    known = {name for name, is_fixed in zip(names, fixed, strict=False) if is_fixed}
+    fixed = zip(family.args, e.drops, strict=False)
+    known = {name for (name, _), when in fixed if is_data(w, when)}
     drops = tuple(k for k, constant in enumerate(family.constants) if known.issuperset(constant[0]))
     name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
-    bound = w.bind(name, Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e)))
-    return f"{bound}({', '.join(args)})"
+    return w.bind(name, Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e)))
 
 
 def variant(w: Writer, e: ir.CallUser) -> str:

@@ -25,7 +25,7 @@ def _is_inside(y: Array, trials: Array) -> Array:
     return (y >= 0) & (y <= trials)
 
 
-def _log_coefficient(xp: Namespace, y: Array, trials: Array) -> Array:
+def log_coefficient(xp: Namespace, y: Array, trials: Array) -> Array:
     """log_choose where it is defined, and a finite number elsewhere."""
     trials = xp.np.maximum(trials, 0)
     return log_choose(xp, trials, xp.np.clip(y, 0, trials))
@@ -37,7 +37,7 @@ def _log_coefficient(xp: Namespace, y: Array, trials: Array) -> Array:
     lambda xp, ans, y, trials, theta: per(xp, y, theta) - per(xp, trials - y, 1.0 - theta),
 )
 def log_density(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:
-    value = _log_coefficient(xp, y, trials) + xp.special.xlogy(y, theta)
+    value = log_coefficient(xp, y, trials) + xp.special.xlogy(y, theta)
     value = value + xp.special.xlog1py(trials - y, -theta)
     return guarded(xp, _is_valid(trials, theta), supported(xp, _is_inside(y, trials), value))
 
@@ -69,11 +69,11 @@ def rng(generator: np.random.Generator, trials: Any, theta: Any) -> Any:
     lambda xp, ans, y, trials, alpha: y * xp.special.expit(-alpha) - (trials - y) * xp.special.expit(alpha),
 )
 def logit_log_density(xp: Namespace, y: Array, trials: Array, alpha: Array) -> Array:
-    value = _log_coefficient(xp, y, trials) - y * softplus(xp, -alpha) - (trials - y) * softplus(xp, alpha)
+    value = log_coefficient(xp, y, trials) - y * softplus(xp, -alpha) - (trials - y) * softplus(xp, alpha)
     return guarded(xp, trials >= 0, supported(xp, _is_inside(y, trials), value))
 
 
-CONSTANTS = ((("y", "N"), _log_coefficient),)
+CONSTANTS = ((("y", "N"), log_coefficient),)
 
 BINOMIAL = Distribution(
     name="binomial",

@@ -22,6 +22,12 @@ def log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
     return guarded(xp, xp.np.all(alpha > 0, axis=-1), supported(xp, inside, value))
 
 
+def _log_counts(xp: Namespace, y: Array) -> Array:
+    """log N - sum log y_k over y_k > 0: what is left of the constants in Stan's form by beta functions."""
+    counts = np.maximum(np.sum(y, axis=-1), 1)
+    return np.log(counts) - np.sum(np.log(np.maximum(y, 1)), axis=-1)
+
+
 def rng(generator: np.random.Generator, alpha: Any, trials: int) -> Any:
     return generator.multinomial(trials, generator.dirichlet(alpha))
 
@@ -35,7 +41,7 @@ DIRICHLET_MULTINOMIAL = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(vector, int) => array[] int",),
-    constants=((("y",), log_coefficient),),
+    constants=((("y",), _log_counts),),
     batch="leading",
 )
 

@@ -5,6 +5,7 @@ Stan Functions Reference, "Gaussian dynamic linear models"; West and Harrison 19
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions import multi_normal
+from ppl.stdlib.distributions.quadratic_form import LOG_TWO_PI
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.functions.solves import mdivide_right
 from ppl.stdlib.record import Distribution
@@ -48,6 +49,7 @@ GAUSSIAN_DLM_OBS = Distribution(
         ("C0", "cov_matrix"),
     ),
     log_density=log_density,
+    constants=(((), lambda xp, y: -0.5 * LOG_TWO_PI * y.shape[-2] * y.shape[-1], ("y",)),),
     batch="none",
 )
 

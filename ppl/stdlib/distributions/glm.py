@@ -218,6 +218,7 @@ BINOMIAL_LOGIT_GLM = Distribution(
     ),
     args=(("y", "count"), ("N", "count"), *ROWS),
     log_density=_binomial_logit,
+    constants=((("y", "N"), _each_row(binomial.log_coefficient), ("y", "x")),),
     batch="none",
     cores=(0, 0, 1, 0, 1),
 )

@@ -12,7 +12,7 @@ from ppl.stdlib.distributions.quadratic_form import (
     quadratic,
     whitened_square,
 )
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import Constant, Distribution, guarded
 
 
 def log_density(xp: Namespace, y: Array, sigma: Array, w: Array) -> Array:
@@ -28,6 +28,11 @@ def _rows(xp: Namespace, w: Array, squares: Array, log_scale: Array, size: int) 
     return xp.np.sum(guarded(xp, w > 0, values))
 
 
+CONSTANTS: tuple[Constant, ...] = (
+    ((), lambda xp, y: -0.5 * LOG_TWO_PI * y.shape[-2] * y.shape[-1], ("y",)),
+    (("w",), lambda xp, w, y: 0.5 * y.shape[-1] * xp.np.sum(xp.np.log(w)), ("y",)),
+)
+
 MULTI_GP = Distribution(
     name="multi_gp",
     meaning="rows that are normal with mean zero and covariance Sigma / w_k",
@@ -35,6 +40,10 @@ MULTI_GP = Distribution(
     signatures=("matrix | matrix, vector",),
     args=(("y", "real"), ("Sigma", "cov_matrix"), ("w", "positive")),
     log_density=log_density,
+    constants=(
+        *CONSTANTS,
+        (("Sigma",), lambda xp, sigma, y: -0.5 * y.shape[-2] * log_determinant(xp, sigma), ("y",)),
+    ),
     batch="none",
 )
 
@@ -45,6 +54,10 @@ MULTI_GP_CHOLESKY = Distribution(
     signatures=("matrix | matrix, vector",),
     args=(("y", "real"), ("L", "cholesky_factor_cov"), ("w", "positive")),
     log_density=cholesky_log_density,
+    constants=(
+        *CONSTANTS,
+        (("L",), lambda xp, lower, y: -y.shape[-2] * log_diagonal(xp, lower), ("y",)),
+    ),
     batch="none",
 )
 
