@@ -10,6 +10,8 @@ import jax.numpy as jnp  # noqa: E402
 
 from ppl.arrays import NUMPY, Namespace, with_partials, with_vjps  # noqa: E402
 from ppl.compiled.namespace import JAX  # noqa: E402
+from ppl.stdlib.distributions.gaussian_dlm_obs import log_density as dlm_log_density  # noqa: E402
+from ppl.stdlib.functions.hmm import marginal  # noqa: E402
 
 
 @pytest.fixture(autouse=True)
@@ -83,3 +85,19 @@ def test_put_leaves_the_old_array_as_it_was() -> None:
     assert_allclose(jax.jit(lambda v: JAX.put(x, 1, v))(5.0), [0.0, 5.0, 0.0])
     assert_allclose(JAX.put(x, 1, 5.0), [0.0, 5.0, 0.0])
     assert_allclose(x, NUMPY.np.zeros(3))
+
+
+def hmm(steps: int):
+    log_omega = np.linspace(-1.0, 0.0, 2 * steps).reshape(2, steps)
+    return lambda g: marginal(JAX, log_omega, jnp.stack([jnp.array([g, 1 - g])] * 2), np.array([0.4, 0.6]))
+
+
+def dlm(steps: int):
+    y, one = np.linspace(-1.0, 1.0, steps)[None], np.eye(1)
+    return lambda v: dlm_log_density(JAX, y, one, one, v * one, one, np.zeros(1), one)
+
+
+@pytest.mark.parametrize("function", [hmm, dlm])
+def test_recurrences_of_the_library_are_not_unrolled(function) -> None:
+    few, many = (str(jax.make_jaxpr(jax.grad(function(steps)))(0.3)).count("\n") for steps in (10, 90))
+    assert many < 1.2 * few

@@ -48,6 +48,13 @@ CASES = [
 ]
 
 
+def test_how_much_is_out_of_reach() -> None:
+    known = {case.id for case in [*CASES, *programs()]}
+    assert OUT_OF_REACH.keys() <= known
+    assert len(OUT_OF_REACH) == 16
+    assert len(OUT_OF_REACH.keys() & {program.id for program in programs()}) == 3
+
+
 @pytest.fixture(autouse=True)
 def nothing_kept() -> Iterator[None]:
     """A thousand compiled programs are too many to hold at once."""

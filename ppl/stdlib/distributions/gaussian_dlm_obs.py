@@ -9,6 +9,7 @@ from ppl.stdlib.distributions.quadratic_form import LOG_TWO_PI
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.functions.solves import mdivide_right
 from ppl.stdlib.record import Distribution
+from ppl.stdlib.recurrence import states_after
 
 
 def log_density(
@@ -17,18 +18,18 @@ def log_density(
     """y is (observed, time), f (states, observed), g and w (states, states), v a covariance or variances."""
     mul = xp.np.matmul
     noise = v if v.ndim == 2 else xp.np.diag(v)
-    mean, covariance, total = m0, c0, 0.0
-    for t in range(y.shape[-1]):
+
+    def once(mean: Array, covariance: Array, before: Array, now: Array) -> tuple[Array, ...]:
         prior_mean = mul(g, mean)
         prior = mul(mul(g, covariance), transposed(xp, g)) + w
         loading = mul(prior, f)
         expected, spread = mul(transposed(xp, f), prior_mean), mul(transposed(xp, f), loading) + noise
         spread = 0.5 * (spread + transposed(xp, spread))
-        total = total + multi_normal.log_density(xp, y[:, t], expected, spread)
         gain = mdivide_right(xp, loading, spread)
-        mean = prior_mean + mul(gain, y[:, t] - expected)
-        covariance = prior - mul(gain, transposed(xp, loading))
-    return total
+        mean, covariance = prior_mean + mul(gain, now - expected), prior - mul(gain, transposed(xp, loading))
+        return mean, covariance, multi_normal.log_density(xp, now, expected, spread)
+
+    return xp.np.sum(states_after(xp, once, (m0, c0, 0.0), (transposed(xp, y),))[2])
 
 
 GAUSSIAN_DLM_OBS = Distribution(

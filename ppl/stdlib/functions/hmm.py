@@ -10,6 +10,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.record import Function, function
+from ppl.stdlib.recurrence import states_after
 
 
 def step(xp: Namespace, p: Array, gamma: Array) -> Array:
@@ -26,38 +27,53 @@ def observation_weights(xp: Namespace, log_omega: Array) -> tuple[Array, Array]:
     return xp.np.exp(log_omega - peak[..., None, :]), peak
 
 
-def forward(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> tuple[list[Array], Array]:
-    """The filtered probabilities of the states at each time, and the log density of all observations."""
-    weights, peaks = observation_weights(xp, log_omega)
-    filtered: list[Array] = []
+def by_time(xp: Namespace, x: Array) -> Array:
+    """The last axis, which is time, first."""
+    return xp.np.moveaxis(x, -1, 0)
+
+
+def no_change(log_omega: Array, gamma: Array, rho: Array) -> Array:
+    """A zero that spreads what it is added to over the leading axes of all."""
     leading = np.broadcast_shapes(np.shape(log_omega)[:-2], np.shape(gamma)[:-2], np.shape(rho)[:-1])
-    predicted, total = rho, xp.np.sum(peaks, axis=-1) + np.zeros(leading)
-    for t in range(log_omega.shape[-1]):
-        joint = predicted * weights[..., t]
+    return np.zeros((*leading, 1))
+
+
+def forward(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> tuple[Array, Array]:
+    """The filtered probabilities of the states, time first, and the log density of all observations."""
+    weights, peaks = observation_weights(xp, log_omega)
+
+    def once(filtered: Array, predicted: Array, log_evidence: Array, weight: Array) -> tuple[Array, ...]:
+        joint = predicted * weight
         evidence = xp.np.sum(joint, axis=-1)
-        total = total + xp.np.log(evidence)
-        filtered.append(joint / evidence[..., None])
-        predicted = step(xp, filtered[-1], gamma)
-    return filtered, total
+        filtered = joint / evidence[..., None]
+        return filtered, step(xp, filtered, gamma), xp.np.log(evidence)
+
+    begin = rho + no_change(log_omega, gamma, rho)
+    start = (begin, begin, np.zeros(np.shape(begin)[:-1]))
+    filtered, _, log_evidence = states_after(xp, once, start, (by_time(xp, weights),))
+    return filtered, xp.np.sum(peaks, axis=-1) + xp.np.sum(log_evidence, axis=0)
 
 
-def backward(xp: Namespace, log_omega: Array, gamma: Array) -> list[Array]:
-    """Weights times the chance of all later observations, for each time, up to a factor."""
+def backward(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> Array:
+    """Weights times the chance of all later observations, time first, each up to a factor."""
     weights, _ = observation_weights(xp, log_omega)
-    messages, to_here = [weights[..., -1]], transposed(xp, gamma)
-    for t in range(log_omega.shape[-1] - 2, -1, -1):
-        later = step(xp, messages[-1], to_here)
-        messages.append(weights[..., t] * later / xp.np.sum(later, axis=-1, keepdims=True))
-    return messages[::-1]
+    to_here = transposed(xp, gamma)
+
+    def once(message: Array, weight: Array) -> tuple[Array]:
+        later = step(xp, message, to_here)
+        return (weight * later / xp.np.sum(later, axis=-1, keepdims=True),)
+
+    last = weights[..., -1] + no_change(log_omega, gamma, rho)
+    (earlier,) = states_after(xp, once, (last,), (by_time(xp, weights[..., :-1])[::-1],))
+    return xp.np.concatenate([earlier[::-1], last[None]])
 
 
 def hidden_state_prob(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> Array:
     """The probability of each state at each time given all observations."""
-    messages = backward(xp, log_omega, gamma)
-    filtered, total = forward(xp, log_omega, gamma, rho)
-    predicted = [rho, *[step(xp, p, gamma) for p in filtered[:-1]]]
-    same = np.ones((*np.shape(total), 1))
-    joint = xp.np.stack([p * m * same for p, m in zip(predicted, messages, strict=True)], axis=-1)
+    filtered, _ = forward(xp, log_omega, gamma, rho)
+    begin = rho + no_change(log_omega, gamma, rho)
+    predicted = xp.np.concatenate([begin[None], step(xp, filtered[:-1], gamma)])
+    joint = xp.np.moveaxis(predicted * backward(xp, log_omega, gamma, rho), 0, -1)
     return joint / xp.np.sum(joint, axis=-2, keepdims=True)
 
 
@@ -66,16 +82,14 @@ def _omega_adjoint(xp: Namespace, g: Array, ans: Array, log_omega: Array, gamma:
 
 
 def _gamma_adjoint(xp: Namespace, g: Array, ans: Array, log_omega: Array, gamma: Array, rho: Array) -> Array:
-    filtered, _ = forward(xp, log_omega, gamma, rho)
-    total = xp.np.zeros(gamma.shape)
-    for p, m in zip(filtered[:-1], backward(xp, log_omega, gamma)[1:], strict=True):
-        chance = xp.np.sum(step(xp, p, gamma) * m, axis=-1)
-        total = total + p[..., :, None] * m[..., None, :] / chance[..., None, None]
-    return g[..., None, None] * total
+    before, after = forward(xp, log_omega, gamma, rho)[0][:-1], backward(xp, log_omega, gamma, rho)[1:]
+    chance = xp.np.sum(step(xp, before, gamma) * after, axis=-1)
+    each = before[..., :, None] * after[..., None, :] / chance[..., None, None]
+    return g[..., None, None] * xp.np.sum(each, axis=0)
 
 
 def _rho_adjoint(xp: Namespace, g: Array, ans: Array, log_omega: Array, gamma: Array, rho: Array) -> Array:
-    first = backward(xp, log_omega, gamma)[0]
+    first = backward(xp, log_omega, gamma, rho)[0]
     return g[..., None] * first / xp.np.sum(rho * first, axis=-1, keepdims=True)
 
 
