@@ -38,6 +38,7 @@ from ppl.types import (
     Type,
     array_of,
     core,
+    rank,
 )
 
 
@@ -99,7 +100,8 @@ def check_assignment(c: Check, s: ast.Assignment) -> None:
             raise c.refuse(messages.assigned_type(left, right), on_first_line(s.value, s))
         return
     found = operator(s.op[:-1], [left, right])
-    if found is None or not assignable(left, found.returns):
+    solves = s.op == "/=" and rank(right) > 0  # which Stan has as an operator, not as an assignment
+    if found is None or solves or not assignable(left, found.returns):
         raise c.refuse(messages.assigned_type(left, right, s.op), s.span)
     c.facts.calls[s] = found
 

@@ -35,6 +35,7 @@ IN_MODEL = (
     ("PPL203", "real «v» = 1;"),
     ("PPL203", "for («v» in 1:3) target += 1;"),
     ("PPL204", "target += «expp»(p);"),
+    ("PPL204", "real a = «normal»(0, 1);"),
     ("PPL205", "target += «v(1)»;"),
     ("PPL206", "target += «f» + 1;"),
     ("PPL207", "target += sum(ode_rk45(«f», v, 0, q)[1]);"),
@@ -47,6 +48,7 @@ IN_MODEL = (
     ("PPL302", "int i; i = «1.5»;"),
     ("PPL302", "vector[3] a; a = «w»;"),
     ("PPL302", "vector[3] a = v; «a *= A;»"),
+    ("PPL302", "matrix[3, 3] a = A; «a /= A;»"),
     ("PPL302", "int i = «2.0»;"),
     # Types
     ("PPL401", "target += sum(«v + w»);"),
