@@ -18,11 +18,13 @@ from ppl.inference.fixed_elbo import End, Maximum, maximise
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress, silent
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Array, Target, width_of
 
 FEWEST_DRAWS = 32
 MOST_DRAWS = 2048
 MOST_GRADIENTS = 25_000
+# A climb works through no more numbers than this: fewer gradients of a target with many rows.
+MOST_WORK = 100_000_000
 # What a maximisation takes where it begins near its end.
 EVALUATIONS = 8
 
@@ -49,7 +51,7 @@ def fit_fixed_draws(
     tolerance: float = 0.08,
     listen: Listener = silent,
     metric: Array | None = None,
-    most_gradients: int = MOST_GRADIENTS,
+    most_gradients: int | None = None,
     journal: Journal = FORGETFUL,
     stage: str = "fixed draws",
 ) -> FixedDrawsFit:
@@ -64,9 +66,10 @@ def fit_fixed_draws(
 
     Raises:
         InferenceError: the ELBO at `params` is not finite (names the statement to blame), or the draws that
-            the family needs would take more than `most_gradients`.
+            the family needs would take more than `most_gradients`, by default `gradients_for(target)`.
     """
     n = _fewest_draws(family)
+    most_gradients = most_gradients or gradients_for(target)
     if n * EVALUATIONS > most_gradients:
         raise InferenceError(
             f"{n} draws, as many as {family.dim} dimensions need, would take more than {most_gradients} "
@@ -92,6 +95,11 @@ def fit_fixed_draws(
         at = FixedDrawsFit(found.params, z, at.gradients + found.gradients, shift, outcome)
         listen(Progress("fixed draws", n, most, found.elbo, note=f"means moved by {shift:.2g} sd"))
     return at
+
+
+def gradients_for(target: Target) -> int:
+    """How many gradients of this target a climb may take."""
+    return min(MOST_GRADIENTS, MOST_WORK // width_of(target))
 
 
 def _affordable(at: FixedDrawsFit, most: int, most_gradients: int) -> bool:

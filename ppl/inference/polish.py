@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
-from ppl.inference.fixed_draws import MOST_GRADIENTS, FixedDrawsFit, fit_fixed_draws
+from ppl.inference.fixed_draws import FixedDrawsFit, fit_fixed_draws, gradients_for
 from ppl.inference.fixed_elbo import negative_elbo
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending, Outcome
@@ -60,7 +60,7 @@ def polish(
             rng,
             listen=listen,
             metric=start.metric,
-            most_gradients=MOST_GRADIENTS - 2 * COMPARED,
+            most_gradients=gradients_for(start.target) - 2 * COMPARED,
             journal=journal,
             stage="polish",
         )

@@ -25,10 +25,10 @@ from ppl.inference.target import Array, Target, width_of
 # Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing.
 PROPOSALS = 8192
 ENOUGH = 2000
-# What annealing may work through, in numbers; and the evaluations it is taken to need for every point.
-MOST_WORK = 200_000_000
-EVALUATIONS = 120
-FEWEST_POINTS = 64
+# What annealing may work through, in numbers; and the evaluations that it may need for every point.
+MOST_WORK = 1_000_000_000
+EVALUATIONS = 700
+FEWEST_POINTS = 256
 # Above so many dimensions the covariance of q is not formed.
 MOST_DENSE = 1000
 

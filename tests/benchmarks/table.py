@@ -12,7 +12,18 @@ from statistics import median
 from typing import Any
 
 Runs = list[dict[str, Any]]
-COLUMNS = ("program", "d", "gradients", "seconds", "error", "sd ratio", "k-hat", "verdict", "paper's error")
+COLUMNS = (
+    "program",
+    "d",
+    "gradients",
+    "seconds",
+    "error",
+    "sd ratio",
+    "k-hat of q",
+    "draws",
+    "verdict",
+    "paper's error",
+)
 
 
 def main(paths: Iterable[str]) -> None:
@@ -20,7 +31,7 @@ def main(paths: Iterable[str]) -> None:
     by: dict[str, dict[str, Runs]] = defaultdict(lambda: defaultdict(list))
     for run in runs:
         by[run["variant"]][run["program"]].append(run)
-    for variant in ("default", "fullrank"):
+    for variant in filter(by.__contains__, ("default", "fullrank")):
         paper = by["paper" if variant == "default" else "paper-fullrank"]
         print(f"## {variant}\n\n{summary(by[variant])}\n")
         print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
@@ -43,6 +54,7 @@ def row(program: str, runs: Runs, paper: Runs) -> list[str]:
         f"{max(run['error'] for run in good):.2f}",
         " ".join(f"{median(sd[k] for sd in sds):.2f}" for k in range(3)),
         f"{median(run['khat'] for run in good):.2f}",
+        ", ".join(sorted({run["made"] for run in good})),
         ", ".join(sorted({run["verdict"] for run in good})),
         _worst(paper),
     ]

@@ -176,7 +176,7 @@ def pool_size(target: Target, settings: Settings) -> int:
     """How many draws of q are weighted: more than are written where they may be resampled."""
     least = max(settings.draws, settings.elbo_samples)
     if settings.resample or (target.dim and settings.refines and settings.resample is None):
-        return max(least, min(PROPOSALS, MOST_WORK // (8 * width_of(target))))
+        return max(least, min(PROPOSALS, MOST_WORK // (40 * width_of(target))))
     return least
 
 
