@@ -191,6 +191,8 @@ class Fit:
         Raises:
             InferenceError: the density is not finite where the approximation lies.
         """
+        if self.settings.algorithm not in saved.RUN_AGAIN:
+            return self.more(n, seed).draws()
         seed = self.settings.seed if seed is None else seed
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MORE,)))
         fresh = draws_with_density(

@@ -51,10 +51,19 @@ class DrawsFile:
         None where it is not there, and where it never varies: draws resampled by importance, or one point
         repeated, tell nothing of the approximation they came from.
         """
+        ratios = self._ratios()
+        return ratios if ratios is not None and varies(ratios) else None
+
+    @property
+    def follows_target(self) -> bool:
+        """Whether the ratios are there and never vary: the draws were resampled or annealed."""
+        ratios = self._ratios()
+        return ratios is not None and not varies(ratios)
+
+    def _ratios(self) -> Floats | None:
         for target, approximation in RATIOS:
             if target in self.internal and approximation in self.internal:
-                ratios = self.internal[target] - self.internal[approximation]
-                return ratios if varies(ratios) else None
+                return self.internal[target] - self.internal[approximation]
         return None
 
 

@@ -26,6 +26,9 @@ def reading(files: Sequence[DrawsFile], names: Sequence[str]) -> str:
 def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
     """Sentences on the importance ratios of the worst run, in the words of inference.verdict."""
     found = [ratios[np.isfinite(ratios)] for file in files if (ratios := file.log_ratios) is not None]
+    if not found and any(file.follows_target for file in files):
+        yield "These draws were made to follow the posterior; the verdict of the run says how well they do."
+        return
     if not found:
         yield "These files have no log densities of the approximation, so nothing tells how close it came."
         return

@@ -39,7 +39,8 @@ def run(tmp_path, monkeypatch, capsys):
 @pytest.fixture
 def fitted(run):
     for seed in (1, 2):
-        run("variational", "toy.model", "toy.json", "-q", "--seed", seed, "--draws", 300, "-o", f"{seed}.csv")
+        out = ("-q", "--seed", seed, "--draws", 300, "-o", f"{seed}.csv")
+        run("variational", "toy.model", "toy.json", "--no-resample", "--no-anneal", *out)
     return run
 
 

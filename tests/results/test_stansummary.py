@@ -10,7 +10,9 @@ from ppl.results.stansummary import csv_lines, headings, stansummary, stated
 @pytest.fixture
 def runs(toy, tmp_path):
     for seed in (1, 2):
-        variational(toy, seed=seed, draws=400).save_csv(tmp_path / f"{seed}.csv")
+        variational(toy, seed=seed, draws=400, resample=False, anneal=False).save_csv(
+            tmp_path / f"{seed}.csv"
+        )
     return read_all([tmp_path / "1.csv", tmp_path / "2.csv"])
 
 

@@ -13,7 +13,7 @@ from ppl.inference.families.family import Family
 from ppl.inference.optimise import TracePoint
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, silent
-from ppl.inference.refining import MOST_WORK, PROPOSALS, Pool, Refined, gaussian_of, pool_of, refine
+from ppl.inference.refining import MOST_WORK, PROPOSALS, Made, Pool, Refined, gaussian_of, pool_of, refine
 from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target, width_of
 from ppl.inference.verdict import Verdict, verdict_of
@@ -48,10 +48,11 @@ class Result:
     """What a run leaves.
 
     `family` and `params` (size,) are q itself, `mean_u` (dim,) its mean. `draws_u` (draws, dim) are the
-    draws; `log_p`, `log_q` and `log_g` (draws,) are the log densities there of the target, of q, and of q
-    without its constants as CmdStan writes it, log q(u) - log q(mean). `final_elbo` and its standard error,
-    in nats, are from fresh draws of q. `dropped` counts draws whose log density was not finite; `notes` are
-    sentences for the user; `verdict` says how far all this can be believed.
+    draws; `log_p`, `log_q` and `log_g` (draws,) are the log densities there of the target, of q, and of what
+    the draws follow, as CmdStan writes it: log q(u) - log q(mean), or the target's where draws were made
+    better than those of q. `final_elbo` and its standard error, in nats, are from fresh draws of q. `dropped`
+    counts draws whose log density was not finite; `notes` are sentences for the user; `verdict` says how far
+    all this can be believed.
     """
 
     settings: Settings
@@ -155,6 +156,9 @@ def result_with(
     dropped = path.dropped + elbo.dropped
     rise = None if path.at_maximum else trend(path.trace)
     log_q = family.log_density(params, refined.u)
+    # Draws that follow the target have its density: to weight them by p/q would be to do so twice.
+    at_mean = family.log_density(params, family.mean(params)[None])
+    log_g = log_q - at_mean if refined.made is Made.OF_Q else refined.log_p
     return Result(
         settings=settings,
         family=family,
@@ -165,7 +169,7 @@ def result_with(
         draws_u=refined.u,
         log_p=refined.log_p,
         log_q=log_q,
-        log_g=log_q - family.log_density(params, family.mean(params)[None]),
+        log_g=log_g,
         dropped=dropped,
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
         verdict=verdict_of(pool, elbo, dropped, path.outcome, rise, refined),
