@@ -56,7 +56,7 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
     expected = fit(whole, settings)
     assert expected.outcome.ending is not Ending.INTERRUPTED
     endings = set()
-    for stop_at in np.unique(np.geomspace(20, whole.calls, 25).astype(int)):
+    for stop_at in np.unique(np.geomspace(20, whole.calls, 10).astype(int)):
         kept = journal()
         stopped = fit(Counted(stop_at), settings, journal=kept)
         assert stopped.outcome.ending is Ending.INTERRUPTED
