@@ -50,14 +50,17 @@ class Marginals:
 def run(quick: bool, data: Path | None) -> Result:
     posterior = compile_model(PROGRAM).condition(simulated(200 if quick else 1000, 9))
     loop = {"iter": 200, "eta": 0.1} if quick else {"tol_rel_obj": 0.001}
-    sampled = sample(posterior, 300 if quick else 10_000)
-    fits = {name: fit(posterior, s | (loop if "loop" in name else {})) for name, s in FITS.items()}
+    sampled, draws = sample(posterior, 300 if quick else 10_000), SHOWN if quick else DRAWS
+    fits = {
+        name: fit(posterior, {"draws": draws} | s | (loop if "loop" in name else {}))
+        for name, s in FITS.items()
+    }
     return Result(
         "simulated: 9 standard normal inputs and an intercept, coefficients from the N(0, 1) prior, "
         f"{posterior.data['N']:,} points.",
         [table(sampled, fits)],
         claims(sampled, fits),
-        [f"The sampler's {len(sampled.draws):,} draws are the reference; a fit has {DRAWS:,}."],
+        [f"The sampler's {len(sampled.draws):,} draws are the reference; a fit has {draws:,}."],
         picture(sampled, fits),
         {"means": {name: f.mean for name, f in fits.items()} | {"NUTS": sampled.mean}},
     )
@@ -73,7 +76,7 @@ def simulated(n: int, d: int) -> dict[str, Any]:
 
 def fit(posterior: Posterior, settings: dict[str, Any]) -> Marginals:
     began = process_time()
-    draws = posterior.variational(draws=DRAWS, **settings).draws()
+    draws = posterior.variational(**settings).draws()
     return Marginals(draws, process_time() - began)
 
 
@@ -104,7 +107,7 @@ def claims(sampled: Marginals, fits: dict[str, Marginals]) -> list[Claim]:
     worst = {name: compared(sampled, f)[0] for name, f in fits.items()}
     default, loop = (max(worst[n] for n in worst if ("loop" in n) is how) for how in (False, True))
     narrow, full = (fits[name].sd / sampled.sd for name in ("mean-field, default", "full rank, default"))
-    noise = 3 * np.sqrt(0.5 / DRAWS + 0.5 / len(sampled.draws))
+    noise = 3 * np.sqrt(0.5 / len(fits["mean-field, default"].draws) + 0.5 / len(sampled.draws))
     return [
         Claim(
             "Sampler and ADVI agree on the posterior means.",

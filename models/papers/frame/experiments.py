@@ -42,7 +42,32 @@ ADVI: tuple[Experiment, ...] = (
     Experiment("advi", "gamma_transforms", "Gamma densities under two transforms", "Table 2 and Figure 9"),
     Experiment("advi", "gaussian_2d", "The mean of a correlated Gaussian", "Figure 4"),
     Experiment("advi", "logistic_regression", "Marginals of a logistic regression", "Figure 5"),
+    Experiment("advi", "stochastic_volatility", "Stochastic volatility", "Figures 6 and 7"),
     Experiment("advi", "gradient_variance", "Variance of stochastic gradients", "Figure 8"),
+    Experiment(
+        "advi",
+        "regressions",
+        "Regressions with hierarchical priors",
+        "Figure 10",
+        ("election88/election88_full.data.json",),
+    ),
+    Experiment(
+        "advi", "frey_faces", "Factorising the Frey faces", "Figure 11", ("frey_faces/frey_faces.npz",)
+    ),
+    Experiment(
+        "advi",
+        "image_mixture",
+        "Gaussian mixtures of colour histograms",
+        "Figure 12",
+        ("cifar10_hist/cifar10_hist_train.npz", "cifar10_hist/cifar10_hist_test.npz"),
+    ),
+    Experiment(
+        "advi",
+        "taxi",
+        "Subspaces and clusters of taxi trips",
+        "Figures 13 to 15",
+        ("porto_taxi/porto_interp50.csv", "porto_taxi/porto_train1k.jsonl"),
+    ),
 )
 
 DSVI: tuple[Experiment, ...] = (
