@@ -14,7 +14,10 @@ from ppl.data import blocks as blocks_of
 from ppl.data import load_data, open_array, with_arrays
 from ppl.inference import subsampling
 from ppl.minibatch import by_rows
+from ppl.results import backend
+from ppl.results.posterior import AsTarget
 from ppl.results.read_csv import read_draws
+from ppl.results.settings import Settings
 
 PROGRAM = """
 data {{ int N; int D; matrix{bounds}[N, D] x; array[N] int<lower=0, upper=1> y; }}
@@ -98,6 +101,14 @@ def test_another_shape_names_the_file(folder):
     model = compile_model(PROGRAM.format(bounds=""))
     with pytest.raises(DataError, match=re.escape("x.npy: x has shape (3,400)")):
         model.condition(with_arrays(load_data("d.json"), {"x": "x.npy"}))
+
+
+def test_jax_is_not_chosen_for_data_on_disk(folder, monkeypatch):
+    monkeypatch.setattr(backend, "LARGE", 1)
+    monkeypatch.setattr(backend, "find_spec", lambda name: name)
+    here, there = both()
+    assert backend.is_worth_it(AsTarget(here), Settings())
+    assert not backend.is_worth_it(AsTarget(there), Settings())
 
 
 def test_products_go_block_by_block(folder, block, monkeypatch):

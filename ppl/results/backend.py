@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ppl.compiled.out_of_reach import OutOfReach
+from ppl.data.blocks import is_mapped
 from ppl.errors import InferenceError
 from ppl.inference.target import Target
 from ppl.results.posterior import AsTarget
@@ -81,6 +82,8 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
     if find_spec("jax") is None or settings.runs > 1:
         return False
     posterior = target.posterior
+    if any(map(is_mapped, posterior.data.values())):  # JAX would hold them in memory
+        return False
     matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
     recurs = posterior.model.recurs and posterior.width >= LONG
     return settings.device == "gpu" or recurs or max(matrices, default=0) >= LARGE
