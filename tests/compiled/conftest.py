@@ -1,5 +1,0 @@
-"""Needs the extra "jax"."""
-
-import pytest
-
-pytest.importorskip("jax")
