@@ -41,6 +41,11 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
 
+RUN = 10_000
+"""What a run of the emitted code costs beside its arithmetic, in numbers worked through."""
+TRIED = 64
+"""Points at which it is tried how many can be evaluated at once."""
+
 
 @dataclass(frozen=True)
 class Model:
@@ -279,6 +284,28 @@ class Posterior:
             lambda u: self.log_density_gradient(u, propto, jacobian),
         )
         return values, gradients
+
+    @cached_property
+    def cost(self) -> int:
+        """How many numbers one of many evaluations works through, its share of a run of the code counted too.
+
+        Points that part at a branch, or cannot be evaluated at once, need runs of their own.
+        """
+        runs = [0]
+        module = self.model.per_draw[NUMPY.name, False]
+
+        def together(batch: Floats) -> tuple[Floats]:
+            runs[0] += 1
+            return (log_joints(module, self.d, batch, True),)
+
+        def alone(u: Floats) -> tuple[float]:
+            runs[0] += 1
+            return (self.log_density(u),)
+
+        dim = self.param_unc_num()
+        if dim:
+            in_batches(np.random.default_rng(0).uniform(-1, 1, (TRIED, dim)), self.width, together, alone)
+        return self.width + RUN * runs[0] // TRIED
 
     @cached_property
     def width(self) -> int:

@@ -237,3 +237,11 @@ def test_no_draws_and_no_parameters() -> None:
     assert gradients.shape == (5, 0)
     with pytest.raises(ValueError, match=r"us has shape \(3,\), but must have shape \(n, 1\)"):
         posterior.log_densities(np.zeros(3))
+
+
+def test_what_an_evaluation_costs_counts_the_runs_that_points_need():
+    plain = ppl.compile_model("parameters { vector[3] x; } model { x ~ normal(0, 1); }").condition({})
+    parting = ppl.compile_model(
+        "parameters { real x; } model { real y = x; while (y < 3) y += abs(x) + 0.01; x ~ normal(y, 1); }"
+    ).condition({})
+    assert plain.cost < 1000 < 2000 < parting.cost

@@ -46,6 +46,10 @@ class Toy:
     def width(self):
         return 2
 
+    @property
+    def cost(self):
+        return 2
+
     def param_unc_num(self):
         return 2
 
