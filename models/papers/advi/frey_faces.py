@@ -13,7 +13,7 @@ from scipy.stats import poisson
 
 from ppl import Posterior, compile_model
 
-from frame.figures import COLOURS, INK, tidy
+from frame.figures import COLOURS, INK, seconds_axis, tidy
 from frame.fits import PAPERS_LOOP
 from frame.result import Claim, Result, Table
 
@@ -165,7 +165,9 @@ def picture(curves: list[Curve], ascent: Curve, shape: tuple[int, int]) -> Figur
         label = f"{curve.model}, {'loop' if loop else 'own start'}"
         ax.plot(curve.seconds, curve.accuracy, "o-" if loop else "s", ms=4, lw=1, color=colour, label=label)
     ax.plot(ascent.seconds, ascent.accuracy, "^", color=INK, ms=5, label="maximum likelihood")
-    ax.set(xscale="log", xlabel="processor seconds", ylabel="held-out log density a pixel (nats)")
+    ax.set_ylabel("held-out log density a pixel (nats)")
+    seconds_axis(ax)
+    ax.set_ylim(bottom=-12)
     ax.legend(fontsize=6, frameon=False, loc="lower right")
     tidy(ax)
     shown = [c for c in curves if c.method != "paper's loop"]
@@ -174,5 +176,5 @@ def picture(curves: list[Curve], ascent: Curve, shape: tuple[int, int]) -> Figur
         for panel, factor in zip(row, curve.factors, strict=True):
             panel.imshow(factor.reshape(shape), cmap="gray")
             panel.set(xticks=[], yticks=[])
-        row[0].set_title(f"factors, {curve.model}", loc="left", fontsize=8)
+        row[0].text(0, -3, f"factors, {curve.model}", fontsize=8)
     return figure

@@ -1,6 +1,6 @@
 """ADVI, Figure 12: Gaussian mixtures of image colour histograms, all rows and minibatches."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -13,7 +13,7 @@ from sklearn.mixture import GaussianMixture
 
 from ppl import Posterior, compile_model
 
-from frame.figures import COLOURS, INK, legend, panels
+from frame.figures import COLOURS, INK, legend, panels, seconds_axis
 from frame.fits import PAPERS_LOOP
 from frame.result import Claim, Result, Table
 
@@ -54,17 +54,18 @@ class Sizes:
     rows: tuple[int, ...]
     batches: tuple[int, ...]
     everything: tuple[int, ...]
+    search: int = 50
 
 
 FULL = Sizes((1000, 10), (50_000, 30), (100, 400), (100, 400), (10, 40))
-QUICK = Sizes((100, 3), (400, 4), (10,), (10,), (5,))
+QUICK = Sizes((100, 3), (400, 4), (10,), (10,), (5,), 5)
 
 
 def run(quick: bool, data: Path | None) -> Result:
     assert data is not None
     sizes = QUICK if quick else FULL
     images = histograms(data, sizes.large[0], 100 if quick else 2000, 24 if quick else 1)
-    curves = [*few(images, *sizes.small, sizes.rows), *many(images, *sizes.large, sizes)]
+    curves = [*few(images, *sizes.small, sizes), *many(images, *sizes.large, sizes)]
     return Result(
         f"stand-in: colour histograms ({images.train.shape[1]} bins) of CIFAR-10, {sizes.large[0]:,} "
         f"images to fit and {len(images.test):,} held out, for the paper's 240,000 and 10,000 of ImageCLEF.",
@@ -78,6 +79,7 @@ def run(quick: bool, data: Path | None) -> Result:
             "likelihood without the priors (alpha_0 = 1,000 draws the proportions together).",
         ],
         picture(curves),
+        {"curves": [asdict(c) for c in curves]},
     )
 
 
@@ -94,25 +96,25 @@ def conditioned(y: Floats, k: int) -> Posterior:
     return compile_model(PROGRAM).condition({"N": len(y), "D": y.shape[1], "K": k, "y": y, "alpha0": 1000})
 
 
-def few(images: Images, n: int, k: int, steps: tuple[int, ...]) -> list[Curve]:
+def few(images: Images, n: int, k: int, sizes: Sizes) -> list[Curve]:
     """Panel a: all rows of a random subset, the training images being shuffled."""
     panel, y = f"a: {n:,} images, K = {k}", images.train[:n]
     posterior = conditioned(y, k)
-    search, eta = eta_search(posterior, None)
+    search, eta = eta_search(posterior, None, sizes.search)
+    own = {"step_up": False, "polish": False, "adapt_iter": sizes.search}
     return [
-        ascent(panel, posterior, images.test, "paper's loop", steps, {**PAPERS_LOOP, "eta": eta}, search),
-        ascent(panel, posterior, images.test, "default but for the polish", steps[-1:], OWN, 0.0),
+        ascent(
+            panel, posterior, images.test, "paper's loop", sizes.rows, {**PAPERS_LOOP, "eta": eta}, search
+        ),
+        ascent(panel, posterior, images.test, "default but for the polish", sizes.rows[-1:], own, 0.0),
         em(panel, y, images.test, k),
     ]
-
-
-OWN = {"step_up": False, "polish": False}
 
 
 def many(images: Images, n: int, k: int, sizes: Sizes) -> list[Curve]:
     """Panel b: minibatches, and all rows for as long as the budget lasts."""
     panel, posterior = f"b: {n:,} images, K = {k}", conditioned(images.train, k)
-    search, eta = eta_search(posterior, min(500, n // 2))
+    search, eta = eta_search(posterior, min(500, n // 2), sizes.search)
     curves = []
     for batch in BATCHES:
         settings = {**PAPERS_LOOP, "eta": eta, "minibatch": None if batch is None else min(batch, n // 2)}
@@ -122,10 +124,12 @@ def many(images: Images, n: int, k: int, sizes: Sizes) -> list[Curve]:
     return curves
 
 
-def eta_search(posterior: Posterior, batch: int | None) -> tuple[float, float]:
+def eta_search(posterior: Posterior, batch: int | None, steps: int) -> tuple[float, float]:
     """Seconds, and the step size that the paper's search finds."""
     began = process_time()
-    fit = posterior.variational(**CHEAP, **PAPERS_LOOP, minibatch=batch, iter=1, eval_elbo=1)
+    fit = posterior.variational(
+        **CHEAP, **PAPERS_LOOP, minibatch=batch, iter=1, eval_elbo=1, adapt_iter=steps
+    )
     return process_time() - began, fit.eta
 
 
@@ -197,7 +201,7 @@ def picture(curves: list[Curve]) -> Figure:
         of_panel = [c for c in curves if c.panel == panel]
         for curve, colour in zip(of_panel, (*COLOURS[:4], INK), strict=False):
             ax.plot(curve.seconds, curve.accuracy, "o-", ms=3, lw=1, color=colour, label=curve.method)
-        ax.set(xscale="log", xlabel="processor seconds")
+        seconds_axis(ax)
         ax.set_title(panel, fontsize=9)
         legend(ax, loc="lower right")
     axes[0, 0].set_ylabel("held-out log density an image (nats)")

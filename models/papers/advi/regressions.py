@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from ppl import Fit, Posterior, compile_model
 
-from frame.figures import COLOURS, INK, legend_above, panels
+from frame.figures import COLOURS, INK, legend_above, panels, seconds_axis
 from frame.fits import PAPERS_LOOP
 from frame.nuts import constrained, nuts
 from frame.result import Claim, Result, Table
@@ -56,10 +56,11 @@ class Sizes:
     ten: tuple[int, ...]
     chain: int
     depth: int
+    search: int = 50
 
 
 FULL = Sizes((100, 1000, 10_000), (30, 300, 3000), 100, 7)
-QUICK = Sizes((20, 40), (10,), 10, 4)
+QUICK = Sizes((20, 40), (10,), 10, 4, 5)
 
 
 def run(quick: bool, data: Path | None) -> Result:
@@ -83,6 +84,7 @@ def run(quick: bool, data: Path | None) -> Result:
             "has them at once.",
         ],
         picture(curves),
+        {"curves": [asdict(c) for c in curves]},
     )
 
 
@@ -149,7 +151,7 @@ def log_predictive(log_density: Floats) -> float:
 
 
 def curves_of(problem: Problem, sizes: Sizes) -> list[Curve]:
-    loops = [loop(problem, m, steps) for m, steps in ((1, sizes.one), (10, sizes.ten))]
+    loops = [loop(problem, m, steps, sizes.search) for m, steps in ((1, sizes.one), (10, sizes.ten))]
     default, fit = timed(problem, {"step_up": False, "elbo_samples": 10})
     return [
         *loops,
@@ -158,9 +160,15 @@ def curves_of(problem: Problem, sizes: Sizes) -> list[Curve]:
     ]
 
 
-def loop(problem: Problem, m: int, steps: tuple[int, ...]) -> Curve:
+def loop(problem: Problem, m: int, steps: tuple[int, ...], search: int) -> Curve:
     """The paper's loop, once for each number of steps."""
-    settings = {**PAPERS_LOOP, "grad_samples": m, "tol_rel_obj": 1e-9, "elbo_samples": 10}
+    settings = {
+        **PAPERS_LOOP,
+        "grad_samples": m,
+        "adapt_iter": search,
+        "tol_rel_obj": 1e-9,
+        "elbo_samples": 10,
+    }
     points, fits = zip(*(timed(problem, settings | {"iter": n, "eval_elbo": n}) for n in steps), strict=True)
     return as_curve(problem, f"ADVI, M = {m}", list(points), fits[-1])
 
@@ -233,7 +241,7 @@ def picture(curves: list[Curve]) -> Figure:
         for curve, colour in zip(of_problem, (*COLOURS[:3], INK), strict=True):
             ax.plot(curve.seconds, curve.accuracy, "o-", ms=3, lw=1, color=colour, label=curve.method)
         best = max(max(c.accuracy) for c in of_problem)
-        ax.set(xscale="log", xlabel="processor seconds")
+        seconds_axis(ax)
         ax.set_title(problem, fontsize=9)
         ax.set_ylim(top=best + 0.05, bottom=max(best - 5.0, min(min(c.accuracy) for c in of_problem) - 0.05))
     axes[0, 0].set_ylabel("mean held-out log density (nats)")

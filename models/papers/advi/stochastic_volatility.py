@@ -53,7 +53,10 @@ def run(quick: bool, data: Path | None) -> Result:
     dim = length + 3
     parameters = dim + dim * (dim + 1) // 2
     posterior = compile_model(PROGRAM).condition({"T": length, "y": simulated(length)})
-    found = {name: fitted(posterior, s | ({"iter": 100} if quick else {})) for name, s in FITS.items()}
+    found = {
+        name: fitted(posterior, s | ({"iter": 100, "adapt_iter": 5, "polish": False} if quick else {}))
+        for name, s in FITS.items()
+    }
     found["NUTS"] = sampled(posterior, 50 if quick else DRAWS)
     return Result(
         f"simulated: {length} steps with mu {MU}, phi {PHI}, sigma {SIGMA}, as in the paper.",

@@ -61,9 +61,10 @@ def run(quick: bool, data: Path | None) -> Result:
     x, y = trips(data, 60 if quick else None)
     steps, most = (20, 8) if quick else (3000, 100)
     given = {"N": len(x), "D": x.shape[1], "M": most, "x": x}
-    plain = subspace("ppca_ard", given, "w", steps)
-    supervised = subspace("sup_ppca_ard", given | {"y": y}, "w_x", steps)
-    clusters = cluster(plain, *((2_000, 20) if quick else (1_700_000, 2000)))
+    search = 5 if quick else 50
+    plain = subspace("ppca_ard", given, "w", steps, search)
+    supervised = subspace("sup_ppca_ard", given | {"y": y}, "w_x", steps, search)
+    clusters = cluster(plain, *((2_000, 20) if quick else (1_700_000, 2000)), search)
     return Result(
         f"subset and simulated: {len(x)} of Porto's trips, interpolated to 50 points (the paper has ten "
         f"thousand for the subspace), and {clusters.rows:,} points simulated from them for the mixture "
@@ -96,18 +97,24 @@ def scaled(x: Floats) -> Floats:
     return np.asarray((x - x.mean(axis=0)) / x.std(axis=0))
 
 
-def subspace(name: str, given: dict[str, Any], loadings: str, steps: int) -> Subspace:
+def subspace(name: str, given: dict[str, Any], loadings: str, steps: int, search: int) -> Subspace:
     began = process_time()
     posterior = compile_model(MODELS / name / f"{name}.model").condition(given)
     fit = posterior.variational(
-        **PAPERS_LOOP, iter=steps, eval_elbo=max(steps // 20, 1), elbo_samples=5, draws=20, tol_rel_obj=1e-9
+        **PAPERS_LOOP,
+        adapt_iter=search,
+        iter=steps,
+        eval_elbo=max(steps // 20, 1),
+        elbo_samples=5,
+        draws=20,
+        tol_rel_obj=1e-9,
     )
     w, z = fit.stan_variable(loadings).mean(axis=0), fit.stan_variable("z").mean(axis=0)
     shares = (w**2).sum(axis=0) * (z**2).mean(axis=0) / given["x"].var(axis=0).sum()
     return Subspace(shares, z, fit.elbo_trace, process_time() - began)
 
 
-def cluster(found: Subspace, rows: int, steps: int) -> Clusters:
+def cluster(found: Subspace, rows: int, steps: int, search: int) -> Clusters:
     """The mixture of F.5 on points drawn from a mixture of the trips in the subspace."""
     z = scaled(found.z[:, np.argsort(-found.shares)[: max(len(found.kept), 2)]])
     source = GaussianMixture(
@@ -121,6 +128,7 @@ def cluster(found: Subspace, rows: int, steps: int) -> Clusters:
         .condition(given)
         .variational(
             **PAPERS_LOOP,
+            adapt_iter=search,
             minibatch=min(1000, rows // 2),
             iter=steps,
             eval_elbo=steps,

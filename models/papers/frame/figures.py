@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 COLOURS = ("#4477aa", "#cc6677", "#228833", "#ccbb44", "#66ccee", "#aa3377")
 INK = "#222222"
@@ -36,3 +37,11 @@ def legend_above(figure: Figure, ax: Axes) -> None:
     """One legend for all panels, that of `ax`, in a row above them."""
     handles, labels = ax.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize=8, frameon=False)
+
+
+def seconds_axis(ax: Axes) -> None:
+    """Processor seconds on a log scale, with a few plain numbers however short it is."""
+    ax.set(xscale="log", xlabel="processor seconds")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
