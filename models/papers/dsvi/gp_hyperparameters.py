@@ -91,6 +91,10 @@ def run(quick: bool, data: Path | None) -> Result:
             "marginal likelihood from zero, without the prior. MCMC is nutpie's No-U-Turn sampler, 400 draws "
             f"after 200 of warmup, a single chain. Predictions of the last three average over {PREDICTED_BY} "
             "draws.",
+            "With 253 rows of Boston the posterior has more than one mode in several length scales, as the "
+            "chain shows; DSVI and the default full-rank fit each end in one, the second with the higher "
+            "bound and the worse predictions. That is most of DSVI's distance from MCMC. The paper's splits "
+            "and training sizes are not known, so its figures and ours are alike in kind only.",
         ],
         figure=picture({p: found[0] for p, found in fits.items()}),
     )
@@ -186,7 +190,7 @@ def claims(fits: dict[Problem, list[list[Fitted]]]) -> list[Claim]:
         Claim(
             "DSVI is close to MCMC: in the paper smse and nlpd differ by at most 0.011.",
             "They differ by at most " + ", ".join(f"{gap:.4f} ({name})" for name, gap in apart.items()) + ".",
-            max(apart.values()) < 0.015,
+            bool(max(apart.values()) < 0.015),
         ),
         Claim(
             "ML-II overfits body fat: in the paper its smse is 0.13 higher than DSVI's and its nlpd 1.9 "
