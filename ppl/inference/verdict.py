@@ -95,7 +95,9 @@ class Verdict:
         """Annealed draws owe nothing to how the search for q ended, but all to how well they moved."""
         if not annealed.reached or annealed.memory > REMEMBERED or annealed.drift > MOVED:
             return Level.POOR
-        return Level.GOOD if annealed.memory < FORGOTTEN and annealed.drift < MOVED / 2 else Level.USABLE
+        sound = annealed.memory < FORGOTTEN and annealed.drift < MOVED / 2
+        # How much of the draws each mode has was settled by the weights of few points.
+        return Level.GOOD if sound and not self.others else Level.USABLE
 
     @property
     def warns(self) -> bool:
@@ -115,10 +117,18 @@ class Verdict:
         """The verdict in the light of independent runs."""
         return replace(self, spread=spread)
 
+    @property
+    def meaning(self) -> str:
+        """The level in words."""
+        annealed = self.level is Level.USABLE and self.annealed is not None
+        return (
+            "the draws are near the posterior, but not sure to be right" if annealed else MEANING[self.level]
+        )
+
     def paragraph(self, names: Sequence[str], algorithm: str) -> str:
         """All of it in words, with the next thing to try; `names` (dim,) are those of the coordinates."""
         parts = [
-            f"Verdict: {self.level.value}: {MEANING[self.level]}.",
+            f"Verdict: {self.level.value}: {self.meaning}.",
             self._of_weights(names),
             self._of_draws(),
             self._of_others(),
@@ -161,7 +171,9 @@ class Verdict:
             return ""
         found = f"Paths from afar led to {self.others} other {'mode' if self.others == 1 else 'modes'}"
         return (
-            f"{found}, where annealing began too." if self.annealed else f"{found}, which q knows nothing of."
+            f"{found}, where annealing began too; how the draws are shared out between modes is less sure."
+            if self.annealed
+            else f"{found}, which q knows nothing of."
         )
 
     def _worst(self, names: Sequence[str]) -> list[str]:
