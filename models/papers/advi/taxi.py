@@ -79,6 +79,8 @@ def run(quick: bool, data: Path | None) -> Result:
             f"mixture (K = {CLUSTERS}) sees minibatches of 1,000; the points are drawn from a mixture "
             "fitted to the trips in the dimensions kept, so that its own density of new points is the most "
             "there is to reach.",
+            "Shares of variance that add to more than one say that the loop has not settled, so that no "
+            "dimension is idle yet; the mixture then sees every dimension kept.",
         ],
         picture(x, plain, supervised),
         {"shares": {"plain": plain.shares, "supervised": supervised.shares}},
