@@ -176,5 +176,5 @@ def picture(curves: list[Curve], ascent: Curve, shape: tuple[int, int]) -> Figur
         for panel, factor in zip(row, curve.factors, strict=True):
             panel.imshow(factor.reshape(shape), cmap="gray")
             panel.set(xticks=[], yticks=[])
-        row[0].text(0, -3, f"factors, {curve.model}", fontsize=8)
+        row[0].text(0, -3, f"factors, {curve.model}", fontsize=8, in_layout=False)
     return figure

@@ -42,6 +42,7 @@ def legend_above(figure: Figure, ax: Axes) -> None:
 def seconds_axis(ax: Axes) -> None:
     """Processor seconds on a log scale, with a few plain numbers however short it is."""
     ax.set(xscale="log", xlabel="processor seconds")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    low, high = ax.get_xlim()
+    ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < 100 * low else (1.0,)))
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     ax.xaxis.set_minor_formatter(NullFormatter())
