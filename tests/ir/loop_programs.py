@@ -112,6 +112,9 @@ LOOPS = (
         vector[3] l; for (i in 1:3) l[i] = normal_lpdf(x[n] | v[i], t); target += log_sum_exp(l); }"""),
     Loop("copied, then changed", """for (n in 1:N) {
         row_vector[K] a = X[n] * z; vector[K] b = a'; b[1] = 9; target += a[1] * z; }"""),
+    Loop("read back after its index changed", """vector[N] w = x; vector[N] a; for (n in 1:N) w[n] = n * z;
+      for (n in 1:N) { int i = n; w[i] = z * z * n; i = N + 1 - n; a[n] = w[i] * n; }
+      target += sum(a) * t;""", ("", "scan: `w` may get two values")),
     # Nests
     Loop("ragged nest", "for (n in 1:N) for (i in 1:J[n]) target += v[i] * x[n] * z;"),
     Loop("triangle", "for (i in 1:2) for (j in (i + 1):3) target += v[i] * s[j] * z;"),
@@ -134,6 +137,9 @@ LOOPS = (
     Loop("inner sum that is read on the way", """for (n in 1:N) {
         real a = 0; real b = 0; for (i in 1:J[n]) { for (j in i:3) a += s[j] * z; b += a; } target += a * b;
       }""", ("`a` is read whole", "scan: `a` is carried")),
+    Loop("read back in an inner loop that stays", """vector[N] w;
+      for (n in 1:N) { w[n] = z * n; for (i in 1:M) w[n] += normal_lpdf(s[i] | w[n], t); }
+      target += sum(w);"""),
     Loop("inner recurrence", """for (n in 1:N) {
         vector[3] a = v; for (i in 2:3) a[i] = a[i - 1] * x[n]; target += sum(a); }"""),
     # Branches

@@ -42,5 +42,5 @@ def test_pages_read_as_they_should():
     assert "  sigma    is positive and finite" in reference()["normal"]
     assert "  y ~ normal(mu, sigma);" in reference()["normal"]
     assert reference()["beta"].count("Computed by") == 2, "a function and a distribution share the name"
-    assert reference()["lower_upper"].splitlines()[2] == "  real<lower=..., upper=...> x;"
+    assert reference()["lower_upper"].splitlines()[2] == "  real<lower=a, upper=b> x;"
     assert one_line("logit") == "logit                        log(x / (1 - x))"

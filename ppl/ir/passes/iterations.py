@@ -6,7 +6,7 @@ arrays.  An `if` runs each branch on its own entries.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -153,6 +153,8 @@ def continues(s: ir.Stmt) -> bool:
 
 
 def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
+    if isinstance(s, ir.Assign | ir.Update):
+        forget_entries_at(c, s.name)
     match s:
         case ir.Declare():
             declare(c, b, s)
@@ -304,6 +306,15 @@ def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr, varies: bool) -> ir
     return kept
 
 
+def forget_entries_at(c: Lifting, name: str) -> None:
+    """Entries written with a variable in their index are others once it changes."""
+    c.stored = {
+        (x, items): value
+        for (x, items), value in c.stored.items()
+        if not any(isinstance(n, ir.Var) and n.name == name for n in walk(items))
+    }
+
+
 def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
     value, varies = lift(c, b, s.value)
     if (
@@ -353,9 +364,14 @@ def splits(b: Batch, s: ir.If) -> bool:
             return False
 
 
-def captured(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> Stmts:
-    """What running the body adds, taken aside."""
-    return c.aside(partial(run, c, b, body))
+def captured(c: Lifting, b: Batch, body: Sequence[ir.Stmt], forget: Collection[str] = ()) -> Stmts:
+    """What running the body adds, taken aside; variables to forget may have changed when it runs."""
+
+    def afresh() -> None:
+        c.stored = {entry: value for entry, value in c.stored.items() if entry[0] not in forget}
+        run(c, b, body)
+
+    return c.aside(afresh)
 
 
 def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
@@ -375,4 +391,5 @@ def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
         upper, upper_varies = lift(c, b, s.upper)
         if lower_varies or upper_varies:
             raise
-        c.out.append(replace(s, lower=lower, upper=upper, body=captured(c, b, s.body)))
+        body = captured(c, b, s.body, forget=set(outer_writes(s)))
+        c.out.append(replace(s, lower=lower, upper=upper, body=body))
