@@ -50,17 +50,18 @@ class Curve:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Steps of the runs at M = 1 and 10, and the length of a chain."""
+    """Steps of the runs at M = 1 and 10, and the length of a chain; a default run is mostly polish."""
 
     one: tuple[int, ...]
     ten: tuple[int, ...]
     chain: int
     depth: int
     search: int = 50
+    polish: bool = True
 
 
 FULL = Sizes((100, 1000, 10_000), (30, 300, 3000), 100, 7)
-QUICK = Sizes((20, 40), (10,), 10, 4, 5)
+QUICK = Sizes((20, 40), (10,), 10, 4, 5, False)
 
 
 def run(quick: bool, data: Path | None) -> Result:
@@ -152,7 +153,7 @@ def log_predictive(log_density: Floats) -> float:
 
 def curves_of(problem: Problem, sizes: Sizes) -> list[Curve]:
     loops = [loop(problem, m, steps, sizes.search) for m, steps in ((1, sizes.one), (10, sizes.ten))]
-    default, fit = timed(problem, {"step_up": False, "elbo_samples": 10})
+    default, fit = timed(problem, {"step_up": False, "elbo_samples": 10, "polish": sizes.polish})
     return [
         *loops,
         as_curve(problem, "ADVI, default", [default], fit),
