@@ -20,7 +20,8 @@ pytest.importorskip("sklearn")
 ROOT = Path(__file__).parents[2]
 MODELS = ROOT / "models"
 PAPERS = MODELS / "papers"
-DATA = Path(os.environ.get("PPL_SHARED", ROOT.parent / "shared")) / "data"
+SHARED = Path(os.environ.get("PPL_SHARED", ROOT.parent / "shared"))
+DATA = Path(os.environ.get("PPL_DATA", SHARED / "data"))
 
 
 def run(*words):

@@ -89,7 +89,7 @@ def cuts(images: Images, sizes: Sizes) -> str:
         f"Cut to a few minutes: {len(images.train):,} images of the paper's 240,000 and {len(images.test):,} "
         f"of its 10,000 held out; {sizes.batches[-1]} steps of one gradient draw with minibatches and with "
         f"all rows of panel a, {sizes.everything[-1]} with all rows of panel b, which no run has settled in; "
-        f"{DRAWS} draws to predict with. The components, bins and minibatches are the paper's."
+        f"{DRAWS} draws to predict with."
     )
 
 
