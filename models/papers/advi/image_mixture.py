@@ -13,7 +13,7 @@ from sklearn.mixture import GaussianMixture
 
 from ppl import Posterior, compile_model
 
-from frame.figures import COLOURS, INK, legend, panels, seconds_axis
+from frame.figures import COLOURS, INK, legend, marks, panels, seconds_axis
 from frame.fits import PAPERS_LOOP
 from frame.result import Claim, Result, Table
 
@@ -46,8 +46,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Images and components of the two panels; steps with all rows of panel a, by minibatch, with all of "
-    "b."""
+    """Images and components of the two panels; steps: all rows of panel a, by minibatch, all rows of b."""
 
     small: tuple[int, int]
     large: tuple[int, int]
@@ -210,7 +209,7 @@ def picture(curves: list[Curve]) -> Figure:
     for ax, panel in zip(axes[0], names, strict=True):
         of_panel = [c for c in curves if c.panel == panel]
         for curve, colour in zip(of_panel, (*COLOURS[:4], INK), strict=False):
-            ax.plot(curve.seconds, curve.accuracy, "o-", ms=3, lw=1, color=colour, label=curve.method)
+            ax.plot(curve.seconds, curve.accuracy, **marks(curve.seconds), color=colour, label=curve.method)
         seconds_axis(ax)
         ax.set_title(panel, fontsize=9)
         legend(ax, loc="lower right")

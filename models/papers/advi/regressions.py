@@ -15,7 +15,7 @@ from scipy.stats import norm
 
 from ppl import Fit, Posterior, compile_model
 
-from frame.figures import COLOURS, INK, legend_above, panels, seconds_axis
+from frame.figures import COLOURS, INK, legend_above, marks, panels, seconds_axis
 from frame.fits import PAPERS_LOOP
 from frame.nuts import constrained, nuts
 from frame.result import Claim, Result, Table
@@ -240,11 +240,12 @@ def picture(curves: list[Curve]) -> Figure:
     for ax, problem in zip(axes[0], problems, strict=True):
         of_problem = [c for c in curves if c.problem == problem]
         for curve, colour in zip(of_problem, (*COLOURS[:3], INK), strict=True):
-            ax.plot(curve.seconds, curve.accuracy, "o-", ms=3, lw=1, color=colour, label=curve.method)
+            ax.plot(curve.seconds, curve.accuracy, **marks(curve.seconds), color=colour, label=curve.method)
         best = max(max(c.accuracy) for c in of_problem)
         seconds_axis(ax)
         ax.set_title(problem, fontsize=9)
-        ax.set_ylim(top=best + 0.05, bottom=max(best - 5.0, min(min(c.accuracy) for c in of_problem) - 0.05))
+        bottom = max(best - 5.0, min(min(c.accuracy) for c in of_problem) - 0.05)
+        ax.set_ylim(bottom, best + 0.05 * (best - bottom))
     axes[0, 0].set_ylabel("mean held-out log density (nats)")
     legend_above(figure, axes[0, 0])
     return figure

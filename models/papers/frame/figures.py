@@ -39,6 +39,12 @@ def legend_above(figure: Figure, ax: Axes) -> None:
     figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize=8, frameon=False)
 
 
+def marks(seconds: list[float]) -> dict[str, Any]:
+    """How a curve is drawn; a single point is a square on top of the others, lest it be lost."""
+    alone = {"marker": "s", "ms": 6, "zorder": 3, "ls": ""}
+    return alone if len(seconds) == 1 else {"marker": "o", "ms": 3, "lw": 1}
+
+
 def seconds_axis(ax: Axes) -> None:
     """Processor seconds on a log scale, with a few plain numbers however short it is."""
     ax.set(xscale="log", xlabel="processor seconds")
