@@ -18,5 +18,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # begun in the background
 
 sys.path.append(str(Path(__file__).parent))
 
+# Tests run side by side, one a core: threads of linear algebra beside them only wait for one another.
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")
+
 # Programs that tests compile with JAX run once: quick to compile is better than quick.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
