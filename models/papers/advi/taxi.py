@@ -1,5 +1,4 @@
-"""ADVI, Figures 13 to 15: taxi trips in a subspace that chooses its dimension, and clusters of 1.7 "
-"million."""
+"""ADVI, Figures 13 to 15: taxi trips in a subspace that chooses its dimension; clusters of 1.7 million."""
 
 import json
 import resource
@@ -31,8 +30,7 @@ KEPT = 1e-3
 
 @dataclass(frozen=True)
 class Subspace:
-    """Posterior means of a PPCA with ARD: shares of variance by dimension (M,), z (N, M), and the run's "
-    "trace."""
+    """Posterior means of a PPCA with ARD: shares of variance by dimension (M,), z (N, M), and the trace."""
 
     shares: Floats
     z: Floats
