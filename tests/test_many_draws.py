@@ -22,8 +22,9 @@ def assert_as_alone(posterior: ppl.Posterior, us: np.ndarray, **options: bool) -
 
 
 def close(got: np.ndarray, want: object) -> None:
+    """To 1e-9: a covariance that is nearly singular rounds differently in a batch."""
     largest = np.max(np.abs(want), initial=1.0, where=np.isfinite(want))
-    np.testing.assert_allclose(got, want, rtol=1e-10, atol=1e-10 * largest)
+    np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9 * largest)
 
 
 APART = {"soft_tree_and_piecewise_regression", "enzyme_implicit_newton_while"}
