@@ -140,6 +140,10 @@ LOOPS = (
     Loop("read back in an inner loop that stays", """vector[N] w;
       for (n in 1:N) { w[n] = z * n; for (i in 1:M) w[n] += normal_lpdf(s[i] | w[n], t); }
       target += sum(w);"""),
+    Loop("lags that the last step has not", """matrix[N, 2] w = rep_matrix(0, N, 2);
+      for (n in 1:N) {
+        for (i in 1:(n < N ? 2 : 0)) w[n + 1, i] = z * x[n];
+        target += w[n] * v[1:2]; }""", ("`w` is filled by one iteration", "")),
     Loop("inner recurrence", """for (n in 1:N) {
         vector[3] a = v; for (i in 2:3) a[i] = a[i - 1] * x[n]; target += sum(a); }"""),
     # Branches

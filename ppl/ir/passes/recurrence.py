@@ -167,10 +167,10 @@ class Window:
 
 def entries_of(name: str, body: Stmts, v: str) -> Window | None:
     """How the loop over `v` fills the variable and reads it back; None unless entry by entry, in order."""
-    sets = [n for n in walk(body) if isinstance(n, ir.Update | ir.Assign) and n.name == name]
+    setters = [n for n in walk(body) if sets(n, name)]
     reads = [n for n in walk(body) if isinstance(n, ir.Index) and reads_name(n, name)]
     mentions = [n for n in walk(body) if isinstance(n, ir.Var) and n.name == name]
-    firsts = [first_index(s) for s in sets]
+    firsts = [first_index(s) for s in setters]
     item = firsts[0]
     if len(reads) != len(mentions) or not isinstance(item, ir.At) or any(i != item for i in firsts):
         return None
@@ -206,8 +206,11 @@ def carry_entries(
     """The body with this step's entry and those before it under names of their own."""
     furthest = max(w.lags, default=0)
     first = substituted(w.index, s.variable, s.lower)
-    if furthest and not (starts_beyond(w, first, furthest) or furthest in sure_lags(w, body)):
+    sure = for_certain(body, s.variable)
+    if furthest and not (starts_beyond(w, first, furthest) or furthest in sure_lags(w, sure)):
         raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
+    if 0 not in sure_lags(w, sure) and not any(sets(n, w.name) for n in walk(sure)):
+        raise Dependent(f"not every iteration sets an entry of `{w.name}`")
     t = entry_type(w.type)
     if element_type(t) == INT:
         raise Dependent(f"`{w.name}` is filled by one iteration and read by another")
@@ -253,15 +256,28 @@ def by_name(w: Window, names: Sequence[ir.Var], n: Any) -> Any:
             return n
 
 
-def sure_lags(w: Window, body: Stmts) -> set[int | None]:
-    """The lags that every step reads for certain, so that the entries before the first step exist."""
-    sure = [s for s in body if not isinstance(s, ir.If | ir.For)]
-    looked = [n for s in sure for n in walk(s) if isinstance(n, ir.Select | ir.Logical)]
+def for_certain(body: Stmts, v: str) -> Stmts:
+    """The statements that every step of the loop over `v` runs; inner loops of steady length are taken to."""
+    kept: list[ir.Stmt] = []
+    for s in body:
+        if isinstance(s, ir.For) and isinstance(s.lower, ir.Const) and v not in used_names(s.upper):
+            kept.append(replace(s, body=for_certain(s.body, v)))
+        elif not isinstance(s, ir.If | ir.For):
+            kept.append(s)
+    return tuple(kept)
+
+
+def sets(n: Any, name: str) -> bool:
+    return isinstance(n, ir.Update | ir.Assign) and n.name == name
+
+
+def sure_lags(w: Window, sure: Stmts) -> set[int | None]:
+    """The lags that these statements read whatever the data, so that the entries before the first exist."""
+    looked = [n for n in walk(sure) if isinstance(n, ir.Select | ir.Logical)]
     unsure = {id(n) for choice in looked for n in walk(choice)}
-    inner = [s for s in body if isinstance(s, ir.For) and isinstance(s.lower, ir.Const)]
     return {
         w.lag(n.items[0])
-        for n in walk((*sure, *inner))
+        for n in walk(sure)
         if isinstance(n, ir.Index) and reads_name(n, w.name) and id(n) not in unsure
     }
 
