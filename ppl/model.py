@@ -64,6 +64,10 @@ class Model:
     emitted: Emitted = field(repr=False)
     code: CodeType = field(repr=False)
     softplus: bool = False
+    loaded: dict[tuple[str, bool], Module] = field(
+        init=False, default_factory=dict, repr=False, compare=False
+    )
+    """The modules of `per_draw` that were asked for."""
 
     def __repr__(self) -> str:
         data = f"data {', '.join(self.data_schema)}" if self.data_schema else "no data"
@@ -131,15 +135,12 @@ class Model:
         """The module to ask for a log density."""
         return self.unnormalised if propto else self.traced if xp is AUTOGRAD else self.plain
 
-    @cached_property
-    def per_draw(self) -> dict[tuple[str, bool], Module]:
-        """The modules that take many draws at once, by namespace and whether constants are dropped."""
-        texts = {False: (self.emitted, self.code), True: self.without_constants}
-        return {
-            (xp.name, propto): load_per_draw(*text, xp, self.softplus)
-            for xp in (NUMPY, AUTOGRAD)
-            for propto, text in texts.items()
-        }
+    def per_draw(self, xp: Namespace, propto: bool) -> Module:
+        """The module that takes many draws at once."""
+        if (xp.name, propto) not in self.loaded:
+            text = self.without_constants if propto else (self.emitted, self.code)
+            self.loaded[xp.name, propto] = load_per_draw(*text, xp, self.softplus)
+        return self.loaded[xp.name, propto]
 
     def condition(self, data: Inputs | Mapping[str, Any] | str | Path = {}, seed: int = 0) -> "Posterior":  # noqa: B006
         """The posterior given data: a mapping of names, or a path to JSON (also .gz) or .npz.
@@ -260,7 +261,7 @@ class Posterior:
 
     def log_densities(self, us: Floats, propto: bool = False, jacobian: bool = True) -> Floats:
         """The log density at each row of `us` (n, dim), shape (n,), many at a time; see `log_density`."""
-        module, us = self.model.per_draw[NUMPY.name, propto], self.checked_rows(us)
+        module, us = self.model.per_draw(NUMPY, propto), self.checked_rows(us)
         if not len(us):
             return np.zeros(0)
         return in_batches(
@@ -274,7 +275,7 @@ class Posterior:
         self, us: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[Floats, Floats]:
         """The log density (n,) and its gradient (n, dim) at each row of `us` (n, dim), many at a time."""
-        module, us = self.model.per_draw[AUTOGRAD.name, propto], self.checked_rows(us)
+        module, us = self.model.per_draw(AUTOGRAD, propto), self.checked_rows(us)
         if not len(us):
             return np.zeros(0), us
         values, gradients = in_batches(
@@ -292,7 +293,7 @@ class Posterior:
         Points that part at a branch, or cannot be evaluated at once, need runs of their own.
         """
         runs = [0]
-        module = self.model.per_draw[NUMPY.name, False]
+        module = self.model.per_draw(NUMPY, False)
 
         def together(batch: Floats) -> tuple[Floats]:
             runs[0] += 1

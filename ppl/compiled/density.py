@@ -1,5 +1,6 @@
 """A program's log density under JAX, compiled once for all data of one shape."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,12 +20,12 @@ from ppl.compiled.reach import Trace, replacements
 Function = Callable[..., Any]
 
 
-class Functions:
+class Functions(ABC):
     """What is compiled of a log joint of (shape, jacobian, arguments, u); the first two are in the code."""
 
+    @abstractmethod
     def log_joint(self, shape: Any, jacobian: bool, arguments: Any, u: Any) -> Any:
         """The log density at u (dim,), traced."""
-        raise NotImplementedError
 
     @cached_property
     def gradient(self) -> Function:

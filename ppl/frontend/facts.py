@@ -51,10 +51,6 @@ class Context:
     in_loop: bool = False
 
     @property
-    def in_function(self) -> bool:
-        return self.block is Block.FUNCTIONS
-
-    @property
     def may_use_target(self) -> bool:
         return self.block is Block.MODEL or self.suffix == "lp"
 

@@ -75,9 +75,6 @@ class Scope:
     def visible(self) -> list[str]:
         return [name for frame in self.frames for name in frame]
 
-    def is_local(self) -> bool:
-        return len(self.frames) > 1
-
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name most like `name`, if any is like it at all."""

@@ -34,7 +34,7 @@ ACCEPTED = 0.7
 class Annealed:
     """Points u (n, dim) that follow the target, their log densities (n,), and how they came there.
 
-    `acceptance` is that of the last moves; `memory` the largest share of where a coordinate was, when the
+    `memory` is the largest share of where a coordinate was, when the
     last temperature was reached, that is left in it; `drift` the largest move of a mean between the last two
     rounds, in sds, beyond its noise; `log_evidence` the estimated log of the integral of the target;
     `reached` whether the temperatures came to 1.
@@ -43,7 +43,6 @@ class Annealed:
     u: Array
     log_p: Array
     temperatures: int
-    acceptance: float
     memory: float
     drift: float
     log_evidence: float
@@ -123,7 +122,6 @@ def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, 
         u=np.concatenate([c.u for c in kept]),
         log_p=np.concatenate([c.log_p for c in kept]),
         temperatures=temperatures,
-        acceptance=mover.accepted,
         memory=memory,
         drift=clear_move(before, after, cloud.u.std(axis=0)),
         log_evidence=log_evidence,

@@ -4,60 +4,30 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.families.ard_diagonal import LOG_2PI, Positions
-from ppl.inference.target import Array, Target, log_densities, log_density_gradients, width_of
+from ppl.inference.families.ard_diagonal import Positions
+from ppl.inference.gaussian import LOG_2PI
+from ppl.inference.target import Array, Forwarding, Target, log_densities, log_density_gradients
 
 
 @dataclass(frozen=True, eq=False)
-class ArdTarget:
+class ArdTarget(Forwarding):
     """A log joint given without the zero-mean Gaussian prior of the coordinates at `ard` (k,)."""
 
-    without_prior: Target
+    target: Target
     ard: Positions
-
-    @property
-    def dim(self) -> int:
-        return self.without_prior.dim
-
-    @property
-    def width(self) -> int:
-        return width_of(self.without_prior)
-
-    def log_density(self, u: Array) -> float:
-        return self.without_prior.log_density(u)
-
-    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
-        return self.without_prior.log_density_gradient(u)
-
-    def log_densities(self, us: Array) -> Array:
-        return log_densities(self.without_prior, us)
-
-    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
-        return log_density_gradients(self.without_prior, us)
-
-    def explain(self, u: Array) -> str:
-        return self.without_prior.explain(u)
 
     def with_prior(self, variances: Array) -> "WithPrior":
         """The whole log joint, for prior variances (k,)."""
-        return WithPrior(self.without_prior, self.ard, variances)
+        return WithPrior(self.target, self.ard, variances)
 
 
 @dataclass(frozen=True, eq=False)
-class WithPrior:
+class WithPrior(Forwarding):
     """A target times independent N(0, variances) over the coordinates at `ard`."""
 
     target: Target
     ard: Positions
     variances: Array
-
-    @property
-    def dim(self) -> int:
-        return self.target.dim
-
-    @property
-    def width(self) -> int:
-        return width_of(self.target)
 
     def log_density(self, u: Array) -> float:
         return self.target.log_density(u) + float(self._log_prior(u))
@@ -72,9 +42,6 @@ class WithPrior:
     def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
         values, gradients = log_density_gradients(self.target, us)
         return values + self._log_prior(us), self._with_prior(gradients, us)
-
-    def explain(self, u: Array) -> str:
-        return self.target.explain(u)
 
     def _log_prior(self, u: Array) -> Array:
         """At u (..., dim), (...)."""

@@ -5,11 +5,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ppl.inference.target import Array, Target, log_densities, log_density_gradients, width_of
+from ppl.inference.target import Array, Forwarding, Target, log_densities, log_density_gradients
 
 
 @dataclass(frozen=True)
-class Scaled:
+class Scaled(Forwarding):
     """The target as a density over v, where u = centre + A v.
 
     `factor` is A: its diagonal (dim,), or a lower-triangular matrix (dim, dim) with a positive diagonal. The
@@ -20,14 +20,6 @@ class Scaled:
     target: Target
     centre: Array
     factor: Array
-
-    @property
-    def dim(self) -> int:
-        return self.target.dim
-
-    @property
-    def width(self) -> int:
-        return width_of(self.target)
 
     @cached_property
     def log_jacobian(self) -> float:

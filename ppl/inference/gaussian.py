@@ -7,6 +7,9 @@ from scipy.linalg import cholesky, solve_triangular
 
 from ppl.inference.target import Array
 
+LOG_2PI = float(np.log(2 * np.pi))
+# Above so many dimensions no matrix (dim, dim) is formed unless full rank is asked for.
+MOST_DENSE = 1000
 # Where the log density curves upward there is no variance to read off it; this many units are supposed.
 WIDEST = 5.0
 
@@ -39,6 +42,21 @@ class Gaussian:
     def draws(self, z: Array) -> Array:
         """The points (n, dim) that standard noise z (n, dim) lands on."""
         return self.mean + z @ self.factor.T
+
+    def log_density(self, u: Array) -> Array:
+        """At u (n, dim), (n,)."""
+        square = (self._noise(u) ** 2).sum(axis=0)
+        return np.asarray(-0.5 * (square + len(self.mean) * LOG_2PI) - self.half_log_det)
+
+    def score(self, u: Array) -> Array:
+        """Gradient of the log density in u (n, dim), (n, dim)."""
+        z = self._noise(u)
+        return np.asarray(-solve_triangular(self.factor, z, lower=True, trans="T", check_finite=False).T)
+
+    def _noise(self, u: Array) -> Array:
+        """The noise (dim, n) that lands on u (n, dim)."""
+        centred = (u - self.mean).T
+        return np.asarray(solve_triangular(self.factor, centred, lower=True, check_finite=False))
 
     @property
     def half_log_det(self) -> float:

@@ -10,9 +10,9 @@ from itertools import takewhile
 import numpy as np
 from scipy.optimize import minimize
 
+from ppl.inference.gaussian import LOG_2PI
 from ppl.inference.target import Array, Target
 
-LOG_2PI = float(np.log(2 * np.pi))
 HISTORY = 6
 
 

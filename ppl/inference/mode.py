@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from ppl.inference.coordinates import Scaled
 from ppl.inference.lbfgs_path import lbfgs_path
-from ppl.inference.target import Array, Target
+from ppl.inference.target import Array, Forwarding, Target
 
 # In nats a sd: a hundred-thousandth of a sd from the mode.
 GRADIENT_TOLERANCE = 1e-5
@@ -31,27 +31,17 @@ class Mode:
     interrupted: bool = False
 
 
-class Remembered:
+class Remembered(Forwarding):
     """A target that remembers the highest point it was asked for, `u` (dim,), and the value there."""
 
     def __init__(self, target: Target, u: Array):
         self.target, self.u, self.value = target, u, -np.inf
-
-    @property
-    def dim(self) -> int:
-        return self.target.dim
-
-    def log_density(self, u: Array) -> float:
-        return self.target.log_density(u)
 
     def log_density_gradient(self, u: Array) -> tuple[float, Array]:
         value, gradient = self.target.log_density_gradient(u)
         if value > self.value:
             self.u, self.value = u.copy(), value
         return value, gradient
-
-    def explain(self, u: Array) -> str:
-        return self.target.explain(u)
 
 
 def find_mode(target: Target, points: Sequence[Array]) -> Mode:

@@ -5,11 +5,10 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.gaussian import Gaussian
-from ppl.inference.pathfinder import Pathfinder, pathfinder
+from ppl.inference.pathfinder import ROUGH_DRAWS, Pathfinder, pathfinder
 from ppl.inference.target import Array
 
 PATHS = 4
-PATH_ELBO_DRAWS = 10
 # Half of the paths begin so many sds of q away, half where runs may begin: uniform(-2, 2) in each coordinate.
 AWAY, RADIUS = 3.0, 2.0
 # A mode so many sds of q from its mean is another; with an ELBO so many nats lower it has hardly any mass.
@@ -41,7 +40,7 @@ def _climb(scaled: Scaled, point: Array, rng: np.random.Generator) -> Pathfinder
     if not np.isfinite(scaled.log_density(point)):
         return None
     try:
-        return pathfinder(scaled, point, rng, PATH_ELBO_DRAWS)
+        return pathfinder(scaled, point, rng, ROUGH_DRAWS)
     except (InferenceError, np.linalg.LinAlgError):
         return None
 

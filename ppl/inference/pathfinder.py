@@ -6,16 +6,21 @@ centred one Newton step on, the one centred at the point itself is tried: in a f
 All of them are judged on the same noise.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
-from ppl.inference.lbfgs_path import LOG_2PI, Curvature, lbfgs_path
+from ppl.inference.gaussian import LOG_2PI
+from ppl.inference.lbfgs_path import Curvature, lbfgs_path
+from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.target import Array, Target, log_densities
 
 ELBO_DRAWS = 25
+# Draws that rank the paths of a start or of a look for other modes, where a rough ELBO will do.
+ROUGH_DRAWS = 10
 # A path of hundreds of points is one down a funnel, where neighbours hardly differ.
 MOST_POINTS = 40
 
@@ -75,6 +80,29 @@ def pathfinder(
             "Start from random values, or nearer to the posterior."
         )
     return best
+
+
+def pathfinders(
+    target: Target,
+    points: Sequence[Array],
+    rng: np.random.Generator,
+    found: list[Pathfinder],
+    elbo_draws: int = ELBO_DRAWS,
+    listen: Listener = silent,
+) -> InferenceError | None:
+    """Add the best Gaussian of the path from each point to `found`, so that Ctrl-C leaves those so far.
+
+    Returns the last error, where there was one.
+    """
+    last = None
+    for k, point in enumerate(points, start=1):
+        try:
+            found.append(pathfinder(target, point, rng, elbo_draws))
+        except InferenceError as error:
+            last = error
+        else:
+            listen(Progress("pathfinder", k, len(points), found[-1].elbo, note=f"{found[-1].steps} steps"))
+    return last
 
 
 def _gaussian(target: Target, mean: Array, curvature: Curvature, steps: int, z: Array) -> Pathfinder | None:

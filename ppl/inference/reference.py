@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import logsumexp
 
 from ppl.inference.fixed_draws import fixed_noise
 from ppl.inference.gaussian import Gaussian
 from ppl.inference.target import Array
-
-LOG_2PI = float(np.log(2 * np.pi))
 
 
 @dataclass(frozen=True)
@@ -38,24 +35,9 @@ class Reference:
         """Gradient of the log density in u, (n, dim)."""
         each = self._each(u)
         shares = np.exp(each - logsumexp(each, axis=0))
-        slopes = [_score(part, u) for part in self.parts]
+        slopes = [part.score(u) for part in self.parts]
         return np.asarray(sum(share[:, None] * slope for share, slope in zip(shares, slopes, strict=True)))
 
     def _each(self, u: Array) -> Array:
         """log density of each Gaussian at each point, (parts, n)."""
-        return np.array([_log_density(part, u) for part in self.parts])
-
-
-def _whiten(part: Gaussian, u: Array) -> Array:
-    """The noise (dim, n) that lands on u (n, dim)."""
-    return np.asarray(solve_triangular(part.factor, (u - part.mean).T, lower=True, check_finite=False))
-
-
-def _log_density(part: Gaussian, u: Array) -> Array:
-    square = (_whiten(part, u) ** 2).sum(axis=0)
-    return np.asarray(-0.5 * (square + len(part.mean) * LOG_2PI) - part.half_log_det)
-
-
-def _score(part: Gaussian, u: Array) -> Array:
-    in_noise = _whiten(part, u)
-    return np.asarray(-solve_triangular(part.factor, in_noise, lower=True, trans="T", check_finite=False).T)
+        return np.array([part.log_density(u) for part in self.parts])

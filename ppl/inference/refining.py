@@ -14,7 +14,7 @@ from ppl.inference.annealing import POINTS, Annealed, anneal
 from ppl.inference.balanced import balanced
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.family import Family
-from ppl.inference.gaussian import Gaussian
+from ppl.inference.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.modes import other_modes
 from ppl.inference.progress import Listener, silent
 from ppl.inference.psis import Psis, psis
@@ -29,8 +29,6 @@ ENOUGH = 2000
 MOST_WORK = 1_000_000_000
 EVALUATIONS = 700
 FEWEST_POINTS = 256
-# Above so many dimensions the covariance of q is not formed.
-MOST_DENSE = 1000
 
 
 class Made(StrEnum):

@@ -10,22 +10,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
-from ppl.inference.gaussian import Gaussian, made_positive
+from ppl.inference.gaussian import MOST_DENSE, Gaussian, made_positive
 from ppl.inference.hessian import hessian
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.pathfinder import Pathfinder, pathfinder
+from ppl.inference.pathfinder import ROUGH_DRAWS, Pathfinder, pathfinders
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.start import Warm
 from ppl.inference.target import Array, Target, log_densities
 
-MOST_DENSE = 1000
 ELBO_DRAWS = 50
-PATH_ELBO_DRAWS = 10
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,7 @@ def from_paths(
     """
     paths: list[Pathfinder] = []
     try:
-        error = _climb(target, points, rng, paths)
+        error = pathfinders(target, points, rng, paths, ROUGH_DRAWS)
         if not paths:
             note = f"Started at random, since Pathfinder failed: {error}"
             return at_random(target, family, points[0], note=note)
@@ -157,19 +154,6 @@ def _in_shape(target: Target, family: Family, origin: Array, found: Gaussian) ->
     metric = found.factor / sds[:, None]
     first = family.near(metric @ metric.T) if isinstance(family, LowRank) else family.start(zeros)
     return Start(origin, scaled, family, first, metric=metric)
-
-
-def _climb(
-    target: Target, points: Sequence[Array], rng: np.random.Generator, paths: list[Pathfinder]
-) -> InferenceError | None:
-    """Add the best Gaussian of each path to `paths`; the last error where there was one."""
-    last = None
-    for point in points:
-        try:
-            paths.append(pathfinder(target, point, rng, PATH_ELBO_DRAWS))
-        except InferenceError as error:
-            last = error
-    return last
 
 
 def _refine(target: Target, path: Pathfinder, rng: np.random.Generator) -> Gaussian:

@@ -46,6 +46,35 @@ def log_density_gradients(target: Target, us: Array) -> tuple[Array, Array]:
     return values, np.array([gradient for _, gradient in pairs], dtype=float).reshape(us.shape)
 
 
+class Forwarding:
+    """A target that answers as `target` does: the base of those that add to it, or change one answer."""
+
+    target: Target
+
+    @property
+    def dim(self) -> int:
+        return self.target.dim
+
+    @property
+    def width(self) -> int:
+        return width_of(self.target)
+
+    def log_density(self, u: Array) -> float:
+        return self.target.log_density(u)
+
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+        return self.target.log_density_gradient(u)
+
+    def log_densities(self, us: Array) -> Array:
+        return log_densities(self.target, us)
+
+    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+        return log_density_gradients(self.target, us)
+
+    def explain(self, u: Array) -> str:
+        return self.target.explain(u)
+
+
 def width_of(target: Target) -> int:
     """How many numbers one evaluation works through, about; 1 for a target that does not say."""
     return int(getattr(target, "width", 1))

@@ -102,7 +102,7 @@ def annealed(**known):
     return Annealed(np.zeros((1, 2)), np.zeros(1), 3, **{**SOUND, **known})
 
 
-SOUND = {"acceptance": 0.7, "memory": 0.1, "drift": 0.0, "log_evidence": 0.0}
+SOUND = {"memory": 0.1, "drift": 0.0, "log_evidence": 0.0}
 
 
 def test_annealed_draws_are_judged_by_how_they_moved_and_not_by_q():

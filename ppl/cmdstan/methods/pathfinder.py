@@ -9,15 +9,13 @@ import numpy as np
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, numbered
 from ppl.errors import InferenceError
+from ppl.inference.gaussian import LOG_2PI
 from ppl.inference.pathfinder import pathfinder
 from ppl.inference.psis import psis
 from ppl.inference.target import log_densities
 from ppl.model import Floats
 from ppl.results.draws import tabulate
 from ppl.results.sample_csv import elapsed
-
-LOG_2PI = float(np.log(2 * np.pi))
-
 
 NO_PATH = (
     "The program has no parameters, so there is no path to follow; `sample algorithm=fixed_param` draws its "

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.families.diagonal import Diagonal
+from ppl.inference.gaussian import LOG_2PI
 from ppl.inference.target import Array
 
-LOG_2PI = float(np.log(2 * np.pi))
 Positions = NDArray[np.intp]
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from scipy.special import gammaln, psi
 
 from ppl.errors import InferenceError
+from ppl.inference.gaussian import LOG_2PI
 from ppl.inference.target import Array
 
 LOG_2 = float(np.log(2))
-LOG_2PI = float(np.log(2 * np.pi))
 
 
 class Standard(Protocol):

@@ -59,9 +59,7 @@ def dsvi_ard(target: Target, settings: Settings, init: Init, progress: Listener,
         )
     family, source = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings), streams(settings.seed)
     raw = replace(settings, start="random")
-    found = climb(
-        target.without_prior, raw, family, _parts(settings, family), init, source, progress, journal
-    )
+    found = climb(target.target, raw, family, _parts(settings, family), init, source, progress, journal)
     whole = target.with_prior(family.prior_variances(found.params))
     plain = with_noise(Diagonal(target.dim), settings)
     return result_of(whole, settings, plain, found.params, found.path, source.draws)

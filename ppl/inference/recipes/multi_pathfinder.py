@@ -3,20 +3,19 @@
 import numpy as np
 from scipy.special import logsumexp
 
-from ppl.errors import InferenceError
 from ppl.inference.elbo import elbo_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
+from ppl.inference.gaussian import MOST_DENSE
 from ppl.inference.journal import Journal
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.pathfinder import Pathfinder, pathfinder
-from ppl.inference.progress import Listener, Progress
+from ppl.inference.pathfinder import Pathfinder, pathfinders
+from ppl.inference.progress import Listener
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
 from ppl.inference.refining import pool_of, resample
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init, start_points
-from ppl.inference.starting import MOST_DENSE
 from ppl.inference.streams import streams
 from ppl.inference.target import Array, Target, log_densities
 
@@ -34,7 +33,9 @@ def multi_pathfinder(
         points = start_points(target, init, source.start)
         paths: list[Pathfinder] = []
         try:
-            _climb(target, points, source.pathfinder, progress, paths)
+            error = pathfinders(target, points, source.pathfinder, paths, listen=progress)
+            if error and not paths:
+                raise error
             return _mixed(target, settings, points, paths, source.draws)
         except KeyboardInterrupt:
             return _best_so_far(target, settings, points[0], paths, source.draws)
@@ -71,24 +72,6 @@ def _best_so_far(
         family, params = _as_family(max(paths, key=lambda path: path.elbo))
     outcome = Outcome(Ending.INTERRUPTED, f"stopped by hand when {len(paths)} paths had led to a Gaussian")
     return result_of(target, settings, family, params, Path(start=point, outcome=outcome), rng)
-
-
-def _climb(
-    target: Target,
-    points: list[Array],
-    rng: np.random.Generator,
-    listen: Listener,
-    found: list[Pathfinder],
-) -> None:
-    """Add a Gaussian for each path that has one. Raises the last InferenceError where none has."""
-    for k, point in enumerate(points, start=1):
-        try:
-            found.append(pathfinder(target, point, rng))
-        except InferenceError:
-            if k == len(points) and not found:
-                raise
-            continue
-        listen(Progress("pathfinder", k, len(points), found[-1].elbo, note=f"{found[-1].steps} steps"))
 
 
 def _as_family(path: Pathfinder) -> tuple[Family, Array]:

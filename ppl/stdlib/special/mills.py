@@ -8,7 +8,6 @@ from ppl.arrays import Array, Namespace, with_partials
 
 SQRT_TWO = math.sqrt(2.0)
 HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-LOG_SQRT_HALF_PI = 0.5 * math.log(0.5 * math.pi)
 
 
 @with_partials(lambda xp, ans, t: -ans * (t + ans))
