@@ -76,6 +76,28 @@ def two_normals(y: Any, **_: Any) -> LogDensity:
     return log_density
 
 
+def hidden_states(T: int, K: int, y: Any, **_: Any) -> LogDensity:
+    stay = 1.0 + 4.0 * jnp.eye(K)
+
+    def log_density(u: Any) -> Any:
+        simplexes = u[: (K + 1) * (K - 1)].reshape(K + 1, K - 1)
+        log_x, log_jacobian = jax.vmap(softmax_simplex, in_axes=(0, None))(simplexes, K)
+        log_gamma, log_rho = log_x[:K], log_x[K]
+        rise, log_sigma = u[-2 * K : -K], u[-K:]
+        mu, sigma = jnp.cumsum(rise.at[1:].set(jnp.exp(rise[1:]))), jnp.exp(log_sigma)
+        fits = st.norm.logpdf(y[:, None], mu, sigma)
+
+        def step(la: Any, fit: Any) -> Any:
+            return logsumexp(la[:, None] + log_gamma, axis=0) + fit, None
+
+        la, _ = jax.lax.scan(step, log_rho + fits[0], fits[1:])
+        prior = K * (gammaln(K + 4.0) - gammaln(5.0)) + ((stay - 1) * log_gamma).sum()
+        prior += st.norm.logpdf(mu, 0, 2).sum() + st.norm.logpdf(log_sigma, -0.5, 0.5).sum()
+        return prior + log_jacobian.sum() + rise[1:].sum() + logsumexp(la)
+
+    return log_density
+
+
 def volatility(T: int, y: Any, **_: Any) -> LogDensity:
     def log_density(u: Any) -> Any:
         mu, phi, sigma, z = u[0], 2 / (1 + jnp.exp(-u[1])) - 1, jnp.exp(u[2]), u[3:]
@@ -105,17 +127,35 @@ def curve(N: int, x: Any, y: Any, **_: Any) -> LogDensity:
     return log_density
 
 
-def gaussian_mixture(D: int, K: int, y: Any, **_: Any) -> LogDensity:
-    squares = y**2
+def factors(U: int, I: int, K: int, y: Any, alpha0: float, lambda0: float, **_: Any) -> LogDensity:  # noqa: E741
+    constant = (
+        U * (gammaln(K * alpha0) - K * gammaln(alpha0)) + K * I * math.log(lambda0) - gammaln(y + 1.0).sum()
+    )
 
     def log_density(u: Any) -> Any:
+        free, log_beta = u[: U * (K - 1)].reshape(U, K - 1), u[U * (K - 1) :].reshape(I, K)
+        log_theta, log_jacobian = jax.vmap(softmax_simplex, in_axes=(0, None))(free, K)
+        beta = jnp.exp(log_beta)
+        rate = jnp.exp(log_theta) @ beta.T
+        prior = (alpha0 - 1) * log_theta.sum() - lambda0 * beta.sum()
+        fit = (y * jnp.log(rate) - rate).sum()
+        return constant + prior + log_jacobian.sum() + log_beta.sum() + fit
+
+    return log_density
+
+
+def gaussian_mixture(N: int, D: int, K: int, y: Any, **_: Any) -> LogDensity:
+    """Of all rows, or of the `rows` given, which then stand for all."""
+
+    def log_density(u: Any, rows: Any = None) -> Any:
+        seen = y if rows is None else y[rows]
         log_theta, log_jacobian = softmax_simplex(u[: K - 1], K)
         mu, log_sigma = u[K - 1 : K - 1 + K * D].reshape(K, D), u[K - 1 + K * D :].reshape(K, D)
         w = jnp.exp(-2 * log_sigma)
-        fits = squares @ w.T - 2 * y @ (mu * w).T + (mu**2 * w).sum(1)
+        fits = seen**2 @ w.T - 2 * seen @ (mu * w).T + (mu**2 * w).sum(1)
         each = -0.5 * fits - log_sigma.sum(1) - 0.5 * D * jnp.log(2 * jnp.pi)
         prior = gammaln(float(K)) + st.norm.logpdf(mu).sum() + st.norm.logpdf(log_sigma).sum()
-        return prior + log_jacobian + logsumexp(log_theta + each, axis=1).sum()
+        return prior + log_jacobian + N / len(seen) * logsumexp(log_theta + each, axis=1).sum()
 
     return log_density
 
@@ -136,7 +176,9 @@ BY_HAND: Mapping[str, Callable[..., LogDensity]] = {
     "ard_10000x250": ard,
     "polls_11566": polls,
     "mixture_1000": two_normals,
+    "hmm_400": hidden_states,
     "volatility_500": volatility,
     "gp_300": curve,
+    "factors_1965x560": factors,
     "mixture_250000x64": gaussian_mixture,
 }

@@ -30,23 +30,29 @@ def table(folder: Path, backends: list[str], rounds: int) -> Iterator[str]:
         if data.exists():
             posterior = ppl.compile_model(file).condition(data)
             u = np.random.default_rng(0).normal(0.0, 0.1, posterior.param_unc_num())
-            tasks = {b: task for b in backends if (task := timed(posterior, b, u)) is not None}
+            targets = {b: on_backend(posterior, b) for b in backends}
+            tasks = {b: _measured(target, u) for b, target in targets.items() if target is not None}
             found.append((file.stem, len(u), alternate(rounds, tasks)))
     for name, d, times in sorted(found, key=lambda f: -f[2].get(backends[0], 0.0)):
         yield row(name, d, *(times.get(b, "out of reach") for b in backends))
 
 
-def timed(posterior: ppl.Posterior, backend: str, u: Any) -> Callable[[], float] | None:
-    """What measures one backend; None where the program is out of its reach."""
-    target: Any = posterior
+def on_backend(posterior: ppl.Posterior, backend: str, rows: Any = None) -> Any:
+    """The target of all rows or of some; None where the program is out of the backend's reach."""
+    whole = posterior if rows is None else posterior.by_rows()
     if backend == "jax":
-        from ppl.compiled.reach import OutOfReach
+        from ppl.compiled.batches import compiled_by_rows
+        from ppl.compiled.out_of_reach import OutOfReach
         from ppl.compiled.target import compiled_target
 
         try:
-            target = compiled_target(posterior)
+            whole = compiled_target(posterior) if rows is None else compiled_by_rows(whole)
         except OutOfReach:
             return None
+    return whole if rows is None else whole.minibatch(rows)
+
+
+def _measured(target: Any, u: Any) -> Callable[[], float]:
     return lambda: microseconds(lambda: target.log_density_gradient(u))
 
 

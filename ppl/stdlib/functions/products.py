@@ -35,19 +35,19 @@ def matrix_matrix(xp: Namespace, a: Array, b: Array) -> Array:
     return xp.np.matmul(a, b)
 
 
-def _matrix_adjoint(xp: Namespace, g: Array, ans: Array, a: Array, v: Array) -> Array:
-    """Adjoint of `a` in a v: g v', summed over the rows of a batch at once if `a` is shared by them."""
-    if np.ndim(a) > 2 or np.ndim(v) != np.ndim(g):
-        return outer(xp, g, v)
-    leading = tuple(range(np.ndim(g) - 1))
-    return xp.np.tensordot(g, v, axes=(leading, leading))
+def _vectors_adjoint(xp: Namespace, left: Array, right: Array, a: Array) -> Array:
+    """left right', the adjoint of the matrix `a`, summed at once over a batch that shares it."""
+    if np.ndim(a) > 2 or np.ndim(left) != np.ndim(right):
+        return outer(xp, left, right)
+    leading = tuple(range(np.ndim(left) - 1))
+    return xp.np.tensordot(left, right, axes=(leading, leading))
 
 
 def _vector_adjoint(xp: Namespace, g: Array, ans: Array, a: Array, v: Array) -> Array:
-    return matrix_vector(xp, transposed(xp, a), g)
+    return vector_matrix(xp, g, a)
 
 
-@with_vjps(_matrix_adjoint, _vector_adjoint)
+@with_vjps(lambda xp, g, ans, a, v: _vectors_adjoint(xp, g, v, a), _vector_adjoint)
 def matrix_vector(xp: Namespace, a: Array, v: Array) -> Array:
     if np.ndim(v) == 1:
         return xp.np.matmul(a, v)
@@ -56,8 +56,15 @@ def matrix_vector(xp: Namespace, a: Array, v: Array) -> Array:
     return xp.np.matmul(a, v[..., None])[..., 0]
 
 
+@with_vjps(
+    lambda xp, g, ans, v, a: matrix_vector(xp, a, g),
+    lambda xp, g, ans, v, a: _vectors_adjoint(xp, v, g, a),
+)
 def vector_matrix(xp: Namespace, v: Array, a: Array) -> Array:
-    return matrix_vector(xp, transposed(xp, a), v)
+    """v a, without the transpose of `a`, which XLA would copy."""
+    if np.ndim(v) == 1 or np.ndim(a) == 2:
+        return xp.np.matmul(v, a)
+    return xp.np.matmul(v[..., None, :], a)[..., 0, :]
 
 
 def _one_for_all_rows(rows: Array, v: Array) -> bool:
