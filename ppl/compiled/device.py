@@ -21,8 +21,12 @@ def device_of(platform: str) -> Any:
         raise InferenceError(f'device = "{platform}": JAX finds none on this machine. {error}') from None
 
 
-def keep_compilations() -> None:
-    """Let JAX keep compiled code under the user's cache folder, unless it was told where to."""
+def make_ready() -> None:
+    """Settings of JAX's, to be made before it is used: its cache is the user's, unless it was told where to.
+
+    An evaluation of a small program takes a third of the time where no other thread is asked to run it.
+    """
+    jax.config.update("jax_cpu_enable_async_dispatch", False)
     if jax.config.jax_compilation_cache_dir is None:
         jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
         jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.1)

@@ -8,7 +8,6 @@ series summed until it is exact, runs on the host.
 """
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 import jax
@@ -20,6 +19,7 @@ import scipy.linalg
 import scipy.special
 
 from ppl.arrays import NUMPY, Array, Namespace, Node
+from ppl.compiled.hosted import hosted
 
 UNTRACEABLE = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError, AttributeError)
 """What a function in plain NumPy raises when it is given a tracer; the last, where JAX lacks a function."""
@@ -75,6 +75,10 @@ def _put(x: Array, index: Any, value: Array) -> Array:
     out = np.array(x)
     out[index] = value
     return out
+
+
+def _bincount(x: Array, *, weights: Array, minlength: int) -> Array:
+    return jnp.bincount(x, weights=weights, length=minlength)
 
 
 def _plain(x: Array) -> Array:
@@ -143,23 +147,7 @@ def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
     try:
         return jnp.asarray(f(JAX, *args))
     except UNTRACEABLE:
-        return _hosted(partial(f, NUMPY), args)
-
-
-def _hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
-    """f in plain NumPy, called by the compiled code."""
-    traced = [i for i, a in enumerate(args) if is_traced(a)]
-
-    def on_host(*given: Array) -> np.ndarray:
-        filled = list(args)
-        for i, a in zip(traced, given, strict=True):
-            filled[i] = np.asarray(a)
-        with np.errstate(all="ignore"):
-            return np.asarray(f(*filled), dtype=float)
-
-    tried = on_host(*(np.ones(args[i].shape, args[i].dtype) for i in traced))
-    answer = jax.ShapeDtypeStruct(tried.shape, tried.dtype)
-    return jax.pure_callback(on_host, answer, *(args[i] for i in traced), vmap_method="sequential")
+        return hosted(lambda *plain: np.asarray(f(NUMPY, *plain), dtype=float), args)
 
 
 # --- Recurrences ------------------------------------------------------------------------------------
@@ -181,7 +169,7 @@ def _scan(
 
 JAX = Namespace(
     "jax",
-    _Module(jnp, np),
+    _Module(jnp, np, {"bincount": _bincount}),
     _Module(jax.scipy.special, scipy.special, {"log_ndtr": _log_ndtr}),
     _Module(jnp.linalg, np.linalg, {"cholesky": _cholesky}),
     _Module(jax.scipy.linalg, scipy.linalg, {"solve_triangular": _solve_triangular}),

@@ -12,6 +12,7 @@ import numpy as np
 
 from ppl.backend.runtime import results
 from ppl.backend.text import Binding
+from ppl.compiled.hosted import hosted
 from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.errors import Rejection
@@ -98,11 +99,10 @@ def _keeps(keyword: str, check: Callable[..., str | None], x: Any, shape: Any, a
         case "lower_upper", (low, high):
             return jnp.all((x >= low) & (x <= high))
 
-    def on_host(x: Any, *args: Any) -> np.ndarray:
+    def verdict(x: Any, *args: Any) -> np.ndarray:
         return np.asarray(check(np.asarray(x), shape, *map(np.asarray, args)) is None)
 
-    given = [jax.lax.stop_gradient(jnp.asarray(a)) for a in (x, *args)]
-    return jax.pure_callback(on_host, jax.ShapeDtypeStruct((), bool), *given, vmap_method="sequential")
+    return hosted(verdict, [jax.lax.stop_gradient(jnp.asarray(a)) for a in (x, *args)])
 
 
 def cannot_print(*args: Any) -> None:

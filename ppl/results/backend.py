@@ -64,9 +64,9 @@ def ready(settings: Settings) -> Any:
     """The device that JAX is to use; InferenceError where there is none, or no JAX."""
     if find_spec("jax") is None:
         raise InferenceError(WITHOUT_JAX)
-    from ppl.compiled.device import device_of, keep_compilations
+    from ppl.compiled.device import device_of, make_ready
 
-    keep_compilations()
+    make_ready()
     return device_of(settings.device)
 
 

@@ -88,15 +88,24 @@ def sum_entries(xp: Namespace, values: Array) -> Array:
 def sum_at(xp: Namespace, values: Array, positions: Array, whole: Array) -> Array:
     """As long as `whole`: at each place the sum of the numbers whose position that is.
 
+    What JAX traces is not known here; the same program was run with the same data before.
+
     Raises:
         IndexError: a position lies outside `whole`.
     """
     size = len(whole)
-    if len(positions) and not (np.min(positions) >= 1 and np.max(positions) <= size):
-        wrong = positions[(positions < 1) | (positions > size)][0]
+    if isinstance(positions, np.ndarray):
+        refuse_outside(positions, size)
+    sums = xp.np.bincount(positions - 1, weights=values, minlength=size)
+    return sums.astype(xp.np.asarray(values).dtype)
+
+
+def refuse_outside(positions: Array, size: int) -> None:
+    """IndexError, where a position is not one of 1 to `size`."""
+    outside = (positions < 1) | (positions > size)
+    if outside.any():
+        wrong = positions[outside][0]
         raise IndexError(f"The index {wrong} is out of range: there are {size} entries.")
-    sums = np.bincount(positions - 1, weights=values, minlength=size)
-    return sums.astype(np.asarray(values).dtype)
 
 
 def before(xp: Namespace, start: Any, after: Array) -> Array:

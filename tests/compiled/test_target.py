@@ -67,6 +67,45 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     close(target.log_densities(us), values)
 
 
+HOSTED = """
+data { int N; vector[N] y; }
+parameters { real<lower=0> a; real<lower=0> b; }
+model { target += gamma_lccdf(y | a, b); a ~ exponential(1); b ~ exponential(1); }
+"""
+GROUPED = """
+data { int N; int K; array[N] int<lower=1, upper=K> g; vector[N] y; }
+parameters { vector[N] x; }
+model {
+  vector[K] total = rep_vector(0, K);
+  for (n in 1:N) total[g[n]] += x[n] * y[n];
+  total ~ normal(0, 1);
+  x ~ normal(0, 1);
+}
+"""
+
+
+@pytest.mark.parametrize("program", [HOSTED, GROUPED])
+def test_every_digit_comes_back_whichever_thread_computes(program: str) -> None:
+    """Of many points JAX looks at on a thread of its own, which knows nothing of double precision."""
+    rng = np.random.default_rng(5)
+    given = {"N": 20, "K": 3, "g": rng.integers(1, 4, 20), "y": rng.uniform(0.1, 3, 20)}
+    target = compiled_target(ppl.compile_model(program).condition(given))
+    us = 0.1 * rng.normal(size=(3 * AT_ONCE, target.dim))
+    for got, want in zip(
+        target.log_density_gradients(us), target.posterior.log_density_gradients(us), strict=True
+    ):
+        close(got, want)
+
+
+def test_sums_by_position_are_compiled() -> None:
+    data = {"N": 4, "K": 2, "g": [1, 2, 1, 1], "y": np.ones(4)}
+    target = compiled_target(ppl.compile_model(GROUPED).condition(data))
+    with jax.enable_x64(True):
+        code = target.density.gradient.lower(target.shape, True, target.arguments, np.zeros(4))
+    assert "sum_at" in target.posterior.model.python_source
+    assert "callback" not in code.as_text()
+
+
 def test_data_of_the_same_shape_are_traced_once(model: ppl.Model) -> None:
     u = np.zeros(compiled_target(model.condition(data(1))).dim)
     traced = len(model.compiled.traces)
