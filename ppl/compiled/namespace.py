@@ -19,6 +19,7 @@ import scipy.linalg
 import scipy.special
 
 from ppl.arrays import NUMPY, Array, Namespace, Node
+from ppl.compiled import gamma
 from ppl.compiled.hosted import hosted
 
 UNTRACEABLE = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError, AttributeError)
@@ -170,7 +171,11 @@ def _scan(
 JAX = Namespace(
     "jax",
     _Module(jnp, np, {"bincount": _bincount}),
-    _Module(jax.scipy.special, scipy.special, {"log_ndtr": _log_ndtr}),
+    _Module(
+        jax.scipy.special,
+        scipy.special,
+        {"log_ndtr": _log_ndtr, "gammaln": gamma.gammaln, "digamma": gamma.digamma},
+    ),
     _Module(jnp.linalg, np.linalg, {"cholesky": _cholesky}),
     _Module(jax.scipy.linalg, scipy.linalg, {"solve_triangular": _solve_triangular}),
     _put,
