@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ppl.compiled.jit import compiled
 from ppl.inference.averaging import Last, Polynomial
 from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.families.full_rank import FullRank
@@ -180,5 +181,4 @@ def jitted(log_joint: Callable[..., Traced], at: Callable[[Traced, Traced], Trac
 
         return climb(parts, densities, state, eta, noise, count)
 
-    compiled: Callable[..., State] = jax.jit(run, static_argnums=(0, 1, 2))
-    return compiled
+    return compiled(run, 0, 1, 2)

@@ -14,6 +14,7 @@ from ppl.backend.emit import Emitted
 from ppl.backend.load import BUILTINS, Module, load
 from ppl.compiled.climb import jitted
 from ppl.compiled.data import Shape, read_by
+from ppl.compiled.jit import compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import Trace, replacements
 
@@ -30,7 +31,7 @@ class Functions(ABC):
     @cached_property
     def gradient(self) -> Function:
         """The log density and its gradient at u (dim,)."""
-        return _compiled(self._value_and_gradient)
+        return compiled(self._value_and_gradient, 0, 1)
 
     def traced(self, *given: Any) -> None:
         """Trace `gradient`, which says whether it can be done; the trace is kept for the first call."""
@@ -40,12 +41,12 @@ class Functions(ABC):
     @cached_property
     def values(self) -> Function:
         """The log density at each row of u (n, dim)."""
-        return _compiled(self._over_rows(self.log_joint))
+        return compiled(self._over_rows(self.log_joint), 0, 1)
 
     @cached_property
     def gradients(self) -> Function:
         """The log density and its gradient at each row of u (n, dim)."""
-        return _compiled(self._over_rows(self._value_and_gradient))
+        return compiled(self._over_rows(self._value_and_gradient), 0, 1)
 
     def on_rows(self, arguments: Any, rows: Any) -> Any:
         """The arguments for other rows; the same where the target has no rows."""
@@ -110,8 +111,3 @@ class Density(Functions):
 def part(text: str, name: str) -> str:
     """The text of one emitted function."""
     return text.split(f"\ndef {name}(", 1)[1].split("\n\n\ndef ", 1)[0]
-
-
-def _compiled(f: Function) -> Function:
-    found: Function = jax.jit(f, static_argnums=(0, 1))
-    return found

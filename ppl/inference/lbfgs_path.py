@@ -3,9 +3,9 @@
 Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2 to 4.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import pairwise, takewhile
 
 import numpy as np
 from scipy.optimize import minimize
@@ -18,15 +18,24 @@ HISTORY = 6
 
 @dataclass(frozen=True)
 class Curvature:
-    """The inverse of minus the Hessian, D + B G B': D = diag(alpha) (dim,), B (dim, 2k), G (2k, 2k)."""
+    """The inverse of minus the Hessian, D + B G B': D = diag(alpha) (dim,), B (dim, 2k), G (2k, 2k).
+
+    With a leading axis it is one for each of several points: `times` and `colour` then do all at once.
+    """
 
     alpha: Array
     basis: Array
     core: Array
 
+    @property
+    def each(self) -> "Iterator[Curvature]":
+        """One after the other, where there is a leading axis."""
+        return map(Curvature, self.alpha, self.basis, self.core)
+
     def times(self, v: Array) -> Array:
         """The covariance times a vector (dim,)."""
-        return self.alpha * v + self.basis @ (self.core @ (self.basis.T @ v))
+        projected = self.core @ (self.basis.mT @ v[..., None])
+        return np.asarray(self.alpha * v + (self.basis @ projected)[..., 0])
 
     @property
     def variances(self) -> Array:
@@ -62,40 +71,57 @@ class Curvature:
         _, half_log_det = self.colour(np.empty((0, len(self.alpha))))
         return np.asarray(-0.5 * (square + len(self.alpha) * LOG_2PI) - half_log_det)
 
-    def colour(self, z: Array) -> tuple[Array, float]:
-        """Turn standard noise (n, dim) into noise with this covariance; also half its log determinant.
+    def colour(self, z: Array) -> tuple[Array, Array]:
+        """Turn standard noise (n, dim) into noise with this covariance; also half its log determinant, ().
 
         Raises LinAlgError when the covariance is not positive definite.
         """
         root = np.sqrt(self.alpha)
-        q, r = np.linalg.qr(self.basis / root[:, None])
-        factor = np.linalg.cholesky(np.eye(len(r)) + r @ self.core @ r.T)
-        inside = z @ q
-        coloured = root * (z + (inside @ (factor.T - np.eye(len(r)))) @ q.T)
-        half_log_det = float(0.5 * np.log(self.alpha).sum() + np.log(np.diag(factor)).sum())
-        return coloured, half_log_det
+        q, r = np.linalg.qr(self.basis / root[..., None])
+        one = np.eye(r.shape[-2])
+        factor = np.linalg.cholesky(one + r @ self.core @ r.mT)
+        coloured = root[..., None, :] * (z + z @ q @ (factor.mT - one) @ q.mT)
+        diagonal = np.diagonal(factor, axis1=-2, axis2=-1)
+        return coloured, np.asarray(0.5 * np.log(self.alpha).sum(axis=-1) + np.log(diagonal).sum(axis=-1))
 
 
 @dataclass(frozen=True)
 class PathPoint:
-    """A point of the path (dim,), the gradient of the log density there, and the curvature known by then."""
+    """A point of the path (dim,), so many steps from its start, and the gradient of the log density there.
 
+    What is known of the curvature by then: a diagonal `alpha` (dim,), and the last steps with the changes of
+    gradient that they made, (dim,) each.
+    """
+
+    steps: int
     u: Array
     gradient: Array
-    curvature: Curvature
+    alpha: Array
+    pairs: tuple[tuple[Array, Array], ...]
+
+    @property
+    def curvature(self) -> Curvature:
+        return next(curvatures([self]).each)
+
+
+def curvatures(points: Sequence[PathPoint]) -> Curvature:
+    """Those of points with equally many pairs, along a leading axis."""
+    pairs = np.array([point.pairs for point in points]).reshape(len(points), -1, 2, len(points[0].u))
+    s, y = pairs.transpose(2, 0, 3, 1)
+    return _curvature(np.array([point.alpha for point in points]), s, y)
 
 
 def lbfgs_path(target: Target, start: Array, most_steps: int = 1000) -> Iterator[PathPoint]:
     """The points of an L-BFGS ascent from `start` (dim,), the start left out."""
     points = _ascend(target, start, most_steps)
     alpha = np.ones_like(start)
-    pairs: list[tuple[Array, Array]] = []
-    for (u, gradient), (previous, previous_gradient) in zip(points[1:], points, strict=False):
+    pairs: tuple[tuple[Array, Array], ...] = ()
+    for k, ((previous, previous_gradient), (u, gradient)) in enumerate(pairwise(points), start=1):
         s, y = u - previous, previous_gradient - gradient
         if y @ s > 1e-12 * (y @ y):
             alpha = _update_diagonal(alpha, s, y)
-            pairs = [*pairs, (s, y)][-HISTORY:]
-        yield PathPoint(u, gradient, _curvature(alpha, pairs))
+            pairs = (*pairs, (s, y))[-HISTORY:]
+        yield PathPoint(k, u, gradient, alpha, pairs)
 
 
 def _ascend(target: Target, start: Array, most_steps: int) -> list[tuple[Array, Array]]:
@@ -133,13 +159,12 @@ def _update_diagonal(alpha: Array, s: Array, y: Array) -> Array:
     return np.asarray(1 / (a / (b * alpha) + y**2 / b - a * s**2 / (b * c * alpha**2)))
 
 
-def _curvature(alpha: Array, pairs: list[tuple[Array, Array]]) -> Curvature:
+def _curvature(alpha: Array, s: Array, y: Array) -> Curvature:
     """The compact form of the L-BFGS inverse Hessian (Byrd, Nocedal and Schnabel 1994, eq. 2.21)."""
-    if not pairs:
-        return Curvature(alpha, np.zeros((len(alpha), 0)), np.zeros((0, 0)))
-    s, y = (np.stack(columns, axis=1) for columns in zip(*pairs, strict=True))
-    scaled = alpha[:, None] * y
-    r_inverse = np.linalg.inv(np.triu(s.T @ y))
-    middle = r_inverse.T @ (np.diag(np.einsum("ij,ij->j", s, y)) + y.T @ scaled) @ r_inverse
-    core = np.block([[np.zeros_like(middle), -r_inverse], [-r_inverse.T, middle]])
-    return Curvature(alpha, np.concatenate([scaled, s], axis=1), core)
+    scaled, k = alpha[..., None] * y, s.shape[-1]
+    product = s.mT @ y
+    r_inverse = np.linalg.inv(np.triu(product))
+    core = np.zeros((*alpha.shape[:-1], 2 * k, 2 * k))
+    core[..., :k, k:], core[..., k:, :k] = -r_inverse, -r_inverse.mT
+    core[..., k:, k:] = r_inverse.mT @ (np.eye(k) * product + y.mT @ scaled) @ r_inverse
+    return Curvature(alpha, np.concatenate([scaled, s], axis=-1), core)

@@ -8,13 +8,15 @@ All of them are judged on the same noise.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.gaussian import LOG_2PI
-from ppl.inference.lbfgs_path import Curvature, lbfgs_path
+from ppl.inference.lbfgs_path import Curvature, PathPoint, curvatures, lbfgs_path
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.target import Array, Target, log_densities
 
@@ -23,6 +25,8 @@ ELBO_DRAWS = 25
 ROUGH_DRAWS = 10
 # A path of hundreds of points is one down a funnel, where neighbours hardly differ.
 MOST_POINTS = 40
+# How many numbers the draws may have by which Gaussians are judged together.
+MOST_NUMBERS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,13 @@ def pathfinder(
     Raises:
         InferenceError: no Gaussian on the path has a finite ELBO.
     """
-    best: Pathfinder | None = None
     z = rng.standard_normal((elbo_draws, target.dim))
     path = list(lbfgs_path(target, start))
-    for k in np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST_POINTS)).astype(int)):
-        steps, point = int(k) + 1, path[k]
-        for mean in (point.u + point.curvature.times(point.gradient), point.u):
-            found = _gaussian(target, mean, point.curvature, steps, z)
-            if found and (best is None or found.elbo > best.elbo):
-                best = found
+    chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST_POINTS)).astype(int))
+    at_once = max(1, MOST_NUMBERS // (2 * z.size))
+    some = ([path[k] for k in chosen[i : i + at_once]] for i in range(0, len(chosen), at_once))
+    found = filter(None, (_best(target, points, z) for points in some))
+    best = max(found, key=lambda gaussian: gaussian.elbo, default=None)
     if best is None:
         raise InferenceError(
             "No point on the L-BFGS path has a Gaussian whose draws all have a finite log density. "
@@ -105,15 +107,42 @@ def pathfinders(
     return last
 
 
-def _gaussian(target: Target, mean: Array, curvature: Curvature, steps: int, z: Array) -> Pathfinder | None:
-    """The Gaussian with draws from the noise z; None where its covariance or its ELBO does not exist."""
+class Guess(NamedTuple):
+    """A point of a path, and two Gaussians with its curvature: means (2, dim), noise (n, dim) about them."""
+
+    point: PathPoint
+    curvature: Curvature
+    means: Array
+    noise: Array
+    half_log_det: float
+
+
+def _best(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:
+    """The Gaussian with the best ELBO at these points, judged on the noise z; None where none has one."""
+    guesses = [g for _, alike in groupby(points, lambda p: len(p.pairs)) for g in _guesses(list(alike), z)]
+    if not guesses:
+        return None
+    draws = np.array([guess.means[:, None] + guess.noise for guess in guesses])
+    log_p = log_densities(target, draws.reshape(-1, target.dim)).reshape(draws.shape[:-1])
+    standard = -0.5 * ((z**2).sum(axis=1) + target.dim * LOG_2PI)
+    log_q = standard - np.array([[[guess.half_log_det]] for guess in guesses])
+    elbos = np.where(np.isfinite(log_p).all(axis=-1), (log_p - log_q).mean(axis=-1), -np.inf)
+    k, which = np.unravel_index(elbos.argmax(), elbos.shape)
+    if elbos[k, which] == -np.inf:
+        return None
+    point, curvature, means, *_ = guesses[k]
+    at = (draws[k, which], log_p[k, which], log_q[k, 0])
+    return Pathfinder(means[which], curvature, float(elbos[k, which]), point.steps, *at)
+
+
+def _guesses(points: Sequence[PathPoint], z: Array) -> list[Guess]:
+    """Those at points with equally many pairs; none where the covariance is not positive definite."""
     try:
-        noise, half_log_det = curvature.colour(z)
+        all_of = curvatures(points)
+        noise, half_log_dets = all_of.colour(z)
     except np.linalg.LinAlgError:
-        return None
-    draws = mean + noise
-    log_p = log_densities(target, draws)
-    if not np.isfinite(log_p).all():
-        return None
-    log_q = -0.5 * ((z**2).sum(axis=1) + target.dim * LOG_2PI) - half_log_det
-    return Pathfinder(mean, curvature, float((log_p - log_q).mean()), steps, draws, log_p, log_q)
+        return [g for point in points for g in _guesses([point], z)] if len(points) > 1 else []
+    us = np.array([point.u for point in points])
+    moved = us + all_of.times(np.array([point.gradient for point in points]))
+    means = np.stack([moved, us], axis=1)
+    return list(map(Guess, points, all_of.each, means, noise, half_log_dets.tolist()))

@@ -89,8 +89,12 @@ def from_paths(
     Where there is none, the first point is the start and the note says so. Ctrl-C leaves the best so far.
     """
     paths: list[Pathfinder] = []
+
+    def on_the_way(path: Progress) -> None:
+        listen(replace(path, phase="start", note=""))
+
     try:
-        error = pathfinders(target, points, rng, paths, ROUGH_DRAWS)
+        error = pathfinders(target, points, rng, paths, ROUGH_DRAWS, on_the_way)
         if not paths:
             note = f"Started at random, since Pathfinder failed: {error}"
             return at_random(target, family, points[0], note=note)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from toy_targets import Gaussian, HalfSpace, Logistic, correlated
@@ -5,8 +7,8 @@ from toy_targets import Gaussian, HalfSpace, Logistic, correlated
 from ppl.errors import InferenceError
 from ppl.inference.families import FAMILIES
 from ppl.inference.fixed_draws import fit_fixed_draws
-from ppl.inference.lbfgs_path import Curvature, lbfgs_path
-from ppl.inference.pathfinder import pathfinder
+from ppl.inference.lbfgs_path import Curvature, curvatures, lbfgs_path
+from ppl.inference.pathfinder import _best, pathfinder
 from ppl.inference.psis import psis
 from ppl.inference.target import log_densities
 
@@ -54,6 +56,28 @@ def test_curvature_maps_the_last_change_of_gradient_to_the_last_step():
     s = points[-1].u - points[-2].u
     y = points[-2].gradient - points[-1].gradient
     np.testing.assert_allclose(points[-1].curvature.times(y), s, rtol=1e-6, atol=1e-12)
+
+
+def test_the_curvatures_of_several_points_are_those_of_each():
+    points = [p for p in lbfgs_path(correlated(5), np.ones(5)) if len(p.pairs) == 4]
+    points += [replace(points[0], alpha=2 * points[0].alpha)]
+    together, v, z = curvatures(points), np.arange(5.0), rng().standard_normal((3, 5))
+    for k, alone in enumerate(point.curvature for point in points):
+        np.testing.assert_allclose(together.times(v)[k], alone.times(v))
+        np.testing.assert_allclose(together.colour(z)[0][k], alone.colour(z)[0])
+        assert together.colour(z)[1][k] == pytest.approx(float(alone.colour(z)[1]))
+
+
+def test_a_point_whose_covariance_is_not_positive_definite_spoils_no_other():
+    target = correlated(5)
+    path = [p for p in lbfgs_path(target, np.ones(5)) if len(p.pairs) == 3]
+    spoilt = replace(path[0], pairs=tuple((s, -y) for s, y in path[0].pairs))
+    z = rng().standard_normal((10, 5))
+    with pytest.raises(np.linalg.LinAlgError):
+        spoilt.curvature.colour(z)
+    found, expected = _best(target, [spoilt, *path], z), _best(target, path, z)
+    np.testing.assert_array_equal(found.draws, expected.draws)
+    assert _best(target, [spoilt], z) is None
 
 
 def test_a_curvature_without_pairs_is_its_diagonal():

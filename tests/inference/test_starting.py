@@ -52,3 +52,11 @@ def test_full_rank_begins_with_the_covariance_of_the_path(few):
     found = begun.family.covariance(begun.back(begun.params))
     widest = np.linalg.eigvalsh(TARGET.covariance)[-1]
     assert np.linalg.eigvalsh(found)[-1] == pytest.approx(widest, rel=0.2)
+
+
+def test_the_best_so_far_is_told_after_each_path():
+    told = []
+    points = [np.zeros(DIM), np.ones(DIM)]
+    starting.from_paths(TARGET, family_of("meanfield", DIM, 6), points, np.random.default_rng(3), told.append)
+    assert [(p.phase, p.iteration, p.total) for p in told[:2]] == [("start", 1, 2), ("start", 2, 2)]
+    assert told[-1].elbo == max(p.elbo for p in told[:2])
