@@ -23,6 +23,7 @@ from ppl.data import Inputs, load_data
 from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.explaining import explained
 from ppl.ir import nodes as ir
+from ppl.ir.passes.apart import prepare_parts, take_apart
 from ppl.ir.passes.fuse import fuse
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.share import share
@@ -77,7 +78,7 @@ class Model:
     @classmethod
     def build(cls, source: SourceText, resolved: ir.Program, softplus: bool) -> "Model":
         """The last phases of the compiler: hoist, emit, and Python's own compilation."""
-        hoisted = share(hoist_data(resolved))
+        hoisted = prepare_parts(share(hoist_data(resolved)))
         emitted = emit(hoisted)
         return cls(source, hoisted, resolved, emitted, compile_text(emitted, source.name), softplus)
 
@@ -108,18 +109,26 @@ class Model:
     @cached_property
     def traced(self) -> Module:
         """The module under autograd: gradients."""
-        fused = fuse(self.program)
-        if fused == self.program:
-            return self.module(AUTOGRAD)
-        emitted = emit(fused)
-        return load(emitted, compile_text(emitted, self.source.name), AUTOGRAD, self.softplus)
+        return load(*self.emitted_as(fuse(take_apart(self.program))), AUTOGRAD, self.softplus)
+
+    def emitted_as(self, program: ir.Program) -> tuple[Emitted, CodeType]:
+        """The text of another form of the program."""
+        if program == self.program:
+            return self.emitted, self.code
+        emitted = emit(program)
+        return emitted, compile_text(emitted, self.source.name)
+
+    @cached_property
+    def apart(self) -> tuple[Emitted, CodeType]:
+        """The text in which densities are in two parts."""
+        return self.emitted_as(take_apart(self.program))
 
     @cached_property
     def compiled(self) -> "Density":
         """The log density under JAX, which the extra "jax" installs."""
         from ppl.compiled.density import Density
 
-        return Density(self.emitted, self.code, self.softplus)
+        return Density(*self.apart, self.softplus)
 
     @cached_property
     def unnormalised(self) -> Module:
@@ -138,7 +147,7 @@ class Model:
     def per_draw(self, xp: Namespace, propto: bool) -> Module:
         """The module that takes many draws at once."""
         if (xp.name, propto) not in self.loaded:
-            text = self.without_constants if propto else (self.emitted, self.code)
+            text = self.without_constants if propto else self.apart
             self.loaded[xp.name, propto] = load_per_draw(*text, xp, self.softplus)
         return self.loaded[xp.name, propto]
 

@@ -42,6 +42,20 @@ Constant = tuple[Names, Impl] | tuple[Names, Impl, Names]
 
 
 @dataclass(frozen=True)
+class Parts:
+    """A log density as the sum of two, `kernel(xp, y, *args)` and `term(xp, times, y, *few)`.
+
+    The term, `times` over, needs y and the few arguments that `of` names with it; it is -inf where y, of a
+    discrete family, lies outside the support whatever the other arguments, which the kernel need not look at.
+    Both are elementwise with broadcasting.
+    """
+
+    kernel: Impl
+    term: Impl
+    of: Names
+
+
+@dataclass(frozen=True)
 class Distribution:
     """A family of distributions: `y ~ name(args)`, name_lpdf, name_cdf, name_rng, ...
 
@@ -55,6 +69,7 @@ class Distribution:
                  every argument named in `needs` is data, and is term(xp, *needs, *sizes); of the arguments
                  named in `sizes`, which may be left out, it takes but the size.  The variate is "y" or as
                  `args` names it.
+    parts        the log density in two, of which a program computes one less often
     cores        where the types do not tell: how many axes one row of each argument has, the others being
                  rows; log_density then takes draws before the rows, of which one stands for all
     """
@@ -71,6 +86,7 @@ class Distribution:
     rng: Impl | None = None
     rng_signatures: tuple[str, ...] = ()
     constants: tuple[Constant, ...] = ()
+    parts: Parts | None = None
     batch: Batch = "elementwise"
     cores: tuple[int, ...] = ()
 

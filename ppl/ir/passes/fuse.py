@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ppl.arrays import Node
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, rewrite, used_names, walk
 from ppl.stdlib.distributions import bernoulli, glm, neg_binomial, normal, poisson
@@ -25,7 +26,17 @@ MODELS: tuple[tuple[Distribution, Distribution], ...] = (
 )
 """Families whose second argument is the predictor, and the models they are the rows of."""
 
-OF_ROWS: dict[Impl, Distribution] = {family.log_density: model for family, model in MODELS}
+
+def _kernel(family: Distribution, model: Distribution) -> Distribution:
+    """The model with the kernel of the family; see passes/apart."""
+    assert family.parts is not None and isinstance(family.parts.kernel, Node)
+    return replace(model, name=f"{model.name}_kernel", log_density=glm.ByRows(family.parts.kernel))
+
+
+OF_ROWS: dict[Impl, Distribution] = {
+    **{family.log_density: model for family, model in MODELS},
+    **{f.parts.kernel: _kernel(f, model) for f, model in MODELS if f.parts is not None},
+}
 PLUS = OPERATORS["+"].name
 
 

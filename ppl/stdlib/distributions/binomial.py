@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import Distribution, Parts, guarded, supported
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import per
 from ppl.stdlib.special.log_add import softplus
@@ -31,14 +31,13 @@ def log_coefficient(xp: Namespace, y: Array, trials: Array) -> Array:
     return log_choose(xp, trials, xp.np.clip(y, 0, trials))
 
 
-@with_partials(
-    None,
-    None,
-    lambda xp, ans, y, trials, theta: per(xp, y, theta) - per(xp, trials - y, 1.0 - theta),
-)
+def _score(xp: Namespace, ans: Array, y: Array, trials: Array, theta: Array) -> Array:
+    return per(xp, y, theta) - per(xp, trials - y, 1.0 - theta)
+
+
+@with_partials(None, None, _score)
 def log_density(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:
-    value = log_coefficient(xp, y, trials) + xp.special.xlogy(y, theta)
-    value = value + xp.special.xlog1py(trials - y, -theta)
+    value = log_coefficient(xp, y, trials) + kernel(xp, y, trials, theta)
     return guarded(xp, _is_valid(trials, theta), supported(xp, _is_inside(y, trials), value))
 
 
@@ -63,14 +62,33 @@ def rng(generator: np.random.Generator, trials: Any, theta: Any) -> Any:
     return generator.binomial(trials, theta)
 
 
-@with_partials(
-    None,
-    None,
-    lambda xp, ans, y, trials, alpha: y * xp.special.expit(-alpha) - (trials - y) * xp.special.expit(alpha),
-)
+@with_partials(None, None, _score)
+def kernel(xp: Namespace, y: Array, trials: Array, theta: Array) -> Array:
+    value = xp.special.xlogy(y, theta) + xp.special.xlog1py(trials - y, -theta)
+    return guarded(xp, _is_valid(trials, theta), value)
+
+
+def _logit_score(xp: Namespace, ans: Array, y: Array, trials: Array, alpha: Array) -> Array:
+    return y * xp.special.expit(-alpha) - (trials - y) * xp.special.expit(alpha)
+
+
+@with_partials(None, None, _logit_score)
+def logit_kernel(xp: Namespace, y: Array, trials: Array, alpha: Array) -> Array:
+    """-y log(1 + exp(-alpha)) - (trials - y) log(1 + exp(alpha)), with one logarithm for both."""
+    sure = y * xp.np.minimum(alpha, 0.0) - (trials - y) * xp.np.maximum(alpha, 0.0)
+    return guarded(xp, trials >= 0, sure - trials * softplus(xp, -xp.np.abs(alpha)))
+
+
+@with_partials(None, None, _logit_score)
 def logit_log_density(xp: Namespace, y: Array, trials: Array, alpha: Array) -> Array:
-    value = log_coefficient(xp, y, trials) - y * softplus(xp, -alpha) - (trials - y) * softplus(xp, alpha)
+    value = log_coefficient(xp, y, trials) + logit_kernel(xp, y, trials, alpha)
     return guarded(xp, trials >= 0, supported(xp, _is_inside(y, trials), value))
+
+
+def term(xp: Namespace, times: Array, y: Array, trials: Array) -> Array:
+    return guarded(
+        xp, trials >= 0, supported(xp, _is_inside(y, trials), times * log_coefficient(xp, y, trials))
+    )
 
 
 CONSTANTS = ((("y", "N"), log_coefficient),)
@@ -87,6 +105,7 @@ BINOMIAL = Distribution(
     lccdf=lccdf,
     rng=rng,
     constants=CONSTANTS,
+    parts=Parts(kernel, term, ("y", "N")),
 )
 
 BINOMIAL_LOGIT = Distribution(
@@ -97,6 +116,7 @@ BINOMIAL_LOGIT = Distribution(
     args=(("y", "count"), ("N", "trials"), ("alpha", "real")),
     log_density=logit_log_density,
     constants=CONSTANTS,
+    parts=Parts(logit_kernel, term, ("y", "N")),
 )
 
 FAMILIES = (BINOMIAL, BINOMIAL_LOGIT)

@@ -3,6 +3,9 @@
 Stan Functions Reference, "Negative binomial distribution" and its two alternative parameterizations.  With
 shape phi and mean mu the density is C(y + phi - 1, y) (mu / (mu + phi))^y (phi / (mu + phi))^phi; the first
 form has phi = alpha and mu = alpha / beta.
+
+In two parts the term of y and phi is log C(y + phi - 1, y) less (phi + y) log(phi + y) - phi log phi, which
+the kernel has: so neither's slope in phi hides that of their sum where phi is large.
 """
 
 import math
@@ -12,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import Distribution, Parts, guarded, supported
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import of_counts
 from ppl.stdlib.special.log_add import softplus
@@ -33,21 +36,25 @@ def _is_positive(x: Array) -> Array:
     return (x > 0) & (x < np.inf)
 
 
-def log1p_less_x(xp: Namespace, x: Array) -> Array:
-    """log(1 + x) - x, which is -x^2 / 2 + ... for small x."""
+def _kernel_slope(xp: Namespace, gap: Array, log_ratio: Array) -> Array:
+    """log1p(gap) - gap, given log_ratio = log1p(gap), which is right also where gap was rounded to -1."""
     series: Array = 0.0
     for k in range(9, 1, -1):
-        series = series * x - (-1.0) ** k / k
-    return xp.np.where(xp.np.abs(x) < 0.01, series * x * x, xp.np.log1p(x) - x)
-
-
-def _score_of_shape(xp: Namespace, y: Array, shape: Array, gap: Array) -> Array:
-    """The derivative in the shape at a fixed mean mu, where gap = (y - mu) / (mu + shape)."""
-    return of_counts(_digamma_excess_each, xp, y, shape) + log1p_less_x(xp, gap)
+        series = series * gap - (-1.0) ** k / k
+    return xp.np.where(xp.np.abs(gap) < 0.01, series * gap * gap, log_ratio - gap)
 
 
 def _digamma_excess_each(xp: Namespace, y: Array, shape: Array) -> Array:
     return digamma_excess(xp, shape, y)
+
+
+def _term_slope(xp: Namespace, y: Array, shape: Array) -> Array:
+    return of_counts(_digamma_excess_each, xp, y, shape)
+
+
+def _log_ratio(xp: Namespace, y: Array, shape: Array) -> Array:
+    """log(1 + y / shape)."""
+    return of_counts(log1p_ratio, xp, y, shape)
 
 
 @with_partials(
@@ -60,6 +67,27 @@ def _digamma_excess_each(xp: Namespace, y: Array, shape: Array) -> Array:
 def log_density(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
     value = log_coefficient(xp, y, alpha) - alpha * log1p_ratio(xp, 1.0, beta) - y * xp.np.log1p(beta)
     return guarded(xp, _is_positive(alpha) & _is_positive(beta), supported(xp, y >= 0, value))
+
+
+def _x_log_x(xp: Namespace, y: Array, phi: Array) -> Array:
+    """(phi + y) log(phi + y) - phi log phi."""
+    return (phi + y) * log1p_ratio(xp, y, phi) + y * xp.np.log(phi)
+
+
+@with_partials(None, None, lambda xp, ans, times, y, phi: times * digamma_excess(xp, phi, y))
+def term(xp: Namespace, times: Array, y: Array, phi: Array) -> Array:
+    value = _log_coefficient_each(xp, y, phi) - _x_log_x(xp, xp.np.maximum(y, 0), phi)
+    return supported(xp, y >= 0, times * value)
+
+
+@with_partials(
+    None,
+    lambda xp, ans, y, alpha, beta: log1p_ratio(xp, y, alpha) - log1p_ratio(xp, 1.0, beta),
+    lambda xp, ans, y, alpha, beta: (xp.np.divide(alpha, beta) - y) / (1.0 + beta),
+)
+def kernel(xp: Namespace, y: Array, alpha: Array, beta: Array) -> Array:
+    value = of_counts(_x_log_x, xp, y, alpha) - alpha * log1p_ratio(xp, 1.0, beta) - y * xp.np.log1p(beta)
+    return guarded(xp, _is_positive(alpha) & _is_positive(beta), value)
 
 
 def _through(tail: Callable[..., Any], below_zero: float) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -89,10 +117,23 @@ def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
     return generator.poisson(generator.gamma(alpha, np.divide(1.0, beta)))
 
 
+def _mean_slope(xp: Namespace, ans: Array, y: Array, mu: Array, phi: Array) -> Array:
+    return xp.np.divide(y - mu, mu) / (1.0 + xp.np.divide(mu, phi))
+
+
+def _mean_ratio(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
+    """log((phi + y) / (phi + mu))."""
+    return _log_ratio(xp, y, phi) - log1p_ratio(xp, mu, phi)
+
+
+def _mean_kernel_slope(xp: Namespace, ans: Array, y: Array, mu: Array, phi: Array) -> Array:
+    return _kernel_slope(xp, xp.np.divide(y - mu, mu + phi), _mean_ratio(xp, y, mu, phi))
+
+
 @with_partials(
     None,
-    lambda xp, ans, y, mu, phi: xp.np.divide(y - mu, mu) / (1.0 + xp.np.divide(mu, phi)),
-    lambda xp, ans, y, mu, phi: _score_of_shape(xp, y, phi, xp.np.divide(y - mu, mu + phi)),
+    _mean_slope,
+    lambda xp, ans, y, mu, phi: _mean_kernel_slope(xp, ans, y, mu, phi) + _term_slope(xp, y, phi),
 )
 def mean_log_density(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
     value = (
@@ -103,24 +144,49 @@ def mean_log_density(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
     return guarded(xp, _is_positive(mu) & _is_positive(phi), supported(xp, y >= 0, value))
 
 
+@with_partials(None, _mean_slope, _mean_kernel_slope)
+def mean_kernel(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
+    value = xp.special.xlogy(y, mu) + (phi + y) * _mean_ratio(xp, y, mu, phi)
+    return guarded(xp, _is_positive(mu) & _is_positive(phi), value)
+
+
 def mean_rng(generator: np.random.Generator, mu: Any, phi: Any) -> Any:
     return generator.poisson(generator.gamma(phi, np.divide(mu, phi)))
 
 
 def _log_mean_gap(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
+    """(y - mu) / (mu + phi)."""
     logit = eta - xp.np.log(phi)
     return xp.np.divide(y, phi) * xp.special.expit(-logit) - xp.special.expit(logit)
 
 
+def _log_mean_slope(xp: Namespace, ans: Array, y: Array, eta: Array, phi: Array) -> Array:
+    return phi * _log_mean_gap(xp, y, eta, phi)
+
+
+def _log_mean_ratio(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
+    return _log_ratio(xp, y, phi) - softplus(xp, eta - xp.np.log(phi))
+
+
+def _log_mean_kernel_slope(xp: Namespace, ans: Array, y: Array, eta: Array, phi: Array) -> Array:
+    return _kernel_slope(xp, _log_mean_gap(xp, y, eta, phi), _log_mean_ratio(xp, y, eta, phi))
+
+
 @with_partials(
     None,
-    lambda xp, ans, y, eta, phi: phi * _log_mean_gap(xp, y, eta, phi),
-    lambda xp, ans, y, eta, phi: _score_of_shape(xp, y, phi, _log_mean_gap(xp, y, eta, phi)),
+    _log_mean_slope,
+    lambda xp, ans, y, eta, phi: _log_mean_kernel_slope(xp, ans, y, eta, phi) + _term_slope(xp, y, phi),
 )
 def log_mean_log_density(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
     logit = eta - xp.np.log(phi)
     value = log_coefficient(xp, y, phi) - phi * softplus(xp, logit) - y * softplus(xp, -logit)
     return guarded(xp, _is_positive(phi), supported(xp, y >= 0, value))
+
+
+@with_partials(None, _log_mean_slope, _log_mean_kernel_slope)
+def log_mean_kernel(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
+    value = y * eta + (phi + y) * _log_mean_ratio(xp, y, eta, phi)
+    return guarded(xp, _is_positive(phi), value)
 
 
 def log_mean_rng(generator: np.random.Generator, eta: Any, phi: Any) -> Any:
@@ -139,6 +205,7 @@ NEG_BINOMIAL = Distribution(
     lccdf=lccdf,
     rng=rng,
     constants=((("y", "alpha"), log_coefficient),),
+    parts=Parts(kernel, term, ("y", "alpha")),
 )
 
 NEG_BINOMIAL_2 = Distribution(
@@ -156,6 +223,7 @@ NEG_BINOMIAL_2 = Distribution(
         (("y", "phi"), log_coefficient),
         (("y", "mu"), lambda xp, y, mu: y * xp.np.log(mu)),
     ),
+    parts=Parts(mean_kernel, term, ("y", "phi")),
 )
 
 NEG_BINOMIAL_2_LOG = Distribution(
@@ -170,6 +238,7 @@ NEG_BINOMIAL_2_LOG = Distribution(
         (("y", "phi"), log_coefficient),
         (("y", "eta"), lambda xp, y, eta: y * eta),
     ),
+    parts=Parts(log_mean_kernel, term, ("y", "phi")),
 )
 
 FAMILIES = (NEG_BINOMIAL, NEG_BINOMIAL_2, NEG_BINOMIAL_2_LOG)

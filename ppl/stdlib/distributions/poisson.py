@@ -10,15 +10,20 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import Distribution, Parts, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
 from ppl.stdlib.special.counts import log_factorial, per
 
 
 @with_partials(None, lambda xp, ans, y, lam: per(xp, y, lam) - 1.0)
+def kernel(xp: Namespace, y: Array, lam: Array) -> Array:
+    value = xp.special.xlogy(y, lam) - lam
+    return guarded(xp, lam >= 0, supported(xp, lam < np.inf, value))
+
+
+@with_partials(None, lambda xp, ans, y, lam: per(xp, y, lam) - 1.0)
 def log_density(xp: Namespace, y: Array, lam: Array) -> Array:
-    value = xp.special.xlogy(y, lam) - lam - log_factorial(xp, y)
-    return guarded(xp, lam >= 0, supported(xp, (y >= 0) & (lam < np.inf), value))
+    return supported(xp, y >= 0, kernel(xp, y, lam) - log_factorial(xp, y))
 
 
 def _through(tail: Callable[..., Any], below_zero: float) -> Callable[..., Any]:
@@ -41,13 +46,22 @@ def rng(generator: np.random.Generator, lam: Any) -> Any:
 
 
 @with_partials(None, lambda xp, ans, y, alpha: y - xp.np.exp(alpha))
+def log_rate_kernel(xp: Namespace, y: Array, alpha: Array) -> Array:
+    value = xp.np.where(y == 0, 0.0, y * alpha) - xp.np.exp(alpha)
+    return supported(xp, alpha < np.inf, value)
+
+
+@with_partials(None, lambda xp, ans, y, alpha: y - xp.np.exp(alpha))
 def log_rate_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
-    value = xp.np.where(y == 0, 0.0, y * alpha) - xp.np.exp(alpha) - log_factorial(xp, y)
-    return supported(xp, (y >= 0) & (alpha < np.inf), value)
+    return supported(xp, y >= 0, log_rate_kernel(xp, y, alpha) - log_factorial(xp, y))
 
 
 def log_rate_rng(generator: np.random.Generator, alpha: Any) -> Any:
     return generator.poisson(np.exp(alpha))
+
+
+def term(xp: Namespace, times: Array, y: Array) -> Array:
+    return supported(xp, y >= 0, -times * log_factorial(xp, y))
 
 
 CONSTANTS = ((("y",), lambda xp, y: -log_factorial(xp, y)),)
@@ -64,6 +78,7 @@ POISSON = Distribution(
     lccdf=lccdf,
     rng=rng,
     constants=CONSTANTS,
+    parts=Parts(kernel, term, ("y",)),
 )
 
 POISSON_LOG = Distribution(
@@ -75,6 +90,7 @@ POISSON_LOG = Distribution(
     log_density=log_rate_log_density,
     rng=log_rate_rng,
     constants=CONSTANTS,
+    parts=Parts(log_rate_kernel, term, ("y",)),
 )
 
 FAMILIES = (POISSON, POISSON_LOG)

@@ -35,6 +35,16 @@ def log_factorial(xp: Namespace, n: Array) -> Array:
     return of_counts(_lgamma_next, xp, n)
 
 
+def distinct(xp: Namespace, n: Array) -> Array:
+    """The different counts in an array, in order."""
+    return np.unique(n)
+
+
+def tally(xp: Namespace, n: Array) -> Array:
+    """How often each of them occurs."""
+    return np.unique(n, return_counts=True)[1]
+
+
 def log_sum(
     xp: Namespace, log_mass: Any, first: Array, last: Array, most: Array, *parameters: Array
 ) -> Array:

@@ -1,0 +1,116 @@
+"""Densities over rows in two parts, one of which is computed less often.
+
+A record's `parts` say which terms of a density need few of its arguments.  Where those are data, the terms of
+all rows are summed when the data arrive; where the others are numbers that all rows share, the terms are
+computed for each distinct y.  `prepare_parts` adds what that takes to the prepared data and `take_apart` uses
+it; the checked run that explains a value that is not finite sees the densities whole.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import helper
+from ppl.ir.walk import assigned_names
+from ppl.stdlib.record import Parts
+from ppl.stdlib.special.counts import distinct, tally
+from ppl.types import REAL, array_of, rank
+
+Halves = tuple[ir.Expr, ir.Expr]
+
+
+def prepare_parts(p: ir.Program) -> ir.Program:
+    """What densities in two need, added to the prepared data."""
+    apart = Apart.of(p)
+    apart.statements(p.model)
+    return replace(p, prepared=(*p.prepared, *apart.wanted))
+
+
+def take_apart(p: ir.Program) -> ir.Program:
+    """The densities in two; the program as it is where `prepare_parts` has not been."""
+    apart = Apart.of(p)
+    model = apart.statements(p.model)
+    return p if apart.wanted else replace(p, model=model)
+
+
+@dataclass
+class Apart:
+    """`known` names hold data, `prepared` has the names of values; `wanted` collects what has none yet."""
+
+    known: frozenset[str]
+    prepared: dict[ir.Expr, str]
+    wanted: list[ir.Assign]
+
+    @classmethod
+    def of(cls, p: ir.Program) -> "Apart":
+        known = {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
+        return cls(frozenset(known), {s.value: s.name for s in p.prepared if isinstance(s, ir.Assign)}, [])
+
+    def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
+        return tuple(made for s in body for made in self.statement(s))
+
+    def statement(self, s: ir.Stmt) -> tuple[ir.Stmt, ...]:
+        match s:
+            case ir.Increment(what="target", value=ir.Apply() as e):
+                halves = self.halves(e, s)
+                return (s,) if halves is None else tuple(replace(s, value=half) for half in halves)
+            case ir.Profile(body=body):
+                return (replace(s, body=self.statements(body)),)
+            case _:
+                return (s,)
+
+    def halves(self, e: ir.Apply, s: ir.Increment) -> Halves | None:
+        """The sum of a density over rows as kernel and term; None where it stays whole."""
+        family = e.callee.family
+        if family is None or family.parts is None or e.callee.impl is not family.log_density:
+            return None
+        if (
+            e.callee.reduce != "sum"
+            or e.type != REAL
+            or not self.is_data(e.args[0])
+            or rank(e.args[0].type) == 0
+        ):
+            return None
+        parts, name = family.parts, family.name
+        chosen = [k for k, (arg, _) in enumerate(family.args) if arg in parts.of]
+        term = self.once(e, s, parts, chosen) or self.by_value(e, s, parts, chosen)
+        if term is None:
+            return None
+        kernel = replace(e.callee, name=f"{name}_kernel_{e.callee.name[-4:]}", impl=parts.kernel, family=None)
+        return replace(e, callee=kernel, drops=()), term
+
+    def once(self, e: ir.Apply, s: ir.Increment, parts: Parts, chosen: Sequence[int]) -> ir.Expr | None:
+        """The term of data alone, summed when the data arrive."""
+        if not all(self.is_data(e.args[k]) for k in chosen):
+            return None
+        args = (ir.Const(1.0, REAL), *(e.args[k] for k in chosen))
+        lifted = (False, *(e.lifted[k] for k in chosen)) if e.lifted else ()
+        ranks = (0, *(e.ranks[k] for k in chosen)) if e.lifted else ()
+        return self.named(ir.Apply(_callee(e, parts), args, REAL, lifted=lifted, ranks=ranks), s)
+
+    def by_value(self, e: ir.Apply, s: ir.Increment, parts: Parts, chosen: Sequence[int]) -> ir.Expr | None:
+        """The term of each distinct y, as often as it occurs; the rows share its other arguments."""
+        y, *shared = (e.args[k] for k in chosen)
+        if any(rank(a.type) or self.is_lifted(e, k) for a, k in zip(shared, chosen[1:], strict=True)):
+            return None
+        values = self.named(helper(distinct, (y,), array_of(REAL, 1)), s)
+        counts = self.named(helper(tally, (y,), array_of(REAL, 1)), s)
+        return ir.Apply(_callee(e, parts), (counts, values, *shared), REAL)
+
+    def named(self, e: ir.Expr, s: ir.Increment) -> ir.Var:
+        """The name of a value that is prepared."""
+        if e not in self.prepared:
+            self.prepared[e] = f"once_{len(self.wanted) + 1}__"
+            self.wanted.append(ir.Assign(self.prepared[e], e, s.span, declares=True))
+        return ir.Var(self.prepared[e], e.type)
+
+    def is_data(self, e: ir.Expr) -> bool:
+        return isinstance(e, ir.Const) or (isinstance(e, ir.Var) and e.name in self.known)
+
+    def is_lifted(self, e: ir.Apply, k: int) -> bool:
+        return bool(e.lifted) and e.lifted[k]
+
+
+def _callee(e: ir.Apply, parts: Parts) -> ir.Callee:
+    assert e.callee.family is not None
+    return ir.Callee(f"{e.callee.family.name}_term", parts.term, "elementwise", "sum")
