@@ -13,7 +13,7 @@ from sklearn.mixture import GaussianMixture
 
 from ppl import Posterior, compile_model
 
-from frame.figures import COLOURS, INK, legend, marks, panels, seconds_axis
+from frame.figures import COLOURS, INK, legend_over, marks, panels, seconds_axis
 from frame.fits import PAPERS_LOOP
 from frame.result import Claim, Result, Table
 
@@ -170,10 +170,15 @@ def held_out(test: Floats, theta: Floats, mu: Floats, sigma: Floats) -> float:
 
 def log_mixture(y: Floats, theta: Floats, mu: Floats, sigma: Floats) -> Floats:
     """The log density of a mixture with diagonal covariances (K, D), at each row of y."""
+    return np.asarray(logsumexp(log_components(y, theta, mu, sigma), axis=1))
+
+
+def log_components(y: Floats, theta: Floats, mu: Floats, sigma: Floats) -> Floats:
+    """Its terms, (rows, K): the log of each weight times the density of its component."""
     tau = sigma**-2.0
     squares = y**2 @ tau.T - 2 * y @ (mu * tau).T + (mu**2 * tau).sum(axis=1)
     constant = np.log(theta) - np.log(sigma).sum(axis=1) - 0.5 * y.shape[1] * np.log(2 * np.pi)
-    return np.asarray(logsumexp(constant - 0.5 * squares, axis=1))
+    return np.asarray(constant - 0.5 * squares)
 
 
 def em(panel: str, y: Floats, test: Floats, k: int) -> Curve:
@@ -205,13 +210,13 @@ def claims(curves: list[Curve]) -> list[Claim]:
 
 def picture(curves: list[Curve]) -> Figure:
     names = list(dict.fromkeys(c.panel for c in curves))
-    figure, axes = panels(1, len(names), width=8.0, height=3.0)
+    figure, axes = panels(1, len(names), width=8.0, height=3.4)
     for ax, panel in zip(axes[0], names, strict=True):
         of_panel = [c for c in curves if c.panel == panel]
         for curve, colour in zip(of_panel, (*COLOURS[:4], INK), strict=False):
             ax.plot(curve.seconds, curve.accuracy, **marks(curve.seconds), color=colour, label=curve.method)
         seconds_axis(ax)
         ax.set_title(panel, fontsize=9)
-        legend(ax, loc="lower right")
+        legend_over(ax, 2)
     axes[0, 0].set_ylabel("held-out log density an image (nats)")
     return figure

@@ -33,10 +33,18 @@ def legend(ax: Axes, **more: Any) -> None:
     ax.legend(fontsize=7, frameon=False, **more)
 
 
-def legend_above(figure: Figure, ax: Axes) -> None:
-    """One legend for all panels, that of `ax`, in a row above them."""
+def legend_above(figure: Figure, ax: Axes, columns: int | None = None) -> None:
+    """One legend for all panels, that of `ax`, above them: in one row, or in so many columns."""
     handles, labels = ax.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), fontsize=8, frameon=False)
+    ncols = columns or len(labels)
+    figure.legend(handles, labels, loc="outside upper center", ncols=ncols, fontsize=8, frameon=False)
+
+
+def legend_over(ax: Axes, columns: int) -> None:
+    """The panel's own legend between its title and its axes, where no curve can run into it."""
+    rows = -(-len(ax.get_legend_handles_labels()[1]) // columns)
+    ax.set_title(ax.get_title(), fontsize=9, pad=6 + 12 * rows)
+    legend(ax, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=columns, borderaxespad=0.2)
 
 
 def marks(seconds: list[float]) -> dict[str, Any]:
