@@ -102,6 +102,13 @@ class Model:
         return any(isinstance(n, ir.Scan) for n in walk((p.functions, p.transformed_parameters, p.model)))
 
     @cached_property
+    def solves(self) -> bool:
+        """Whether the log density solves differential equations: their gradient takes many points at once."""
+        p = self.program
+        body = (p.functions, p.transformed_parameters, p.model)
+        return any(isinstance(n, ir.FunctionName) for n in walk(body))
+
+    @cached_property
     def plain(self) -> Module:
         """The module in NumPy: data, values, draws."""
         return self.module(NUMPY)
@@ -258,6 +265,8 @@ class Posterior:
         self, u: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[float, Floats]:
         """The log density and its gradient, shape (param_unc_num(),)."""
+        if self.model.solves:
+            return self.solved_gradient(u, propto, jacobian)
         module = self.model.density(AUTOGRAD, propto)
         with np.errstate(all="ignore"), located(module):
             try:
@@ -267,6 +276,15 @@ class Posterior:
                 return value, joined(list(self.places.values()), parts)
             except Rejection:
                 return -np.inf, np.full(self.param_unc_num(), np.nan)
+
+    def solved_gradient(self, u: Floats, propto: bool, jacobian: bool) -> tuple[float, Floats]:
+        """The same as a batch of one."""
+        module = self.model.per_draw(AUTOGRAD, propto)
+        try:
+            values, gradients = log_joint_gradients(module, self.d, self.checked(u)[None], jacobian)
+            return float(values[0]), gradients[0]
+        except Rejection:
+            return -np.inf, np.full(self.param_unc_num(), np.nan)
 
     def log_densities(self, us: Floats, propto: bool = False, jacobian: bool = True) -> Floats:
         """The log density at each row of `us` (n, dim), shape (n,), many at a time; see `log_density`."""

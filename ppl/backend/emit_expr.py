@@ -48,6 +48,8 @@ def expr(w: Writer, e: ir.Expr) -> str:
             return f"lib.real({expr(w, value)})"
         case ir.TargetSoFar():
             return "lib.sum_terms(target)"
+        case ir.FunctionName(name=name):
+            return name
 
 
 def constant(value: int | float) -> str:

@@ -17,6 +17,7 @@ from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+from ppl.stdlib.functions.ode import ode
 
 MOST_STEPS = 64
 """How often the body of a loop may be traced: every step is code to compile."""
@@ -38,6 +39,9 @@ class Trace:
 
     def counted(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the library that adds to the code with every call."""
+
+        if binding.impl is ode:
+            raise OutOfReach("it solves a differential equation")
 
         def call(*args: Any) -> Any:
             self.calls += 1

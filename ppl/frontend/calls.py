@@ -32,10 +32,8 @@ DENSITY_SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf")
 CUMULATIVE_SUFFIXES = ("cdf", "lcdf", "lccdf")
 SOLVERS = frozenset(
     """
-    ode_rk45 ode_rk45_tol ode_adams ode_adams_tol ode_bdf ode_bdf_tol ode_ckrk ode_ckrk_tol
     ode_adjoint_tol_ctl dae dae_tol solve_newton solve_newton_tol solve_powell solve_powell_tol algebra_solver
-    algebra_solver_newton integrate_1d integrate_ode integrate_ode_rk45 integrate_ode_adams
-    integrate_ode_bdf laplace_marginal laplace_marginal_tol
+    algebra_solver_newton integrate_1d integrate_ode laplace_marginal laplace_marginal_tol
     """.split()
 )
 TARGET = ("target", "get_lp")

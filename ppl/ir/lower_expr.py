@@ -7,9 +7,11 @@ from ppl.frontend import ast
 from ppl.frontend.calls import suffix_of
 from ppl.frontend.facts import Called, Facts, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
+from ppl.frontend.odes import DEFAULTS, ODES, TOLERANCE, asked
 from ppl.frontend.scope import UserFunction
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
+from ppl.stdlib.functions.ode import ode
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, choose, library, parse_signature
@@ -118,6 +120,8 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
     if e not in c.facts.calls:  # target(), which the checker knows by name
         return ir.TargetSoFar(t)
     called = c.facts.calls[e]
+    if e.name in ODES:
+        return lower_ode(c, e, called, t)
     if e.name in HIGHER_ORDER:
         return lower_higher_order(c, e, called)
     if isinstance(called, UserMatch):
@@ -170,6 +174,32 @@ def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
     partial_sum = e.args[0]
     assert isinstance(partial_sum, ast.Variable)
     return user_call(c, called, whole, may_drop(partial_sum.name))
+
+
+def lower_ode(c: Lowering, e: ast.Call, called: Called, t: Type) -> ir.Expr:
+    """One call of `ode`: the function, its start and times, tolerances, and what else the function gets."""
+    assert isinstance(called, UserMatch)
+    args = [lower_expr(c, a) for a in e.args[1:]]
+    first, start, times = args[:3]
+    found = asked(e.name, [a.type for a in args])
+    assert found is not None
+    defaults = DEFAULTS[e.name.removesuffix("_tol").rpartition("_")[2]]
+    given = [args[i] for i in found.tolerance] or [
+        ir.Const(value, t) for value, t in zip(defaults, TOLERANCE, strict=True)
+    ]
+    _, state, *passed = called.function.args
+    return ir.Apply(
+        ir.Callee(e.name, ode, "none"),
+        (
+            ir.FunctionName(c.functions[called.function], called.returns),
+            promote(first, state),
+            start,
+            promote(times, array_of(REAL, 1)),
+            *given,
+            *(promote(args[i], wanted) for i, wanted in zip(found.passed, passed, strict=True)),
+        ),
+        t,
+    )
 
 
 def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr], drops: bool = False) -> ir.CallUser:

@@ -168,6 +168,14 @@ class TargetSoFar:
 
 
 @dataclass(frozen=True)
+class FunctionName:
+    """A function of the program, by its emitted name, as an argument; `type` is what it returns."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True)
 class Text:
     """A string for print and reject."""
 
@@ -188,6 +196,7 @@ Expr = Union[
     Item,
     Promote,
     TargetSoFar,
+    FunctionName,
 ]
 
 # --- Statements ----------------------------------------------------------------------------------

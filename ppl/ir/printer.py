@@ -123,7 +123,7 @@ def expr(e: ir.Expr) -> str:
     match e:
         case ir.Const(value=value):
             return repr(value)
-        case ir.Var(name=name):
+        case ir.Var(name=name) | ir.FunctionName(name=name):
             return name
         case ir.Apply(callee=callee, args=args, lifted=lifted):
             marks = lifted or (False,) * len(args)

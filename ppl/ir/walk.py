@@ -23,6 +23,7 @@ EXPRESSIONS = (
     ir.Item,
     ir.Promote,
     ir.TargetSoFar,
+    ir.FunctionName,
 )
 OPAQUE = (ir.Callee,)
 

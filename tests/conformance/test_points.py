@@ -1,5 +1,7 @@
 """Log densities, gradients and constrained values, number for number as Stan computes them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conformance.pack import Case, assert_agrees, assert_close, cases, programs
@@ -9,7 +11,6 @@ import ppl
 REFUSED = {
     "fn_complex_numbers": "complex",
     "tr_complex_param": "complex",
-    "fn_ode_rk45_linear": "ode_rk45",
     "fn_solve_newton_user": "solve_newton",
     "fn_integrate_1d_user": "integrate_1d",
 }
@@ -18,8 +19,16 @@ REFUSED = {
 STAN_WRAPS = "fn_int_array_reductions"
 """Stan 2.35 adds a negative int to an unsigned size here, which wraps to 1.8e19."""
 
+SOLVED = "fn_ode_rk45_linear"
+"""Solved to a tolerance of 1e-6 by either, so the two differ by as much."""
+
 GROUPS = {group: cases(group) for group in ("distributions", "functions", "transforms", "edges")}
-POINTS = [c for group in GROUPS.values() for c in group if c.id not in (*REFUSED, STAN_WRAPS)]
+POINTS = [
+    replace(c, tolerance={"lp": 2e-6, "grad": 5e-6}) if c.id == SOLVED else c
+    for group in GROUPS.values()
+    for c in group
+    if c.id not in (*REFUSED, STAN_WRAPS)
+]
 
 
 @pytest.mark.parametrize("case", [*POINTS, *programs()], ids=lambda case: case.id)

@@ -38,7 +38,9 @@ IN_MODEL = (
     ("PPL204", "real a = «normal»(0, 1);"),
     ("PPL205", "target += «v(1)»;"),
     ("PPL206", "target += «f» + 1;"),
-    ("PPL207", "target += sum(ode_rk45(«f», v, 0, q)[1]);"),
+    ("PPL207", "target += sum(solve_newton(«f», v)[1]);"),
+    ("PPL511", "target += sum(«ode_rk45(f, v, q, q)»[1]);"),
+    ("PPL512", "target += sum(ode_rk45(«f», v, 0, {1.0})[1]);"),
     ("PPL208", "target += «normal_log»(p, 0, 1);"),
     # Assignment
     ("PPL301", "«r» = 1;"),

@@ -27,7 +27,7 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
     match e:
-        case ir.Const():
+        case ir.Const() | ir.FunctionName():
             return e, False
         case ir.Var():
             return lift_variable(c, b, e)
