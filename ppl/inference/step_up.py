@@ -1,7 +1,8 @@
 """The end of the third stage: what more can be done where the importance ratios say that q does not fit.
 
-From mean-field to full rank, begun at the mean and covariance that were found; then the mean of q is moved to
-the importance-weighted one, for as long as that makes the draws worth more.
+From mean-field to full rank, begun at the mean and covariance that were found, also where full rank was asked
+for but did worse than mean-field; then the mean of q is moved to the importance-weighted one, for as long as
+that makes the draws worth more.
 """
 
 from dataclasses import replace
@@ -15,6 +16,7 @@ from ppl.inference.draws import draws_with_density
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.fixed_draws import MOST_GRADIENTS, fit_fixed_draws
+from ppl.inference.gaussian import Gaussian
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending
 from ppl.inference.polish import Polished
@@ -33,6 +35,7 @@ WORTH_IT = 1.1
 EVALUATIONS = 30
 LARGEST = MOST_GRADIENTS // (4 * EVALUATIONS)
 FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the approximation was stepped up to full rank."
+LOST = "Mean-field came {:.3g} nats higher, so the climb to full rank was begun again from there."
 MOVED = (
     "The mean of q was moved to the importance-weighted mean, which made its draws worth {:.1f} times more."
 )
@@ -44,6 +47,10 @@ class Weighed(NamedTuple):
     u: Array
     log_ratios: Array
     weights: Psis
+
+    @property
+    def elbo(self) -> float:
+        return float(self.log_ratios.mean())
 
     def shift(self) -> Array:
         """How far the weights move the mean (dim,), as far as either half of the draws would move it.
@@ -92,9 +99,42 @@ def _step_up(
         fuller = _full_rank(target, start, found, rng, listen, journal)
         note = FULL_RANK.format(weighed.weights.khat)
         found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
+    elif isinstance(found.family, FullRank) and not weighed.weights.reliable:
+        better = _by_mean_field(target, start, found, weighed.elbo, rng, listen, journal)
+        if better is not found:
+            found, weighed = better, _weigh(target, better, rng)
     if isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
         return _move_mean(target, found, weighed, rng, listen)
     return found
+
+
+def _by_mean_field(
+    target: Target,
+    start: Start,
+    found: Polished,
+    elbo: float,
+    rng: np.random.Generator,
+    listen: Listener,
+    journal: Journal,
+) -> Polished:
+    """Full rank from a mean-field q, if that has a higher ELBO: full rank contains it, so the climb was lost.
+
+    A narrow peak of the density, as where a scale is zero, holds full rank rather than mean-field.
+    """
+    if not isinstance(start.target, Scaled) or start.target.factor.ndim != 2 or target.dim > LARGEST:
+        return found
+    guess, own = Gaussian(start.target.centre, start.target.factor), rng.spawn(1)[0]
+    sds = guess.precisions**-0.5
+    scaled, family = Scaled(target, guess.mean, sds), MeanField(target.dim, found.family.standard)
+    metric, first = guess.factor / sds[:, None], family.start(np.zeros(target.dim))
+    fit = fit_fixed_draws(scaled, family, first, own, listen=listen, metric=metric)
+    params = family.carry(fit.params, scaled.centre, scaled.factor)
+    narrow = Polished(family, params, fit.outcome, fit.outcome.converged)
+    gain = _weigh(target, narrow, own).elbo - elbo
+    if not gain > 0:
+        return found
+    fuller = _full_rank(target, start, narrow, own, listen, journal)
+    return replace(fuller, notes=(*found.notes, LOST.format(gain)))
 
 
 def _full_rank(

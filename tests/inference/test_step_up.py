@@ -1,0 +1,72 @@
+"""What more is done where q does not fit: full rank again by way of mean-field."""
+
+import numpy as np
+import pytest
+
+from ppl.inference.coordinates import Scaled
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.gaussian import Gaussian
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.polish import Polished
+from ppl.inference.progress import silent
+from ppl.inference.starting import Start
+from ppl.inference.step_up import step_up
+
+DIM = 3
+WIDE = Gaussian(np.zeros(DIM), np.linalg.cholesky(np.eye(DIM) + 0.5))
+PEAK = Gaussian(np.full(DIM, 4.0), 0.01 * np.eye(DIM))
+MASS = np.log(1e-3)
+
+
+class Peaked:
+    """A wide Gaussian with a narrow peak beside it, a thousandth of the mass."""
+
+    dim = DIM
+
+    def log_densities(self, us):
+        return np.logaddexp(WIDE.log_density(us), MASS + PEAK.log_density(us))
+
+    def log_density_gradients(self, us):
+        values = self.log_densities(us)
+        wide, peak = (np.exp(part - values) for part in (WIDE.log_density(us), MASS + PEAK.log_density(us)))
+        return values, wide[:, None] * WIDE.score(us) + peak[:, None] * PEAK.score(us)
+
+    def log_density(self, u):
+        return float(self.log_densities(u[None])[0])
+
+    def log_density_gradient(self, u):
+        values, gradients = self.log_density_gradients(u[None])
+        return float(values[0]), gradients[0]
+
+
+def stepped_up(centre, factor, params):
+    """From a start in those coordinates and a full-rank q that was found there."""
+    target, family = Peaked(), FullRank(DIM)
+    start = Start(centre, Scaled(target, centre, factor), family, family.start(np.zeros(DIM)))
+    found = Polished(family, params, Outcome(Ending.BUDGET_REACHED, "that is all"))
+    return found, step_up(target, start, found, np.random.default_rng(1), silent)
+
+
+def in_the_peak():
+    family = FullRank(DIM)
+    return family.carry(family.start(np.zeros(DIM)), np.full(DIM, 3.9), 0.3 * np.eye(DIM))
+
+
+def test_full_rank_that_was_lost_is_climbed_again_from_mean_field():
+    _, better = stepped_up(np.full(DIM, 0.5), 0.7 * np.eye(DIM), in_the_peak())
+    assert "Mean-field came" in better.notes[0] and "higher" in better.notes[0]
+    assert np.allclose(better.family.mean(better.params), 0, atol=0.1)
+    assert np.allclose(better.family.covariance(better.params), np.eye(DIM) + 0.5, atol=0.15)
+
+
+def test_full_rank_that_fits_is_left_alone():
+    family = FullRank(DIM)
+    params = family.carry(family.start(np.zeros(DIM)), np.zeros(DIM), WIDE.factor)
+    found, same = stepped_up(np.full(DIM, 0.5), 0.7 * np.eye(DIM), params)
+    assert np.allclose(same.params, found.params, atol=0.2) and not any("nats" in n for n in same.notes)
+
+
+@pytest.mark.parametrize("factor", [0.7 * np.ones(DIM), np.full(DIM, 0.01)])
+def test_without_a_dense_guess_there_is_nothing_to_climb_from(factor):
+    _, same = stepped_up(np.full(DIM, 0.5), factor, in_the_peak())
+    assert not any("nats" in note for note in same.notes)
