@@ -42,7 +42,7 @@ def compiled(model: str) -> ppl.Model:
 MOVED = {
     "reduction": ("target += z * mean(y);", "lib.mean("),
     "decomposition": ("v ~ multi_normal_cholesky(y, cholesky_decompose(A));", "lib.cholesky_decompose("),
-    "vectorised gather": ("for (n in 1:N) v[n] ~ normal(y[n], 1);", "y["),
+    "vectorised gather": ("for (n in 1:N) v[n] ~ normal(y[N + 1 - n], 1);", "y["),
     "index set of a branch": ("for (n in 1:N) if (y[n] > 0) target += v[n];", "lib.where_true("),
     "in a branch on data": ("if (M > 0) target += z; else target += z * sd(y);", "lib.sd("),
     "in a ternary, the condition": ("target += sum(y) > 0 ? z : -z;", "lib.sum("),

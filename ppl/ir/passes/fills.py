@@ -1,7 +1,8 @@
-"""Variables that a loop filled from end to end, given their value as a whole.
+"""Variables that a loop filled or read from end to end, set and taken as a whole.
 
 `vector[N] mu; for (n in 1:N) mu[n] = ...` has become an assignment to the entries 1, ..., N of mu, which are
-all that it has: no copy of the old entries is needed, nor its adjoint.  The same goes for a rectangle.
+all that it has: no copy of the old entries is needed, nor its adjoint.  The same goes for a rectangle, and
+for the `x[n]` of such a loop.
 """
 
 from collections import Counter
@@ -19,7 +20,10 @@ Stmts = tuple[ir.Stmt, ...]
 
 def fill_whole(p: ir.Program) -> ir.Program:
     """The pass; it reads the index sets that loops have become."""
-    shared = Fills.of((*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities))
+    shared = Fills.of(
+        (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities),
+        (*p.data, *p.parameters),
+    )
     return replace(
         p,
         functions=tuple(replace(f, body=Fills.of(f.body).filled(f.body)) for f in p.functions),
@@ -36,11 +40,13 @@ class Fills:
     made: dict[str, ir.Expr]
 
     @classmethod
-    def of(cls, body: Sequence[ir.Stmt]) -> "Fills":
+    def of(cls, body: Sequence[ir.Stmt], given: Sequence[ir.Declared] = ()) -> "Fills":
+        """Of statements, and of variables that are there when they run."""
         nodes = list(walk(tuple(body)))
-        declared = [n for n in nodes if isinstance(n, ir.Declare)]
-        sets = Counter(n.name for n in nodes if isinstance(n, ir.Assign | ir.Update | ir.Scatter))
-        sets.update(n.name for n in declared)
+        declared = [n for n in nodes if isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.shape)]
+        sets = Counter(
+            n.name for n in nodes if isinstance(n, ir.Declare | ir.Assign | ir.Update | ir.Scatter)
+        )
         once = Counter(n.name for n in declared)
         changing = {name for name, count in sets.items() if count > 1}
         sizes = {
@@ -48,6 +54,7 @@ class Fills:
             for n in declared
             if once[n.name] == 1 and isinstance(n.shape, tuple) and not used_names(n.shape) & changing
         }
+        sizes |= {d.name: (*d.dims, *d.sizes) for d in given if not d.items}
         made = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
         return cls(sizes, made)
 
@@ -55,6 +62,8 @@ class Fills:
         return tuple(rewrite(s, self.change) for s in body)
 
     def change(self, n: object) -> object:
+        if isinstance(n, ir.Gather):
+            return self.read_whole(n)
         if not isinstance(n, ir.Scatter) or n.name not in self.sizes or not array_dims(n.value.type):
             return n
         sizes, value = self.sizes[n.name], n.value
@@ -66,6 +75,15 @@ class Fills:
                     callee = ir.Callee("rectangle", batching.rectangle, "none")
                     whole = ir.Apply(callee, (value, *sizes), value.type)
                     return ir.Assign(n.name, whole, n.span, declares=True)
+        return n
+
+    def read_whole(self, n: ir.Gather) -> ir.Expr:
+        match n:
+            case ir.Gather(
+                base=ir.Var(name=name), items=(ir.At(index=i),), base_lifted=False, lifted=(True,)
+            ):
+                if self.sizes.get(name) and self.is_range(i, self.sizes[name][0]):
+                    return ir.Var(name, n.type)
         return n
 
     def maker(self, e: ir.Expr | None, impl: Impl) -> tuple[ir.Expr, ...] | None:
