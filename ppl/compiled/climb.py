@@ -30,7 +30,7 @@ LogDensities = Callable[[Traced, Traced], Traced]
 
 
 class State(NamedTuple):
-    """What changes from iteration to iteration; `fine` is whether every number so far was finite."""
+    """What changes from iteration to iteration; `fine` is whether the next could be taken."""
 
     iteration: Traced
     params: Traced
@@ -133,7 +133,10 @@ class Parts:
 def climb(
     parts: Parts, densities: LogDensities, state: State, eta: Traced, noise: Traced, count: Traced
 ) -> State:
-    """`count` iterations on the first of the noise (k, n, noise_dim); `densities(u, k)` takes rows."""
+    """`count` iterations on the first of the noise (k, n, noise_dim), or those before a number is not finite.
+
+    `densities(u, k)` takes rows.
+    """
     rule = replace(parts.step_rule, eta=eta)
     draws, step = FAMILIES[type(parts.family)], STEPS[type(rule)]
     constant = parts.family.standard.entropy(parts.family.dim)
@@ -143,15 +146,20 @@ def climb(
         values = densities(u, k)
         return jnp.mean(values) + entropy + constant, jnp.all(jnp.isfinite(values))
 
-    def once(k: Traced, s: State) -> State:
+    def once(at: tuple[Traced, State]) -> tuple[Traced, State]:
+        k, s = at
         (bound, fine), gradient = jax.value_and_grad(elbo, has_aux=True)(s.params, k)
         params, step_state = step(rule, s.step_state, s.params, gradient)
-        fine = s.fine & fine & jnp.all(jnp.isfinite(params))
         iteration = s.iteration + 1
         average = parts.averaging.update(s.average, params, iteration)
-        return State(iteration, params, average, gradient, step_state, s.bounds + bound, fine)
+        fine = fine & jnp.all(jnp.isfinite(params))
+        after = State(iteration, params, average, gradient, step_state, s.bounds + bound, fine)
+        return k + 1, jax.tree_util.tree_map(partial(jnp.where, fine), after, s._replace(fine=fine))
 
-    found: State = jax.lax.fori_loop(0, count, once, state)
+    def going(at: tuple[Traced, State]) -> Traced:
+        return (at[0] < count) & at[1].fine
+
+    found: State = jax.lax.while_loop(going, once, (jnp.zeros_like(count), state))[1]
     return found
 
 

@@ -35,7 +35,9 @@ UNTRACEABLE = (
 """What tracing a program raises that does with numbers what JAX cannot."""
 
 AT_ONCE = 16
-"""Points that are evaluated together; other numbers of points are cut and filled up to it."""
+"""Points whose gradients are evaluated together; other numbers of points are cut and filled up to it."""
+VALUES_AT_ONCE = 64
+"""The same of log densities, which are mostly asked for at hundreds of points."""
 MOST_NUMBERS = 2**21
 """How large an array for all of them may be; beyond, points are evaluated one by one, to spare memory."""
 
@@ -77,11 +79,6 @@ class CompiledTarget:
     def dim(self) -> int:
         return self.posterior.param_unc_num()
 
-    @property
-    def at_once(self) -> int:
-        """How many points a batch has."""
-        return AT_ONCE if self.width * AT_ONCE <= MOST_NUMBERS else 1
-
     def log_density(self, u: Floats) -> float:
         return self.log_density_gradient(u)[0]
 
@@ -91,12 +88,13 @@ class CompiledTarget:
 
     def log_densities(self, us: Floats) -> Floats:
         """The log density at each row of `us`, (n, dim) -> (n,)."""
-        parts = [self._call(self.density.values, part)[0] for part in self._batches(us)]
+        batches = self._batches(us, VALUES_AT_ONCE, AT_ONCE)
+        parts = [self._call(self.density.values, batch)[0] for batch in batches]
         return np.concatenate(parts)[: len(us)] if parts else np.zeros(0)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """Log density (n,) and gradient (n, dim) at each row of `us`."""
-        parts = [self._call(self.density.gradients, part) for part in self._batches(us)]
+        parts = [self._call(self.density.gradients, batch) for batch in self._batches(us, AT_ONCE)]
         if not parts:
             return np.zeros(0), np.zeros(us.shape)
         values, gradients = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -111,7 +109,7 @@ class CompiledTarget:
         place: Place | None,
         rows: Rows | None = None,
     ) -> Run | None:
-        """The run `count` iterations on; see inference.leaps.Leaping."""
+        """The run up to `count` iterations on; see inference.leaps.Leaping."""
         if not is_known(algorithm):
             return None
         rule: Any = algorithm.step_rule
@@ -123,15 +121,15 @@ class CompiledTarget:
             found = self.density.climb(
                 Parts.of(algorithm), self.shape, self.jacobian, given, place, state, rule.eta, noise, count
             )
-            *ahead, fine = jax.tree_util.tree_map(_on_host, found)
-        return run._replace(**dict(zip(State._fields, ahead, strict=False))) if fine else None
+            *ahead, _ = jax.tree_util.tree_map(_on_host, found)
+        return run._replace(**dict(zip(State._fields, ahead, strict=False)))
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
 
-    def _batches(self, us: Floats) -> list[Floats]:
-        """Batches of one size, the last filled up with its own first point."""
-        size = self.at_once
+    def _batches(self, us: Floats, *sizes: int) -> list[Floats]:
+        """Batches of the first size that memory allows, or one; the last filled up by its first point."""
+        size = next((size for size in sizes if size * self.width <= MOST_NUMBERS), 1)
         parts = [us[k : k + size] for k in range(0, len(us), size)]
         if parts and len(parts[-1]) < size:
             missing = size - len(parts[-1])

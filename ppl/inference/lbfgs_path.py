@@ -127,30 +127,31 @@ def lbfgs_path(target: Target, start: Array, most_steps: int = 1000) -> Iterator
 def _ascend(target: Target, start: Array, most_steps: int) -> list[tuple[Array, Array]]:
     """Every iterate with the gradient there. Off the support, a value that the line search backs off from."""
     origin, first = target.log_density_gradient(start)
-    seen = {start.tobytes(): first}
+    inside = {start.tobytes(): first}
+    slopes: dict[bytes, Array] = {}
     lowest = 0.0
 
-    def objective(u: Array) -> tuple[float, Array]:
+    def objective(u: Array) -> float:
         nonlocal lowest
         value, gradient = target.log_density_gradient(u)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return 10 * (1 - lowest), np.zeros_like(u)
+            slopes[u.tobytes()] = np.zeros_like(u)
+            return 10 * (1 - lowest)
         lowest = min(lowest, value - origin)
-        seen[u.tobytes()] = gradient
-        return origin - value, -gradient
+        inside[u.tobytes()], slopes[u.tobytes()] = gradient, -gradient
+        return origin - value
 
     iterates = [start]
-    options = {"maxiter": most_steps, "maxcor": HISTORY, "ftol": 1e-10, "gtol": 1e-6}
     minimize(
         objective,
         start,
-        jac=True,
+        jac=lambda u: slopes[u.tobytes()],  # asked for where the objective was
         method="L-BFGS-B",
-        options=options,
+        options={"maxiter": most_steps, "maxcor": HISTORY, "ftol": 1e-10, "gtol": 1e-6},
         callback=lambda u: iterates.append(np.copy(u)),
     )
     # Where the line search fails off the support, the last iterate may have no density: it is left out.
-    return [(u, seen[u.tobytes()]) for u in takewhile(lambda u: u.tobytes() in seen, iterates)]
+    return [(u, inside[u.tobytes()]) for u in takewhile(lambda u: u.tobytes() in inside, iterates)]
 
 
 def _update_diagonal(alpha: Array, s: Array, y: Array) -> Array:

@@ -27,9 +27,9 @@ class Leaping(Protocol):
     """A target that takes iterations in compiled code.
 
     `leap(algorithm, run, noise, count, place, rows)` is the run after `count` iterations with the
-    reparameterised gradient, on the first of the noise (k, grad_samples, noise_dim) and of the rows (k, B) of
-    a subsampled target; None where it does not know a part of the algorithm, or a number on the way is not
-    finite. `place` is None where the coordinates are u itself.
+    reparameterised gradient, or those before a number on the way is not finite, on the first of the noise
+    (k, grad_samples, noise_dim) and of the rows (k, B) of a subsampled target; None where it does not know a
+    part of the algorithm. `place` is None where the coordinates are u itself.
     """
 
     def leap(
@@ -37,18 +37,19 @@ class Leaping(Protocol):
     ) -> Any: ...
 
 
-def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator) -> Any:
-    """The run at its next checkpoint, or as near to it as memory allows; None where the target cannot leap.
+def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator, end: int) -> Any:
+    """The run on its way to iteration `end`; None where the target cannot take it further.
 
-    The noise is drawn in the order of single iterations, so that it makes no difference to the answer, but
-    for rounding. `algorithm` is an optimise.Algorithm, `run` an optimise.Run.
+    It goes as far as memory allows and numbers are finite. The noise is drawn in the order of single
+    iterations, so that it makes no difference to the answer, but for rounding. `algorithm` is an
+    optimise.Algorithm, `run` an optimise.Run.
     """
     inner, place = _placed(target)
     if not (isinstance(inner, Leaping) and algorithm.estimator is reparameterised):
         return None
     family, n = algorithm.family, algorithm.grad_samples
     room = min(algorithm.eval_elbo, max(1, MOST_NUMBERS // (n * family.noise_dim)))
-    count = min(room, checkpoint_after(algorithm, run.iteration) - run.iteration)
+    count = min(room, end - run.iteration)
     rows = None if algorithm.rows is ALL_ROWS else rows_ahead(algorithm, inner, run.iteration, count)
     count = count if rows is None else len(rows)
     before = rng.bit_generator.state
@@ -56,9 +57,12 @@ def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator) -> 
     for k in range(count):
         noise[k] = family.noise(n, rng)
     ahead = inner.leap(algorithm, run, noise, count, place, None if rows is None else padded(rows, room))
-    if ahead is None:
+    done = 0 if ahead is None else ahead.iteration - run.iteration
+    if done < count:
         rng.bit_generator.state = before
-    return ahead
+        for _ in range(done):
+            family.noise(n, rng)
+    return ahead if done else None
 
 
 def rows_ahead(algorithm: Any, target: Any, iteration: int, count: int) -> list[Rows]:
@@ -70,11 +74,6 @@ def rows_ahead(algorithm: Any, target: Any, iteration: int, count: int) -> list[
 def padded(batches: list[Rows], room: int) -> Rows:
     """As an array of `room` batches, so that every leap is compiled for the same."""
     return np.array([*batches, *[batches[0]] * (room - len(batches))])
-
-
-def checkpoint_after(algorithm: Any, iteration: int) -> int:
-    """The iteration at which the ELBO is next estimated, or the last."""
-    return int(min(algorithm.iterations, (iteration // algorithm.eval_elbo + 1) * algorithm.eval_elbo))
 
 
 def _placed(target: Target) -> tuple[Target, Place | None]:

@@ -1,6 +1,7 @@
 """The one stochastic loop."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from ppl.inference.elbo import estimate_elbo
 from ppl.inference.estimators.estimate import Estimator
 from ppl.inference.families.family import Family
 from ppl.inference.journal import FORGETFUL, Journal
-from ppl.inference.leaps import checkpoint_after, leap
+from ppl.inference.leaps import leap
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.steps.step_rule import StepRule
@@ -95,6 +96,19 @@ def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Gener
     )
 
 
+def onward(
+    algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator, end: int
+) -> Iterator[Run]:
+    """The run on its way to iteration `end`: by leaps, then one by one from where the target takes none.
+
+    Raises InferenceError as `advance` does.
+    """
+    while run.iteration < end and (ahead := leap(algorithm, target, run, rng, end)):
+        yield (run := ahead)
+    while run.iteration < end:
+        yield (run := advance(algorithm, target, run, rng))
+
+
 def optimise(
     algorithm: Algorithm,
     target: Target,
@@ -112,16 +126,12 @@ def optimise(
     run: Run = journal.recall(STAGE, gradient_rng, elbo_rng) or begin(algorithm, params)
     began = perf_counter() - (run.trace[-1].seconds if run.trace else 0.0)
     seen = algorithm.rows.on_the_way(target)
-    alone = 0  # until when iterations are taken one by one
     try:
         while run.iteration < algorithm.iterations:
-            ahead = leap(algorithm, target, run, gradient_rng) if run.iteration >= alone else None
-            if ahead is None:
-                alone = checkpoint_after(algorithm, run.iteration)
-                ahead = advance(algorithm, target, run, gradient_rng)
-            run = ahead
+            for ahead in onward(algorithm, target, run, gradient_rng, _checkpoint_after(algorithm, run)):
+                run = ahead
             if run.iteration % algorithm.eval_elbo:
-                continue
+                break
             run, reading = _check(algorithm, seen, run, elbo_rng, began)
             listen(_report(algorithm, run, reading))
             if reading.outcome:
@@ -133,6 +143,11 @@ def optimise(
         return _end(run, Outcome(Ending.DIVERGED, f"at iteration {run.iteration + 1}, {error}"))
     reason = f"all {algorithm.iterations} iterations were used before the stopping rule was met"
     return run, Outcome(Ending.BUDGET_REACHED, reason)
+
+
+def _checkpoint_after(algorithm: Algorithm, run: Run) -> int:
+    """The iteration at which the ELBO is next estimated, or the last."""
+    return min(algorithm.iterations, (run.iteration // algorithm.eval_elbo + 1) * algorithm.eval_elbo)
 
 
 def _check(

@@ -71,7 +71,7 @@ def test_a_leap_takes_each_step_on_its_own_rows(plain: ByRows, compiled: Compile
     rng, other = np.random.default_rng(5), np.random.default_rng(5)
     ends = []
     while run.iteration < 12:
-        run = leap(parts, compiled, run, rng)
+        run = leap(parts, compiled, run, rng, 12)
         ends.append(run.iteration)
     for _ in range(12):
         expected = advance(parts, plain, expected, other)

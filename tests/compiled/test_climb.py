@@ -85,7 +85,7 @@ def test_a_leap_ends_where_single_iterations_do(parts: Algorithm, target: Compil
     first, second = np.random.default_rng(1), np.random.default_rng(1)
     run = begin(parts, parts.family.start(np.full(DIM, 0.2)) + 0.01)
     for count in (10, 10, 5):
-        ahead = leap(parts, target, run, first)
+        ahead = leap(parts, target, run, first, run.iteration + count)
         assert_same(ahead, one_by_one(parts, target.posterior, run, second, count))
         run = ahead
     assert first.bit_generator.state == second.bit_generator.state
@@ -95,7 +95,7 @@ def test_a_leap_ends_where_single_iterations_do(parts: Algorithm, target: Compil
 def test_in_scaled_coordinates(factor: np.ndarray, target: CompiledTarget) -> None:
     parts, centre = algorithm(), np.linspace(-0.5, 0.5, DIM)
     run = begin(parts, parts.family.start(np.zeros(DIM)))
-    ahead = leap(parts, Scaled(target, centre, factor), run, np.random.default_rng(2))
+    ahead = leap(parts, Scaled(target, centre, factor), run, np.random.default_rng(2), 10)
     expected = Scaled(target.posterior, centre, factor)
     assert_same(ahead, one_by_one(parts, expected, run, np.random.default_rng(2), 10))
 
@@ -105,14 +105,24 @@ def test_a_number_that_is_not_finite_ends_the_leap_and_gives_the_noise_back(targ
     run = begin(parts, parts.family.start(np.array([0.0, 0.0, 0.0, 800.0])))
     rng = np.random.default_rng(3)
     before = rng.bit_generator.state
-    assert leap(parts, target, run, rng) is None
+    assert leap(parts, target, run, rng, 10) is None
     assert rng.bit_generator.state == before
+
+
+def test_a_leap_goes_as_far_as_numbers_are_finite(target: CompiledTarget) -> None:
+    parts = algorithm(step_rule=RobbinsMonro(1e3))
+    run = begin(parts, parts.family.start(np.zeros(DIM)))
+    rng, other = np.random.default_rng(3), np.random.default_rng(3)
+    ahead = leap(parts, target, run, rng, 10)
+    assert 0 < ahead.iteration < 10
+    assert_same(ahead, one_by_one(parts, target.posterior, run, other, ahead.iteration))
+    assert rng.bit_generator.state == other.bit_generator.state
 
 
 @pytest.mark.parametrize("parts", [algorithm(step_rule=Dowg()), algorithm(estimator=sticking_the_landing)])
 def test_parts_that_are_not_known_are_left_alone(parts: Algorithm, target: CompiledTarget) -> None:
     run = begin(parts, parts.family.start(np.zeros(DIM)))
-    assert leap(parts, target, run, np.random.default_rng(4)) is None
+    assert leap(parts, target, run, np.random.default_rng(4), 10) is None
 
 
 def test_step_sizes_share_a_compilation(target: CompiledTarget) -> None:
@@ -120,7 +130,7 @@ def test_step_sizes_share_a_compilation(target: CompiledTarget) -> None:
     for k, eta in enumerate((0.1, 0.2, 0.3)):
         parts = algorithm(step_rule=Adam(eta), eval_elbo=7)
         run = begin(parts, parts.family.start(np.zeros(DIM)))
-        leap(parts, target, run, np.random.default_rng(5))
+        leap(parts, target, run, np.random.default_rng(5), 7)
         if not k:
             traced = len(traces)
     assert len(traces) == traced

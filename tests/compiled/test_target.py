@@ -9,7 +9,7 @@ jax = pytest.importorskip("jax")
 
 from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
 from ppl.compiled.reach import MOST_STEPS  # noqa: E402
-from ppl.compiled.target import AT_ONCE, CompiledTarget, compiled_target  # noqa: E402
+from ppl.compiled.target import AT_ONCE, VALUES_AT_ONCE, CompiledTarget, compiled_target  # noqa: E402
 
 REGRESSION = """
 data { int N; int K; matrix[N, K] x; array[N] int<lower=1, upper=3> g; vector[N] y; }
@@ -57,7 +57,7 @@ def test_value_and_gradient_are_those_of_autograd(target: CompiledTarget) -> Non
     close(gradient, expected[1])
 
 
-@pytest.mark.parametrize("n", [0, 1, AT_ONCE, AT_ONCE + 3])
+@pytest.mark.parametrize("n", [0, 1, AT_ONCE, VALUES_AT_ONCE + 3])
 def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     us = np.random.default_rng(3).normal(size=(n, target.dim))
     values, gradients = target.log_density_gradients(us)
