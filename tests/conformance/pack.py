@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from ppl.model import Posterior
 
@@ -44,6 +45,12 @@ def cases(group: str) -> list[Case]:
 def programs() -> list[Case]:
     """The whole programs, each with its data and golden numbers."""
     return [program(file) for file in sorted((HERE / "programs").glob("*.stan"))]
+
+
+def sampled(every: int, given: Sequence[Case]) -> list[Any]:
+    """The cases as parameters of a test, of which `--whole-pack` alone runs all and else one in `every`."""
+    marks = [() if k % every == 0 else pytest.mark.whole_pack for k in range(len(given))]
+    return [pytest.param(case, id=case.id, marks=mark) for case, mark in zip(given, marks, strict=True)]
 
 
 def program(file: Path) -> Case:
