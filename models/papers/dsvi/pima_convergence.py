@@ -19,7 +19,7 @@ from ppl.inference.steps.staged import Staged
 from ppl.results.posterior import AsTarget
 
 from frame.exact_logistic import ExactBound
-from frame.figures import COLOURS, legend, panels
+from frame.figures import COLOURS, legend_above, panels
 from frame.result import Claim, Result, Table
 
 MODEL = Path(__file__).with_name("logistic_regression.model")
@@ -198,5 +198,5 @@ def picture(trails: dict[str, Trail]) -> Any:
     axes[0, 1].set(ylabel="squared error of mean and C", ylim=(1e-5, 20))
     for ax in axes[0]:
         ax.set(xscale="log", yscale="log", xlabel="evaluations of the log joint's gradient")
-    legend(axes[0, 0], loc="lower left")
+    legend_above(figure, axes[0, 0])
     return figure

@@ -24,6 +24,12 @@ not there is skipped.
 "The paper's loop" is `start="random", average=False, polish=False, step_up=False`: Algorithm 1 of ADVI alone.
 Where a row says "default", this project's own start, averaging and polish are on. Seconds are those of a
 processor on a shared machine with two: they compare within a table and no further.
+
+The scripts use the public API (`compile_model`, `condition`, `variational` and a `Fit`) but for three, which
+look into a run where that shows its end: `gaussian_gradients` and `pima_convergence` need q after every step,
+where a fit tells the ELBO alone, the one with a scale that is held and the other with the gradients counted;
+`control_variates` brings a control variate of its own and measures the noise of single gradients. These take
+family, estimator and step rule from `ppl.inference` and write the loop out.
 """
 
 

@@ -215,6 +215,6 @@ def picture(found: Everything) -> Any:
         ax.set(xscale="log", xlabel="iteration", ylabel=name)
     for ax in axes[0, :2]:
         ax.set_yscale("log")
-    axes[0, 1].set_title(problem.name, fontsize=9)
+    figure.suptitle(problem.name, fontsize=9)
     legend(axes[0, 2], loc="center right")
     return figure

@@ -97,6 +97,7 @@ def run(quick: bool, data: Path | None) -> Result:
             "keeps the log density of its prior, so it is no lower bound on the evidence, and a "
             "Dirichlet q that is as good falls behind it by its own entropy, the last column of "
             "Table 3. How the paper compares the two is not in its text.",
+            *behind_uniform(cases),
         ],
         figure=picture(cases),
     )
@@ -163,21 +164,20 @@ def gaussian(case: Case, quick: bool) -> float:
 
 
 def claims(cases: list[Case], noise: list[list[float]]) -> list[Claim]:
-    uniform = sum(c.dirichlet > c.uniform for c in cases)
-    gaps = [c.dirichlet - c.point for c in cases]
-    point = sum(gap > 0 for gap in gaps)
+    to_uniform = [c.dirichlet - c.uniform for c in cases]
+    to_point = [c.dirichlet - c.point for c in cases]
     saved = [under_q / marginal for marginal, under_q, *_ in noise]
     controlled = [plain / marginal for marginal, _, plain, _ in noise]
     return [
         Claim(
             "In general a variational posterior at the top level gives a better bound than a uniform one.",
-            f"It does in {uniform} of {len(cases)} cases.",
-            uniform > len(cases) / 2,
+            better(to_uniform),
+            in_general(to_uniform),
         ),
         Claim(
             "In general it gives a better bound than a point estimate.",
-            f"It does in {point} of {len(cases)} cases, {min(gaps):+,.0f} to {max(gaps):+,.0f} nats apart.",
-            point > len(cases) / 2,
+            better(to_point),
+            in_general(to_point),
         ),
         Claim(
             "Under the beta marginal q' the gradient needs significantly fewer draws than under q.",
@@ -190,6 +190,30 @@ def claims(cases: list[Case], noise: list[list[float]]) -> list[Claim]:
             "though in log space it can be done.",
             min(controlled) > 10,
         ),
+    ]
+
+
+def better(gaps: list[float]) -> str:
+    above = sum(gap > 0 for gap in gaps)
+    return f"It does in {above} of {len(gaps)} cases, {min(gaps):+,.0f} to {max(gaps):+,.0f} nats apart."
+
+
+def in_general(gaps: list[float]) -> bool:
+    """In three cases of four."""
+    return sum(gap > 0 for gap in gaps) >= 0.75 * len(gaps)
+
+
+def behind_uniform(cases: list[Case]) -> list[str]:
+    """Why a Dirichlet q is behind where it is."""
+    behind = [c for c in cases if c.dirichlet < c.uniform]
+    if not behind:
+        return []
+    gained = max(c.point - c.uniform for c in behind)
+    paid = min(-entropy(c.c[None]) for c in behind)
+    return [
+        "Where the Dirichlet q is behind the uniform level, its documents say little about the top level: a "
+        f"point there gains {gained:,.0f} nats at most on the uniform one, less than the {paid:,.0f} by "
+        "which the entropy of q lowers its bound.",
     ]
 
 
