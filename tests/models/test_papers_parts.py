@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 from scipy.special import polygamma, psi
-from scipy.stats import beta
+from scipy.stats import beta, norm
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("sklearn")
@@ -124,3 +124,21 @@ def test_the_control_variate_of_a_bound_is_the_same_function_in_other_coordinate
     here = InCoordinates(control, centre, factor)(scaled, family, params).values(v)
     there = control(None, family, family.carry(params, centre, factor)).values(scaled.to_u(v))
     assert_allclose(here, there + scaled.log_jacobian, rtol=1e-10)
+
+
+def test_the_log_density_of_a_mixture_is_that_of_its_weighted_components():
+    from advi.image_mixture import log_components, log_mixture
+
+    rng = np.random.default_rng(9)
+    y, theta = rng.standard_normal((6, 4)), rng.dirichlet(np.ones(3))
+    mu, sigma = rng.standard_normal((3, 4)), rng.gamma(5.0, 0.2, size=(3, 4))
+    each = norm.logpdf(y[:, None], mu, sigma).sum(axis=2) + np.log(theta)
+    assert_allclose(log_components(y, theta, mu, sigma), each, rtol=1e-10)
+    assert_allclose(log_mixture(y, theta, mu, sigma), np.log(np.exp(each).sum(axis=1)), rtol=1e-10)
+
+
+def test_a_bound_is_better_in_general_in_three_cases_of_four():
+    from stochastic_search.hdp import better, in_general
+
+    assert in_general([1.0, 2.0, -3.0, 4.0]) and not in_general([1.0, 2.0, -3.0])
+    assert better([1.0, 20.0, -300.0]) == "It does in 2 of 3 cases, -300 to +20 nats apart."
