@@ -30,7 +30,7 @@ from ppl.ir.passes.share import share
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
 from ppl.ir.walk import walk
 from ppl.layout import check_sizes, free_names, lay_out, parameters_of
-from ppl.many_draws import Sizes, in_batches, log_joint_gradients, log_joints
+from ppl.many_draws import WIDEST, Sizes, in_batches, log_joint_gradients, log_joints
 from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, sized
 from ppl.results.fit import Fit, variational
@@ -319,6 +319,8 @@ class Posterior:
 
         Points that part at a branch, or cannot be evaluated at once, need runs of their own.
         """
+        if self.width > WIDEST:  # then each is evaluated by itself
+            return self.width + RUN
         runs = [0]
         module = self.model.per_draw(NUMPY, False)
 

@@ -6,7 +6,8 @@ from conformance.pack import Case, cases, programs
 from ir.loop_programs import DATA, LOOPS, Loop
 
 import ppl
-from ppl.many_draws import Alone, Found, in_batches, one_by_one
+from ppl.many_draws import WIDEST, Alone, Found, in_batches, one_by_one
+from ppl.model import RUN
 
 DRAWS = 7
 
@@ -246,3 +247,10 @@ def test_what_an_evaluation_costs_counts_the_runs_that_points_need():
         "parameters { real x; } model { real y = x; while (y < 3) y += abs(x) + 0.01; x ~ normal(y, 1); }"
     ).condition({})
     assert plain.cost < 1000 < 2000 < parting.cost
+
+
+def test_what_is_too_wide_for_a_batch_costs_a_run_each() -> None:
+    program = "data { int N; vector[N] y; } parameters { real m; } model { y ~ normal(m, 1); }"
+    n = WIDEST + 1
+    posterior = ppl.compile_model(program).condition({"N": n, "y": np.zeros(n)})
+    assert posterior.cost == n + RUN

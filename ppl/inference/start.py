@@ -28,10 +28,10 @@ class Warm:
 Init = float | Array | Warm
 
 
-def start_points(target: Target, init: Init, rng: np.random.Generator) -> list[Array]:
+def start_points(target: Target, init: Init, rng: np.random.Generator, paths: int = PATHS) -> list[Array]:
     """Where paths may begin: the point of `start_point`, and others as random unless it was given."""
     given = isinstance(init, Warm) or np.ndim(init) > 0 or init == 0
-    return [start_point(target, init, rng) for _ in range(1 if given else PATHS)]
+    return [start_point(target, init, rng) for _ in range(1 if given else paths)]
 
 
 def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:

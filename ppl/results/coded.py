@@ -14,8 +14,7 @@ from ppl.inference.fixed_draws import FixedDrawsFit
 from ppl.inference.optimise import Run, TracePoint
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.polish import Polished
-from ppl.inference.recipes.advi import Loop
-from ppl.inference.recipes.climbing import Climbed
+from ppl.inference.recipes.climbing import Loop
 from ppl.inference.starting import Kept
 from ppl.inference.steps.adam import AdamState
 from ppl.inference.steps.advi_sequence import AdviState
@@ -26,7 +25,7 @@ from ppl.inference.stopping.relative_elbo import RelativeElboState
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Kept, EtaSearch, Run, TracePoint, Outcome, Loop, Climbed, FixedDrawsFit, Polished),
+        *(Kept, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Polished),
         *(AdviState, AdamState, RmsPropState, DowgState, RelativeElboState),
         *(Normal, StudentT, Logistic, Laplace, *KINDS),
     )

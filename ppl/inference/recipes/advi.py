@@ -5,34 +5,34 @@ switched off this is the paper's algorithm to the last bit.
 """
 
 from dataclasses import replace
-from math import nan
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ppl.inference.averaging import Last, Polynomial
 from ppl.inference.estimators.reparameterised import reparameterised
-from ppl.inference.eta_search import FEWEST_DRAWS, EtaSearch, search_eta
+from ppl.inference.eta_search import FEWEST_DRAWS
 from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
 from ppl.inference.journal import FORGETFUL, Journal, once
-from ppl.inference.optimise import Algorithm, Run, begin, optimise
+from ppl.inference.optimise import Algorithm
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.polish import Polished, polish, unpolished
 from ppl.inference.progress import Listener, silent
+from ppl.inference.recipes.climbing import Loop, begun, looped
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refining import is_cheap, will_anneal
 from ppl.inference.settings import Settings
-from ppl.inference.start import Init, Warm, start_point, start_points
-from ppl.inference.starting import Start, at_random, from_paths, from_q
+from ppl.inference.start import Init
+from ppl.inference.starting import Start
 from ppl.inference.step_up import step_up
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.streams import Streams, streams
-from ppl.inference.subsampling import STARTING, row_choice
+from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Target
 
-NO_STEP = "ADVI's loop was left out: no step size improved on the start."
 NO_POLISH = "The polish was left out: it looks at all rows at once, and minibatches were asked for."
 PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False}
 
@@ -69,20 +69,18 @@ def staged(
     source = streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        seen = row_choice(settings.minibatch, settings.seed).on_the_way(target, STARTING)
-        kept = once(
+        start = begun(target, settings, family, init, source, progress, journal)
+        loop = looped(
+            settings,
+            partial(_parts, settings, family),
+            start,
+            source,
+            progress,
             journal,
-            "start",
-            lambda: _start(settings, seen, family, init, source, progress).kept,
-            source.pathfinder,
-        )
-        start = kept.start(target, family)
-        loop = once(
-            journal,
-            "loop end",
-            lambda: _loop(settings, start, source, progress, journal),
-            source.gradients,
-            source.elbo,
+            etas_of(settings, "advi", start.scaled),
+            # Where a polish follows, a choice made by luck does no harm, and the search may cost less.
+            fewest=1 if settings.polish else FEWEST_DRAWS,
+            may_stay=settings.polish and settings.minibatch is None,
         )
         end = once(
             journal,
@@ -102,54 +100,6 @@ def staged(
             at_maximum=end.at_maximum,
         )
         return result_of(target, settings, end.family, end.params, path, source.draws, progress)
-
-
-class Loop(NamedTuple):
-    """What the second stage leaves."""
-
-    search: EtaSearch
-    run: Run
-    outcome: Outcome
-    note: str = ""
-
-
-def _loop(settings: Settings, start: Start, source: Streams, progress: Listener, journal: Journal) -> Loop:
-    """The second stage: Algorithm 1 from the start.
-
-    Where the search for eta finds that a scaled start cannot be bettered by noisy steps, the polish goes on
-    from there; Ctrl-C in the search leaves the start itself.
-    """
-    unmoved = begin(_parts(settings, start.family, 1.0), start.params)
-    if start.outcome:
-        return Loop(EtaSearch(nan, nan, {}, ""), unmoved, start.outcome)
-    try:
-        search = once(journal, "search", lambda: _step_size(settings, start, source, progress))
-    except KeyboardInterrupt:
-        stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size")
-        return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
-    if search.note and settings.polish and settings.minibatch is None and start.scaled:
-        return Loop(search, unmoved, Outcome(Ending.COMPLETED, "the loop took no step"), NO_STEP)
-    algorithm = _parts(settings, start.family, search.eta)
-    run, outcome = optimise(
-        algorithm, start.target, start.params, source.gradients, source.elbo, progress, journal
-    )
-    return Loop(search, run, outcome)
-
-
-def _start(
-    settings: Settings,
-    target: Target,
-    family: Family,
-    init: Init,
-    source: Streams,
-    progress: Listener,
-) -> Start:
-    """The first stage."""
-    if isinstance(init, Warm):
-        return from_q(target, family, init, scaled=settings.start == "pathfinder")
-    if settings.start == "random":
-        return at_random(target, family, start_point(target, init, source.start))
-    return from_paths(target, family, start_points(target, init, source.start), source.pathfinder, progress)
 
 
 def _end(
@@ -192,28 +142,4 @@ def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
         elbo_samples=settings.elbo_samples,
         eval_elbo=settings.eval_elbo,
         rows=row_choice(settings.minibatch, settings.seed),
-    )
-
-
-def _step_size(settings: Settings, start: Start, source: Streams, progress: Listener) -> EtaSearch:
-    """The eta that was given, or the best of a search from the start.
-
-    Where a polish follows, a choice made by luck does no harm, and the search may cost less.
-    """
-    if settings.eta is not None or settings.step_rule == "dowg":
-        return EtaSearch(nan if settings.eta is None else settings.eta, nan, {}, "")
-
-    def with_eta(eta: float) -> Algorithm:
-        return _parts(settings, start.family, eta)
-
-    fewest = 1 if settings.polish else FEWEST_DRAWS
-    return search_eta(
-        with_eta,
-        start.target,
-        start.params,
-        settings.adapt_iter,
-        source.search,
-        progress,
-        etas=etas_of(settings, "advi", start.scaled),
-        fewest=fewest,
     )

@@ -1,6 +1,6 @@
-"""What recipes made of a start, a step-size search and the loop have in common."""
+"""What recipes with noisy steps have in common: a start, a search for a step size, and the loop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import NamedTuple
@@ -17,7 +17,7 @@ from ppl.inference.progress import Listener
 from ppl.inference.recipes.parts import etas_of
 from ppl.inference.recipes.result import Path
 from ppl.inference.settings import Settings
-from ppl.inference.start import Init, Warm, start_point
+from ppl.inference.start import PATHS, Init, Warm, start_point, start_points
 from ppl.inference.starting import Start, at_random, from_paths, from_q
 from ppl.inference.streams import Streams
 from ppl.inference.subsampling import STARTING, row_choice
@@ -25,6 +25,7 @@ from ppl.inference.target import Array, Target
 
 # A narrow first q: the first gradients then say where the mean should go, with little noise.
 FIRST_SCALE = 0.1
+NO_STEP = "ADVI's loop was left out: no step size improved on the start."
 
 
 @dataclass(frozen=True)
@@ -48,32 +49,21 @@ def climb(
     """Start, choose a rate unless one is given, and run the loop with `with_eta` of it."""
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        seen = row_choice(settings.minibatch, settings.seed).on_the_way(target, STARTING)
-        kept = once(
-            journal,
-            "start",
-            lambda: _start(settings, seen, family, init, source, listen).kept,
-            source.pathfinder,
-        )
-        start = kept.start(target, family)
-        search, run, outcome = once(
-            journal,
-            "loop end",
-            lambda: _loop(settings, with_eta, start, source, listen, journal),
-            source.gradients,
-            source.elbo,
-        )
+        start = begun(target, settings, family, init, source, listen, journal, FIRST_SCALE, paths=1)
+        etas = etas_of(settings, "staged", start.scaled)
+        # A plain step is as large as its gradient: the noise that a rate must bear is that of the run itself.
+        loop = looped(settings, with_eta, start, source, listen, journal, etas)
     path = Path(
         start=start.point,
-        outcome=outcome,
-        eta=search.eta,
-        eta_scores=search.scores,
-        iterations=run.iteration,
-        trace=run.trace,
-        dropped=run.dropped,
-        notes=[note for note in (start.note, search.note) if note],
+        outcome=loop.outcome,
+        eta=loop.search.eta,
+        eta_scores=loop.search.scores,
+        iterations=loop.run.iteration,
+        trace=loop.run.trace,
+        dropped=loop.run.dropped,
+        notes=[note for note in (start.note, loop.search.note) if note],
     )
-    return Climb(start.back(run.average), path)
+    return Climb(start.back(loop.run.average), path)
 
 
 def averaging_of(settings: Settings) -> Averaging:
@@ -81,69 +71,76 @@ def averaging_of(settings: Settings) -> Averaging:
     return Polynomial(power=3.0) if settings.average else Last()
 
 
-class Climbed(NamedTuple):
-    """The choice of a rate, the state at the end of the loop, and the outcome."""
+def begun(
+    target: Target,
+    settings: Settings,
+    family: Family,
+    init: Init,
+    source: Streams,
+    listen: Listener,
+    journal: Journal,
+    scale: float = 1.0,
+    paths: int = PATHS,
+) -> Start:
+    """The first stage: an earlier q, a random point with scales of `scale`, or the best of so many paths."""
+    seen = row_choice(settings.minibatch, settings.seed).on_the_way(target, STARTING)
+
+    def found() -> Start:
+        if isinstance(init, Warm):
+            return from_q(seen, family, init, scaled=settings.start == "pathfinder")
+        if settings.start == "random":
+            return at_random(seen, family, start_point(seen, init, source.start), scale)
+        points = start_points(seen, init, source.start, paths)
+        return from_paths(seen, family, points, source.pathfinder, listen)
+
+    return once(journal, "start", lambda: found().kept, source.pathfinder).start(target, family)
+
+
+class Loop(NamedTuple):
+    """What the second stage leaves: the choice of a step size, the state at the end, and how it ended."""
 
     search: EtaSearch
     run: Run
     outcome: Outcome
+    note: str = ""
 
 
-def _loop(
+def looped(
     settings: Settings,
     with_eta: Callable[[float], Algorithm],
     start: Start,
     source: Streams,
     listen: Listener,
     journal: Journal,
-) -> Climbed:
-    """A rate, and the loop with it; Ctrl-C before the loop leaves the start itself."""
-    none, unmoved = EtaSearch(nan, nan, {}, ""), begin(with_eta(1.0), start.params)
-    if start.outcome:
-        return Climbed(none, unmoved, start.outcome)
-    try:
-        search = once(journal, "search", lambda: _rate(settings, with_eta, start, source, listen))
-    except KeyboardInterrupt:
-        stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size")
-        return Climbed(none, unmoved, stopped)
-    rngs = (source.gradients, source.elbo)
-    run, outcome = optimise(with_eta(search.eta), start.target, start.params, *rngs, listen, journal)
-    return Climbed(search, run, outcome)
+    etas: Sequence[float],
+    fewest: int = 1,
+    may_stay: bool = False,
+) -> Loop:
+    """The second stage: the step size that is given, or the best of `etas` (see `search_eta`), and the loop.
 
+    With `may_stay` no step is taken from a scaled start that no step size improves on. Ctrl-C in the search
+    leaves the start itself.
+    """
 
-def _start(
-    settings: Settings,
-    target: Target,
-    family: Family,
-    init: Init,
-    source: Streams,
-    listen: Listener,
-) -> Start:
-    if isinstance(init, Warm):
-        return from_q(target, family, init, scaled=settings.start == "pathfinder")
-    point = start_point(target, init, source.start)
-    if settings.start == "random":
-        return at_random(target, family, point, scale=FIRST_SCALE)
-    return from_paths(target, family, [point], source.pathfinder, listen)
+    def found() -> Loop:
+        unmoved = begin(with_eta(1.0), start.params)
+        if start.outcome:
+            return Loop(EtaSearch(nan, nan, {}, ""), unmoved, start.outcome)
+        try:
+            search = once(journal, "search", searched)
+        except KeyboardInterrupt:
+            stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size")
+            return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
+        if search.note and may_stay and start.scaled:
+            return Loop(search, unmoved, Outcome(Ending.COMPLETED, "the loop took no step"), NO_STEP)
+        rngs = (source.gradients, source.elbo)
+        run, outcome = optimise(with_eta(search.eta), start.target, start.params, *rngs, listen, journal)
+        return Loop(search, run, outcome)
 
+    def searched() -> EtaSearch:
+        if settings.eta is not None or settings.step_rule == "dowg":
+            return EtaSearch(nan if settings.eta is None else settings.eta, nan, {}, "")
+        iterations, seed = settings.adapt_iter, source.search
+        return search_eta(with_eta, start.target, start.params, iterations, seed, listen, etas, fewest)
 
-def _rate(
-    settings: Settings,
-    with_eta: Callable[[float], Algorithm],
-    start: Start,
-    source: Streams,
-    listen: Listener,
-) -> EtaSearch:
-    if settings.eta is not None or settings.step_rule == "dowg":
-        return EtaSearch(nan if settings.eta is None else settings.eta, nan, {}, "")
-    # A plain step is as large as its gradient, so the noise that a rate must bear is that of the run itself.
-    return search_eta(
-        with_eta,
-        start.target,
-        start.params,
-        settings.adapt_iter,
-        source.search,
-        listen,
-        etas=etas_of(settings, "staged", start.scaled),
-        fewest=1,
-    )
+    return once(journal, "loop end", found, source.gradients, source.elbo)

@@ -7,11 +7,12 @@ from ppl.inference.fixed_draws import fit_fixed_draws
 from ppl.inference.journal import Journal, once
 from ppl.inference.polish import Polished, answer, unpolished
 from ppl.inference.progress import Listener
+from ppl.inference.recipes.climbing import begun
 from ppl.inference.recipes.parts import with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
-from ppl.inference.start import Init, Warm, start_points
-from ppl.inference.starting import Start, at_random, from_paths, from_q
+from ppl.inference.start import Init
+from ppl.inference.starting import Start
 from ppl.inference.streams import Streams, streams
 from ppl.inference.target import Target
 
@@ -23,13 +24,7 @@ def fixed_draws(
     source = streams(settings.seed)
     family = with_noise(MeanField(target.dim), settings)
     with np.errstate(all="ignore"):
-        kept = once(
-            journal,
-            "start",
-            lambda: _start(settings, target, family, init, source, progress).kept,
-            source.pathfinder,
-        )
-        start = kept.start(target, family)
+        start = begun(target, settings, family, init, source, progress, journal)
         end = once(journal, "end", lambda: _end(settings, start, source, progress, journal), source.polish)
         path = Path(
             start=start.point,
@@ -38,17 +33,6 @@ def fixed_draws(
             at_maximum=end.at_maximum,
         )
         return result_of(target, settings, end.family, end.params, path, source.draws)
-
-
-def _start(
-    settings: Settings, target: Target, family: MeanField, init: Init, source: Streams, progress: Listener
-) -> Start:
-    if isinstance(init, Warm):
-        return from_q(target, family, init, scaled=settings.start == "pathfinder")
-    points = start_points(target, init, source.start)
-    if settings.start == "random":
-        return at_random(target, family, points[0])
-    return from_paths(target, family, points, source.pathfinder, progress)
 
 
 def _end(settings: Settings, start: Start, source: Streams, progress: Listener, journal: Journal) -> Polished:
