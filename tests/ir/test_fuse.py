@@ -14,7 +14,10 @@ from ppl.stdlib.distributions import bernoulli, glm
 
 HEADER = """
 data { int N; int K; matrix[N, K] x; vector[N] z; array[N] int<lower=0, upper=1> y; array[N] int g; }
-parameters { real alpha; vector[K] beta; real<lower=0> s; vector<lower=0>[N] w; vector[3] a; }
+parameters {
+  real alpha; vector[K] beta; real<lower=0> s; vector<lower=0>[N] w; vector[3] a;
+  matrix[K, 3] B; ordered[2] c;
+}
 """
 RNG = np.random.default_rng(3)
 DATA = {
@@ -37,6 +40,19 @@ FUSED = {
     "a local": "vector[N] mu = alpha + x * beta; z ~ normal(mu, s);",
     "a loop": "for (n in 1:N) y[n] ~ bernoulli_logit(alpha + x[n] * beta);",
     "a loop over dot products": "for (n in 1:N) z[n] ~ normal(a[g[n]] + dot_product(beta, x[n]), s);",
+    "ordered": "g ~ ordered_logistic(x * beta, c);",
+    "ordered, an intercept": "g ~ ordered_probit(alpha + x * beta, c);",
+    "ordered, a loop": "for (n in 1:N) g[n] ~ ordered_logistic(x[n] * beta, c);",
+    "ordered, a local": "vector[N] eta = x * beta; g ~ ordered_logistic(eta, c);",
+    "ordered, a local in a loop": "for (n in 1:N) { real e = x[n] * beta; g[n] ~ ordered_logistic(e, c); }",
+    "categorical": "for (n in 1:N) g[n] ~ categorical_logit((x[n] * B)');",
+    "categorical, intercepts": "for (n in 1:N) g[n] ~ categorical_logit(a + (x[n] * B)');",
+    "categorical, by columns": "for (n in 1:N) g[n] ~ categorical_logit(B' * x[n]' + a);",
+    "categorical, a matrix": "matrix[N, 3] e = x * B; for (n in 1:N) g[n] ~ categorical_logit(e[n]');",
+    "categorical, a matrix with intercepts": (
+        "matrix[N, 3] e = rep_matrix(a', N) + x * B; for (n in 1:N) g[n] ~ categorical_logit(e[n]');"
+    ),
+    "categorical, a local": "for (n in 1:N) { vector[3] e = a + (x[n] * B)'; g[n] ~ categorical_logit(e); }",
     "a loop with a local": "for (n in 1:N) { real eta = x[n] * beta; y[n] ~ poisson_log(eta); }",
 }
 
@@ -46,6 +62,11 @@ LEFT = {
     "a local that changes": "vector[N] mu = alpha + x * beta; mu[1] = 0; z ~ normal(mu, s);",
     "an intercept that changes": "real b = 1; vector[N] mu = b + x * beta; b = 2; z ~ normal(mu, b);",
     "parameters on the left": "a ~ normal(alpha + x[1:3] * beta, s);",
+    "cutpoints of rows": (
+        "array[2] vector[2] d = {c, c}; for (n in 1:2) g[n] ~ ordered_logistic(x[n] * beta, d[n]);"
+    ),
+    "intercepts of rows": "for (n in 1:N) g[n] ~ categorical_logit(w[n] + (x[n] * B)');",
+    "one vector for all": "g ~ categorical_logit(a + B' * to_vector(x[1]));",
     "another place": "x * beta ~ normal(alpha, s);",
 }
 

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from ppl.arrays import Node
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, rewrite, used_names, walk
-from ppl.stdlib.distributions import bernoulli, glm, neg_binomial, normal, poisson
-from ppl.stdlib.functions.operators import OPERATORS
-from ppl.stdlib.functions.products import inner, matrix_vector
+from ppl.stdlib import batching
+from ppl.stdlib.distributions import bernoulli, categorical, glm, neg_binomial, normal, ordered, poisson
+from ppl.stdlib.functions.fills import rep_rows
+from ppl.stdlib.functions.operators import OPERATORS, TRANSPOSE
+from ppl.stdlib.functions.products import inner, matrix_matrix, matrix_vector, transposed, vector_matrix
 from ppl.stdlib.record import Distribution, Impl
 from ppl.types import REAL, element_type, rank
 
@@ -23,8 +25,14 @@ MODELS: tuple[tuple[Distribution, Distribution], ...] = (
     (bernoulli.BERNOULLI_LOGIT, glm.BERNOULLI_LOGIT_GLM),
     (poisson.POISSON_LOG, glm.POISSON_LOG_GLM),
     (neg_binomial.NEG_BINOMIAL_2_LOG, glm.NEG_BINOMIAL_2_LOG_GLM),
+    (ordered.ORDERED_LOGISTIC, glm.ORDERED_LOGISTIC_ROWS),
+    (ordered.ORDERED_PROBIT, glm.ORDERED_PROBIT_ROWS),
+    (categorical.CATEGORICAL_LOGIT, glm.CATEGORICAL_LOGIT_GLM),
 )
 """Families whose second argument is the predictor, and the models they are the rows of."""
+
+OF_VECTORS = frozenset({categorical.CATEGORICAL_LOGIT.log_density})
+"""Those whose predictor is a vector."""
 
 
 def _kernel(family: Distribution, model: Distribution) -> Distribution:
@@ -43,14 +51,31 @@ PLUS = OPERATORS["+"].name
 def fuse(p: ir.Program) -> ir.Program:
     """The pass; it runs after data-only work has been hoisted."""
     known = {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
-    rows = {d.name: (*d.dims, *d.sizes)[0] for d in p.data if rank(d.type) == 2}
-    fusion = Fusion(frozenset(known), rows)
+    sizes = {d.name: (*d.dims, *d.sizes) for d in (*p.data, *p.parameters) if rank(d.type) == 2}
+    prepared = {s.name: s.value for s in p.prepared if isinstance(s, ir.Assign)}
+    fusion = Fusion(frozenset(known), sizes, prepared)
     return replace(p, model=tuple(rewrite(s, fusion.change) for s in fusion.put_in(p.model)))
 
 
 def is_regression(e: ir.Expr) -> bool:
     """Whether it is one of the calls that this pass makes."""
     return isinstance(e, ir.Apply) and e.callee.family in OF_ROWS.values()
+
+
+def without_transpose(e: ir.Expr) -> ir.Expr:
+    """Rows as columns are the same numbers."""
+    match e:
+        case ir.Apply(callee=callee, args=(inside,)) if callee.name == TRANSPOSE.name:
+            return e if callee.impl is transposed else inside
+    return e
+
+
+def one_row(e: ir.Expr) -> ir.Expr:
+    """What every row of a matrix is, where it is made of copies."""
+    match e:
+        case ir.Apply(callee=callee, args=(row, _), lifted=()) if callee.impl is rep_rows:
+            return without_transpose(row)
+    return e
 
 
 @dataclass(frozen=True)
@@ -64,17 +89,19 @@ class Predictor:
 
 @dataclass(frozen=True)
 class Fusion:
-    """`known` names hold data; `rows` says how many rows matrices of the data block have."""
+    """`known` names hold data; `sizes` are those of given matrices, `prepared` what was made of data."""
 
     known: frozenset[str]
-    rows: dict[str, ir.Expr]
+    sizes: dict[str, tuple[ir.Expr, ...]]
+    prepared: dict[str, ir.Expr]
 
     def change(self, node: object) -> object:
         """The sum of a density over rows as that of a regression, where it is one."""
         if not isinstance(node, ir.Apply) or node.callee.impl not in OF_ROWS or not self.is_whole(node):
             return node
         y, eta, *rest = node.args
-        predictor = self.predictor(eta)
+        is_vector = node.callee.impl in OF_VECTORS
+        predictor = self.vectors(eta) if is_vector else self.predictor(eta)
         if predictor is None or not self.is_data(y) or rank(y.type) != 1:
             return node
         model = OF_ROWS[node.callee.impl]
@@ -84,8 +111,10 @@ class Fusion:
         return ir.Apply(callee, args, REAL, drops=node.drops)
 
     def is_whole(self, e: ir.Apply) -> bool:
-        """Whether it is one sum over a list of rows; in a batch each row is a number."""
-        return e.callee.reduce == "sum" and rank(e.type) == 0 and not any(e.ranks)
+        """Whether it is one sum over a list of rows; in a batch each row is as the family takes it."""
+        core = 1 if e.callee.impl in OF_VECTORS else 0
+        rows = all(r == (core if k == 1 else 0) for k, r in enumerate(e.ranks) if e.lifted[k])
+        return e.callee.reduce == "sum" and rank(e.type) == 0 and rows
 
     def is_data(self, e: ir.Expr) -> bool:
         return isinstance(e, ir.Var) and e.name in self.known
@@ -117,6 +146,38 @@ class Fusion:
         real = element_type(x.type) == REAL and rank(x.type) == 2 and rank(beta.type) == 1
         return (x, beta) if real and self.is_data(x) and not self.is_data(beta) else None
 
+    def vectors(self, e: ir.Expr) -> Predictor | None:
+        """The same where every row has a vector: alpha is one for all, beta a matrix."""
+        e = without_transpose(e)
+        found = self.matrix_product(e)
+        if found is not None:
+            return Predictor(found[0], ir.Const(0.0, REAL), found[1])
+        match e:
+            case ir.Apply(callee=callee, args=(a, b), lifted=lifted) if callee.name == PLUS:
+                for alpha, term, varies in ((a, b, lifted[:1]), (b, a, lifted[1:])):
+                    found, row = self.matrix_product(without_transpose(term)), one_row(alpha)
+                    if found is not None and rank(row.type) == 1 and not any(varies):
+                        return Predictor(found[0], row, found[1])
+        return None
+
+    def matrix_product(self, e: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
+        """x and beta of x * beta, x being data: whole, or row by row as x[n] * beta or beta' * x[n]'."""
+        match e:
+            case ir.Apply(callee=callee, args=(x, beta), lifted=()) if callee.impl is matrix_matrix:
+                pass
+            case ir.Apply(callee=callee, args=(x, beta), lifted=(True, False)) if (
+                callee.impl is vector_matrix
+            ):
+                pass
+            case ir.Apply(
+                callee=callee, args=(ir.Apply(callee=turned, args=(beta,)), x), lifted=(False, True)
+            ) if callee.impl is matrix_vector and turned.impl is transposed:
+                x = without_transpose(x)
+            case _:
+                return None
+        real = element_type(x.type) == REAL and rank(x.type) == 2 and rank(beta.type) == 2
+        return (x, beta) if real and self.is_data(x) and not self.is_data(beta) else None
+
     # --- Predictors with a name ---
 
     def put_in(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
@@ -138,8 +199,21 @@ class Fusion:
         return tuple(rewrite(s, put) for s in body if not (isinstance(s, ir.Assign) and s.name in values))
 
     def fits(self, s: ir.Assign) -> bool:
-        """Whether it is a predictor with one entry for each row, as declared."""
-        predictor = self.predictor(s.value)
-        if predictor is None or not isinstance(predictor.x, ir.Var):
+        """Whether it is a predictor with one entry, or one row of them, for each row, as declared."""
+        found = self.predictor(s.value) or self.vectors(s.value)
+        if found is None or not isinstance(found.x, ir.Var):
             return False
-        return not s.shape or self.rows.get(predictor.x.name) == s.shape[0]
+        rows = self.sizes.get(found.x.name, ())[:1]
+        columns = self.sizes.get(found.beta.name, ())[1:] if isinstance(found.beta, ir.Var) else ()
+        return not s.shape or (self.size(s.shape[0]), *s.shape[1:]) == (*rows, *columns)
+
+    def size(self, e: ir.Expr) -> ir.Expr:
+        """A size as declared, where it is that of a loop's batch."""
+        match self.prepared.get(e.name) if isinstance(e, ir.Var) else e:
+            case ir.Apply(callee=callee, args=(ir.Var(name=name),)) if callee.impl is batching.batch_size:
+                match self.prepared.get(name):
+                    case ir.Apply(callee=of, args=(ir.Const(value=1), upper)) if (
+                        of.impl is batching.loop_range
+                    ):
+                        return upper
+        return e

@@ -10,7 +10,8 @@ import scipy.special
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.distributions.quadratic_form import lifted
-from ppl.stdlib.distributions.simplexes import log_softmax, on_simplex, one_hot, pick
+from ppl.stdlib.distributions.simplexes import on_simplex, one_hot, pick
+from ppl.stdlib.functions.log_sums import log_softmax, softmax
 from ppl.stdlib.record import Distribution
 
 
@@ -24,7 +25,7 @@ def log_density(xp: Namespace, y: Array, theta: Array) -> Array:
 
 
 def _logit_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, beta: Array) -> Array:
-    return lifted(xp, g, 1) * (one_hot(xp, y, beta.shape[-1]) - xp.np.exp(log_softmax(xp, beta)))
+    return lifted(xp, g, 1) * (one_hot(xp, y, beta.shape[-1]) - softmax(xp, beta))
 
 
 @with_vjps(None, _logit_adjoint)

@@ -4,6 +4,7 @@ Stan Functions Reference, sections "... generalized linear model".  x is (rows, 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +27,9 @@ class ByRows(Node):
     which the adjoints of alpha and beta share.
     """
 
+    slopes = 1
+    """Axes of beta: a vector, or for a family whose predictor is a vector, a matrix."""
+
     def __init__(self, density: Node, kept: int | None = None):
         self.density = density
         super().__init__(self._rows, (), kept)
@@ -35,14 +39,14 @@ class ByRows(Node):
 
     @cached_property
     def summed(self) -> Node:
-        return ByRows(self.density, 0)
+        return type(self)(self.density, 0)
 
     @cached_property
     def summed_each(self) -> Node:
-        return ByRows(self.density, 1)
+        return type(self)(self.density, 1)
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
-        if xp is AUTOGRAD and self.kept != 1 and _is_regression(args):
+        if xp is AUTOGRAD and self.kept != 1 and _is_regression(args, self.slopes):
             return self._recorded(*args)
         return self.reduced(xp, self._rows(xp, *args))
 
@@ -60,7 +64,7 @@ class ByRows(Node):
 
         def adjoint(i: int, g: Array, in_rows: Array) -> Array:
             if i == 1:
-                return np.matmul(in_rows, x)
+                return np.matmul(in_rows.T, x).T
             return summed_to(parameters[i], in_rows if i == 0 else slope(i, g))
 
         def adjoints(g: Array) -> list[Array]:
@@ -72,11 +76,23 @@ class ByRows(Node):
         return record(boxes, self.reduced(NUMPY, each), adjoints)
 
 
-def _is_regression(args: tuple[Array, ...]) -> bool:
+class ByRowsOfMatrix(ByRows):
+    """The same where each row has a vector of predictors, alpha + x beta of a matrix beta."""
+
+    slopes = 2
+
+    def _rows(self, xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array, *rest: Array) -> Array:
+        """Of many draws beta is (draws, 1, columns, categories): one for all rows."""
+        if np.ndim(beta) > 2:
+            x, beta = (x[None] if np.ndim(x) == 1 else x), beta[..., 0, :, :]
+        return self.density(xp, y, alpha + xp.np.matmul(x, beta), *rest)
+
+
+def _is_regression(args: tuple[Array, ...], slopes: int) -> bool:
     """Whether y and x are data with many rows, and the parameters lie on one tape."""
     y, x, _, beta, *_ = args
     boxes = [p for p in args[2:] if isbox(p)]
-    plain = not (isbox(y) or isbox(x)) and np.ndim(x) == 2 and np.ndim(y) == 1 and np.ndim(beta) == 1
+    plain = not (isbox(y) or isbox(x)) and np.ndim(x) == 2 and np.ndim(y) == 1 and np.ndim(beta) == slopes
     return plain and bool(boxes) and not any(isbox(p._value) for p in boxes)
 
 
@@ -86,13 +102,6 @@ def _by_rows(density: Any) -> Density:
 
 def _binomial_logit(xp: Namespace, y: Array, n: Array, x: Array, alpha: Array, beta: Array) -> Array:
     return binomial.logit_log_density(xp, y, n, alpha + inner(xp, x, beta))
-
-
-def _categorical_logit(xp: Namespace, y: Array, x: Array, alpha: Array, beta: Array) -> Array:
-    """Of many draws beta is (draws, 1, columns, categories): one for all rows."""
-    if np.ndim(beta) > 2:
-        x, beta = (x[None] if np.ndim(x) == 1 else x), beta[..., 0, :, :]
-    return categorical.logit_log_density(xp, y, alpha + xp.np.matmul(x, beta))
 
 
 def _ordered_logistic(xp: Namespace, y: Array, x: Array, beta: Array, c: Array) -> Array:
@@ -231,7 +240,7 @@ CATEGORICAL_LOGIT_GLM = Distribution(
         f"{y} | {x}, vector, matrix" for y in ("int", "array[] int") for x in ("row_vector", "matrix")
     ),
     args=(("y", "category"), *ROWS),
-    log_density=_categorical_logit,
+    log_density=ByRowsOfMatrix(categorical.logit_log_density),
     batch="none",
     cores=(0, 1, 1, 2),
 )
@@ -247,6 +256,19 @@ ORDERED_LOGISTIC_GLM = Distribution(
     log_density=_ordered_logistic,
     batch="none",
     cores=(0, 1, 1, 1),
+)
+
+# --- For passes/fuse alone -----------------------------------------------------------------------
+
+ORDERED_LOGISTIC_ROWS = replace(
+    ORDERED_LOGISTIC_GLM,
+    name="ordered_logistic_rows",
+    args=(("y", "category"), *ROWS, ("c", "ordered")),
+    log_density=ByRows(ordered.logistic_log_density),
+    cores=(0, 1, 0, 1, 1),
+)
+ORDERED_PROBIT_ROWS = replace(
+    ORDERED_LOGISTIC_ROWS, name="ordered_probit_rows", log_density=ByRows(ordered.probit_log_density)
 )
 
 FAMILIES = (

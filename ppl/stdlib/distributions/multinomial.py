@@ -10,7 +10,8 @@ import scipy.special
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.distributions.quadratic_form import lifted
-from ppl.stdlib.distributions.simplexes import log_softmax, on_simplex
+from ppl.stdlib.distributions.simplexes import on_simplex
+from ppl.stdlib.functions.log_sums import log_softmax, softmax
 from ppl.stdlib.record import Distribution, supported
 from ppl.stdlib.special.counts import per
 
@@ -32,7 +33,7 @@ def log_density(xp: Namespace, y: Array, theta: Array) -> Array:
 
 
 def _logit_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, gamma: Array) -> Array:
-    expected = xp.np.sum(y, axis=-1, keepdims=True) * xp.np.exp(log_softmax(xp, gamma))
+    expected = xp.np.sum(y, axis=-1, keepdims=True) * softmax(xp, gamma)
     return lifted(xp, g, 1) * (y - expected)
 
 

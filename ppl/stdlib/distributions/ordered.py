@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, with_vjps
+from ppl.arrays import Array, Namespace, Node, with_vjps
+from ppl.stdlib.batching import sum_at
 from ppl.stdlib.distributions.normal import standard_lcdf, standard_log_density
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import one_hot, pick
@@ -27,17 +28,24 @@ def _cuts(xp: Namespace, y: Array, c: Array) -> tuple[Array, Array]:
     return pick(xp, lower, y), pick(xp, upper, y)
 
 
-def _logistic(xp: Namespace, a: Array, b: Array) -> Array:
+def _of_width(f: Callable[[Array], Array], xp: Namespace, y: Array, c: Array) -> Array:
+    """f of the width of category y, computed once for each category."""
+    edge = np.full((*c.shape[:-1], 1), np.inf)
+    return pick(xp, f(xp.np.concatenate([edge, c[..., 1:] - c[..., :-1], edge], axis=-1)), y)
+
+
+def _logistic(xp: Namespace, y: Array, c: Array, a: Array, b: Array) -> Array:
     """log(F(a) - F(b)) = log F(a) + log F(-b) + log(1 - exp(b - a)) for the logistic F and a > b."""
-    return -softplus(xp, -a) - softplus(xp, b) + log1m_exp(xp, b - a)
+    within = _of_width(lambda width: log1m_exp(xp, -width), xp, y, c)
+    return -softplus(xp, -a) - softplus(xp, b) + within
 
 
-def _logistic_slopes(xp: Namespace, ans: Array, a: Array, b: Array) -> Slopes:
-    within = 1.0 / xp.np.expm1(a - b)
+def _logistic_slopes(xp: Namespace, ans: Array, y: Array, c: Array, a: Array, b: Array) -> Slopes:
+    within = _of_width(lambda width: 1.0 / xp.np.expm1(width), xp, y, c)
     return xp.special.expit(-a) + within, -xp.special.expit(b) - within
 
 
-def _probit(xp: Namespace, a: Array, b: Array) -> Array:
+def _probit(xp: Namespace, y: Array, c: Array, a: Array, b: Array) -> Array:
     """The same for the normal, taken in the tail where both chances are small."""
     right = b > 0
     high, low = xp.np.where(right, -b, a), xp.np.where(right, -a, b)
@@ -45,29 +53,36 @@ def _probit(xp: Namespace, a: Array, b: Array) -> Array:
     return log_high + log1m_exp(xp, standard_lcdf(xp, low) - log_high)
 
 
-def _probit_slopes(xp: Namespace, ans: Array, a: Array, b: Array) -> Slopes:
+def _probit_slopes(xp: Namespace, ans: Array, y: Array, c: Array, a: Array, b: Array) -> Slopes:
     return xp.np.exp(standard_log_density(xp, a) - ans), -xp.np.exp(standard_log_density(xp, b) - ans)
 
 
-def _family(log_chance: Callable[..., Array], slopes: Callable[..., Slopes]) -> Callable[..., Array]:
+def _family(log_chance: Callable[..., Array], slopes: Callable[..., Slopes]) -> Node:
     """The log density of an ordered category for one latent distribution, a single node of the tape."""
 
     def score(xp: Namespace, ans: Array, y: Array, eta: Array, c: Array) -> Slopes:
         lower, upper = _cuts(xp, y, c)
-        return slopes(xp, ans, eta - lower, eta - upper)
+        return slopes(xp, ans, y, c, eta - lower, eta - upper)
 
     def eta_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, eta: Array, c: Array) -> Array:
         return g * sum(score(xp, ans, y, eta, c))
 
     def cuts_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, eta: Array, c: Array) -> Array:
-        below, above = (lifted(xp, g * slope, 1) for slope in score(xp, ans, y, eta, c))
+        below, above = (g * slope for slope in score(xp, ans, y, eta, c))
         size = c.shape[-1]
+        if c.ndim == 1 and below.shape == np.shape(y) != ():
+            at = xp.np.clip(y, 1, size + 1)
+            per = np.zeros(size + 1)
+            return -(sum_at(xp, below, at, per)[1:] + sum_at(xp, above, at, per)[:-1])
+        below, above = lifted(xp, below, 1), lifted(xp, above, 1)
         return -xp.np.where(one_hot(xp, y - 1, size), below, xp.np.where(one_hot(xp, y, size), above, 0.0))
 
     @with_vjps(None, eta_adjoint, cuts_adjoint)
     def log_density(xp: Namespace, y: Array, eta: Array, c: Array) -> Array:
         lower, upper = _cuts(xp, y, c)
-        inside = supported(xp, (y >= 1) & (y <= c.shape[-1] + 1), log_chance(xp, eta - lower, eta - upper))
+        inside = supported(
+            xp, (y >= 1) & (y <= c.shape[-1] + 1), log_chance(xp, y, c, eta - lower, eta - upper)
+        )
         return guarded(xp, xp.np.all(c[..., 1:] > c[..., :-1], axis=-1), inside)
 
     return log_density

@@ -30,7 +30,3 @@ def pick(xp: Namespace, values: Array, y: Array) -> Array:
         full = xp.np.broadcast_to(values, (*lead, size))
         chosen = xp.np.take_along_axis(full, xp.np.broadcast_to(index, lead)[..., None], axis=-1)[..., 0]
     return xp.np.where((y >= 1) & (y <= size), chosen, -np.inf)
-
-
-def log_softmax(xp: Namespace, logits: Array) -> Array:
-    return logits - xp.special.logsumexp(logits, axis=-1, keepdims=True)

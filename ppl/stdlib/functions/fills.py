@@ -31,7 +31,7 @@ def _rep_columns(xp: Namespace, x: Array, cols: int) -> Array:
     return xp.np.expand_dims(x, -1) * _ones("rep_matrix", cols)
 
 
-def _rep_rows(xp: Namespace, x: Array, rows: int) -> Array:
+def rep_rows(xp: Namespace, x: Array, rows: int) -> Array:
     return xp.np.expand_dims(x, -2) * _ones("rep_matrix", rows, 1)
 
 
@@ -118,7 +118,7 @@ FUNCTIONS = (
         "a matrix of copies of x, which may be a real, a column or a row",
         ("(real, int, int) => matrix", rep_matrix),
         ("(vector, int) => matrix", _rep_columns),
-        ("(row_vector, int) => matrix", _rep_rows),
+        ("(row_vector, int) => matrix", rep_rows),
         batch="leading",
     ),
     Function(
