@@ -1,8 +1,8 @@
 """The end of the third stage: what more can be done where the importance ratios say that q does not fit.
 
-From mean-field to full rank, begun at the mean and covariance that were found, also where full rank was asked
-for but did worse than mean-field; then the mean of q is moved to the importance-weighted one, for as long as
-that makes the draws worth more.
+Mean-field is climbed again in coordinates of its own, for as long as it rises. From there to full rank, begun
+at the mean and covariance that were found, also where full rank was asked for but did worse than mean-field;
+then the mean of q is moved to the importance-weighted one, for as long as that makes the draws worth more.
 """
 
 from dataclasses import replace
@@ -35,6 +35,10 @@ WORTH_IT = 1.1
 EVALUATIONS = 30
 LARGEST = MOST_GRADIENTS // (4 * EVALUATIONS)
 FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the approximation was stepped up to full rank."
+# A second climb of mean-field must gain so many nats.
+RISEN = 1.0
+MOST_CLIMBS = 4
+AGAIN = "In coordinates of its own scales, mean-field rose by another {:.3g} nats."
 LOST = "Mean-field came {:.3g} nats higher, so the climb to full rank was begun again from there."
 MOVED = (
     "The mean of q was moved to the importance-weighted mean, which made its draws worth {:.1f} times more."
@@ -95,7 +99,9 @@ def _step_up(
     weighed = _weigh(target, found, rng)
     if weighed.weights.khat < GOOD:
         return found
-    if isinstance(found.family, MeanField) and target.dim <= LARGEST:
+    if isinstance(found.family, MeanField) and not weighed.weights.reliable:
+        start, found, weighed = _climb_again(target, start, found, weighed, rng.spawn(1)[0], listen)
+    if isinstance(found.family, MeanField) and target.dim <= LARGEST and weighed.weights.khat >= GOOD:
         fuller = _full_rank(target, start, found, rng, listen, journal)
         note = FULL_RANK.format(weighed.weights.khat)
         found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
@@ -106,6 +112,35 @@ def _step_up(
     if isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
         return _move_mean(target, found, weighed, rng, listen)
     return found
+
+
+def _climb_again(
+    target: Target,
+    start: Start,
+    found: Polished,
+    weighed: Weighed,
+    rng: np.random.Generator,
+    listen: Listener,
+) -> tuple[Start, Polished, Weighed]:
+    """Mean-field in units of its own scales, which those at the start may be far from; and where it began.
+
+    A climb in other units may end on a plateau, as where a scale of the model is so large, or so small, that
+    the rest hardly matters.
+    """
+    zeros, first = np.zeros(target.dim), weighed.elbo
+    for _ in range(MOST_CLIMBS):
+        family, params = found.family, found.params
+        scaled = Scaled(target, family.mean(params), family.scales(params))
+        fit = fit_fixed_draws(scaled, family, family.start(zeros), rng, listen=listen)
+        params = family.carry(fit.params, scaled.centre, scaled.factor)
+        higher = Polished(family, params, fit.outcome, fit.outcome.converged, found.notes)
+        now = _weigh(target, higher, rng)
+        if not now.elbo > weighed.elbo + RISEN:
+            break
+        start, found, weighed = Start(start.point, scaled, family, family.start(zeros)), higher, now
+    if weighed.elbo > first:
+        found = replace(found, notes=(*found.notes, AGAIN.format(weighed.elbo - first)))
+    return start, found, weighed
 
 
 def _by_mean_field(

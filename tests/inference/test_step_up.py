@@ -1,10 +1,11 @@
-"""What more is done where q does not fit: full rank again by way of mean-field."""
+"""What more is done where q does not fit: mean-field climbed again, and full rank by way of mean-field."""
 
 import numpy as np
 import pytest
 
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.mean_field import MeanField
 from ppl.inference.gaussian import Gaussian
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.polish import Polished
@@ -70,3 +71,46 @@ def test_full_rank_that_fits_is_left_alone():
 def test_without_a_dense_guess_there_is_nothing_to_climb_from(factor):
     _, same = stepped_up(np.full(DIM, 0.5), factor, in_the_peak())
     assert not any("nats" in note for note in same.notes)
+
+
+class Strung:
+    """A Gaussian whose coordinates hang together and have units far apart."""
+
+    dim = 3
+    units = np.diag([50.0, 1.0, 0.01])
+    alike = np.linalg.cholesky(np.full((3, 3), 0.95) + 0.05 * np.eye(3))
+    gaussian = Gaussian(np.array([1e3, -2.0, 0.0]), units @ alike)
+
+    def log_densities(self, us):
+        return self.gaussian.log_density(us)
+
+    def log_density_gradients(self, us):
+        return self.gaussian.log_density(us), self.gaussian.score(us)
+
+    def log_density(self, u):
+        return float(self.log_densities(u[None])[0])
+
+    def log_density_gradient(self, u):
+        return self.log_density(u), self.log_density_gradients(u[None])[1][0]
+
+
+def mean_field_stepped_up(mean, scales):
+    target, family = Strung(), MeanField(DIM)
+    first = family.start(np.zeros(DIM))
+    start = Start(np.zeros(DIM), Scaled(target, np.zeros(DIM), np.ones(DIM)), family, first)
+    found = Polished(family, family.carry(first, mean, scales), Outcome(Ending.CONVERGED, "so it seemed"))
+    return step_up(target, start, found, np.random.default_rng(1), silent)
+
+
+def test_mean_field_that_ended_too_early_goes_on_in_its_own_units():
+    better = mean_field_stepped_up(np.array([800.0, 0.0, 0.3]), np.array([5.0, 0.3, 0.3]))
+    assert "rose by another" in better.notes[0]
+    assert np.allclose(
+        (better.family.mean(better.params) - Strung.gaussian.mean) / [50, 1, 0.01], 0, atol=0.1
+    )
+
+
+def test_mean_field_at_its_maximum_goes_straight_to_full_rank():
+    at_maximum = mean_field_stepped_up(Strung.gaussian.mean, Strung.gaussian.precisions**-0.5)
+    assert "stepped up to full rank" in at_maximum.notes[0]
+    assert isinstance(at_maximum.family, FullRank)
