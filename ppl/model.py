@@ -335,16 +335,21 @@ class Posterior:
         dim = self.param_unc_num()
         if dim:
             in_batches(np.random.default_rng(0).uniform(-1, 1, (TRIED, dim)), self.width, together, alone)
-        return self.width + RUN * runs[0] // TRIED
+        return self.width + self.sizes.solved + RUN * runs[0] // TRIED
 
     @cached_property
     def width(self) -> int:
         """How many numbers the largest array of an evaluation has, as far as the origin shows."""
+        return max(self.sizes.largest, self.param_unc_num())
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """What an evaluation at the origin works through."""
         sizes = Sizes()
         module = self.model.module(NUMPY, sizes.wrap)
         with np.errstate(all="ignore"), suppress(PPLError), located(module):
             module.log_joint(self.d, np.zeros(self.param_unc_num()), True)
-        return max(sizes.largest, self.param_unc_num())
+        return sizes
 
     def blocks(self, u: Floats) -> list[Floats]:
         """One array a parameter."""

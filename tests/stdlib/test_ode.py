@@ -173,3 +173,7 @@ def test_jax_leaves_it_to_autograd(lotka):
     pytest.importorskip("jax")
     with pytest.raises(ppl.InferenceError, match="solves a differential equation"):
         lotka.variational(backend="jax", iter=10)
+
+
+def test_what_solving_costs_is_counted(lotka):
+    assert lotka.width < 100 < 20 * 6 * 2 * 2 < lotka.cost
