@@ -22,7 +22,6 @@ from ppl.backend.located import located
 from ppl.backend.per_draw import PartWays, PerDraw
 from ppl.backend.text import Binding
 from ppl.errors import PPLError, Rejection
-from ppl.stdlib.functions.ode import ode
 
 Floats = NDArray[np.float64]
 Found = tuple[Floats, ...]
@@ -33,8 +32,8 @@ Alone = Callable[[Floats], tuple[float | Floats, ...]]
 
 ELEMENTS = 1 << 15
 """How many numbers the largest array of a batch should have: larger ones leave the cache."""
-OPERATIONS = 20
-"""Array operations that one slope of a differential equation is taken to need, for each state."""
+SOLVING = 300
+"""Numbers that a solver goes through for each that it gives: stages of a step, operations of a stage."""
 FEWEST = 4
 """Points of a batch at least; fewer are no faster than one at a time."""
 WIDEST = 1 << 15
@@ -134,16 +133,13 @@ def ends(end: Any, draws: int) -> Any:
 class Sizes:
     """The size of the largest array that library functions make, or go through number by number.
 
-    `solved` counts what solvers of differential equations go through.
+    `solved` is what solvers go through.
     """
 
     largest: int = 1
     solved: int = 0
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
-        if binding.impl is ode:
-            return self.solving(f)
-
         def measured(*args: Any) -> Any:
             value = f(*args)
             self.largest = max([self.largest, numbers(value), *gone_through(binding, args)])
@@ -152,14 +148,12 @@ class Sizes:
         return measured
 
     def solving(self, f: Callable[..., Any]) -> Callable[..., Any]:
-        """A solver that counts how often it asks for the slope of how many states."""
+        """`lib.solve`, its work counted by the size of its answers."""
 
-        def counted(function: Callable[..., Any], *args: Any) -> Any:
-            def slope(t: Any, y: Any, *rest: Any) -> Any:
-                self.solved += OPERATIONS * len(y)
-                return function(t, y, *rest)
-
-            return f(slope, *args)
+        def counted(*args: Any) -> Any:
+            answer = f(*args)
+            self.solved += SOLVING * int(np.size(answer))
+            return answer
 
         return counted
 

@@ -1,7 +1,7 @@
 """A compiled program, and the posterior it becomes with data."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace, value_and_grads
 from ppl.backend.emit import Emitted, emit
 from ppl.backend.library import Wrap
-from ppl.backend.load import Module, compile_text, load, load_per_draw
+from ppl.backend.load import Module, compile_text, load, load_per_draw, solver
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, block, joined
 from ppl.conditioning import DataReader, leaf_values
@@ -92,6 +92,10 @@ class Model:
         """The type of each variable of the data block, by name."""
         return {d.name: str(d.type) for d in self.program.data}
 
+    def solver(self, xp: Namespace) -> Callable[..., Any]:
+        """`lib.solve` of the module."""
+        return solver(self.emitted, self.code, xp, self.softplus)
+
     def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
         return load(self.emitted, self.code, xp, self.softplus, wrap, **replaced)
 
@@ -100,13 +104,6 @@ class Model:
         """Whether the log density has a recurrence, which is run step by step."""
         p = self.program
         return any(isinstance(n, ir.Scan) for n in walk((p.functions, p.transformed_parameters, p.model)))
-
-    @cached_property
-    def solves(self) -> bool:
-        """Whether the log density solves differential equations: their gradient takes many points at once."""
-        p = self.program
-        body = (p.functions, p.transformed_parameters, p.model)
-        return any(isinstance(n, ir.FunctionName) for n in walk(body))
 
     @cached_property
     def plain(self) -> Module:
@@ -265,8 +262,6 @@ class Posterior:
         self, u: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[float, Floats]:
         """The log density and its gradient, shape (param_unc_num(),)."""
-        if self.model.solves:
-            return self.solved_gradient(u, propto, jacobian)
         module = self.model.density(AUTOGRAD, propto)
         with np.errstate(all="ignore"), located(module):
             try:
@@ -276,15 +271,6 @@ class Posterior:
                 return value, joined(list(self.places.values()), parts)
             except Rejection:
                 return -np.inf, np.full(self.param_unc_num(), np.nan)
-
-    def solved_gradient(self, u: Floats, propto: bool, jacobian: bool) -> tuple[float, Floats]:
-        """The same as a batch of one."""
-        module = self.model.per_draw(AUTOGRAD, propto)
-        try:
-            values, gradients = log_joint_gradients(module, self.d, self.checked(u)[None], jacobian)
-            return float(values[0]), gradients[0]
-        except Rejection:
-            return -np.inf, np.full(self.param_unc_num(), np.nan)
 
     def log_densities(self, us: Floats, propto: bool = False, jacobian: bool = True) -> Floats:
         """The log density at each row of `us` (n, dim), shape (n,), many at a time; see `log_density`."""
@@ -346,7 +332,7 @@ class Posterior:
     def sizes(self) -> Sizes:
         """What an evaluation at the origin works through."""
         sizes = Sizes()
-        module = self.model.module(NUMPY, sizes.wrap)
+        module = self.model.module(NUMPY, sizes.wrap, solve=sizes.solving(self.model.solver(NUMPY)))
         with np.errstate(all="ignore"), suppress(PPLError), located(module):
             module.log_joint(self.d, np.zeros(self.param_unc_num()), True)
         return sizes

@@ -55,6 +55,7 @@ Source = tuple[list[str], Callable[[str], str]]
 def sources(context: typer.Context) -> Mapping[str, Source]:
     """Names by kind, each kind with what makes the page of a name."""
     from ppl.cli.commands.explain import page_text
+    from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
     from ppl.frontend.pages import pages
     from ppl.stdlib.constraints.table import CONSTRAINTS
     from ppl.stdlib.distributions.table import DISTRIBUTIONS
@@ -75,6 +76,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         "Constraints": ([c.keyword for c in CONSTRAINTS], entry),
         "Distributions": ([d.name for d in DISTRIBUTIONS], entry),
         "Functions": ([name for name, c in library().items() if c.kind == "function"], entry),
+        "Functions of functions": (list(HIGHER_ORDER), higher_order_page),
         "Functions of distributions": ([n for n, c in library().items() if c.kind != "function"], entry),
         "Messages": (list(pages()), lambda code: page_text(pages()[code])),
     }

@@ -30,6 +30,8 @@ def expr(w: Writer, e: ir.Expr) -> str:
             return application(w, e)
         case ir.CallUser():
             return user_call(w, e)
+        case ir.Solve(solver=solver, function=function, args=args, settings=settings):
+            return f"lib.solve({solver!r}, {function}, {tuple_of(w, args)}, {tuple_of(w, settings)})"
         case ir.Logical() | ir.Select():
             return choice(w, e)
         case ir.Index(base=base) if isinstance(core(base.type), Tuple) and not is_one_entry(e.items):
@@ -41,15 +43,17 @@ def expr(w: Writer, e: ir.Expr) -> str:
         case ir.MakeArray():
             return make_array(w, e)
         case ir.MakeTuple(items=items):
-            return f"({''.join(expr(w, i) + ', ' for i in items).rstrip()})"
+            return tuple_of(w, items)
         case ir.Item(base=base, number=number):
             return f"{operand(w, base)}[{number - 1}]"
         case ir.Promote(value=value):
             return f"lib.real({expr(w, value)})"
         case ir.TargetSoFar():
             return "lib.sum_terms(target)"
-        case ir.FunctionName(name=name):
-            return name
+
+
+def tuple_of(w: Writer, items: Sequence[ir.Expr]) -> str:
+    return f"({''.join(expr(w, i) + ', ' for i in items).rstrip()})"
 
 
 def constant(value: int | float) -> str:

@@ -3,13 +3,16 @@
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 from types import CodeType, SimpleNamespace
 from typing import Any
 
-from ppl.arrays import Namespace
+from ppl.arrays import AUTOGRAD, NUMPY, Namespace
 from ppl.backend.emit import Emitted
+from ppl.backend.fields import Forms
 from ppl.backend.library import Wrap, library
 from ppl.backend.per_draw_library import per_draw_library
+from ppl.backend.solve import solve
 from ppl.source import Span
 
 BUILTINS = {"range": range, "float": float, "slice": slice}
@@ -68,6 +71,7 @@ def load(
     `builtins` are all that the module sees of Python.
     """
     lib: SimpleNamespace = library(xp, emitted.bindings, softplus, wrap)
+    lib.solve = solver(emitted, code, xp, softplus)
     for name, function in replaced.items():
         setattr(lib, name, function)
     return bound_to(lib, emitted, code, builtins)
@@ -75,7 +79,32 @@ def load(
 
 def load_per_draw(emitted: Emitted, code: CodeType, xp: Namespace, softplus: bool = False) -> Module:
     """The module bound to `xp`, for many draws at once."""
-    return bound_to(per_draw_library(xp, emitted.bindings, softplus), emitted, code)
+    lib = per_draw_library(xp, emitted.bindings, softplus)
+    lib.solve = solver(emitted, code, xp, softplus)
+    return bound_to(lib, emitted, code)
+
+
+def solver(emitted: Emitted, code: CodeType, xp: Namespace, softplus: bool = False) -> Callable[..., Any]:
+    """`lib.solve` for the functions of the module."""
+    return partial(solve, xp, Siblings(emitted, code, softplus).forms)
+
+
+@dataclass(frozen=True)
+class Siblings:
+    """The same module for plain numbers and for many points, made when a solver first asks for a function."""
+
+    emitted: Emitted
+    code: CodeType
+    softplus: bool
+
+    def forms(self, name: str) -> Forms:
+        return Forms(*(module.functions[name] for module in self.modules))
+
+    @cached_property
+    def modules(self) -> list[Module]:
+        plain = load(self.emitted, self.code, NUMPY, self.softplus)
+        many = [load_per_draw(self.emitted, self.code, xp, self.softplus) for xp in (NUMPY, AUTOGRAD)]
+        return [plain, *many]
 
 
 def bound_to(

@@ -28,13 +28,11 @@ from ppl.backend.per_draw import (
     sum_each,
     widened,
 )
-from ppl.backend.per_draw_ode import ode
 from ppl.backend.runtime import Place
 from ppl.backend.scan import Scan, Step
 from ppl.errors import Rejection
 from ppl.stdlib import batching
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
-from ppl.stdlib.functions.ode import ode as ode_of_one
 
 Function = Callable[..., Any]
 
@@ -231,5 +229,4 @@ HELPERS: Mapping[Function, Function] = {
     batching.loop_range: index_set(batching.loop_range),
     batching.nested_positions: index_set(batching.nested_positions),
     batching.nested_range: index_set(batching.nested_range),
-    ode_of_one: ode,
 }

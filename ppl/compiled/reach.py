@@ -17,7 +17,6 @@ from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
-from ppl.stdlib.functions.ode import ode
 
 MOST_STEPS = 64
 """How often the body of a loop may be traced: every step is code to compile."""
@@ -39,9 +38,6 @@ class Trace:
 
     def counted(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         """A function of the library that adds to the code with every call."""
-
-        if binding.impl is ode:
-            raise OutOfReach("it solves a differential equation")
 
         def call(*args: Any) -> Any:
             self.calls += 1
@@ -113,6 +109,10 @@ def cannot_print(*args: Any) -> None:
     raise OutOfReach("it prints")
 
 
+def cannot_solve(solver: str, *args: Any) -> None:
+    raise OutOfReach(f"`{solver}` takes as many steps as the parameters need")
+
+
 def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
     """What takes the place of functions of `lib`, by name."""
     return {
@@ -121,4 +121,5 @@ def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
         "elements": trace.elements,
         "check": trace.check,
         "print": cannot_print,
+        "solve": cannot_solve,
     }

@@ -73,25 +73,10 @@ def unnormalised_not_here(name: str) -> Message:
     )
 
 
-def higher_order_arguments(name: str, found: Sequence[Type]) -> Message:
-    wanted = next(text for start, text in HIGHER_ORDER.items() if name.startswith(start))
-    tolerances = "real relative, real absolute, int steps, " if name.endswith("_tol") else ""
+def higher_order_arguments(name: str, found: Sequence[Type], wanted: str) -> Message:
     return Message(
-        "PPL511",
-        f"After its function, `{name}` cannot take ({listed(found)}).",
-        f"Write it as `{name}({wanted.format(tolerances)})`.",
+        "PPL511", f"After its function, `{name}` cannot take ({listed(found)}).", f"Write it as `{wanted}`."
     )
-
-
-HIGHER_ORDER = {
-    "map_rect": "f, vector, array[] vector, array[,] data real, array[,] data int",
-    "reduce_sum": "f, array to slice, int grainsize, shared arguments...",
-    "ode_": "f, vector y0, real t0, array[] real ts, {}what else f gets...",
-    "integrate_ode_": (
-        "f, array[] real y0, real t0, array[] real ts, array[] real theta, array[] real x_r, array[] int x_i"
-    ),
-}
-"""How the functions that take a function are called, by how their names begin."""
 
 
 def higher_order_function(name: str, function: str, wanted: Sequence[Type], returns: Type) -> Message:

@@ -1,54 +1,93 @@
-"""Functions that take a function: solvers of differential equations (odes.py), reduce_sum and map_rect.
+"""Functions that take a function: reduce_sum and map_rect, with Stan's meaning, run serially, and solvers.
 
-The last two run serially: `reduce_sum(f, x, grainsize, ...)` is `f(x, 1, size(x), ...)`, and
-`map_rect(f, phi, theta, x_r, x_i)` the vectors f(phi, theta[n], x_r[n], x_i[n]) one after the other.
-Stan User's Guide, "Parallelization".
+`reduce_sum(f, x, grainsize, ...)` is `f(x, 1, size(x), ...)`; `map_rect(f, phi, theta, x_r, x_i)` is the
+vectors f(phi, theta[n], x_r[n], x_i[n]) one after the other.  Stan User's Guide, "Parallelization".
 """
 
 from collections.abc import Sequence
+from textwrap import fill
 
 from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.calls import find_overload, known_functions, names_a_function, suffix_of
 from ppl.frontend.facts import Check, UserMatch
-from ppl.frontend.odes import ODES, asked
 from ppl.frontend.scope import nearest
-from ppl.types import INT, REAL, VECTOR, VOID, Array, Type, array_dims, array_of
+from ppl.frontend.solvers import SOLVERS, check_data_only, function_arguments, shape_of_call
+from ppl.types import INT, REAL, VECTOR, Array, Type, array_dims, array_of
 
-HIGHER_ORDER = ("reduce_sum", "reduce_sum_static", "map_rect", *ODES)
+HIGHER_ORDER = ("reduce_sum", "reduce_sum_static", "map_rect", *SOLVERS)
 MAP_RECT = (VECTOR, Array(VECTOR), Array(REAL, 2), Array(INT, 2))
 
 
 def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     """The type of the call; `args` are the types after the function's name."""
-    wanted, function_returns, returns = asked_of(e.name, args)
+    wanted, returns = function_wanted(e.name, args)
     function = e.args[0]
     if not isinstance(function, ast.Variable) or not names_a_function(c, function.name):
         raise c.refuse(messages.unknown_function(described(function), near(c, function)), function.span)
     if wanted is None:
-        raise c.refuse(call_messages.higher_order_arguments(e.name, args), e.span)
+        raise c.refuse(call_messages.higher_order_arguments(e.name, args, call_wanted(e.name)), e.span)
     found = find_overload(c, function.name, wanted)
-    if (
-        not isinstance(found, UserMatch)
-        or found.returns != function_returns
-        or suffix_of(function.name) == "rng"
-    ):
+    if not isinstance(found, UserMatch) or found.returns != returns or suffix_of(function.name) == "rng":
         raise c.refuse(
-            call_messages.higher_order_function(e.name, function.name, wanted, function_returns),
-            function.span,
+            call_messages.higher_order_function(e.name, function.name, wanted, returns), function.span
         )
-    assert isinstance(found, UserMatch)
     c.facts.calls[e] = found
-    return returns
+    if e.name not in SOLVERS:
+        return returns
+    check_data_only(c, e, found)
+    return SOLVERS[e.name].result
 
 
-def asked_of(name: str, args: Sequence[Type]) -> tuple[Sequence[Type] | None, Type, Type]:
-    """What the function must take, None where the arguments do not fit; what it and the call return."""
-    if name in ODES:
-        found = asked(name, args)
-        return (found.of_function, found.function_returns, found.returns) if found else (None, VOID, VOID)
+def function_wanted(name: str, args: Sequence[Type]) -> tuple[Sequence[Type] | None, Type]:
+    """What the function is to take, None where the arguments do not fit, and to return."""
+    if name in SOLVERS:
+        return function_arguments(name, args), SOLVERS[name].gives
     if name == "map_rect":
-        return map_rect_arguments(args), VECTOR, VECTOR
-    return reduce_sum_arguments(args), REAL, REAL
+        return map_rect_arguments(args), VECTOR
+    return reduce_sum_arguments(args), REAL
+
+
+def call_wanted(name: str) -> str:
+    """The call as it should look."""
+    if name in SOLVERS:
+        return shape_of_call(name)
+    if name == "map_rect":
+        return "map_rect(f, vector, array[] vector, array[,] data real, array[,] data int)"
+    return f"{name}(f, array to slice, int grainsize, shared arguments...)"
+
+
+def higher_order_page(name: str) -> str:
+    """What `ppl docs` says of the function: its meaning, how it is called, and what it is given."""
+    if name in SOLVERS:
+        solver = SOLVERS[name]
+        shared = ["..."] if solver.shared is None else [*map(str, solver.shared)]
+        given, gives, result = [*map(str, solver.own), *shared], solver.gives, solver.result
+    elif name == "map_rect":
+        given, gives, result = ["vector", "vector", "array[] real", "array[] int"], VECTOR, VECTOR
+    else:
+        given, gives, result = ["array slice", "int start", "int end", "..."], REAL, REAL
+    calls = (f"{call_wanted(name)} => {result}", f"f: ({', '.join(given)}) => {gives}")
+    shown = (fill(call, 80, initial_indent="  ", subsequent_indent="      ") for call in calls)
+    return "\n".join((fill(f"{name}: {meaning(name)}", 80), "", *shown))
+
+
+def meaning(name: str) -> str:
+    """The sentence for the longest beginning of the name that has one."""
+    return next(text for start, text in MEANINGS if name.startswith(start))
+
+
+MEANINGS = (
+    ("reduce_sum", "the sum of f over slices of an array, here of the whole at once"),
+    ("map_rect", "the vectors f gives for each shard, one after the other"),
+    ("integrate_1d", "the integral of f(x, distance of x to the nearer limit, ...) between two limits"),
+    ("ode_bdf", "the solution of dy/dt = f(t, y, ...) at given times, also where it is stiff"),
+    ("integrate_ode_bdf", "as ode_bdf, in its older form"),
+    ("integrate_ode", "as ode_rk45, in its older form"),
+    ("ode_adjoint", "the solution of dy/dt = f(t, y, ...) at given times, also where it is stiff"),
+    ("ode", "the solution of dy/dt = f(t, y, ...) at given times"),
+    ("algebra_solver", "as solve_newton, in its older form"),
+    ("solve", "the root of f(x, ...) = 0 near a guess"),
+)
 
 
 def reduce_sum_arguments(args: Sequence[Type]) -> Sequence[Type] | None:

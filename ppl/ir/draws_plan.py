@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
 from ppl.ir.walk import PART_NAMES, is_node, walk
 from ppl.source import Span
@@ -37,9 +38,13 @@ def reached(p: ir.Program) -> list[tuple[tuple[ir.Stmt, ...], set[str]]]:
         found = {name: set(names) for name, names in given_to.items()}
         for body, start in blocks:
             names = varying_names(body, start)
-            for call in (n for n in walk(body) if isinstance(n, ir.CallUser)):
-                args = zip(functions[call.name].args, call.args, strict=True)
-                found.setdefault(call.name, set()).update(a for a, value in args if varies(value, names))
+            for call in (n for n in walk(body) if isinstance(n, ir.CallUser | ir.Solve)):
+                f = functions[call.name if isinstance(call, ir.CallUser) else call.function]
+                args = zip(f.args, call.args, strict=True)
+                moving = {a for a, value in args if varies(value, names)}
+                if isinstance(call, ir.Solve) and varies(call, names):
+                    moving |= {*f.args[: len(SOLVERS[call.solver].own)]}
+                found.setdefault(f.name, set()).update(moving)
         if found == given_to:
             return blocks
         given_to = found

@@ -7,11 +7,10 @@ from ppl.frontend import ast
 from ppl.frontend.calls import suffix_of
 from ppl.frontend.facts import Called, Facts, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
-from ppl.frontend.odes import DEFAULTS, ODES, TOLERANCE, asked
 from ppl.frontend.scope import UserFunction
+from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
-from ppl.stdlib.functions.ode import ode
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, choose, library, parse_signature
@@ -120,8 +119,6 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
     if e not in c.facts.calls:  # target(), which the checker knows by name
         return ir.TargetSoFar(t)
     called = c.facts.calls[e]
-    if e.name in ODES:
-        return lower_ode(c, e, called, t)
     if e.name in HIGHER_ORDER:
         return lower_higher_order(c, e, called)
     if isinstance(called, UserMatch):
@@ -164,6 +161,8 @@ SLICES: Mapping[str, Callable[[Sequence[ir.Expr]], tuple[ir.IndexItem, ...]]] = 
 def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
     """reduce_sum is one call over the whole; map_rect one call a shard, joined."""
     assert isinstance(called, UserMatch)
+    if e.name in SOLVERS:
+        return lower_solver(c, e, called)
     first, *rest = (lower_expr(c, a) for a in e.args[1:])
     if e.name == "map_rect":
         shards = replace(user_call(c, called, [first, *rest]), lifted=(False, True, True, True), joined=True)
@@ -176,29 +175,19 @@ def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
     return user_call(c, called, whole, may_drop(partial_sum.name))
 
 
-def lower_ode(c: Lowering, e: ast.Call, called: Called, t: Type) -> ir.Expr:
-    """One call of `ode`: the function, its start and times, tolerances, and what else the function gets."""
-    assert isinstance(called, UserMatch)
+def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:
+    """The function's arguments at the start, those that are shared after its own, and the settings."""
+    solver = SOLVERS[e.name]
     args = [lower_expr(c, a) for a in e.args[1:]]
-    first, start, times = args[:3]
-    found = asked(e.name, [a.type for a in args])
-    assert found is not None
-    defaults = DEFAULTS[e.name.removesuffix("_tol").rpartition("_")[2]]
-    given = [args[i] for i in found.tolerance] or [
-        ir.Const(value, t) for value, t in zip(defaults, TOLERANCE, strict=True)
-    ]
-    _, state, *passed = called.function.args
-    return ir.Apply(
-        ir.Callee(e.name, ode, "none"),
-        (
-            ir.FunctionName(c.functions[called.function], called.returns),
-            promote(first, state),
-            start,
-            promote(times, array_of(REAL, 1)),
-            *given,
-            *(promote(args[i], wanted) for i, wanted in zip(found.passed, passed, strict=True)),
-        ),
-        t,
+    leads, shared = len(solver.leads), len(called.function.args) - len(solver.own)
+    given = [*(args[i] for i in solver.start), *args[leads : leads + shared]]
+    settings = [*(args[i] for i in solver.settings), *args[leads + shared :]]
+    return ir.Solve(
+        e.name,
+        c.functions[called.function],
+        tuple(promote(a, t) for a, t in zip(given, called.function.args, strict=False)),
+        tuple(promote(a, array_of(REAL, array_dims(a.type))) for a in settings),
+        c.facts.types[e],
     )
 
 

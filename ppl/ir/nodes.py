@@ -76,6 +76,20 @@ class CallUser:
 
 
 @dataclass(frozen=True)
+class Solve:
+    """A differential or algebraic equation, or an integral, given by a function of the program.
+
+    `args` are what the function would get at the start; `settings` are for the solver alone.
+    """
+
+    solver: str
+    function: str
+    args: tuple["Expr", ...]
+    settings: tuple["Expr", ...]
+    type: Type
+
+
+@dataclass(frozen=True)
 class Logical:
     """`&&` and `||`: the right side is evaluated only if needed."""
 
@@ -168,14 +182,6 @@ class TargetSoFar:
 
 
 @dataclass(frozen=True)
-class FunctionName:
-    """A function of the program, by its emitted name, as an argument; `type` is what it returns."""
-
-    name: str
-    type: Type
-
-
-@dataclass(frozen=True)
 class Text:
     """A string for print and reject."""
 
@@ -187,6 +193,7 @@ Expr = Union[
     Var,
     Apply,
     CallUser,
+    Solve,
     Logical,
     Select,
     Index,
@@ -196,7 +203,6 @@ Expr = Union[
     Item,
     Promote,
     TargetSoFar,
-    FunctionName,
 ]
 
 # --- Statements ----------------------------------------------------------------------------------

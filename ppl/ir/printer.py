@@ -123,7 +123,7 @@ def expr(e: ir.Expr) -> str:
     match e:
         case ir.Const(value=value):
             return repr(value)
-        case ir.Var(name=name) | ir.FunctionName(name=name):
+        case ir.Var(name=name):
             return name
         case ir.Apply(callee=callee, args=args, lifted=lifted):
             marks = lifted or (False,) * len(args)
@@ -131,6 +131,8 @@ def expr(e: ir.Expr) -> str:
             return f"{callee.name}({', '.join(shown)})"
         case ir.CallUser(name=name, args=args, passes=passes):
             return f"{name}({', '.join([*map(expr, args), *passes])})"
+        case ir.Solve(solver=solver, function=function, args=args, settings=settings):
+            return f"{solver}({', '.join([function, *map(expr, (*args, *settings))])})"
         case ir.Logical(op=op, left=left, right=right):
             return f"({expr(left)} {op} {expr(right)})"
         case ir.Select(condition=condition, then=then, otherwise=otherwise):

@@ -14,6 +14,7 @@ EXPRESSIONS = (
     ir.Var,
     ir.Apply,
     ir.CallUser,
+    ir.Solve,
     ir.Logical,
     ir.Select,
     ir.Index,
@@ -23,7 +24,6 @@ EXPRESSIONS = (
     ir.Item,
     ir.Promote,
     ir.TargetSoFar,
-    ir.FunctionName,
 )
 OPAQUE = (ir.Callee,)
 

@@ -12,6 +12,7 @@ HEADER = """functions {
   real f(real a) { return a; }
   real g(data real a) { return a; }
   void say(real a) { print(a); }
+  vector ode(real t, vector y, data real a, real b) { return -a * b * y; }
   real part_sum(array[] real xs, int start, int end, real m) { return sum(xs) * m; }
 }
 data {
@@ -38,9 +39,7 @@ IN_MODEL = (
     ("PPL204", "real a = «normal»(0, 1);"),
     ("PPL205", "target += «v(1)»;"),
     ("PPL206", "target += «f» + 1;"),
-    ("PPL207", "target += sum(solve_newton(«f», v)[1]);"),
-    ("PPL511", "target += sum(«ode_rk45(f, v, q, q)»[1]);"),
-    ("PPL512", "target += sum(ode_rk45(«f», v, 0, {1.0})[1]);"),
+    ("PPL207", "target += sum(dae(«f», v, v, 0, q)[1]);"),
     ("PPL208", "target += «normal_log»(p, 0, 1);"),
     # Assignment
     ("PPL301", "«r» = 1;"),
@@ -87,8 +86,14 @@ IN_MODEL = (
     ("PPL506", "target += g(«p»);"),
     ("PPL508", "«jacobian += 1;»"),
     ("PPL509", "target += «normal_rng(0, 1)»;"),
+    ("PPL506", "target += sum(ode_rk45(ode, v, 0, q, «p», r)[1]);"),
+    ("PPL506", "target += sum(ode_rk45_tol(ode, v, 0, q, «p», 1e-6, 1000, r, p)[1]);"),
     ("PPL511", "target += «reduce_sum(part_sum, 1, 2)»;"),
+    ("PPL511", "target += sum(«ode_rk45(ode, q, 0, q, r, p)»[1]);"),
+    ("PPL511", "target += «integrate_1d(f, 0, 1, {p})»;"),
     ("PPL512", "target += reduce_sum(«f», q, 1, r);"),
+    ("PPL512", "target += sum(ode_rk45(«f», v, 0, q)[1]);"),
+    ("PPL512", "target += sum(solve_newton(«ode», v, r, p));"),
     # Distributions
     ("PPL601", "p ~ «nromal»(0, 1);"),
     ("PPL601", "p ~ «exp»(1);"),

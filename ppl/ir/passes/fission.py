@@ -151,4 +151,5 @@ def is_work(e: ir.Expr) -> bool:
     """Whether there is something to compute or to pick, and a name can hold the result."""
     if isinstance(core(e.type), Tuple):
         return False
-    return any(isinstance(n, ir.Apply | ir.Index | ir.Gather | ir.CallUser | ir.MakeArray) for n in walk(e))
+    calls = ir.Apply | ir.CallUser | ir.Solve
+    return any(isinstance(n, calls | ir.Index | ir.Gather | ir.MakeArray) for n in walk(e))

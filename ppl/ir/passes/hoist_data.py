@@ -152,7 +152,7 @@ class Hoist:
             match n:
                 case ir.Var(name=name) if name not in self.known:
                     return False
-                case ir.TargetSoFar() | ir.CallUser():
+                case ir.TargetSoFar() | ir.CallUser() | ir.Solve():
                     return False
                 case ir.Apply(callee=callee, drops=drops) if callee.passes or drops:
                     return False

@@ -27,7 +27,7 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
     match e:
-        case ir.Const() | ir.FunctionName():
+        case ir.Const():
             return e, False
         case ir.Var():
             return lift_variable(c, b, e)
@@ -35,6 +35,10 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
             return lift_apply(c, b, e)
         case ir.CallUser():
             return lift_user_call(c, b, e)
+        case ir.Solve(solver=solver):
+            if any(lift_all(c, b, (*e.args, *e.settings))[1]):
+                raise Dependent(f"`{solver}` solves for one iteration at a time")
+            return e, False
         case ir.Logical():
             return lift_logical(c, b, e)
         case ir.Select():
@@ -205,7 +209,7 @@ def truth(e: ir.Expr) -> ir.Expr:
 def may_fail(e: ir.Expr) -> bool:
     """Whether it may be wrong to evaluate: an index may be out of range, a divisor 0, a call rejected."""
     return any(
-        isinstance(n, ir.Index | ir.CallUser)
+        isinstance(n, ir.Index | ir.CallUser | ir.Solve)
         or (isinstance(n, ir.Apply) and (n.callee.batch != "elementwise" or n.callee.name in DIVISIONS))
         for n in walk(e)
     )

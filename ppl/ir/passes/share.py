@@ -95,7 +95,7 @@ class Sharing:
             or isinstance(core(e.type), Tuple)
         ):
             return False
-        if any(isinstance(n, ir.CallUser | ir.TargetSoFar) for n in walk(e)):
+        if any(isinstance(n, ir.CallUser | ir.Solve | ir.TargetSoFar) for n in walk(e)):
             return False
         return not used_names(e) & self.changing
 

@@ -1,0 +1,206 @@
+"""`lib.solve`: differential equations, roots and integrals of functions of the program."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from autograd.tracer import isbox
+
+from ppl.arrays import Namespace, record
+from ppl.backend.fields import Forms, OfProgram, Placed, leaves
+from ppl.backend.per_draw import PerDraw
+from ppl.errors import Rejection
+from ppl.stdlib.solvers import initial_value, quadrature, roots
+from ppl.stdlib.solvers.field import Floats
+from ppl.stdlib.solvers.runge_kutta import DormandPrince, Radau, Scales
+
+Pull = Callable[[Floats], tuple[Sequence[Floats], Sequence[Any]]]
+"""From the adjoint of an answer (draws, ...) those of the inputs (draws, ...), and those that f pulls."""
+Run = Callable[..., tuple[Floats, Pull]]
+Solver = Callable[[Namespace, str, Forms, Sequence[Any], Sequence[Any]], Any]
+
+EXPLICIT, IMPLICIT = DormandPrince(), Radau()
+MOST_EXPLICIT = 200
+"""Steps of the explicit method between two times, after which an equation is taken for stiff."""
+TIGHTER = 0.01
+"""Of the explicit method's tolerance: steps that change with the parameters must not show in gradients."""
+
+
+def solve(
+    xp: Namespace,
+    forms: Callable[[str], Forms],
+    solver: str,
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    settings: Sequence[Any],
+) -> Any:
+    """What `solver` makes of the function f of the program, begun at `args`."""
+    return SOLVERS[solver](xp, solver, forms(f.__name__), args, settings)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What an answer depends on: inputs of the solver, and what the function gets beside its point."""
+
+    forms: Forms
+    placed: Placed
+    inputs: tuple[Any, ...]
+    shared: tuple[Any, ...]
+
+    def solved(self, xp: Namespace, run: Run) -> Any:
+        """The answer of run(field, *inputs), one for each draw where any of these differ between draws."""
+        inputs = [leaf for x in self.inputs for leaf in leaves(x)]
+        shared = list(leaves(self.shared))
+        traced = [leaf for leaf in inputs if isbox(leaf.given)]
+        wanted = [i for i, leaf in enumerate(shared) if isbox(leaf.given)]
+        draws = next((len(leaf.plain) for leaf in (*inputs, *shared) if leaf.each), 0)
+        field = OfProgram(self.forms, self.placed, self.shared, tuple(wanted))
+        answers, pull = run(field, *(leaf.laid_out(draws or 1) for leaf in inputs))
+
+        def adjoints(g: Floats) -> list[Any]:
+            to_inputs, to_shared = pull(g if draws else g[None])
+            pairs = zip(inputs, to_inputs, strict=True)
+            return [*(leaf.adjoint(each) for leaf, each in pairs if isbox(leaf.given)), *to_shared]
+
+        answer = answers if draws else answers[0]
+        boxes = [leaf.given for leaf in (*traced, *(shared[i] for i in wanted))]
+        if boxes:
+            answer = record(boxes, answer, adjoints)
+        return PerDraw(xp, answer) if draws else answer
+
+
+# --- Differential equations ----------------------------------------------------------------------
+
+
+def ode(
+    stiff: bool,
+    defaults: tuple[float, float, float],
+    xp: Namespace,
+    solver: str,
+    forms: Forms,
+    args: Sequence[Any],
+    settings: Sequence[Any],
+) -> Any:
+    t0, y0, *shared = args
+    ts, *given = settings
+    relative, absolute, most_steps = given or defaults
+    scales = Scales(float(tighter(relative)), tighter(absolute))
+    before_stiff = min(most_steps, MOST_EXPLICIT) if stiff else most_steps
+
+    def run(f: OfProgram, t0: Floats, y0: Floats, ts: Floats) -> tuple[Floats, Pull]:
+        y0 = np.where(in_order(t0, ts)[:, None], y0, np.nan)
+        path = initial_value.trajectory(f, EXPLICIT, y0, t0, ts, scales, before_stiff)
+        states, paths = path.states, [path]
+        if stiff and not path.complete.all():
+            loose, left = Scales(relative, np.asarray(absolute)), ~path.complete
+            other = initial_value.trajectory(f, IMPLICIT, y0, t0, ts, loose, most_steps, left)
+            states, paths = initial_value.joint(path, other)
+        if len(t0) == 1 and not np.isfinite(states).all():
+            raise Rejection(complaint(solver, paths[-1], most_steps))
+
+        def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
+            found = initial_value.adjoints(f, paths, states, g)
+            return (found.t0, found.start, found.times), found.arguments
+
+        return states, pull
+
+    return Problem(forms, by_time, (t0, y0, ts), tuple(shared)).solved(xp, run)
+
+
+def tighter(tolerance: Any) -> Floats:
+    """A tolerance of the explicit method, which costs little to tighten unless it is tight already."""
+    return np.asarray(np.maximum(TIGHTER * np.asarray(tolerance), np.minimum(tolerance, TIGHT[0])))
+
+
+def by_time(t: Any, y: Any) -> tuple[Any, ...]:
+    return t, y
+
+
+def in_order(t0: Floats, ts: Floats) -> Any:
+    """Which draws have t0 < ts[1] <= ts[2] <= ..."""
+    return ((ts[:, :1] > t0[:, None]) & (np.diff(ts, axis=1, prepend=ts[:, :1]) >= 0)).all(axis=1)
+
+
+def complaint(solver: str, path: initial_value.Trajectory, most_steps: float) -> str:
+    t0, ts = path.t0[0], path.times[0]
+    if not in_order(path.t0, path.times)[0]:
+        return f"`{solver}`: the times must increase from the initial time, {t0:g}; they are {ts.tolist()}."
+    if not np.isfinite(path.start).all():
+        return f"`{solver}`: the initial state is not finite: {path.start[0].tolist()}."
+    known = np.isfinite(path.states[0]).all(axis=1)
+    last = ts[known][-1] if known.any() else t0
+    return (
+        f"`{solver}` could not go on from about t = {last:g}: no step that is short enough was found in "
+        f"{most_steps:g}. The equations may have no solution there, or be stiff (ode_bdf is for those)."
+    )
+
+
+# --- Equations and integrals ---------------------------------------------------------------------
+
+
+def root(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings: Sequence[Any]) -> Any:
+    guess, *shared = args
+
+    def run(f: OfProgram, guess: Floats) -> tuple[Floats, Pull]:
+        found = roots.root(f, guess)
+        if len(guess) == 1 and not np.isfinite(found).all():
+            raise Rejection(
+                f"`{solver}` found no root from {guess[0].tolist()}. Begin nearer to it; there may be none."
+            )
+
+        def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
+            return (np.zeros_like(guess),), roots.adjoints(f, found, g)
+
+        return found, pull
+
+    return Problem(forms, alone, (guess,), tuple(shared)).solved(xp, run)
+
+
+def alone(t: Any, y: Any) -> tuple[Any, ...]:
+    return (y,)
+
+
+def integral(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings: Sequence[Any]) -> Any:
+    low, high, *shared = args
+    (tolerance,) = settings or (np.sqrt(np.finfo(float).eps),)
+
+    def run(f: OfProgram, low: Floats, high: Floats) -> tuple[Floats, Pull]:
+        rule = quadrature.rule(f, low, high, tolerance)
+        if len(low) == 1 and not np.isfinite(rule.value).all():
+            raise Rejection(
+                f"`{solver}` from {low[0]:g} to {high[0]:g} did not settle: the integrand may have a "
+                "singularity inside, or be too heavy in the tails."
+            )
+
+        def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
+            return quadrature.adjoints(f, rule, g)
+
+        return rule.value, pull
+
+    return Problem(forms, by_complement, (low, high), tuple(shared)).solved(xp, run)
+
+
+def by_complement(x: Any, from_end: Any) -> tuple[Any, ...]:
+    return x, from_end[0]
+
+
+LOOSE, TIGHT = (1e-6, 1e-6, 1e6), (1e-10, 1e-10, 1e8)
+
+SOLVERS: Mapping[str, Solver] = {
+    **{
+        f"{family}_{name}{tol}": partial(ode, stiff, defaults)
+        for name, stiff, defaults in (
+            ("rk45", False, LOOSE),
+            ("ckrk", False, LOOSE),
+            ("adams", False, TIGHT),
+            ("bdf", True, TIGHT),
+        )
+        for family, tol in (("ode", ""), ("ode", "_tol"), ("integrate_ode", ""))
+    },
+    "ode_adjoint_tol_ctl": partial(ode, True, TIGHT),
+    **dict.fromkeys(("solve_newton", "solve_newton_tol", "solve_powell", "solve_powell_tol"), root),
+    **dict.fromkeys(("algebra_solver", "algebra_solver_newton"), root),
+    "integrate_1d": integral,
+}

@@ -1,0 +1,32 @@
+"""What solvers work on: functions of a point and of the draw that it belongs to."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Draws = NDArray[np.intp]
+
+
+class Field(Protocol):
+    """f(t, y) of n numbers with n values, at m points at once: t (m,), y (m, n), of the draws (m,)."""
+
+    def values(self, t: Floats, y: Floats, draws: Draws) -> Floats:
+        """f at each point, (m, n)."""
+        ...
+
+    def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Linearised": ...
+
+
+class Linearised(Protocol):
+    """f about m points."""
+
+    @property
+    def jacobians(self) -> Floats:
+        """(m, n, n): what each value, by row, owes to each number of y."""
+        ...
+
+    def pull(self, weights: Floats) -> list[Any]:
+        """The adjoint of each argument that f has beside t and y, when `weights` (m, n) are those of f."""
+        ...

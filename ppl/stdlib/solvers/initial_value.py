@@ -1,0 +1,191 @@
+"""Initial value problems: the states at given times, and the adjoints of everything they depend on.
+
+Every draw takes steps of its own, chosen by its own error (Hairer, Norsett and Wanner 1993, section II.4),
+and stops at each time that is asked for.  The adjoints are those of the steps taken, with their lengths held
+fixed: the gradient is that of the numbers returned, not another approximation of the same integral.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ppl.stdlib.solvers.field import Draws, Field, Floats
+from ppl.stdlib.solvers.runge_kutta import Begin, Method, Scales
+
+SAFETY = 0.9
+SHRINK, GROW = 0.2, 10.0
+POINTS_AT_ONCE = 1 << 15
+"""Stages whose Jacobians are held at a time on the way back."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """Steps that several draws took together; `reached` is the output that each ends at, or -1."""
+
+    draws: Draws
+    t: Floats
+    h: Floats
+    stages: Floats
+    reached: Draws
+
+
+@dataclass
+class Trajectory:
+    """States (draws, outputs, n) at the times asked for, nan after a failure, and the steps to them."""
+
+    method: Method
+    start: Floats
+    t0: Floats
+    times: Floats
+    states: Floats
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def complete(self) -> Any:
+        """Which draws came to the end (draws,)."""
+        return np.isfinite(self.states).all(axis=(1, 2))
+
+
+def trajectory(
+    f: Field,
+    method: Method,
+    start: Floats,
+    t0: Floats,
+    times: Floats,
+    scales: Scales,
+    most_steps: float,
+    wanted: Any = True,
+) -> Trajectory:
+    """Solve from `start` (draws, n) at t0 (draws,) up to increasing `times` (draws, outputs).
+
+    `most_steps` may be tried between two outputs; a draw that needs more has failed.  Only draws that are
+    `wanted` (draws,) are looked at.
+    """
+    count, outputs = times.shape
+    out = Trajectory(method, start, t0, times, np.full((count, outputs, start.shape[1]), np.nan))
+    t, y, tried = t0.astype(float), start.astype(float), np.zeros(count, dtype=int)
+    done = np.where(wanted, 0, outputs) * np.ones(count, dtype=int)
+    h = first_lengths(f, method.order, y, t, times, scales)
+    while (active := np.flatnonzero((done < outputs) & (tried < most_steps) & (h > 0))).size:
+        room = times[active, done[active]] - t[active]
+        length = np.minimum(h[active], room)
+        step = method.step(f, Begin(t[active], y[active], length, active), scales)
+        good = step.error <= 1
+        moved, whole = active[good], (length == room)[good]
+        reached = np.where(whole, done[moved], -1)
+        out.rounds.append(Round(moved, t[moved], length[good], step.stages[good], reached))
+        y[moved], t[moved] = step.end[good], t[moved] + length[good]
+        t[moved[whole]] = times[moved[whole], done[moved[whole]]]
+        out.states[moved[whole], done[moved[whole]]] = step.end[good][whole]
+        longer = length * factors(step.error, method.order)
+        tried[active] += 1
+        h[active] = np.where(good & (length == room), np.maximum(h[active], longer), longer)
+        tried[moved[whole]], done[moved[whole]] = 0, done[moved[whole]] + 1
+        h[active] = np.where(t[active] + h[active] > t[active], h[active], 0.0)
+    return out
+
+
+def joint(first: Trajectory, second: Trajectory) -> tuple[Floats, list[Trajectory]]:
+    """The states of draws that two methods share out between them, and the steps to them, by method."""
+    by_first = first.complete
+    states = np.where(by_first[:, None, None], first.states, second.states)
+    return states, [replace(first, rounds=[kept(r, by_first) for r in first.rounds]), second]
+
+
+def kept(r: Round, which: Any) -> Round:
+    """The steps of some draws."""
+    k = which[r.draws]
+    return Round(r.draws[k], r.t[k], r.h[k], r.stages[k], r.reached[k])
+
+
+def factors(error: Floats, order: int) -> Floats:
+    """How much longer the next step may be."""
+    known = np.where(np.isfinite(error), np.maximum(error, 1e-10), np.inf)
+    return np.asarray(np.clip(SAFETY * known ** (-1 / order), SHRINK, GROW))
+
+
+def first_lengths(f: Field, order: int, y: Floats, t: Floats, times: Floats, scales: Scales) -> Floats:
+    """A cautious first step of each draw (Hairer, Norsett and Wanner 1993, section II.4)."""
+    every = np.arange(len(y))
+    if not times.shape[1]:
+        return np.zeros(len(y))
+    rate = f.values(t, y, every)
+    size, speed = scales.norm(y, y), scales.norm(rate, y)
+    h = np.where((size < 1e-5) | (speed < 1e-5), 1e-6, 0.01 * size / np.maximum(speed, 1e-300))
+    bend = scales.norm(f.values(t + h, y + h[:, None] * rate, every) - rate, y) / h
+    most = np.fmax(speed, bend)
+    with np.errstate(all="ignore"):
+        longer = np.where(most <= 1e-15, np.maximum(1e-6, 1e-3 * h), (0.01 / most) ** (1 / order))
+    return np.asarray(np.fmin(100 * h, longer))
+
+
+@dataclass(frozen=True)
+class Adjoints:
+    """Of the start (draws, n), of t0 (draws,), of the times (draws, outputs), and of each argument of f."""
+
+    start: Floats
+    t0: Floats
+    times: Floats
+    arguments: list[Any]
+
+
+def adjoints(f: Field, paths: Sequence[Trajectory], states: Floats, g: Floats) -> Adjoints:
+    """What a function of the states owes to its causes, when g (draws, outputs, n) are their adjoints."""
+    _, outputs, n = g.shape
+    parts = [through_steps(f, path, g) for path in paths if any(len(r.draws) for r in path.rounds)]
+    at_start = sum((start for start, _ in parts), np.zeros((len(g), n)))
+    every, first = np.arange(len(g)), paths[0]
+    rates = f.values(first.times.ravel(), states.reshape(-1, n), np.repeat(every, outputs))
+    return Adjoints(
+        at_start,
+        -(at_start * f.values(first.t0, first.start, every)).sum(axis=1),
+        (g * rates.reshape(g.shape)).sum(axis=2),
+        [sum(column) for column in zip(*(arguments for _, arguments in parts), strict=True)],
+    )
+
+
+def through_steps(f: Field, path: Trajectory, g: Floats) -> tuple[Floats, list[Any]]:
+    """The adjoints of the start and of f's arguments along one trajectory."""
+    c, n = path.method.nodes, g.shape[2]
+    adjoint, arguments = np.zeros((len(g), n)), []
+    for part in parts_from_the_end(path.rounds, len(c)):
+        draws, t, h, stages = (
+            np.concatenate([getattr(r, name) for r in part]) for name in ("draws", "t", "h", "stages")
+        )
+        steps, width = len(draws), len(c) * n
+        times = (t[:, None] + h[:, None] * c).ravel()
+        near = f.linearised(times, stages.reshape(-1, n), np.repeat(draws, len(c)))
+        units = path.method.adjoints(near.jacobians.reshape(steps, len(c), n, n), h).reshape(steps, n, width)
+        back = np.eye(n) + units @ near.jacobians.reshape(steps, width, n)
+        at_end = through_rounds(part, back, g, adjoint)
+        arguments.append(near.pull((at_end[:, None] @ units).reshape(-1, n)))
+    return adjoint, [sum(column) for column in zip(*arguments, strict=True)]
+
+
+def parts_from_the_end(rounds: Sequence[Round], stages: int) -> Iterator[list[Round]]:
+    """The rounds, latest first, in parts of about `POINTS_AT_ONCE` stages; those of a part in order."""
+    part: list[Round] = []
+    for r in reversed(rounds):
+        part.insert(0, r)
+        if stages * sum(len(r.draws) for r in part) > POINTS_AT_ONCE:
+            yield part
+            part = []
+    if any(len(r.draws) for r in part):
+        yield part
+
+
+def through_rounds(rounds: Sequence[Round], back: Floats, g: Floats, adjoint: Floats) -> Floats:
+    """The adjoint at the end of each step; that of each draw, in place, becomes what it is at the start.
+
+    `back` (steps, n, n) takes an adjoint from the end of a step to its beginning.
+    """
+    at_end, end = np.empty(back.shape[:2]), len(back)
+    for r in reversed(rounds):
+        begin = end - len(r.draws)
+        here = adjoint[r.draws] + np.where(r.reached[:, None] >= 0, g[r.draws, r.reached], 0.0)
+        at_end[begin:end] = here
+        adjoint[r.draws] = np.einsum("mg,mgy->my", here, back[begin:end])
+        end = begin
+    return at_end

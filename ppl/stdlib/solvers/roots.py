@@ -1,0 +1,53 @@
+"""Roots of n equations in n unknowns, and their adjoints by the implicit function theorem."""
+
+from typing import Any
+
+import numpy as np
+from scipy.optimize import root as powell
+
+from ppl.stdlib.solvers.field import Field, Floats
+
+TOLERANCE = 1e-6  # the largest |f| at what counts as a root, as Stan's default
+
+
+def root(f: Field, guess: Floats) -> Floats:
+    """Where f(x) = 0 near `guess` (draws, n), by Powell's method; nan where none was found."""
+    found = np.array([of_draw(f, guess[k], k) for k in range(len(guess))]).reshape(guess.shape)
+    return polished(f, found)
+
+
+def of_draw(f: Field, guess: Floats, draw: int) -> Floats:
+    at, t = np.array([draw]), np.zeros(1)
+
+    def values(x: Floats) -> Floats:
+        return np.asarray(f.values(t, x[None], at)[0])
+
+    def jacobian(x: Floats) -> Floats:
+        return np.asarray(f.linearised(t, x[None], at).jacobians[0])
+
+    found = powell(values, guess, jac=jacobian, method="hybr")
+    near = np.abs(values(found.x)).max(initial=0.0) <= TOLERANCE
+    return np.asarray(found.x if near else np.full_like(guess, np.nan, dtype=float))
+
+
+def polished(f: Field, x: Floats) -> Floats:
+    """One step of Newton's method, which leaves nothing but rounding of an answer that is near."""
+    good = np.flatnonzero(np.isfinite(x).all(axis=1))
+    zero = np.zeros(len(good))
+    values, near = f.values(zero, x[good], good), f.linearised(zero, x[good], good)
+    out = np.array(x)
+    out[good] -= solved(near.jacobians, values)
+    return out
+
+
+def adjoints(f: Field, x: Floats, g: Floats) -> list[Any]:
+    """Those of f's arguments when `g` (draws, n) is that of the root: -df' (J')^-1 g."""
+    near = f.linearised(np.zeros(len(x)), x, np.arange(len(x)))
+    return near.pull(-solved(np.swapaxes(near.jacobians, 1, 2), g))
+
+
+def solved(matrices: Floats, right: Floats) -> Floats:
+    """nan where a matrix is singular: the root is not isolated there."""
+    regular = np.abs(np.linalg.det(matrices)) > 0
+    safe = np.where(regular[:, None, None], matrices, np.eye(matrices.shape[-1]))
+    return np.asarray(np.where(regular[:, None], np.linalg.solve(safe, right[..., None])[..., 0], np.nan))

@@ -1,0 +1,193 @@
+"""Runge-Kutta methods: one step for many draws, and the derivative of the step.
+
+Hairer, Norsett and Wanner (1993), Solving Ordinary Differential Equations I; Hairer and Wanner (1996), II.
+A step from (t, y) of length h has s stages k_i = f(t + c_i h, Y_i), Y_i = y + h sum_j a_ij k_j, and ends at
+y + h sum_i b_i k_i.  Its derivative follows from the Jacobians J_i of f at the stages: with the adjoint g of
+the end, those of the stages are x_i = h b_i g + h sum_j a_ji J_j' x_j, and that of y is g + sum_i J_i' x_i.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.polynomial import Legendre
+from scipy.integrate import DOP853
+
+from ppl.stdlib.solvers.field import Draws, Field, Floats
+
+NEWTON_STEPS = 10
+NEWTON_SLACK = 1e-3  # of the error that is allowed, the part that the stages may be off
+
+
+@dataclass(frozen=True)
+class Scales:
+    """Tolerances: what an error is measured in is absolute (n,) or () + relative * |y|."""
+
+    relative: float
+    absolute: Floats
+
+    def norm(self, error: Floats, *ys: Floats) -> Floats:
+        """The root mean square over the last axis, 1 being just allowed."""
+        size = np.max([np.abs(y) for y in ys], axis=0)
+        scaled = error / (self.absolute + self.relative * size)
+        return np.asarray(np.sqrt(np.mean(scaled**2, axis=-1)))
+
+
+@dataclass(frozen=True)
+class Begin:
+    """Where m steps begin: t (m,), y (m, n), their lengths h (m,), and the draws that take them (m,)."""
+
+    t: Floats
+    y: Floats
+    h: Floats
+    draws: Draws
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where m steps end (m, n), their stages Y (m, s, n), and their errors (m,): 1 is just allowed."""
+
+    end: Floats
+    stages: Floats
+    error: Floats
+
+
+class Method(Protocol):
+    """A Runge-Kutta method; its error shrinks like h ** `order`."""
+
+    @property
+    def order(self) -> int: ...
+
+    @property
+    def nodes(self) -> Floats:
+        """c (s,)."""
+        ...
+
+    def step(self, field: Field, at: Begin, scales: Scales) -> Step: ...
+
+    def adjoints(self, jacobians: Floats, h: Floats) -> Floats:
+        """The x_i for g = each unit vector: (m, n, s, n) from Jacobians (m, s, n, n) and h (m,)."""
+        ...
+
+
+@dataclass(frozen=True)
+class DormandPrince:
+    """The explicit method of order 8, its coefficients and error those of SciPy (I, section II.10)."""
+
+    order: int = 8
+
+    @property
+    def nodes(self) -> Floats:
+        return np.asarray(DOP853.C)
+
+    def step(self, field: Field, at: Begin, scales: Scales) -> Step:
+        s, y, width = len(DOP853.C), at.y, at.h[:, None]
+        k, stages = np.empty((s + 1, *y.shape)), np.empty((s, *y.shape))
+        flat = k.reshape(s + 1, -1)  # a product of matrices is the fastest weighted sum
+        for i in range(s):
+            stages[i] = y + width * (DOP853.A[i, :i] @ flat[:i]).reshape(y.shape)
+            k[i] = field.values(at.t + DOP853.C[i] * at.h, stages[i], at.draws)
+        end = y + width * (DOP853.B @ flat[:s]).reshape(y.shape)
+        k[s] = field.values(at.t + at.h, end, at.draws)
+        fifth, third = (
+            scales.norm(width * (weights @ flat).reshape(y.shape), y, end)
+            for weights in (DOP853.E5, DOP853.E3)
+        )
+        both = np.hypot(fifth, 0.1 * third)
+        error = np.divide(fifth**2, both, out=np.array(fifth), where=both > 0)
+        return Step(end, np.swapaxes(stages, 0, 1), error)
+
+    def adjoints(self, jacobians: Floats, h: Floats) -> Floats:
+        m, s, n, _ = jacobians.shape
+        width, unit = h[:, None, None], np.eye(n)
+        x, pulled = np.empty((m, n, s, n)), np.empty((s, m, n, n))
+        flat = pulled.reshape(s, -1)
+        for i in reversed(range(s)):
+            later = (DOP853.A[i + 1 :, i] @ flat[i + 1 :]).reshape(m, n, n)
+            x[:, :, i] = width * (DOP853.B[i] * unit + later)
+            pulled[i] = x[:, :, i] @ jacobians[:, i]
+        return x
+
+
+@dataclass(frozen=True)
+class Radau:
+    """The implicit method Radau IIA of s stages and order 2s - 1, for stiff equations (II, section IV.8)."""
+
+    s: int = 5
+
+    @property
+    def order(self) -> int:
+        """That of the error estimate, which is what steps are chosen by."""
+        return self.s + 1
+
+    @cached_property
+    def nodes(self) -> Floats:
+        roots = (Legendre.basis(self.s) - Legendre.basis(self.s - 1)).roots()
+        return np.asarray((np.sort(roots.real) + 1) / 2)
+
+    @cached_property
+    def a(self) -> Floats:
+        """(s, s): the integrals from 0 to c_i of the polynomials that are 1 at c_j and 0 at the others."""
+        powers = np.arange(self.s)
+        values = self.nodes[:, None] ** powers
+        integrals = values * self.nodes[:, None] / (powers + 1)
+        return np.asarray(integrals @ np.linalg.inv(values), dtype=float)
+
+    @cached_property
+    def first(self) -> float:
+        """The weight of f(t, y) in the embedded formula: the real eigenvalue of A."""
+        values = np.linalg.eigvals(self.a)
+        return float(values[np.argmin(np.abs(values.imag))].real)
+
+    @cached_property
+    def difference(self) -> Floats:
+        """(s,): the embedded formula less the method, by stage; it integrates polynomials below degree s."""
+        powers = np.arange(self.s)
+        moments = 1 / (powers + 1) - self.first * (powers == 0)
+        embedded = np.linalg.solve((self.nodes[:, None] ** powers).T, moments)
+        return np.asarray(embedded - self.a[-1], dtype=float)
+
+    def step(self, field: Field, at: Begin, scales: Scales) -> Step:
+        y, width, n = at.y, at.h[:, None], at.y.shape[1]
+        f = field.values(at.t, y, at.draws)
+        jacobians = field.linearised(at.t, y, at.draws).jacobians
+        k, settled = self._stages(field, at, scales, f, jacobians)
+        end = y + width * (self.a[-1] @ k)
+        estimate = width * (self.first * f + self.difference @ k)
+        filter_ = np.eye(n) - self.first * width[..., None] * jacobians
+        filtered: Floats = np.linalg.solve(filter_, estimate[..., None])[..., 0].astype(float)
+        error = np.where(settled, scales.norm(filtered, y, end), np.inf)
+        return Step(end, y[:, None] + width[..., None] * (self.a @ k), error)
+
+    def _stages(
+        self, field: Field, at: Begin, scales: Scales, f: Floats, jacobians: Floats
+    ) -> tuple[Floats, Any]:
+        """The k (m, s, n) by Newton's method with one Jacobian a step, and where it has settled (m,)."""
+        m, n = at.y.shape
+        y, width = at.y[:, None], at.h[:, None, None]
+        inverse = np.linalg.inv(self._system(jacobians[:, None], width[..., None]))
+        times, draws = (at.t[:, None] + at.h[:, None] * self.nodes).ravel(), np.repeat(at.draws, self.s)
+        k, settled = np.repeat(f[:, None], self.s, axis=1), np.zeros(m, dtype=bool)
+        for _ in range(NEWTON_STEPS):
+            found = field.values(times, (y + width * (self.a @ k)).reshape(-1, n), draws)
+            change = inverse @ np.reshape(found.reshape(k.shape) - k, (m, -1, 1))
+            change = np.where(settled[:, None, None], 0.0, np.reshape(change, k.shape))
+            k = k + change
+            settled |= scales.norm(width * change, y).max(axis=1) <= NEWTON_SLACK
+            if settled.all():
+                break
+        return k, settled
+
+    def _system(self, jacobians: Floats, h: Floats) -> Floats:
+        """I - h (a_ij J_i), (m, s n, s n), of Jacobians (m, s or 1, n, n) and h (m, 1, 1, 1)."""
+        m, n = len(jacobians), jacobians.shape[-1]
+        blocks = np.einsum("ij,mixy->mixjy", self.a, h * np.broadcast_to(jacobians, (m, self.s, n, n)))
+        return np.asarray(np.eye(self.s * n) - blocks.reshape(m, self.s * n, self.s * n), dtype=float)
+
+    def adjoints(self, jacobians: Floats, h: Floats) -> Floats:
+        m, s, n, _ = jacobians.shape
+        right = h[:, None, None, None] * np.einsum("i,xy->ixy", self.a[-1], np.eye(n))
+        transposed = np.swapaxes(self._system(jacobians, h[:, None, None, None]), 1, 2)
+        x = np.linalg.solve(transposed, np.broadcast_to(right, (m, s, n, n)).reshape(m, s * n, n))
+        return np.moveaxis(x.reshape(m, s, n, n), 3, 1)
