@@ -3,6 +3,7 @@
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from tests.benchmarks.clock import alternate, head, machine, row
@@ -16,10 +17,14 @@ LOOP = {"polish": False, "step_up": False}
 
 
 def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
-    """One row a problem; a tool that does not reach the ELBO has the seconds it took in brackets."""
+    """One row a problem; a tool that does not reach the ELBO has the seconds it took in brackets.
+
+    `jax` and `autograd` are ours. The last column is for the first Gaussian along a path of the start.
+    """
     yield machine()
     yield ""
-    yield from head("program", "Stan's ELBO", "ppl", "stan", "numpyro", "ppl / stan", "ppl / numpyro")
+    ratios = ("jax / stan", "jax / numpyro", "autograd / stan", "jax, first path / stan")
+    yield from head("program", "Stan's ELBO", "jax", "autograd", "stan", "numpyro", *ratios)
     for problem in problems:
         if "stan" not in problem.peers:
             continue
@@ -33,21 +38,33 @@ def _row(problem: Problem, folder: Path, rounds: int) -> str:
     elbo = stan.final_elbo(binary, data, problem.algorithm, 1)
     size = best_step_size(problem, data, elbo)
     failed: set[str] = set()
+    first: list[float] = []
+
+    def ours(backend: str) -> float:
+        found = process.answer(_ours(problem, data, elbo, backend))
+        if backend == "jax":
+            first.append(found["first"])
+        return _seconds(backend, found, failed)
+
     found = alternate(
         rounds,
         {
-            "ppl": lambda: _seconds("ppl", _ours(problem, data, elbo), failed),
+            "jax": lambda: ours("jax"),
+            "autograd": lambda: ours("autograd"),
             "stan": lambda: stan.advi(binary, data, problem.algorithm, 1)["wall_seconds"],
-            "numpyro": lambda: _seconds("numpyro", _numpyro(problem, data, elbo, size), failed),
+            "numpyro": lambda: _seconds(
+                "numpyro", process.answer(_numpyro(problem, data, elbo, size)), failed
+            ),
         },
     )
     cells = [f"({found[tool]:.3g})" if tool in failed else found[tool] for tool in found]
-    ratios = [found["ppl"] / found[tool] for tool in ("stan", "numpyro")]
-    return row(problem.name, round(elbo, 1), *cells, *ratios)
+    pairs = (("jax", "stan"), ("jax", "numpyro"), ("autograd", "stan"))
+    ratios = [found[one] / found[other] for one, other in pairs]
+    return row(problem.name, round(elbo, 1), *cells, *ratios, median(first) / found["stan"])
 
 
-def _ours(problem: Problem, data: Path, elbo: float) -> list[str]:
-    settings = {"algorithm": problem.algorithm, **LOOP}
+def _ours(problem: Problem, data: Path, elbo: float, backend: str) -> list[str]:
+    settings = {"algorithm": problem.algorithm, "backend": backend, **LOOP}
     return process.ours(
         {"program": str(problem.program), "data": str(data), "target": elbo - SLACK, "settings": settings}
     )
@@ -79,8 +96,7 @@ def best_step_size(problem: Problem, data: Path, elbo: float) -> float:
     return min(STEP_SIZES, key=rank)
 
 
-def _seconds(tool: str, command: list[str], failed: set[str]) -> float:
-    found: dict[str, Any] = process.answer(command)
+def _seconds(tool: str, found: dict[str, Any], failed: set[str]) -> float:
     if not found["reached"]:
         failed.add(tool)
     return float(found["seconds"])

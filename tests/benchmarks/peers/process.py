@@ -21,11 +21,14 @@ class Cost(NamedTuple):
 
 
 def timed(command: list[Any], cwd: Path | None = None) -> Cost:
-    """What a command costs, its children included; CalledProcessError when it fails."""
+    """What a command costs, its children included; CalledProcessError when it fails.
+
+    Python keeps its bytecode, as it does of what is installed.
+    """
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    words, silent = [str(c) for c in command], subprocess.DEVNULL
     began = time.perf_counter()
-    child = subprocess.Popen(
-        [str(c) for c in command], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    child = subprocess.Popen(words, cwd=cwd, env=kept, stdout=silent, stderr=silent)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
