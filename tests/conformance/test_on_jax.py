@@ -30,7 +30,7 @@ OUT_OF_REACH = {
     "fn_reject_not_taken": BRANCH,
     "fn_fatal_error_not_taken": BRANCH,
     "fn_csr_extract": UNKNOWN,
-    "fn_ode_rk45_linear": "it solves a differential equation",
+    "fn_ode_rk45_linear": "takes as many steps as the parameters need",
     "edge_reject_statement": BRANCH,
     "edge_target_minus_infinity": BRANCH,
     "enzyme_implicit_newton_while": BRANCH,
