@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import qmc
 
+from ppl.arrays import LateModule
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
 from ppl.inference.families.standard import NORMAL
@@ -18,8 +18,10 @@ from ppl.inference.fixed_elbo import End, Maximum, maximise
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress, silent
+from ppl.inference.sobol import MOST_DIMENSIONS, sobol
 from ppl.inference.target import Array, Target, width_of
 
+stats = LateModule("scipy.stats")
 FEWEST_DRAWS = 32
 MOST_DRAWS = 2048
 MOST_GRADIENTS = 25_000
@@ -139,10 +141,12 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
 
     n is a power of two. With too few points to whiten, each coordinate is only scaled to variance 1.
     """
-    if dim > qmc.Sobol.MAXDIM:
-        z = rng.standard_normal((n, dim))
+    if dim <= MOST_DIMENSIONS:
+        z = ndtri(sobol(n, dim, rng))
+    elif dim <= stats.qmc.Sobol.MAXDIM:
+        z = ndtri(stats.qmc.Sobol(dim, seed=rng).random(n))
     else:
-        z = ndtri(qmc.Sobol(dim, seed=rng).random(n))
+        z = rng.standard_normal((n, dim))
     z = z - z.mean(axis=0)
     if n <= 2 * dim:
         return np.asarray(z / z.std(axis=0))
