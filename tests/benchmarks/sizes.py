@@ -28,7 +28,8 @@ def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         regression = MODELS / "logistic_regression" / "logistic_regression.model"
-        yield from _series("rows", regression, folder, {n: _rows(n) for n in (1_000, 10_000, 100_000)})
+        rows = (1_000, 10_000, 100_000, 1_000_000)
+        yield from _series("rows", regression, folder, {n: _rows(n) for n in rows})
         means = folder / "means.model"
         means.write_text(MEANS)
         yield from _series(

@@ -310,6 +310,13 @@ LOOPS = (
     Loop("a step with a continue", """real a = z; for (n in 1:N) {
           for (i in 1:3) { if (i == 2) continue; a = a * t + v[i]; } if (a > 1) continue; a += x[n]; }
         target += a;""", ("scan: `a` is",)),
+    Loop("a state that reads rows in part", """vector[2] a = rep_vector(z, 2); matrix[2, 3] f;
+        for (i in 1:2) for (j in 1:3) f[i, j] = x[i] * v[j];
+        for (n in 1:2) { vector[2] b; for (i in 1:2) b[i] = a[i] * 0.5 + f[n][i]; a = b; }
+        target += a .* [1, 2]';""", ("", "scan: `a` is")),
+    Loop("a state that reads rows whole", """vector[K] a = rep_vector(z, K);
+        for (n in 1:N) { vector[K] b; for (i in 1:K) b[i] = a[i] * 0.5 + X[n, i] * t; a = b; }
+        target += a .* [1, 2]';""", ("scan: `a` is",)),
     Loop("a wide state", """vector[30] a = rep_vector(z, 30); for (n in 1:N) a = a * 0.5 + t * x[n];
         target += a ^ 2;""", ("scan: `a` is",)),
     Loop("a step with a size", """vector[3] a = v; for (n in 1:N) a = a .* rep_vector(z, J[n] * 0 + 3) + x[n];

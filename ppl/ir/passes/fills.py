@@ -34,10 +34,14 @@ def fill_whole(p: ir.Program) -> ir.Program:
 
 @dataclass(frozen=True)
 class Fills:
-    """The sizes of containers, and how variables that are set once were made."""
+    """The sizes of containers, and how variables that are set once were made.
+
+    The steps of a scan see but one entry of its inputs, under the same name: these are left to `steps`.
+    """
 
     sizes: dict[str, tuple[ir.Expr, ...]]
     made: dict[str, ir.Expr]
+    inputs: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, body: Sequence[ir.Stmt], given: Sequence[ir.Declared] = ()) -> "Fills":
@@ -56,7 +60,7 @@ class Fills:
         }
         sizes |= {d.name: (*d.dims, *d.sizes) for d in given if not d.items}
         made = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
-        return cls(sizes, made)
+        return cls(sizes, made, frozenset(name for n in nodes if isinstance(n, ir.Scan) for name in n.inputs))
 
     def filled(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(rewrite(s, self.change) for s in body)
@@ -64,6 +68,8 @@ class Fills:
     def change(self, n: object) -> object:
         if isinstance(n, ir.Gather):
             return self.read_whole(n)
+        if isinstance(n, ir.Scan):
+            return self.steps(n)
         if not isinstance(n, ir.Scatter) or n.name not in self.sizes or not array_dims(n.value.type):
             return n
         sizes, value = self.sizes[n.name], n.value
@@ -82,9 +88,15 @@ class Fills:
             case ir.Gather(
                 base=ir.Var(name=name), items=(ir.At(index=i),), base_lifted=False, lifted=(True,)
             ):
-                if self.sizes.get(name) and self.is_range(i, self.sizes[name][0]):
+                sizes = () if name in self.inputs else self.sizes.get(name, ())
+                if sizes and self.is_range(i, sizes[0]):
                     return ir.Var(name, n.type)
         return n
+
+    def steps(self, n: ir.Scan) -> ir.Scan:
+        """The scan, its steps reading whole entries of the inputs where they read all of one."""
+        entry = Fills({name: self.sizes[name][1:] for name in n.inputs if name in self.sizes}, self.made)
+        return replace(n, step=entry.filled(n.step), next=tuple(rewrite(e, entry.change) for e in n.next))
 
     def maker(self, e: ir.Expr | None, impl: Impl) -> tuple[ir.Expr, ...] | None:
         """The arguments of the call of `impl` that made a variable."""
