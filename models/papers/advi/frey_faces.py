@@ -6,14 +6,14 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 from scipy.stats import poisson
 
 from ppl import Posterior, compile_model
 
-from frame.figures import COLOURS, INK, seconds_axis, tidy
+from frame.figures import COLOURS, INK, legend_over, seconds_axis, tidy
 from frame.fits import PAPERS_LOOP
 from frame.result import Claim, Result, Table
 
@@ -21,6 +21,8 @@ Floats = NDArray[np.float64]
 HERE = Path(__file__).parent
 FACES = "frey_faces/frey_faces.npz"
 FACTORS, DRAWS = 10, 20
+LOWEST = -12
+"""Nats a pixel at which the picture is cut."""
 PROGRAMS = {
     "constrained Gamma-Poisson": "gamma_poisson_held_out.model",
     "Dirichlet-exponential": "dirichlet_exponential_held_out.model",
@@ -165,19 +167,23 @@ def picture(curves: list[Curve], ascent: Curve, shape: tuple[int, int]) -> Figur
     ax = left.subplots()
     for curve, colour in zip(curves, (COLOURS[0], COLOURS[0], COLOURS[1], COLOURS[1]), strict=True):
         loop = curve.method == "paper's loop"
-        label = f"{curve.model}, {'loop' if loop else 'own start'}"
+        label = f"{curve.model.removeprefix('constrained ')}, {'loop' if loop else 'own start'}"
         ax.plot(curve.seconds, curve.accuracy, "o-" if loop else "s", ms=4, lw=1, color=colour, label=label)
     ax.plot(ascent.seconds, ascent.accuracy, "^", color=INK, ms=5, label="maximum likelihood")
     ax.set_ylabel("held-out log density a pixel (nats)")
     seconds_axis(ax)
-    ax.set_ylim(bottom=-12)
-    ax.legend(fontsize=6, frameon=False, loc="lower right")
+    ends = [accuracy for curve in (*curves, ascent) for accuracy in curve.accuracy]
+    ax.set_ylim(max(min(ends) - 0.5, LOWEST), max(ends) + 0.5)
+    legend_over(ax, 1)
     tidy(ax)
     shown = [c for c in curves if c.method != "paper's loop"]
-    axes = right.subplots(len(shown), FACTORS)
-    for row, curve in zip(axes, shown, strict=True):
-        for panel, factor in zip(row, curve.factors, strict=True):
-            panel.imshow(factor.reshape(shape), cmap="gray")
-            panel.set(xticks=[], yticks=[])
-        row[0].text(0, -3, f"factors, {curve.model}", fontsize=8, in_layout=False)
+    for part, curve in zip(right.subfigures(len(shown), 1), shown, strict=True):
+        draw_factors(part, curve, shape)
     return figure
+
+
+def draw_factors(figure: SubFigure, curve: Curve, shape: tuple[int, int]) -> None:
+    figure.suptitle(f"factors, {curve.model}", fontsize=9)
+    for panel, factor in zip(np.ravel(figure.subplots(1, FACTORS)), curve.factors, strict=True):
+        panel.imshow(factor.reshape(shape), cmap="gray")
+        panel.set(xticks=[], yticks=[])
