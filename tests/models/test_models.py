@@ -60,6 +60,7 @@ FITS = [
     ("logistic_regression", "meanfield", 1, 0.2),
     ("logistic_regression", "fullrank", 1, 0.15),
     ("gp_regression", "fullrank", 1, 0.2),
+    ("influenza_sir", "fullrank", 1, 0.2),
 ]
 
 
