@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -43,6 +44,14 @@ class Shape:
     structure: Any
     fixed: tuple[Fixed | None, ...]
     places: tuple[tuple[str, Place], ...]
+
+    @cached_property
+    def hash(self) -> int:
+        """Computed once: every call of compiled code asks for it."""
+        return hash((self.structure, self.fixed, self.places))
+
+    def __hash__(self) -> int:
+        return self.hash
 
     def with_arguments(self, arguments: list[Any]) -> SimpleNamespace:
         """The data as emitted code reads them."""

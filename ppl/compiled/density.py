@@ -30,7 +30,7 @@ class Functions(ABC):
 
     @cached_property
     def gradient(self) -> Function:
-        """The log density and its gradient at u (dim,)."""
+        """The log density at u (dim,) and its gradient there, as one array (1 + dim,)."""
         return compiled(self._value_and_gradient, 0, 1)
 
     def traced(self, *given: Any) -> None:
@@ -45,7 +45,7 @@ class Functions(ABC):
 
     @cached_property
     def gradients(self) -> Function:
-        """The log density and its gradient at each row of u (n, dim)."""
+        """The same at each row of u (n, dim), (n, 1 + dim)."""
         return compiled(self._over_rows(self._value_and_gradient), 0, 1)
 
     def on_rows(self, arguments: Any, rows: Any) -> Any:
@@ -62,7 +62,8 @@ class Functions(ABC):
         return jitted(self.log_joint, self.at)
 
     def _value_and_gradient(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
-        return jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u)
+        value, gradient = jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u)
+        return jnp.concatenate([value[None], gradient])
 
     def _over_rows(self, f: Function) -> Function:
         def rows(shape: Shape, jacobian: bool, arguments: list[Any], us: Any) -> Any:

@@ -83,22 +83,17 @@ class CompiledTarget:
         return self.log_density_gradient(u)[0]
 
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
-        value, gradient = self._call(self.density.gradient, u)
-        return float(value), gradient
+        found = self._call(self.density.gradient, u)
+        return float(found[0]), found[1:]
 
     def log_densities(self, us: Floats) -> Floats:
         """The log density at each row of `us`, (n, dim) -> (n,)."""
-        batches = self._batches(us, VALUES_AT_ONCE, AT_ONCE)
-        parts = [self._call(self.density.values, batch)[0] for batch in batches]
-        return np.concatenate(parts)[: len(us)] if parts else np.zeros(0)
+        return self._at_each(self.density.values, us, VALUES_AT_ONCE, AT_ONCE)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """Log density (n,) and gradient (n, dim) at each row of `us`."""
-        parts = [self._call(self.density.gradients, batch) for batch in self._batches(us, AT_ONCE)]
-        if not parts:
-            return np.zeros(0), np.zeros(us.shape)
-        values, gradients = (np.concatenate(column) for column in zip(*parts, strict=True))
-        return values[: len(us)], gradients[: len(us)]
+        found = self._at_each(self.density.gradients, us, AT_ONCE).reshape(len(us), 1 + self.dim)
+        return found[:, 0], found[:, 1:]
 
     def leap(
         self,
@@ -127,19 +122,22 @@ class CompiledTarget:
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
 
-    def _batches(self, us: Floats, *sizes: int) -> list[Floats]:
-        """Batches of the first size that memory allows, or one; the last filled up by its first point."""
+    def _at_each(self, function: Any, us: Floats, *sizes: int) -> Floats:
+        """What it gives for each row, in batches of the first size that memory allows, or of one.
+
+        The last batch is filled up by its first point.
+        """
         size = next((size for size in sizes if size * self.width <= MOST_NUMBERS), 1)
         parts = [us[k : k + size] for k in range(0, len(us), size)]
         if parts and len(parts[-1]) < size:
             missing = size - len(parts[-1])
             parts[-1] = np.concatenate([parts[-1], np.repeat(parts[-1][:1], missing, axis=0)])
-        return parts
+        found = [self._call(function, part) for part in parts]
+        return np.concatenate(found)[: len(us)] if found else np.zeros(0)
 
-    def _call(self, function: Any, u: Floats) -> tuple[Floats, ...]:
+    def _call(self, function: Any, u: Floats) -> Floats:
         with jax.enable_x64(True), jax.default_device(self.device):
-            found = function(self.shape, self.jacobian, self.arguments, np.asarray(u, dtype=float))
-            return tuple(np.array(part) for part in jax.tree_util.tree_leaves(found))
+            return np.array(function(self.shape, self.jacobian, self.arguments, np.asarray(u, dtype=float)))
 
 
 def _on_host(x: Any) -> Any:

@@ -5,7 +5,7 @@ Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 
 import numpy as np
 from scipy.optimize import minimize
@@ -105,7 +105,20 @@ class PathPoint:
 
 
 def curvatures(points: Sequence[PathPoint]) -> Curvature:
-    """Those of points with equally many pairs, along a leading axis."""
+    """Those of the points along a leading axis, where there are fewer pairs filled up with zeros."""
+    n, dim, most = len(points), len(points[0].u), 2 * max(len(point.pairs) for point in points)
+    alpha, basis, core = np.empty((n, dim)), np.zeros((n, dim, most)), np.zeros((n, most, most))
+    done = 0
+    for pairs, alike in groupby(points, lambda point: len(point.pairs)):
+        part = _alike(list(alike))
+        at = slice(done, done := done + len(part.alpha))
+        alpha[at] = part.alpha
+        basis[at, :, : 2 * pairs], core[at, : 2 * pairs, : 2 * pairs] = part.basis, part.core
+    return Curvature(alpha, basis, core)
+
+
+def _alike(points: Sequence[PathPoint]) -> Curvature:
+    """The same of points with equally many pairs."""
     pairs = np.array([point.pairs for point in points]).reshape(len(points), -1, 2, len(points[0].u))
     s, y = pairs.transpose(2, 0, 3, 1)
     return _curvature(np.array([point.alpha for point in points]), s, y)

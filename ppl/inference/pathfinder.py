@@ -8,7 +8,6 @@ All of them are judged on the same noise.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -119,7 +118,7 @@ class Guess(NamedTuple):
 
 def _best(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:
     """The Gaussian with the best ELBO at these points, judged on the noise z; None where none has one."""
-    guesses = [g for _, alike in groupby(points, lambda p: len(p.pairs)) for g in _guesses(list(alike), z)]
+    guesses = _guesses(points, z)
     if not guesses:
         return None
     draws = np.array([guess.means[:, None] + guess.noise for guess in guesses])
@@ -136,7 +135,7 @@ def _best(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder |
 
 
 def _guesses(points: Sequence[PathPoint], z: Array) -> list[Guess]:
-    """Those at points with equally many pairs; none where the covariance is not positive definite."""
+    """Those at the points; none where the covariance is not positive definite."""
     try:
         all_of = curvatures(points)
         noise, half_log_dets = all_of.colour(z)
