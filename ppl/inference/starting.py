@@ -91,7 +91,7 @@ def from_paths(
     paths: list[Pathfinder] = []
 
     def on_the_way(path: Progress) -> None:
-        listen(replace(path, phase="start", note=""))
+        listen(replace(path, phase="start", elbo=max(found.elbo for found in paths), note=""))
 
     try:
         error = pathfinders(target, points, rng, paths, ROUGH_DRAWS, on_the_way)
