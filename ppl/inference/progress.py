@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """One report: the phase ("eta search" or "optimise", say), how far it is, the latest ELBO and its changes.
+    """One report: the phase ("eta search" or "optimise", say), how far it is, an ELBO and its changes.
 
     The ELBO is that of a q but in "start", where it is the best of the Gaussians along paths, on few draws.
     """
