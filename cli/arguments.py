@@ -1,7 +1,7 @@
 """Arguments that several commands share."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -17,27 +17,17 @@ def is_program(path: Path) -> Path:
     return path
 
 
-ModelPath = Annotated[
-    Path,
-    typer.Argument(
-        metavar="MODEL",
-        exists=True,
-        dir_okay=False,
-        readable=True,
-        callback=is_program,
-        help="The program (.model or .stan).",
-    ),
-]
+def existing(metavar: str, text: str, **more: Any) -> Any:
+    """An argument that names a file, or several, that must be there."""
+    return typer.Argument(metavar=metavar, exists=True, dir_okay=False, readable=True, help=text, **more)
+
+
+ModelPath = Annotated[Path, existing("MODEL", "The program (.model or .stan).", callback=is_program)]
 
 Arrays = Annotated[list[str], named_files("Variable from .npy, .parquet, .arrow.", "--data")]
 
-DataPath = Annotated[
-    Path | None,
-    typer.Argument(
-        metavar="[DATA]",
-        exists=True,
-        dir_okay=False,
-        readable=True,
-        help="Its data (JSON), if it declares any.",
-    ),
-]
+DataPath = Annotated[Path | None, existing("[DATA]", "Its data (JSON), if it declares any.")]
+
+DataFile = Annotated[Path, existing("DATA", "Its data (JSON).")]
+
+DrawsFiles = Annotated[list[Path], existing("FILE...", "Draws: .csv, .npz, .nc, .parquet.")]

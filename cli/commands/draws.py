@@ -5,18 +5,14 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, ModelPath
+from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
 from ppl.cli.options import as_names, output_file, whole
 
 
 def draws(
     model: ModelPath,
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", exists=True, dir_okay=False, help="Its data (JSON).")
-    ],
-    fit: Annotated[
-        Path, typer.Argument(metavar="FIT", exists=True, dir_okay=False, help="Written by --save-fit.")
-    ],
+    data: DataFile,
+    fit: Annotated[Path, existing("FIT", "Written by --save-fit.")],
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o")] = Path(
         "draws.csv"

@@ -5,16 +5,14 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, ModelPath
+from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
 from ppl.cli.options import as_names, output_file, whole
 
 
 def generate(
     model: ModelPath,
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", exists=True, dir_okay=False, help="Its data (JSON).")
-    ],
-    fit: Annotated[Path, typer.Argument(metavar="FIT", exists=True, dir_okay=False, help="CSV of draws.")],
+    data: DataFile,
+    fit: Annotated[Path, existing("FIT", "CSV of draws.")],
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("CSV of the quantities.", "--output", "-o")] = Path("generated.csv"),
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,

@@ -5,19 +5,14 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import ModelPath
+from ppl.cli.arguments import DataFile, ModelPath, existing
 from ppl.cli.options import output_file
 
 
 def log_prob(
     model: ModelPath,
-    data: Annotated[
-        Path, typer.Argument(metavar="DATA", exists=True, dir_okay=False, help="Its data (JSON).")
-    ],
-    points: Annotated[
-        Path,
-        typer.Argument(metavar="POINTS", exists=True, dir_okay=False, help="CSV of draws, or JSON."),
-    ],
+    data: DataFile,
+    points: Annotated[Path, existing("POINTS", "CSV of draws, or JSON.")],
     unconstrained: Annotated[bool, typer.Option("--unconstrained", help="POINTS are on that scale.")] = False,
     output: Annotated[
         Path | None, output_file("CSV of lp__ and gradient; else printed.", "--output", "-o")

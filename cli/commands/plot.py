@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ppl.cli.commands.summary import Files
+from ppl.cli.arguments import DrawsFiles
 from ppl.cli.options import output_file
 
 
@@ -25,7 +25,7 @@ def existing(text: str) -> Any:
 
 
 def plot(
-    files: Files,
+    files: DrawsFiles,
     kind: Annotated[list[Kind] | None, typer.Option(metavar="NAME", help="One picture; else all.")] = None,
     output: Annotated[Path | None, output_file("PNG or SVG; NAME is added to it.", "--output", "-o")] = None,
     report: Annotated[Path | None, output_file("One HTML file of everything.", "--report")] = None,

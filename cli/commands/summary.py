@@ -5,22 +5,12 @@ from typing import Annotated
 
 import typer
 
+from ppl.cli.arguments import DrawsFiles
 from ppl.cli.options import output_file, whole
-
-Files = Annotated[
-    list[Path],
-    typer.Argument(
-        metavar="FILE...",
-        exists=True,
-        dir_okay=False,
-        readable=True,
-        help="Draws: .csv, .npz, .nc, .parquet.",
-    ),
-]
 
 
 def summary(
-    files: Files,
+    files: DrawsFiles,
     percentiles: Annotated[str, typer.Option(metavar="P,P,...", help="Percentiles shown.")] = "5,50,95",
     sig_figs: Annotated[int, whole(1, "Digits shown.")] = 3,
     rows: Annotated[int, whole(0, "Most rows shown; 0: all.")] = 0,
