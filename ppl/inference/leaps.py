@@ -7,6 +7,7 @@ import numpy as np
 
 from ppl.inference.coordinates import Scaled
 from ppl.inference.estimators.reparameterised import reparameterised
+from ppl.inference.families.standard import NORMAL
 from ppl.inference.subsampling import ALL_ROWS, Rows, rows_of
 from ppl.inference.target import Array, Target
 
@@ -54,15 +55,20 @@ def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator, end
     count = count if rows is None else len(rows)
     before = rng.bit_generator.state
     noise = np.zeros((room, n, family.noise_dim))
-    for k in range(count):
-        noise[k] = family.noise(n, rng)
+    noise[:count] = noise_ahead(family, n, count, rng)
     ahead = inner.leap(algorithm, run, noise, count, place, None if rows is None else padded(rows, room))
     done = 0 if ahead is None else ahead.iteration - run.iteration
     if done < count:
         rng.bit_generator.state = before
-        for _ in range(done):
-            family.noise(n, rng)
+        noise_ahead(family, n, done, rng)
     return ahead if done else None
+
+
+def noise_ahead(family: Any, n: int, count: int, rng: np.random.Generator) -> Array:
+    """The noise of so many iterations (count, n, noise_dim): each draws n, one after the other."""
+    if family.standard == NORMAL:  # whose numbers come in that order in any case
+        return rng.standard_normal((count, n, family.noise_dim))
+    return np.array([family.noise(n, rng) for _ in range(count)]).reshape(count, n, family.noise_dim)
 
 
 def rows_ahead(algorithm: Any, target: Any, iteration: int, count: int) -> list[Rows]:
