@@ -112,6 +112,7 @@ def picture(y: Floats, exact: Moments, found: dict[str, Moments]) -> Figure:
         ellipse(ax, found[f"full rank, {how}"], COLOURS[0], "full rank")
         ax.set(xlabel=r"$\mu_1$", ylabel=r"$\mu_2$", aspect="equal")
         ax.set_title(f"{how}: two-sd level sets", fontsize=9)
+        ax.locator_params(axis="x", nbins=4)
     legend_above(figure, axes[0, 0])
     return figure
 

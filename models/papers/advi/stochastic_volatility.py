@@ -30,7 +30,9 @@ SLOW = {"eta": 0.1, "tol_rel_obj": 1e-7}
 ON = {
     "algorithm": "fullrank",
     "estimator": "sticking-the-landing",
-    "eta": 0.03,
+    "eta": 0.1,
+    "grad_samples": 30,
+    "iter": 6000,
     "polish": False,
     "stop": "fixed",
     "eval_elbo": 1000,
@@ -45,8 +47,8 @@ FITS: dict[str, dict[str, Any]] = {
     LOW_RANK: {"algorithm": "lowrank", "rank": 20, **PAPERS_LOOP, "average": True, **SLOW},
     "full rank, paper's loop": {"algorithm": "fullrank", **PAPERS_LOOP, **SLOW, "iter": 20_000},
     FULL_RANK: {"algorithm": "fullrank"},
-    f"full rank, on from {MEAN_FIELD}": {**ON, "init": MEAN_FIELD, "iter": 20_000},
-    f"full rank, on from {FULL_RANK}": {**ON, "init": FULL_RANK, "iter": 10_000},
+    f"full rank, on from {MEAN_FIELD}": {**ON, "init": MEAN_FIELD},
+    f"full rank, on from {FULL_RANK}": {**ON, "init": FULL_RANK},
 }
 """By name; `init` names the fit whose q a fit goes on from."""
 
@@ -83,9 +85,10 @@ def remarks(found: dict[str, Volatility], dim: int) -> list[str]:
     return [
         "Every row is of q itself, without the resampling and annealing of draws that this project adds. "
         f"Full rank has {dim + dim * (dim + 1) // 2:,} parameters. The noise of the paper's gradient, at one "
-        "draw a step, keeps it from settling; the gradient that sticks the landing (Roeder et al. 2017) "
-        f"takes it on from an earlier q. From two such q it has come to {reached}: they have not met, so "
-        "neither is the best q yet. The one with the higher ELBO is held to the claims and shown.",
+        "draw a step, keeps it from settling; the gradient that sticks the landing (Roeder et al. 2017), "
+        f"{ON['grad_samples']} draws a step, takes it on from an earlier q. From two such q it has come to "
+        f"{reached}: they have not met, so neither is the best q yet. The one with the higher ELBO is held "
+        "to the claims and shown.",
         "The density has no upper bound where sigma goes to 0 and every h to mu, which a fit by its mode, "
         "and hence Pathfinder's start, suffers from. The covariances are shown for a window in which h goes "
         "far from mu.",
