@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ppl
 from ppl.data import Inputs, Wanted, check_value, load_data, read_value, unknown_names
 from ppl.errors import DataError
 from ppl.source import SourceText, Span
@@ -42,6 +43,15 @@ X = wanted("matrix[N, K] X", sizes=(3, 2))
 
 
 # --- Read ----------------------------------------------------------------------------------------
+
+
+def test_an_array_that_no_one_can_change_is_not_copied(tmp_path) -> None:
+    model = ppl.compile_model("data { vector[3] z; } parameters { real a; } model { z ~ normal(a, 1); }")
+    x = np.arange(3.0)
+    assert not np.shares_memory(model.condition({"z": x}).d.z, x)
+    np.savez(tmp_path / "d.npz", z=x)
+    posterior = model.condition(tmp_path / "d.npz")
+    assert np.shares_memory(posterior.d.z, posterior.data["z"])
 
 
 def test_scalars_are_plain_numbers():

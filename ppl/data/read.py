@@ -10,6 +10,7 @@ import numpy as np
 from ppl.data.blocks import OnDisk, blocks, is_mapped
 from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
+from ppl.data.settled import is_settled
 from ppl.data.values import Misfit, Numbers, as_array, place
 from ppl.data.wanted import Shape, Wanted, written
 from ppl.errors import DataError
@@ -23,8 +24,8 @@ def read_value(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any
     """The value of one variable: int or float for a scalar, else an ndarray of int64 or float64.
 
     The array has shape (*wanted.dims, *wanted.sizes) and is a copy, unless it is a map of doubles on disk,
-    which stays there.  `known` are the names of all variables of the data block: with them the message about
-    a missing variable names every other missing one too.
+    which stays there, or holds doubles that no one can change.  `known` are the names of all variables of the
+    data block: with them the message about a missing variable names every other missing one too.
 
     Raises:
         DataError: the variable is missing, ragged, of another shape or type, or holds what is no number.
@@ -93,9 +94,12 @@ def counted_from(first: int, sentence: str) -> str:
 
 
 def doubles(array: Numbers) -> Numbers:
-    """The array as doubles, row by row: a copy, or the map of a file that holds just that."""
-    if is_mapped(array) and array.dtype == np.float64 and array.flags.c_contiguous:
-        return array.view(OnDisk)
+    """The array as doubles, row by row: a copy, unless it is just that and no one can change it."""
+    if array.dtype == np.float64 and array.flags.c_contiguous:
+        if is_mapped(array):
+            return array.view(OnDisk)
+        if is_settled(array):
+            return array
     return np.array(array, dtype=np.float64, order="C")
 
 
