@@ -196,6 +196,16 @@ def rectangle(xp: Namespace, values: PerDraw, rows: Any, columns: Any) -> PerDra
     return PerDraw(xp, xp.np.reshape(values.each, (-1, agreed(rows), agreed(columns))))
 
 
+def row_by_row(xp: Namespace, values: PerDraw) -> PerDraw:
+    return PerDraw(xp, xp.np.reshape(values.each, (len(values.each), -1, *values.shape[2:])))
+
+
+def over_again(xp: Namespace, values: PerDraw, batch: Array) -> PerDraw:
+    draws, *shape = np.shape(values.each)
+    each = xp.np.broadcast_to(spaced(xp, values.each, 1, 1), (draws, len(batch), *shape))
+    return row_by_row(xp, PerDraw(xp, each))
+
+
 def before(xp: Namespace, start: Any, after: Any) -> PerDraw:
     first, later = (laid_out(x, number_of_draws((start, after))) for x in (start, after))
     return PerDraw(xp, xp.np.concatenate([spaced(xp, first, 1, 1), later[:, :-1]], axis=1))
@@ -220,6 +230,8 @@ HELPERS: Mapping[Function, Function] = {
     batching.sum_entries: sum_entries,
     batching.sum_at: sum_at,
     batching.rectangle: rectangle,
+    batching.row_by_row: row_by_row,
+    batching.over_again: over_again,
     batching.before: before,
     batching.last: last,
     batching.both: by_logic(batching.both),

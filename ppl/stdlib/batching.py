@@ -79,6 +79,17 @@ def rectangle(xp: Namespace, values: Array, rows: int, columns: int) -> Array:
     return xp.np.reshape(values, (rows, columns))
 
 
+def row_by_row(xp: Namespace, values: Array) -> Array:
+    """The values of a rectangle along the batch of all pairs."""
+    return xp.np.reshape(values, (-1, *np.shape(values)[2:]))
+
+
+def over_again(xp: Namespace, values: Array, batch: Array) -> Array:
+    """All entries, once more for each entry of an outer batch."""
+    shape = np.shape(values)
+    return row_by_row(xp, xp.np.broadcast_to(xp.np.reshape(values, (1, *shape)), (len(batch), *shape)))
+
+
 def sum_entries(xp: Namespace, values: Array) -> Array:
     """The sum over a batch."""
     return xp.np.sum(values, axis=0)

@@ -42,9 +42,11 @@ def on_backend(posterior: ppl.Posterior, backend: str, rows: Any = None) -> Any:
     whole = posterior if rows is None else posterior.by_rows()
     if backend == "jax":
         from ppl.compiled.batches import compiled_by_rows
+        from ppl.compiled.device import make_ready
         from ppl.compiled.out_of_reach import OutOfReach
         from ppl.compiled.target import compiled_target
 
+        make_ready()
         try:
             whole = compiled_target(posterior) if rows is None else compiled_by_rows(whole)
         except OutOfReach:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import helper
 from ppl.ir.walk import rewrite, used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
@@ -84,6 +85,7 @@ class Fills:
         return n
 
     def read_whole(self, n: ir.Gather) -> ir.Expr:
+        """The variable itself, row by row, or all of it over again for each entry of an outer batch."""
         match n:
             case ir.Gather(
                 base=ir.Var(name=name), items=(ir.At(index=i),), base_lifted=False, lifted=(True,)
@@ -91,6 +93,18 @@ class Fills:
                 sizes = () if name in self.inputs else self.sizes.get(name, ())
                 if sizes and self.is_range(i, sizes[0]):
                     return ir.Var(name, n.type)
+                nest = self.maker(i, batching.nested_range)
+                if sizes and nest is not None and nest[1:] == (ir.Const(1, INT), sizes[0]):
+                    return helper(batching.over_again, (ir.Var(name, n.type), nest[0]), n.type)
+            case ir.Gather(
+                base=ir.Gather(base=ir.Var(name=name, type=t), items=(ir.At(index=i),), lifted=(True,)),
+                items=(ir.At(index=k),),
+                base_lifted=True,
+                lifted=(True,),
+            ) if name not in self.inputs:
+                sizes = self.sizes.get(name, ())
+                if len(sizes) == 2 and self.is_rectangle(i, k, sizes):
+                    return helper(batching.row_by_row, (ir.Var(name, t),), n.type)
         return n
 
     def steps(self, n: ir.Scan) -> ir.Scan:
