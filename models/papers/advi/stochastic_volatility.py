@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ppl import Posterior, compile_model
 
 from frame.figures import COLOURS, INK, legend_above, tidy
-from frame.fits import PAPERS_LOOP
+from frame.fits import OF_Q, PAPERS_LOOP
 from frame.nuts import constrained, nuts
 from frame.result import Claim, Result, Table
 
@@ -24,8 +24,6 @@ Floats = NDArray[np.float64]
 PROGRAM = Path(__file__).parents[2] / "stochastic_volatility" / "stochastic_volatility.model"
 MU, PHI, SIGMA = -1.025, 0.9, 0.6
 DRAWS, WINDOW = 1000, 80
-OF_Q = {"resample": False, "anneal": False, "step_up": False}
-"""The draws are q's own: it is q that the paper shows."""
 SLOW = {"eta": 0.1, "tol_rel_obj": 1e-7}
 ON = {
     "algorithm": "fullrank",
@@ -47,7 +45,7 @@ FITS: dict[str, dict[str, Any]] = {
     LOW_RANK: {"algorithm": "lowrank", "rank": 20, **PAPERS_LOOP, "average": True, **SLOW},
     "full rank, paper's loop": {"algorithm": "fullrank", **PAPERS_LOOP, **SLOW, "iter": 20_000},
     FULL_RANK: {"algorithm": "fullrank"},
-    f"full rank, on from {MEAN_FIELD}": {**ON, "init": MEAN_FIELD},
+    f"full rank, on from {MEAN_FIELD}": {**ON, "init": MEAN_FIELD, "iter": 20_000},
     f"full rank, on from {FULL_RANK}": {**ON, "init": FULL_RANK},
 }
 """By name; `init` names the fit whose q a fit goes on from."""
