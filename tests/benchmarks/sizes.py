@@ -24,29 +24,31 @@ def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
     """Seconds and peak memory of one mean-field fit; the extra memory over the data's own size."""
     yield machine()
     yield ""
-    yield from head("what", "size", "data MB", "seconds", "peak MB", "peak over smallest / data")
+    yield from head("what", "size", "data MB", "CPU seconds", "peak MB", "peak over smallest / data")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         regression = MODELS / "logistic_regression" / "logistic_regression.model"
         rows = (1_000, 10_000, 100_000, 1_000_000)
-        yield from _series("rows", regression, folder, {n: _rows(n) for n in rows})
+        for backend in ("autograd", "jax"):
+            yield from _series("rows", regression, folder, {n: _rows(n) for n in rows}, backend)
         means = folder / "means.model"
         means.write_text(MEANS)
-        yield from _series(
-            "dimension", means, folder, {n: _means(n) for n in (10, 100, 1_000, 10_000, 100_000)}
-        )
+        dimensions = (10, 100, 1_000, 10_000, 100_000)
+        yield from _series("dimension", means, folder, {n: _means(n) for n in dimensions}, "autograd")
 
 
-def _series(what: str, program: Path, folder: Path, sizes: dict[int, Data]) -> Iterator[str]:
+def _series(what: str, program: Path, folder: Path, sizes: dict[int, Data], backend: str) -> Iterator[str]:
     smallest = None
     for size, data in sizes.items():
         path = folder / "data.npz"
         np.savez(path, **data)
         megabytes = sum(np.asarray(v).nbytes for v in data.values()) / 2**20
-        cost = process.timed([CLI, "variational", program, path, "-o", folder / "o.csv", *LOOP])
+        cost = process.timed_alone(
+            [CLI, "variational", program, path, "-o", folder / "o.csv", *LOOP, "--backend", backend]
+        )
         smallest = smallest or cost.megabytes
         extra = (cost.megabytes - smallest) / megabytes
-        yield row(what, size, megabytes, cost.seconds, round(cost.megabytes), extra)
+        yield row(f"{what}, {backend}", size, megabytes, cost.cpu, round(cost.megabytes), extra)
 
 
 def _rows(n: int) -> Data:

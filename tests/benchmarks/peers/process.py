@@ -36,6 +36,26 @@ def timed(command: list[Any], cwd: Path | None = None) -> Cost:
     return Cost(time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
 
 
+ALONE = """
+import os, subprocess, sys, time
+began = time.perf_counter()
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, used = os.wait4(child.pid, 0)
+seconds = time.perf_counter() - began
+print(os.waitstatus_to_exitcode(status), seconds, used.ru_utime + used.ru_stime, used.ru_maxrss)
+"""
+
+
+def timed_alone(command: list[Any]) -> Cost:
+    """The same, the command started by a small process: a child's peak begins with its parent's memory."""
+    words = [sys.executable, "-S", "-c", ALONE, *map(str, command)]
+    made = subprocess.run(words, check=True, capture_output=True, text=True)
+    status, seconds, cpu, kilobytes = made.stdout.split()
+    if int(status):
+        raise subprocess.CalledProcessError(int(status), command)
+    return Cost(float(seconds), float(cpu), int(kilobytes) / 1024)
+
+
 def peer(script: str, asked: dict[str, Any]) -> list[str]:
     """The command that puts a request to a peer."""
     return [PEERS_PYTHON, str(HERE / script), json.dumps(asked)]
