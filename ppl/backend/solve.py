@@ -22,8 +22,8 @@ Run = Callable[..., tuple[Floats, Pull]]
 Solver = Callable[[Namespace, str, Forms, Sequence[Any], Sequence[Any]], Any]
 
 EXPLICIT, IMPLICIT = DormandPrince(), Radau()
-MOST_EXPLICIT = 200
-"""Steps of the explicit method between two times, after which an equation is taken for stiff."""
+MOST_TRIES, MOST_TRIES_EACH = 500, 10
+"""Steps that a method may try, and as many more for each time: after the explicit one comes the implicit."""
 TIGHTER = 0.01
 """Of the explicit method's tolerance: steps that change with the parameters must not show in gradients."""
 
@@ -75,7 +75,6 @@ class Problem:
 
 
 def ode(
-    stiff: bool,
     defaults: tuple[float, float, float],
     xp: Namespace,
     solver: str,
@@ -87,18 +86,19 @@ def ode(
     ts, *given = settings
     relative, absolute, most_steps = given or defaults
     scales = Scales(float(tighter(relative)), tighter(absolute))
-    before_stiff = min(most_steps, MOST_EXPLICIT) if stiff else most_steps
 
     def run(f: OfProgram, t0: Floats, y0: Floats, ts: Floats) -> tuple[Floats, Pull]:
         y0 = np.where(in_order(t0, ts)[:, None], y0, np.nan)
-        path = initial_value.trajectory(f, EXPLICIT, y0, t0, ts, scales, before_stiff)
+        outputs = ts.shape[1]
+        most = min(most_steps * outputs, MOST_TRIES + MOST_TRIES_EACH * outputs)
+        path = initial_value.trajectory(f, EXPLICIT, y0, t0, ts, scales, most)
         states, paths = path.states, [path]
-        if stiff and not path.complete.all():
+        if not path.complete.all():
             loose, left = Scales(relative, np.asarray(absolute)), ~path.complete
-            other = initial_value.trajectory(f, IMPLICIT, y0, t0, ts, loose, most_steps, left)
+            other = initial_value.trajectory(f, IMPLICIT, y0, t0, ts, loose, most, left)
             states, paths = initial_value.joint(path, other)
         if len(t0) == 1 and not np.isfinite(states).all():
-            raise Rejection(complaint(solver, paths[-1], most_steps))
+            raise Rejection(complaint(solver, paths[-1], most))
 
         def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
             found = initial_value.adjoints(f, paths, states, g)
@@ -123,7 +123,7 @@ def in_order(t0: Floats, ts: Floats) -> Any:
     return ((ts[:, :1] > t0[:, None]) & (np.diff(ts, axis=1, prepend=ts[:, :1]) >= 0)).all(axis=1)
 
 
-def complaint(solver: str, path: initial_value.Trajectory, most_steps: float) -> str:
+def complaint(solver: str, path: initial_value.Trajectory, most: float) -> str:
     t0, ts = path.t0[0], path.times[0]
     if not in_order(path.t0, path.times)[0]:
         return f"`{solver}`: the times must increase from the initial time, {t0:g}; they are {ts.tolist()}."
@@ -132,8 +132,8 @@ def complaint(solver: str, path: initial_value.Trajectory, most_steps: float) ->
     known = np.isfinite(path.states[0]).all(axis=1)
     last = ts[known][-1] if known.any() else t0
     return (
-        f"`{solver}` could not go on from about t = {last:g}: no step that is short enough was found in "
-        f"{most_steps:g}. The equations may have no solution there, or be stiff (ode_bdf is for those)."
+        f"`{solver}` could not go on from about t = {last:g}: {most:g} steps did not reach the next time. "
+        "The solution may run away there, or change faster than the times ask for."
     )
 
 
@@ -190,16 +190,11 @@ LOOSE, TIGHT = (1e-6, 1e-6, 1e6), (1e-10, 1e-10, 1e8)
 
 SOLVERS: Mapping[str, Solver] = {
     **{
-        f"{family}_{name}{tol}": partial(ode, stiff, defaults)
-        for name, stiff, defaults in (
-            ("rk45", False, LOOSE),
-            ("ckrk", False, LOOSE),
-            ("adams", False, TIGHT),
-            ("bdf", True, TIGHT),
-        )
+        f"{family}_{name}{tol}": partial(ode, defaults)
+        for name, defaults in (("rk45", LOOSE), ("ckrk", LOOSE), ("adams", TIGHT), ("bdf", TIGHT))
         for family, tol in (("ode", ""), ("ode", "_tol"), ("integrate_ode", ""))
     },
-    "ode_adjoint_tol_ctl": partial(ode, True, TIGHT),
+    "ode_adjoint_tol_ctl": partial(ode, TIGHT),
     **dict.fromkeys(("solve_newton", "solve_newton_tol", "solve_powell", "solve_powell_tol"), root),
     **dict.fromkeys(("algebra_solver", "algebra_solver_newton"), root),
     "integrate_1d": integral,

@@ -55,20 +55,20 @@ def trajectory(
     t0: Floats,
     times: Floats,
     scales: Scales,
-    most_steps: float,
+    most_tries: float,
     wanted: Any = True,
 ) -> Trajectory:
     """Solve from `start` (draws, n) at t0 (draws,) up to increasing `times` (draws, outputs).
 
-    `most_steps` may be tried between two outputs; a draw that needs more has failed.  Only draws that are
-    `wanted` (draws,) are looked at.
+    A draw that is not there after `most_tries` steps has failed.  Only draws that are `wanted` (draws,) are
+    looked at.
     """
     count, outputs = times.shape
     out = Trajectory(method, start, t0, times, np.full((count, outputs, start.shape[1]), np.nan))
     t, y, tried = t0.astype(float), start.astype(float), np.zeros(count, dtype=int)
     done = np.where(wanted, 0, outputs) * np.ones(count, dtype=int)
     h = first_lengths(f, method.order, y, t, times, scales)
-    while (active := np.flatnonzero((done < outputs) & (tried < most_steps) & (h > 0))).size:
+    while (active := np.flatnonzero((done < outputs) & (tried < most_tries) & (h > 0))).size:
         room = times[active, done[active]] - t[active]
         length = np.minimum(h[active], room)
         step = method.step(f, Begin(t[active], y[active], length, active), scales)
@@ -82,7 +82,7 @@ def trajectory(
         longer = length * factors(step.error, method.order)
         tried[active] += 1
         h[active] = np.where(good & (length == room), np.maximum(h[active], longer), longer)
-        tried[moved[whole]], done[moved[whole]] = 0, done[moved[whole]] + 1
+        done[moved[whole]] += 1
         h[active] = np.where(t[active] + h[active] > t[active], h[active], 0.0)
     return out
 
