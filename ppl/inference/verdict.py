@@ -19,6 +19,9 @@ from ppl.inference.target import Array
 GOOD = 0.5
 # A mean that the importance weights would move by more than this many sds is not where it should be.
 MOVED = 0.2
+# Draws of q that are worth this part of their number are those of the posterior: the total variation distance
+# is at most half of sqrt(n / ess - 1), here 7%. The tail of weights that hardly differ may have any shape.
+ALIKE = 0.98
 # What resampled draws must be worth for means to be sure to 0.05 sd.
 WORTH = 400
 # What annealed draws may remember of where their last moves began, to be good and to be usable.
@@ -83,13 +86,13 @@ class Verdict:
         if math.isnan(self.khat):
             return Level.UNKNOWN
         broken = self.outcome.ending in (Ending.DIVERGED, Ending.INTERRUPTED)
-        if broken or self.rising or self.khat >= khat_threshold(self.n):
+        if broken or self.rising or (self.khat >= khat_threshold(self.n) and not self.alike):
             return Level.POOR
         if self.others:
             return Level.POOR
         if self.made is Made.RESAMPLED:
             return Level.GOOD if self.ess >= WORTH else Level.USABLE
-        return Level.GOOD if self.khat < GOOD and self.moved < MOVED else Level.USABLE
+        return Level.GOOD if (self.khat < GOOD or self.alike) and self.moved < MOVED else Level.USABLE
 
     def _of_annealing(self, annealed: Annealed) -> Level:
         """Annealed draws owe nothing to how the search for q ended, but all to how well they moved."""
@@ -107,6 +110,11 @@ class Verdict:
     @property
     def rising(self) -> bool:
         return self.trend is not None and self.trend.rising
+
+    @property
+    def alike(self) -> bool:
+        """Whether the weights hardly differ from one another."""
+        return self.ess >= ALIKE * self.n
 
     @property
     def moved(self) -> float:
@@ -151,6 +159,8 @@ class Verdict:
             f"Pareto k-hat is {self.khat:.2f} (good below {GOOD:g}, usable below {usable:.2f}); "
             f"weighted, the {self.n} draws are worth {self.ess:.0f}."
         )
+        if self.alike and self.khat >= GOOD:
+            return f"{text} The weights hardly differ, so that the shape of their tail does not matter."
         worst = self._worst(names)
         return f"{text} Least sure: {', '.join(worst)}." if worst and self.warns else text
 

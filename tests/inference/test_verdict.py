@@ -133,3 +133,13 @@ def test_resampled_draws_are_good_where_the_weights_are():
     assert verdict.level is Level.GOOD and "resampled by these weights" in verdict.paragraph(
         NAMES, "meanfield"
     )
+
+
+def test_a_heavy_tail_of_weights_that_hardly_differ_does_not_matter():
+    """p / q = 1 + z^8 / 100,000: k-hat sees the tail, which moves no mean."""
+    u = stats.norm.rvs(size=(4000, 2), random_state=1)
+    log_q = stats.norm.logpdf(u).sum(axis=1)
+    verdict = of_draws(pool_of(u, log_q + np.log1p(1e-5 * u[:, 0] ** 8), log_q))
+    assert verdict.khat > 0.5 and verdict.ess > 0.98 * verdict.n
+    assert verdict.level is Level.GOOD
+    assert "weights hardly differ" in verdict.paragraph(NAMES, "meanfield")
