@@ -325,16 +325,28 @@ def values_and_grads(
     f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray]
 ) -> tuple[Array, list[np.ndarray]]:
     """What `f` gives, and the gradient of the sum of its elements in each of several arrays, by one tape."""
+    value, pull = pullback(f, xs)
+    return value, pull(np.ones(np.shape(value))[()])
+
+
+def pullback(
+    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray]
+) -> tuple[Array, Callable[[Array], list[np.ndarray]]]:
+    """What `f` gives, and what turns an adjoint of that into those of several arrays, by one tape."""
     with trace_stack.new_trace() as trace:
         roots = [VJPNode.new_root() for _ in xs]
         end = f([new_box(x, trace, root) for x, root in zip(xs, roots, strict=True)])
     if not isbox(end) or end._trace != trace:
-        return end, [np.zeros(np.shape(x)) for x in xs]
-    adjoints = backward(end._node, frozenset(roots), np.ones(np.shape(end._value))[()])
-    return end._value, [
-        adjoints[root] if root in adjoints else np.zeros(np.shape(x))
-        for x, root in zip(xs, roots, strict=True)
-    ]
+        return end, lambda g: [np.zeros(np.shape(x)) for x in xs]
+
+    def pull(g: Array) -> list[np.ndarray]:
+        adjoints = backward(end._node, frozenset(roots), g)
+        return [
+            adjoints[root] if root in adjoints else np.zeros(np.shape(x))
+            for x, root in zip(xs, roots, strict=True)
+        ]
+
+    return end._value, pull
 
 
 def record(boxes: Sequence[Array], answer: Array, adjoints: Callable[[Array], list[Array]]) -> Array:

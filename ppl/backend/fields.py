@@ -10,15 +10,16 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from autograd.core import VJPNode
-from autograd.tracer import isbox, new_box, trace_stack
+from autograd.tracer import isbox
 
-from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, backward, with_vjps
-from ppl.backend.per_draw import PartWays, PerDraw
+from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, pullback, with_vjps
+from ppl.backend.per_draw import PartWays, PerDraw, laid_out
 from ppl.stdlib.solvers.field import Draws, Floats
 
 T = TypeVar("T")
 Function = Callable[..., Any]
+Pull = Callable[[Floats], list[Any]]
+"""From the adjoint of f at some points those of y there and of the leaves that are wanted."""
 Placed = Callable[[Any, Any], tuple[Any, ...]]
 """t and y as the first arguments of a function: some take no t."""
 
@@ -132,23 +133,26 @@ class OfProgram:
     def _many(self, t: Floats, y: Floats, draws: Draws) -> Floats:
         at_points = (PerDraw(NUMPY, x.plain[draws]) if x.each else x.plain for x in self.leaves)
         point = self.placed(PerDraw(NUMPY, t), PerDraw(NUMPY, y))
-        return each_of(self.forms.many(*point, *rebuilt(self.shared, at_points)), y.shape)
+        found = self.forms.many(*point, *rebuilt(self.shared, at_points))
+        return np.asarray(laid_out(found, len(draws)), dtype=float).reshape(y.shape)
 
     def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Tapes":
         run = in_groups(np.arange(len(draws)), lambda at: self._tape(t[at], y[at], draws[at]))
         return Tapes(run, y.shape, [self.leaves[i].plain for i in self.wanted])
 
-    def _tape(self, t: Floats, y: Floats, draws: Draws) -> "Tape":
-        with trace_stack.new_trace() as trace:
-            to_y, *to_leaves = roots = [VJPNode.new_root() for _ in (0, *self.wanted)]
+    def _tape(self, t: Floats, y: Floats, draws: Draws) -> Pull:
+        def run(traced: list[Array]) -> Array:
+            state, *boxes = traced
             given = [leaf.plain for leaf in self.leaves]
-            for i, root in zip(self.wanted, to_leaves, strict=True):
-                given[i] = new_box(np.asarray(given[i], dtype=float), trace, root)
+            for i, box in zip(self.wanted, boxes, strict=True):
+                given[i] = box
             at_points = (at_each(leaf, x, draws) for leaf, x in zip(self.leaves, given, strict=True))
-            point = self.placed(PerDraw(AUTOGRAD, t), PerDraw(AUTOGRAD, new_box(y, trace, to_y)))
-            end = self.forms.traced(*point, *rebuilt(self.shared, at_points))
-        end = end.each if isinstance(end, PerDraw) else end
-        return Tape(roots, end, y.shape)
+            point = self.placed(PerDraw(AUTOGRAD, t), PerDraw(AUTOGRAD, state))
+            return laid_out(self.forms.traced(*point, *rebuilt(self.shared, at_points)), len(draws))
+
+        wanted = [np.asarray(self.leaves[i].plain, dtype=float) for i in self.wanted]
+        end, pull = pullback(run, [y, *wanted])
+        return lambda weights: pull(np.reshape(weights, np.shape(end)))
 
 
 def at_each(leaf: Leaf, x: Any, draws: Draws) -> Any:
@@ -158,32 +162,11 @@ def at_each(leaf: Leaf, x: Any, draws: Draws) -> Any:
     return PerDraw(AUTOGRAD, repeated(AUTOGRAD, x, len(draws))) if isbox(x) else x
 
 
-def each_of(found: Any, shape: tuple[int, ...]) -> Floats:
-    """What a function gave at each point; the same where it depends on none."""
-    each = found.each if isinstance(found, PerDraw) else np.broadcast_to(found, shape)
-    return np.asarray(each, dtype=float).reshape(shape)
-
-
-@dataclass(frozen=True)
-class Tape:
-    """One run of f: the roots are y and the leaves that are wanted."""
-
-    roots: Sequence[VJPNode]
-    end: Any
-    shape: tuple[int, ...]
-
-    def pull(self, weights: Floats) -> dict[VJPNode, Any]:
-        if not isbox(self.end):
-            return {}
-        g = weights.reshape(np.shape(self.end._value))
-        return backward(self.end._node, frozenset(self.roots), g)
-
-
 @dataclass(frozen=True)
 class Tapes:
     """f about m points with n values each, on one tape for each group of them."""
 
-    parts: Sequence[tuple[Draws, Tape]]
+    parts: Sequence[tuple[Draws, Pull]]
     shape: tuple[int, ...]
     wanted: Sequence[Any]
 
@@ -191,17 +174,15 @@ class Tapes:
     def jacobians(self) -> Floats:
         m, n = self.shape
         out = np.zeros((m, n, n))
-        for at, tape in self.parts:
+        for at, pull in self.parts:
             for k in range(n):
                 g = np.zeros((len(at), n))
                 g[:, k] = 1.0
-                out[at, k] = tape.pull(g).get(tape.roots[0], 0.0)
+                out[at, k] = pull(g)[0]
         return out
 
     def pull(self, weights: Floats) -> list[Any]:
         out = [np.zeros(np.shape(x)) for x in self.wanted]
-        for at, tape in self.parts:
-            found = tape.pull(weights[at])
-            for i, root in enumerate(tape.roots[1:]):
-                out[i] = out[i] + found.get(root, 0.0)
+        for at, pull in self.parts:
+            out = [total + part for total, part in zip(out, pull(weights[at])[1:], strict=True)]
         return out

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from autograd.core import VJPNode
-from autograd.tracer import isbox, new_box, trace_stack
+from autograd.tracer import isbox
 
-from ppl.arrays import AUTOGRAD, Array, Namespace, backward, record
+from ppl.arrays import AUTOGRAD, Array, Namespace, pullback, record
 
 Step = Callable[..., tuple[Array, ...]]
 WIDEST = 24
@@ -121,18 +120,14 @@ def unpacked_start(flat: Array, begin: Sequence[Array]) -> list[Array]:
 
 def pull_back(s: Scan, given: Sequence[Array], wanted: Sequence[int]) -> Callable[[Array], list[Array]]:
     """The adjoints of some arguments of all steps at once, as a function of that of the states."""
-    args = list(given)
-    with trace_stack.new_trace() as trace:
-        roots = [VJPNode.new_root() for _ in wanted]
-        for i, root in zip(wanted, roots, strict=True):
-            args[i] = new_box(given[i], trace, root)
-        end = packed(AUTOGRAD, s.batch(s.traced, *args))
 
-    def pull(g: Array) -> list[Array]:
-        found = backward(end._node, frozenset(roots), g) if isbox(end) else {}
-        return [found.get(r, np.zeros(np.shape(given[i]))) for i, r in zip(wanted, roots, strict=True)]
+    def steps(traced: list[Array]) -> Array:
+        args = list(given)
+        for i, box in zip(wanted, traced, strict=True):
+            args[i] = box
+        return packed(AUTOGRAD, s.batch(s.traced, *args))
 
-    return pull
+    return pullback(steps, [given[i] for i in wanted])[1]
 
 
 def step_jacobians(s: Scan, given: Sequence[Array], states: int) -> Array:
