@@ -175,7 +175,7 @@ def within_reach(
             with jax.enable_x64(True), jax.default_device(device):
                 shape, arguments = laid_out(baked)
                 arguments = jax.device_put(arguments, device)
-                density.traced(shape, jacobian, arguments, jnp.zeros(dim))
+                density.traced(shape, jacobian, arguments, np.zeros(dim))
             return shape, arguments
         except UNTRACEABLE as error:
             errors.append(error)
