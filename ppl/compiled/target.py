@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any, Protocol
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 

@@ -22,10 +22,13 @@ POINTS = 1024
 # A temperature is left when the weights to the next halve the worth of the points.
 SHARE = 0.5
 MOVES_EACH = 3
-# Moves at the end come in rounds of so many; all points of the last two rounds are kept.
+# Moves at the end come in rounds of so many, rounds in stages, each in the end as long as all before it; the
+# points of the last two rounds are kept. A tail that moves reach seldom shows in a stage that is long enough.
 MOVES_A_ROUND = 6
-MOST_ROUNDS = 12
+STAGES = (1, 1, 2, 4, 8, 16, 32)
+FEWEST_ROUNDS = 4
 FORGOTTEN = 0.2
+SETTLED = 0.005
 MOST_TEMPERATURES = 50
 ACCEPTED = 0.7
 
@@ -34,10 +37,10 @@ ACCEPTED = 0.7
 class Annealed:
     """Points u (n, dim) that follow the target, their log densities (n,), and how they came there.
 
-    `memory` is the largest share of where a coordinate was, when the
-    last temperature was reached, that is left in it; `drift` the largest move of a mean between the last two
-    rounds, in sds, beyond its noise; `log_evidence` the estimated log of the integral of the target;
-    `reached` whether the temperatures came to 1.
+    `memory` is the largest share of where a coordinate was, when the last temperature was reached, that is
+    left in it; `drift` the largest move between the last two stages, in sds and beyond its noise, of the mean
+    of a coordinate, of its square or of the log density; `log_evidence` the estimated log of the integral of
+    the target; `reached` whether the temperatures came to 1.
     """
 
     u: Array
@@ -105,27 +108,49 @@ def _anneal(
 
 
 def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, listen: Listener) -> Annealed:
-    """Move the points under the target itself, round after round, until they have forgotten."""
-    came, memory = cloud.u, 1.0
-    rounds: list[list[Cloud]] = []
-    while len(rounds) < 4 or (memory > FORGOTTEN and len(rounds) < MOST_ROUNDS):
-        metric, moved = metric_of(cloud.u), []
-        for _ in range(MOVES_A_ROUND):
-            cloud = mover(cloud, 1.0, metric)
-            moved.append(cloud)
-        rounds.append(moved)
-        memory = largest_memory(came, cloud.u)
-        listen(Progress("settle", len(rounds), MOST_ROUNDS, note=f"{memory:.0%} remembered"))
-    before, after = (np.mean([c.u for c in moved], axis=0) for moved in rounds[-2:])
-    kept = [c for moved in rounds[-2:] for c in moved]
+    """Move the points under the target itself, until they have forgotten and what they say has settled."""
+    came, memory, drift = cloud.u, 1.0, np.inf
+    kept: list[list[Cloud]] = []
+    rounds, before = 0, np.zeros(0)
+    for stage in STAGES:
+        seen = []
+        for _ in range(stage):
+            moved = _round(cloud, mover)
+            cloud, kept = moved[-1], [*kept[-1:], moved]
+            seen.append(np.mean([marks(each, came) for each in moved], axis=0))
+            rounds += 1
+            listen(Progress("settle", rounds, sum(STAGES), note=f"{memory:.0%} remembered"))
+        after, memory = np.mean(seen, axis=0), largest_memory(came, cloud.u)
+        if before.size:
+            drift = clear_move(before, after, marks(cloud, came).std(axis=0))
+        if rounds >= FEWEST_ROUNDS and memory < FORGOTTEN and drift < SETTLED:
+            break
+        before = after
+    points = [each for moved in kept for each in moved]
     return Annealed(
-        u=np.concatenate([c.u for c in kept]),
-        log_p=np.concatenate([c.log_p for c in kept]),
+        u=np.concatenate([each.u for each in points]),
+        log_p=np.concatenate([each.log_p for each in points]),
         temperatures=temperatures,
         memory=memory,
-        drift=clear_move(before, after, cloud.u.std(axis=0)),
+        drift=drift,
         log_evidence=log_evidence,
     )
+
+
+def _round(cloud: Cloud, mover: Mover) -> list[Cloud]:
+    metric, moved = metric_of(cloud.u), []
+    for _ in range(MOVES_A_ROUND):
+        moved.append(cloud := mover(cloud, 1.0, metric))
+    return moved
+
+
+def marks(cloud: Cloud, came: Array) -> Array:
+    """Each point's coordinates, in sds of where they came from, their squares and log density (n, 2 dim + 1).
+
+    The squares see a tail that fills slowly, which hardly moves a mean.
+    """
+    z = (cloud.u - came.mean(axis=0)) / came.std(axis=0)
+    return np.column_stack([z, z**2, cloud.log_p])
 
 
 def metric_of(u: Array) -> Array:

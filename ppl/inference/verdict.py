@@ -26,6 +26,8 @@ ALIKE = 0.98
 WORTH = 400
 # What annealed draws may remember of where their last moves began, to be good and to be usable.
 FORGOTTEN, REMEMBERED = 0.3, 0.6
+# What annealed draws may still move by, in sds, at the end of their moves, to be good.
+SETTLED = 0.02
 MOST_NAMED = 3
 
 
@@ -98,7 +100,7 @@ class Verdict:
         """Annealed draws owe nothing to how the search for q ended, but all to how well they moved."""
         if not annealed.reached or annealed.memory > REMEMBERED or annealed.drift > MOVED:
             return Level.POOR
-        sound = annealed.memory < FORGOTTEN and annealed.drift < MOVED / 2
+        sound = annealed.memory < FORGOTTEN and annealed.drift < SETTLED
         # How much of the draws each mode has was settled by the weights of few points.
         return Level.GOOD if sound and not self.others else Level.USABLE
 
@@ -173,7 +175,7 @@ class Verdict:
         return (
             f"The draws written were annealed from q to the posterior over {known.temperatures} "
             f"temperatures; they remember at most {known.memory:.0%} of where their last moves began, "
-            f"which moved the means by {known.drift:.2f} sd more than noise."
+            f"and their means and spreads still moved by {known.drift:.2f} sd more than noise."
         )
 
     def _of_others(self) -> str:

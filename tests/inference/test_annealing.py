@@ -51,6 +51,21 @@ class LogGamma:
         return self.log_densities(us), 0.7 - np.exp(us)
 
 
+class Funnel:
+    """Neal (2003), "Slice sampling", section 8, in fewer dimensions: v ~ N(0, 9), the others N(0, e^v)."""
+
+    dim = 6
+
+    def log_densities(self, us):
+        v, x = us[:, 0], us[:, 1:]
+        return -(v**2) / 18 - 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5 * v
+
+    def log_density_gradients(self, us):
+        v, x = us[:, 0], us[:, 1:]
+        along = -v / 9 + 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5
+        return self.log_densities(us), np.column_stack([along, -x * np.exp(-v)[:, None]])
+
+
 def test_the_reference_has_the_density_score_and_moments_of_its_mixture():
     parts = (
         Gaussian(np.array([1.0, -2.0]), np.array([[1.0, 0.0], [0.5, 0.3]])),
@@ -110,6 +125,12 @@ def test_a_skewed_target_has_the_moments_of_quadrature():
     assert found.u.mean() == pytest.approx(mean, abs=0.1 * sd)
     assert found.u.std() == pytest.approx(sd, rel=0.1)
     assert found.log_evidence == pytest.approx(np.log(mass), abs=0.1)
+
+
+def test_moves_go_on_while_the_mouth_and_the_neck_of_a_funnel_fill():
+    found = anneal(Funnel(), standard(6), rng())
+    assert found.u[:, 0].std() == pytest.approx(3, rel=0.25)
+    assert found.drift < 0.02
 
 
 def test_two_modes_get_their_shares_from_a_reference_that_covers_both():
