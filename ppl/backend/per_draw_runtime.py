@@ -12,6 +12,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, stack
 from ppl.backend import runtime
+from ppl.backend.lanes import in_lanes
 from ppl.backend.per_draw import (
     PerDraw,
     agreed,
@@ -96,6 +97,9 @@ def widen(xp: Namespace, x: PerDraw, axes: int) -> PerDraw:
 
 
 def each(xp: Namespace, f: Function, lifted: Sequence[bool], *args: Any) -> Any:
+    draws = number_of_draws(args)
+    if draws and not any(isinstance(a, list | tuple) for a in args):
+        return in_lanes(xp, f, lifted, args, draws)
     return one_array(xp, runtime.results(f, lifted, args))
 
 

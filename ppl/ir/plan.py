@@ -42,7 +42,7 @@ def draws_lines(p: ir.Program) -> list[str]:
     parts, calls = meeting_points(p)
     out = ["Many draws are evaluated at once."]
     if parts:
-        out += ["Draws that decide differently go on apart from here:"]
+        out += ["Draws, or the rows that a function is called for, go on apart where they differ:"]
         out += dict.fromkeys(f"  {statement_line(span)}" for span in parts)
     if calls:
         out += ["One draw after the other:"]
