@@ -115,6 +115,20 @@ def log_joint_gradients(
     return values, runtime.joined(list(d.places.values()), parts, (len(us),))
 
 
+def as_one_of_many(
+    module: Module, d: SimpleNamespace, u: Floats, jacobian: bool
+) -> tuple[float, Floats] | None:
+    """The log joint and its gradient at u (dim,); None where they cannot be had this way.
+
+    Rows that go through a loop of a function then do so together (backend/lanes.py).
+    """
+    try:
+        values, gradients = log_joint_gradients(module, d, u[None], jacobian)
+    except (PPLError, TypeError, AttributeError):
+        return None
+    return float(values[0]), gradients[0]
+
+
 def blocks(d: SimpleNamespace, us: Floats) -> list[Floats]:
     """One array a parameter, (n, *shape)."""
     return [us[:, p.at].reshape(len(us), *p.shape) for p in d.places.values()]

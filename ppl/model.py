@@ -30,7 +30,7 @@ from ppl.ir.passes.share import share
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
 from ppl.ir.walk import walk
 from ppl.layout import check_sizes, free_names, lay_out, parameters_of
-from ppl.many_draws import WIDEST, Sizes, in_batches, log_joint_gradients, log_joints
+from ppl.many_draws import WIDEST, Sizes, as_one_of_many, in_batches, log_joint_gradients, log_joints
 from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, sized
 from ppl.results.fit import Fit, variational
@@ -104,6 +104,16 @@ class Model:
         """Whether the log density has a recurrence, which is run step by step."""
         p = self.program
         return any(isinstance(n, ir.Scan) for n in walk((p.functions, p.transformed_parameters, p.model)))
+
+    @cached_property
+    def loops_by_row(self) -> bool:
+        """Whether a function with a loop of its own is called once for each row of the data."""
+        p = self.program
+        loops = {f.name for f in p.functions if any(isinstance(n, ir.While | ir.For) for n in walk(f.body))}
+        calls = (
+            n for n in walk((p.functions, p.transformed_parameters, p.model)) if isinstance(n, ir.CallUser)
+        )
+        return any(call.lifted and call.name in loops for call in calls)
 
     @cached_property
     def plain(self) -> Module:
@@ -262,6 +272,10 @@ class Posterior:
         self, u: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[float, Floats]:
         """The log density and its gradient, shape (param_unc_num(),)."""
+        if self.model.loops_by_row:
+            found = as_one_of_many(self.model.per_draw(AUTOGRAD, propto), self.d, self.checked(u), jacobian)
+            if found:
+                return found
         module = self.model.density(AUTOGRAD, propto)
         with np.errstate(all="ignore"), located(module):
             try:
