@@ -206,6 +206,8 @@ class Posterior:
     model: Model
     d: SimpleNamespace = field(repr=False)
     data: Mapping[str, Any] = field(repr=False)
+    compiled: dict[Any, Any] = field(init=False, default_factory=dict, repr=False)
+    """The targets of compiled/target.py that were asked for, by Jacobian and device."""
 
     @property
     def source(self) -> SourceText:

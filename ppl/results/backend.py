@@ -39,8 +39,12 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     device = ready(settings)
     from ppl.compiled.target import compiled_target
 
+    known, key = target.posterior.compiled, (target.jacobian, device)
     try:
-        return compiled_target(target.posterior, target.jacobian, device)
+        if key not in known:
+            known[key] = compiled_target(target.posterior, *key)
+        found: Target = known[key]
+        return found
     except OutOfReach as why:
         if settings.backend == "jax":
             raise refusal(why) from None
