@@ -30,6 +30,7 @@ FEWEST_ROUNDS = 4
 FORGOTTEN = 0.2
 SETTLED = 0.005
 MOST_TEMPERATURES = 50
+MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
 ACCEPTED = 0.7
 
 
@@ -54,14 +55,16 @@ class Annealed:
 
 @dataclass
 class Mover:
-    """Moves with a step size that learns from what is accepted (Robbins-Monro)."""
+    """Moves with a step size that learns from what is accepted (Robbins-Monro); `left` may still be made."""
 
     look: Callable[[Array], Cloud]
     rng: np.random.Generator
     step: float
+    left: int
     accepted: float = ACCEPTED
 
     def __call__(self, cloud: Cloud, beta: float, metric: Array) -> Cloud:
+        self.left -= 1
         moved, self.accepted = move(cloud, self.look, beta, metric, self.step, self.rng)
         self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
         return moved
@@ -73,8 +76,9 @@ def anneal(
     rng: np.random.Generator,
     listen: Listener = silent,
     points: int = POINTS,
+    moves: int = MOST_MOVES,
 ) -> Annealed:
-    """Carry `points` (a power of two) draws of the reference to the target.
+    """Carry `points` (a power of two) draws of the reference to the target, each by `moves` or few more.
 
     The same generator gives the same points to the last bit.
 
@@ -82,14 +86,19 @@ def anneal(
         LinAlgError: the points fell together.
     """
     with np.errstate(all="ignore"):  # a move too far overflows, and is refused
-        return _anneal(target, reference, rng, listen, points)
+        return _anneal(target, reference, rng, listen, points, moves)
 
 
 def _anneal(
-    target: Target, reference: Reference, rng: np.random.Generator, listen: Listener, points: int
+    target: Target,
+    reference: Reference,
+    rng: np.random.Generator,
+    listen: Listener,
+    points: int,
+    moves: int,
 ) -> Annealed:
     look = partial(cloud_at, target, reference)
-    mover = Mover(look, rng, step=1.2 / target.dim**0.25)
+    mover = Mover(look, rng, 1.2 / target.dim**0.25, moves)
     cloud = look(reference.draws(points, rng))
     beta, log_evidence, temperatures = 0.0, 0.0, 0
     while beta < 1 and temperatures < MOST_TEMPERATURES:
@@ -123,7 +132,8 @@ def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, 
         after, memory = np.mean(seen, axis=0), largest_memory(came, cloud.u)
         if before.size:
             drift = clear_move(before, after, marks(cloud, came).std(axis=0))
-        if rounds >= FEWEST_ROUNDS and memory < FORGOTTEN and drift < SETTLED:
+        settled = memory < FORGOTTEN and drift < SETTLED
+        if rounds >= FEWEST_ROUNDS and (settled or mover.left < MOVES_A_ROUND * rounds):
             break
         before = after
     points = [each for moved in kept for each in moved]

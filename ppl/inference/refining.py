@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.annealing import POINTS, Annealed, anneal
+from ppl.inference.annealing import MOST_MOVES, POINTS, Annealed, anneal
 from ppl.inference.balanced import balanced
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.family import Family
 from ppl.inference.gaussian import MOST_DENSE, Gaussian
+from ppl.inference.hamiltonian import LEAPS
 from ppl.inference.modes import other_modes
 from ppl.inference.progress import Listener, silent
 from ppl.inference.psis import Psis, psis
@@ -25,9 +26,9 @@ from ppl.inference.target import Array, Target, width_of
 # Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing.
 PROPOSALS = 8192
 ENOUGH = 2000
-# What annealing may work through, in numbers; and the evaluations that it may need for every point.
-MOST_WORK = 1_000_000_000
-EVALUATIONS = 700
+# What annealing may work through, in numbers: some 30 seconds; and the evaluations a point needs, mostly.
+MOST_WORK = 2_000_000_000
+EVALUATIONS = 600
 FEWEST_POINTS = 256
 
 
@@ -141,7 +142,9 @@ def anneal_from(
     It begins at that and at Gaussians for other modes. Raises LinAlgError where the draws fell together.
     """
     standard = Gaussian(np.zeros(scaled.dim), np.eye(scaled.dim))
-    found = anneal(scaled, Reference((standard, *others)), rng, listen, points_for(width_of(scaled)))
+    points = points_for(width_of(scaled))
+    moves = MOST_WORK // (width_of(scaled) * points * LEAPS)
+    found = anneal(scaled, Reference((standard, *others)), rng, listen, points, min(moves, MOST_MOVES))
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     log_p = found.log_p[chosen] - scaled.log_jacobian
     return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found, len(others))

@@ -133,6 +133,12 @@ def test_moves_go_on_while_the_mouth_and_the_neck_of_a_funnel_fill():
     assert found.drift < 0.02
 
 
+def test_no_more_moves_are_made_than_may_be_beyond_those_that_must():
+    seen = []
+    found = anneal(Funnel(), standard(6), rng(), lambda progress: seen.append(progress.phase), 256, moves=60)
+    assert found.reached and seen.count("settle") == 4
+
+
 def test_two_modes_get_their_shares_from_a_reference_that_covers_both():
     both = Reference((Gaussian(np.array([-4.0]), np.eye(1)), Gaussian(np.array([4.0]), np.eye(1))))
     found = anneal(TwoModes(), both, rng())

@@ -37,7 +37,7 @@ def exact(target):
 
 
 def test_what_a_gradient_costs_limits_points_and_gradients():
-    assert points_for(1) == 1024 and points_for(2000) == 512 and points_for(20_000) == 0
+    assert points_for(1) == 1024 and points_for(4000) == 512 and points_for(20_000) == 0
     wide, narrow = Wide(np.zeros(2), np.eye(2)), correlated(2)
     assert is_cheap(narrow) and will_anneal(narrow, Settings())
     assert not is_cheap(wide) and not will_anneal(wide, Settings(anneal=True))
