@@ -14,7 +14,7 @@ from ppl.inference.outcome import Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result, result_of
-from ppl.inference.verdict import Verdict
+from ppl.inference.verdict import Level, Verdict
 from ppl.results import saved, stan_csv
 from ppl.results.arguments import Values
 from ppl.results.arviz import Coords, Dims, to_arviz, to_xarray
@@ -32,6 +32,7 @@ from ppl.results.sample_csv import sample_lines
 from ppl.results.settings import Settings
 from ppl.results.summary import Summary, as_html, summarise
 from ppl.results.target import note_of, target_of
+from ppl.results.uncentred import advice_on
 
 if TYPE_CHECKING:
     import arviz
@@ -105,7 +106,8 @@ class Fit:
     @property
     def notes(self) -> tuple[str, ...]:
         """Sentences on what went otherwise than one might think."""
-        return self.result.notes + _failures(self.table)
+        hints = advice_on(self.posterior.data) if self.verdict.level is Level.POOR else ()
+        return self.result.notes + _failures(self.table) + hints
 
     @property
     def verdict(self) -> Verdict:
