@@ -35,7 +35,9 @@ ELEMENTS = 1 << 15
 SOLVING = 300
 """Numbers that a solver goes through for each that it gives: stages of a step, operations of a stage."""
 FEWEST = 4
-"""Points of a batch at least; fewer are no faster than one at a time."""
+"""Points that are worth a batch; fewer are no faster than one at a time."""
+SMALLEST = 8
+"""How many points a batch should have however wide: what a run of the code costs is shared among them."""
 WIDEST = 1 << 15
 """How wide one evaluation may be for a batch to gain anything on it."""
 
@@ -47,7 +49,7 @@ def in_batches(us: Floats, width: int, together: Together, alone: Alone) -> Foun
     """
     if width > WIDEST or len(us) < FEWEST:
         return one_by_one(us, alone)
-    size = max(FEWEST, ELEMENTS // width)
+    size = max(SMALLEST, ELEMENTS // width)
     return joined([evaluated(part, together, alone) for part in np.array_split(us, -(-len(us) // size))])
 
 
