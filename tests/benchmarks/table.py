@@ -1,6 +1,6 @@
 """The tables of README.md beside this file, from the lines that references.py wrote.
 
-python -m tests.benchmarks.table runs.jsonl > tests/benchmarks/table.md
+    python -m tests.benchmarks.table runs.jsonl > tests/benchmarks/tables.md
 """
 
 import json
@@ -15,6 +15,7 @@ Runs = list[dict[str, Any]]
 COLUMNS = (
     "program",
     "d",
+    "runs",
     "gradients",
     "seconds",
     "error",
@@ -49,6 +50,7 @@ def row(program: str, runs: Runs, paper: Runs) -> list[str]:
     return [
         program,
         str(good[0]["d"]),
+        str(len(good)),
         f"{median(run['gradients'] for run in good):.0f}",
         f"{median(run['seconds'] for run in good):.1f}",
         f"{max(run['error'] for run in good):.2f}",
