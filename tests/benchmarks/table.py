@@ -1,6 +1,6 @@
 """The tables of README.md beside this file, from the lines that references.py wrote.
 
-    python -m tests.benchmarks.table runs.jsonl > tests/benchmarks/tables.md
+python -m tests.benchmarks.table runs.jsonl > tests/benchmarks/tables.md
 """
 
 import json
