@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import Any
 
 from tests.benchmarks.clock import alternate, head, machine, row
@@ -42,7 +43,10 @@ def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
         if "stan" not in problem.peers:
             continue
         with tempfile.TemporaryDirectory() as folder:
-            yield _row(problem, Path(folder), rounds)
+            try:
+                yield _row(problem, Path(folder), rounds)
+            except CalledProcessError as failure:
+                yield row(problem.name, f"{Path(failure.cmd[0]).name} fails")
 
 
 def _row(problem: Problem, folder: Path, rounds: int) -> str:
