@@ -38,6 +38,8 @@ FEWEST = 4
 """Points that are worth a batch; fewer are no faster than one at a time."""
 SMALLEST = 8
 """How many points a batch should have however wide: what a run of the code costs is shared among them."""
+UNFIT = (PPLError, TypeError, AttributeError)
+"""What many points at once may raise where one alone need not."""
 WIDEST = 1 << 15
 """How wide one evaluation may be for a batch to gain anything on it."""
 
@@ -66,7 +68,7 @@ def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
         return by_groups(us, parting.groups, together, alone)
     except Rejection:
         return by_groups(us, np.array_split(np.arange(len(us)), 2), together, alone)
-    except (PPLError, TypeError, AttributeError):
+    except UNFIT:
         return one_by_one(us, alone)
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     bad = np.flatnonzero(~np.logical_and.reduce(finite))
@@ -126,7 +128,7 @@ def as_one_of_many(
     """
     try:
         values, gradients = log_joint_gradients(module, d, u[None], jacobian)
-    except (PPLError, TypeError, AttributeError):
+    except UNFIT:
         return None
     return float(values[0]), gradients[0]
 

@@ -1,7 +1,7 @@
 """A compiled program, and the posterior it becomes with data."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -102,18 +102,20 @@ class Model:
     @cached_property
     def recurs(self) -> bool:
         """Whether the log density has a recurrence, which is run step by step."""
-        p = self.program
-        return any(isinstance(n, ir.Scan) for n in walk((p.functions, p.transformed_parameters, p.model)))
+        return any(isinstance(n, ir.Scan) for n in self._density_nodes())
 
     @cached_property
     def loops_by_row(self) -> bool:
         """Whether a function with a loop of its own is called once for each row of the data."""
-        p = self.program
-        loops = {f.name for f in p.functions if any(isinstance(n, ir.While | ir.For) for n in walk(f.body))}
-        calls = (
-            n for n in walk((p.functions, p.transformed_parameters, p.model)) if isinstance(n, ir.CallUser)
-        )
+        functions = self.program.functions
+        loops = {f.name for f in functions if any(isinstance(n, ir.While | ir.For) for n in walk(f.body))}
+        calls = (n for n in self._density_nodes() if isinstance(n, ir.CallUser))
         return any(call.lifted and call.name in loops for call in calls)
+
+    def _density_nodes(self) -> Iterator[Any]:
+        """Every node of what the log density may run."""
+        p = self.program
+        return walk((p.functions, p.transformed_parameters, p.model))
 
     @cached_property
     def plain(self) -> Module:
@@ -206,7 +208,7 @@ class Posterior:
     model: Model
     d: SimpleNamespace = field(repr=False)
     data: Mapping[str, Any] = field(repr=False)
-    compiled: dict[Any, Any] = field(init=False, default_factory=dict, repr=False)
+    targets: dict[Any, Any] = field(init=False, default_factory=dict, repr=False)
     """The targets of compiled/target.py that were asked for, by Jacobian and device."""
 
     @property

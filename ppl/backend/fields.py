@@ -7,16 +7,15 @@ serves them all; where a branch sends them different ways, they go in groups.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, pullback, with_vjps
-from ppl.backend.per_draw import PartWays, PerDraw, laid_out
+from ppl.backend.per_draw import PerDraw, in_groups, laid_out
 from ppl.stdlib.solvers.field import Draws, Floats
 
-T = TypeVar("T")
 Function = Callable[..., Any]
 Pull = Callable[[Floats], list[Any]]
 """From the adjoint of f at some points those of y there and of the leaves that are wanted."""
@@ -84,14 +83,6 @@ def _added_at(g: Array, rows: Draws, shape: tuple[int, ...]) -> Array:
     out = np.zeros(shape)
     np.add.at(out, rows, g)
     return out
-
-
-def in_groups(at: Draws, run: Callable[[Draws], T]) -> list[tuple[Draws, T]]:
-    """What `run` finds at the points, all at once or in the groups into which they part."""
-    try:
-        return [(at, run(at))]
-    except PartWays as parting:
-        return [found for group in parting.groups for found in in_groups(at[group], run)]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Namespace
-from ppl.backend.per_draw import Indices, PartWays, PerDraw, laid_out, pick, spaced
+from ppl.backend.per_draw import Indices, PerDraw, for_entries, in_groups, laid_out, pick
 
 Function = Callable[..., Any]
 
@@ -19,7 +19,7 @@ def in_lanes(xp: Namespace, f: Function, lifted: Sequence[bool], args: Sequence[
     """f of each entry, (draws, entries, *shape); `lifted` says which arguments have one value an entry."""
     entries = next(len(a) for a, own in zip(args, lifted, strict=True) if own)
     lanes = [lane_of(xp, a, own, draws, entries) for a, own in zip(args, lifted, strict=True)]
-    found = grouped(xp, f, lanes, np.arange(draws * entries))
+    found = in_groups(np.arange(draws * entries), lambda at: f(*(of_lanes(xp, a, at) for a in lanes)))
     order = np.argsort(np.concatenate([group for group, _ in found]))
     values = xp.np.concatenate([laid_out(value, len(group)) for group, value in found])
     return PerDraw(xp, xp.np.reshape(pick(xp, values, order), (draws, entries, *np.shape(values)[1:])))
@@ -29,27 +29,15 @@ def lane_of(xp: Namespace, a: Any, lifted: bool, draws: int, entries: int) -> An
     """An argument with a value a lane, draw by draw; one that is the same for all lanes as it is."""
     if not (lifted or isinstance(a, PerDraw)):
         return a
-    if lifted:
-        each = a.each if isinstance(a, PerDraw) else np.broadcast_to(a, (draws, *np.shape(a)))
-        shape = np.shape(each)[2:]
+    if not lifted:
+        each = for_entries(xp, a.each, entries)
     else:
-        shape = a.shape
-        each = xp.np.broadcast_to(spaced(xp, a.each, 1, 1), (draws, entries, *shape))
-    return PerDraw(xp, xp.np.reshape(each, (draws * entries, *shape)))
-
-
-def grouped(xp: Namespace, f: Function, args: Sequence[Any], lanes: Indices) -> list[tuple[Indices, Any]]:
-    """f of these lanes, all together or group by group where they part."""
-    waiting, found = [lanes], []
-    while waiting:
-        group = waiting.pop()
-        some = args if len(group) == len(lanes) else [of_lanes(xp, a, group) for a in args]
-        try:
-            found.append((group, f(*some)))
-        except PartWays as parting:
-            waiting += [group[part] for part in parting.groups]
-    return found
+        each = a.each if isinstance(a, PerDraw) else np.broadcast_to(a, (draws, *np.shape(a)))
+    return PerDraw(xp, xp.np.reshape(each, (draws * entries, *np.shape(each)[2:])))
 
 
 def of_lanes(xp: Namespace, a: Any, lanes: Indices) -> Any:
-    return PerDraw(xp, pick(xp, a.each, lanes)) if isinstance(a, PerDraw) else a
+    """The argument for some lanes, which are all of them where they are as many."""
+    if not isinstance(a, PerDraw) or len(lanes) == len(a.each):
+        return a
+    return PerDraw(xp, pick(xp, a.each, lanes))

@@ -7,13 +7,14 @@ draws must decide alike; PartWays says which of them do.
 
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import Array, Namespace, stack, with_vjps
 
+T = TypeVar("T")
 Indices = NDArray[np.intp]
 
 
@@ -105,6 +106,18 @@ def agreed(x: Any) -> Any:
     raise PartWays([np.flatnonzero(group.ravel() == k) for k in range(group.max() + 1)])
 
 
+def in_groups(at: Indices, run: Callable[[Indices], T]) -> list[tuple[Indices, T]]:
+    """What `run` finds at the points, all at once or in the groups into which they part."""
+    waiting, found = [at], []
+    while waiting:
+        group, *waiting = waiting
+        try:
+            found.append((group, run(group)))
+        except PartWays as parting:
+            waiting = [*(group[part] for part in parting.groups), *waiting]
+    return found
+
+
 # --- Layout --------------------------------------------------------------------------------------
 
 
@@ -113,6 +126,12 @@ def spaced(xp: Namespace, x: Array, at: int, count: int) -> Array:
     """`count` axes of length one before axis `at`."""
     shape = np.shape(x)
     return xp.np.reshape(x, (*shape[:at], *(1,) * count, *shape[at:]))
+
+
+def for_entries(xp: Namespace, each: Array, count: int) -> Array:
+    """The value of each draw (draws, *shape) for each of `count` entries, (draws, count, *shape)."""
+    draws, *shape = np.shape(each)
+    return xp.np.broadcast_to(spaced(xp, each, 1, 1), (draws, count, *shape))
 
 
 def aligned(xp: Namespace, args: Sequence[Any]) -> list[Array]:

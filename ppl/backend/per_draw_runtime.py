@@ -20,6 +20,7 @@ from ppl.backend.per_draw import (
     beside,
     flat_each,
     for_each,
+    for_entries,
     laid_out,
     number_of_draws,
     of_draw,
@@ -205,9 +206,7 @@ def row_by_row(xp: Namespace, values: PerDraw) -> PerDraw:
 
 
 def over_again(xp: Namespace, values: PerDraw, batch: Array) -> PerDraw:
-    draws, *shape = np.shape(values.each)
-    each = xp.np.broadcast_to(spaced(xp, values.each, 1, 1), (draws, len(batch), *shape))
-    return row_by_row(xp, PerDraw(xp, each))
+    return row_by_row(xp, PerDraw(xp, for_entries(xp, values.each, len(batch))))
 
 
 def before(xp: Namespace, start: Any, after: Any) -> PerDraw:

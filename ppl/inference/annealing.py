@@ -119,6 +119,7 @@ def _anneal(
 def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, listen: Listener) -> Annealed:
     """Move the points under the target itself, until they have forgotten and what they say has settled."""
     came, memory, drift = cloud.u, 1.0, np.inf
+    centre, sds = came.mean(axis=0), came.std(axis=0)
     kept: list[list[Cloud]] = []
     rounds, before = 0, np.zeros(0)
     for stage in STAGES:
@@ -126,12 +127,12 @@ def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, 
         for _ in range(stage):
             moved = _round(cloud, mover)
             cloud, kept = moved[-1], [*kept[-1:], moved]
-            seen.append(np.mean([marks(each, came) for each in moved], axis=0))
+            seen.append(np.mean([marks(each, centre, sds) for each in moved], axis=0))
             rounds += 1
             listen(Progress("settle", rounds, sum(STAGES), note=f"{memory:.0%} remembered"))
         after, memory = np.mean(seen, axis=0), largest_memory(came, cloud.u)
         if before.size:
-            drift = clear_move(before, after, marks(cloud, came).std(axis=0))
+            drift = clear_move(before, after, marks(cloud, centre, sds).std(axis=0))
         settled = memory < FORGOTTEN and drift < SETTLED
         if rounds >= FEWEST_ROUNDS and (settled or mover.left < MOVES_A_ROUND * rounds):
             break
@@ -154,12 +155,12 @@ def _round(cloud: Cloud, mover: Mover) -> list[Cloud]:
     return moved
 
 
-def marks(cloud: Cloud, came: Array) -> Array:
-    """Each point's coordinates, in sds of where they came from, their squares and log density (n, 2 dim + 1).
+def marks(cloud: Cloud, centre: Array, sds: Array) -> Array:
+    """Each point's coordinates, in sds from a centre, their squares and log density (n, 2 dim + 1).
 
     The squares see a tail that fills slowly, which hardly moves a mean.
     """
-    z = (cloud.u - came.mean(axis=0)) / came.std(axis=0)
+    z = (cloud.u - centre) / sds
     return np.column_stack([z, z**2, cloud.log_p])
 
 

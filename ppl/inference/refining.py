@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.annealing import MOST_MOVES, POINTS, Annealed, anneal
+from ppl.inference.annealing import POINTS, Annealed, anneal
 from ppl.inference.balanced import balanced
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.family import Family
@@ -142,9 +142,10 @@ def anneal_from(
     It begins at that and at Gaussians for other modes. Raises LinAlgError where the draws fell together.
     """
     standard = Gaussian(np.zeros(scaled.dim), np.eye(scaled.dim))
-    points = points_for(width_of(scaled))
-    moves = MOST_WORK // (width_of(scaled) * points * LEAPS)
-    found = anneal(scaled, Reference((standard, *others)), rng, listen, points, min(moves, MOST_MOVES))
+    width = width_of(scaled)
+    points = points_for(width)
+    moves = MOST_WORK // (width * points * LEAPS)
+    found = anneal(scaled, Reference((standard, *others)), rng, listen, points, moves)
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     log_p = found.log_p[chosen] - scaled.log_jacobian
     return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found, len(others))

@@ -39,7 +39,7 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     device = ready(settings)
     from ppl.compiled.target import compiled_target
 
-    known, key = target.posterior.compiled, (target.jacobian, device)
+    known, key = target.posterior.targets, (target.jacobian, device)
     try:
         if key not in known:
             known[key] = compiled_target(target.posterior, *key)

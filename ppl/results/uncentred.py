@@ -8,7 +8,7 @@ import numpy as np
 FAR = 20.0
 """How many sds from zero a mean must lie to be told of."""
 FEWEST, MOST = 3, 10_000
-"""How many rows are looked at."""
+"""Rows that a spread takes, and the first rows that are looked at."""
 
 
 def advice_on(data: Mapping[str, Any]) -> tuple[str, ...]:

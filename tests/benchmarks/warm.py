@@ -31,8 +31,6 @@ LOOP = {**ONLY, "start": "random", "average": False}
 ETAS = (1.0, 0.3, 0.1)
 STEP_SIZES = (0.1, 0.03, 0.01)
 
-Answer = dict[str, Any]
-
 
 def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
     """One row a problem; a tool that does not reach the ELBO has the seconds it took in brackets."""
