@@ -46,7 +46,7 @@ OPTIONS = {
     "ppl.positive_transform": "--positive-transform",
     "ppl.format": "--format",
 }
-SWITCHES = ("--step-up", "--resample", "--anneal")
+SWITCHES = ("--resample", "--anneal")
 """Those that are empty where a run decides for itself."""
 
 USUAL = (

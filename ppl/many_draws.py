@@ -30,7 +30,7 @@ Found = tuple[Floats, ...]
 Together = Callable[[Floats], Found]
 Alone = Callable[[Floats], tuple[float | Floats, ...]]
 
-ELEMENTS = 1 << 15
+ELEMENTS = 1 << 17
 """How many numbers the largest array of a batch should have: larger ones leave the cache."""
 SOLVING = 300
 """Numbers that a solver goes through for each that it gives: stages of a step, operations of a stage."""

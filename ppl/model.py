@@ -17,6 +17,7 @@ from ppl.backend.emit import Emitted, emit
 from ppl.backend.library import Wrap
 from ppl.backend.load import Module, compile_text, load, load_per_draw, solver
 from ppl.backend.located import located
+from ppl.backend.memory import keep_freed_memory
 from ppl.backend.runtime import Place, block, joined
 from ppl.conditioning import DataReader, leaf_values
 from ppl.data import Inputs, load_data
@@ -178,6 +179,7 @@ class Model:
         Raises:
             DataError: a variable is missing or does not fit its declaration; the message names it.
         """
+        keep_freed_memory()
         inputs = load_data(data)
         d = SimpleNamespace()
         with np.errstate(all="ignore"), located(self.plain):

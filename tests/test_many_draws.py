@@ -6,7 +6,7 @@ from conformance.pack import Case, cases, programs
 from ir.loop_programs import DATA, LOOPS, Loop
 
 import ppl
-from ppl.many_draws import WIDEST, Alone, Found, in_batches, one_by_one
+from ppl.many_draws import ELEMENTS, WIDEST, Alone, Found, in_batches, one_by_one
 from ppl.model import RUN
 
 DRAWS = 7
@@ -231,7 +231,7 @@ def test_batches_are_as_long_as_the_width_allows() -> None:
         return (us[:, 0],)
 
     us = np.arange(100.0)[:, None]
-    (values,) = in_batches(us, (1 << 15) // 30, many, lambda u: (u[0],))
+    (values,) = in_batches(us, ELEMENTS // 30, many, lambda u: (u[0],))
     np.testing.assert_array_equal(values, us[:, 0])
     assert max(seen) <= 30 and len(seen) == 4
 

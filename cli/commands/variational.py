@@ -65,7 +65,7 @@ def variational(
     start: Annotated[Start, one_of("Or random.")] = Start.pathfinder,
     average: Annotated[bool, switch("--average", "Average the end of the path.")] = True,
     polish: Annotated[bool, switch("--polish", "Then fixed draws.")] = True,
-    step_up: Annotated[bool | None, switch("--step-up", "Then full rank.", **AS_NEEDED)] = None,
+    step_up: Annotated[bool, switch("--step-up", "Then full rank.")] = True,
     rank: Annotated[int | None, whole(1, "Rank of lowrank.", show_default="root of d")] = None,
     linear_response: Annotated[bool, flag("--linear-response", "Correct a mean-field covariance.")] = False,
     resample: Annotated[bool | None, switch("--resample", "Resample draws by p/q.", **AS_NEEDED)] = None,

@@ -26,8 +26,9 @@ from ppl.inference.target import Array, Target, width_of
 # Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing.
 PROPOSALS = 8192
 ENOUGH = 2000
-# What annealing may work through, in numbers: some 30 seconds; and the evaluations a point needs, mostly.
-MOST_WORK = 2_000_000_000
+# What annealing works through, in numbers, where points need as many evaluations as most do, and what it may
+# at most: some 50 seconds and some 200.
+MUCH_WORK, MOST_WORK = 2**31, 2**33
 EVALUATIONS = 600
 FEWEST_POINTS = 256
 
@@ -91,7 +92,7 @@ def refine(
     others: tuple[Gaussian, ...] = ()
     may_resample = settings.refines and settings.resample is None and weights.reliable
     try:
-        if settings.refines and is_cheap(target):
+        if settings.refines and is_affordable(target):
             others = other_modes(scaled, float((pool.log_p - pool.log_q).mean()), rng)
         enough = may_resample and weights.ess >= ENOUGH and not others and not settings.anneal
         if will_anneal(target, settings) and not enough:
@@ -103,21 +104,23 @@ def refine(
     return replace(_from_pool(pool, n, rng, may_resample), others=len(others), interrupted=interrupted)
 
 
-def is_cheap(target: Target) -> bool:
-    """Whether the work of annealing is no reason to do with fewer points."""
-    return points_for(width_of(target)) == POINTS
+def is_affordable(target: Target) -> bool:
+    """Whether gradients at hundreds of points, hundreds of times, are not too much work."""
+    return points_for(width_of(target)) > 0
 
 
 def will_anneal(target: Target, settings: Settings) -> bool:
     """Whether draws are annealed where the weights call for it."""
     wanted = settings.refines if settings.anneal is None else settings.anneal
-    return wanted and points_for(width_of(target)) > 0 and 0 < target.dim <= MOST_DENSE
+    return wanted and is_affordable(target) and 0 < target.dim <= MOST_DENSE
 
 
 def points_for(width: int) -> int:
     """How many points annealing may carry where one evaluation works through `width` numbers; 0 for none."""
-    affordable = MOST_WORK // (width * EVALUATIONS)
-    return min(POINTS, 1 << (affordable.bit_length() - 1)) if affordable >= FEWEST_POINTS else 0
+    if width * EVALUATIONS * FEWEST_POINTS > MOST_WORK:
+        return 0
+    affordable = max(FEWEST_POINTS, MUCH_WORK // (width * EVALUATIONS))
+    return min(POINTS, 1 << (affordable.bit_length() - 1))
 
 
 def resample(pool: Pool, n: int, rng: np.random.Generator) -> Refined:

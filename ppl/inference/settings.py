@@ -35,7 +35,7 @@ class Settings:
         average: answer with an average over the tail of the path, to remove the last steps' noise.
         polish: go on from there to the maximum of the ELBO on fixed draws.
         step_up: where k-hat says that this q does not fit, go on to full rank, and move its mean to the
-            importance-weighted one. None for yes, but no where gradients are dear and annealing follows.
+            importance-weighted one.
         linear_response: correct the covariance of a mean-field fit on fixed draws by its linear response.
         resample: write draws resampled by Pareto-smoothed importance weights, always or never; None where
             the weights can be relied on, in a run of ADVI with a polish.
@@ -64,7 +64,7 @@ class Settings:
     start: str = "pathfinder"
     average: bool = True
     polish: bool = True
-    step_up: bool | None = None
+    step_up: bool = True
     linear_response: bool = False
     resample: bool | None = None
     anneal: bool | None = None

@@ -28,9 +28,7 @@ PPL = Group(
         word("start", "Where the fit begins", "pathfinder", "random"),
         flag("average", "Average the end of the path?", True),
         flag("polish", "Go on to the maximum on fixed draws?", True),
-        either(
-            "step_up", "Go on to full rank where mean-field does not fit? Empty: unless gradients are dear"
-        ),
+        flag("step_up", "Go on to full rank where mean-field does not fit?", True),
         flag("linear_response", "Correct the covariance of a fit on fixed draws?", False),
         either("resample", "Write draws resampled by importance? Empty: where that is enough"),
         either("anneal", "Write draws annealed to the posterior? Empty: where resampling is not enough"),

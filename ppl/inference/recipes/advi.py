@@ -23,7 +23,6 @@ from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.climbing import Loop, begun, looped
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.refining import is_cheap, will_anneal
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init
 from ppl.inference.starting import Start
@@ -117,9 +116,7 @@ def _end(
         return unpolished(start, params, outcome, loop.search.note or (NO_POLISH if settings.polish else ""))
     if settings.polish and outcome.ending is not Ending.INTERRUPTED:
         found = polish(start, params, outcome, source.polish, progress, settings.linear_response, journal)
-        cheap = is_cheap(target) or not will_anneal(target, settings)
-        steps_up = cheap if settings.step_up is None else settings.step_up
-        if not steps_up or found.outcome.ending is Ending.INTERRUPTED:
+        if not settings.step_up or found.outcome.ending is Ending.INTERRUPTED:
             return found
         try:
             return step_up(target, start, found, source.polish, progress, journal)

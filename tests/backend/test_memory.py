@@ -1,0 +1,33 @@
+"""Freed memory is kept for the next evaluation, not handed back and cleared anew."""
+
+import platform
+import resource
+import subprocess
+import sys
+
+import pytest
+
+CHURN = """
+import resource, sys
+import numpy as np
+from ppl.backend.memory import keep_freed_memory
+if sys.argv[1] == "kept":
+    keep_freed_memory()
+def evaluation():
+    return sum(part.sum() for part in [np.ones(100_000) for _ in range(10)])
+evaluation()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(50):
+    evaluation()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how freed memory is kept is glibc's affair")
+def test_fresh_pages_are_few_once_freed_memory_is_kept():
+    def faults(how: str) -> int:
+        ran = subprocess.run([sys.executable, "-c", CHURN, how], capture_output=True, text=True, check=True)
+        return int(ran.stdout)
+
+    of_a_run = 10 * 100_000 * 8 // resource.getpagesize()
+    assert faults("kept") < of_a_run < faults("left")
