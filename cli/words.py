@@ -25,6 +25,7 @@ OPTIONS = {
     "output.profile_file": "--profile-file",
     "output.save_cmdstan_config": "--save-cmdstan-config",
     "ppl.start": "--start",
+    "ppl.init_scale": "--init-scale",
     "ppl.average": "--average",
     "ppl.polish": "--polish",
     "ppl.linear_response": "--linear-response",

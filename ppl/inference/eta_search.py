@@ -1,7 +1,7 @@
 """The search for ADVI's step size (Kucukelbir et al. 2017, section 2.6)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,8 +41,9 @@ def search_eta(
     """Try every eta for a few iterations from the same start and keep the one with the best ELBO.
 
     All candidates see the same noise, at least `fewest` draws a gradient, and are scored on the same draws:
-    they differ by eta alone. One that diverges scores -inf. When none beats the start beyond noise, as when
-    the start is already good, the smallest eta is taken and the note says so.
+    they differ by eta alone. One that diverges scores -inf. As in Stan, scores that fall from one eta to a
+    larger one are taken to fall further, and larger ones still are not tried. When none beats the start
+    beyond noise, as when the start is already good, the smallest eta is taken and the note says so.
 
     Raises:
         InferenceError: the start itself has no ELBO.
@@ -54,6 +55,8 @@ def search_eta(
     listen(Progress("eta search", 0, total, float(at_start.mean())))
     terms: dict[float, Array] = {}
     for k, eta in enumerate(etas, start=1):
+        if _is_past_the_best(eta, terms):
+            continue
         try:
             end = _follow(with_eta(eta), target, params, iterations, path_seed, fewest)
             terms[eta] = _elbo_terms(with_eta(eta), seen, end, score_seed)
@@ -61,6 +64,12 @@ def search_eta(
             terms[eta] = np.full_like(at_start, -np.inf)
         listen(Progress("eta search", k * iterations, total, float(terms[eta].mean()), note=f"eta = {eta:g}"))
     return _choose(at_start, terms)
+
+
+def _is_past_the_best(eta: float, tried: Mapping[float, Array]) -> bool:
+    """Whether the two largest etas below this one, both tried, say that larger is worse."""
+    below = sorted(other for other in tried if other < eta)[-2:]
+    return len(below) == 2 and bool(tried[below[1]].mean() < tried[below[0]].mean())
 
 
 def _follow(

@@ -31,7 +31,8 @@ class Settings:
         eval_elbo: steps between two estimates of the ELBO.
         draws: draws from the approximation at the end.
         start: "pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its
-            curvature; "random" where `init` says, with unit scales, as in the paper.
+            curvature; "random" where `init` says, in the model's own scales.
+        init_scale: the sds of the first q at a random start; None for the algorithm's own, 1 for ADVI.
         average: answer with an average over the tail of the path, to remove the last steps' noise.
         polish: go on from there to the maximum of the ELBO on fixed draws.
         step_up: where k-hat says that this q does not fit, go on to full rank, and move its mean to the
@@ -62,6 +63,7 @@ class Settings:
     eval_elbo: int = 100
     draws: int = 1000
     start: str = "pathfinder"
+    init_scale: float | None = None
     average: bool = True
     polish: bool = True
     step_up: bool = True
@@ -93,6 +95,8 @@ class Settings:
             value = getattr(self, name)
             _require(name, value, f"one of {', '.join(table)}, or none", value in (None, *table))
         _require("noise", self.noise, f"one of {', '.join(STANDARDS)}", self.noise in STANDARDS)
+        if self.init_scale is not None:
+            _require("init_scale", self.init_scale, "a number above 0, or none", _positive(self.init_scale))
         if self.eta is not None:
             _require("eta", self.eta, "a number above 0, or none to search for it", _positive(self.eta))
 

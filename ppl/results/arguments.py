@@ -26,6 +26,7 @@ PPL = Group(
     "What CmdStan has no word for",
     (
         word("start", "Where the fit begins", "pathfinder", "random"),
+        least(0, "init_scale", "Sds of the first q at a random start; 0 for the algorithm's own", 0.0),
         flag("average", "Average the end of the path?", True),
         flag("polish", "Go on to the maximum on fixed draws?", True),
         flag("step_up", "Go on to full rank where mean-field does not fit?", True),

@@ -18,6 +18,7 @@ FIELDS = {
     "ppl.start": "start",
     "ppl.average": "average",
     "ppl.polish": "polish",
+    "ppl.step_up": "step_up",
     "ppl.linear_response": "linear_response",
     "ppl.runs": "runs",
     "ppl.noise": "noise",
@@ -26,7 +27,7 @@ FIELDS = {
 }
 """Arguments that a field of Settings has one to one."""
 
-OPTIONAL = {"ppl.rank": "rank", "ppl.minibatch": "minibatch"}
+OPTIONAL = {"ppl.init_scale": "init_scale", "ppl.rank": "rank", "ppl.minibatch": "minibatch"}
 """Numbers that are None in Settings where they are 0 in arguments."""
 
 NAMES = {
@@ -40,7 +41,6 @@ NAMES = {
 """Names that are None in Settings where they are empty in arguments."""
 
 EITHER = {
-    "ppl.step_up": "step_up",
     "ppl.resample": "resample",
     "ppl.anneal": "anneal",
     "ppl.jacobian": "jacobian",

@@ -82,14 +82,18 @@ def begun(
     scale: float = 1.0,
     paths: int = PATHS,
 ) -> Start:
-    """The first stage: an earlier q, a random point with scales of `scale`, or the best of so many paths."""
+    """The first stage: an earlier q, a random point, or the best of so many paths.
+
+    A random point has scales of `scale` where the settings name none.
+    """
     seen = row_choice(settings.minibatch, settings.seed).on_the_way(target, STARTING)
 
     def found() -> Start:
         if isinstance(init, Warm):
             return from_q(seen, family, init, scaled=settings.start == "pathfinder")
         if settings.start == "random":
-            return at_random(seen, family, start_point(seen, init, source.start), scale)
+            point = start_point(seen, init, source.start)
+            return at_random(seen, family, point, settings.init_scale or scale)
         points = start_points(seen, init, source.start, paths)
         return from_paths(seen, family, points, source.pathfinder, listen)
 

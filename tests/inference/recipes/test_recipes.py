@@ -238,6 +238,14 @@ def test_resampled_draws_have_the_moments_of_the_posterior():
     assert result.draws_u[:, 1].mean() == pytest.approx(0.5, abs=0.1)
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.1])
+def test_a_random_start_has_the_scale_that_is_asked_for(scale):
+    """A step too small to move anything leaves it as it was."""
+    paper = {"start": "random", "polish": False, "average": False}
+    result = fit(Gaussian(np.zeros(2), np.eye(2)), settings(init_scale=scale, eta=1e-12, iter=1, **paper))
+    np.testing.assert_allclose(result.family.scales(result.params), scale, rtol=1e-9)
+
+
 @pytest.mark.parametrize("algorithm", ["meanfield", "fullrank", "lowrank"])
 def test_with_every_stage_off_it_is_the_paper_to_the_last_bit(algorithm):
     plain = advi(correlated(3), algorithm=algorithm, iter=500)
