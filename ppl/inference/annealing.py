@@ -165,11 +165,16 @@ def marks(cloud: Cloud, centre: Array, sds: Array) -> Array:
 
 
 def metric_of(u: Array) -> Array:
-    """A Cholesky factor of the covariance of u (n, dim), its correlations shrunk by dim / (dim + n)."""
+    """A Cholesky factor of the covariance of u (n, dim), its correlations shrunk by dim / (dim + n).
+
+    Raises LinAlgError where there is none, as where a coordinate has no spread or is not finite.
+    """
     n, dim = u.shape
     covariance = np.atleast_2d(np.cov(u.T))
     shrink = dim / (dim + n)
     diagonal = np.diag(np.diag(covariance))
+    if not np.isfinite(covariance).all():
+        raise np.linalg.LinAlgError("a point is not finite")
     return np.asarray(cholesky((1 - shrink) * covariance + shrink * diagonal, lower=True))
 
 

@@ -18,7 +18,7 @@ from ppl.inference.fixed_elbo import End, Maximum, maximise
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, Progress, silent
-from ppl.inference.sobol import MOST_DIMENSIONS, sobol
+from ppl.inference.sobol import MOST_DIMENSIONS, SPACING, sobol
 from ppl.inference.target import Array, Target, width_of
 
 stats = LateModule("scipy.stats")
@@ -142,15 +142,20 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
     n is a power of two. With too few points to whiten, each coordinate is only scaled to variance 1.
     """
     if dim <= MOST_DIMENSIONS:
-        z = ndtri(sobol(n, dim, rng))
+        z = _normal(sobol(n, dim, rng))
     elif dim <= stats.qmc.Sobol.MAXDIM:
-        z = ndtri(stats.qmc.Sobol(dim, seed=rng).random(n))
+        z = _normal(stats.qmc.Sobol(dim, seed=rng).random(n))
     else:
         z = rng.standard_normal((n, dim))
     z = z - z.mean(axis=0)
     if n <= 2 * dim:
         return np.asarray(z / z.std(axis=0))
     return np.asarray(np.linalg.solve(np.linalg.cholesky(z.T @ z / n), z.T).T)
+
+
+def _normal(points: Array) -> Array:
+    """Quantiles of the standard normal at Sobol points; one in 2^30 lies at 0, and is moved into its cell."""
+    return np.asarray(ndtri(np.maximum(points, 0.5 * SPACING)))
 
 
 def _largest_move(family: Family, before: Array, after: Array) -> float:

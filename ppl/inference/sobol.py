@@ -11,6 +11,7 @@ from ppl.inference.target import Array
 Bits = NDArray[np.uint32]
 
 BITS = 30
+SPACING = 2.0**-BITS
 # What the first bit after the point stands for, the second, and so on, in units of 2^-BITS.
 MAGNITUDES = 1 << np.arange(BITS - 1, -1, -1, dtype=np.uint32)
 
@@ -63,7 +64,7 @@ def sobol(n: int, dim: int, rng: np.random.Generator) -> Array:
     points = np.repeat(shift[None], n, axis=0)
     for k in range((n - 1).bit_length()):
         points ^= np.where((gray >> k & 1)[:, None] == 1, directions[:, k], np.uint32(0))
-    return np.asarray(points * 2.0**-BITS)
+    return np.asarray(points * SPACING)
 
 
 def _directions(dim: int) -> Bits:

@@ -6,16 +6,17 @@ then the mean of q is moved to the importance-weighted one, for as long as that 
 """
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.draws import draws_with_density
+from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.fixed_draws import MOST_GRADIENTS, fit_fixed_draws
+from ppl.inference.fixed_draws import MOST_GRADIENTS, FixedDrawsFit, fit_fixed_draws
 from ppl.inference.gaussian import Gaussian
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending
@@ -105,7 +106,7 @@ def _step_up(
         fuller = _full_rank(target, start, found, rng, listen, journal)
         note = FULL_RANK.format(weighed.weights.khat)
         found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
-    elif isinstance(found.family, FullRank) and not weighed.weights.reliable:
+    elif isinstance(found.family, FullRank):
         better = _by_mean_field(target, start, found, weighed.elbo, rng, listen, journal)
         if better is not found:
             found, weighed = better, _weigh(target, better, rng)
@@ -131,7 +132,7 @@ def _climb_again(
     for _ in range(MOST_CLIMBS):
         family, params = found.family, found.params
         scaled = Scaled(target, family.mean(params), family.scales(params))
-        fit = fit_fixed_draws(scaled, family, family.start(zeros), rng, listen=listen)
+        fit = _climb(scaled, family, family.start(zeros), rng, listen=listen)
         params = family.carry(fit.params, scaled.centre, scaled.factor)
         higher = Polished(family, params, fit.outcome, fit.outcome.converged, found.notes)
         now = _weigh(target, higher, rng)
@@ -162,14 +163,15 @@ def _by_mean_field(
     sds = guess.precisions**-0.5
     scaled, family = Scaled(target, guess.mean, sds), MeanField(target.dim, found.family.standard)
     metric, first = guess.factor / sds[:, None], family.start(np.zeros(target.dim))
-    fit = fit_fixed_draws(scaled, family, first, own, listen=listen, metric=metric)
+    fit = _climb(scaled, family, first, own, listen=listen, metric=metric)
     params = family.carry(fit.params, scaled.centre, scaled.factor)
     narrow = Polished(family, params, fit.outcome, fit.outcome.converged)
-    gain = _weigh(target, narrow, own).elbo - elbo
+    start, narrow, weighed = _climb_again(target, start, narrow, _weigh(target, narrow, own), own, listen)
+    gain = weighed.elbo - elbo
     if not gain > 0:
         return found
     fuller = _full_rank(target, start, narrow, own, listen, journal)
-    return replace(fuller, notes=(*found.notes, LOST.format(gain)))
+    return replace(fuller, notes=(*found.notes, *narrow.notes, LOST.format(gain)))
 
 
 def _full_rank(
@@ -188,11 +190,19 @@ def _full_rank(
         factor = start.target.factor[:, None] * start.metric
     scaled = Scaled(target, found.family.mean(found.params), factor)
     first = family.start(np.zeros(target.dim))
-    fit = fit_fixed_draws(scaled, family, first, rng, listen=listen, journal=journal, stage="step up")
-    if fit.outcome.ending is Ending.INTERRUPTED:  # half-way up is no better than where it began
-        raise KeyboardInterrupt
+    fit = _climb(scaled, family, first, rng, listen=listen, journal=journal, stage="step up")
     params = family.carry(fit.params, scaled.centre, scaled.factor)
     return Polished(family, params, fit.outcome, fit.outcome.converged)
+
+
+def _climb(
+    target: Target, family: Family, params: Array, rng: np.random.Generator, **how: Any
+) -> FixedDrawsFit:
+    """`fit_fixed_draws`, whose Ctrl-C is passed on: half-way up is no better than where it began."""
+    fit = fit_fixed_draws(target, family, params, rng, **how)
+    if fit.outcome.ending is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
+    return fit
 
 
 def _move_mean(

@@ -1,9 +1,9 @@
 """Seconds to reach the ELBO that Stan's ADVI ends at, with everything compiled and the data in memory.
 
 Like beside like: the paper's loop from a random start, its step size searched for as Stan's is; and beside
-NumPyro, which has no search and no stopping rule, ours without them, either with the best of a few step sizes:
-NumPyro's of Adam from sds of 0.1, ours of that or of the paper's rule.  `default` is our own way, whose start
-costs more than such a fit of a small program, and is made once.
+NumPyro, which has no search and no stopping rule, ours without them, either with the best of a few step
+sizes: NumPyro's of Adam from sds of 0.1, ours of that or of the paper's rule.  `default` is our own way, made
+once, whose start costs more than such a fit of a small program.
 """
 
 import tempfile

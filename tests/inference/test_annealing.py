@@ -183,3 +183,9 @@ def test_every_seed_draws_the_pool_in_proportion():
     u, log_weights = np.linspace(-1, 1, 20)[:, None], np.log(np.arange(1, 21.0))
     counts = sum(np.bincount(balanced(u, log_weights, 50, rng(k)), minlength=20) for k in range(200))
     np.testing.assert_allclose(counts / 10_000, np.arange(1, 21) / 210, atol=0.012)
+
+
+@pytest.mark.parametrize("bad", [np.full((8, 2), np.nan), np.zeros((8, 2)), np.array([[1.0, np.inf]] * 8)])
+def test_points_without_a_spread_have_no_metric(bad):
+    with np.errstate(invalid="ignore"), pytest.raises(np.linalg.LinAlgError):
+        metric_of(bad)

@@ -1,15 +1,18 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from scipy.stats import qmc
 from toy_targets import Gaussian, HalfSpace, Quartic, correlated, numeric_gradient, params_of
 
 from ppl.errors import InferenceError
+from ppl.inference import fixed_draws
 from ppl.inference.families import FAMILIES
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.standard import Logistic
 from ppl.inference.fixed_draws import fit_fixed_draws, fixed_noise
 from ppl.inference.fixed_elbo import negative_elbo
 from ppl.inference.outcome import Ending
+from ppl.inference.sobol import MOST_DIMENSIONS
 
 
 def rng():
@@ -156,3 +159,14 @@ def test_the_budget_of_gradients_holds(most):
     assert Counted.calls == found.gradients <= most
     if found.outcome.ending is not Ending.CONVERGED:
         assert np.isfinite(found.params).all() and found.outcome.ending is Ending.BUDGET_REACHED
+
+
+@pytest.mark.parametrize("dim", [3, MOST_DIMENSIONS + 1])
+def test_a_sobol_point_at_zero_is_a_finite_draw(dim, monkeypatch):
+    """One point in 2^30 is: one fit in some thousands would fail."""
+    cells = np.tile(np.arange(16)[:, None] / 16, dim)
+    points = rng().permuted(cells, axis=0)
+    monkeypatch.setattr(fixed_draws, "sobol", lambda n, dim, rng: points)
+    monkeypatch.setattr(qmc.Sobol, "random", lambda self, n: points)
+    z = fixed_noise(16, dim, rng())
+    assert np.isfinite(z).all()

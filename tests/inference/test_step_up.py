@@ -110,6 +110,18 @@ def test_mean_field_that_ended_too_early_goes_on_in_its_own_units():
     )
 
 
+def test_full_rank_lost_far_away_is_begun_again_from_a_mean_field_that_goes_on():
+    target, family, zeros = Strung(), FullRank(DIM), np.zeros(DIM)
+    centre, factor = np.array([800.0, 0.0, 0.3]), np.diag([5.0, 0.3, 0.3])
+    start = Start(zeros, Scaled(target, centre, factor), family, family.start(zeros))
+    lost = family.carry(family.start(zeros), centre, 0.1 * factor)
+    found = Polished(family, lost, Outcome(Ending.CONVERGED, "so it seemed"))
+    better = step_up(target, start, found, np.random.default_rng(1), silent)
+    assert "rose by another" in better.notes[0] and "begun again" in better.notes[1]
+    off = (better.family.mean(better.params) - Strung.gaussian.mean) / [50, 1, 0.01]
+    assert np.allclose(off, 0, atol=0.1)
+
+
 def test_mean_field_at_its_maximum_goes_straight_to_full_rank():
     at_maximum = mean_field_stepped_up(Strung.gaussian.mean, Strung.gaussian.precisions**-0.5)
     assert "stepped up to full rank" in at_maximum.notes[0]
