@@ -112,7 +112,7 @@ def test_mean_field_that_ended_too_early_goes_on_in_its_own_units():
 
 def test_full_rank_lost_far_away_is_begun_again_from_a_mean_field_that_goes_on():
     target, family, zeros = Strung(), FullRank(DIM), np.zeros(DIM)
-    centre, factor = np.array([800.0, 0.0, 0.3]), np.diag([5.0, 0.3, 0.3])
+    centre, factor = np.array([800.0, 0.0, 0.3]), np.diag([1e-3, 1.0, 1.0])
     start = Start(zeros, Scaled(target, centre, factor), family, family.start(zeros))
     lost = family.carry(family.start(zeros), centre, 0.1 * factor)
     found = Polished(family, lost, Outcome(Ending.CONVERGED, "so it seemed"))
