@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from ppl.errors import PPLError as PPLError
     from ppl.errors import Rejection as Rejection
     from ppl.model import Model as Model
-    from ppl.model import Posterior as Posterior
+    from ppl.posterior import Posterior as Posterior
     from ppl.results.fit import Fit as Fit
     from ppl.results.fit import load_fit as load_fit
 
 PUBLIC = {
     "compile_model": "ppl.compile",
     "Model": "ppl.model",
-    "Posterior": "ppl.model",
+    "Posterior": "ppl.posterior",
     "Fit": "ppl.results.fit",
     "load_fit": "ppl.results.fit",
     "PPLError": "ppl.errors",

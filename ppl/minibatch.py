@@ -47,7 +47,7 @@ class Compiled(Protocol):
 
 
 class Whole(Protocol):
-    """What is needed of the posterior of all rows; model.Posterior has it."""
+    """What is needed of the posterior of all rows; posterior.Posterior has it."""
 
     @property
     def model(self) -> Compiled: ...

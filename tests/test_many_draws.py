@@ -7,7 +7,7 @@ from ir.loop_programs import DATA, LOOPS, Loop
 
 import ppl
 from ppl.many_draws import ELEMENTS, WIDEST, Alone, Found, in_batches, one_by_one
-from ppl.model import RUN
+from ppl.posterior import RUN
 
 DRAWS = 7
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 from ppl.inference.hessian import hessian
 from ppl.inference.target import Target
-from ppl.model import Floats
+from ppl.posterior import Floats
 
 EPSILON = float(np.finfo(float).eps)
 SCIPY = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": "trust-exact"}

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ppl.inference.target import Array
-from ppl.model import Posterior
+from ppl.posterior import Posterior
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from ppl.errors import InferenceError
 from ppl.inference.start import start_point
 from ppl.inference.streams import Streams, streams
 from ppl.inference.target import Target
-from ppl.model import Floats, Posterior
+from ppl.posterior import Floats, Posterior
 from ppl.results.config import Config, as_json, comment_lines
 from ppl.results.files import write_whole
 from ppl.results.initial import start_for

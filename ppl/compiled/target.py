@@ -42,7 +42,7 @@ MOST_NUMBERS = 2**21
 
 
 class Posterior(Protocol):
-    """What is needed of model.Posterior."""
+    """What is needed of posterior.Posterior."""
 
     @property
     def model(self) -> Any: ...

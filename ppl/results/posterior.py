@@ -1,6 +1,6 @@
 """What results take of a model and its posterior, and how inference sees the posterior.
 
-Stated as protocols, so that model.Posterior can offer `variational` without a cycle.
+Stated as protocols, so that posterior.Posterior can offer `variational` without a cycle.
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class Model(Protocol):
 
 
 class Posterior(Protocol):
-    """What a fit needs; model.Posterior has it, and documents it."""
+    """What a fit needs; posterior.Posterior has it, and documents it."""
 
     @property
     def model(self) -> Model: ...

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppl.model import Posterior
+from ppl.posterior import Posterior
 
 HERE = Path(__file__).parent
 DENSITY, GRADIENT, VALUES = (1e-8, 1e-8), (1e-6, 1e-7), (1e-8, 1e-8)

@@ -20,7 +20,7 @@ from ppl.ir.passes.share import share
 from ppl.ir.passes.table import PASSES, Pass
 from ppl.ir.passes.vectorise_loops import vectorise_loops
 from ppl.ir.passes.write_out import write_out
-from ppl.model import Posterior
+from ppl.posterior import Posterior
 from ppl.source import SourceText
 
 NEEDED = tuple(

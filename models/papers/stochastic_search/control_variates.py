@@ -13,7 +13,7 @@ from stochastic_search.search import PILOT, RATE, VARIANCE, InCoordinates, Searc
 import ppl
 from ppl.inference.coordinates import Scaled
 from ppl.inference.estimators.control_variates import JaakkolaJordan, taylor
-from ppl.model import Posterior
+from ppl.posterior import Posterior
 from ppl.results.posterior import AsTarget
 
 from frame.exact_logistic import ExactBound

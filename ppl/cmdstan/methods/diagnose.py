@@ -7,7 +7,7 @@ import numpy as np
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.inference.target import Target
-from ppl.model import Floats
+from ppl.posterior import Floats
 from ppl.results.config import comment_lines
 from ppl.results.files import write_whole
 

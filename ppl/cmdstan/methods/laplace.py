@@ -9,7 +9,7 @@ from ppl.cmdstan.job import Job, read_rows
 from ppl.errors import InferenceError
 from ppl.inference.hessian import hessian
 from ppl.inference.target import log_densities
-from ppl.model import Floats, Posterior
+from ppl.posterior import Floats, Posterior
 from ppl.results.draws import tabulate
 from ppl.results.log_prob import read_points, unconstrained_of
 

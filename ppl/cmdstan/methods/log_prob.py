@@ -6,7 +6,7 @@ from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.data import load_data
 from ppl.errors import InferenceError
-from ppl.model import Floats
+from ppl.posterior import Floats
 from ppl.results.log_prob import read_points
 
 

@@ -13,7 +13,7 @@ from ppl.inference.gaussian import LOG_2PI
 from ppl.inference.pathfinder import pathfinder
 from ppl.inference.psis import psis
 from ppl.inference.target import log_densities
-from ppl.model import Floats
+from ppl.posterior import Floats
 from ppl.results.draws import tabulate
 from ppl.results.sample_csv import elapsed
 

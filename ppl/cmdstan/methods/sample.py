@@ -11,7 +11,7 @@ import numpy as np
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, beside, numbered
 from ppl.errors import InferenceError
-from ppl.model import Floats
+from ppl.posterior import Floats
 from ppl.results.draws import tabulate
 from ppl.results.files import write_whole
 from ppl.results.metric import metric_json
