@@ -43,6 +43,7 @@ DIRICHLET_MULTINOMIAL = Distribution(
     rng_signatures=("(vector, int) => array[] int",),
     constants=((("y",), _log_counts),),
     batch="leading",
+    cores=(1, 1),
 )
 
 FAMILIES = (DIRICHLET_MULTINOMIAL,)

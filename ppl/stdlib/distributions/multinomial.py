@@ -62,6 +62,7 @@ MULTINOMIAL = Distribution(
     rng_signatures=("(vector, int) => array[] int",),
     constants=((("y",), log_coefficient),),
     batch="leading",
+    cores=(1, 1),
 )
 
 MULTINOMIAL_LOGIT = Distribution(
@@ -75,6 +76,7 @@ MULTINOMIAL_LOGIT = Distribution(
     rng_signatures=("(vector, int) => array[] int",),
     constants=((("y",), log_coefficient),),
     batch="leading",
+    cores=(1, 1),
 )
 
 FAMILIES = (MULTINOMIAL, MULTINOMIAL_LOGIT)
