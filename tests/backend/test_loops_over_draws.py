@@ -43,15 +43,17 @@ def data() -> dict[str, object]:
     rng = np.random.default_rng(0)
     spread = rng.normal(size=(G, K, 20))
     return {
-        **{
-            "G": G,
-            "K": K,
-            "N": N,
-            "y": rng.integers(0, 5, (G, K)),
-            "category": rng.integers(1, K + 1, (G, N)),
-        },
-        **{"count": rng.poisson(2, (G, N)), "bit": rng.integers(0, 2, (G, N)), "v": rng.normal(size=(G, K))},
-        **{"X": rng.normal(size=(G, N, K)), "s": rng.dirichlet(np.ones(K), G), "z": rng.normal(size=(G, N))},
+        "G": G,
+        "K": K,
+        "N": N,
+        "y": rng.integers(0, 5, (G, K)),
+        "category": rng.integers(1, K + 1, (G, N)),
+        "count": rng.poisson(2, (G, N)),
+        "bit": rng.integers(0, 2, (G, N)),
+        "v": rng.normal(size=(G, K)),
+        "X": rng.normal(size=(G, N, K)),
+        "s": rng.dirichlet(np.ones(K), G),
+        "z": rng.normal(size=(G, N)),
         "S": spread @ spread.transpose(0, 2, 1) / 20,
     }
 
