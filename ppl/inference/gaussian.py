@@ -1,6 +1,7 @@
 """A Gaussian by its mean and a triangular factor of its covariance."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -45,18 +46,18 @@ class Gaussian:
 
     def log_density(self, u: Array) -> Array:
         """At u (n, dim), (n,)."""
-        square = (self._noise(u) ** 2).sum(axis=0)
-        return np.asarray(-0.5 * (square + len(self.mean) * LOG_2PI) - self.half_log_det)
+        return self.log_density_gradients(u)[0]
 
-    def score(self, u: Array) -> Array:
-        """Gradient of the log density in u (n, dim), (n, dim)."""
-        z = self._noise(u)
-        return np.asarray(-solve_triangular(self.factor, z, lower=True, trans="T", check_finite=False).T)
+    def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
+        """The log density at u (n, dim), (n,), and its gradient there, (n, dim)."""
+        z = (u - self.mean) @ self.whitening.T
+        log_density = -0.5 * ((z**2).sum(axis=1) + len(self.mean) * LOG_2PI) - self.half_log_det
+        return log_density, -z @ self.whitening
 
-    def _noise(self, u: Array) -> Array:
-        """The noise (dim, n) that lands on u (n, dim)."""
-        centred = (u - self.mean).T
-        return np.asarray(solve_triangular(self.factor, centred, lower=True, check_finite=False))
+    @cached_property
+    def whitening(self) -> Array:
+        """The inverse of the factor: a product with it costs less than solving for thousands of points."""
+        return np.asarray(solve_triangular(self.factor, np.eye(len(self.mean)), lower=True))
 
     @property
     def half_log_det(self) -> float:
@@ -65,8 +66,7 @@ class Gaussian:
     @property
     def precisions(self) -> Array:
         """The diagonal (dim,) of the precision matrix: one over the conditional variances."""
-        inverse = solve_triangular(self.factor, np.eye(len(self.mean)), lower=True)
-        return np.asarray((inverse**2).sum(axis=0))
+        return np.asarray((self.whitening**2).sum(axis=0))
 
 
 def made_positive(precision: Array) -> tuple[Array, int]:

@@ -47,12 +47,15 @@ class Cloud:
         return Cloud(*(np.where(where if own.ndim == 1 else where[:, None], new, own) for own, new in pairs))
 
 
-def cloud_at(target: Target, reference: Reference, u: Array) -> Cloud:
-    """Both densities at u (n, dim)."""
+def cloud_at(target: Target, reference: Reference | None, u: Array) -> Cloud:
+    """Both densities at u (n, dim); q counts as flat where there is no reference, as where beta is 1."""
     log_p, slope = log_density_gradients(target, u)
     bad = ~(np.isfinite(log_p) & np.isfinite(slope).all(axis=1))
     log_p, slope = np.where(bad, -np.inf, log_p), np.where(bad[:, None], 0.0, slope)
-    return Cloud(u, log_p, slope, reference.log_density(u), reference.score(u))
+    log_q, slope_q = (
+        reference.log_density_gradients(u) if reference else (np.zeros(len(u)), np.zeros(u.shape))
+    )
+    return Cloud(u, log_p, slope, log_q, slope_q)
 
 
 def move(

@@ -27,17 +27,13 @@ class Reference:
         each = np.stack([part.draws(z) for part in self.parts])
         return np.asarray(each[own, np.arange(n)])
 
-    def log_density(self, u: Array) -> Array:
-        """log of the mean of the densities, (n,)."""
-        return np.asarray(logsumexp(self._each(u), axis=0) - np.log(len(self.parts)))
-
-    def score(self, u: Array) -> Array:
-        """Gradient of the log density in u, (n, dim)."""
-        each = self._each(u)
-        shares = np.exp(each - logsumexp(each, axis=0))
-        slopes = [part.score(u) for part in self.parts]
-        return np.asarray(sum(share[:, None] * slope for share, slope in zip(shares, slopes, strict=True)))
-
-    def _each(self, u: Array) -> Array:
-        """log density of each Gaussian at each point, (parts, n)."""
-        return np.array([part.log_density(u) for part in self.parts])
+    def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
+        """The log of the mean of the densities (n,), and its gradient in u (n, dim)."""
+        each = [part.log_density_gradients(u) for part in self.parts]
+        if len(each) == 1:
+            return each[0]
+        values = np.array([value for value, _ in each])
+        total = logsumexp(values, axis=0)
+        shares = np.exp(values - total)
+        slope = np.einsum("kn,knd->nd", shares, np.array([slope for _, slope in each]))
+        return np.asarray(total - np.log(len(each))), slope

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ppl.backend.threads import as_many_threads_as_pay
 from ppl.errors import InferenceError
 from ppl.inference.draws import draws_with_density
 from ppl.inference.families import FAMILIES, describe
@@ -14,6 +15,7 @@ from ppl.inference.outcome import Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result, result_of
+from ppl.inference.start import Init
 from ppl.inference.verdict import Level, Verdict
 from ppl.results import saved, stan_csv
 from ppl.results.arguments import Values
@@ -317,8 +319,15 @@ def variational(
     asked = Settings(**settings)
     start = start_for(posterior, asked.init)
     keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
-    if asked.runs > 1:
-        return _fit(posterior, asked, best_of(posterior, asked, start, progress, keep))
+    with as_many_threads_as_pay(vars(posterior.d), posterior.width):
+        if asked.runs > 1:
+            return _fit(posterior, asked, best_of(posterior, asked, start, progress, keep))
+        return _one_run(posterior, asked, start, progress, keep)
+
+
+def _one_run(
+    posterior: Posterior, asked: Settings, start: Init, progress: Listener, keep: Keep | None
+) -> Fit:
     journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
     try:
         result = fit(target, asked, start, progress, journal)

@@ -29,8 +29,10 @@ class Peaked:
 
     def log_density_gradients(self, us):
         values = self.log_densities(us)
-        wide, peak = (np.exp(part - values) for part in (WIDE.log_density(us), MASS + PEAK.log_density(us)))
-        return values, wide[:, None] * WIDE.score(us) + peak[:, None] * PEAK.score(us)
+        wide, of_wide = WIDE.log_density_gradients(us)
+        peak, of_peak = PEAK.log_density_gradients(us)
+        shares = np.exp(np.array([wide, MASS + peak]) - values)[:, :, None]
+        return values, shares[0] * of_wide + shares[1] * of_peak
 
     def log_density(self, u):
         return float(self.log_densities(u[None])[0])
@@ -85,7 +87,7 @@ class Strung:
         return self.gaussian.log_density(us)
 
     def log_density_gradients(self, us):
-        return self.gaussian.log_density(us), self.gaussian.score(us)
+        return self.gaussian.log_density_gradients(us)
 
     def log_density(self, u):
         return float(self.log_densities(u[None])[0])

@@ -1,6 +1,7 @@
 """A posterior small enough to know everything about."""
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -41,6 +42,10 @@ class Toy:
     @property
     def source(self):
         return self.model.source
+
+    @property
+    def d(self):
+        return SimpleNamespace(y=np.array(self.data["y"]))
 
     @property
     def width(self):

@@ -1,0 +1,40 @@
+"""How many threads products of matrices are spread over while a model is fitted."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+WORTH_SHARING = 1 << 20
+"""How many numbers an array must have for threads to gain more than it costs to keep them in step."""
+
+ASKED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
+
+
+@contextmanager
+def as_many_threads_as_pay(data: Mapping[str, Any], width: int) -> Iterator[None]:
+    """BLAS on one thread inside, unless arrays are large or the environment says how many threads it has.
+
+    Its threads wait for work by spinning: of many small products each takes longer, on twice the processor.
+    `data` are looked through for arrays; `width` is how many numbers the largest of an evaluation has.
+
+    Example:
+        >>> with as_many_threads_as_pay({"x": np.zeros((300, 20))}, width=300):
+        ...     fit()
+    """
+    largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)
+    if max(largest, width) > WORTH_SHARING or any(os.environ.get(name) for name in ASKED):
+        yield
+        return
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Made once: it looks through all libraries that are loaded."""
+    return ThreadpoolController()

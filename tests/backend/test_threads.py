@@ -1,0 +1,38 @@
+"""Products of matrices use one thread while a small model is fitted, and as many as before afterwards."""
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+import ppl
+from ppl.backend.threads import ASKED, WORTH_SHARING, as_many_threads_as_pay
+
+
+def threads() -> int:
+    return max(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+
+
+@pytest.fixture(autouse=True)
+def unasked(monkeypatch):
+    for name in ASKED:
+        monkeypatch.delenv(name, raising=False)
+    if threads() == 1:
+        pytest.skip("BLAS has one thread here in any case")
+
+
+def test_a_fit_uses_one_thread_and_gives_the_others_back():
+    before, seen = threads(), set()
+    posterior = ppl.compile_model("parameters { vector[2] x; } model { x ~ normal(0, 1); }").condition({})
+    posterior.variational(seed=1, progress=lambda progress: seen.add(threads()))
+    assert seen == {1} and threads() == before
+
+
+def test_large_data_wide_evaluations_and_the_environment_leave_threads_alone(monkeypatch):
+    before = threads()
+    with as_many_threads_as_pay({"x": np.zeros(WORTH_SHARING + 1)}, 1):
+        assert threads() == before
+    with as_many_threads_as_pay({"n": 3}, WORTH_SHARING + 1):
+        assert threads() == before
+    monkeypatch.setenv(ASKED[0], str(before))
+    with as_many_threads_as_pay({"n": 3}, 1):
+        assert threads() == before
