@@ -28,6 +28,8 @@ from ppl.inference.start import Init
 from ppl.inference.starting import Start
 from ppl.inference.step_up import step_up
 from ppl.inference.steps.advi_sequence import AdviSequence
+from ppl.inference.stopping.relative_elbo import RelativeElbo
+from ppl.inference.stopping.stopping_rule import StoppingRule
 from ppl.inference.streams import Streams, streams
 from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Target
@@ -79,7 +81,7 @@ def staged(
             etas_of(settings, "advi", start.scaled),
             # Where a polish follows, a choice made by luck does no harm, and the search may cost less.
             fewest=1 if settings.polish else FEWEST_DRAWS,
-            may_stay=settings.polish and settings.minibatch is None,
+            may_stay=_polishes(settings),
         )
         end = once(
             journal,
@@ -126,13 +128,25 @@ def _end(
     return unpolished(start, params, outcome, loop.search.note)
 
 
+def _polishes(settings: Settings) -> bool:
+    """Whether a polish follows the loop, which then need not be waited for."""
+    return settings.polish and settings.minibatch is None
+
+
+def _stopping(settings: Settings) -> StoppingRule[Any]:
+    """The rule that was named, or the paper's."""
+    if settings.stop is None and _polishes(settings):
+        return RelativeElbo.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj, gives_up=True)
+    return stopping_of(settings, "relative-elbo")
+
+
 def _parts(settings: Settings, family: Family, eta: float) -> Algorithm:
     """The parts of Algorithm 1 in the slots of the loop."""
     return Algorithm(
         family=family,
         estimator=estimator_of(settings, reparameterised),
         step_rule=step_rule_of(settings, AdviSequence, eta),
-        stopping=stopping_of(settings, "relative-elbo"),
+        stopping=_stopping(settings),
         averaging=Polynomial() if settings.average else Last(),
         iterations=settings.iter,
         grad_samples=settings.grad_samples,

@@ -13,11 +13,15 @@ DIVERGING_ABOVE = 0.5
 
 
 class RelativeElboState(NamedTuple):
-    """ELBOs seen so far, the last of them, and the latest relative changes (at most `window`)."""
+    """ELBOs seen so far, the last of them, and the latest relative changes (at most `window`).
+
+    `suspect` counts the last checkpoints in a row at which the run seemed to diverge.
+    """
 
     seen: int
     previous: float
     deltas: tuple[float, ...]
+    suspect: int = 0
 
 
 @dataclass(frozen=True)
@@ -27,15 +31,21 @@ class RelativeElbo:
     A change is |ELBO - previous| / |previous|, so the first one needs two ELBOs, and the rule waits until the
     window is full: one small change is often luck. Stan compares the first ELBO with zero, divides by the
     newer of the two, and may stop on three changes, of which the first is always 1.
+
+    A rule that `gives_up` ends a run that has seemed to diverge for a whole window: as where the ELBO has no
+    variance, which no number of iterations mends.
     """
 
     tolerance: float
     window: int
+    gives_up: bool = False
 
     @classmethod
-    def over(cls, iterations: int, eval_elbo: int, tolerance: float) -> "RelativeElbo":
+    def over(
+        cls, iterations: int, eval_elbo: int, tolerance: float, gives_up: bool = False
+    ) -> "RelativeElbo":
         """The rule with Stan's window, a tenth of the checkpoints that fit in `iterations`, at least two."""
-        return cls(tolerance, max(2, iterations // (10 * eval_elbo)))
+        return cls(tolerance, max(2, iterations // (10 * eval_elbo)), gives_up)
 
     def init(self) -> RelativeElboState:
         return RelativeElboState(0, math.nan, ())
@@ -47,7 +57,9 @@ class RelativeElbo:
         deltas = state.deltas
         if state.seen:
             deltas = (*deltas, _relative_change(state.previous, elbo))[-self.window :]
-        state = RelativeElboState(state.seen + 1, elbo, deltas)
+        seen = state.seen + 1
+        suspect = state.suspect + 1 if _seems_to_diverge(seen, deltas) else 0
+        state = RelativeElboState(seen, elbo, deltas, suspect)
         return state, self._read(state) if deltas else Reading()
 
     def _read(self, state: RelativeElboState) -> Reading:
@@ -57,8 +69,15 @@ class RelativeElbo:
             which = " and ".join(small)
             reason = f"the {which} relative change of the ELBO fell below {self.tolerance:g}"
             return Reading(mean, middle, f"{which} ELBO converged", Outcome(Ending.CONVERGED, reason))
-        suspect = state.seen > DIVERGING_AFTER and max(mean, middle) > DIVERGING_ABOVE
-        return Reading(mean, middle, "may be diverging, inspect the ELBO" if suspect else "")
+        note = "may be diverging, inspect the ELBO" if state.suspect else ""
+        if self.gives_up and state.suspect >= self.window:
+            reason = f"the ELBO changed by more than half of itself all through {self.window} checkpoints"
+            return Reading(mean, middle, note, Outcome(Ending.DIVERGED, reason))
+        return Reading(mean, middle, note)
+
+
+def _seems_to_diverge(seen: int, deltas: tuple[float, ...]) -> bool:
+    return seen > DIVERGING_AFTER and max(fmean(deltas), median(deltas)) > DIVERGING_ABOVE
 
 
 def _relative_change(previous: float, elbo: float) -> float:

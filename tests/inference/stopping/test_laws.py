@@ -100,6 +100,15 @@ def test_relative_elbo_warns_of_divergence():
     assert "diverging" in readings(RelativeElbo(0.01, 10), [(-3.0) ** k for k in range(12)])[-1].note
 
 
+def test_a_run_that_seems_to_diverge_for_a_window_is_given_up_where_that_is_asked_for():
+    growing = [(-3.0) ** k for k in range(40)]
+    found = readings(RelativeElbo(0.01, 5, gives_up=True), growing)
+    assert len(found) == 15 and found[-1].outcome.ending is Ending.DIVERGED
+    assert len(readings(RelativeElbo(0.01, 5), growing)) == 40
+    calm_between = [*growing[:8], *(growing[7] * 1.02**k for k in range(1, 8)), *growing[8:12]]
+    assert len(readings(RelativeElbo(0.01, 5, gives_up=True), calm_between)) == 19
+
+
 def noisy(n, level=-50.0, slope=0.0, shift=0.0, seed=0):
     """Checkpoints whose bound has noise of sd 1, whose ELBO and parameter drift by `slope` a checkpoint."""
     noise = np.random.default_rng(seed).normal(size=n)
