@@ -34,5 +34,5 @@ class Adam:
         second = self.beta2 * state.second + (1 - self.beta2) * gradient**2
         m = first / (1 - self.beta1**steps)
         v = second / (1 - self.beta2**steps)
-        rate = self.eta / steps**0.5
+        rate = self.eta / (1 + steps / 100) ** 0.5
         return params + rate * m / (v**0.5 + self.epsilon), AdamState(steps, first, second)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import Distribution, guarded, log_support, supported
 from ppl.stdlib.special.counts import per
 from ppl.stdlib.special.log_add import softplus
 
@@ -56,7 +56,7 @@ def _sign(y: Array) -> Array:
 
 @with_partials(None, lambda xp, ans, y, alpha: _sign(y) * xp.special.expit(-_sign(y) * alpha))
 def logit_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
-    return supported(xp, _is_outcome(y), -softplus(xp, -_sign(y) * alpha))
+    return log_support(xp, _is_outcome(y)) - softplus(xp, -_sign(y) * alpha)
 
 
 def logit_rng(generator: np.random.Generator, alpha: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import Distribution, validity
 from ppl.stdlib.special.log_probability import log_probability
 
 LOG_PI = math.log(math.pi)
@@ -22,7 +22,7 @@ LOG_PI = math.log(math.pi)
 )
 def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     z = (y - mu) / sigma
-    return guarded(xp, sigma > 0, -xp.np.log1p(z * z) - xp.np.log(sigma) - LOG_PI)
+    return validity(xp, sigma > 0) - xp.np.log1p(z * z) - xp.np.log(sigma) - LOG_PI
 
 
 def standard_cdf(xp: Namespace, z: Array) -> Array:

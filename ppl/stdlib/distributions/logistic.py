@@ -7,7 +7,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import Distribution, validity
 from ppl.stdlib.special.log_add import softplus
 
 
@@ -19,7 +19,8 @@ from ppl.stdlib.special.log_add import softplus
 )
 def log_density(xp: Namespace, y: Array, mu: Array, sigma: Array) -> Array:
     distance = xp.np.abs((y - mu) / sigma)
-    return guarded(xp, sigma > 0, -distance - 2.0 * xp.np.log1p(xp.np.exp(-distance)) - xp.np.log(sigma))
+    value = -distance - 2.0 * xp.np.log1p(xp.np.exp(-distance)) - xp.np.log(sigma)
+    return value + validity(xp, sigma > 0)
 
 
 def standard_cdf(xp: Namespace, z: Array) -> Array:

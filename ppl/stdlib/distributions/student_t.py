@@ -10,7 +10,7 @@ from autograd.extend import primitive
 from ppl.arrays import NUMPY, Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import as_real, reals
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import Distribution, guarded, validity
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta, log_rise
 
@@ -35,7 +35,7 @@ def _d_nu(xp: Namespace, z: Array, nu: Array) -> Array:
 )
 def log_density(xp: Namespace, y: Array, nu: Array, mu: Array, sigma: Array) -> Array:
     value = standard_log_density(xp, (y - mu) / sigma, nu) - xp.np.log(sigma)
-    return guarded(xp, (nu > 0) & (sigma > 0), value)
+    return value + validity(xp, (nu > 0) & (sigma > 0))
 
 
 def standard_log_density(xp: Namespace, z: Array, nu: Array) -> Array:

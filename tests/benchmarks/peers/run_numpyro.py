@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 import numpyro
 from jax import lax, random
-from numpyro.infer import SVI, Trace_ELBO
+from numpyro.infer import SVI, Trace_ELBO, init_to_uniform
 from numpyro.infer.autoguide import AutoMultivariateNormal, AutoNormal
 from numpyro_models import MODELS
 
@@ -41,7 +41,7 @@ def main():
     if asked.get("minibatch"):
         values["minibatch"] = asked["minibatch"]
     model = MODELS[asked["name"]]
-    guide = GUIDES[asked["algorithm"]](model)
+    guide = GUIDES[asked["algorithm"]](model, init_loc_fn=init_to_uniform(radius=0.0))
     svi = SVI(model, guide, numpyro.optim.Adam(asked["step_size"]), Trace_ELBO())
     judge = Trace_ELBO(num_particles=100)
 
