@@ -35,8 +35,8 @@ UNTRACEABLE = (
 
 AT_ONCE = 16
 """Points whose gradients are evaluated together; other numbers of points are cut and filled up to it."""
-VALUES_AT_ONCE = 64
-"""The same of log densities, which are mostly asked for at hundreds of points."""
+VALUES_AT_ONCE = 50
+"""The same of log densities: half of the draws that estimate an ELBO, so that none of them is to fill up."""
 MOST_NUMBERS = 2**21
 """How large an array for all of them may be; beyond, points are evaluated one by one, to spare memory."""
 
