@@ -3,7 +3,7 @@
 Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2 to 4.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile
 
@@ -124,9 +124,19 @@ def _alike(points: Sequence[PathPoint]) -> Curvature:
     return _curvature(np.array([point.alpha for point in points]), s, y)
 
 
-def lbfgs_path(target: Target, start: Array, most_steps: int = 1000) -> Iterator[PathPoint]:
+Watch = Callable[[Array, float], None]
+"""Is shown every point (dim,) of a path with its log density, and may end the path by an exception."""
+
+
+def unwatched(u: Array, log_density: float) -> None:
+    """Looks away."""
+
+
+def lbfgs_path(
+    target: Target, start: Array, most_steps: int = 1000, watch: Watch = unwatched
+) -> Iterator[PathPoint]:
     """The points of an L-BFGS ascent from `start` (dim,), the start left out."""
-    points = _ascend(target, start, most_steps)
+    points = _ascend(target, start, most_steps, watch)
     alpha = np.ones_like(start)
     pairs: tuple[tuple[Array, Array], ...] = ()
     for k, ((previous, previous_gradient), (u, gradient)) in enumerate(pairwise(points), start=1):
@@ -137,10 +147,10 @@ def lbfgs_path(target: Target, start: Array, most_steps: int = 1000) -> Iterator
         yield PathPoint(k, u, gradient, alpha, pairs)
 
 
-def _ascend(target: Target, start: Array, most_steps: int) -> list[tuple[Array, Array]]:
+def _ascend(target: Target, start: Array, most_steps: int, watch: Watch) -> list[tuple[Array, Array]]:
     """Every iterate with the gradient there. Off the support, a value that the line search backs off from."""
     origin, first = target.log_density_gradient(start)
-    inside = {start.tobytes(): first}
+    inside = {start.tobytes(): (origin, first)}
     slopes: dict[bytes, Array] = {}
     lowest = 0.0
 
@@ -151,20 +161,26 @@ def _ascend(target: Target, start: Array, most_steps: int) -> list[tuple[Array, 
             slopes[u.tobytes()] = np.zeros_like(u)
             return 10 * (1 - lowest)
         lowest = min(lowest, value - origin)
-        inside[u.tobytes()], slopes[u.tobytes()] = gradient, -gradient
+        inside[u.tobytes()], slopes[u.tobytes()] = (value, gradient), -gradient
         return origin - value
 
     iterates = [start]
+
+    def reached(u: Array) -> None:
+        iterates.append(np.copy(u))
+        if u.tobytes() in inside:
+            watch(u, inside[u.tobytes()][0])
+
     minimize(
         objective,
         start,
         jac=lambda u: slopes[u.tobytes()],  # asked for where the objective was
         method="L-BFGS-B",
         options={"maxiter": most_steps, "maxcor": HISTORY, "ftol": 1e-10, "gtol": 1e-6},
-        callback=lambda u: iterates.append(np.copy(u)),
+        callback=reached,
     )
     # Where the line search fails off the support, the last iterate may have no density: it is left out.
-    return [(u, inside[u.tobytes()]) for u in takewhile(lambda u: u.tobytes() in inside, iterates)]
+    return [(u, inside[u.tobytes()][1]) for u in takewhile(lambda u: u.tobytes() in inside, iterates)]
 
 
 def _update_diagonal(alpha: Array, s: Array, y: Array) -> Array:

@@ -15,7 +15,7 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.gaussian import LOG_2PI
-from ppl.inference.lbfgs_path import Curvature, PathPoint, curvatures, lbfgs_path
+from ppl.inference.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path, unwatched
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.target import Array, Target, log_densities
 
@@ -51,6 +51,12 @@ class Pathfinder:
         """Of this Gaussian at u (n, dim); (n,)."""
         return self.curvature.log_density(u - self.mean)
 
+    def has_reached(self, u: Array, log_p: float) -> bool:
+        """Whether a point (dim,) with this log density lies as its draws do, no lower and no further out."""
+        if log_p < np.median(self.log_p):
+            return False
+        return bool(self.log_density(u[None])[0] >= self.log_q.min())
+
     def scale(self, target: Target, dense: bool) -> Scaled:
         """The target in coordinates where this Gaussian is standard, or of unit variances if not `dense`."""
         if dense:
@@ -61,7 +67,11 @@ class Pathfinder:
 
 
 def pathfinder(
-    target: Target, start: Array, rng: np.random.Generator, elbo_draws: int = ELBO_DRAWS
+    target: Target,
+    start: Array,
+    rng: np.random.Generator,
+    elbo_draws: int = ELBO_DRAWS,
+    watch: Watch = unwatched,
 ) -> Pathfinder:
     """Climb from `start` (dim,) and return the Gaussian with the best ELBO along the way.
 
@@ -69,7 +79,7 @@ def pathfinder(
         InferenceError: no Gaussian on the path has a finite ELBO.
     """
     z = rng.standard_normal((elbo_draws, target.dim))
-    path = list(lbfgs_path(target, start))
+    path = list(lbfgs_path(target, start, watch=watch))
     chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST_POINTS)).astype(int))
     at_once = max(1, MOST_NUMBERS // (2 * z.size))
     some = ([path[k] for k in chosen[i : i + at_once]] for i in range(0, len(chosen), at_once))
@@ -83,6 +93,10 @@ def pathfinder(
     return best
 
 
+class Arrived(Exception):
+    """A path has come to where another has led."""
+
+
 def pathfinders(
     target: Target,
     points: Sequence[Array],
@@ -90,15 +104,24 @@ def pathfinders(
     found: list[Pathfinder],
     elbo_draws: int = ELBO_DRAWS,
     listen: Listener = silent,
+    apart: bool = False,
 ) -> InferenceError | None:
     """Add the best Gaussian of the path from each point to `found`, so that Ctrl-C leaves those so far.
 
-    Returns the last error, where there was one.
+    With `apart` a path that comes to where an earlier one has led is left there. Returns the last error,
+    where there was one.
     """
     last = None
+
+    def watch(u: Array, log_p: float) -> None:
+        if any(path.has_reached(u, log_p) for path in found):
+            raise Arrived
+
     for k, point in enumerate(points, start=1):
         try:
-            found.append(pathfinder(target, point, rng, elbo_draws))
+            found.append(pathfinder(target, point, rng, elbo_draws, watch if apart else unwatched))
+        except Arrived:
+            continue
         except InferenceError as error:
             last = error
         else:

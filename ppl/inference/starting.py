@@ -20,9 +20,11 @@ from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.pathfinder import ROUGH_DRAWS, Pathfinder, pathfinders
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.start import Warm
-from ppl.inference.target import Array, Target, log_densities
+from ppl.inference.target import Array, Target, log_densities, width_of
 
 ELBO_DRAWS = 50
+# How many numbers an evaluation works through for it to be a waste to follow four paths to one end.
+WIDE = 4096
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ def from_paths(
         listen(replace(path, phase="start", elbo=max(found.elbo for found in paths), note=""))
 
     try:
-        error = pathfinders(target, points, rng, paths, ROUGH_DRAWS, on_the_way)
+        wide = width_of(target) >= WIDE
+        error = pathfinders(target, points, rng, paths, ROUGH_DRAWS, on_the_way, apart=wide)
         if not paths:
             note = f"Started at random, since Pathfinder failed: {error}"
             return at_random(target, family, points[0], note=note)

@@ -8,8 +8,10 @@ from ppl.errors import InferenceError
 from ppl.inference.families import FAMILIES
 from ppl.inference.fixed_draws import fit_fixed_draws
 from ppl.inference.lbfgs_path import Curvature, curvatures, lbfgs_path
-from ppl.inference.pathfinder import _best, pathfinder
+from ppl.inference.pathfinder import _best, pathfinder, pathfinders
+from ppl.inference.progress import silent
 from ppl.inference.psis import psis
+from ppl.inference.starting import WIDE, from_paths
 from ppl.inference.target import log_densities
 
 
@@ -170,3 +172,51 @@ def test_same_seed_same_bytes():
 def test_no_finite_elbo_anywhere_is_an_error_that_says_what_to_do():
     with pytest.raises(InferenceError, match="Start from random values"):
         pathfinder(HalfSpace(1, -1e-3), np.array([0.5]), rng())
+
+
+class TwoHills:
+    """Two Gaussians of unit variances at -20 and 20 of the first coordinate; evaluations are counted."""
+
+    dim, width = 6, 1 << 14
+
+    def __init__(self):
+        self.evaluations = 0
+
+    def log_density(self, u):
+        return self.log_density_gradient(u)[0]
+
+    def log_density_gradient(self, u):
+        self.evaluations += 1
+        top = np.zeros(self.dim)
+        top[0] = np.copysign(20.0, u[0])
+        return float(-0.5 * (u - top) @ (u - top)) - 0.01 * float(((u - top) ** 4).sum()), (
+            top - u - 0.04 * (u - top) ** 3
+        )
+
+
+def climbs(starts, apart):
+    target, found = TwoHills(), []
+    error = pathfinders(target, [np.array(start) for start in starts], rng(), found, apart=apart)
+    assert error is None
+    return target.evaluations, [round(path.mean[0]) for path in found]
+
+
+def test_paths_apart_lead_to_each_place_once_and_cost_less():
+    here, there = [19.0, *np.linspace(1, 2, 5)], [-17.0, *np.linspace(-1, 1, 5)]
+    starts = [here, there, [22.0, *np.linspace(2, -1, 5)], [-23.0, *np.linspace(0, 2, 5)]]
+    all_of_them, each = climbs(starts, apart=False)
+    fewer, once = climbs(starts, apart=True)
+    assert each == [20, -20, 20, -20] and once == [20, -20]
+    assert fewer < 0.75 * all_of_them
+
+
+def test_a_start_on_a_wide_target_keeps_its_paths_apart(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        "ppl.inference.starting.pathfinders", lambda *args, apart: asked.append(apart) or pathfinders(*args)
+    )
+    for width in (WIDE - 1, WIDE):
+        target = TwoHills()
+        target.width = width
+        from_paths(target, FAMILIES["meanfield"](target.dim), [np.ones(6)] * 2, rng(), silent)
+    assert asked == [False, True]
