@@ -163,8 +163,10 @@ def climb(
     return found
 
 
-def jitted(log_joint: Callable[..., Traced], at: Callable[[Traced, Traced], Traced]) -> Callable[..., State]:
-    """`climb` for a log joint of (shape, jacobian, arguments, u), compiled.
+def jitted(
+    log_joint: Callable[..., Traced], at: Callable[[Traced, Traced], Traced], wide: bool
+) -> Callable[..., State]:
+    """`climb` for a log joint of (shape, jacobian, arguments, u), compiled; for `wide` see jit.compiled.
 
     Iteration k has the arguments at(arguments, k).
     """
@@ -189,4 +191,4 @@ def jitted(log_joint: Callable[..., Traced], at: Callable[[Traced, Traced], Trac
 
         return climb(parts, densities, state, eta, noise, count)
 
-    return compiled(run, 0, 1, 2)
+    return compiled(run, 0, 1, 2, wide=wide)

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import CodeType
 from typing import Any
@@ -22,7 +22,12 @@ Function = Callable[..., Any]
 
 
 class Functions(ABC):
-    """What is compiled of a log joint of (shape, jacobian, arguments, u); the first two are in the code."""
+    """What is compiled of a log joint of (shape, jacobian, arguments, u); the first two are in the code.
+
+    `wide` is whether its arrays are large (see jit.compiled).
+    """
+
+    wide = False
 
     @abstractmethod
     def log_joint(self, shape: Any, jacobian: bool, arguments: Any, u: Any) -> Any:
@@ -31,7 +36,7 @@ class Functions(ABC):
     @cached_property
     def gradient(self) -> Function:
         """The log density at u (dim,) and its gradient there, as one array (1 + dim,)."""
-        return compiled(self._value_and_gradient, 0, 1)
+        return compiled(self._value_and_gradient, 0, 1, wide=self.wide)
 
     def traced(self, *given: Any) -> None:
         """Trace `gradient`, which says whether it can be done; the trace is kept for the first call."""
@@ -41,12 +46,12 @@ class Functions(ABC):
     @cached_property
     def values(self) -> Function:
         """The log density at each row of u (n, dim)."""
-        return compiled(self._over_rows(self.log_joint), 0, 1)
+        return compiled(self._over_rows(self.log_joint), 0, 1, wide=self.wide)
 
     @cached_property
     def gradients(self) -> Function:
         """The same at each row of u (n, dim), (n, 1 + dim)."""
-        return compiled(self._over_rows(self._value_and_gradient), 0, 1)
+        return compiled(self._over_rows(self._value_and_gradient), 0, 1, wide=self.wide)
 
     def on_rows(self, arguments: Any, rows: Any) -> Any:
         """The arguments for other rows; the same where the target has no rows."""
@@ -59,7 +64,7 @@ class Functions(ABC):
     @cached_property
     def climb(self) -> Function:
         """Iterations of variational inference; see climb.jitted."""
-        return jitted(self.log_joint, self.at)
+        return jitted(self.log_joint, self.at, self.wide)
 
     def _value_and_gradient(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         value, gradient = jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u)
@@ -83,6 +88,12 @@ class Density(Functions):
     code: CodeType
     softplus: bool
     traces: list[Shape] = field(default_factory=list)
+    wide: bool = False
+
+    @cached_property
+    def of_wide(self) -> "Density":
+        """The same for data that make its arrays large."""
+        return replace(self, wide=True)
 
     @property
     def reads(self) -> set[str]:

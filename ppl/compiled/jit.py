@@ -11,9 +11,13 @@ WISHES = {"xla_cpu_scheduler_type": "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"}
 threads would take longer than they do."""
 
 
-def compiled(f: Callable[..., Any], *static: int) -> Callable[..., Any]:
-    """f compiled when it is first called; the arguments at the places `static` are part of the code."""
-    found: Callable[..., Any] = jax.jit(f, static_argnums=static, compiler_options=understood())
+def compiled(f: Callable[..., Any], *static: int, wide: bool = False) -> Callable[..., Any]:
+    """f compiled when it is first called; the arguments at the places `static` are part of the code.
+
+    Of a `wide` program the steps are long enough to be run beside each other.
+    """
+    options = {} if wide else understood()
+    found: Callable[..., Any] = jax.jit(f, static_argnums=static, compiler_options=options)
     return found
 
 

@@ -37,6 +37,8 @@ AT_ONCE = 16
 """Points whose gradients are evaluated together; other numbers of points are cut and filled up to it."""
 VALUES_AT_ONCE = 50
 """The same of log densities: half of the draws that estimate an ELBO, so that none of them is to fill up."""
+WIDE = 2**17
+"""How many numbers the largest array of an evaluation must have for its steps to be run beside each other."""
 MOST_NUMBERS = 2**21
 """How large an array for all of them may be; beyond, points are evaluated one by one, to spare memory."""
 
@@ -153,6 +155,7 @@ def compiled_target(posterior: Posterior, jacobian: bool = True, device: Any = N
     """
     posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
     density, dim = posterior.model.compiled, posterior.param_unc_num()
+    density = density.of_wide if posterior.width >= WIDE else density
 
     def laid_out(baked: str) -> tuple[Any, Any]:
         return split(posterior.d, density.reads, baked)

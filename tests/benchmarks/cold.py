@@ -1,5 +1,10 @@
-"""From source file and data file to posterior draws in a CSV, each tool in a new process."""
+"""From source file and data file to posterior draws in a CSV, each tool in a new process.
 
+Ours with either backend, JAX with nothing in its cache, and as a whole or as one mean-field loop, which is what
+the peers run.
+"""
+
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -14,25 +19,28 @@ CLI = Path(sys.executable).with_name("ppl")
 
 
 def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
-    """One row a problem: seconds of each tool, and ours over theirs."""
+    """One row a problem and way of ours: seconds of it and of each peer, and ours over theirs."""
     yield machine()
     yield ""
-    yield from head("program", *TOOLS, *(f"default / {peer}" for peer in list(TOOLS)[2:]))
+    yield from head("program", "ppl", "seconds", *PEERS, *(f"/ {peer}" for peer in PEERS))
     for problem in problems:
         with tempfile.TemporaryDirectory() as folder:
             data = problem.data_file(Path(folder))
             found = alternate(rounds, tasks(problem, data, Path(folder)))
-        seconds = [found.get(tool, float("nan")) for tool in TOOLS]
-        yield row(problem.name, *seconds, *(seconds[0] / theirs for theirs in seconds[2:]))
+        theirs = [found.get(peer, float("nan")) for peer in PEERS]
+        for way in OURS:
+            yield row(problem.name, way, found[way], *theirs, *(found[way] / peer for peer in theirs))
 
 
 def tasks(problem: Problem, data: Path, folder: Path) -> dict[str, Callable[[], float]]:
     """The tools that are there and can do this problem."""
-    return {
-        tool: lambda make=make: make(problem, data, folder)  # type: ignore[misc]
-        for tool, make in TOOLS.items()
-        if tool.startswith("ppl") or (tool in problem.peers and is_there(tool))
-    }
+    peers = {peer: make for peer, make in PEERS.items() if peer in problem.peers and is_there(peer)}
+    tools: dict[str, Callable[[], float]] = {}
+    for way, switches in OURS.items():
+        tools[way] = lambda switches=switches: ours(problem, data, folder, *switches)  # type: ignore[misc]
+    for peer, make in peers.items():
+        tools[peer] = lambda make=make: make(problem, data, folder)  # type: ignore[misc]
+    return tools
 
 
 def is_there(tool: str) -> bool:
@@ -43,11 +51,9 @@ def ours(problem: Problem, data: Path, folder: Path, *switches: str) -> float:
     words = [f"--algorithm={problem.algorithm}", "--seed=1", "-o", folder / "ours.csv", *switches]
     if problem.minibatch:
         words.append(f"--minibatch={problem.minibatch}")
-    return process.timed([CLI, "variational", problem.program, data, *words]).seconds
-
-
-def loop_only(problem: Problem, data: Path, folder: Path) -> float:
-    return ours(problem, data, folder, "--no-polish", "--no-step-up")
+    with tempfile.TemporaryDirectory() as cache:
+        given = {**os.environ, "XDG_CACHE_HOME": cache}
+        return process.timed([CLI, "variational", problem.program, data, *words], env=given).seconds
 
 
 def by_stan(problem: Problem, data: Path, folder: Path) -> float:
@@ -77,9 +83,14 @@ def by_python_peer(script: str) -> Callable[[Problem, Path, Path], float]:
     return run
 
 
-TOOLS: dict[str, Callable[[Problem, Path, Path], float]] = {
-    "ppl": ours,
-    "ppl, loop only": loop_only,
+LOOP_ONLY = ("--no-polish", "--no-step-up")
+OURS = {
+    "default": ("--backend=autograd",),
+    "loop only": ("--backend=autograd", *LOOP_ONLY),
+    "jax, default": ("--backend=jax",),
+    "jax, loop only": ("--backend=jax", *LOOP_ONLY),
+}
+PEERS: dict[str, Callable[[Problem, Path, Path], float]] = {
     "stan": by_stan,
     "numpyro": by_python_peer("run_numpyro.py"),
     "pymc": by_python_peer("run_pymc.py"),

@@ -9,7 +9,7 @@ jax = pytest.importorskip("jax")
 
 from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
 from ppl.compiled.reach import MOST_STEPS  # noqa: E402
-from ppl.compiled.target import AT_ONCE, VALUES_AT_ONCE, CompiledTarget, compiled_target  # noqa: E402
+from ppl.compiled.target import AT_ONCE, VALUES_AT_ONCE, WIDE, CompiledTarget, compiled_target  # noqa: E402
 
 REGRESSION = """
 data { int N; int K; matrix[N, K] x; array[N] int<lower=1, upper=3> g; vector[N] y; }
@@ -55,6 +55,17 @@ def test_value_and_gradient_are_those_of_autograd(target: CompiledTarget) -> Non
     expected = target.posterior.log_density_gradient(u)
     close(value, expected[0])
     close(gradient, expected[1])
+
+
+def test_a_program_of_large_arrays_is_compiled_for_them(model: ppl.Model, target: CompiledTarget) -> None:
+    wide = compiled_target(model.condition(data(1, n=WIDE)))
+    assert wide.density is model.compiled.of_wide and target.density is model.compiled
+    assert wide.density.wide and not target.density.wide
+    u = np.random.default_rng(2).normal(size=wide.dim)
+    value, gradient = wide.log_density_gradient(u)
+    expected = wide.posterior.log_density_gradient(u)
+    np.testing.assert_allclose(value, expected[0], rtol=1e-10)
+    np.testing.assert_allclose(gradient, expected[1], rtol=1e-8)
 
 
 @pytest.mark.parametrize("n", [0, 1, AT_ONCE, VALUES_AT_ONCE + 3])

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,12 +21,12 @@ class Cost(NamedTuple):
     megabytes: float
 
 
-def timed(command: list[Any], cwd: Path | None = None) -> Cost:
+def timed(command: list[Any], cwd: Path | None = None, env: Mapping[str, str] = os.environ) -> Cost:
     """What a command costs, its children included; CalledProcessError when it fails.
 
     Python keeps its bytecode, as it does of what is installed.
     """
-    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    kept = {name: value for name, value in env.items() if name != "PYTHONDONTWRITEBYTECODE"}
     words, silent = [str(c) for c in command], subprocess.DEVNULL
     began = time.perf_counter()
     child = subprocess.Popen(words, cwd=cwd, env=kept, stdout=silent, stderr=silent)
