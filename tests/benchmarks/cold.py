@@ -1,7 +1,7 @@
 """From source file and data file to posterior draws in a CSV, each tool in a new process.
 
-Ours with either backend, JAX with nothing in its cache, and as a whole or as one mean-field loop, which is what
-the peers run.
+Ours with either backend, JAX with nothing in its cache, and as a whole or as one mean-field loop, which is
+what the peers run.
 """
 
 import os
