@@ -106,6 +106,15 @@ def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
     assert not is_worth_it(AsTarget(model.condition({"N": 3, "x": np.ones((3, 3))})), Settings())
 
 
+def test_many_rows_are_worth_a_compilation() -> None:
+    pytest.importorskip("jax")
+    program = "data { int N; vector[N] y; } parameters { real m; } model { y ~ student_t(4, m, 1); }"
+    model = ppl.compile_model(program)
+    for rows, expected in ((backend.MANY, True), (backend.MANY - 1, False)):
+        posterior = model.condition({"N": rows, "y": np.zeros(rows)})
+        assert is_worth_it(AsTarget(posterior), Settings()) is expected
+
+
 def test_without_jax_the_message_says_what_to_install(posterior: ppl.Posterior, monkeypatch) -> None:
     monkeypatch.setattr(backend, "find_spec", lambda name: None)
     with pytest.raises(InferenceError, match=r"pip install"):
