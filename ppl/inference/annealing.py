@@ -112,7 +112,7 @@ def _anneal(
         metric = metric_of(cloud.u)
         for _ in range(MOVES_EACH if beta < 1 else 0):
             cloud = mover(cloud, beta, metric)
-    mover.look = partial(cloud_at, target, None)
+    mover.look = partial(cloud_at, target, None)  # q no longer counts
     settled = _settle(cloud, mover, temperatures, log_evidence, listen)
     return replace(settled, reached=beta == 1)
 

@@ -1,4 +1,8 @@
-"""Adam (Kingma and Ba 2015, Algorithm 1), climbing, its rate falling as 1/sqrt(i) (their section 4)."""
+"""Adam (Kingma and Ba 2015, Algorithm 1), climbing.
+
+Its rate holds for a hundred steps or so and falls as 1/sqrt(i) in the end (their section 4): one that never
+fell would leave the last iterate as far from the top as its noise carries it.
+"""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -18,12 +22,13 @@ class AdamState(NamedTuple):
 
 @dataclass(frozen=True)
 class Adam:
-    """Step eta / sqrt(i) * m / (sqrt(v) + epsilon), with m and v corrected for their start at zero."""
+    """Step eta / sqrt(1 + i / held) * m / (sqrt(v) + epsilon), m and v corrected for their start at zero."""
 
     eta: float
     beta1: float = 0.9
     beta2: float = 0.999
     epsilon: float = 1e-8
+    held: float = 100.0
 
     def init(self, params: Array) -> AdamState:
         return AdamState(0, np.zeros_like(params), np.zeros_like(params))
@@ -34,5 +39,5 @@ class Adam:
         second = self.beta2 * state.second + (1 - self.beta2) * gradient**2
         m = first / (1 - self.beta1**steps)
         v = second / (1 - self.beta2**steps)
-        rate = self.eta / (1 + steps / 100) ** 0.5
+        rate = self.eta / (1 + steps / self.held) ** 0.5
         return params + rate * m / (v**0.5 + self.epsilon), AdamState(steps, first, second)
