@@ -2,8 +2,8 @@
 
 REQUEST is JSON: program, data (file), target (an ELBO), patience (seconds), settings.  The model is compiled
 and fitted once to warm everything up, then fits are timed until an ELBO of q on the way reaches the target.
-Prints one JSON line, whose `seconds` are the median of `REPEATS` fits: of the fewest, or of more until they have
-taken `ENOUGH` seconds.
+Prints one JSON line, whose `seconds` are the median of `REPEATS` fits: of the fewest, or of more until they
+have taken `ENOUGH` seconds.
 """
 
 import json
