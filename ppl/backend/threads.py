@@ -23,8 +23,9 @@ def as_many_threads_as_pay(data: Mapping[str, Any], width: int) -> Iterator[None
     `data` are looked through for arrays; `width` is how many numbers the largest of an evaluation has.
 
     Example:
-        >>> with as_many_threads_as_pay({"x": np.zeros((300, 20))}, width=300):
-        ...     fit()
+        >>> with as_many_threads_as_pay({"x": np.ones((300, 20))}, width=300):
+        ...     print(np.ones(20) @ np.ones(20))
+        20.0
     """
     largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)
     if max(largest, width) > WORTH_SHARING or any(os.environ.get(name) for name in ASKED):
