@@ -1,6 +1,6 @@
 """From source file and data file to posterior draws in a CSV, each tool in a new process.
 
-Ours with either backend, JAX with nothing in its cache, and as a whole or as one mean-field loop, which is
+Ours with either backend, JAX with nothing compiled before, and as a whole or as one mean-field loop, which is
 what the peers run.
 """
 
@@ -52,7 +52,7 @@ def ours(problem: Problem, data: Path, folder: Path, *switches: str) -> float:
     if problem.minibatch:
         words.append(f"--minibatch={problem.minibatch}")
     with tempfile.TemporaryDirectory() as cache:
-        given = {**os.environ, "XDG_CACHE_HOME": cache}
+        given = {**os.environ, "JAX_COMPILATION_CACHE_DIR": cache}
         return process.timed([CLI, "variational", problem.program, data, *words], env=given).seconds
 
 
