@@ -5,7 +5,6 @@ reach within `patience` seconds ("warm", the median of a few fits), or output ("
 """
 
 import json
-import statistics
 import sys
 import time
 
@@ -17,11 +16,10 @@ from jax import lax, random
 from numpyro.infer import SVI, Trace_ELBO, init_to_uniform
 from numpyro.infer.autoguide import AutoMultivariateNormal, AutoNormal
 from numpyro_models import MODELS
+from repeated import repeated
 
 GUIDES = {"meanfield": AutoNormal, "fullrank": AutoMultivariateNormal}
 CHUNK = 100
-REPEATS = 3, 30
-ENOUGH = 0.3
 
 
 def load(path):
@@ -58,11 +56,7 @@ def main():
         print(json.dumps(cold(asked, run, svi, guide, start)))
         return
     jax.block_until_ready((run(start), elbo(key, start)))
-    fewest, most = REPEATS
-    timed = []
-    while len(timed) < fewest or (sum(each["seconds"] for each in timed) < ENOUGH and len(timed) < most):
-        timed.append(climb(asked, run, elbo, start))
-    print(json.dumps({**timed[0], "seconds": statistics.median(each["seconds"] for each in timed)}))
+    print(json.dumps(repeated(lambda: climb(asked, run, elbo, start))))
 
 
 def climb(asked, run, elbo, state):

@@ -2,12 +2,10 @@
 
 REQUEST is JSON: program, data (file), target (an ELBO), patience (seconds), settings.  The model is compiled
 and fitted once to warm everything up, then fits are timed until an ELBO of q on the way reaches the target.
-Prints one JSON line, whose `seconds` are the median of `REPEATS` fits: of the fewest, or of more until they
-have taken `ENOUGH` seconds.
+Prints one JSON line, whose `seconds` are the median of `repeated` fits.
 """
 
 import json
-import statistics
 import sys
 import time
 from contextlib import suppress
@@ -15,9 +13,7 @@ from typing import Any
 
 import ppl
 from ppl.inference.progress import Progress
-
-REPEATS = 3, 30
-ENOUGH = 0.3
+from tests.benchmarks.peers.repeated import repeated
 
 
 class Over(Exception):
@@ -28,11 +24,7 @@ def main() -> None:
     asked = json.loads(sys.argv[1])
     posterior = ppl.compile_model(asked["program"]).condition(asked["data"])
     run(posterior, asked)
-    fewest, most = REPEATS
-    timed: list[dict[str, Any]] = []
-    while len(timed) < fewest or (sum(each["seconds"] for each in timed) < ENOUGH and len(timed) < most):
-        timed.append(run(posterior, asked))
-    print(json.dumps({**timed[0], "seconds": statistics.median(each["seconds"] for each in timed)}))
+    print(json.dumps(repeated(lambda: run(posterior, asked))))
 
 
 def run(posterior: Any, asked: dict[str, Any]) -> dict[str, Any]:
