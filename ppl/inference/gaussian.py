@@ -44,10 +44,6 @@ class Gaussian:
         """The points (n, dim) that standard noise z (n, dim) lands on."""
         return self.mean + z @ self.factor.T
 
-    def log_density(self, u: Array) -> Array:
-        """At u (n, dim), (n,)."""
-        return self.log_density_gradients(u)[0]
-
     def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
         """The log density at u (n, dim), (n,), and its gradient there, (n, dim)."""
         z = (u - self.mean) @ self.whitening.T

@@ -175,7 +175,7 @@ def test_no_finite_elbo_anywhere_is_an_error_that_says_what_to_do():
 
 
 class TwoHills:
-    """Two Gaussians of unit variances at -20 and 20 of the first coordinate; evaluations are counted."""
+    """Two hills, at -20 and 20 of the first coordinate; evaluations are counted."""
 
     dim, width = 6, 1 << 14
 
