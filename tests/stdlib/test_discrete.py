@@ -63,9 +63,13 @@ def test_poisson_log_at_a_vanishing_rate():
     assert slope == 4.0
 
 
-def test_a_rate_of_zero_gives_zero_counts():
-    assert_allclose(poisson.log_density(NUMPY, np.array([0, 1]), 0.0), [0.0, -np.inf])
-    assert np.isnan(poisson.log_density(NUMPY, 1, -1.0))
+@np.errstate(all="ignore")
+def test_rates_at_the_edge():
+    zero_or_one = np.array([0, 1])
+    assert_allclose(poisson.log_density(NUMPY, zero_or_one, 0.0), [0.0, -np.inf])
+    assert_allclose(poisson.log_density(NUMPY, zero_or_one, np.inf), -np.inf)
+    assert np.isnan(poisson.log_density(NUMPY, zero_or_one, -1.0)).all()
+    assert_allclose(value_and_grad(lambda lam: poisson.log_density(AUTOGRAD, 0, lam), 0.0), (0.0, -1.0))
 
 
 def test_a_certain_outcome_has_a_finite_slope():

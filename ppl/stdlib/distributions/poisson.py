@@ -12,16 +12,30 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Distribution, Parts, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
-from ppl.stdlib.special.counts import log_factorial, per
+from ppl.stdlib.special.counts import log_factorial
+
+LARGEST = np.finfo(float).max
 
 
-@with_partials(None, lambda xp, ans, y, lam: per(xp, y, lam) - 1.0)
+def _off_zero(xp: Namespace, y: Array, lam: Array) -> Array:
+    """The rate, but a tiny one for 0 where the count is 0: the logarithm times the count is then 0.
+
+    No choice is made, as XLA computes logarithms many at a time only where there is none among them.
+    """
+    return lam + 1e-300 * xp.np.maximum(1 - y, 0)
+
+
+def _slope(xp: Namespace, ans: Array, y: Array, lam: Array) -> Array:
+    return y / _off_zero(xp, y, lam) - 1.0
+
+
+@with_partials(None, _slope)
 def kernel(xp: Namespace, y: Array, lam: Array) -> Array:
-    value = xp.special.xlogy(y, lam) - lam
-    return guarded(xp, lam >= 0, supported(xp, lam < np.inf, value))
+    """Nan where the rate is negative, as its logarithm is, and -inf where it is infinite."""
+    return y * xp.np.log(xp.np.minimum(_off_zero(xp, y, lam), LARGEST)) - lam
 
 
-@with_partials(None, lambda xp, ans, y, lam: per(xp, y, lam) - 1.0)
+@with_partials(None, _slope)
 def log_density(xp: Namespace, y: Array, lam: Array) -> Array:
     return supported(xp, y >= 0, kernel(xp, y, lam) - log_factorial(xp, y))
 
