@@ -123,8 +123,14 @@ def passed(callee: ir.Callee, args: Sequence[str]) -> list[str]:
 
 def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
     callee = e.callee
-    binding = Binding(callee.impl, mode, callee.passes, callee.family, (), callee.batch, cores(e))
+    binding = Binding(
+        callee.impl, mode, callee.passes, callee.family, (), callee.batch, cores(e), summed(e, mode)
+    )
     return w.bind(callee.name, binding)
+
+
+def summed(e: ir.Apply, mode: Mode) -> int:
+    return max(e.ranks) if mode == "rows" else 0
 
 
 def cores(e: ir.Apply) -> tuple[int, ...]:
@@ -205,7 +211,8 @@ def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
     known = {name for (name, _), when in fixed if is_data(w, when)}
     drops = tuple(k for k, constant in enumerate(family.constants) if known.issuperset(constant[0]))
     name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
-    return w.bind(name, Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e)))
+    binding = Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e), summed(e, mode))
+    return w.bind(name, binding)
 
 
 def variant(w: Writer, e: ir.CallUser) -> str:

@@ -1,6 +1,5 @@
 """`lib`: the standard library and the runtime, bound to one namespace."""
 
-import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import SimpleNamespace
@@ -112,7 +111,7 @@ def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
         case "product":
             return lambda *args: product(xp, xp.np.ravel(impl(xp, *args)))
         case "rows":
-            return lambda *args: sum_rows(xp, impl(xp, *args))
+            return lambda *args: sum_last(xp, impl(xp, *args), binding.summed)
         case _:
             return partial(impl, xp)
 
@@ -151,6 +150,6 @@ def add_jacobian(xp: Namespace, impl: Callable[..., Any], jacobian: list[Any], *
     return value
 
 
-def sum_rows(xp: Namespace, x: Any) -> Any:
-    """One sum for each entry of the leading axis."""
-    return xp.np.sum(xp.np.reshape(x, (x.shape[0], math.prod(x.shape[1:]))), axis=1)
+def sum_last(xp: Namespace, x: Any, axes: int) -> Any:
+    """One sum over the last axes for each entry of those before."""
+    return xp.np.sum(x, axis=tuple(range(-axes, 0)))

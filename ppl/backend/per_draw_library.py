@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, Node
-from ppl.backend.library import less_constants, library
+from ppl.backend.library import less_constants, library, sum_last
 from ppl.backend.per_draw import (
     PerDraw,
     agreed,
@@ -105,16 +105,11 @@ def reduction(xp: Namespace, binding: Binding) -> Function:
                 return partial(impl.summed_each, xp)
             return lambda *args: sum_each(xp, impl(xp, *args))
         case "rows":
-            return lambda *args: sum_rows(xp, impl(xp, *args))
+            return lambda *args: sum_last(xp, impl(xp, *args), binding.summed)
         case "product":
             return lambda *args: product(xp, flat_each(xp, impl(xp, *args)))
         case _:
             return partial(impl, xp)
-
-
-def sum_rows(xp: Namespace, x: Array) -> Array:
-    """One sum for each draw and entry of the axis after."""
-    return xp.np.sum(x, axis=tuple(range(2, np.ndim(x))))
 
 
 def add_jacobian(xp: Namespace, binding: Binding, once: Function, jacobian: list[Any], *args: Any) -> Any:

@@ -209,6 +209,14 @@ def over_again(xp: Namespace, values: PerDraw, batch: Array) -> PerDraw:
     return row_by_row(xp, PerDraw(xp, for_entries(xp, values.each, len(batch))))
 
 
+def down(xp: Namespace, values: PerDraw) -> PerDraw:
+    return PerDraw(xp, spaced(xp, values.each, 2, 1))
+
+
+def sum_across(xp: Namespace, values: PerDraw) -> PerDraw:
+    return PerDraw(xp, xp.np.sum(values.each, axis=2))
+
+
 def before(xp: Namespace, start: Any, after: Any) -> PerDraw:
     first, later = (laid_out(x, number_of_draws((start, after))) for x in (start, after))
     return PerDraw(xp, xp.np.concatenate([spaced(xp, first, 1, 1), later[:, :-1]], axis=1))
@@ -235,6 +243,8 @@ HELPERS: Mapping[Function, Function] = {
     batching.rectangle: rectangle,
     batching.row_by_row: row_by_row,
     batching.over_again: over_again,
+    batching.down: down,
+    batching.sum_across: sum_across,
     batching.before: before,
     batching.last: last,
     batching.both: by_logic(batching.both),

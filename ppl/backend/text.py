@@ -30,7 +30,8 @@ class Binding:
 
     `mode` says what happens to its elements, `passes` what it gets before its arguments; `drops` numbers
     the terms in `family.constants` that are left out.  `batch` is how it takes a leading axis; where it
-    works on the trailing axes, `cores` is how many of each argument's axes these are.
+    works on the trailing axes, `cores` is how many of each argument's axes these are; the last `summed`
+    axes are summed in mode "rows".
     """
 
     impl: Impl
@@ -40,6 +41,7 @@ class Binding:
     drops: tuple[int, ...] = ()
     batch: Batch = "none"
     cores: tuple[int, ...] = ()
+    summed: int = 0
 
 
 @dataclass

@@ -323,6 +323,35 @@ LOOPS = (
         target += a ^ 2;""", ("`a` is",)),
     Loop("a guarded lag", "vector[N] a; for (n in 1:N) a[n] = n > 1 ? z * a[n - 1] : t; target += a;",
          ("`a` is filled",)),
+    # Pairs
+    Loop("pairs", "for (n in 1:N) for (m in 1:M) target += normal_lpdf(x[n] | v[m] + s[m], t) + exp(v[m]);"),
+    Loop("pairs of a mixture", """for (n in 1:N) { vector[M] w = log_softmax(v);
+        for (m in 1:M) w[m] += normal_lpdf(x[n] | v[m], exp(s[m] * t)); target += log_sum_exp(w); }"""),
+    Loop("pairs of vectors", """array[3] row_vector[2] w; for (m in 1:3) w[m] = [v[m], s[m] * z];
+        for (n in 1:N) { vector[3] a; for (m in 1:3) a[m] = normal_lpdf(X[n] | w[m], t); target += a; }""",
+         ("", "")),
+    Loop("pairs of products", """array[3] row_vector[2] w; for (m in 1:3) w[m] = [v[m], s[m] * z];
+        for (n in 1:N) for (m in 1:3) target += cos(dot_product(X[n], w[m]) + X[n] * w[m]' * m);""",
+         ("", "")),
+    Loop("pairs of a covariance", """array[3] vector[2] w; for (m in 1:3) w[m] = [v[m], s[m] * z]';
+        for (n in 1:N) { vector[3] a;
+          for (m in 1:3) a[m] = multi_normal_lpdf(X[n]' | w[m], [[1 + exp(v[m]), z / 9], [z / 9, 2]]);
+          target += log_sum_exp(a); }""", ("", "")),
+    Loop("pairs of a matrix", """for (n in 1:N) for (m in 1:K)
+        target += X[n, m] * v[m] + square(X[n, m] * x[n]) * z + v[g[n]] * X[n][m];"""),
+    Loop("locals of pairs", """for (n in 1:N) { real b = exp(x[n] * z); for (m in 1:M) {
+          real a = b * v[m]; real c = s[m]; vector[3] d = v * x[n] + s[m];
+          target += a * c + x[n] * t - sum(d .* v) * a + c; } }"""),
+    Loop("sums over pairs", """for (n in 1:N) { real a = z; real b = 0; real c = t;
+        for (m in 1:M) { a += cos(x[n] * v[m]); b += v[m]; c += x[n]; } target += a * b * c; }"""),
+    Loop("pairs of loop variables", """for (n in 2:N) for (m in 2:3)
+        target += x[n] * v[m] * (n - m) + z * (n > m ? 1.5 : v[m]) + normal_lpdf(x[n - 1] | v[m - 1], t);"""),
+    Loop("pairs under conditions", """for (n in 1:N) if (k[n] > 0) for (m in 1:M) {
+        if (x[n] > 0) target += x[n] * v[m]; if (v[m] > 0.2) target += cos(x[n] + v[m] * z); }"""),
+    Loop("pairs of none", "for (n in 1:N) for (m in 1:size(none)) target += x[n] * v[m] * none[m];"),
+    Loop("triples", """for (n in 1:N) for (m in 1:M) for (i in 1:K)
+        target += cos(x[n] * v[m] + X[n, i] * z + s[m] * v[i]) + square(x[n] * v[m]) + v[i];"""),
+    Loop("pairs with a triangle", "for (n in 1:N) for (m in 1:g[n]) target += cos(x[n] * v[m]) * v[g[n]];"),
     # Counters
     Loop("counted at the end", """vector[N] a; int i = 1; for (q in x) { a[i] = q * z; i += 1; }
         target += a * i;"""),

@@ -96,11 +96,19 @@ class Fills:
                 nest = self.maker(i, batching.nested_range)
                 if sizes and nest is not None and nest[1:] == (ir.Const(1, INT), sizes[0]):
                     return helper(batching.over_again, (ir.Var(name, n.type), nest[0]), n.type)
-            case ir.Gather(
-                base=ir.Gather(base=ir.Var(name=name, type=t), items=(ir.At(index=i),), lifted=(True,)),
-                items=(ir.At(index=k),),
-                base_lifted=True,
-                lifted=(True,),
+            case (
+                ir.Gather(
+                    base=ir.Gather(base=ir.Var(name=name, type=t), items=(ir.At(index=i),), lifted=(True,)),
+                    items=(ir.At(index=k),),
+                    base_lifted=True,
+                    lifted=(True,),
+                )
+                | ir.Gather(
+                    base=ir.Var(name=name, type=t),
+                    items=(ir.At(index=i), ir.At(index=k)),
+                    base_lifted=False,
+                    lifted=(True, True),
+                )
             ) if name not in self.inputs:
                 sizes = self.sizes.get(name, ())
                 if len(sizes) == 2 and self.is_rectangle(i, k, sizes):

@@ -72,12 +72,21 @@ def _one_for_all_rows(rows: Array, v: Array) -> bool:
     return np.ndim(rows) == 2 and np.ndim(v) > 2 and np.shape(v)[-2] == 1
 
 
+def _of_all_pairs(x: Array, y: Array) -> bool:
+    """Whether every vector of `x` (..., N, 1, D) meets every one of `y` (..., 1, K, D)."""
+    return min(np.ndim(x), np.ndim(y)) > 2 and np.shape(x)[-2] == 1 == np.shape(y)[-3]
+
+
 def _inner_adjoint(xp: Namespace, g: Array, of: Array, other: Array) -> Array:
     """Adjoint of `of` in its inner product with `other`, summed at once over a batch that shares it."""
     if np.ndim(of) == 1 and np.ndim(other) == np.ndim(g) + 1:
         return xp.np.tensordot(g, other, axes=np.ndim(g))
     if _one_for_all_rows(other, of):
         return xp.np.expand_dims(xp.np.matmul(g, other), -2)
+    if _of_all_pairs(of, other):
+        return xp.np.expand_dims(xp.np.matmul(g, other[..., 0, :, :]), -2)
+    if _of_all_pairs(other, of):
+        return xp.np.expand_dims(xp.np.matmul(transposed(xp, g), other[..., 0, :]), -3)
     return xp.np.expand_dims(g, -1) * other
 
 
@@ -92,4 +101,7 @@ def inner(xp: Namespace, x: Array, y: Array) -> Array:
     for rows, v in ((x, y), (y, x)):
         if _one_for_all_rows(rows, v):
             return xp.np.matmul(v[..., 0, :], transposed(xp, rows))
+    for down, across in ((x, y), (y, x)):
+        if _of_all_pairs(down, across):
+            return xp.np.matmul(down[..., 0, :], transposed(xp, across[..., 0, :, :]))
     return xp.np.sum(x * y, axis=-1)

@@ -1,0 +1,204 @@
+"""A nest over all pairs of two loops, on a rectangle: an axis for the outer loop and one for the inner.
+
+`for (n in 1:N) for (k in 1:K) ... normal_lpdf(y[n] | mu[k], sigma[k])` has become one flat batch of pairs, in
+which y stands K times and mu N times.  Here y goes down the rectangle and mu across it, and broadcasting
+makes the pairs: nothing is copied, and what depends on one of the loops alone is computed once for each of
+its iterations.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import INDICES, helper
+from ppl.ir.passes.fills import Fills
+from ppl.ir.walk import rewrite, used_names, walk, with_parts
+from ppl.stdlib import batching
+from ppl.types import INT, Type, array_dims, array_of
+
+Stmts = tuple[ir.Stmt, ...]
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A value of every pair as one of each iteration of the loops it depends on.
+
+    One of the outer loop goes back to the pairs by `nest`, their positions in it; one of the inner loop by
+    `nest`, the outer batch over which it is repeated.
+    """
+
+    along: Literal["outer", "inner", "both"]
+    value: ir.Expr
+    nest: ir.Expr | None = None
+
+    def flat(self, t: Type) -> ir.Expr:
+        """The value of every pair again, of this type."""
+        if self.along == "outer":
+            assert self.nest is not None
+            return ir.Gather(self.value, (ir.At(self.nest),), t, base_lifted=False, lifted=(True,))
+        if self.along == "inner":
+            assert self.nest is not None
+            return helper(batching.over_again, (self.value, self.nest), t)
+        return helper(batching.row_by_row, (self.value,), t)
+
+
+def lay_out_pairs(p: ir.Program) -> ir.Program:
+    """The pass; it reads the index sets that loops have become."""
+    body = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
+    shared = Pairs.of(body, (*p.data, *p.parameters))
+    return replace(
+        p,
+        functions=tuple(replace(f, body=Pairs.of(f.body).statements(f.body)) for f in p.functions),
+        transformed_parameters=shared.statements(p.transformed_parameters),
+        model=shared.statements(p.model),
+    )
+
+
+@dataclass
+class Pairs:
+    """`locals` are the variables of every pair, by the names of what they are along the loops.
+
+    The steps of a scan see one entry of what has the same name outside: what they read is left alone.
+    """
+
+    fills: Fills
+    in_scans: frozenset[str]
+    locals: dict[str, Laid] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, body: Stmts, given: Sequence[ir.Declared] = ()) -> "Pairs":
+        scans = tuple(n for n in walk(body) if isinstance(n, ir.Scan))
+        return cls(Fills.of(body, given), frozenset(used_names(scans)))
+
+    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
+        return tuple(out for s in body for out in self.statement(s))
+
+    def statement(self, s: ir.Stmt) -> Stmts:
+        match s:
+            case ir.If(then=then, otherwise=otherwise):
+                condition = rewrite(s.condition, self.change)
+                then, otherwise = self.statements(then), self.statements(otherwise)
+                return (replace(s, condition=condition, then=then, otherwise=otherwise),)
+            case ir.Profile(body=body):
+                return (replace(s, body=self.statements(body)),)
+            case ir.Scan():
+                return (s,)
+            case ir.Assign(name=name) if name in self.fills.made and name not in self.in_scans:
+                return self.local(with_parts(s, lambda part: rewrite(part, self.change)))
+            case ir.Increment(value=value):
+                value = rewrite(value, self.change)
+                laid = self.laid(value)  # all are summed, so that there is no need to make them flat
+                return (replace(s, value=laid.value if laid and laid.along == "both" else value),)
+            case _:
+                return (rewrite(s, self.change),)
+
+    def local(self, s: ir.Assign) -> Stmts:
+        """What is computed for every pair keeps its form under another name; a declared size is looked at."""
+        laid = self.laid(s.value)
+        if laid is None or self.variable(self.fills.made[s.name]):
+            return (s,)
+        if isinstance(laid.value, ir.Var):
+            self.locals[s.name] = laid
+            return (s,) if s.shape else ()
+        name = f"{s.name.rstrip('_')}_laid__"
+        kept = ir.Assign(name, laid.value, s.span, declares=True)
+        self.locals[s.name] = replace(laid, value=ir.Var(name, laid.value.type))
+        return (kept, s) if s.shape else (kept,)
+
+    # --- Which loops a value depends on ----------------------------------------------------------
+
+    def laid(self, e: ir.Expr) -> Laid | None:
+        """A value of every pair along the loops it depends on; None where that is not known."""
+        match e:
+            case ir.Var(name=name):
+                return self.variable(self.fills.made.get(name))
+            case ir.Apply(callee=ir.Callee(impl=batching.over_again), args=(value, outer)):
+                return Laid("inner", value, outer)
+            case ir.Apply(callee=ir.Callee(impl=batching.row_by_row), args=(value,)):
+                return Laid("both", value)
+            case ir.Gather(base=base, items=(ir.At(index=at),), base_lifted=False, lifted=(True,)):
+                return Laid("outer", base, at) if self.nest(at) else self.picked(e)
+            case ir.Gather(base_lifted=False):
+                return self.picked(e)
+        return None
+
+    def variable(self, made: ir.Expr | None) -> Laid | None:
+        """A loop variable, by what its values along the pairs were made with."""
+        match made:
+            case ir.Gather(base=base, items=(ir.At(index=at),)) if self.nest(at):
+                return Laid("outer", base, at)
+            case ir.Apply(callee=ir.Callee(impl=batching.nested_range), args=(outer, lower, upper)):
+                if lower.type == upper.type == INT:
+                    return Laid("inner", helper(batching.loop_range, (lower, upper), INDICES), outer)
+        return None
+
+    def nest(self, at: ir.Expr) -> bool:
+        """Whether these are the outer positions in a nest whose inner bounds are always the same."""
+        args = self.fills.maker(at, batching.nested_positions)
+        return args is not None and args[1].type == args[2].type == INT
+
+    def picked(self, e: ir.Gather) -> Laid | None:
+        """Entries picked by one of the loops: x[n], x[group[n]], x[k, 2]."""
+        at = [i.index for i, m in zip(e.items, e.lifted, strict=True) if m and isinstance(i, ir.At)]
+        found = [self.laid(index) for index in at]
+        first = found[0] if found else None
+        if first is None or first.along == "both":
+            return None
+        if any(laid is None or (laid.along, laid.nest) != (first.along, first.nest) for laid in found):
+            return None
+        values = dict(zip(at, (laid.value for laid in found if laid), strict=True))
+        items = tuple(
+            ir.At(values[i.index]) if m and isinstance(i, ir.At) else i
+            for i, m in zip(e.items, e.lifted, strict=True)
+        )
+        return replace(first, value=self.fills.read_whole(replace(e, items=items)))
+
+    # --- Calls -----------------------------------------------------------------------------------
+
+    def change(self, n: object) -> object:
+        match n:
+            case ir.Var(name=name, type=t) if name in self.locals:
+                return self.locals[name].flat(t)
+            case ir.Apply(callee=ir.Callee(impl=batching.rectangle), args=(values, _, _)):
+                laid = self.laid(values)
+                return laid.value if laid and laid.along == "both" else n
+            case ir.Apply(callee=ir.Callee(impl=batching.sum_at), args=(values, at, _)) if self.nest(at):
+                laid = self.laid(values)
+                both = laid is not None and laid.along == "both"
+                return helper(batching.sum_across, (laid.value,), n.type) if laid and both else n
+            case ir.Apply(callee=callee) if n.lifted and callee.batch != "none" and not callee.passes:
+                return self.call(n)
+        return n
+
+    def call(self, e: ir.Apply) -> ir.Expr:
+        """The call along the loops its arguments depend on; as it is where one of them is not known."""
+        laid = [self.laid(a) if m else None for a, m in zip(e.args, e.lifted, strict=True)]
+        found = [side for side in laid if side is not None]
+        if len(found) < sum(e.lifted):
+            return e
+        is_sum, widest = array_dims(e.type) == 0, max(e.ranks)
+        ways = {side.along for side in found}
+        if len(ways) > 1:
+            thin = (s and s.along == "both" and r < widest for s, r in zip(laid, e.ranks, strict=True))
+            if e.callee.batch == "elementwise" and any(thin):
+                return e
+        elif is_sum and ways != {"both"}:
+            return e
+        args = tuple(
+            a if side is None else side.value if len(ways) == 1 else broadcast(side)
+            for a, side in zip(e.args, laid, strict=True)
+        )
+        made = replace(e, args=args)
+        if is_sum:
+            return made
+        if len(ways) == 1 and ways != {"both"}:
+            return replace(found[0], value=made).flat(e.type)
+        return Laid("both", replace(made, type=array_of(e.type, 1))).flat(e.type)
+
+
+def broadcast(laid: Laid) -> ir.Expr:
+    """The value so that it meets those of the other loop."""
+    if laid.along != "outer":
+        return laid.value
+    return helper(batching.down, (laid.value,), array_of(laid.value.type, 1))
