@@ -21,6 +21,7 @@ import scipy.special
 from ppl.arrays import NUMPY, Array, Namespace, Node
 from ppl.compiled import gamma
 from ppl.compiled.hosted import hosted
+from ppl.compiled.lapack import in_turn
 
 UNTRACEABLE = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError, AttributeError)
 """What a function in plain NumPy raises when it is given a tracer; the last, where JAX lacks a function."""
@@ -168,6 +169,14 @@ def _scan(
     return found
 
 
+LINALG = {
+    "cholesky": in_turn(_cholesky),
+    **{
+        f.__name__: in_turn(f) for f in (jnp.linalg.solve, jnp.linalg.inv, jnp.linalg.det, jnp.linalg.slogdet)
+    },
+    **{f.__name__: in_turn(f) for f in (jnp.linalg.eigh, jnp.linalg.eigvalsh, jnp.linalg.qr, jnp.linalg.svd)},
+}
+
 JAX = Namespace(
     "jax",
     _Module(jnp, np, {"bincount": _bincount}),
@@ -176,8 +185,8 @@ JAX = Namespace(
         scipy.special,
         {"log_ndtr": _log_ndtr, "gammaln": gamma.gammaln, "digamma": gamma.digamma},
     ),
-    _Module(jnp.linalg, np.linalg, {"cholesky": _cholesky}),
-    _Module(jax.scipy.linalg, scipy.linalg, {"solve_triangular": _solve_triangular}),
+    _Module(jnp.linalg, np.linalg, LINALG),
+    _Module(jax.scipy.linalg, scipy.linalg, {"solve_triangular": in_turn(_solve_triangular)}),
     _put,
     lambda x: x,
     _plain,

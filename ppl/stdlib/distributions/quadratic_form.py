@@ -54,23 +54,38 @@ def factor(xp: Namespace, matrix: Array) -> Array:
     scale = xp.np.maximum(1.0, xp.np.abs(matrix))
     gap = xp.np.abs(matrix - transposed(xp, matrix))
     symmetric = xp.np.all(gap <= SYMMETRY * scale, axis=(-2, -1), keepdims=True)
-    return guarded(xp, symmetric, or_nan(xp.linalg.cholesky, matrix))
+    return guarded(xp, symmetric, _cholesky(xp, matrix))
+
+
+def _cholesky(xp: Namespace, matrix: Array) -> Array:
+    return or_nan(xp.linalg.cholesky, matrix)
 
 
 def inverse(xp: Namespace, matrix: Array) -> Array:
-    return or_nan(xp.linalg.inv, matrix)
+    """The inverse of a positive definite matrix."""
+    if matrix.ndim > 2:
+        return or_nan(xp.linalg.inv, matrix)
+    lower = _cholesky(xp, matrix)
+    return _triangular(xp, lower, _triangular(xp, lower, np.eye(len(matrix)), 0), 1)
+
+
+def _one_by_one(xp: Namespace, matrix: Array, d: Array) -> Array:
+    return or_nan(xp.linalg.solve, matrix, d[..., None])[..., 0]
 
 
 def _by_columns(xp: Namespace, solve: Any, matrix: Array, d: Array) -> Array:
     """solve(matrix, d) for vectors d; a single matrix is factored once for all of them."""
     if matrix.ndim > 2:
-        return or_nan(xp.linalg.solve, matrix, d[..., None])[..., 0]
+        return _one_by_one(xp, matrix, d)
     return xp.np.reshape(or_nan(solve, matrix, columns(xp, d)).T, xp.np.shape(d))
 
 
 def solve_vectors(xp: Namespace, matrix: Array, d: Array) -> Array:
-    """matrix^-1 d."""
-    return _by_columns(xp, xp.linalg.solve, matrix, d)
+    """matrix^-1 d for a positive definite matrix."""
+    if matrix.ndim > 2:
+        return _one_by_one(xp, matrix, d)
+    lower = _cholesky(xp, matrix)
+    return solve_lower_transposed(xp, lower, solve_lower(xp, lower, d))
 
 
 def solve_lower(xp: Namespace, lower: Array, d: Array) -> Array:
@@ -81,7 +96,7 @@ def solve_lower(xp: Namespace, lower: Array, d: Array) -> Array:
 def solve_lower_transposed(xp: Namespace, lower: Array, d: Array) -> Array:
     """L^-T d."""
     if lower.ndim > 2:
-        return solve_vectors(xp, transposed(xp, lower), d)
+        return _one_by_one(xp, transposed(xp, lower), d)
     return _by_columns(xp, lambda a, b: _triangular(xp, a, b, 1), lower, d)
 
 
