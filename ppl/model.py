@@ -19,6 +19,7 @@ from ppl.conditioning import DataReader
 from ppl.data import Inputs, load_data
 from ppl.ir import nodes as ir
 from ppl.ir.passes.apart import prepare_parts, take_apart
+from ppl.ir.passes.covariances import by_covariance
 from ppl.ir.passes.fuse import fuse
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.share import share
@@ -108,7 +109,7 @@ class Model:
     @cached_property
     def traced(self) -> Module:
         """The module under autograd: gradients."""
-        return load(*self.emitted_as(fuse(take_apart(self.program))), AUTOGRAD, self.softplus)
+        return load(*self.emitted_as(fuse(self.quick)), AUTOGRAD, self.softplus)
 
     def emitted_as(self, program: ir.Program) -> tuple[Emitted, CodeType]:
         """The text of another form of the program."""
@@ -120,7 +121,12 @@ class Model:
     @cached_property
     def apart(self) -> tuple[Emitted, CodeType]:
         """The text in which densities are in two parts."""
-        return self.emitted_as(take_apart(self.program))
+        return self.emitted_as(self.quick)
+
+    @cached_property
+    def quick(self) -> ir.Program:
+        """The program as it is fastest to differentiate."""
+        return take_apart(by_covariance(self.program))
 
     @cached_property
     def compiled(self) -> "Density":
