@@ -39,7 +39,7 @@ VALUES_AT_ONCE = 50
 """The same of log densities: half of the draws that estimate an ELBO, so that none of them is to fill up."""
 WIDE = 2**17
 """How many numbers the largest array of an evaluation must have for its steps to be run beside each other."""
-MOST_NUMBERS = 2**21
+MOST_NUMBERS = 2**20
 """How large an array for all of them may be; beyond, points are evaluated one by one, to spare memory."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.data.json_text import Malformed, parse_json
-from ppl.data.settled import settled
+from ppl.data.settled import aligned, settled
 from ppl.errors import DataError
 
 READERS = (".json", ".json.gz", ".npz")
@@ -110,6 +110,7 @@ def _read_npz(path: Path) -> dict[str, Any]:
 
 def _member(path: Path, archive: Any, name: str) -> Any:
     try:
-        return settled(archive[name])
+        array = archive[name]
+        return settled(aligned(array, array.dtype) if array.dtype.kind in "biuf" else array)
     except ValueError as error:
         raise DataError(f"{path}: {name} is not an array of numbers: {error}", name, "PPL905") from None

@@ -10,7 +10,7 @@ import numpy as np
 from ppl.data.blocks import OnDisk, blocks, is_mapped
 from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
-from ppl.data.settled import is_settled
+from ppl.data.settled import aligned, is_settled
 from ppl.data.values import Misfit, Numbers, as_array, place
 from ppl.data.wanted import Shape, Wanted, written
 from ppl.errors import DataError
@@ -100,7 +100,7 @@ def doubles(array: Numbers) -> Numbers:
             return array.view(OnDisk)
         if is_settled(array):
             return array
-    return np.array(array, dtype=np.float64, order="C")
+    return aligned(array, np.float64)
 
 
 def shaped(array: Numbers, wanted: Wanted) -> Numbers:
@@ -136,7 +136,7 @@ def integers(array: Numbers, wanted: Wanted) -> Numbers:
         (array >= LOWEST) & (array <= HIGHEST),
         lambda _: f"integers of 32 bits, {LOWEST} to {HIGHEST}",
     )
-    return array.astype(np.int64, order="C")
+    return aligned(array, np.int64)
 
 
 def refuse_first(array: Numbers, wanted: Wanted, good: Numbers, needs: Callable[[Any], str]) -> None:

@@ -205,3 +205,12 @@ def test_what_fails_for_every_parameter_fails_as_it_does_without_jax() -> None:
     )
     with pytest.raises(ppl.PPLError, match="range"):
         compiled_target(model.condition({"k": [1, 4]}))
+
+
+def test_data_are_read_where_they_lie(tmp_path) -> None:
+    """JAX makes no copy of its own, whether they were copied out of a mapping or read from a file."""
+    np.savez(tmp_path / "data.npz", **data(5, n=400))
+    for source in (data(5, n=400), tmp_path / "data.npz"):
+        posterior = ppl.compile_model(REGRESSION).condition(source)
+        places = {a.unsafe_buffer_pointer() for a in compiled_target(posterior).arguments}
+        assert {posterior.d.y.ctypes.data, posterior.d.x.ctypes.data} <= places
