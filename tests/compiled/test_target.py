@@ -213,4 +213,4 @@ def test_data_are_read_where_they_lie(tmp_path) -> None:
     for source in (data(5, n=400), tmp_path / "data.npz"):
         posterior = ppl.compile_model(REGRESSION).condition(source)
         places = {a.unsafe_buffer_pointer() for a in compiled_target(posterior).arguments}
-        assert {posterior.d.y.ctypes.data, posterior.d.x.ctypes.data} <= places
+        assert {posterior.d.y.ctypes.data, posterior.d.x__.ctypes.data} <= places
