@@ -342,6 +342,10 @@ LOOPS = (
     Loop("locals of pairs", """for (n in 1:N) { real b = exp(x[n] * z); for (m in 1:M) {
           real a = b * v[m]; real c = s[m]; vector[3] d = v * x[n] + s[m];
           target += a * c + x[n] * t - sum(d .* v) * a + c; } }"""),
+    Loop("pairs changed after they were read", """matrix[N, K] w = X * z; vector[N] b = x * t;
+        for (n in 1:N) for (m in 1:K) { real a = w[n, m]; real c = b[n]; w[n, m] = a * 2;
+          target += a * c + cos(w[n, m]); }
+        for (n in 1:N) { for (m in 1:K) { real c = b[n]; target += c * X[n, m]; } b[n] = z; }""", ("", "")),
     Loop("sums over pairs", """for (n in 1:N) { real a = z; real b = 0; real c = t;
         for (m in 1:M) { a += cos(x[n] * v[m]); b += v[m]; c += x[n]; } target += a * b * c; }"""),
     Loop("pairs of loop variables", """for (n in 2:N) for (m in 2:3)

@@ -24,22 +24,22 @@ Stmts = tuple[ir.Stmt, ...]
 class Laid:
     """A value of every pair as one of each iteration of the loops it depends on.
 
-    One of the outer loop goes back to the pairs by `nest`, their positions in it; one of the inner loop by
-    `nest`, the outer batch over which it is repeated.
+    `back` leads from there to the pairs: of a value along the outer loop the position of each pair in it, of
+    one along the inner loop the outer batch, for each entry of which it is repeated.
     """
 
     along: Literal["outer", "inner", "both"]
     value: ir.Expr
-    nest: ir.Expr | None = None
+    back: ir.Expr | None = None
 
     def flat(self, t: Type) -> ir.Expr:
         """The value of every pair again, of this type."""
         if self.along == "outer":
-            assert self.nest is not None
-            return ir.Gather(self.value, (ir.At(self.nest),), t, base_lifted=False, lifted=(True,))
+            assert self.back is not None
+            return ir.Gather(self.value, (ir.At(self.back),), t, base_lifted=False, lifted=(True,))
         if self.along == "inner":
-            assert self.nest is not None
-            return helper(batching.over_again, (self.value, self.nest), t)
+            assert self.back is not None
+            return helper(batching.over_again, (self.value, self.back), t)
         return helper(batching.row_by_row, (self.value,), t)
 
 
@@ -94,13 +94,13 @@ class Pairs:
                 return (rewrite(s, self.change),)
 
     def local(self, s: ir.Assign) -> Stmts:
-        """What is computed for every pair keeps its form under another name; a declared size is looked at."""
+        """What is computed for every pair has its form along the loops under another name.
+
+        The statement stays where it looks at a declared size.
+        """
         laid = self.laid(s.value)
         if laid is None or self.variable(self.fills.made[s.name]):
             return (s,)
-        if isinstance(laid.value, ir.Var):
-            self.locals[s.name] = laid
-            return (s,) if s.shape else ()
         name = f"{s.name.rstrip('_')}_laid__"
         kept = ir.Assign(name, laid.value, s.span, declares=True)
         self.locals[s.name] = replace(laid, value=ir.Var(name, laid.value.type))
@@ -145,7 +145,7 @@ class Pairs:
         first = found[0] if found else None
         if first is None or first.along == "both":
             return None
-        if any(laid is None or (laid.along, laid.nest) != (first.along, first.nest) for laid in found):
+        if any(laid is None or (laid.along, laid.back) != (first.along, first.back) for laid in found):
             return None
         values = dict(zip(at, (laid.value for laid in found if laid), strict=True))
         items = tuple(
