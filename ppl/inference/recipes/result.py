@@ -128,13 +128,13 @@ def result_of(
     """
     n = pool_size(target, settings)
     try:
-        fresh = draws_with_density(target, family, params, n, rng, PATIENCE)
+        _, u, log_p, _, dropped = draws_with_density(target, family, params, n, rng, PATIENCE)
     except KeyboardInterrupt:
         few, stopped = min(FEW, n), Outcome(Ending.INTERRUPTED, f"stopped by hand in the last {n} draws")
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
-        fresh = draws_with_density(target, family, params, few, rng, PATIENCE)
-    elbo = elbo_of(fresh.log_density, family.entropy(params), fresh.dropped)
-    pool = pool_of(fresh.u, fresh.log_density, family.log_density(params, fresh.u))
+        _, u, log_p, _, dropped = draws_with_density(target, family, params, few, rng, PATIENCE)
+    elbo = elbo_of(log_p, family.entropy(params), dropped)
+    pool = pool_of(u, log_p, family.log_density(params, u))
     # Who stopped the run by hand does not want to wait for better draws.
     wanted = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
     refined = refine(target, wanted, gaussian_of(family, params), pool, rng, listen)
