@@ -4,9 +4,9 @@ Where Stan cannot, or is not asked because it would take hours, it is the ELBO o
 
 Like beside like: the paper's loop from a random start, its step size searched for as Stan's is; and beside
 NumPyro, which has no search and no stopping rule, ours without them, either with the best of a few step
-sizes: NumPyro's of Adam from sds of 0.1, ours of that or of the paper's rule.  These two begin at the origin:
-from random points they take as long as their luck has it.  `default` is our own way, whose start costs more
-than such a fit of a small program.
+sizes: NumPyro's of Adam from sds of 0.1, ours of the same or of the paper's rule.  These two begin at the
+origin: from random points they take as long as their luck has it.  `default` is our own way, whose start
+costs more than such a fit of a small program.
 """
 
 import tempfile
@@ -34,10 +34,13 @@ PAIRS = (
 )
 ONLY = {"polish": False, "step_up": False}
 LOOP = {**ONLY, "start": "random", "average": False}
-ETAS = (1.0, 0.3, 0.1)
 GIVEN = {**LOOP, "stop": "fixed", "init": 0.0}
+ETAS = (1.0, 0.3, 0.1)
 STEP_SIZES = (0.1, 0.03, 0.01)
-RULES: tuple[dict[str, Any], ...] = ({}, {"step_rule": "adam", "init_scale": 0.1})
+CHOICES: tuple[dict[str, Any], ...] = (
+    *({"eta": eta} for eta in ETAS),
+    *({"eta": size, "step_rule": "adam", "init_scale": 0.1} for size in STEP_SIZES),
+)
 
 
 def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
@@ -64,7 +67,7 @@ def _row(problem: Problem, folder: Path, rounds: int) -> str:
         return float(found["seconds"])
 
     ours = partial(_ours, problem, data, elbo)
-    given = best(ours(backend="jax", eta=eta, **GIVEN, **rule) for rule in RULES for eta in ETAS)
+    given = best(ours(backend="jax", **GIVEN, **choice) for choice in CHOICES)
     tools: dict[str, Callable[[], float]] = {
         "jax": lambda: seconds("jax", ours(backend="jax", **LOOP)),
         "autograd": lambda: seconds("autograd", ours(backend="autograd", **LOOP)),
