@@ -17,7 +17,8 @@ from jax.custom_batching import custom_vmap
 
 Function = Callable[..., Any]
 
-LITTLE = 50_000
+LITTLE = 10_000
+"""How many operations a part may cost, counted as for a product; some of LAPACK's take ten times as many."""
 
 
 def in_turn(f: Function) -> Function:

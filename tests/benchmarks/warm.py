@@ -36,7 +36,7 @@ ONLY = {"polish": False, "step_up": False}
 LOOP = {**ONLY, "start": "random", "average": False}
 GIVEN = {**LOOP, "stop": "fixed", "init": 0.0}
 ETAS = (1.0, 0.3, 0.1)
-STEP_SIZES = (0.1, 0.03, 0.01)
+STEP_SIZES = (0.3, 0.1, 0.03, 0.01)
 CHOICES: tuple[dict[str, Any], ...] = (
     *({"eta": eta} for eta in ETAS),
     *({"eta": size, "step_rule": "adam", "init_scale": 0.1} for size in STEP_SIZES),
