@@ -2,15 +2,16 @@
 
 import numpy as np
 import pytest
-from ir.loop_programs import DATA, LOOPS, U, Loop
+from ir.loop_programs import DATA, LOOPS, Loop, U
 
 import ppl
 
 pytest.importorskip("jax")
 
-from ppl.compiled.target import compiled_target  # noqa: E402
+from ppl.compiled.target import compiled_target
 
-PAIRS = [loop for loop in LOOPS if "pairs" in loop.id]
+PAIRS = [loop for loop in LOOPS if "pairs" in loop.id and "conditions" not in loop.id]
+"""Conditions on parameters are out of JAX's reach."""
 
 
 @pytest.mark.parametrize("loop", PAIRS, ids=lambda loop: loop.id)
