@@ -21,7 +21,7 @@ from ppl.backend.emit_expr import expr
 from ppl.backend.emit_stmt import leaves, statements
 from ppl.backend.text import Binding, Writer, python_name
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, used_names
+from ppl.ir.walk import assigned_names, changing_names, used_names
 from ppl.source import Span
 
 
@@ -140,7 +140,9 @@ def emit_prepare(w: Writer, p: ir.Program) -> None:
     with w.block("def prepare(d):"):
         made = assigned_names(p.prepared)
         load(w, sorted(known_data(p) - made), used_names(p.prepared))
+        w.unchanging = frozenset(known_data(p)) - changing_names(p.prepared)
         statements(w, p.prepared)
+        w.unchanging = frozenset()
         for name in sorted(made):
             w.line(f"d.{python_name(name)} = {python_name(name)}")
     w.blank()

@@ -14,7 +14,7 @@ from ppl.backend.emit_expr import (
 )
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
-from ppl.ir.walk import walk
+from ppl.ir.walk import used_names, walk
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, array_of, core, rank
 
@@ -32,7 +32,8 @@ def statement(w: Writer, s: ir.Stmt) -> None:
         case ir.Declare(name=name):
             w.line(f"{python_name(name)} = {unset(w, s)}")
         case ir.Assign(name=name, value=value):
-            w.line(f"{python_name(name)} = {fitted(w, s, owned(w, value))}")
+            shared = name in w.unchanging and used_names(value) <= w.unchanging
+            w.line(f"{python_name(name)} = {fitted(w, s, expr(w, value) if shared else owned(w, value))}")
         case ir.Update(name=name, path=path, value=value):
             in_tuple = any(isinstance(step, int) for step in path) or isinstance(core(value.type), Tuple)
             update(w, python_name(name), path, owned(w, value) if in_tuple else expr(w, value))

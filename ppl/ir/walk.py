@@ -66,6 +66,23 @@ def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
     return set_ | {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For | ir.ForEach)}
 
 
+def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
+    """Names that are changed in part, run through by a loop, or set in more than one place."""
+    seen: set[str] = set()
+    again: set[str] = set()
+    for n in walk(tuple(body)):
+        match n:
+            case ir.Assign(name=name) | ir.Declare(name=name):
+                (again if name in seen else seen).add(name)
+            case ir.Update(name=name) | ir.Scatter(name=name):
+                again.add(name)
+            case ir.For(variable=name) | ir.ForEach(variable=name):
+                again.add(name)
+            case ir.Scan(carried=carried, inputs=inputs, step=step, batch=batch):
+                again |= {*carried, *inputs} | assigned_names((*step, *batch))
+    return frozenset(again)
+
+
 def rewrite(node: Any, change: Callable[[Any], Any]) -> Any:
     """The node with `change` applied to every node inside it and then to itself; what stays is shared."""
     return change(with_parts(node, lambda part: rewrite(part, change)))

@@ -16,6 +16,7 @@ from ppl.ir.nodes import Program
 from ppl.ir.passes.counters import count_by_loops
 from ppl.ir.passes.fills import fill_whole
 from ppl.ir.passes.hoist_data import hoist_data
+from ppl.ir.passes.idle import without_idle
 from ppl.ir.passes.pairs import lay_out_pairs
 from ppl.ir.passes.share import share
 from ppl.ir.passes.table import PASSES, Pass
@@ -24,7 +25,10 @@ from ppl.ir.passes.write_out import write_out
 from ppl.posterior import Posterior
 from ppl.source import SourceText
 
-LEFT_OUT = (write_out, count_by_loops, vectorise_loops, fill_whole, lay_out_pairs, hoist_data, share)
+LEFT_OUT = (
+    *(write_out, count_by_loops, vectorise_loops, fill_whole, lay_out_pairs),
+    *(without_idle, hoist_data, share),
+)
 NEEDED = tuple(p for p in PASSES if p not in LEFT_OUT)
 """Passes without which nothing can be emitted."""
 

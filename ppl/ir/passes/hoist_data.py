@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import EXPRESSIONS, assigned_names, walk, with_parts
+from ppl.ir.walk import EXPRESSIONS, assigned_names, changing_names, walk, with_parts
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, core
@@ -25,7 +25,7 @@ def hoist_data(p: ir.Program) -> ir.Program:
     """The pass."""
     data = frozenset(d.name for d in (*p.data, *p.transformed_data_names))
     outputs = frozenset(d.name for d in p.transformed_parameter_names)
-    h = Hoist(data, set_more_than_once(p) | outputs)
+    h = Hoist(data, changing_names((*p.transformed_parameters, *p.model)) | outputs)
     parameters = tuple(h.declared(d) for d in p.parameters)
     transformed = h.statements(p.transformed_parameters)
     model = h.statements(p.model)
@@ -33,23 +33,6 @@ def hoist_data(p: ir.Program) -> ir.Program:
     return replace(
         p, parameters=parameters, transformed_parameters=transformed, model=model, prepared=prepared
     )
-
-
-def set_more_than_once(p: ir.Program) -> Names:
-    """Names that are changed in part, run through by a loop, or set in more than one place."""
-    seen: set[str] = set()
-    again: set[str] = set()
-    for n in walk((p.transformed_parameters, p.model)):
-        match n:
-            case ir.Assign(name=name) | ir.Declare(name=name):
-                (again if name in seen else seen).add(name)
-            case ir.Update(name=name) | ir.Scatter(name=name):
-                again.add(name)
-            case ir.For(variable=name) | ir.ForEach(variable=name):
-                again.add(name)
-            case ir.Scan(carried=carried, inputs=inputs, step=step, batch=batch):
-                again |= {*carried, *inputs} | assigned_names((*step, *batch))
-    return frozenset(again)
 
 
 @dataclass

@@ -6,6 +6,7 @@ from ppl.ir.nodes import Program
 from ppl.ir.passes.counters import count_by_loops
 from ppl.ir.passes.fills import fill_whole
 from ppl.ir.passes.hoist_data import hoist_data
+from ppl.ir.passes.idle import without_idle
 from ppl.ir.passes.pairs import lay_out_pairs
 from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.share import share
@@ -18,7 +19,10 @@ Pass = Callable[[Program], Program]
 PREPARING: tuple[Pass, ...] = (write_out, count_by_loops, privatise)
 """What makes more loops independent."""
 
-RESOLVING: tuple[Pass, ...] = (*PREPARING, vectorise_loops, fill_whole, lay_out_pairs, count_from_zero)
+ARRAYS: tuple[Pass, ...] = (vectorise_loops, fill_whole, lay_out_pairs, without_idle)
+"""From loops to operations on arrays."""
+
+RESOLVING: tuple[Pass, ...] = (*PREPARING, *ARRAYS, count_from_zero)
 PASSES: tuple[Pass, ...] = (*RESOLVING, hoist_data, share)
 
 
