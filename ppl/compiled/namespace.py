@@ -169,13 +169,11 @@ def _scan(
     return found
 
 
-LINALG = {
-    "cholesky": in_turn(_cholesky),
-    **{
-        f.__name__: in_turn(f) for f in (jnp.linalg.solve, jnp.linalg.inv, jnp.linalg.det, jnp.linalg.slogdet)
-    },
-    **{f.__name__: in_turn(f) for f in (jnp.linalg.eigh, jnp.linalg.eigvalsh, jnp.linalg.qr, jnp.linalg.svd)},
-}
+_LAPACK = (
+    *(jnp.linalg.solve, jnp.linalg.inv, jnp.linalg.det, jnp.linalg.slogdet),
+    *(jnp.linalg.eigh, jnp.linalg.eigvalsh, jnp.linalg.qr, jnp.linalg.svd),
+)
+LINALG = {"cholesky": in_turn(_cholesky), **{f.__name__: in_turn(f) for f in _LAPACK}}
 
 JAX = Namespace(
     "jax",

@@ -21,10 +21,7 @@ Stmts = tuple[ir.Stmt, ...]
 
 def fill_whole(p: ir.Program) -> ir.Program:
     """The pass; it reads the index sets that loops have become."""
-    shared = Fills.of(
-        (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities),
-        (*p.data, *p.parameters),
-    )
+    shared = Fills.of_program(p)
     return replace(
         p,
         functions=tuple(replace(f, body=Fills.of(f.body).filled(f.body)) for f in p.functions),
@@ -43,6 +40,12 @@ class Fills:
     sizes: dict[str, tuple[ir.Expr, ...]]
     made: dict[str, ir.Expr]
     inputs: frozenset[str] = frozenset()
+
+    @classmethod
+    def of_program(cls, p: ir.Program) -> "Fills":
+        """Of all of it but the bodies of its functions."""
+        body = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
+        return cls.of(body, (*p.data, *p.parameters))
 
     @classmethod
     def of(cls, body: Sequence[ir.Stmt], given: Sequence[ir.Declared] = ()) -> "Fills":

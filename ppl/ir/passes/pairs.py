@@ -45,11 +45,12 @@ class Laid:
 
 def lay_out_pairs(p: ir.Program) -> ir.Program:
     """The pass; it reads the index sets that loops have become."""
-    body = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
-    shared = Pairs.of(body, (*p.data, *p.parameters))
+    shared = Pairs.of(Fills.of_program(p), (*p.transformed_parameters, *p.model))
     return replace(
         p,
-        functions=tuple(replace(f, body=Pairs.of(f.body).statements(f.body)) for f in p.functions),
+        functions=tuple(
+            replace(f, body=Pairs.of(Fills.of(f.body), f.body).statements(f.body)) for f in p.functions
+        ),
         transformed_parameters=shared.statements(p.transformed_parameters),
         model=shared.statements(p.model),
     )
@@ -67,9 +68,9 @@ class Pairs:
     locals: dict[str, Laid] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, body: Stmts, given: Sequence[ir.Declared] = ()) -> "Pairs":
+    def of(cls, fills: Fills, body: Stmts) -> "Pairs":
         scans = tuple(n for n in walk(body) if isinstance(n, ir.Scan))
-        return cls(Fills.of(body, given), frozenset(used_names(scans)))
+        return cls(fills, frozenset(used_names(scans)))
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
