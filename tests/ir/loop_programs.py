@@ -192,6 +192,12 @@ LOOPS = (
     Loop("filled, then gathered",
          "vector[N] a; for (n in 1:N) a[n] = x[n] * z; for (n in 1:N) target += a[g[n]];",
          ("", "")),
+    Loop("filled with one value", """vector[N] a; array[N] int c; matrix[N, 3] A;
+        for (n in 1:N) { a[n] = z; c[n] = 2; A[n] = v'; A[n, 3] = x[n]; }
+        target += a .* A[, 2] + v[c]; target += A;""", ("",)),
+    Loop("columns", """vector[rows(X)] a;
+        for (n in 1:rows(X)) { a[n] = 0; for (j in 1:cols(X)) a[n] += X[n, j] * v[j]; }
+        target += a;""", ("",)),
     Loop("filled rows", "matrix[N, K] A; for (n in 1:N) A[n] = X[n] * z; target += sum(A);"),
     Loop("filled columns", "matrix[3, N] A; for (n in 1:N) A[, n] = v * x[n]; target += A * x;"),
     Loop("filled by several indices", """matrix[N, 3] A = rep_matrix(0, N, 3);

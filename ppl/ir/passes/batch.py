@@ -7,7 +7,7 @@ from ppl.ir import nodes as ir
 from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Array, Type
+from ppl.types import INT, Array, Type, array_of, element_type
 
 INDICES = Array(INT)
 
@@ -98,3 +98,9 @@ class Lifting:
 def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
     """A call of stdlib/batching."""
     return ir.Apply(ir.Callee(impl.__name__, impl, "none"), tuple(args), t)
+
+
+def same_along(e: ir.Expr, batch: ir.Expr) -> ir.Apply:
+    """A value that does not vary, once for every entry of a batch."""
+    impl = batching.spread_ints if element_type(e.type) == INT else batching.spread
+    return helper(impl, (e, batch), array_of(e.type, 1))

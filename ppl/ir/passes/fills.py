@@ -10,13 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import helper
+from ppl.ir.passes.batch import helper, same_along
 from ppl.ir.walk import rewrite, used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
 from ppl.types import INT, array_dims, rank
 
 Stmts = tuple[ir.Stmt, ...]
+
+AXES = {"rows": 0, "cols": 1, "size": 0}
+"""Functions that say how long an axis is, of what has two axes or, the last, one."""
 
 
 def fill_whole(p: ir.Program) -> ir.Program:
@@ -74,21 +77,24 @@ class Fills:
             return self.read_whole(n)
         if isinstance(n, ir.Scan):
             return self.steps(n)
-        if not isinstance(n, ir.Scatter) or n.name not in self.sizes or not array_dims(n.value.type):
-            return n
+        return self.set_whole(n) if isinstance(n, ir.Scatter) and n.name in self.sizes else n
+
+    def set_whole(self, n: ir.Scatter) -> ir.Stmt:
+        """One assignment, where the entries that are set are all there are."""
         sizes, value = self.sizes[n.name], n.value
         match n.items:
             case (ir.At(index=i),) if n.lifted == (True,) and self.is_range(i, sizes[0]):
-                return ir.Assign(n.name, value, n.span, declares=True)
+                whole = value if array_dims(value.type) else same_along(value, i)
+                return ir.Assign(n.name, whole, n.span, declares=True)
             case (ir.At(index=i), ir.At(index=k)) if n.lifted == (True, True) and len(sizes) == 2:
-                if rank(value.type) == 1 and self.is_rectangle(i, k, sizes):
+                if array_dims(value.type) and rank(value.type) == 1 and self.is_rectangle(i, k, sizes):
                     callee = ir.Callee("rectangle", batching.rectangle, "none")
                     whole = ir.Apply(callee, (value, *sizes), value.type)
                     return ir.Assign(n.name, whole, n.span, declares=True)
         return n
 
     def read_whole(self, n: ir.Gather) -> ir.Expr:
-        """The variable itself, row by row, or all of it over again for each entry of an outer batch."""
+        """The variable itself, a column, row by row, or all over again for each entry of an outer batch."""
         match n:
             case ir.Gather(
                 base=ir.Var(name=name), items=(ir.At(index=i),), base_lifted=False, lifted=(True,)
@@ -116,6 +122,14 @@ class Fills:
                 sizes = self.sizes.get(name, ())
                 if len(sizes) == 2 and self.is_rectangle(i, k, sizes):
                     return helper(batching.row_by_row, (ir.Var(name, t),), n.type)
+            case ir.Gather(
+                base=ir.Var(name=name) as base,
+                items=(ir.At(index=i), ir.At() as column),
+                base_lifted=False,
+                lifted=(True, False),
+            ) if name in self.sizes and name not in self.inputs:
+                if self.is_range(i, self.sizes[name][0]):
+                    return ir.Index(base, (ir.Between(None, None), column), n.type)
         return n
 
     def steps(self, n: ir.Scan) -> ir.Scan:
@@ -130,7 +144,19 @@ class Fills:
 
     def is_range(self, e: ir.Expr, size: ir.Expr) -> bool:
         """Whether it is 1, ..., size."""
-        return self.maker(e, batching.loop_range) == (ir.Const(1, INT), size)
+        bounds = self.maker(e, batching.loop_range)
+        return (
+            bounds is not None and bounds[0] == ir.Const(1, INT) and self.known(bounds[1]) == self.known(size)
+        )
+
+    def known(self, size: ir.Expr) -> ir.Expr:
+        """The declared size, where it was asked of a variable: `rows(X)` of a `matrix[N, K] X` is N."""
+        match self.made.get(size.name) if isinstance(size, ir.Var) else size:
+            case ir.Apply(callee=ir.Callee(name=asked), args=(ir.Var(name=name),)) if asked in AXES:
+                sizes = self.sizes.get(name, ())
+                of_each = len(sizes) == (1 if asked == "size" else 2)
+                return sizes[AXES[asked]] if of_each else size
+        return size
 
     def is_rectangle(self, i: ir.Expr, k: ir.Expr, sizes: tuple[ir.Expr, ...]) -> bool:
         """Whether i and k run through all pairs, row by row."""

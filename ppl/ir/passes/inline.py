@@ -103,7 +103,7 @@ class Inline:
                 passed = ir.Var(self.fresh(name), arg.type)
                 values[name] = passed
                 out.append(ir.Assign(passed.name, arg, span, declares=True))
-        names = {name: self.fresh(name) for name in assigned_names(f.body)}
+        names = {name: self.fresh(name) for name in sorted(assigned_names(f.body))}
         fixed = dict(zip(f.args, call.drops, strict=False))
         renamed = folded(tuple(rename(passed_on(s, fixed), names, values) for s in f.body))
         if result is None:

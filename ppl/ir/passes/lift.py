@@ -10,12 +10,12 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import linear
-from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifted, Lifting, helper
+from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifted, Lifting, helper, same_along
 from ppl.ir.walk import walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Tuple, Type, array_dims, array_of, core, element_type, rank
+from ppl.types import INT, Tuple, Type, array_dims, array_of, core, rank
 
 DIVISIONS = frozenset(OPERATORS[op].name for op in ("/", "%/%", "%"))
 
@@ -77,8 +77,7 @@ def laid_along(b: Batch, e: ir.Expr, lifted: ir.Expr, varies: bool) -> ir.Expr:
         return lifted
     if isinstance(core(e.type), Tuple):
         raise Dependent("a tuple is set inside the loop")
-    impl = batching.spread_ints if element_type(e.type) == INT else batching.spread
-    return helper(impl, (lifted, b.index), array_of(e.type, 1))
+    return same_along(lifted, b.index)
 
 
 # --- Variables -----------------------------------------------------------------------------------
