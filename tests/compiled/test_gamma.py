@@ -1,19 +1,22 @@
 """log Gamma and digamma as compiled code computes them."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import scipy.special
 from numpy.testing import assert_allclose
 
 jax = pytest.importorskip("jax")
-import jax.numpy as jnp  # noqa: E402
-
 from ppl.compiled.gamma import digamma, gammaln  # noqa: E402
+from ppl.compiled.namespace import JAX  # noqa: E402
+from ppl.stdlib.special.polygamma import digamma as language_digamma  # noqa: E402
+from ppl.stdlib.special.polygamma import log_gamma  # noqa: E402
 
 POSITIVE = np.concatenate(
     [np.logspace(-300, -1, 400), np.linspace(0.05, 40.0, 4000), np.logspace(1.6, 300, 400)]
 )
-EDGES = np.array([-0.5, -3.7, -1e-9, 1.0, 2.0, np.inf, np.nan])
+EDGES = np.array([1.0, 2.0, np.inf, np.nan])
 
 
 @pytest.fixture(autouse=True)
@@ -48,6 +51,7 @@ def test_zero_is_a_pole() -> None:
     assert gammaln(0.0) == np.inf
 
 
-def test_rows_of_mixed_signs_are_right_in_a_batch() -> None:
-    x = np.array([[1.5, -0.5], [2.5, 30.0]])
-    assert_allclose(jax.vmap(gammaln)(jnp.asarray(x)), scipy.special.gammaln(x), rtol=1e-13)
+def test_the_functions_of_the_language_reflect_other_arguments() -> None:
+    x = np.array([[1.5, -0.5], [-3.7, 30.0], [-1e-9, -1e5 - 0.25]])
+    assert_allclose(jax.vmap(partial(log_gamma, JAX))(x), scipy.special.gammaln(x), rtol=1e-13)
+    assert_allclose(jax.vmap(partial(language_digamma, JAX))(x), scipy.special.digamma(x), rtol=1e-13)

@@ -12,14 +12,9 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import InferenceError
 from ppl.stdlib.record import Function, binary, function, unary
 from ppl.stdlib.special import log_gamma_ratio
-from ppl.stdlib.special.polygamma import digamma, trigamma
+from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
 
 LARGEST_INT = 2**31 - 1  # Stan's int has 32 bits
-
-
-@with_partials(lambda xp, ans, x: digamma(xp, x))
-def lgamma(xp: Namespace, x: Array) -> Array:
-    return xp.special.gammaln(1.0 * x)
 
 
 @with_partials(lambda xp, ans, x: ans * digamma(xp, x))
@@ -36,7 +31,7 @@ def _half_steps(xp: Namespace, f: Callable[..., Array], k: Array, x: Array) -> A
 @with_partials(None, lambda xp, ans, k, x: _half_steps(xp, digamma, k, x))
 def lmgamma(xp: Namespace, k: Array, x: Array) -> Array:
     """The log of the k-variate gamma function (T. W. Anderson, "Multivariate Statistical Analysis", 7.2)."""
-    return 0.25 * k * (k - 1) * math.log(math.pi) + _half_steps(xp, lgamma, k, x)
+    return 0.25 * k * (k - 1) * math.log(math.pi) + _half_steps(xp, log_gamma, k, x)
 
 
 def lbeta(xp: Namespace, a: Array, b: Array) -> Array:
@@ -65,7 +60,7 @@ def lchoose(xp: Namespace, n: Array, k: Array) -> Array:
 )
 def log_falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     """lgamma(x + 1) - lgamma(x - n + 1)."""
-    return xp.special.gammaln(x + 1.0) - xp.special.gammaln(x - n + 1.0)
+    return log_gamma(xp, x + 1.0) - log_gamma(xp, x - n + 1.0)
 
 
 @with_partials(
@@ -74,7 +69,7 @@ def log_falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
 )
 def log_rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     """lgamma(x + n) - lgamma(x)."""
-    return xp.special.gammaln(1.0 * x + n) - xp.special.gammaln(1.0 * x)
+    return log_gamma(xp, 1.0 * x + n) - log_gamma(xp, 1.0 * x)
 
 
 @with_partials(lambda xp, ans, x, n: ans * (digamma(xp, x + n) - digamma(xp, x)), None)
@@ -122,7 +117,7 @@ def _factorial(
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    unary("lgamma", "the log of the absolute value of the gamma function", lgamma),
+    unary("lgamma", "the log of the absolute value of the gamma function", log_gamma),
     unary("tgamma", "the gamma function", tgamma),
     unary("digamma", "the derivative of lgamma", digamma),
     unary("trigamma", "the second derivative of lgamma", trigamma),

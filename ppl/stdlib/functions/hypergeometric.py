@@ -3,9 +3,9 @@
 from itertools import product
 
 from ppl.arrays import Array, Namespace
-from ppl.stdlib.functions.gamma_functions import lgamma
 from ppl.stdlib.record import Function, Impl, function
 from ppl.stdlib.special.hypergeometric import pfq
+from ppl.stdlib.special.polygamma import log_gamma
 
 
 def hypergeometric_1f0(xp: Namespace, a: Array, z: Array) -> Array:
@@ -22,8 +22,8 @@ def hypergeometric_2f1(xp: Namespace, a: Array, b: Array, c: Array, z: Array) ->
     if plain < 0:
         return hypergeometric_1f0(xp, a, z) * _series(xp, a, c - b, c, z / (z - 1.0))
     if plain == 1:
-        rest = lgamma(xp, c - a - b) - lgamma(xp, c - a) - lgamma(xp, c - b)
-        return xp.np.exp(lgamma(xp, c) + rest)
+        rest = log_gamma(xp, c - a - b) - log_gamma(xp, c - a) - log_gamma(xp, c - b)
+        return xp.np.exp(log_gamma(xp, c) + rest)
     return _series(xp, a, b, c, z)
 
 
