@@ -1,5 +1,6 @@
 """The command `ppl`: its commands, and the one place where an error becomes a sentence and an exit status."""
 
+import gc
 import sys
 from typing import Annotated, NoReturn
 
@@ -39,6 +40,9 @@ COMMANDS = (
 )
 
 REFUSED, FAILED, INTERNAL = 1, 3, 70
+
+SELDOM = 100_000
+"""New objects until cycles among them are looked for: imports make a hundred thousand, and hardly a cycle."""
 
 app = typer.Typer(
     name="ppl",
@@ -82,6 +86,7 @@ def ppl(
 
 def main(argv: list[str] | None = None) -> NoReturn:
     """Runs one command and exits; a user's mistake ends in a message, never in a traceback."""
+    gc.set_threshold(SELDOM, 20, 20)
     try:
         app(argv)
     except ModelError as error:

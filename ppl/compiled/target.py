@@ -33,7 +33,7 @@ UNTRACEABLE = (
 )
 """What tracing a program raises that does with numbers what JAX cannot."""
 
-AT_ONCE = 16
+AT_ONCE = 64
 """Points whose gradients are evaluated together; other numbers of points are cut and filled up to it."""
 VALUES_AT_ONCE = 50
 """The same of log densities: half of the draws that estimate an ELBO, so that none of them is to fill up."""
