@@ -53,7 +53,7 @@ def _digamma(x: Array) -> Array:
     return asymptotic - jnp.where(x < SHIFT, slope * (2.0 * below + (SHIFT - 1)) / product, 0.0)
 
 
-def _with_slope(f: Function, slope: Function) -> Function:
+def with_slope(f: Function, slope: Function) -> Function:
     """The function, its derivative being another."""
     made = jax.custom_jvp(f)
     made.defjvp(lambda at, along: (made(*at), slope(*at) * along[0]))
@@ -64,5 +64,5 @@ def _trigamma(x: Array) -> Array:
     return jax.scipy.special.polygamma(1, x)
 
 
-digamma = _with_slope(_digamma, _trigamma)
-gammaln = _with_slope(_log_gamma, digamma)
+digamma = with_slope(_digamma, _trigamma)
+gammaln = with_slope(_log_gamma, digamma)

@@ -71,6 +71,16 @@ def _log_ndtr(z: Array) -> Array:
     return jnp.where(z < 0.0, tail, jnp.log1p(-0.5 * jax.scipy.special.erfc(right * 0.5**0.5)))
 
 
+def _expit(x: Array) -> Array:
+    """1 / (1 + exp(-x)), of the exponential that log_add.softplus takes too, so that it is taken once."""
+    ratio = jnp.exp(-jnp.abs(x))
+    return jnp.where(x >= 0.0, 1.0, ratio) / (1.0 + ratio)
+
+
+def _expit_slope(x: Array) -> Array:
+    return _expit(x) * _expit(-x)
+
+
 def _put(x: Array, index: Any, value: Array) -> Array:
     if is_traced((x, value)) or is_traced(index):
         return jnp.asarray(x).at[index].set(value)
@@ -181,7 +191,12 @@ JAX = Namespace(
     _Module(
         jax.scipy.special,
         scipy.special,
-        {"log_ndtr": _log_ndtr, "gammaln": gamma.gammaln, "digamma": gamma.digamma},
+        {
+            "expit": gamma.with_slope(_expit, _expit_slope),
+            "log_ndtr": _log_ndtr,
+            "gammaln": gamma.gammaln,
+            "digamma": gamma.digamma,
+        },
     ),
     _Module(jnp.linalg, np.linalg, LINALG),
     _Module(jax.scipy.linalg, scipy.linalg, {"solve_triangular": in_turn(_solve_triangular)}),

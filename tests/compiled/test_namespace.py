@@ -101,3 +101,10 @@ def dlm(steps: int):
 def test_recurrences_of_the_library_are_not_unrolled(function) -> None:
     few, many = (str(jax.make_jaxpr(jax.grad(function(steps)))(0.3)).count("\n") for steps in (10, 90))
     assert many < 1.2 * few
+
+
+def test_expit_keeps_both_tails_and_its_slope_at_zero() -> None:
+    u = np.array([-745.0, -40.0, -1.0, 0.0, 2.0, 40.0, 800.0, np.nan])
+    assert_allclose(jax.jit(JAX.special.expit)(u), scipy.special.expit(u), rtol=4e-16)
+    slopes = jax.vmap(jax.grad(JAX.special.expit))(u)
+    assert_allclose(slopes, scipy.special.expit(u) * scipy.special.expit(-u), rtol=1e-15)

@@ -1,7 +1,9 @@
 """Reductions where they are hard: empty containers, ties, zeros, infinities, huge numbers."""
 
+import autograd.numpy as anp
 import numpy as np
 import pytest
+from autograd import grad
 from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
@@ -93,6 +95,35 @@ def test_a_mixture_may_have_weight_zero_or_impossible_components():
     value, slope = value_and_grad(lambda t: log_sums.log_mix_pair(AUTOGRAD, t, -INF, -2.0), 0.25)
     assert value == pytest.approx(np.log(0.75) - 2.0)
     assert slope == pytest.approx(-1.0 / 0.75)
+
+
+def slope_of_mix(k, *given):
+    """That of log_mix in argument k, summed over its entries."""
+
+    def mixed(a):
+        return anp.sum(log_sums.log_mix_pair(AUTOGRAD, *given[:k], a, *given[k + 1 :]))
+
+    return grad(mixed)(given[k])
+
+
+@pytest.mark.parametrize("theta", [1e-12, 0.3, 1.0 - 1e-9])
+@pytest.mark.parametrize("x", [np.array([-800.0, -40.0, -1.0, 0.0, 3.0, 700.0]), np.full(100, -2.0)])
+def test_the_slopes_of_a_pair_keep_both_shares(theta, x):
+    """Of few numbers and of many, whose logarithms are taken differently."""
+    y = np.full(len(x), -3.0)
+    total = np.logaddexp(np.log(theta) + x, np.log1p(-theta) + y)
+    in_theta, in_x, in_y = (slope_of_mix(k, np.full(len(x), theta), x, y) for k in range(3))
+    assert_allclose(in_x, np.exp(np.log(theta) + x - total), rtol=1e-12)
+    assert_allclose(in_y, np.exp(np.log1p(-theta) + y - total), rtol=1e-12)
+    assert_allclose(in_theta, np.exp(x - total) - np.exp(y - total), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("theta", [0.0, 1.0])
+def test_a_mixture_of_weight_zero_or_one_has_finite_slopes(theta):
+    assert slope_of_mix(1, theta, 0.5, -0.5) == theta
+    assert slope_of_mix(2, theta, 0.5, -0.5) == 1.0 - theta
+    assert np.isfinite(slope_of_mix(0, theta, 0.5, -0.5))
 
 
 def test_log_mix_of_an_array_is_the_sum_over_it():

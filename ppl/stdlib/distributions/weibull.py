@@ -19,28 +19,40 @@ from ppl.stdlib.special.log_probability import log1m_exp
 SQRT_TWO = math.sqrt(2.0)
 
 
+def _log_ratio(xp: Namespace, y: Array, sigma: Array) -> Array:
+    """log(y / sigma), of whose two logarithms that of data is the same for all draws."""
+    return xp.np.log(y) - xp.np.log(sigma)
+
+
+def _power(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
+    """(y / sigma)^alpha, which costs less by way of a logarithm that is there already."""
+    return xp.np.exp(alpha * _log_ratio(xp, y, sigma))
+
+
 @reals
 @with_partials(
-    lambda xp, ans, y, alpha, sigma: (alpha - 1.0 - alpha * (y / sigma) ** alpha) / y,
-    lambda xp, ans, y, alpha, sigma: 1.0 / alpha + xp.np.log(y / sigma) * (1.0 - (y / sigma) ** alpha),
-    lambda xp, ans, y, alpha, sigma: alpha * ((y / sigma) ** alpha - 1.0) / sigma,
+    lambda xp, ans, y, alpha, sigma: (alpha - 1.0 - alpha * _power(xp, y, alpha, sigma)) / y,
+    lambda xp, ans, y, alpha, sigma: (
+        1.0 / alpha + _log_ratio(xp, y, sigma) * (1.0 - _power(xp, y, alpha, sigma))
+    ),
+    lambda xp, ans, y, alpha, sigma: alpha * (_power(xp, y, alpha, sigma) - 1.0) / sigma,
 )
 def log_density(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
-    ratio = y / sigma
-    value = xp.np.log(alpha / sigma) + xp.special.xlogy(alpha - 1.0, ratio) - ratio**alpha
-    return guarded(xp, (alpha > 0) & (sigma > 0), supported(xp, y >= 0, value))
+    value = xp.special.xlogy(alpha - 1.0, y) - alpha * xp.np.log(sigma) - _power(xp, y, alpha, sigma)
+    return guarded(xp, (alpha > 0) & (sigma > 0), supported(xp, y >= 0, xp.np.log(alpha) + value))
 
 
 @reals
 @with_partials(
-    lambda xp, ans, y, alpha, sigma: (alpha * (y / sigma) ** -alpha - alpha - 1.0) / y,
-    lambda xp, ans, y, alpha, sigma: 1.0 / alpha + xp.np.log(y / sigma) * ((y / sigma) ** -alpha - 1.0),
-    lambda xp, ans, y, alpha, sigma: alpha * (1.0 - (y / sigma) ** -alpha) / sigma,
+    lambda xp, ans, y, alpha, sigma: (alpha * _power(xp, y, -alpha, sigma) - alpha - 1.0) / y,
+    lambda xp, ans, y, alpha, sigma: (
+        1.0 / alpha + _log_ratio(xp, y, sigma) * (_power(xp, y, -alpha, sigma) - 1.0)
+    ),
+    lambda xp, ans, y, alpha, sigma: alpha * (1.0 - _power(xp, y, -alpha, sigma)) / sigma,
 )
 def frechet_log_density(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
-    ratio = y / sigma
-    value = xp.np.log(alpha / sigma) - (alpha + 1.0) * xp.np.log(ratio) - ratio**-alpha
-    return guarded(xp, (alpha > 0) & (sigma > 0), supported(xp, y > 0, value))
+    value = alpha * xp.np.log(sigma) - (alpha + 1.0) * xp.np.log(y) - _power(xp, y, -alpha, sigma)
+    return guarded(xp, (alpha > 0) & (sigma > 0), supported(xp, y > 0, xp.np.log(alpha) + value))
 
 
 @reals
@@ -59,7 +71,7 @@ def _through(tail: Callable[..., Any], sign: float, at_zero: float) -> Callable[
     @reals
     def function(xp: Namespace, y: Array, alpha: Array, sigma: Array) -> Array:
         inside = y > 0
-        exponential = (xp.np.where(inside, y, 1.0) / sigma) ** (sign * alpha)
+        exponential = _power(xp, xp.np.where(inside, y, 1.0), sign * alpha, sigma)
         value = xp.np.where(inside, tail(xp, exponential), at_zero)
         return guarded(xp, (alpha > 0) & (sigma > 0), value)
 

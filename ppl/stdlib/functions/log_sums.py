@@ -3,10 +3,12 @@
 from ppl.arrays import Array, Namespace, with_partials, with_vjps
 from ppl.stdlib.functions.sums import LISTS, over_matrix, spread
 from ppl.stdlib.record import Function, Overload, function
-from ppl.stdlib.special.log_add import log_add
+from ppl.stdlib.special.log_add import log_add, shares
 
 ROWS = ("vector", "row_vector", "array[] real")
 ARRAYS_OF_ROWS = ("array[] vector", "array[] row_vector")
+
+TINY = 1e-300
 
 
 def _peak(xp: Namespace, x: Array) -> Array:
@@ -27,11 +29,7 @@ def log_sum_exp(xp: Namespace, x: Array) -> Array:
     return xp.np.log(xp.np.sum(xp.np.exp(x - peak), axis=-1)) + peak[..., 0]
 
 
-def _share(xp: Namespace, x: Array, ans: Array) -> Array:
-    return xp.np.exp(x - xp.np.where(ans == -xp.np.inf, 0.0, ans))
-
-
-@with_partials(lambda xp, ans, x, y: _share(xp, x, ans), lambda xp, ans, x, y: _share(xp, y, ans))
+@with_partials(lambda xp, ans, x, y: shares(xp, x, y)[0], lambda xp, ans, x, y: shares(xp, x, y)[1])
 def log_sum_exp_pair(xp: Namespace, x: Array, y: Array) -> Array:
     return log_add(xp, x, y)
 
@@ -55,13 +53,23 @@ def log_softmax(xp: Namespace, x: Array) -> Array:
     return x - spread(xp, log_sum_exp(xp, x))
 
 
+def _weighted(xp: Namespace, theta: Array, x: Array, y: Array) -> tuple[Array, Array]:
+    return xp.np.log(theta) + x, xp.np.log1p(-theta) + y
+
+
+def _slope_in_theta(xp: Namespace, ans: Array, theta: Array, x: Array, y: Array) -> Array:
+    """Zero at 0 and 1, where a parameter comes only as its transform underflows, whose slope is zero too."""
+    first, second = shares(xp, *_weighted(xp, theta, x, y))
+    return first / xp.np.maximum(theta, TINY) - second / xp.np.maximum(1.0 - theta, TINY)
+
+
 @with_partials(
-    lambda xp, ans, theta, x, y: _share(xp, x, ans) - _share(xp, y, ans),
-    lambda xp, ans, theta, x, y: theta * _share(xp, x, ans),
-    lambda xp, ans, theta, x, y: (1.0 - theta) * _share(xp, y, ans),
+    _slope_in_theta,
+    lambda xp, ans, theta, x, y: shares(xp, *_weighted(xp, theta, x, y))[0],
+    lambda xp, ans, theta, x, y: shares(xp, *_weighted(xp, theta, x, y))[1],
 )
 def log_mix_pair(xp: Namespace, theta: Array, x: Array, y: Array) -> Array:
-    return log_add(xp, xp.np.log(theta) + x, xp.np.log1p(-theta) + y)
+    return log_add(xp, *_weighted(xp, theta, x, y))
 
 
 @with_vjps(

@@ -21,5 +21,20 @@ def log_add(xp: Namespace, x: Array, y: Array) -> Array:
     """log(exp(x) + exp(y)), also of infinities, whose difference would be nan."""
     if max(np.size(x), np.size(y)) < FEW:
         return xp.np.logaddexp(x, y)
-    gap = xp.np.where(x == y, 0.0, -xp.np.abs(x - y))
-    return xp.np.maximum(x, y) + xp.np.log1p(xp.np.exp(gap))
+    return xp.np.maximum(x, y) + xp.np.log1p(_ratio(xp, x, y))
+
+
+def shares(xp: Namespace, x: Array, y: Array) -> tuple[Array, Array]:
+    """exp(x) and exp(y) as shares of their sum, the slopes of `log_add`; none where both are exp(-inf).
+
+    Of the exponential that `log_add` has taken already: compiled code takes it once.
+    """
+    ratio, first_leads = _ratio(xp, x, y), x >= y
+    leading = xp.np.where(xp.np.maximum(x, y) == -np.inf, 0.0, 1.0 / (1.0 + ratio))
+    trailing = leading * ratio
+    return xp.np.where(first_leads, leading, trailing), xp.np.where(first_leads, trailing, leading)
+
+
+def _ratio(xp: Namespace, x: Array, y: Array) -> Array:
+    """The smaller of exp(x) and exp(y) over the larger."""
+    return xp.np.exp(xp.np.where(x == y, 0.0, -xp.np.abs(x - y)))
