@@ -33,14 +33,17 @@ UNTRACEABLE = (
 )
 """What tracing a program raises that does with numbers what JAX cannot."""
 
-AT_ONCE = 64
-"""Points whose gradients are evaluated together; other numbers of points are cut and filled up to it."""
-VALUES_AT_ONCE = 50
-"""The same of log densities: half of the draws that estimate an ELBO, so that none of them is to fill up."""
+Sizes = tuple[tuple[int, int], ...]
+"""Numbers of points to evaluate together, the best first, and how large an array for all of them may be.
+
+Other numbers of points are cut and filled up to it.  Beyond 2^18 numbers arrays leave the cache; beyond 2^20
+points are evaluated one by one, to spare memory.
+"""
+GRADIENTS: Sizes = ((64, 2**18), (16, 2**20))
+VALUES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20))
+"""An ELBO is of 100 draws where nothing else is asked for, so that none of them is to fill up."""
 WIDE = 2**17
 """How many numbers the largest array of an evaluation must have for its steps to be run beside each other."""
-MOST_NUMBERS = 2**20
-"""How large an array for all of them may be; beyond, points are evaluated one by one, to spare memory."""
 
 
 class Posterior(Protocol):
@@ -89,11 +92,11 @@ class CompiledTarget:
 
     def log_densities(self, us: Floats) -> Floats:
         """The log density at each row of `us`, (n, dim) -> (n,)."""
-        return self._at_each(self.density.values, us, VALUES_AT_ONCE, AT_ONCE)
+        return self._at_each(self.density.values, us, VALUES)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """Log density (n,) and gradient (n, dim) at each row of `us`."""
-        found = self._at_each(self.density.gradients, us, AT_ONCE).reshape(len(us), 1 + self.dim)
+        found = self._at_each(self.density.gradients, us, GRADIENTS).reshape(len(us), 1 + self.dim)
         return found[:, 0], found[:, 1:]
 
     def leap(
@@ -123,12 +126,12 @@ class CompiledTarget:
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
 
-    def _at_each(self, function: Any, us: Floats, *sizes: int) -> Floats:
-        """What it gives for each row, in batches of the first size that memory allows, or of one.
+    def _at_each(self, function: Any, us: Floats, sizes: Sizes) -> Floats:
+        """What it gives for each row, in batches of the first size that may be, or of one.
 
         The last batch is filled up by its first point.
         """
-        size = next((size for size in sizes if size * self.width <= MOST_NUMBERS), 1)
+        size = next((size for size, most in sizes if size * self.width <= most), 1)
         parts = [us[k : k + size] for k in range(0, len(us), size)]
         if parts and len(parts[-1]) < size:
             missing = size - len(parts[-1])

@@ -9,7 +9,7 @@ jax = pytest.importorskip("jax")
 
 from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
 from ppl.compiled.reach import MOST_STEPS  # noqa: E402
-from ppl.compiled.target import AT_ONCE, VALUES_AT_ONCE, WIDE, CompiledTarget, compiled_target  # noqa: E402
+from ppl.compiled.target import GRADIENTS, VALUES, WIDE, CompiledTarget, compiled_target  # noqa: E402
 
 REGRESSION = """
 data { int N; int K; matrix[N, K] x; array[N] int<lower=1, upper=3> g; vector[N] y; }
@@ -68,7 +68,7 @@ def test_a_program_of_large_arrays_is_compiled_for_them(model: ppl.Model, target
     np.testing.assert_allclose(gradient, expected[1], rtol=1e-8)
 
 
-@pytest.mark.parametrize("n", [0, 1, AT_ONCE, VALUES_AT_ONCE + 3])
+@pytest.mark.parametrize("n", [0, 1, GRADIENTS[0][0], VALUES[0][0] + 3])
 def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     us = np.random.default_rng(3).normal(size=(n, target.dim))
     values, gradients = target.log_density_gradients(us)
@@ -101,7 +101,7 @@ def test_every_digit_comes_back_whichever_thread_computes(program: str) -> None:
     rng = np.random.default_rng(5)
     given = {"N": 20, "K": 3, "g": rng.integers(1, 4, 20), "y": rng.uniform(0.1, 3, 20)}
     target = compiled_target(ppl.compile_model(program).condition(given))
-    us = 0.1 * rng.normal(size=(3 * AT_ONCE, target.dim))
+    us = 0.1 * rng.normal(size=(3 * GRADIENTS[0][0], target.dim))
     for got, want in zip(
         target.log_density_gradients(us), target.posterior.log_density_gradients(us), strict=True
     ):
