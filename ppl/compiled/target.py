@@ -36,11 +36,11 @@ UNTRACEABLE = (
 Sizes = tuple[tuple[int, int], ...]
 """Numbers of points to evaluate together, the best first, and how large an array for all of them may be.
 
-Other numbers of points are cut and filled up to it.  Beyond 2^18 numbers arrays leave the cache; beyond 2^20
-points are evaluated one by one, to spare memory.
+Other numbers of points are cut and filled up to it.  Beyond 2^18 numbers arrays leave the cache; a few points
+still share one reading of a matrix.  Beyond 2^22 they are evaluated one by one, to spare memory.
 """
-GRADIENTS: Sizes = ((64, 2**18), (16, 2**20))
-VALUES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20))
+GRADIENTS: Sizes = ((64, 2**18), (16, 2**20), (4, 2**22))
+VALUES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**22))
 """An ELBO is of 100 draws where nothing else is asked for, so that none of them is to fill up."""
 WIDE = 2**17
 """How many numbers the largest array of an evaluation must have for its steps to be run beside each other."""
