@@ -11,6 +11,7 @@ which one it got:
 computed in plain NumPy and the derivatives are the given formulas.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -244,10 +245,19 @@ class Node:
         if self.kept:
             g = xp.np.reshape(g, np.shape(g) + (1,) * (np.ndim(each) - self.kept))
         if self.kept is not None:
-            g = g * np.ones(np.shape(each))
+            g = _for_each(xp, g, np.shape(each))
         vjp = self.vjps[i]
         assert vjp is not None
         return summed_to(args[i], vjp(xp, g, each, *args))
+
+
+MANY = 4096
+"""Numbers of which a view is made sooner than a copy."""
+
+
+def _for_each(xp: Namespace, g: Array, shape: tuple[int, ...]) -> Array:
+    """The adjoint of a sum for each of its elements; of many, without a copy for each."""
+    return g * np.ones(shape) if math.prod(shape) < MANY else xp.np.broadcast_to(g, shape)
 
 
 def summed_to(target: Array, adjoint: Array) -> Array:

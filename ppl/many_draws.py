@@ -1,8 +1,8 @@
 """Log densities and gradients at many points, many at a time.
 
 The emitted log joint runs once for a whole batch of points (backend/per_draw.py).  Points that take
-different branches part and go on in batches of their own; a point that is alone, or comes out not finite,
-is evaluated by itself.
+different branches part and go on in batches of their own; a point that is alone, or comes out neither finite
+nor impossible, is evaluated by itself.
 """
 
 import math
@@ -71,7 +71,8 @@ def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
     except UNFIT:
         return one_by_one(us, alone)
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
-    bad = np.flatnonzero(~np.logical_and.reduce(finite))
+    sure = np.logical_and.reduce(finite) | (found[0] == -np.inf)
+    bad = np.flatnonzero(~sure)
     if bad.size:
         for whole, again in zip(found, one_by_one(us[bad], alone), strict=True):
             whole[bad] = again

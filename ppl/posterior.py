@@ -153,7 +153,10 @@ class Posterior:
     def log_density_gradients(
         self, us: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[Floats, Floats]:
-        """The log density (n,) and its gradient (n, dim) at each row of `us` (n, dim), many at a time."""
+        """The log density (n,) and its gradient (n, dim) at each row of `us` (n, dim), many at a time.
+
+        Where the density is zero, its logarithm -inf, the gradient means nothing.
+        """
         module, us = self.model.per_draw(AUTOGRAD, propto), self.checked_rows(us)
         if not len(us):
             return np.zeros(0), us
