@@ -51,9 +51,10 @@ class LateModule:
 class Namespace:
     """One way to compute.
 
-    `np`, `special`, `linalg` (NumPy's) and `slinalg` (SciPy's) are the modules; `put(x, index, value)` is
-    assignment without mutation as seen by the caller: use its result and forget `x`; `own(x)` gives a
-    value that a later `put` on another name cannot change; `plain(x)` strips the tracer, for control flow;
+    `np`, `special`, `linalg` (NumPy's) and `slinalg` (SciPy's) are the modules, but that `gammaln` and
+    `digamma` need be right for positive numbers alone; `put(x, index, value)` is assignment
+    without mutation as seen by the caller: use its result and forget `x`; `own(x)` gives a value that a later
+    `put` on another name cannot change; `plain(x)` strips the tracer, for control flow;
     `add_all(*scalars)` is their sum in one step; `node(f, args)` applies a `Node`.
     `scan(step, start, entries)`, where there is one, runs step(*state, *entry) over the entries of arrays.
     """

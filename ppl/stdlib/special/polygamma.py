@@ -9,17 +9,15 @@ import math
 from ppl.arrays import Array, Namespace, with_partials
 
 
-def _reflected(xp: Namespace, n: int, x: Array, reflection: Array) -> Array:
-    """polygamma(n, x), from polygamma(n, 1 - x) and the reflection term where x is not positive."""
-    positive = x > 0
-    direct = xp.special.polygamma(n, xp.np.where(positive, x, 1.0))
-    mirrored = xp.special.polygamma(n, xp.np.where(positive, 1.0, 1.0 - x))
-    return xp.np.where(positive, direct, reflection - (-1.0) ** (n + 1) * mirrored)
-
-
 def _mirrored(xp: Namespace, x: Array) -> tuple[Array, Array]:
     """x or, where that is not positive, 1 - x; and there pi x less a multiple of pi."""
     return xp.np.where(x > 0, x, 1.0 - x), math.pi * xp.np.where(x > 0, 0.5, x - xp.np.round(x))
+
+
+def _reflected(xp: Namespace, n: int, x: Array, reflection: Array) -> Array:
+    """polygamma(n, x), from polygamma(n, 1 - x) and the reflection term where x is not positive."""
+    direct = xp.special.polygamma(n, _mirrored(xp, x)[0])
+    return xp.np.where(x > 0, direct, reflection - (-1.0) ** (n + 1) * direct)
 
 
 def tetragamma(xp: Namespace, x: Array) -> Array:
