@@ -1,5 +1,6 @@
 """The command `ppl`: its commands, and the one place where an error becomes a sentence and an exit status."""
 
+import atexit
 import gc
 import sys
 from typing import Annotated, NoReturn
@@ -87,6 +88,7 @@ def ppl(
 def main(argv: list[str] | None = None) -> NoReturn:
     """Runs one command and exits; a user's mistake ends in a message, never in a traceback."""
     gc.set_threshold(SELDOM, 20, 20)
+    atexit.register(gc.freeze)  # at the very end Python would look through a million objects for cycles
     try:
         app(argv)
     except ModelError as error:

@@ -44,6 +44,7 @@ OPTIONS = {
     "ppl.marginal": "--marginal",
     "ppl.backend": "--backend",
     "ppl.device": "--device",
+    "ppl.quick_jit": "--quick-jit",
     "ppl.positive_transform": "--positive-transform",
     "ppl.format": "--format",
 }

@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ppl.compiled.jit import compiled
+from ppl.compiled.jit import Effort, compiled
 from ppl.inference.averaging import Last, Polynomial
 from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.families.full_rank import FullRank
@@ -164,9 +164,9 @@ def climb(
 
 
 def jitted(
-    log_joint: Callable[..., Traced], at: Callable[[Traced, Traced], Traced], wide: bool
+    log_joint: Callable[..., Traced], at: Callable[[Traced, Traced], Traced], effort: Effort
 ) -> Callable[..., State]:
-    """`climb` for a log joint of (shape, jacobian, arguments, u), compiled; for `wide` see jit.compiled.
+    """`climb` for a log joint of (shape, jacobian, arguments, u), compiled.
 
     Iteration k has the arguments at(arguments, k).
     """
@@ -191,4 +191,4 @@ def jitted(
 
         return climb(parts, densities, state, eta, noise, count)
 
-    return compiled(run, 0, 1, 2, wide=wide)
+    return compiled(run, 0, 1, 2, effort=effort)

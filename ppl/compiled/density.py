@@ -14,7 +14,7 @@ from ppl.backend.emit import Emitted
 from ppl.backend.load import BUILTINS, Module, load
 from ppl.compiled.climb import jitted
 from ppl.compiled.data import Shape, read_by
-from ppl.compiled.jit import compiled
+from ppl.compiled.jit import Effort, compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import Trace, replacements
 
@@ -24,10 +24,10 @@ Function = Callable[..., Any]
 class Functions(ABC):
     """What is compiled of a log joint of (shape, jacobian, arguments, u); the first two are in the code.
 
-    `wide` is whether its arrays are large (see jit.compiled).
+    `effort` says how: WIDE where its arrays are large, QUICK for a single fit where they are small.
     """
 
-    wide = False
+    effort = Effort.PLAIN
 
     @abstractmethod
     def log_joint(self, shape: Any, jacobian: bool, arguments: Any, u: Any) -> Any:
@@ -36,7 +36,8 @@ class Functions(ABC):
     @cached_property
     def gradient(self) -> Function:
         """The log density at u (dim,) and its gradient there, as one array (1 + dim,)."""
-        return compiled(self._value_and_gradient, 0, 1, wide=self.wide)
+        effort = Effort.ROUGH if self.effort is Effort.QUICK else self.effort
+        return compiled(self._at_a_point, 0, 1, effort=effort)
 
     def traced(self, *given: Any) -> None:
         """Trace `gradient`, which says whether it can be done; the trace is kept for the first call."""
@@ -46,12 +47,12 @@ class Functions(ABC):
     @cached_property
     def values(self) -> Function:
         """The log density at each row of u (n, dim)."""
-        return compiled(self._over_rows(self.log_joint), 0, 1, wide=self.wide)
+        return self._of_rows(self.log_joint)
 
     @cached_property
     def gradients(self) -> Function:
         """The same at each row of u (n, dim), (n, 1 + dim)."""
-        return compiled(self._over_rows(self._value_and_gradient), 0, 1, wide=self.wide)
+        return self._of_rows(self._at_a_point)
 
     def on_rows(self, arguments: Any, rows: Any) -> Any:
         """The arguments for other rows; the same where the target has no rows."""
@@ -64,17 +65,23 @@ class Functions(ABC):
     @cached_property
     def climb(self) -> Function:
         """Iterations of variational inference; see climb.jitted."""
-        return jitted(self.log_joint, self.at, self.wide)
+        return jitted(self.log_joint, self.at, self.effort)
+
+    @cached_property
+    def _at_a_point(self) -> Function:
+        """Value and gradient as a function that is traced once, whatever it is compiled in."""
+        traced_once: Function = jax.jit(self._value_and_gradient, static_argnums=(0, 1))
+        return traced_once
 
     def _value_and_gradient(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         value, gradient = jax.value_and_grad(self.log_joint, argnums=3)(shape, jacobian, arguments, u)
         return jnp.concatenate([value[None], gradient])
 
-    def _over_rows(self, f: Function) -> Function:
+    def _of_rows(self, f: Function) -> Function:
         def rows(shape: Shape, jacobian: bool, arguments: list[Any], us: Any) -> Any:
             return jax.vmap(lambda u: f(shape, jacobian, arguments, u))(us)
 
-        return rows
+        return compiled(rows, 0, 1, effort=self.effort)
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,12 +95,17 @@ class Density(Functions):
     code: CodeType
     softplus: bool
     traces: list[Shape] = field(default_factory=list)
-    wide: bool = False
+    effort: Effort = Effort.PLAIN
 
     @cached_property
     def of_wide(self) -> "Density":
         """The same for data that make its arrays large."""
-        return replace(self, wide=True)
+        return replace(self, effort=Effort.WIDE)
+
+    @cached_property
+    def quick(self) -> "Density":
+        """The same for data that make its arrays small, for a single fit."""
+        return replace(self, effort=Effort.QUICK)
 
     @property
     def reads(self) -> set[str]:

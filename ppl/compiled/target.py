@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ppl.compiled.climb import Parts, State, is_known
 from ppl.compiled.data import BAKED, split
 from ppl.compiled.density import Functions
+from ppl.compiled.jit import Effort
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.errors import PPLError
 from ppl.inference.leaps import Place
@@ -42,6 +43,10 @@ still share one reading of a matrix.  Beyond 2^22 they are evaluated one by one,
 GRADIENTS: Sizes = ((64, 2**18), (16, 2**20), (4, 2**22))
 VALUES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**22))
 """An ELBO is of 100 draws where nothing else is asked for, so that none of them is to fill up."""
+SLOW_START = 2_000
+"""Iterations that take as long one by one as it takes to compile a loop of them, of a small program ..."""
+FEW = 1_000
+"""... whose q has at most so many parameters."""
 WIDE = 2**17
 """How many numbers the largest array of an evaluation must have for its steps to be run beside each other."""
 
@@ -64,7 +69,8 @@ class Posterior(Protocol):
 class CompiledTarget:
     """A posterior's log density by compiled code (inference.target.Target), in double precision.
 
-    `width` is about the size of the largest array of an evaluation.
+    `width` is about the size of the largest array of an evaluation. One that is `quick` leaves uncompiled
+    what a single fit would hardly pay for: a loop of few iterations, values apart from gradients.
 
     Example:
         >>> target = compiled_target(posterior)
@@ -80,6 +86,10 @@ class CompiledTarget:
     device: Any = None
 
     @property
+    def quick(self) -> bool:
+        return self.density.effort is Effort.QUICK
+
+    @property
     def dim(self) -> int:
         return self.posterior.param_unc_num()
 
@@ -92,10 +102,15 @@ class CompiledTarget:
 
     def log_densities(self, us: Floats) -> Floats:
         """The log density at each row of `us`, (n, dim) -> (n,)."""
+        if self.quick:
+            return self.log_density_gradients(us)[0]
         return self._at_each(self.density.values, us, VALUES)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """Log density (n,) and gradient (n, dim) at each row of `us`."""
+        if self.quick and len(us) == 1:
+            value, gradient = self.log_density_gradient(us[0])
+            return np.array([value]), gradient[None]
         found = self._at_each(self.density.gradients, us, GRADIENTS).reshape(len(us), 1 + self.dim)
         return found[:, 0], found[:, 1:]
 
@@ -109,7 +124,8 @@ class CompiledTarget:
         rows: Rows | None = None,
     ) -> Run | None:
         """The run up to `count` iterations on; see inference.leaps.Leaping."""
-        if not is_known(algorithm):
+        hardly_pays = run.iteration < SLOW_START and run.params.size <= FEW
+        if not is_known(algorithm) or (self.quick and hardly_pays):
             return None
         rule: Any = algorithm.step_rule
         state = State(
@@ -149,8 +165,12 @@ def _on_host(x: Any) -> Any:
     return x.item() if x.ndim == 0 else np.array(x)
 
 
-def compiled_target(posterior: Posterior, jacobian: bool = True, device: Any = None) -> CompiledTarget:
+def compiled_target(
+    posterior: Posterior, jacobian: bool = True, device: Any = None, quick: bool = False
+) -> CompiledTarget:
     """The posterior compiled by JAX for a device, with as little of its data inside the code as will do.
+
+    A small one is `quick` if it may be (see CompiledTarget).
 
     Raises:
         OutOfReach: JAX cannot run the program; the message says why, and where.
@@ -158,7 +178,10 @@ def compiled_target(posterior: Posterior, jacobian: bool = True, device: Any = N
     """
     posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
     density, dim = posterior.model.compiled, posterior.param_unc_num()
-    density = density.of_wide if posterior.width >= WIDE else density
+    if posterior.width >= WIDE:
+        density = density.of_wide
+    elif quick and GRADIENTS[0][0] * posterior.width <= GRADIENTS[0][1]:
+        density = density.quick
 
     def laid_out(baked: str) -> tuple[Any, Any]:
         return split(posterior.d, density.reads, baked)

@@ -46,6 +46,7 @@ PPL = Group(
         Value("ard", "Parameter vector whose Gaussian prior dsvi-ard optimises away", ""),
         word("backend", "What computes the log density", *BACKENDS),
         word("device", "Where JAX computes", *DEVICES),
+        flag("quick_jit", "Should JAX compile a small program quickly, for one fit?", True),
         word("positive_transform", "Map to positive parameters", "log", "softplus"),
         word("format", "Layout of the draws of a fit: variational or sample", "variational", "sample"),
     ),

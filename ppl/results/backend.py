@@ -38,7 +38,7 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     device = ready(settings)
     from ppl.compiled.target import compiled_target
 
-    known, key = target.posterior.targets, (target.jacobian, device)
+    known, key = target.posterior.targets, (target.jacobian, device, settings.quick_jit)
     try:
         if key not in known:
             known[key] = compiled_target(target.posterior, *key)

@@ -23,6 +23,8 @@ class Settings(InferenceSettings):
         marginal: the unconstrained parameter that `optimize` integrates out (Type-II maximum likelihood).
         backend: what computes the log density: "autograd", "jax", or "auto" for the faster of the two.
         device: where JAX computes, "cpu" or "gpu".
+        quick_jit: whether JAX is to compile quickly and little where the program is small, as a single fit
+            calls for; the command does. The last digits of a fit are then others.
     """
 
     init: Any = 2.0
@@ -32,6 +34,7 @@ class Settings(InferenceSettings):
     marginal: str | None = None
     backend: str = "auto"
     device: str = "cpu"
+    quick_jit: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -11,7 +11,7 @@ import ppl
 pytest.importorskip("jax")
 
 from ppl.compiled.climb import FAMILIES, STEPS
-from ppl.compiled.target import CompiledTarget, compiled_target
+from ppl.compiled.target import SLOW_START, CompiledTarget, compiled_target
 from ppl.inference.averaging import Last, Polynomial
 from ppl.inference.coordinates import Scaled
 from ppl.inference.estimators.reparameterised import reparameterised
@@ -123,6 +123,16 @@ def test_a_leap_goes_as_far_as_numbers_are_finite(target: CompiledTarget) -> Non
 def test_parts_that_are_not_known_are_left_alone(parts: Algorithm, target: CompiledTarget) -> None:
     run = begin(parts, parts.family.start(np.zeros(DIM)))
     assert leap(parts, target, run, np.random.default_rng(4), 10) is None
+
+
+def test_a_quick_target_leaves_a_loop_of_few_iterations_uncompiled(target: CompiledTarget) -> None:
+    quick = compiled_target(target.posterior, quick=True)
+    parts = algorithm(iterations=SLOW_START + 10)
+    run = begin(parts, parts.family.start(np.zeros(DIM)))
+    assert leap(parts, quick, run, np.random.default_rng(6), 10) is None
+    late = run._replace(iteration=SLOW_START)
+    ahead = leap(parts, quick, late, np.random.default_rng(6), SLOW_START + 10)
+    assert_same(ahead, one_by_one(parts, target.posterior, late, np.random.default_rng(6), 10))
 
 
 def test_step_sizes_share_a_compilation(target: CompiledTarget) -> None:

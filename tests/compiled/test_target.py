@@ -7,6 +7,7 @@ import ppl
 
 jax = pytest.importorskip("jax")
 
+from ppl.compiled.jit import Effort, understood  # noqa: E402
 from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
 from ppl.compiled.reach import MOST_STEPS  # noqa: E402
 from ppl.compiled.target import GRADIENTS, VALUES, WIDE, CompiledTarget, compiled_target  # noqa: E402
@@ -60,7 +61,7 @@ def test_value_and_gradient_are_those_of_autograd(target: CompiledTarget) -> Non
 def test_a_program_of_large_arrays_is_compiled_for_them(model: ppl.Model, target: CompiledTarget) -> None:
     wide = compiled_target(model.condition(data(1, n=WIDE)))
     assert wide.density is model.compiled.of_wide and target.density is model.compiled
-    assert wide.density.wide and not target.density.wide
+    assert wide.density.effort is Effort.WIDE and target.density.effort is Effort.PLAIN
     u = np.random.default_rng(2).normal(size=wide.dim)
     value, gradient = wide.log_density_gradient(u)
     expected = wide.posterior.log_density_gradient(u)
@@ -76,6 +77,34 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     close(values, [value for value, _ in singly])
     close(gradients, np.array([gradient for _, gradient in singly]).reshape(us.shape))
     close(target.log_densities(us), values)
+
+
+@pytest.mark.parametrize("n", [0, 1, GRADIENTS[0][0] + 3])
+def test_a_quick_target_answers_the_same(model: ppl.Model, target: CompiledTarget, n: int) -> None:
+    quick = compiled_target(target.posterior, quick=True)
+    assert quick.density is model.compiled.quick and quick.quick
+    us = np.random.default_rng(4).normal(size=(n, target.dim))
+    for got, expected in zip(quick.log_density_gradients(us), target.log_density_gradients(us), strict=True):
+        close(got, expected)
+    close(quick.log_densities(us), target.log_densities(us))
+
+
+def test_no_large_program_is_compiled_quickly(model: ppl.Model) -> None:
+    n = GRADIENTS[0][1] // GRADIENTS[0][0] + 1
+    assert not compiled_target(model.condition(data(1, n=n)), quick=True).quick
+
+
+def test_a_gradient_is_traced_once_for_a_point_and_for_many(model: ppl.Model) -> None:
+    target = compiled_target(model.condition(data(1, n=11)))
+    traced = len(model.compiled.traces)
+    target.log_density_gradient(np.zeros(target.dim))
+    target.log_density_gradients(np.zeros((3, target.dim)))
+    assert len(model.compiled.traces) == traced
+
+
+@pytest.mark.parametrize("effort", Effort)
+def test_this_xla_understands_what_is_asked_of_it(effort: Effort) -> None:
+    assert understood(effort) == effort.value
 
 
 HOSTED = """

@@ -39,6 +39,8 @@ def own_cache(tmp_path_factory, monkeypatch) -> None:
 
 SETTINGS = [
     {},
+    {"quick_jit": True},
+    {"quick_jit": True, "start": "random", "polish": False, "iter": 2_300, "tol_rel_obj": 1e-9, "eta": 0.1},
     {"algorithm": "fullrank"},
     {"start": "random", "polish": False, "step_up": False, "average": False, "iter": 300, "eta": 0.1},
     {"algorithm": "dsvi", "iter": 300, "eta": 0.01},
@@ -49,7 +51,9 @@ SETTINGS = [
 
 
 @pytest.mark.parametrize(
-    "settings", SETTINGS, ids=["default", "fullrank", "paper", "dsvi", "minibatch", "laplace", "optimize"]
+    "settings",
+    SETTINGS,
+    ids=["default", "quick", "quick-long", "fullrank", "paper", "dsvi", "minibatch", "laplace", "optimize"],
 )
 def test_the_same_seed_gives_the_same_fit(posterior: ppl.Posterior, settings: dict) -> None:
     pytest.importorskip("jax")
