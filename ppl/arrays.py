@@ -178,6 +178,20 @@ Partial = Callable[..., Array]
 Vjp = Callable[..., Array]
 
 
+@dataclass(frozen=True)
+class Slope:
+    """A vjp that is the adjoint of the answer, as `spread` lays it out, times what does not depend on it.
+
+    Compiled code takes `partial(xp, answer, *args)` together with the answer, of the same exponentials.
+    """
+
+    partial: Partial
+    spread: Callable[[Namespace, Array], Array] = lambda xp, g: g
+
+    def __call__(self, xp: Namespace, g: Array, ans: Array, *args: Array) -> Array:
+        return self.spread(xp, g) * self.partial(xp, ans, *args)
+
+
 class Node:
     """A function with known derivatives, one entry of the tape; call it as `f(xp, *args)`.
 
@@ -299,11 +313,7 @@ def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:
         ... def exp(xp, x):
         ...     return xp.np.exp(x)
     """
-    return with_vjps(*[p and _times_adjoint(p) for p in partials])
-
-
-def _times_adjoint(partial: Partial) -> Vjp:
-    return lambda xp, g, *rest: g * partial(xp, *rest)
+    return with_vjps(*[p and Slope(p) for p in partials])
 
 
 @with_vjps(

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from ppl.arrays import NUMPY, Array, Namespace, Node
+from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, Vjp
 from ppl.compiled import gamma
 from ppl.compiled.hosted import hosted
 from ppl.compiled.lapack import in_turn
@@ -109,6 +109,7 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
     traced = [i for i, a in enumerate(args) if is_traced(a)]
     if not traced:
         return NUMPY.node(node, args)
+    vjps = {i: vjp for i in traced if (vjp := _vjp_of(node, i, args[i]))}
 
     def whole(given: Sequence[Array]) -> list[Array]:
         filled = list(args)
@@ -116,25 +117,36 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
             filled[i] = a
         return filled
 
-    def forward(*given: Array) -> tuple[Array, tuple[Sequence[Array], Array]]:
-        each = _traced_or_hosted(node.value, whole(given))
-        return each, (given, each)
+    def value(*given: Array) -> Array:
+        return _traced_or_hosted(node.value, whole(given))
 
-    def backward(saved: tuple[Sequence[Array], Array], g: Array) -> tuple[Array | None, ...]:
-        given, each = saved
-        return tuple(_adjoint(node, i, g, each, whole(given)) for i in traced)
+    def forward(*given: Array) -> tuple[Array, Any]:
+        each, filled = value(*given), whole(given)
+        partials = {i: vjp.partial for i, vjp in vjps.items() if isinstance(vjp, Slope)}
+        slopes = {i: _traced_or_hosted(partial, [each, *filled]) for i, partial in partials.items()}
+        return each, (slopes, given, each)
 
-    function = jax.custom_vjp(lambda *given: forward(*given)[0])
+    def backward(saved: Any, g: Array) -> tuple[Array | None, ...]:
+        slopes, given, each = saved
+        filled = whole(given)
+
+        def adjoint(i: int, vjp: Any) -> Array:
+            if i in slopes:
+                return vjp.spread(JAX, g) * slopes[i]
+            return _traced_or_hosted(vjp, [g, each, *filled])
+
+        found = {i: _summed_to(filled[i], adjoint(i, vjp)) for i, vjp in vjps.items()}
+        return tuple(found.get(i) for i in traced)
+
+    function = jax.custom_vjp(value)
     function.defvjp(forward, backward)
     return node.reduced(JAX, function(*(args[i] for i in traced)))
 
 
-def _adjoint(node: Node, i: int, g: Array, each: Array, args: list[Array]) -> Array | None:
-    """The adjoint of argument i; None for one that has none."""
-    vjp = node.vjps[i] if i < len(node.vjps) else None
-    if vjp is None or not jnp.issubdtype(jnp.asarray(args[i]).dtype, jnp.floating):
-        return None
-    return _summed_to(args[i], _traced_or_hosted(vjp, [g, each, *args]))
+def _vjp_of(node: Node, i: int, arg: Array) -> Vjp | None:
+    """The vjp of argument i; None where it has no adjoint."""
+    real = jnp.issubdtype(jnp.asarray(arg).dtype, jnp.floating)
+    return node.vjps[i] if real and i < len(node.vjps) else None
 
 
 def _summed_to(target: Array, adjoint: Array) -> Array:

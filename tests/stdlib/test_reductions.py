@@ -3,6 +3,7 @@
 import autograd.numpy as anp
 import numpy as np
 import pytest
+import scipy.special
 from autograd import grad
 from numpy.testing import assert_allclose
 
@@ -131,3 +132,15 @@ def test_log_mix_of_an_array_is_the_sum_over_it():
     each = [log_sums.log_mix(NUMPY, theta, row) for row in lps]
     assert log_sums.log_mix_rows(NUMPY, theta, lps) == pytest.approx(sum(each), rel=1e-14)
     assert each[0] == pytest.approx(np.log(np.sum(theta * np.exp(lps[0]))), rel=1e-14)
+
+
+@pytest.mark.parametrize("terms", [2, 3])
+def test_log_sum_exp_of_rows(terms):
+    """Two terms go by one exponential, more by the largest."""
+    x = np.random.default_rng(1).normal(scale=300.0, size=(40, terms))
+    expected = scipy.special.logsumexp(x, axis=-1)
+    np.testing.assert_allclose(log_sums.log_sum_exp(NUMPY, x), expected, rtol=1e-14)
+    weights = np.arange(1.0, 41.0)
+    value, slope = value_and_grad(lambda x: AUTOGRAD.np.sum(weights * log_sums.log_sum_exp(AUTOGRAD, x)), x)
+    assert value == pytest.approx(weights @ expected, rel=1e-13)
+    np.testing.assert_allclose(slope, weights[:, None] * scipy.special.softmax(x, axis=-1), atol=1e-12)

@@ -1,6 +1,6 @@
 """Log-sum-exp and its kin.  Stan Functions Reference, "Reductions", "Softmax" and "Composed functions"."""
 
-from ppl.arrays import Array, Namespace, with_partials, with_vjps
+from ppl.arrays import Array, Namespace, Slope, with_partials, with_vjps
 from ppl.stdlib.functions.sums import LISTS, over_matrix, spread
 from ppl.stdlib.record import Function, Overload, function
 from ppl.stdlib.special.log_add import log_add, shares
@@ -23,8 +23,17 @@ def _shares(xp: Namespace, x: Array, ans: Array) -> Array:
     return xp.np.exp(x - xp.np.where(ans == -xp.np.inf, 0.0, ans))
 
 
-@with_vjps(lambda xp, g, ans, x: spread(xp, g) * _shares(xp, x, ans))
+def _each_share(xp: Namespace, ans: Array, x: Array) -> Array:
+    """What each adds to log_sum_exp(x), which is `ans`."""
+    if x.shape[-1] == 2:
+        return xp.np.stack(shares(xp, x[..., 0], x[..., 1]), axis=-1)
+    return _shares(xp, x, ans)
+
+
+@with_vjps(Slope(_each_share, spread))
 def log_sum_exp(xp: Namespace, x: Array) -> Array:
+    if x.shape[-1] == 2:  # one exponential will do
+        return log_add(xp, x[..., 0], x[..., 1])
     peak = _peak(xp, x)
     return xp.np.log(xp.np.sum(xp.np.exp(x - peak), axis=-1)) + peak[..., 0]
 
