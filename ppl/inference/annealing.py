@@ -5,13 +5,13 @@ q^(1-beta) p^beta while beta goes from 0 to 1: at each temperature they are resa
 beta = 1 they are moved on until they have forgotten where they came from.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
-from scipy.linalg import cholesky
+from scipy.linalg import cholesky, solve_triangular
 
+from ppl.inference.coordinates import rescaled
 from ppl.inference.hamiltonian import Cloud, cloud_at, move
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.reference import Reference
@@ -55,18 +55,30 @@ class Annealed:
 
 @dataclass
 class Mover:
-    """Moves with a step size that learns from what is accepted (Robbins-Monro); `left` may still be made."""
+    """Moves with a step size that learns from what is accepted (Robbins-Monro); `left` may still be made.
 
-    look: Callable[[Array], Cloud]
+    q counts as flat where there is no reference.
+    """
+
+    target: Target
+    reference: Reference | None
     rng: np.random.Generator
     step: float
     left: int
     accepted: float = ACCEPTED
 
-    def __call__(self, cloud: Cloud, beta: float, metric: Array) -> Cloud:
-        self.left -= 1
-        moved, self.accepted = move(cloud, self.look, beta, metric, self.step, self.rng)
-        self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
+    def moves(self, cloud: Cloud, beta: float, count: int) -> list[Cloud]:
+        """The points after each of so many moves, made in coordinates in which they are uncorrelated."""
+        factor = metric_of(cloud.u)
+        inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
+        reference = self.reference and self.reference.rescaled(inverse)
+        look = partial(cloud_at, rescaled(self.target, factor), reference)
+        own, moved = cloud.rescaled(factor, inverse), []
+        for _ in range(count):
+            self.left -= 1
+            own, self.accepted = move(own, look, beta, self.step, self.rng)
+            self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
+            moved.append(own.rescaled(inverse, factor))
         return moved
 
 
@@ -97,9 +109,8 @@ def _anneal(
     points: int,
     moves: int,
 ) -> Annealed:
-    look = partial(cloud_at, target, reference)
-    mover = Mover(look, rng, 1.2 / target.dim**0.25, moves)
-    cloud = look(reference.draws(points, rng))
+    mover = Mover(target, reference, rng, 1.2 / target.dim**0.25, moves)
+    cloud = cloud_at(target, reference, reference.draws(points, rng))
     beta, log_evidence, temperatures = 0.0, 0.0, 0
     while beta < 1 and temperatures < MOST_TEMPERATURES:
         ratios = np.where(cloud.log_p > -np.inf, cloud.log_p - cloud.log_q, -np.inf)
@@ -109,10 +120,9 @@ def _anneal(
         cloud = cloud.at(systematic(weights, points, rng))
         beta, temperatures = coming, temperatures + 1
         listen(Progress("anneal", temperatures, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
-        metric = metric_of(cloud.u)
-        for _ in range(MOVES_EACH if beta < 1 else 0):
-            cloud = mover(cloud, beta, metric)
-    mover.look = partial(cloud_at, target, None)  # q no longer counts
+        if beta < 1:
+            cloud = mover.moves(cloud, beta, MOVES_EACH)[-1]
+    mover.reference = None
     settled = _settle(cloud, mover, temperatures, log_evidence, listen)
     return replace(settled, reached=beta == 1)
 
@@ -126,7 +136,7 @@ def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, 
     for stage in STAGES:
         seen = []
         for _ in range(stage):
-            moved = _round(cloud, mover)
+            moved = mover.moves(cloud, 1.0, MOVES_A_ROUND)
             cloud, kept = moved[-1], [*kept[-1:], moved]
             seen.append(np.mean([marks(each, centre, sds) for each in moved], axis=0))
             rounds += 1
@@ -147,13 +157,6 @@ def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, 
         drift=drift,
         log_evidence=log_evidence,
     )
-
-
-def _round(cloud: Cloud, mover: Mover) -> list[Cloud]:
-    metric, moved = metric_of(cloud.u), []
-    for _ in range(MOVES_A_ROUND):
-        moved.append(cloud := mover(cloud, 1.0, metric))
-    return moved
 
 
 def marks(cloud: Cloud, centre: Array, sds: Array) -> Array:

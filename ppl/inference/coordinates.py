@@ -50,3 +50,14 @@ class Scaled(Forwarding):
 
     def explain(self, v: Array) -> str:
         return self.target.explain(self.to_u(v))
+
+
+def rescaled(target: Target, factor: Array) -> Scaled:
+    """The target over x, where its own points are factor x; one product to its points though it is Scaled.
+
+    `factor` is a lower-triangular matrix (dim, dim).
+    """
+    if not isinstance(target, Scaled):
+        return Scaled(target, np.zeros(target.dim), factor)
+    own = target.factor
+    return Scaled(target.target, target.centre, own[:, None] * factor if own.ndim == 1 else own @ factor)

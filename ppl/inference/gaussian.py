@@ -40,6 +40,10 @@ class Gaussian:
         """The same covariance about another mean."""
         return replace(self, mean=mean)
 
+    def rescaled(self, inverse: Array) -> "Gaussian":
+        """The same over x = inverse u, for a lower-triangular matrix (dim, dim)."""
+        return Gaussian(inverse @ self.mean, inverse @ self.factor)
+
     def draws(self, z: Array) -> Array:
         """The points (n, dim) that standard noise z (n, dim) lands on."""
         return self.mean + z @ self.factor.T

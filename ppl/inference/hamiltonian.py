@@ -41,6 +41,17 @@ class Cloud:
         """Those points."""
         return Cloud(*(part[places] for part in vars(self).values()))
 
+    def rescaled(self, factor: Array, inverse: Array) -> "Cloud":
+        """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)."""
+        change = float(np.log(np.diag(factor)).sum())
+        return Cloud(
+            u=self.u @ inverse.T,
+            log_p=self.log_p + change,
+            slope_p=self.slope_p @ factor,
+            log_q=self.log_q + change,
+            slope_q=self.slope_q @ factor,
+        )
+
     def replaced(self, where: NDArray[np.bool_], by: "Cloud") -> "Cloud":
         """These points, but those of `by` where (n,) that is true."""
         pairs = zip(vars(self).values(), vars(by).values(), strict=True)
@@ -59,25 +70,19 @@ def cloud_at(target: Target, reference: Reference | None, u: Array) -> Cloud:
 
 
 def move(
-    cloud: Cloud,
-    look: Callable[[Array], Cloud],
-    beta: float,
-    metric: Array,
-    step: float,
-    rng: np.random.Generator,
+    cloud: Cloud, look: Callable[[Array], Cloud], beta: float, step: float, rng: np.random.Generator
 ) -> tuple[Cloud, float]:
     """Every point moved along `LEAPS` leapfrog steps, or left where that is refused; and the share accepted.
 
-    `metric` (dim, dim) is the Cholesky factor of the covariance that the points are taken to have, `look`
-    evaluates the densities.
+    The coordinates are taken to be uncorrelated, of sd 1 or about; `look` evaluates the densities.
     """
     n, dim = cloud.u.shape
     steps = step * np.exp(rng.uniform(SHORTEST, LONGEST, (n, 1)))
     begin = rng.standard_normal((n, dim))
-    momentum, now = begin + 0.5 * steps * (cloud.slope(beta) @ metric), cloud
+    momentum, now = begin + 0.5 * steps * cloud.slope(beta), cloud
     for leap in range(LEAPS):
-        now = look(now.u + steps * momentum @ metric.T)
-        momentum = momentum + (1.0 if leap < LEAPS - 1 else 0.5) * steps * (now.slope(beta) @ metric)
+        now = look(now.u + steps * momentum)
+        momentum = momentum + (1.0 if leap < LEAPS - 1 else 0.5) * steps * now.slope(beta)
     kinetic = 0.5 * ((begin**2).sum(axis=1) - (momentum**2).sum(axis=1))
     gain = now.log_path(beta) - cloud.log_path(beta) + kinetic
     chance = np.exp(np.minimum(0.0, np.where(np.isnan(gain), -np.inf, gain)))

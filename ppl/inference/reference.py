@@ -27,6 +27,10 @@ class Reference:
         each = np.stack([part.draws(z) for part in self.parts])
         return np.asarray(each[own, np.arange(n)])
 
+    def rescaled(self, inverse: Array) -> "Reference":
+        """The same over x = inverse u, for a lower-triangular matrix (dim, dim)."""
+        return Reference(tuple(part.rescaled(inverse) for part in self.parts))
+
     def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
         """The log of the mean of the densities (n,), and its gradient in u (n, dim)."""
         each = [part.log_density_gradients(u) for part in self.parts]

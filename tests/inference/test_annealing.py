@@ -5,10 +5,11 @@ from scipy.special import logsumexp
 from toy_targets import Gaussian as GaussianTarget
 from toy_targets import HalfSpace
 
-from ppl.inference.annealing import anneal, clear_move, largest_memory, metric_of
+from ppl.inference.annealing import Mover, anneal, clear_move, largest_memory, metric_of
 from ppl.inference.balanced import balanced
+from ppl.inference.coordinates import Scaled, rescaled
 from ppl.inference.gaussian import Gaussian
-from ppl.inference.hamiltonian import cloud_at, move
+from ppl.inference.hamiltonian import cloud_at
 from ppl.inference.reference import Reference
 from ppl.inference.tempering import effective_size, next_temperature, systematic
 
@@ -100,11 +101,43 @@ def test_moves_leave_the_target_as_it_is():
     target = GaussianTarget(np.array([1.0, -1.0]), np.array([[2.0, 0.6], [0.6, 0.5]]))
     u = rng().multivariate_normal(target.mean, target.covariance, size=4000)
     cloud = cloud_at(target, standard(2), u)
-    moved, accepted = move(cloud, lambda v: cloud_at(target, standard(2), v), 1.0, metric_of(u), 0.9, rng(1))
-    assert 0.5 < accepted < 1 and (moved.u != u).any()
+    mover = Mover(target, standard(2), rng(1), 0.9, left=5)
+    *_, moved = mover.moves(cloud, 1.0, 2)
+    assert 0.5 < mover.accepted < 1 and mover.left == 3
+    assert np.isclose(moved.u, u).all(axis=1).mean() < 0.5
     np.testing.assert_allclose(moved.u.mean(axis=0), target.mean, atol=0.06)
     np.testing.assert_allclose(np.cov(moved.u.T), target.covariance, atol=0.08)
     np.testing.assert_allclose(moved.log_p, [target.log_density(v) for v in moved.u])
+
+
+def test_a_cloud_in_other_coordinates_is_what_is_seen_there():
+    target = GaussianTarget(np.array([1.0, -1.0]), np.array([[2.0, 0.6], [0.6, 0.5]]))
+    target = Scaled(target, np.array([0.3, -0.2]), np.array([2.0, 0.5]))
+    other = Gaussian(np.array([1.0, 2.0]), np.array([[1.0, 0.0], [0.4, 2.0]]))
+    reference = Reference((*standard(2).parts, other))
+    factor = np.array([[0.7, 0.0], [-0.3, 1.5]])
+    inverse = np.linalg.inv(factor)
+    cloud = cloud_at(target, reference, rng().normal(size=(9, 2)))
+    there = cloud.rescaled(factor, inverse)
+    np.testing.assert_allclose(there.u @ factor.T, cloud.u)
+    seen = cloud_at(rescaled(target, factor), reference.rescaled(inverse), there.u)
+    for ours, expected in zip(vars(there).values(), vars(seen).values(), strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+    for ours, expected in zip(
+        vars(there.rescaled(inverse, factor)).values(), vars(cloud).values(), strict=True
+    ):
+        np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("own", [np.array([2.0, 0.5]), np.array([[2.0, 0.0], [1.0, 0.5]])])
+def test_a_target_rescaled_twice_is_one_map(own):
+    target, factor = GaussianTarget(np.zeros(2), np.eye(2)), np.array([[0.7, 0.0], [-0.3, 1.5]])
+    once = Scaled(target, np.array([0.3, -0.2]), own)
+    twice = rescaled(once, factor)
+    assert twice.target is target
+    x = rng().normal(size=(5, 2))
+    np.testing.assert_allclose(twice.to_u(x), once.to_u(x @ factor.T))
+    np.testing.assert_allclose(twice.log_densities(x), once.log_densities(x @ factor.T) + np.log(0.7 * 1.5))
 
 
 def test_a_gaussian_is_reached_with_its_normalising_constant():
