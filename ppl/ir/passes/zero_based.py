@@ -9,6 +9,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.ir import nodes as ir
 from ppl.ir.walk import rewrite, walk
+from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT
 
@@ -21,8 +22,9 @@ def zero_based(xp: Namespace, index: Array) -> Array:
     Raises:
         IndexError: an index is below 1; above the size of the axis the access itself raises.
     """
-    if isinstance(index, int | np.integer | np.ndarray) and np.any(np.less(index, 1)):
-        lowest = int(np.min(index))
+    known = isinstance(index, int | np.integer | np.ndarray)
+    lowest = (index.min() if index.size else 1) if isinstance(index, np.ndarray) else index
+    if known and lowest < 1:
         raise IndexError(f"The index {lowest} is out of range: indices start at 1.")
     return index - 1
 
@@ -31,9 +33,15 @@ ZERO_BASED = ir.Callee("zero_based", zero_based, "elementwise")
 MINUS = ir.Callee(OPERATORS["-"].name, OPERATORS["-"].overloads[0].impl, "elementwise")
 
 
+COUNTED = (batching.positions, batching.nested_positions, batching.where_true, batching.where_false)
+RANGES = {batching.loop_range: 0, batching.nested_range: 1}
+"""Ranges, by the argument that is their lower end."""
+
+
 def count_from_zero(p: ir.Program) -> ir.Program:
     """The pass; run it last before hoisting, as others look for plain `x[n]`."""
     safe = positive_loops(p)
+    safe |= positive_batches(p, safe)
 
     def change(node: object) -> object:
         return ir.At(shifted(node.index, safe)) if isinstance(node, ir.At) else node
@@ -44,17 +52,53 @@ def count_from_zero(p: ir.Program) -> ir.Program:
 def positive_loops(p: ir.Program) -> frozenset[str]:
     """Loop variables that every loop starts at a literal of at least 1, and nothing else sets."""
     loops = [n for n in walk(p) if isinstance(n, ir.For)]
-    good = {s.variable for s in loops if isinstance(s.lower, ir.Const) and s.lower.value >= 1}
-    bad = {s.variable for s in loops if not (isinstance(s.lower, ir.Const) and s.lower.value >= 1)}
-    others = {n.name for n in walk(p) if isinstance(n, ir.Declare | ir.Assign | ir.Update | ir.Scatter)}
-    others |= {n.variable for n in walk(p) if isinstance(n, ir.ForEach)}
-    others |= {a for f in p.functions for a in f.args} | {d.name for d in p.data}
-    return frozenset(good - bad - others)
+    good = {s.variable for s in loops if is_one_or_more(s.lower)}
+    bad = {s.variable for s in loops if not is_one_or_more(s.lower)}
+    return frozenset(good - bad - otherwise_set(p) - {n.name for n in walk(p) if isinstance(n, ir.Assign)})
+
+
+def positive_batches(p: ir.Program, safe: frozenset[str]) -> frozenset[str]:
+    """Indices of a batch that every assignment takes from a range, from positions, or from others such."""
+    values: dict[str, list[ir.Expr]] = {}
+    for n in walk(p):
+        if isinstance(n, ir.Assign):
+            values.setdefault(n.name, []).append(n.value)
+    loops = {n.variable for n in walk(p) if isinstance(n, ir.For)}
+    may_be = {name for name in values if name not in loops | otherwise_set(p)}
+    while left_out := {
+        name for name in may_be if not all(is_positive(value, safe | may_be) for value in values[name])
+    }:
+        may_be -= left_out
+    return frozenset(may_be)
+
+
+def is_positive(value: ir.Expr, safe: frozenset[str]) -> bool:
+    """Whether a value is an array of indices, none below 1."""
+    match value:
+        case ir.Apply(ir.Callee(impl=impl), args) if impl in RANGES:
+            return is_one_or_more(args[RANGES[impl]])
+        case ir.Apply(ir.Callee(impl=impl)):
+            return impl in COUNTED
+        case ir.Gather(ir.Var(name)):
+            return name in safe
+        case _:
+            return False
+
+
+def is_one_or_more(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Const) and e.value >= 1
+
+
+def otherwise_set(p: ir.Program) -> set[str]:
+    """What gets values by other statements than loops and whole assignments."""
+    found = {n.name for n in walk(p) if isinstance(n, ir.Declare | ir.Update | ir.Scatter)}
+    found |= {n.variable for n in walk(p) if isinstance(n, ir.ForEach)}
+    return found | {a for f in p.functions for a in f.args} | {d.name for d in p.data}
 
 
 def shifted(index: ir.Expr, safe: frozenset[str]) -> ir.Expr:
     if isinstance(index, ir.Const) and index.value >= 1:
         return ir.Const(index.value - 1, INT)
-    if isinstance(index, ir.Var) and index.name in safe and index.type == INT:
-        return ir.Apply(MINUS, (index, ir.Const(1, INT)), INT)
+    if isinstance(index, ir.Var) and index.name in safe:
+        return ir.Apply(MINUS, (index, ir.Const(1, INT)), index.type)
     return ir.Apply(ZERO_BASED, (index,), index.type)
