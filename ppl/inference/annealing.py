@@ -7,6 +7,7 @@ beta = 1 they are moved on until they have forgotten where they came from.
 
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
@@ -17,6 +18,7 @@ from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.reference import Reference
 from ppl.inference.target import Array, Target
 from ppl.inference.tempering import next_temperature, systematic
+from ppl.inference.triangular import times
 
 POINTS = 1024
 # A temperature is left when the weights to the next halve the worth of the points.
@@ -53,6 +55,13 @@ class Annealed:
     reached: bool = True
 
 
+class Points(NamedTuple):
+    """Points u (n, dim) and the log density of the target there (n,)."""
+
+    u: Array
+    log_p: Array
+
+
 @dataclass
 class Mover:
     """Moves with a step size that learns from what is accepted (Robbins-Monro); `left` may still be made.
@@ -67,19 +76,20 @@ class Mover:
     left: int
     accepted: float = ACCEPTED
 
-    def moves(self, cloud: Cloud, beta: float, count: int) -> list[Cloud]:
-        """The points after each of so many moves, made in coordinates in which they are uncorrelated."""
+    def moves(self, cloud: Cloud, beta: float, count: int) -> tuple[Cloud, list[Points]]:
+        """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each."""
         factor = metric_of(cloud.u)
         inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
         reference = self.reference and self.reference.rescaled(inverse)
         look = partial(cloud_at, rescaled(self.target, factor), reference)
-        own, moved = cloud.rescaled(factor, inverse), []
+        own, seen = cloud.rescaled(factor, inverse), list[Points]()
+        change = float(np.log(np.diag(factor)).sum())
         for _ in range(count):
             self.left -= 1
             own, self.accepted = move(own, look, beta, self.step, self.rng)
             self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
-            moved.append(own.rescaled(inverse, factor))
-        return moved
+            seen.append(Points(times(factor, own.u), own.log_p - change))
+        return own.rescaled(inverse, factor), seen
 
 
 def anneal(
@@ -121,7 +131,7 @@ def _anneal(
         beta, temperatures = coming, temperatures + 1
         listen(Progress("anneal", temperatures, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
         if beta < 1:
-            cloud = mover.moves(cloud, beta, MOVES_EACH)[-1]
+            cloud, _ = mover.moves(cloud, beta, MOVES_EACH)
     mover.reference = None
     settled = _settle(cloud, mover, temperatures, log_evidence, listen)
     return replace(settled, reached=beta == 1)
@@ -131,13 +141,13 @@ def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, 
     """Move the points under the target itself, until they have forgotten and what they say has settled."""
     came, memory, drift = cloud.u, 1.0, np.inf
     centre, sds = came.mean(axis=0), came.std(axis=0)
-    kept: list[list[Cloud]] = []
+    kept: list[list[Points]] = []
     rounds, before = 0, np.zeros(0)
     for stage in STAGES:
         seen = []
         for _ in range(stage):
-            moved = mover.moves(cloud, 1.0, MOVES_A_ROUND)
-            cloud, kept = moved[-1], [*kept[-1:], moved]
+            cloud, moved = mover.moves(cloud, 1.0, MOVES_A_ROUND)
+            kept = [*kept[-1:], moved]
             seen.append(np.mean([marks(each, centre, sds) for each in moved], axis=0))
             rounds += 1
             listen(Progress("settle", rounds, sum(STAGES), note=f"{memory:.0%} remembered"))
@@ -159,13 +169,13 @@ def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, 
     )
 
 
-def marks(cloud: Cloud, centre: Array, sds: Array) -> Array:
+def marks(points: Points | Cloud, centre: Array, sds: Array) -> Array:
     """Each point's coordinates, in sds from a centre, their squares and log density (n, 2 dim + 1).
 
     The squares see a tail that fills slowly, which hardly moves a mean.
     """
-    z = (cloud.u - centre) / sds
-    return np.column_stack([z, z**2, cloud.log_p])
+    z = (points.u - centre) / sds
+    return np.column_stack([z, z**2, points.log_p])
 
 
 def metric_of(u: Array) -> Array:

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ppl.inference.target import Array, Forwarding, Target, log_densities, log_density_gradients
+from ppl.inference.triangular import times, transposed_times
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Scaled(Forwarding):
 
     def to_u(self, v: Array) -> Array:
         """The points u (..., dim) that stand for v (..., dim)."""
-        return self.centre + (self.factor * v if self.factor.ndim == 1 else v @ self.factor.T)
+        return self.centre + (self.factor * v if self.factor.ndim == 1 else times(self.factor, v))
 
     def log_density(self, v: Array) -> float:
         return self.target.log_density(self.to_u(v)) + self.log_jacobian
@@ -46,7 +47,7 @@ class Scaled(Forwarding):
 
     def pulled_back(self, gradient: Array) -> Array:
         """Gradients in v (..., dim) from those in u."""
-        return self.factor * gradient if self.factor.ndim == 1 else gradient @ self.factor
+        return self.factor * gradient if self.factor.ndim == 1 else transposed_times(self.factor, gradient)
 
     def explain(self, v: Array) -> str:
         return self.target.explain(self.to_u(v))

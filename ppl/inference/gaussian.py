@@ -7,6 +7,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ppl.inference.target import Array
+from ppl.inference.triangular import times, transposed_times
 
 LOG_2PI = float(np.log(2 * np.pi))
 # Above so many dimensions no matrix (dim, dim) is formed unless full rank is asked for.
@@ -46,13 +47,13 @@ class Gaussian:
 
     def draws(self, z: Array) -> Array:
         """The points (n, dim) that standard noise z (n, dim) lands on."""
-        return self.mean + z @ self.factor.T
+        return self.mean + times(self.factor, z)
 
     def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
         """The log density at u (n, dim), (n,), and its gradient there, (n, dim)."""
-        z = (u - self.mean) @ self.whitening.T
+        z = times(self.whitening, u - self.mean)
         log_density = -0.5 * ((z**2).sum(axis=1) + len(self.mean) * LOG_2PI) - self.half_log_det
-        return log_density, -z @ self.whitening
+        return log_density, -transposed_times(self.whitening, z)
 
     @cached_property
     def whitening(self) -> Array:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ppl.inference.reference import Reference
 from ppl.inference.target import Array, Target, log_density_gradients
+from ppl.inference.triangular import times, transposed_times
 
 LEAPS = 6
 # Each point draws a step size of its own, from exp(-1) to exp(0.3) of the common one: a funnel needs many.
@@ -45,11 +46,11 @@ class Cloud:
         """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)."""
         change = float(np.log(np.diag(factor)).sum())
         return Cloud(
-            u=self.u @ inverse.T,
+            u=times(inverse, self.u),
             log_p=self.log_p + change,
-            slope_p=self.slope_p @ factor,
+            slope_p=transposed_times(factor, self.slope_p),
             log_q=self.log_q + change,
-            slope_q=self.slope_q @ factor,
+            slope_q=transposed_times(factor, self.slope_q),
         )
 
     def replaced(self, where: NDArray[np.bool_], by: "Cloud") -> "Cloud":

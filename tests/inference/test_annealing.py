@@ -102,7 +102,9 @@ def test_moves_leave_the_target_as_it_is():
     u = rng().multivariate_normal(target.mean, target.covariance, size=4000)
     cloud = cloud_at(target, standard(2), u)
     mover = Mover(target, standard(2), rng(1), 0.9, left=5)
-    *_, moved = mover.moves(cloud, 1.0, 2)
+    moved, seen = mover.moves(cloud, 1.0, 2)
+    np.testing.assert_allclose(seen[-1].u, moved.u, atol=1e-12)
+    np.testing.assert_allclose(seen[-1].log_p, moved.log_p)
     assert 0.5 < mover.accepted < 1 and mover.left == 3
     assert np.isclose(moved.u, u).all(axis=1).mean() < 0.5
     np.testing.assert_allclose(moved.u.mean(axis=0), target.mean, atol=0.06)
