@@ -21,15 +21,18 @@ def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> 
     """n positions in u (N, dim), in proportion to the weights (N,), in random order."""
     weights = np.exp(log_weights - logsumexp(log_weights))
     chosen = systematic(log_weights, n, rng)
-    moments = _moments(u, weights)[:, : max(1, n // DRAWS_A_MOMENT)]
-    off = moments[chosen].mean(axis=0) if n else np.zeros(0)
+    moments = _moments(u, weights)[:, : max(1, n // DRAWS_A_MOMENT)] / max(1, n)
+    held, cumulative = moments[chosen], np.cumsum(weights)
+    off = held.sum(axis=0)
     for _ in range(MOST_EXCHANGES if n else 0):
-        offered = rng.choice(len(u), size=n, p=weights)
-        ends = off + (moments[offered] - moments[chosen]) / n
-        sizes = (ends**2).sum(axis=1)
-        best = int(np.argmin(sizes))
-        if sizes[best] < off @ off:
-            off, chosen[best] = ends[best], offered[best]
+        places = np.searchsorted(cumulative, cumulative[-1] * rng.random(n), side="right")
+        offered = np.minimum(places, len(u) - 1)
+        change = moments[offered] - held
+        gains = 2 * change @ off + np.einsum("ij,ij->i", change, change)
+        best = int(np.argmin(gains))
+        if gains[best] < 0:
+            off = off + change[best]
+            chosen[best], held[best] = offered[best], moments[offered[best]]
     return rng.permutation(chosen)
 
 

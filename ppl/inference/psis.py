@@ -50,8 +50,10 @@ def psis(log_ratios: Array) -> Psis:
     ):  # an improper posterior can send q so far out that nothing is told apart
         return Psis(np.full(n, -math.log(n)), math.inf)
     log_ratios = log_ratios - log_ratios.max()
-    tail = np.argsort(log_ratios, kind="stable")[n - _tail_length(n) :]
-    cutoff = np.sort(log_ratios)[n - len(tail) - 1]
+    first = n - _tail_length(n)
+    order = np.argpartition(log_ratios, first - 1)
+    tail, cutoff = order[first:], log_ratios[order[first - 1]]
+    tail = tail[np.argsort(log_ratios[tail], kind="stable")]
     if len(tail) < FEWEST_TAIL_DRAWS:
         return Psis(log_ratios - logsumexp(log_ratios), math.nan)
     excess = np.exp(log_ratios[tail]) - math.exp(cutoff)
