@@ -15,7 +15,7 @@ from ppl.results.settings import Settings
 LONG = 200
 """A recurrence over arrays of at least as many numbers is one for JAX, which runs its steps ten times faster.
 
-A default fit looks at some ten thousand points; JAX takes two to five seconds to import and compile.
+A default fit looks at some ten thousand points; JAX takes one to four seconds to import and compile.
 """
 LARGE = 1_000_000
 """So is a program with a matrix of data that large, which JAX reads once for a batch of points."""
