@@ -38,7 +38,8 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     device = ready(settings)
     from ppl.compiled.target import compiled_target
 
-    known, key = target.posterior.targets, (target.jacobian, device, settings.quick_jit)
+    quick = settings.quick_jit and settings.device == "cpu"
+    known, key = target.posterior.targets, (target.jacobian, device, quick)
     try:
         if key not in known:
             known[key] = compiled_target(target.posterior, *key)
