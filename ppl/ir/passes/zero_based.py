@@ -40,8 +40,9 @@ RANGES = {batching.loop_range: 0, batching.nested_range: 1}
 
 def count_from_zero(p: ir.Program) -> ir.Program:
     """The pass; run it last before hoisting, as others look for plain `x[n]`."""
-    safe = positive_loops(p)
-    safe |= positive_batches(p, safe)
+    others = otherwise_set(p)
+    safe = positive_loops(p, others)
+    safe |= positive_batches(p, safe, others)
 
     def change(node: object) -> object:
         return ir.At(shifted(node.index, safe)) if isinstance(node, ir.At) else node
@@ -49,22 +50,22 @@ def count_from_zero(p: ir.Program) -> ir.Program:
     return rewrite(p, change)  # type: ignore[no-any-return]
 
 
-def positive_loops(p: ir.Program) -> frozenset[str]:
+def positive_loops(p: ir.Program, others: set[str]) -> frozenset[str]:
     """Loop variables that every loop starts at a literal of at least 1, and nothing else sets."""
     loops = [n for n in walk(p) if isinstance(n, ir.For)]
     good = {s.variable for s in loops if is_one_or_more(s.lower)}
     bad = {s.variable for s in loops if not is_one_or_more(s.lower)}
-    return frozenset(good - bad - otherwise_set(p) - {n.name for n in walk(p) if isinstance(n, ir.Assign)})
+    return frozenset(good - bad - others - {n.name for n in walk(p) if isinstance(n, ir.Assign)})
 
 
-def positive_batches(p: ir.Program, safe: frozenset[str]) -> frozenset[str]:
+def positive_batches(p: ir.Program, safe: frozenset[str], others: set[str]) -> frozenset[str]:
     """Indices of a batch that every assignment takes from a range, from positions, or from others such."""
     values: dict[str, list[ir.Expr]] = {}
     for n in walk(p):
         if isinstance(n, ir.Assign):
             values.setdefault(n.name, []).append(n.value)
     loops = {n.variable for n in walk(p) if isinstance(n, ir.For)}
-    may_be = {name for name in values if name not in loops | otherwise_set(p)}
+    may_be = set(values) - loops - others
     while left_out := {
         name for name in may_be if not all(is_positive(value, safe | may_be) for value in values[name])
     }:
