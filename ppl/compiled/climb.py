@@ -30,7 +30,7 @@ LogDensities = Callable[[Traced, Traced], Traced]
 
 
 class State(NamedTuple):
-    """What changes from iteration to iteration; `fine` is whether the next could be taken."""
+    """What changes from iteration to iteration."""
 
     iteration: Traced
     params: Traced
@@ -38,7 +38,34 @@ class State(NamedTuple):
     gradient: Traced
     step_state: Traced
     bounds: Traced
-    fine: Traced
+
+
+SHORT = 1_000
+"""Numbers that cost less to be copied than an array of their own does to be carried."""
+
+
+def packed(state: State, xp: Any = np) -> list[Traced]:
+    """Its arrays, the short ones in one vector of doubles, which is the first.
+
+    Every array that compiled code takes, carries and gives costs microseconds, as much as an iteration does.
+    """
+    arrays = [xp.asarray(leaf, float) for leaf in jax.tree_util.tree_leaves(state)]
+    short = xp.concatenate([xp.ravel(a) for a in arrays if a.size <= SHORT])
+    return [short, *(a for a in arrays if a.size > SHORT)]
+
+
+def unpacked(arrays: list[Traced], like: State) -> State:
+    """The state that was packed, in the shapes and types of another."""
+    leaves, structure = jax.tree_util.tree_flatten(like)
+    (short, *long), found, end = arrays, [], 0
+    for size, leaf in zip(map(np.size, leaves), leaves, strict=True):
+        if size > SHORT:
+            found.append(long.pop(0))
+            continue
+        begin, end = end, end + size
+        found.append(short[begin:end].reshape(np.shape(leaf)).astype(np.result_type(leaf)))
+    state: State = jax.tree_util.tree_unflatten(structure, found)
+    return state
 
 
 # --- Families: the draws, and the entropy but for its constant -------------------------------------
@@ -131,41 +158,44 @@ class Parts:
 
 
 def climb(
-    parts: Parts, densities: LogDensities, state: State, eta: Traced, noise: Traced, count: Traced
-) -> State:
+    parts: Parts, densities: LogDensities, arrays: Traced, eta: Traced, noise: Traced, count: Traced
+) -> Traced:
     """`count` iterations on the first of the noise (k, n, noise_dim), or those before a number is not finite.
 
-    `densities(u, k)` takes rows.
+    From and to the arrays of a packed state. `densities(u, k)` takes rows.
     """
     rule = replace(parts.step_rule, eta=eta)
     draws, step = FAMILIES[type(parts.family)], STEPS[type(rule)]
     constant = parts.family.standard.entropy(parts.family.dim)
+    zeros = np.zeros(parts.family.size)
+    like = State(0, zeros, zeros, zeros, rule.init(zeros), 0.0)
 
     def elbo(params: Traced, k: Traced) -> tuple[Traced, Traced]:
         u, entropy = draws(parts.family, params, noise[k])
         values = densities(u, k)
         return jnp.mean(values) + entropy + constant, jnp.all(jnp.isfinite(values))
 
-    def once(at: tuple[Traced, State]) -> tuple[Traced, State]:
-        k, s = at
+    def once(at: tuple[Traced, Traced, Traced]) -> tuple[Traced, Traced, Traced]:
+        k, _, before = at
+        s = unpacked(before, like)
         (bound, fine), gradient = jax.value_and_grad(elbo, has_aux=True)(s.params, k)
         params, step_state = step(rule, s.step_state, s.params, gradient)
         iteration = s.iteration + 1
         average = parts.averaging.update(s.average, params, iteration)
+        after = packed(State(iteration, params, average, gradient, step_state, s.bounds + bound), jnp)
         fine = fine & jnp.all(jnp.isfinite(params))
-        after = State(iteration, params, average, gradient, step_state, s.bounds + bound, fine)
-        return k + 1, jax.tree_util.tree_map(partial(jnp.where, fine), after, s._replace(fine=fine))
+        return k + 1, fine, jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
 
-    def going(at: tuple[Traced, State]) -> Traced:
-        return (at[0] < count) & at[1].fine
+    def going(at: tuple[Traced, Traced, Traced]) -> Traced:
+        return (at[0] < count) & at[1]
 
-    found: State = jax.lax.while_loop(going, once, (jnp.zeros_like(count), state))[1]
-    return found
+    start = jnp.zeros_like(count), jnp.asarray(True), arrays
+    return jax.lax.while_loop(going, once, start)[2]
 
 
 def jitted(
     log_joint: Callable[..., Traced], at: Callable[[Traced, Traced], Traced], effort: Effort
-) -> Callable[..., State]:
+) -> Callable[..., Traced]:
     """`climb` for a log joint of (shape, jacobian, arguments, u), compiled.
 
     Iteration k has the arguments at(arguments, k).
@@ -177,11 +207,11 @@ def jitted(
         jacobian: bool,
         arguments: list[Traced],
         place: Traced,
-        state: State,
+        arrays: Traced,
         eta: Traced,
         noise: Traced,
         count: Traced,
-    ) -> State:
+    ) -> Traced:
         def densities(v: Traced, k: Traced) -> Traced:
             one = partial(log_joint, shape, jacobian, at(arguments, k))
             if place is None:
@@ -189,6 +219,6 @@ def jitted(
             u = place.centre + (place.factor * v if place.factor.ndim == 1 else v @ place.factor.T)
             return jax.vmap(one)(u) + place.log_jacobian
 
-        return climb(parts, densities, state, eta, noise, count)
+        return climb(parts, densities, arrays, eta, noise, count)
 
     return compiled(run, 0, 1, 2, effort=effort)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, Protocol
 
@@ -9,7 +10,7 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.compiled.climb import Parts, State, is_known
+from ppl.compiled.climb import Parts, State, is_known, packed, unpacked
 from ppl.compiled.data import BAKED, split
 from ppl.compiled.density import Functions
 from ppl.compiled.jit import Effort
@@ -128,16 +129,14 @@ class CompiledTarget:
         if not is_known(algorithm) or (self.quick and hardly_pays):
             return None
         rule: Any = algorithm.step_rule
-        state = State(
-            run.iteration, run.params, run.average, run.gradient, run.step_state, run.bounds, np.True_
-        )
+        parts = Parts.of(algorithm)
+        state = State(run.iteration, run.params, run.average, run.gradient, run.step_state, run.bounds)
         with jax.enable_x64(True), jax.default_device(self.device):
             given = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
-            found = self.density.climb(
-                Parts.of(algorithm), self.shape, self.jacobian, given, place, state, rule.eta, noise, count
-            )
-            *ahead, _ = jax.tree_util.tree_map(_on_host, found)
-        return run._replace(**dict(zip(State._fields, ahead, strict=False)))
+            call = partial(self.density.climb, parts, self.shape, self.jacobian, given, place)
+            arrays = [np.array(a) for a in call(packed(state), rule.eta, noise, count)]
+        ahead = jax.tree_util.tree_map(_on_host, unpacked(arrays, state))
+        return run._replace(**ahead._asdict())
 
     def explain(self, u: Floats) -> str:
         return self.posterior.explain(u)
@@ -161,8 +160,8 @@ class CompiledTarget:
 
 
 def _on_host(x: Any) -> Any:
-    """A plain number or a NumPy array."""
-    return x.item() if x.ndim == 0 else np.array(x)
+    """A plain number where there is but one."""
+    return x if x.ndim else x.item()
 
 
 def compiled_target(

@@ -10,7 +10,9 @@ import ppl
 
 pytest.importorskip("jax")
 
-from ppl.compiled.climb import FAMILIES, STEPS
+import jax
+
+from ppl.compiled.climb import FAMILIES, SHORT, STEPS, State, packed, unpacked
 from ppl.compiled.target import SLOW_START, CompiledTarget, compiled_target
 from ppl.inference.averaging import Last, Polynomial
 from ppl.inference.coordinates import Scaled
@@ -48,6 +50,20 @@ STEP = [
 @pytest.fixture(scope="module")
 def target() -> CompiledTarget:
     return compiled_target(ppl.compile_model(PROGRAM).condition())
+
+
+@pytest.mark.parametrize("size", [3, SHORT, SHORT + 1])
+def test_a_packed_state_is_found_again(size: int):
+    params, average, gradient = np.random.default_rng(1).standard_normal((3, size))
+    step_state = Adam(0.1).init(params)._replace(steps=7)
+    state = State(41, params, average, gradient, step_state, -2.5)
+    like = State(0, *np.zeros((3, size)), Adam(0.1).init(params), 0.0)
+    arrays = packed(state)
+    found = unpacked(arrays, like)
+    assert len(arrays) == (1 if size <= SHORT else 6)
+    for one, other in zip(jax.tree_util.tree_leaves(found), jax.tree_util.tree_leaves(state), strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert np.result_type(one) == np.result_type(other)
 
 
 def algorithm(**parts: Any) -> Algorithm:

@@ -65,8 +65,8 @@ def inverse(xp: Namespace, matrix: Array) -> Array:
     """The inverse of a positive definite matrix."""
     if matrix.ndim > 2:
         return or_nan(xp.linalg.inv, matrix)
-    lower = _cholesky(xp, matrix)
-    return _triangular(xp, lower, _triangular(xp, lower, np.eye(len(matrix)), 0), 1)
+    whitening = _triangular(xp, _cholesky(xp, matrix), np.eye(len(matrix)), 0)
+    return xp.np.matmul(whitening.T, whitening)
 
 
 def _one_by_one(xp: Namespace, matrix: Array, d: Array) -> Array:
