@@ -34,8 +34,9 @@ def _covariance_score(xp: Namespace, g: Array, y: Array, mu: Array, sigma: Array
 
 
 def _covariance_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, sigma: Array) -> Array:
-    v = solve_vectors(xp, sigma, y - mu)
-    return 0.5 * (weighted_outer(xp, g, v, v, sigma) - weighted(xp, g, inverse(xp, sigma)))
+    precision, d = inverse(xp, sigma), y - mu
+    v = xp.np.matmul(d, precision) if sigma.ndim == 2 else _matrix_vector(xp, precision, d)
+    return 0.5 * (weighted_outer(xp, g, v, v, sigma) - weighted(xp, g, precision))
 
 
 @with_vjps(
