@@ -17,18 +17,18 @@ from jax.custom_batching import custom_vmap
 
 Function = Callable[..., Any]
 
-LITTLE = 10_000
-"""How many operations a part may cost, counted as for a product; some of LAPACK's take ten times as many."""
+LITTLE = 100_000
+"""How many operations a part may cost."""
 
 
-def in_turn(f: Function) -> Function:
-    """f of matrices, (..., n, m) each, which itself takes leading axes."""
+def in_turn(f: Function, products: int = 10) -> Function:
+    """f of matrices, (..., n, m) each, which itself takes leading axes; `products` is what it costs at most."""
 
     def call(*matrices: Any, **settings: Any) -> Any:
-        one = _parted(partial(f, **settings))
+        one = _parted(partial(f, **settings), products)
         lead = jnp.broadcast_shapes(*(jnp.shape(m)[:-2] for m in matrices))
         aligned = [jnp.broadcast_to(m, (*lead, *jnp.shape(m)[-2:])) for m in matrices]
-        if not lead or _cost(aligned) <= LITTLE:
+        if not lead or products * _cost(aligned) <= LITTLE:
             return one(*aligned)
         rows = [jnp.reshape(m, (-1, *jnp.shape(m)[-2:])) for m in aligned]
         found = jax.vmap(one)(*rows)
@@ -37,7 +37,7 @@ def in_turn(f: Function) -> Function:
     return call
 
 
-def _parted(f: Function) -> Function:
+def _parted(f: Function, products: int) -> Function:
     """f, of which a batch is cut into parts of little cost when it is mapped over."""
     one: Any = custom_vmap(f)
 
@@ -46,12 +46,13 @@ def _parted(f: Function) -> Function:
             found = jax.vmap(f, [0 if b else None for b in batched])(*args)
             return found, jax.tree_util.tree_map(lambda _: True, found)
         rows = [a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True)]
-        part = max(1, LITTLE * size // max(1, _cost(rows)))
+        most = max(1, LITTLE * size // max(1, products * _cost(rows)))
+        part = next(k for k in range(min(most, size), 0, -1) if size % k == 0)
 
         def in_parts(*rows: Any) -> Any:
             return jax.lax.map(lambda row: one(*row), rows, batch_size=part)
 
-        found = one(*rows) if size <= part else jax.lax.platform_dependent(*rows, cpu=in_parts, default=one)
+        found = one(*rows) if part == size else jax.lax.platform_dependent(*rows, cpu=in_parts, default=one)
         return found, jax.tree_util.tree_map(lambda _: True, found)
 
     one.def_vmap(mapped)

@@ -195,7 +195,7 @@ _LAPACK = (
     *(jnp.linalg.solve, jnp.linalg.inv, jnp.linalg.det, jnp.linalg.slogdet),
     *(jnp.linalg.eigh, jnp.linalg.eigvalsh, jnp.linalg.qr, jnp.linalg.svd),
 )
-LINALG = {"cholesky": in_turn(_cholesky), **{f.__name__: in_turn(f) for f in _LAPACK}}
+LINALG = {"cholesky": in_turn(_cholesky, products=1), **{f.__name__: in_turn(f) for f in _LAPACK}}
 
 JAX = Namespace(
     "jax",
@@ -211,7 +211,7 @@ JAX = Namespace(
         },
     ),
     _Module(jnp.linalg, np.linalg, LINALG),
-    _Module(jax.scipy.linalg, scipy.linalg, {"solve_triangular": in_turn(_solve_triangular)}),
+    _Module(jax.scipy.linalg, scipy.linalg, {"solve_triangular": in_turn(_solve_triangular, products=1)}),
     _put,
     lambda x: x,
     _plain,
