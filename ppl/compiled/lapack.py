@@ -22,7 +22,7 @@ LITTLE = 100_000
 
 
 def in_turn(f: Function, products: int = 10) -> Function:
-    """f of matrices, (..., n, m) each, which itself takes leading axes; `products` is what it costs at most."""
+    """f of matrices, (..., n, m) each, which itself takes leading axes; `products` is what it costs."""
 
     def call(*matrices: Any, **settings: Any) -> Any:
         one = _parted(partial(f, **settings), products)
