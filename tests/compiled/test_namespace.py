@@ -108,3 +108,22 @@ def test_expit_keeps_both_tails_and_its_slope_at_zero() -> None:
     assert_allclose(jax.jit(JAX.special.expit)(u), scipy.special.expit(u), rtol=4e-16)
     slopes = jax.vmap(jax.grad(JAX.special.expit))(u)
     assert_allclose(slopes, scipy.special.expit(u) * scipy.special.expit(-u), rtol=1e-15)
+
+
+@pytest.mark.parametrize("rows", [0, 5, 30_000, 32_771])
+@pytest.mark.parametrize("draws", [0, 3])
+def test_a_vector_by_a_tall_matrix(rows, draws) -> None:
+    rng = np.random.default_rng(1)
+    v, a = rng.standard_normal((draws, rows) if draws else rows), rng.standard_normal((rows, 2))
+
+    def product(v):
+        return JAX.np.matmul(v, jnp.asarray(a))
+
+    found = jax.jit(jax.vmap(product) if draws else product)(v)
+    assert_allclose(found, v @ a, rtol=1e-11, atol=1e-11)
+
+
+def test_a_tall_product_goes_in_parts_that_are_equal() -> None:
+    v, a = np.ones(30_000), np.ones((30_000, 2))
+    text = str(jax.make_jaxpr(lambda v: JAX.np.matmul(v, jnp.asarray(a)))(v))
+    assert "f64[2,15000,2]" in text

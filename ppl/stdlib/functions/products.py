@@ -80,7 +80,7 @@ def _of_all_pairs(x: Array, y: Array) -> bool:
 def _inner_adjoint(xp: Namespace, g: Array, of: Array, other: Array) -> Array:
     """Adjoint of `of` in its inner product with `other`, summed at once over a batch that shares it."""
     if np.ndim(of) == 1 and np.ndim(other) == np.ndim(g) + 1:
-        return xp.np.tensordot(g, other, axes=np.ndim(g))
+        return xp.np.matmul(g, other) if np.ndim(g) == 1 else xp.np.tensordot(g, other, axes=np.ndim(g))
     if _one_for_all_rows(other, of):
         return xp.np.expand_dims(xp.np.matmul(g, other), -2)
     if _of_all_pairs(of, other):
