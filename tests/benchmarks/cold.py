@@ -1,7 +1,7 @@
 """From source file and data file to posterior draws in a CSV, each tool in a new process.
 
 Ours with either backend, JAX with nothing compiled before, and as a whole or as one mean-field loop, which is
-what the peers run.
+what the peers run.  PyMC with nothing compiled before, and again with what it compiled of such programs.
 """
 
 import os
@@ -34,7 +34,8 @@ def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
 
 def tasks(problem: Problem, data: Path, folder: Path) -> dict[str, Callable[[], float]]:
     """The tools that are there and can do this problem."""
-    peers = {peer: make for peer, make in PEERS.items() if peer in problem.peers and is_there(peer)}
+    named = {peer: make for peer, make in PEERS.items() if peer.partition(",")[0] in problem.peers}
+    peers = {peer: make for peer, make in named.items() if is_there(peer)}
     tools: dict[str, Callable[[], float]] = {}
     for way, switches in OURS.items():
         tools[way] = lambda switches=switches: ours(problem, data, folder, *switches)  # type: ignore[misc]
@@ -66,21 +67,34 @@ def by_stan(problem: Problem, data: Path, folder: Path) -> float:
     return built.seconds + process.timed(run, cwd=binary.parent).seconds
 
 
-def by_python_peer(script: str) -> Callable[[Problem, Path, Path], float]:
-    def run(problem: Problem, data: Path, folder: Path) -> float:
-        asked = {
-            "name": problem.name,
-            "data": str(data),
-            "algorithm": problem.algorithm,
-            "step_size": 0.03,
-            "seed": 1,
-            "iterations": STEPS[script],
-            "output": str(folder / "peer.csv"),
-            "minibatch": problem.minibatch,
-        }
-        return process.timed(process.peer(script, asked)).seconds
+def by_numpyro(problem: Problem, data: Path, folder: Path) -> float:
+    return process.timed(python_peer("run_numpyro.py", problem, data, folder)).seconds
 
-    return run
+
+def by_pymc(problem: Problem, data: Path, folder: Path) -> float:
+    with tempfile.TemporaryDirectory() as cache:
+        given = {**os.environ, "PYTENSOR_FLAGS": f"base_compiledir={cache}"}
+        return process.timed(python_peer("run_pymc.py", problem, data, folder), env=given).seconds
+
+
+def by_pymc_compiled(problem: Problem, data: Path, folder: Path) -> float:
+    command = python_peer("run_pymc.py", problem, data, folder)
+    process.timed(command)
+    return process.timed(command).seconds
+
+
+def python_peer(script: str, problem: Problem, data: Path, folder: Path) -> list[str]:
+    asked = {
+        "name": problem.name,
+        "data": str(data),
+        "algorithm": problem.algorithm,
+        "step_size": 0.03,
+        "seed": 1,
+        "iterations": STEPS[script],
+        "output": str(folder / "peer.csv"),
+        "minibatch": problem.minibatch,
+    }
+    return process.peer(script, asked)
 
 
 LOOP_ONLY = ("--no-polish", "--no-step-up")
@@ -92,6 +106,7 @@ OURS = {
 }
 PEERS: dict[str, Callable[[Problem, Path, Path], float]] = {
     "stan": by_stan,
-    "numpyro": by_python_peer("run_numpyro.py"),
-    "pymc": by_python_peer("run_pymc.py"),
+    "numpyro": by_numpyro,
+    "pymc": by_pymc,
+    "pymc, compiled": by_pymc_compiled,
 }
