@@ -111,7 +111,7 @@ class CompiledByRows:
     def leap(
         self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
     ) -> Run | None:
-        """The run `count` iterations on, each on its own rows; see inference.leaps.Leaping."""
+        """The run `count` iterations on, each on its own rows; see inference.leaps.Leap."""
         return self.target.leap(algorithm, run, noise, count, place, rows)
 
 

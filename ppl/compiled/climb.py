@@ -7,13 +7,14 @@ others have a twin here, by their type.
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ppl.compiled.jit import Effort, compiled
+from ppl.compiled.state import State, packed, unpacked
 from ppl.inference.averaging import Last, Polynomial
 from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.families.full_rank import FullRank
@@ -27,45 +28,6 @@ from ppl.inference.steps.staged import Staged
 
 Traced = Any
 LogDensities = Callable[[Traced, Traced], Traced]
-
-
-class State(NamedTuple):
-    """What changes from iteration to iteration."""
-
-    iteration: Traced
-    params: Traced
-    average: Traced
-    gradient: Traced
-    step_state: Traced
-    bounds: Traced
-
-
-SHORT = 1_000
-"""Numbers that cost less to be copied than an array of their own does to be carried."""
-
-
-def packed(state: State, xp: Any = np) -> list[Traced]:
-    """Its arrays, the short ones in one vector of doubles, which is the first.
-
-    Every array that compiled code takes, carries and gives costs microseconds, as much as an iteration does.
-    """
-    arrays = [xp.asarray(leaf, float) for leaf in jax.tree_util.tree_leaves(state)]
-    short = xp.concatenate([xp.ravel(a) for a in arrays if a.size <= SHORT])
-    return [short, *(a for a in arrays if a.size > SHORT)]
-
-
-def unpacked(arrays: list[Traced], like: State) -> State:
-    """The state that was packed, in the shapes and types of another."""
-    leaves, structure = jax.tree_util.tree_flatten(like)
-    (short, *long), found, end = arrays, [], 0
-    for size, leaf in zip(map(np.size, leaves), leaves, strict=True):
-        if size > SHORT:
-            found.append(long.pop(0))
-            continue
-        begin, end = end, end + size
-        found.append(short[begin:end].reshape(np.shape(leaf)).astype(np.result_type(leaf)))
-    state: State = jax.tree_util.tree_unflatten(structure, found)
-    return state
 
 
 # --- Families: the draws, and the entropy but for its constant -------------------------------------

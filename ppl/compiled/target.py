@@ -10,11 +10,12 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.compiled.climb import Parts, State, is_known, packed, unpacked
+from ppl.compiled.climb import Parts, is_known
 from ppl.compiled.data import BAKED, split
 from ppl.compiled.density import Functions
 from ppl.compiled.jit import Effort
 from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.state import State, packed, unpacked
 from ppl.errors import PPLError
 from ppl.inference.leaps import Place
 from ppl.inference.optimise import Algorithm, Run
@@ -124,7 +125,7 @@ class CompiledTarget:
         place: Place | None,
         rows: Rows | None = None,
     ) -> Run | None:
-        """The run up to `count` iterations on; see inference.leaps.Leaping."""
+        """The run up to `count` iterations on; see inference.leaps.Leap."""
         hardly_pays = run.iteration < SLOW_START and run.params.size <= FEW
         if not is_known(algorithm) or (self.quick and hardly_pays):
             return None

@@ -1,7 +1,7 @@
 """Many iterations in one call, for targets that can take them by themselves."""
 
 from itertools import takewhile
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,17 +23,16 @@ class Place(NamedTuple):
     log_jacobian: float
 
 
-@runtime_checkable
-class Leaping(Protocol):
-    """A target that takes iterations in compiled code.
+class Leap(Protocol):
+    """The method `leap` of a target that takes iterations in compiled code.
 
-    `leap(algorithm, run, noise, count, place, rows)` is the run after `count` iterations with the
-    reparameterised gradient, or those before a number on the way is not finite, on the first of the noise
-    (k, grad_samples, noise_dim) and of the rows (k, B) of a subsampled target; None where it does not know a
-    part of the algorithm. `place` is None where the coordinates are u itself.
+    It gives the run after `count` iterations with the reparameterised gradient, or those before a number on
+    the way is not finite, on the first of the noise (k, grad_samples, noise_dim) and of the rows (k, B) of a
+    subsampled target; None where it does not know a part of the algorithm. `place` is None where the
+    coordinates are u itself.
     """
 
-    def leap(
+    def __call__(
         self, algorithm: Any, run: Any, noise: Array, count: int, place: Place | None, rows: Rows | None
     ) -> Any: ...
 
@@ -46,7 +45,8 @@ def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator, end
     optimise.Algorithm, `run` an optimise.Run.
     """
     inner, place = _placed(target)
-    if not (isinstance(inner, Leaping) and algorithm.estimator is reparameterised):
+    taken: Leap | None = getattr(inner, "leap", None)
+    if taken is None or algorithm.estimator is not reparameterised:
         return None
     family, n = algorithm.family, algorithm.grad_samples
     room = min(algorithm.eval_elbo, max(1, MOST_NUMBERS // (n * family.noise_dim)))
@@ -56,7 +56,7 @@ def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator, end
     before = rng.bit_generator.state
     noise = np.zeros((room, n, family.noise_dim))
     noise[:count] = noise_ahead(family, n, count, rng)
-    ahead = inner.leap(algorithm, run, noise, count, place, None if rows is None else padded(rows, room))
+    ahead = taken(algorithm, run, noise, count, place, None if rows is None else padded(rows, room))
     done = 0 if ahead is None else ahead.iteration - run.iteration
     if done < count:
         rng.bit_generator.state = before

@@ -12,7 +12,8 @@ pytest.importorskip("jax")
 
 import jax
 
-from ppl.compiled.climb import FAMILIES, SHORT, STEPS, State, packed, unpacked
+from ppl.compiled.climb import FAMILIES, STEPS
+from ppl.compiled.state import SHORT, State, packed, unpacked
 from ppl.compiled.target import SLOW_START, CompiledTarget, compiled_target
 from ppl.inference.averaging import Last, Polynomial
 from ppl.inference.coordinates import Scaled
