@@ -8,6 +8,7 @@ import ppl
 from ppl.ir import nodes as ir
 from ppl.ir.passes.apart import take_apart
 from ppl.ir.walk import walk
+from ppl.types import REAL, array_of
 
 HEADER = """
 data { int N; array[N] int y; array[N] int n; vector[N] x; int one; }
@@ -47,6 +48,12 @@ def halves(posterior: ppl.Posterior) -> int:
 def posterior_of(statements: str) -> ppl.Posterior:
     text = HEADER + "model { a ~ normal(0, 1); b ~ normal(0, 1); phi ~ gamma(2, 1); each ~ gamma(2, 1);"
     return ppl.compile_model(f"{text} {statements} }}").condition(DATA)
+
+
+def test_the_kernel_has_the_counts_as_reals() -> None:
+    program = take_apart(posterior_of(APART["poisson"]).model.program)
+    (kernel,) = (n for n in walk(program.model) if isinstance(n, ir.Apply) and "_kernel_" in n.callee.name)
+    assert kernel.args[0].type == array_of(REAL, 1)
 
 
 @pytest.mark.parametrize("statements", APART.values(), ids=APART)

@@ -2,8 +2,9 @@
 
 A record's `parts` say which terms of a density need few of its arguments.  Where those are data, the terms of
 all rows are summed when the data arrive; where the others are numbers that all rows share, the terms are
-computed for each distinct y.  `prepare_parts` adds what that takes to the prepared data and `take_apart` uses
-it; the checked run that explains a value that is not finite sees the densities whole.
+computed for each distinct y.  What is left has the counts as reals.  `prepare_parts` adds what that takes to
+the prepared data and `take_apart` uses it; the checked run that explains a value that is not finite sees the
+densities whole.
 """
 
 from collections.abc import Sequence
@@ -77,7 +78,11 @@ class Apart:
         if term is None:
             return None
         kernel = replace(e.callee, name=f"{name}_kernel_{e.callee.name[-4:]}", impl=parts.kernel, family=None)
-        return replace(e, callee=kernel, drops=()), term
+        return replace(e, callee=kernel, args=(self.real(e.args[0], s), *e.args[1:]), drops=()), term
+
+    def real(self, counts: ir.Expr, s: ir.Increment) -> ir.Var:
+        """Counts as reals: the kernel multiplies them, for which they would be made real every time."""
+        return self.named(ir.Promote(counts, array_of(REAL, rank(counts.type))), s)
 
     def once(self, e: ir.Apply, s: ir.Increment, parts: Parts, chosen: Sequence[int]) -> ir.Expr | None:
         """The term of data alone, summed when the data arrive."""
