@@ -103,20 +103,24 @@ def is_known(algorithm: Any) -> bool:
 class Parts:
     """The parts of an algorithm that are in the compiled code; the step size is an argument.
 
-    `key` tells step rules apart, some of which hold arrays.
+    `key` tells step rules apart, some of which hold arrays; so many draws are evaluated `together`.
     """
 
     family: Any
     averaging: Any
     step_rule: Any = field(compare=False)
     key: Any
+    together: int
 
     @classmethod
-    def of(cls, algorithm: Any) -> "Parts":
+    def of(cls, algorithm: Any, most: int) -> "Parts":
+        """With as many draws together as may be, at most so many, and as often."""
+        n = algorithm.grad_samples
+        together = next(k for k in range(min(n, most), 0, -1) if n % k == 0)
         rule = algorithm.step_rule
         named = {f.name: np.asarray(getattr(rule, f.name)) for f in fields(rule) if f.name != "eta"}
         key = (type(rule), *((name, a.shape, a.tobytes()) for name, a in named.items()))
-        return cls(algorithm.family, algorithm.averaging, rule, key)
+        return cls(algorithm.family, algorithm.averaging, rule, key, together)
 
 
 def climb(
@@ -132,15 +136,25 @@ def climb(
     zeros = np.zeros(parts.family.size)
     like = State(0, zeros, zeros, zeros, rule.init(zeros), 0.0)
 
-    def elbo(params: Traced, k: Traced) -> tuple[Traced, Traced]:
-        u, entropy = draws(parts.family, params, noise[k])
+    def elbo(params: Traced, z: Traced, k: Traced) -> tuple[Traced, Traced]:
+        u, entropy = draws(parts.family, params, z)
         values = densities(u, k)
         return jnp.mean(values) + entropy + constant, jnp.all(jnp.isfinite(values))
+
+    def slope(params: Traced, k: Traced) -> tuple[Traced, Traced, Traced]:
+        """The ELBO at the draws of iteration k, whether all of them are finite, and its gradient."""
+        z = noise[k].reshape(-1, parts.together, noise.shape[-1])
+        one = partial(jax.value_and_grad(elbo, has_aux=True), params, k=k)
+        if len(z) == 1:
+            (bound, fine), gradient = one(z[0])
+            return bound, fine, gradient
+        (bounds, fine), gradients = jax.lax.map(one, z)
+        return jnp.mean(bounds), jnp.all(fine), jnp.mean(gradients, axis=0)
 
     def once(at: tuple[Traced, Traced, Traced]) -> tuple[Traced, Traced, Traced]:
         k, _, before = at
         s = unpacked(before, like)
-        (bound, fine), gradient = jax.value_and_grad(elbo, has_aux=True)(s.params, k)
+        bound, fine, gradient = slope(s.params, k)
         params, step_state = step(rule, s.step_state, s.params, gradient)
         iteration = s.iteration + 1
         average = parts.averaging.update(s.average, params, iteration)

@@ -40,10 +40,10 @@ Sizes = tuple[tuple[int, int], ...]
 """Numbers of points to evaluate together, the best first, and how large an array for all of them may be.
 
 Other numbers of points are cut and filled up to it.  Beyond 2^18 numbers arrays leave the cache; a few points
-still share one reading of a matrix.  Beyond 2^22 they are evaluated one by one, to spare memory.
+still share one reading of a matrix.  Beyond 2^21 they are evaluated one by one, to spare memory.
 """
-GRADIENTS: Sizes = ((64, 2**18), (16, 2**20), (4, 2**22))
-VALUES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**22))
+GRADIENTS: Sizes = ((64, 2**18), (16, 2**20), (4, 2**21), (2, 2**21))
+VALUES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**21), (2, 2**21))
 """An ELBO is of 100 draws where nothing else is asked for, so that none of them is to fill up."""
 SLOW_START = 2_000
 """Iterations that take as long one by one as it takes to compile a loop of them, of a small program ..."""
@@ -130,7 +130,7 @@ class CompiledTarget:
         if not is_known(algorithm) or (self.quick and hardly_pays):
             return None
         rule: Any = algorithm.step_rule
-        parts = Parts.of(algorithm)
+        parts = Parts.of(algorithm, max(1, GRADIENTS[-1][1] // self.width))
         state = State(run.iteration, run.params, run.average, run.gradient, run.step_state, run.bounds)
         with jax.enable_x64(True), jax.default_device(self.device):
             given = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)

@@ -12,7 +12,7 @@ pytest.importorskip("jax")
 
 import jax
 
-from ppl.compiled.climb import FAMILIES, STEPS
+from ppl.compiled.climb import FAMILIES, STEPS, Parts
 from ppl.compiled.state import SHORT, State, packed, unpacked
 from ppl.compiled.target import SLOW_START, CompiledTarget, compiled_target
 from ppl.inference.averaging import Last, Polynomial
@@ -115,6 +115,14 @@ def test_in_scaled_coordinates(factor: np.ndarray, target: CompiledTarget) -> No
     ahead = leap(parts, Scaled(target, centre, factor), run, np.random.default_rng(2), 10)
     expected = Scaled(target.posterior, centre, factor)
     assert_same(ahead, one_by_one(parts, expected, run, np.random.default_rng(2), 10))
+
+
+def test_draws_of_a_wide_target_are_taken_a_few_at_a_time(target: CompiledTarget) -> None:
+    parts, wide = algorithm(grad_samples=6), replace(target, width=2**20)
+    run = begin(parts, parts.family.start(np.zeros(DIM)))
+    assert [Parts.of(parts, most).together for most in (1, 2, 4, 5, 6, 10**9)] == [1, 2, 3, 3, 6, 6]
+    ahead = leap(parts, wide, run, np.random.default_rng(2), 10)
+    assert_same(ahead, one_by_one(parts, target.posterior, run, np.random.default_rng(2), 10))
 
 
 def test_a_number_that_is_not_finite_ends_the_leap_and_gives_the_noise_back(target: CompiledTarget) -> None:
