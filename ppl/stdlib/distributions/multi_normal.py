@@ -21,6 +21,7 @@ from ppl.stdlib.distributions.quadratic_form import (
     weighted,
     weighted_outer,
 )
+from ppl.stdlib.functions.products import vector_matrix
 from ppl.stdlib.record import Distribution
 
 
@@ -34,8 +35,8 @@ def _covariance_score(xp: Namespace, g: Array, y: Array, mu: Array, sigma: Array
 
 
 def _covariance_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, mu: Array, sigma: Array) -> Array:
-    precision, d = inverse(xp, sigma), y - mu
-    v = xp.np.matmul(d, precision) if sigma.ndim == 2 else _matrix_vector(xp, precision, d)
+    precision = inverse(xp, sigma)
+    v = vector_matrix(xp, y - mu, precision)
     return 0.5 * (weighted_outer(xp, g, v, v, sigma) - weighted(xp, g, precision))
 
 
