@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ppl.compiled.equal_parts import largest_part
 from ppl.compiled.jit import Effort, compiled
 from ppl.compiled.state import State, packed, unpacked
 from ppl.inference.averaging import Last, Polynomial
@@ -115,8 +116,7 @@ class Parts:
     @classmethod
     def of(cls, algorithm: Any, most: int) -> "Parts":
         """With as many draws together as may be, at most so many, and as often."""
-        n = algorithm.grad_samples
-        together = next(k for k in range(min(n, most), 0, -1) if n % k == 0)
+        together = largest_part(algorithm.grad_samples, most)
         rule = algorithm.step_rule
         named = {f.name: np.asarray(getattr(rule, f.name)) for f in fields(rule) if f.name != "eta"}
         key = (type(rule), *((name, a.shape, a.tobytes()) for name, a in named.items()))

@@ -15,6 +15,8 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
+from ppl.compiled.equal_parts import largest_part
+
 Function = Callable[..., Any]
 
 LITTLE = 100_000
@@ -47,7 +49,7 @@ def _parted(f: Function, products: int) -> Function:
             return found, jax.tree_util.tree_map(lambda _: True, found)
         rows = [a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True)]
         most = max(1, LITTLE * size // max(1, products * _cost(rows)))
-        part = next(k for k in range(min(most, size), 0, -1) if size % k == 0)
+        part = largest_part(size, most)
 
         def in_parts(*rows: Any) -> Any:
             return jax.lax.map(lambda row: one(*row), rows, batch_size=part)
