@@ -1,7 +1,8 @@
 """One NumPyro fit in a process of its own: `python run_numpyro.py REQUEST`, run by the peers' Python.
 
-REQUEST is JSON: name, data (file), algorithm, step_size, seed, iterations, and either target, an ELBO to
-reach within `patience` seconds ("warm", the median of a few fits), or output ("cold").  Prints one JSON line.
+REQUEST is JSON: name, data (file), algorithm, step_size, first_sds (0.1 if it is left out), seed, iterations,
+and either target, an ELBO to reach within `patience` seconds ("warm", the median of a few fits), or output
+("cold").  Prints one JSON line.
 """
 
 import json
@@ -41,7 +42,9 @@ def main():
     if asked.get("minibatch"):
         values["minibatch"] = asked["minibatch"]
     model = MODELS[asked["name"]]
-    guide = GUIDES[asked["algorithm"]](model, init_loc_fn=init_to_uniform(radius=0.0))
+    guide = GUIDES[asked["algorithm"]](
+        model, init_loc_fn=init_to_uniform(radius=0.0), init_scale=asked.get("first_sds", 0.1)
+    )
     svi = SVI(model, guide, numpyro.optim.Adam(asked["step_size"]), Trace_ELBO())
     judge = Trace_ELBO(num_particles=100)
 
