@@ -11,7 +11,7 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.start import start_point
-from ppl.inference.streams import Streams, streams
+from ppl.inference.streams import Streams
 from ppl.inference.target import Target
 from ppl.posterior import Floats, Posterior
 from ppl.results.config import Config, as_json, comment_lines
@@ -43,7 +43,7 @@ class Job:
 
     @cached_property
     def streams(self) -> Streams:
-        return streams(self.seed)
+        return Streams(self.seed)
 
     def init(self, number: int = 1) -> Any:
         """The start asked for: a radius, or a file.

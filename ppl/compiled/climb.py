@@ -151,8 +151,8 @@ def climb(
         (bounds, fine), gradients = jax.lax.map(one, z)
         return jnp.mean(bounds), jnp.all(fine), jnp.mean(gradients, axis=0)
 
-    def once(at: tuple[Traced, Traced, Traced]) -> tuple[Traced, Traced, Traced]:
-        k, _, before = at
+    def once(at: tuple[Traced, Traced]) -> tuple[Traced, Traced]:
+        k, before = at
         s = unpacked(before, like)
         bound, fine, gradient = slope(s.params, k)
         params, step_state = step(rule, s.step_state, s.params, gradient)
@@ -160,13 +160,12 @@ def climb(
         average = parts.averaging.update(s.average, params, iteration)
         after = packed(State(iteration, params, average, gradient, step_state, s.bounds + bound), jnp)
         fine = fine & jnp.all(jnp.isfinite(params))
-        return k + 1, fine, jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
+        return jnp.where(fine, k + 1, count), jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
 
-    def going(at: tuple[Traced, Traced, Traced]) -> Traced:
-        return (at[0] < count) & at[1]
+    def going(at: tuple[Traced, Traced]) -> Traced:
+        return at[0] < count
 
-    start = jnp.zeros_like(count), jnp.asarray(True), arrays
-    return jax.lax.while_loop(going, once, start)[2]
+    return jax.lax.while_loop(going, once, (jnp.zeros_like(count), arrays))[1]
 
 
 def jitted(

@@ -1,6 +1,7 @@
 """Independent streams of random numbers, one a purpose, from one seed."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -8,21 +9,49 @@ from numpy.random import Generator, SeedSequence
 
 @dataclass(frozen=True)
 class Streams:
-    """Seeds by purpose: more draws for one of them leave the numbers of the others as they were.
+    """Streams by purpose, each made when it is first asked for.
 
-    `search` stays a seed because every candidate of the eta search begins with the same numbers.
+    More draws for one of them leave the numbers of the others as they were.  A new one has the next number.
+
+    Example:
+        >>> bool(Streams(1).draws.random() == Streams(1).draws.random())
+        True
     """
 
-    start: Generator
-    search: SeedSequence
-    gradients: Generator
-    elbo: Generator
-    draws: Generator
-    pathfinder: Generator
-    polish: Generator
+    seed: int
 
+    @cached_property
+    def start(self) -> Generator:
+        return self._generator(0)
 
-def streams(seed: int) -> Streams:
-    """The streams of a run. A new one goes to the end, where it leaves the others as they are."""
-    start, search, *rest = SeedSequence(seed).spawn(7)
-    return Streams(np.random.default_rng(start), search, *map(np.random.default_rng, rest))
+    @property
+    def search(self) -> SeedSequence:
+        """A seed, because every candidate of the eta search begins with the same numbers."""
+        return self._seed(1)
+
+    @cached_property
+    def gradients(self) -> Generator:
+        return self._generator(2)
+
+    @cached_property
+    def elbo(self) -> Generator:
+        return self._generator(3)
+
+    @cached_property
+    def draws(self) -> Generator:
+        return self._generator(4)
+
+    @cached_property
+    def pathfinder(self) -> Generator:
+        return self._generator(5)
+
+    @cached_property
+    def polish(self) -> Generator:
+        return self._generator(6)
+
+    def _generator(self, k: int) -> Generator:
+        return np.random.default_rng(self._seed(k))
+
+    def _seed(self, k: int) -> SeedSequence:
+        """What `SeedSequence(seed).spawn` gives as its child k."""
+        return SeedSequence(self.seed, spawn_key=(k,))

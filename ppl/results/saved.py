@@ -18,7 +18,7 @@ from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Path, Result
 from ppl.inference.recipes.result import result_of as drawn
-from ppl.inference.streams import streams
+from ppl.inference.streams import Streams
 from ppl.results.initial import FIT_FORMAT as FORMAT
 from ppl.results.initial import start_for
 from ppl.results.posterior import Model, Posterior
@@ -147,7 +147,7 @@ def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
     family = family_from(record["family"], posterior.param_unc_num())
     params = np.array(record["params"], dtype=float)
     path = _path_from_json(record)
-    return drawn(target, asked, family, params, path, streams(asked.seed).draws)
+    return drawn(target, asked, family, params, path, Streams(asked.seed).draws)
 
 
 def _path_to_json(path: Path) -> dict[str, Any]:

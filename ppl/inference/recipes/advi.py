@@ -30,7 +30,7 @@ from ppl.inference.step_up import step_up
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.stopping.stopping_rule import StoppingRule
-from ppl.inference.streams import Streams, streams
+from ppl.inference.streams import Streams
 from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Target
 
@@ -67,7 +67,7 @@ def staged(
 ) -> Result:
     """The recipe of `meanfield`, `fullrank` and `lowrank`."""
     family = with_noise(family_of(settings.algorithm, target.dim, settings.rank), settings)
-    source = streams(settings.seed)
+    source = Streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
         start = begun(target, settings, family, init, source, progress, journal)

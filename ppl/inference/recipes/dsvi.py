@@ -21,7 +21,7 @@ from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init
 from ppl.inference.steps.staged import Staged
-from ppl.inference.streams import streams
+from ppl.inference.streams import Streams
 from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Target
 
@@ -57,7 +57,7 @@ def dsvi_ard(target: Target, settings: Settings, init: Init, progress: Listener,
             "dsvi-ard needs a target without the Gaussian prior of the vector to be selected from; "
             "name that vector as ard."
         )
-    family, source = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings), streams(settings.seed)
+    family, source = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings), Streams(settings.seed)
     raw = replace(settings, start="random")
     found = climb(target.target, raw, family, _parts(settings, family), init, source, progress, journal)
     whole = target.with_prior(family.prior_variances(found.params))
@@ -73,7 +73,7 @@ def _fit(
     progress: Listener,
     journal: Journal,
 ) -> Result:
-    source = streams(settings.seed)
+    source = Streams(settings.seed)
     found = climb(target, settings, family, _parts(settings, family), init, source, progress, journal)
     return result_of(target, settings, family, found.params, found.path, source.draws)
 

@@ -13,7 +13,7 @@ from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init
 from ppl.inference.starting import Start
-from ppl.inference.streams import Streams, streams
+from ppl.inference.streams import Streams
 from ppl.inference.target import Target
 
 
@@ -21,7 +21,7 @@ def fixed_draws(
     target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal
 ) -> Result:
     """Mean-field, from Pathfinder's start; with `linear_response`, its covariance corrected."""
-    source = streams(settings.seed)
+    source = Streams(settings.seed)
     family = with_noise(MeanField(target.dim), settings)
     with np.errstate(all="ignore"):
         start = begun(target, settings, family, init, source, progress, journal)

@@ -12,7 +12,7 @@ from ppl.inference.progress import Listener, Progress
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init, start_points
-from ppl.inference.streams import streams
+from ppl.inference.streams import Streams
 from ppl.inference.target import Target
 
 REPAIRED = (
@@ -23,7 +23,7 @@ REPAIRED = (
 
 def laplace(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
     """A full-rank q with the mode as its mean and minus the inverse Hessian there as its covariance."""
-    source = streams(settings.seed)
+    source = Streams(settings.seed)
     family = FullRank(target.dim)
     with np.errstate(all="ignore"):
         points = start_points(target, init, source.start)

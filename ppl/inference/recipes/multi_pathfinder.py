@@ -16,7 +16,7 @@ from ppl.inference.recipes.result import Path, Result, result_of, result_with
 from ppl.inference.refining import pool_of, resample
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init, start_points
-from ppl.inference.streams import streams
+from ppl.inference.streams import Streams
 from ppl.inference.target import Array, Target, log_densities
 
 
@@ -28,7 +28,7 @@ def multi_pathfinder(
     A draw is weighted against the mixture of the Gaussians rather than the one that it came from, which the
     paper does: that bounds the weights where the Gaussians overlap.
     """
-    source = streams(settings.seed)
+    source = Streams(settings.seed)
     with np.errstate(all="ignore"):
         points = start_points(target, init, source.start)
         paths: list[Pathfinder] = []

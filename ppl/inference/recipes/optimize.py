@@ -22,13 +22,13 @@ from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init, start_points
 from ppl.inference.starting import Start, from_paths
-from ppl.inference.streams import Streams, streams
+from ppl.inference.streams import Streams
 from ppl.inference.target import Target
 
 
 def optimize(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
     """All of q at the mode; every draw is the mode, and the final ELBO is the log density there."""
-    source = streams(settings.seed)
+    source = Streams(settings.seed)
     if isinstance(target, MarginalTarget):
         return _type_two(target, settings, init, progress, journal, source)
     family = Point(target.dim)

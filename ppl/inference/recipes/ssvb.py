@@ -14,7 +14,7 @@ from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.settings import Settings
 from ppl.inference.start import Init
 from ppl.inference.steps.robbins_monro import RobbinsMonro
-from ppl.inference.streams import streams
+from ppl.inference.streams import Streams
 from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Target
 
@@ -30,7 +30,7 @@ def ssvb(target: Target, settings: Settings, init: Init, progress: Listener, jou
     of the target for the Taylor expansion, so this is for few dimensions. `eta` is the first Robbins-Monro
     step; None searches for it.
     """
-    family, source = with_noise(FullRank(target.dim), settings), streams(settings.seed)
+    family, source = with_noise(FullRank(target.dim), settings), Streams(settings.seed)
     found = climb(target, settings, family, _parts(settings, family), init, source, progress, journal)
     return result_of(target, settings, family, found.params, found.path, source.draws)
 

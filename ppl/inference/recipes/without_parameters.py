@@ -6,7 +6,7 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
-from ppl.inference.streams import streams
+from ppl.inference.streams import Streams
 from ppl.inference.target import Target
 
 OUTCOME = Outcome(Ending.CONVERGED, "the program has no parameters, so that nothing had to be fitted")
@@ -15,4 +15,4 @@ OUTCOME = Outcome(Ending.CONVERGED, "the program has no parameters, so that noth
 def without_parameters(target: Target, settings: Settings) -> Result:
     """Draws from R^0, where q is the posterior; the counterpart of CmdStan's `fixed_param`."""
     path = Path(start=np.zeros(0), outcome=OUTCOME, at_maximum=True)
-    return result_of(target, settings, FullRank(0), np.zeros(0), path, streams(settings.seed).draws)
+    return result_of(target, settings, FullRank(0), np.zeros(0), path, Streams(settings.seed).draws)
