@@ -7,6 +7,9 @@ NumPyro, which has no search and no stopping rule, ours without them, either wit
 of step sizes of Adam and of first sds the same, and ours of the paper's rule too.  These two begin at the
 origin: from random points they take as long as their luck has it.  `default` is our own way, whose start
 costs more than such a fit of a small program.
+
+By minibatches an ELBO is but an estimate on some rows, another of either tool's: there it is so many steps of
+the same size that count.
 """
 
 import tempfile
@@ -14,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import product
+from math import inf
 from pathlib import Path
 from subprocess import CalledProcessError
 from typing import Any
@@ -52,10 +56,29 @@ def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
     yield ""
     yield from head("program", "ELBO", *TOOLS, *(f"{one} / {other}" for one, other in PAIRS))
     for problem in problems:
-        if problem.minibatch:  # whose ELBO on all rows takes minutes
-            continue
         with tempfile.TemporaryDirectory() as folder:
-            yield _row(problem, Path(folder), rounds)
+            yield (_row_of_steps if problem.minibatch else _row)(problem, Path(folder), rounds)
+
+
+def _row_of_steps(problem: Problem, folder: Path, rounds: int) -> str:
+    """Of a problem by minibatches: the first two cells say what was done."""
+    data = problem.data_file(folder)
+    asked = {"data": str(data), "iterations": STEPS, "patience": PATIENCE}
+    batches = {"minibatch": problem.minibatch, "iter": STEPS, "eval_elbo": STEPS, "elbo_samples": 1}
+    adam = {"step_rule": "adam", "eta": STEP_SIZES[-1], "init_scale": FIRST_SDS[0]}
+    ours = process.ours(
+        {**asked, "program": str(problem.program), "target": -inf, "settings": {**GIVEN, **batches, **adam}}
+    )
+    theirs = {"name": problem.name, "algorithm": problem.algorithm, "step_size": STEP_SIZES[-1], "seed": 1}
+    tools = {"jax, eta given": ours}
+    if process.PEERS_PYTHON:
+        tools["numpyro"] = process.peer("run_numpyro.py", asked | theirs | {"minibatch": problem.minibatch})
+    found = alternate(rounds, {tool: partial(_seconds, command) for tool, command in tools.items()})
+    return _cells(problem.name, f"{STEPS} steps", found, set())
+
+
+def _seconds(command: list[str]) -> float:
+    return float(process.answer(command)["seconds"])
 
 
 def _row(problem: Problem, folder: Path, rounds: int) -> str:
@@ -82,10 +105,13 @@ def _row(problem: Problem, folder: Path, rounds: int) -> str:
     if process.PEERS_PYTHON:
         theirs = best([partial(_numpyro, problem, data, elbo, *choice) for choice in ADAM])
         tools["numpyro"] = lambda: seconds("numpyro", theirs)
-    found = alternate(rounds, tools)
+    return _cells(problem.name, round(elbo, 1), alternate(rounds, tools), failed)
+
+
+def _cells(name: str, elbo: float | str, found: dict[str, float], failed: set[str]) -> str:
     cells = [f"({found[tool]:.3g})" if tool in failed else found.get(tool, "") for tool in TOOLS]
     ratios = [found[one] / found[other] if one in found and other in found else "" for one, other in PAIRS]
-    return row(problem.name, round(elbo, 1), *cells, *ratios)
+    return row(name, elbo, *cells, *ratios)
 
 
 def _target(problem: Problem, data: Path, folder: Path) -> tuple[Path | None, float]:

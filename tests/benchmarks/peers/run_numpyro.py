@@ -1,8 +1,8 @@
 """One NumPyro fit in a process of its own: `python run_numpyro.py REQUEST`, run by the peers' Python.
 
 REQUEST is JSON: name, data (file), algorithm, step_size, first_sds (0.1 if it is left out), seed, iterations,
-and either target, an ELBO to reach within `patience` seconds ("warm", the median of a few fits), or output
-("cold").  Prints one JSON line.
+and one of: target, an ELBO to reach within `patience` seconds ("warm", the median of a few fits); output, a
+file of draws ("cold"); neither, for the time of the steps alone.  Prints one JSON line.
 """
 
 import json
@@ -56,8 +56,12 @@ def main():
     elbo = jax.jit(lambda key, state: -judge.loss(key, svi.get_params(state), model, guide, **values))
     key = random.PRNGKey(asked["seed"])
     start = svi.init(key, **values)
-    if "target" not in asked:
+    if "output" in asked:
         print(json.dumps(cold(asked, run, svi, guide, start)))
+        return
+    if "target" not in asked:
+        jax.block_until_ready(run(start))
+        print(json.dumps(repeated(lambda: steps(asked, run, start))))
         return
     jax.block_until_ready((run(start), elbo(key, start)))
     print(json.dumps(repeated(lambda: climb(asked, run, elbo, start))))
@@ -82,6 +86,15 @@ def climb(asked, run, elbo, state):
         "iterations": iterations,
         "reached": asked["target"] <= reached < asked["target"] + ABSURD,
     }
+
+
+def steps(asked, run, state):
+    """All iterations, whatever comes of them."""
+    began = time.perf_counter()
+    for _ in range(asked["iterations"] // CHUNK):
+        state, losses = run(state)
+    jax.block_until_ready(losses)
+    return {"seconds": time.perf_counter() - began, "elbo": float(-losses.mean())}
 
 
 def cold(asked, run, svi, guide, state):
