@@ -27,10 +27,14 @@ def log_add(xp: Namespace, x: Array, y: Array) -> Array:
 def shares(xp: Namespace, x: Array, y: Array) -> tuple[Array, Array]:
     """exp(x) and exp(y) as shares of their sum, the slopes of `log_add`; none where both are exp(-inf).
 
-    Of the exponential that `log_add` has taken already: compiled code takes it once.
+    Of the exponential that `log_add` has taken already: compiled code takes it once.  It keeps what a division
+    gives and works out anew, wherever it is used, what comes after; of a few numbers a division costs more.
     """
     ratio, first_leads = _ratio(xp, x, y), x >= y
-    leading = xp.np.where(xp.np.maximum(x, y) == -np.inf, 0.0, 1.0 / (1.0 + ratio))
+    whole = xp.np.where(xp.np.maximum(x, y) == -np.inf, np.inf, 1.0 + ratio)
+    if max(np.size(x), np.size(y)) >= FEW:
+        return xp.np.where(first_leads, 1.0, ratio) / whole, xp.np.where(first_leads, ratio, 1.0) / whole
+    leading = 1.0 / whole
     trailing = leading * ratio
     return xp.np.where(first_leads, leading, trailing), xp.np.where(first_leads, trailing, leading)
 
