@@ -33,6 +33,7 @@ Rows = NDArray[np.intp]
 TRIES = 3
 TOLERANCE = 1e-8
 ENOUGH = 2000
+FEW = 100
 
 
 class Compiled(Protocol):
@@ -53,8 +54,6 @@ class Whole(Protocol):
     def model(self) -> Compiled: ...
     @property
     def d(self) -> SimpleNamespace: ...
-    @property
-    def width(self) -> int: ...
     def param_unc_num(self) -> int: ...
     def log_density(self, u: Floats) -> float: ...
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]: ...
@@ -95,11 +94,17 @@ class ByRows:
         data = ((getattr(self.posterior.d, python_name(name)), axis) for name, axis in self.split.data)
         return sum(x.nbytes // max(1, x.shape[axis]) for x, axis in data if is_mapped(x))
 
+    @cached_property
+    def row_width(self) -> int:
+        """How many numbers the largest array of an evaluation has for each row, as far as a few rows show."""
+        few = self.minibatch(np.arange(min(self.n_rows, FEW)))
+        return -(-self.rows.width(few.data, self.dim) // max(1, len(few.rows)))
+
     @property
     def width(self) -> int:
         """How many numbers an evaluation works through, about."""
         on_disk = self.n_rows * self.row_bytes // np.dtype(float).itemsize
-        return on_disk or self.posterior.width
+        return on_disk or max(self.n_rows * self.row_width, self.dim)
 
     def log_density(self, u: Floats) -> float:
         return float(self.log_densities(u[None])[0])
@@ -177,7 +182,7 @@ class Batch:
     @property
     def width(self) -> int:
         """How many numbers the largest array of an evaluation has, or thereabouts."""
-        return max(len(self.rows), self.dim)
+        return max(len(self.rows) * self.whole.row_width, self.dim)
 
     def log_density(self, u: Floats) -> float:
         """The log density at `u` estimated from these rows."""

@@ -57,7 +57,7 @@ class Posterior:
     d: SimpleNamespace = field(repr=False)
     data: Mapping[str, Any] = field(repr=False)
     targets: dict[Any, Any] = field(init=False, default_factory=dict, repr=False)
-    """The targets of compiled/target.py that were asked for, by Jacobian, device and haste."""
+    """The targets of compiled/ that were asked for: by Jacobian, device and haste, or by rows and device."""
 
     @property
     def source(self) -> SourceText:

@@ -150,3 +150,12 @@ def test_ard_and_its_algorithm_go_together():
     posterior = compile_model(DECLARED + REGRESSION).condition(DATA)
     with pytest.raises(InferenceError, match="goes with it"):
         posterior.variational(algorithm="meanfield", ard="b")
+
+
+def test_how_wide_a_batch_is_takes_a_few_rows_to_see():
+    program = "parameters { row_vector[K] b; } model { for (n in 1:N) target += -sum(exp(x[n] .* b)); }"
+    posterior = compile_model(DECLARED + program).condition(DATA)
+    batches = by_rows(posterior)
+    assert batches.row_width == 2
+    assert batches.width == 2 * N and batches.minibatch(np.arange(5)).width == 10
+    assert "sizes" not in vars(posterior)

@@ -1,7 +1,7 @@
 """How many threads products of matrices are spread over while a model is fitted."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from typing import Any
@@ -16,19 +16,21 @@ ASKED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM
 
 
 @contextmanager
-def as_many_threads_as_pay(data: Mapping[str, Any], width: int) -> Iterator[None]:
+def as_many_threads_as_pay(data: Mapping[str, Any], width: Callable[[], int]) -> Iterator[None]:
     """BLAS on one thread inside, unless arrays are large or the environment says how many threads it has.
 
     Its threads wait for work by spinning: of many small products each takes longer, on twice the processor.
-    `data` are looked through for arrays; `width` is how many numbers the largest of an evaluation has.
+    `data` are looked through for arrays; `width()` is how many numbers the largest of an evaluation has, and
+    asked for, as that takes an evaluation, where none of the data is that large.
 
     Example:
-        >>> with as_many_threads_as_pay({"x": np.ones((300, 20))}, width=300):
+        >>> with as_many_threads_as_pay({"x": np.ones((300, 20))}, width=lambda: 300):
         ...     print(np.ones(20) @ np.ones(20))
         20.0
     """
     largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)
-    if max(largest, width) > WORTH_SHARING or any(os.environ.get(name) for name in ASKED):
+    asked = any(os.environ.get(name) for name in ASKED)
+    if asked or largest > WORTH_SHARING or width() > WORTH_SHARING:
         yield
         return
     with _controller().limit(limits=1, user_api="blas"):

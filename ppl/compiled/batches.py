@@ -66,11 +66,13 @@ class BatchDensity(Functions):
 class CompiledByRows:
     """A compiled target that splits by rows (inference.subsampling.Subsampled).
 
-    `target` is that of any batch; it is asked for on the rows that are wanted.
+    `target` is that of any batch; it is asked for on the rows that are wanted. Of a row the largest array of
+    an evaluation has `row_width` numbers.
     """
 
     target: CompiledTarget
     n_rows: int
+    row_width: int
 
     @property
     def dim(self) -> int:
@@ -79,7 +81,7 @@ class CompiledByRows:
     @property
     def width(self) -> int:
         """How many numbers an evaluation works through, about."""
-        return self.target.posterior.width
+        return max(self.n_rows * self.row_width, self.dim)
 
     @property
     def whole(self) -> CompiledTarget:
@@ -106,7 +108,7 @@ class CompiledByRows:
         target = self.target
         with jax.enable_x64(True), jax.default_device(target.device):
             arguments = target.density.on_rows(target.arguments, rows)
-        return replace(target, arguments=arguments, width=max(len(rows), target.dim))
+        return replace(target, arguments=arguments, width=max(len(rows) * self.row_width, target.dim))
 
     def leap(
         self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
@@ -133,9 +135,8 @@ def compiled_by_rows(batches: Any, device: Any = None) -> CompiledByRows:
         return (of_rows, of_rest, n_rows), (whole, rest, np.arange(min(2, n_rows)))
 
     shape, arguments = within_reach(density, laid_out, batches.dim, True, device)
-    return CompiledByRows(
-        CompiledTarget(posterior, density, shape, arguments, batches.dim, True, device), n_rows
-    )
+    target = CompiledTarget(posterior, density, shape, arguments, batches.dim, True, device)
+    return CompiledByRows(target, n_rows, batches.row_width)
 
 
 def _density(terms: Any) -> Density:

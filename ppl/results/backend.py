@@ -9,7 +9,7 @@ from ppl.compiled.out_of_reach import OutOfReach
 from ppl.data.blocks import is_mapped
 from ppl.errors import InferenceError
 from ppl.inference.target import Target
-from ppl.results.posterior import AsTarget
+from ppl.results.posterior import AsTarget, Posterior
 from ppl.results.settings import Settings
 
 LONG = 200
@@ -51,15 +51,19 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
         return AsTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
 
 
-def rows_on_backend(batches: Target, settings: Settings) -> Target:
-    """The same for a target that splits by rows, which "auto" leaves to autograd."""
+def rows_on_backend(posterior: Posterior, settings: Settings) -> Target:
+    """The same for the posterior split by rows, which "auto" leaves to autograd."""
     if settings.backend != "jax":
-        return batches
+        return posterior.by_rows(settings.rows)
     device = ready(settings)
     from ppl.compiled.batches import compiled_by_rows
 
+    known, key = posterior.targets, (settings.rows, device)
     try:
-        return compiled_by_rows(batches, device)
+        if key not in known:
+            known[key] = compiled_by_rows(posterior.by_rows(settings.rows), device)
+        found: Target = known[key]
+        return found
     except OutOfReach as why:
         raise refusal(why) from None
 

@@ -319,7 +319,7 @@ def variational(
     asked = Settings(**settings)
     start = start_for(posterior, asked.init)
     keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
-    with as_many_threads_as_pay(vars(posterior.d), posterior.width):
+    with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
         if asked.runs > 1:
             return _fit(posterior, asked, best_of(posterior, asked, start, progress, keep))
         return _one_run(posterior, asked, start, progress, keep)

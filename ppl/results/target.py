@@ -26,7 +26,7 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
         whole = target_of(posterior, replace(settings, marginal=None))
         return MarginalTarget(whole, tuple(map(int, posterior.unconstrained(settings.marginal))))
     if settings.minibatch is not None:
-        return rows_on_backend(posterior.by_rows(settings.rows), settings)
+        return rows_on_backend(posterior, settings)
     wanted = settings.jacobian
     whole = AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)
     return on_backend(whole, settings)

@@ -29,10 +29,18 @@ def test_a_fit_uses_one_thread_and_gives_the_others_back():
 
 def test_large_data_wide_evaluations_and_the_environment_leave_threads_alone(monkeypatch):
     before = threads()
-    with as_many_threads_as_pay({"x": np.zeros(WORTH_SHARING + 1)}, 1):
+    with as_many_threads_as_pay({"x": np.zeros(WORTH_SHARING + 1)}, lambda: 1):
         assert threads() == before
-    with as_many_threads_as_pay({"n": 3}, WORTH_SHARING + 1):
+    with as_many_threads_as_pay({"n": 3}, lambda: WORTH_SHARING + 1):
         assert threads() == before
     monkeypatch.setenv(ASKED[0], str(before))
-    with as_many_threads_as_pay({"n": 3}, 1):
+    with as_many_threads_as_pay({"n": 3}, lambda: 1):
         assert threads() == before
+
+
+def test_large_data_are_not_worked_through_to_see_how_wide_an_evaluation_is():
+    def width() -> int:
+        raise AssertionError
+
+    with as_many_threads_as_pay({"x": np.zeros(WORTH_SHARING + 1)}, width):
+        pass

@@ -17,6 +17,8 @@ from ppl.inference.steps.adam import Adam
 from ppl.inference.stopping.fixed import Fixed
 from ppl.inference.subsampling import Minibatches
 from ppl.minibatch import ByRows
+from ppl.results.settings import Settings
+from ppl.results.target import target_of
 
 PROGRAM = """
 data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; array[N] int<lower=0> y; }
@@ -86,3 +88,8 @@ def test_batches_of_one_size_share_a_compilation(compiled: CompiledByRows) -> No
     traced = len(compiled.target.density.rest.traces)
     compiled.minibatch(np.array([5, 9])).log_density_gradient(u + 0.1)
     assert len(compiled.target.density.rest.traces) == traced
+
+
+def test_what_was_compiled_of_rows_serves_the_next_fit(plain: ByRows) -> None:
+    settings = Settings(minibatch=5, backend="jax")
+    assert target_of(plain.posterior, settings) is target_of(plain.posterior, settings)

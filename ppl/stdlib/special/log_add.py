@@ -27,8 +27,8 @@ def log_add(xp: Namespace, x: Array, y: Array) -> Array:
 def shares(xp: Namespace, x: Array, y: Array) -> tuple[Array, Array]:
     """exp(x) and exp(y) as shares of their sum, the slopes of `log_add`; none where both are exp(-inf).
 
-    Of the exponential that `log_add` has taken already: compiled code takes it once.  It keeps what a division
-    gives and works out anew, wherever it is used, what comes after; of a few numbers a division costs more.
+    Of the exponential that `log_add` has taken already: compiled code takes it once.  It keeps what a
+    division gives, and works out anew, wherever it is used, what comes after.  Of a few numbers one will do.
     """
     ratio, first_leads = _ratio(xp, x, y), x >= y
     whole = xp.np.where(xp.np.maximum(x, y) == -np.inf, np.inf, 1.0 + ratio)
