@@ -65,7 +65,7 @@ def _row_of_steps(problem: Problem, folder: Path, rounds: int) -> str:
     data = problem.data_file(folder)
     asked = {"data": str(data), "iterations": STEPS, "patience": PATIENCE}
     batches = {"minibatch": problem.minibatch, "iter": STEPS, "eval_elbo": STEPS, "elbo_samples": 1}
-    adam = {"step_rule": "adam", "eta": STEP_SIZES[-1], "init_scale": FIRST_SDS[0]}
+    adam = {"backend": "jax", "step_rule": "adam", "eta": STEP_SIZES[-1], "init_scale": FIRST_SDS[0]}
     ours = process.ours(
         {**asked, "program": str(problem.program), "target": -inf, "settings": {**GIVEN, **batches, **adam}}
     )
