@@ -160,6 +160,7 @@ def climb(
         average = parts.averaging.update(s.average, params, iteration)
         after = packed(State(iteration, params, average, gradient, step_state, s.bounds + bound), jnp)
         fine = fine & jnp.all(jnp.isfinite(params))
+        # One that fails ends the loop, where it began.
         return jnp.where(fine, k + 1, count), jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
 
     def going(at: tuple[Traced, Traced]) -> Traced:
