@@ -7,9 +7,10 @@ nor impossible, is evaluated by itself.
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import zip_longest
-from types import SimpleNamespace
+from types import CodeType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace, values_and_grads
 from ppl.backend import runtime
-from ppl.backend.load import Module
+from ppl.backend.emit import Emitted
+from ppl.backend.load import Module, load, solver
 from ppl.backend.located import located
 from ppl.backend.per_draw import PartWays, PerDraw
 from ppl.backend.text import Binding
@@ -175,6 +177,16 @@ class Sizes:
             return answer
 
         return counted
+
+
+def sizes_of(emitted: Emitted, code: CodeType, softplus: bool, d: SimpleNamespace, dim: int) -> Sizes:
+    """What an evaluation at the origin (dim,) works through."""
+    sizes = Sizes()
+    solve = sizes.solving(solver(emitted, code, NUMPY, softplus))
+    module = load(emitted, code, NUMPY, softplus, sizes.wrap, solve=solve)
+    with np.errstate(all="ignore"), suppress(PPLError), located(module):
+        module.log_joint(d, np.zeros(dim), True)
+    return sizes
 
 
 def gone_through(binding: Binding, args: Sequence[Any]) -> list[int]:

@@ -104,7 +104,11 @@ class ByRows:
     def width(self) -> int:
         """How many numbers an evaluation works through, about."""
         on_disk = self.n_rows * self.row_bytes // np.dtype(float).itemsize
-        return on_disk or max(self.n_rows * self.row_width, self.dim)
+        return on_disk or self.width_of(self.n_rows)
+
+    def width_of(self, n_rows: int) -> int:
+        """How many numbers the largest array of an evaluation on so many rows has, or thereabouts."""
+        return max(n_rows * self.row_width, self.dim)
 
     def log_density(self, u: Floats) -> float:
         return float(self.log_densities(u[None])[0])
@@ -181,8 +185,7 @@ class Batch:
 
     @property
     def width(self) -> int:
-        """How many numbers the largest array of an evaluation has, or thereabouts."""
-        return max(len(self.rows) * self.whole.row_width, self.dim)
+        return self.whole.width_of(len(self.rows))
 
     def log_density(self, u: Floats) -> float:
         """The log density at `u` estimated from these rows."""

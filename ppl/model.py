@@ -1,6 +1,6 @@
 """A compiled program."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
 from ppl.backend.emit import Emitted, emit
 from ppl.backend.library import Wrap
-from ppl.backend.load import Module, compile_text, load, load_per_draw, solver
+from ppl.backend.load import Module, compile_text, load, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
 from ppl.conditioning import DataReader
@@ -75,10 +75,6 @@ class Model:
     def data_schema(self) -> dict[str, str]:
         """The type of each variable of the data block, by name."""
         return {d.name: str(d.type) for d in self.program.data}
-
-    def solver(self, xp: Namespace) -> Callable[..., Any]:
-        """`lib.solve` of the module."""
-        return solver(self.emitted, self.code, xp, self.softplus)
 
     def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
         return load(self.emitted, self.code, xp, self.softplus, wrap, **replaced)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
@@ -15,11 +14,19 @@ from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, block, joined
 from ppl.conditioning import leaf_values
-from ppl.errors import InferenceError, PPLError, Rejection
+from ppl.errors import InferenceError, Rejection
 from ppl.explaining import explained
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
 from ppl.layout import free_names, parameters_of
-from ppl.many_draws import WIDEST, Sizes, as_one_of_many, in_batches, log_joint_gradients, log_joints
+from ppl.many_draws import (
+    WIDEST,
+    Sizes,
+    as_one_of_many,
+    in_batches,
+    log_joint_gradients,
+    log_joints,
+    sizes_of,
+)
 from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, sized
 from ppl.results.fit import Fit, variational
@@ -200,11 +207,8 @@ class Posterior:
     @cached_property
     def sizes(self) -> Sizes:
         """What an evaluation at the origin works through."""
-        sizes = Sizes()
-        module = self.model.module(NUMPY, sizes.wrap, solve=sizes.solving(self.model.solver(NUMPY)))
-        with np.errstate(all="ignore"), suppress(PPLError), located(module):
-            module.log_joint(self.d, np.zeros(self.param_unc_num()), True)
-        return sizes
+        model = self.model
+        return sizes_of(model.emitted, model.code, model.softplus, self.d, self.param_unc_num())
 
     def blocks(self, u: Floats) -> list[Floats]:
         """One array a parameter."""

@@ -1,6 +1,5 @@
 """Some terms of a target as a density of their own, at one point or at many."""
 
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from types import CodeType, SimpleNamespace
@@ -13,8 +12,8 @@ from ppl.backend.emit import Emitted
 from ppl.backend.load import Module, load, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.runtime import block, joined
-from ppl.errors import PPLError, Rejection
-from ppl.many_draws import Sizes, in_batches, log_joint_gradients, log_joints
+from ppl.errors import Rejection
+from ppl.many_draws import in_batches, log_joint_gradients, log_joints, sizes_of
 
 Floats = NDArray[np.float64]
 
@@ -44,11 +43,7 @@ class Terms:
 
     def width(self, d: SimpleNamespace, dim: int) -> int:
         """How many numbers the largest array of an evaluation has, as far as the origin (dim,) shows."""
-        sizes = Sizes()
-        module = load(self.emitted, self.code, NUMPY, self.softplus, sizes.wrap)
-        with np.errstate(all="ignore"), suppress(PPLError), located(module):
-            module.log_joint(d, np.zeros(dim), False)
-        return sizes.largest
+        return sizes_of(self.emitted, self.code, self.softplus, d, dim).largest
 
     def log_density(self, d: SimpleNamespace, u: Floats, jacobian: bool) -> float:
         """At `u` (dim,); -inf where the program rejects it."""

@@ -66,13 +66,15 @@ class BatchDensity(Functions):
 class CompiledByRows:
     """A compiled target that splits by rows (inference.subsampling.Subsampled).
 
-    `target` is that of any batch; it is asked for on the rows that are wanted. Of a row the largest array of
-    an evaluation has `row_width` numbers.
+    `target` is that of any batch of the minibatch.ByRows; it is asked for on the rows that are wanted.
     """
 
     target: CompiledTarget
-    n_rows: int
-    row_width: int
+    batches: Any
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.batches.n_rows)
 
     @property
     def dim(self) -> int:
@@ -81,7 +83,7 @@ class CompiledByRows:
     @property
     def width(self) -> int:
         """How many numbers an evaluation works through, about."""
-        return max(self.n_rows * self.row_width, self.dim)
+        return int(self.batches.width)
 
     @property
     def whole(self) -> CompiledTarget:
@@ -108,7 +110,7 @@ class CompiledByRows:
         target = self.target
         with jax.enable_x64(True), jax.default_device(target.device):
             arguments = target.density.on_rows(target.arguments, rows)
-        return replace(target, arguments=arguments, width=max(len(rows) * self.row_width, target.dim))
+        return replace(target, arguments=arguments, width=self.batches.width_of(len(rows)))
 
     def leap(
         self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
@@ -136,7 +138,7 @@ def compiled_by_rows(batches: Any, device: Any = None) -> CompiledByRows:
 
     shape, arguments = within_reach(density, laid_out, batches.dim, True, device)
     target = CompiledTarget(posterior, density, shape, arguments, batches.dim, True, device)
-    return CompiledByRows(target, n_rows, batches.row_width)
+    return CompiledByRows(target, batches)
 
 
 def _density(terms: Any) -> Density:

@@ -42,7 +42,6 @@ def unpacked(arrays: list[Traced], like: State) -> State:
             found.append(long.pop(0))
             continue
         begin, end = end, end + size
-        part = short[begin:end].reshape(np.shape(leaf)) if np.ndim(leaf) else short[begin]
-        found.append(part.astype(int) if isinstance(leaf, int | np.integer) else part)
+        found.append(short[begin:end].reshape(np.shape(leaf)).astype(np.result_type(leaf)))
     state: State = jax.tree_util.tree_unflatten(structure, found)
     return state

@@ -25,7 +25,6 @@ def estimate_elbo(target: Target, family: Family, params: Array, n: int, rng: np
 
 def elbo_of(log_density: Array, entropy: float, dropped: int) -> Elbo:
     """The ELBO from log densities at draws of q (n,) and the entropy of q."""
-    n, mean = len(log_density), float(np.mean(log_density))
-    apart = log_density - mean
-    se = (float(apart @ apart) / (n - 1) / n) ** 0.5 if n > 1 else float("nan")
-    return Elbo(mean + entropy, se, dropped)
+    n = len(log_density)
+    se = float(np.std(log_density, ddof=1)) / n**0.5 if n > 1 else float("nan")
+    return Elbo(float(np.mean(log_density)) + entropy, se, dropped)

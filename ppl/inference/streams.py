@@ -7,6 +7,10 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 
 
+def stream(k: int) -> cached_property[Generator]:
+    return cached_property(lambda streams: np.random.default_rng(streams.child(k)))
+
+
 @dataclass(frozen=True)
 class Streams:
     """Streams by purpose, each made when it is first asked for.
@@ -20,38 +24,18 @@ class Streams:
 
     seed: int
 
-    @cached_property
-    def start(self) -> Generator:
-        return self._generator(0)
+    start = stream(0)
+    gradients = stream(2)
+    elbo = stream(3)
+    draws = stream(4)
+    pathfinder = stream(5)
+    polish = stream(6)
 
     @property
     def search(self) -> SeedSequence:
         """A seed, because every candidate of the eta search begins with the same numbers."""
-        return self._seed(1)
+        return self.child(1)
 
-    @cached_property
-    def gradients(self) -> Generator:
-        return self._generator(2)
-
-    @cached_property
-    def elbo(self) -> Generator:
-        return self._generator(3)
-
-    @cached_property
-    def draws(self) -> Generator:
-        return self._generator(4)
-
-    @cached_property
-    def pathfinder(self) -> Generator:
-        return self._generator(5)
-
-    @cached_property
-    def polish(self) -> Generator:
-        return self._generator(6)
-
-    def _generator(self, k: int) -> Generator:
-        return np.random.default_rng(self._seed(k))
-
-    def _seed(self, k: int) -> SeedSequence:
+    def child(self, k: int) -> SeedSequence:
         """What `SeedSequence(seed).spawn` gives as its child k."""
         return SeedSequence(self.seed, spawn_key=(k,))

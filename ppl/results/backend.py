@@ -1,5 +1,6 @@
 """Which backend computes a log density: autograd, always there, or JAX, the extra "jax"."""
 
+from collections.abc import Callable, Hashable
 from importlib.util import find_spec
 from typing import Any
 
@@ -39,12 +40,9 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     from ppl.compiled.target import compiled_target
 
     quick = settings.quick_jit and settings.device == "cpu"
-    known, key = target.posterior.targets, (target.jacobian, device, quick)
+    key = target.jacobian, device, quick
     try:
-        if key not in known:
-            known[key] = compiled_target(target.posterior, *key)
-        found: Target = known[key]
-        return found
+        return kept(target.posterior, key, lambda: compiled_target(target.posterior, *key))
     except OutOfReach as why:
         if settings.backend == "jax":
             raise refusal(why) from None
@@ -58,14 +56,19 @@ def rows_on_backend(posterior: Posterior, settings: Settings) -> Target:
     device = ready(settings)
     from ppl.compiled.batches import compiled_by_rows
 
-    known, key = posterior.targets, (settings.rows, device)
+    rows = settings.rows
     try:
-        if key not in known:
-            known[key] = compiled_by_rows(posterior.by_rows(settings.rows), device)
-        found: Target = known[key]
-        return found
+        return kept(posterior, (rows, device), lambda: compiled_by_rows(posterior.by_rows(rows), device))
     except OutOfReach as why:
         raise refusal(why) from None
+
+
+def kept(posterior: Posterior, key: Hashable, make: Callable[[], Target]) -> Target:
+    """The posterior's target of that key, made when it is first asked for."""
+    if key not in posterior.targets:
+        posterior.targets[key] = make()
+    found: Target = posterior.targets[key]
+    return found
 
 
 def ready(settings: Settings) -> Any:

@@ -27,6 +27,7 @@ from tests.benchmarks.peers import process, stan
 from tests.benchmarks.problems import Problem
 
 STEPS = 2_000
+MOST = 50_000
 SLACK = 1.0  # nats below Stan's ELBO that count as reached: the noise of an estimate from 100 draws
 PATIENCE = 60.0
 TOOLS = ("jax", "autograd", "default", "stan", "jax, eta given", "numpyro")
@@ -62,17 +63,12 @@ def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
 
 def _row_of_steps(problem: Problem, folder: Path, rounds: int) -> str:
     """Of a problem by minibatches: the first two cells say what was done."""
-    data = problem.data_file(folder)
-    asked = {"data": str(data), "iterations": STEPS, "patience": PATIENCE}
-    batches = {"minibatch": problem.minibatch, "iter": STEPS, "eval_elbo": STEPS, "elbo_samples": 1}
-    adam = {"backend": "jax", "step_rule": "adam", "eta": STEP_SIZES[-1], "init_scale": FIRST_SDS[0]}
-    ours = process.ours(
-        {**asked, "program": str(problem.program), "target": -inf, "settings": {**GIVEN, **batches, **adam}}
-    )
-    theirs = {"name": problem.name, "algorithm": problem.algorithm, "step_size": STEP_SIZES[-1], "seed": 1}
-    tools = {"jax, eta given": ours}
+    data, rows = problem.data_file(folder), {"minibatch": problem.minibatch}
+    batches = {**rows, "iter": STEPS, "eval_elbo": STEPS, "elbo_samples": 1}
+    adam = {"step_rule": "adam", "eta": STEP_SIZES[-1], "init_scale": FIRST_SDS[0]}
+    tools = {"jax, eta given": _ours(problem, data, -inf, backend="jax", **GIVEN, **batches, **adam)}
     if process.PEERS_PYTHON:
-        tools["numpyro"] = process.peer("run_numpyro.py", asked | theirs | {"minibatch": problem.minibatch})
+        tools["numpyro"] = _numpyro(problem, data, step_size=STEP_SIZES[-1], iterations=STEPS, **rows)
     found = alternate(rounds, {tool: partial(_seconds, command) for tool, command in tools.items()})
     return _cells(problem.name, f"{STEPS} steps", found, set())
 
@@ -103,7 +99,8 @@ def _row(problem: Problem, folder: Path, rounds: int) -> str:
     if binary:
         tools["stan"] = lambda: float(stan.advi(binary, data, problem.algorithm, 1)["wall_seconds"])
     if process.PEERS_PYTHON:
-        theirs = best([partial(_numpyro, problem, data, elbo, *choice) for choice in ADAM])
+        there = partial(_numpyro, problem, data, iterations=MOST, target=elbo - SLACK, patience=PATIENCE)
+        theirs = best([partial(there, step_size=size, first_sds=sds) for size, sds in ADAM])
         tools["numpyro"] = lambda: seconds("numpyro", theirs)
     return _cells(problem.name, round(elbo, 1), alternate(rounds, tools), failed)
 
@@ -120,19 +117,18 @@ def _target(problem: Problem, data: Path, folder: Path) -> tuple[Path | None, fl
         if "stan" in problem.peers:
             binary = stan.build(problem.program, folder)
             return binary, stan.final_elbo(binary, data, problem.algorithm, 1)
-    asked = {"name": problem.name, "data": str(data), "algorithm": problem.algorithm, "seed": 1}
-    steps = {"step_size": 0.01, "iterations": STEPS, "output": str(folder / "numpyro.csv")}
-    return None, float(process.answer(process.peer("run_numpyro.py", asked | steps))["elbo"])
+    command = _numpyro(problem, data, step_size=0.01, iterations=STEPS, output=str(folder / "numpyro.csv"))
+    return None, float(process.answer(command)["elbo"])
 
 
 def best(commands: Sequence[Callable[..., list[str]]]) -> list[str]:
     """The command that gets there first; each has little longer than the best before it took."""
-    first, least = commands[0](), PATIENCE
+    first, least = commands[0], PATIENCE
     for command in commands:
         found = process.answer(command(patience=least + 1.0))
         if found["reached"] and found["seconds"] < least:
-            first, least = command(), found["seconds"]
-    return first
+            first, least = command, found["seconds"]
+    return first()
 
 
 def _ours(
@@ -149,20 +145,6 @@ def _ours(
     )
 
 
-def _numpyro(
-    problem: Problem, data: Path, elbo: float, step_size: float, sds: float, *, patience: float = PATIENCE
-) -> list[str]:
-    return process.peer(
-        "run_numpyro.py",
-        {
-            "name": problem.name,
-            "data": str(data),
-            "algorithm": problem.algorithm,
-            "step_size": step_size,
-            "first_sds": sds,
-            "seed": 1,
-            "target": elbo - SLACK,
-            "iterations": 50_000,
-            "patience": patience,
-        },
-    )
+def _numpyro(problem: Problem, data: Path, **asked: Any) -> list[str]:
+    fixed = {"name": problem.name, "data": str(data), "algorithm": problem.algorithm, "seed": 1}
+    return process.peer("run_numpyro.py", fixed | asked)

@@ -91,15 +91,18 @@ def climb(asked, run, elbo, state):
 def steps(asked, run, state):
     """All iterations, whatever comes of them."""
     began = time.perf_counter()
-    for _ in range(asked["iterations"] // CHUNK):
-        state, losses = run(state)
-    jax.block_until_ready(losses)
+    _, losses = after(asked["iterations"], run, state)
     return {"seconds": time.perf_counter() - began, "elbo": float(-losses.mean())}
 
 
-def cold(asked, run, svi, guide, state):
-    for _ in range(asked["iterations"] // CHUNK):
+def after(iterations, run, state):
+    for _ in range(iterations // CHUNK):
         state, losses = run(state)
+    return jax.block_until_ready((state, losses))
+
+
+def cold(asked, run, svi, guide, state):
+    state, losses = after(asked["iterations"], run, state)
     draws = guide.sample_posterior(random.PRNGKey(0), svi.get_params(state), sample_shape=(1000,))
     table = np.column_stack([np.reshape(v, (1000, -1)) for v in draws.values()])
     np.savetxt(asked["output"], table, delimiter=",")
