@@ -5,7 +5,7 @@ Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithms 2
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby
 
 import numpy as np
 from scipy.optimize import minimize
@@ -13,7 +13,8 @@ from scipy.optimize import minimize
 from ppl.inference.gaussian import LOG_2PI
 from ppl.inference.target import Array, Target
 
-HISTORY = 6
+HISTORY = 20
+"""Steps that describe the curvature. The paper's six take a hierarchical program half as many steps again."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Curvature:
 
 @dataclass(frozen=True)
 class PathPoint:
-    """A point of the path (dim,), so many steps from its start, and the gradient of the log density there.
+    """A point of the path (dim,), so many steps from its start, the log density there and its gradient.
 
     What is known of the curvature by then: a diagonal `alpha` (dim,), and the last steps with the changes of
     gradient that they made, (dim,) each.
@@ -95,6 +96,7 @@ class PathPoint:
 
     steps: int
     u: Array
+    log_density: float
     gradient: Array
     alpha: Array
     pairs: tuple[tuple[Array, Array], ...]
@@ -124,37 +126,26 @@ def _alike(points: Sequence[PathPoint]) -> Curvature:
     return _curvature(np.array([point.alpha for point in points]), s, y)
 
 
-Watch = Callable[[Array, float], None]
-"""Is shown every point (dim,) of a path with its log density, and may end the path by an exception."""
+Watch = Callable[[PathPoint], None]
+"""Is shown every point of a path when it is reached; StopIteration ends the path there."""
 
 
-def unwatched(u: Array, log_density: float) -> None:
+def unwatched(point: PathPoint) -> None:
     """Looks away."""
 
 
 def lbfgs_path(
     target: Target, start: Array, most_steps: int = 1000, watch: Watch = unwatched
-) -> Iterator[PathPoint]:
+) -> list[PathPoint]:
     """The points of an L-BFGS ascent from `start` (dim,), the start left out."""
-    points = _ascend(target, start, most_steps, watch)
-    alpha = np.ones_like(start)
-    pairs: tuple[tuple[Array, Array], ...] = ()
-    for k, ((previous, previous_gradient), (u, gradient)) in enumerate(pairwise(points), start=1):
-        s, y = u - previous, previous_gradient - gradient
-        if y @ s > 1e-12 * (y @ y):
-            alpha = _update_diagonal(alpha, s, y)
-            pairs = (*pairs, (s, y))[-HISTORY:]
-        yield PathPoint(k, u, gradient, alpha, pairs)
-
-
-def _ascend(target: Target, start: Array, most_steps: int, watch: Watch) -> list[tuple[Array, Array]]:
-    """Every iterate with the gradient there. Off the support, a value that the line search backs off from."""
     origin, first = target.log_density_gradient(start)
     inside = {start.tobytes(): (origin, first)}
     slopes: dict[bytes, Array] = {}
     lowest = 0.0
+    path = [PathPoint(0, start, origin, first, np.ones_like(start), ())]
 
     def objective(u: Array) -> float:
+        """Off the support a value that the line search backs off from."""
         nonlocal lowest
         value, gradient = target.log_density_gradient(u)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
@@ -164,12 +155,11 @@ def _ascend(target: Target, start: Array, most_steps: int, watch: Watch) -> list
         inside[u.tobytes()], slopes[u.tobytes()] = (value, gradient), -gradient
         return origin - value
 
-    iterates = [start]
-
     def reached(u: Array) -> None:
-        iterates.append(np.copy(u))
-        if u.tobytes() in inside:
-            watch(u, inside[u.tobytes()][0])
+        if u.tobytes() not in inside:  # the line search failed off the support
+            raise StopIteration
+        path.append(_next(path[-1], np.copy(u), *inside[u.tobytes()]))
+        watch(path[-1])
 
     minimize(
         objective,
@@ -179,8 +169,16 @@ def _ascend(target: Target, start: Array, most_steps: int, watch: Watch) -> list
         options={"maxiter": most_steps, "maxcor": HISTORY, "ftol": 1e-10, "gtol": 1e-6},
         callback=reached,
     )
-    # Where the line search fails off the support, the last iterate may have no density: it is left out.
-    return [(u, inside[u.tobytes()][1]) for u in takewhile(lambda u: u.tobytes() in inside, iterates)]
+    return path[1:]
+
+
+def _next(before: PathPoint, u: Array, log_density: float, gradient: Array) -> PathPoint:
+    """The point one step on; a step that tells nothing of the curvature is not kept."""
+    s, y = u - before.u, before.gradient - gradient
+    alpha, pairs = before.alpha, before.pairs
+    if y @ s > 1e-12 * (y @ y):
+        alpha, pairs = _update_diagonal(alpha, s, y), (*pairs, (s, y))[-HISTORY:]
+    return PathPoint(before.steps + 1, u, log_density, gradient, alpha, pairs)
 
 
 def _update_diagonal(alpha: Array, s: Array, y: Array) -> Array:

@@ -13,6 +13,8 @@ from ppl.inference.target import Array, Forwarding, Target
 # In nats a sd: a hundred-thousandth of a sd from the mode.
 GRADIENT_TOLERANCE = 1e-5
 MOST_STEPS = 2000
+# Modes no further apart in nats are the same, found anew; which is higher is for rounding to say.
+ALIKE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Remembered(Forwarding):
 
 
 def find_mode(target: Target, points: Sequence[Array]) -> Mode:
-    """The highest of the modes above `points`, (dim,) each, where the log density is finite.
+    """The highest of the modes above `points`, (dim,) each; the log density is finite there.
 
     Ctrl-C ends the search at the highest point that it has seen.
     """
@@ -54,12 +56,13 @@ def find_mode(target: Target, points: Sequence[Array]) -> Mode:
         modes = [_above(seen, point) for point in points]
     except KeyboardInterrupt:
         return Mode(seen.u, seen.value, np.ones(target.dim), 0, settled=False, interrupted=True)
-    return max(modes, key=lambda mode: mode.value)
+    highest = max(modes, key=lambda mode: mode.value)
+    return next((mode for mode in modes if mode.value >= highest.value - ALIKE), highest)
 
 
 def _above(target: Target, point: Array) -> Mode:
     """The mode above a point: up a path, and then in coordinates where it should be about one unit wide."""
-    path, scales = list(lbfgs_path(target, point)), np.ones(target.dim)
+    path, scales = lbfgs_path(target, point), np.ones(target.dim)
     end = path[-1].u if path else point
     if path:
         variances = path[-1].curvature.variances

@@ -3,7 +3,8 @@
 Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithm 1. The best ELBO, rather than
 the mode, is what survives a funnel, whose mode lies where the scale is zero. Beside the paper's Gaussian,
 centred one Newton step on, the one centred at the point itself is tried: in a funnel the step goes too far.
-All of them are judged on the same noise.
+All of them are judged on the same noise. A path ends where it rises no more that matters, before L-BFGS has
+the mode to its last digits.
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,8 @@ ELBO_DRAWS = 25
 ROUGH_DRAWS = 10
 # A path of hundreds of points is one down a funnel, where neighbours hardly differ.
 MOST_POINTS = 40
+# A path ends where so many steps have raised the log density by less than this, in nats.
+MANY_STEPS, LITTLE = 20, 0.1
 # How many numbers the draws may have by which Gaussians are judged together.
 MOST_NUMBERS = 1 << 20
 
@@ -79,7 +82,15 @@ def pathfinder(
         InferenceError: no Gaussian on the path has a finite ELBO.
     """
     z = rng.standard_normal((elbo_draws, target.dim))
-    path = list(lbfgs_path(target, start, watch=watch))
+    heights: list[float] = []
+
+    def until_settled(point: PathPoint) -> None:
+        watch(point)
+        heights.append(point.log_density)
+        if len(heights) > MANY_STEPS and heights[-1] - heights[-1 - MANY_STEPS] < LITTLE:
+            raise StopIteration
+
+    path = lbfgs_path(target, start, watch=until_settled)
     chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST_POINTS)).astype(int))
     at_once = max(1, MOST_NUMBERS // (2 * z.size))
     some = ([path[k] for k in chosen[i : i + at_once]] for i in range(0, len(chosen), at_once))
@@ -113,8 +124,8 @@ def pathfinders(
     """
     last = None
 
-    def watch(u: Array, log_p: float) -> None:
-        if any(path.has_reached(u, log_p) for path in found):
+    def watch(point: PathPoint) -> None:
+        if any(path.has_reached(point.u, point.log_density) for path in found):
             raise Arrived
 
     for k, point in enumerate(points, start=1):

@@ -34,7 +34,7 @@ def test_a_saddle_is_made_a_hill_and_counted():
 
 
 def test_a_curvature_agrees_with_scipy():
-    curvature = list(lbfgs_path(correlated(5), np.ones(5)))[-1].curvature
+    curvature = lbfgs_path(correlated(5), np.ones(5))[-1].curvature
     off = np.random.default_rng(0).normal(size=(4, 5))
     expected = stats.multivariate_normal(np.zeros(5), curvature.dense()).logpdf(off)
     np.testing.assert_allclose(curvature.log_density(off), expected, rtol=1e-6)

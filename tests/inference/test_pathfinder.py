@@ -43,7 +43,7 @@ class EightSchools:
 
 
 def test_colour_gives_the_dense_covariance_and_its_determinant():
-    points = list(lbfgs_path(correlated(5), np.ones(5)))
+    points = lbfgs_path(correlated(5), np.ones(5))
     curvature = points[-1].curvature
     coloured, half_log_det = curvature.colour(np.eye(5))
     np.testing.assert_allclose(coloured.T @ coloured, curvature.dense(), rtol=1e-8, atol=1e-10)
@@ -54,14 +54,14 @@ def test_colour_gives_the_dense_covariance_and_its_determinant():
 
 def test_curvature_maps_the_last_change_of_gradient_to_the_last_step():
     """The secant equation, which defines a quasi-Newton method."""
-    points = list(lbfgs_path(correlated(5), np.ones(5)))
+    points = lbfgs_path(correlated(5), np.ones(5))
     s = points[-1].u - points[-2].u
     y = points[-2].gradient - points[-1].gradient
     np.testing.assert_allclose(points[-1].curvature.times(y), s, rtol=1e-6, atol=1e-12)
 
 
 def test_the_curvatures_of_several_points_are_those_of_each():
-    points = list(lbfgs_path(correlated(5), np.ones(5)))
+    points = lbfgs_path(correlated(5), np.ones(5))
     assert {len(point.pairs) for point in points} > {1, 2, 5}
     together, v, z = curvatures(points), np.arange(5.0), rng().standard_normal((3, 5))
     for k, alone in enumerate(point.curvature for point in points):
@@ -146,10 +146,32 @@ def test_a_funnel_does_not_draw_it_to_the_bottom(seed):
     rng = np.random.default_rng(seed)
     start = rng.uniform(-2, 2, 10)
     with np.errstate(all="ignore"):
-        bottom = list(lbfgs_path(EightSchools(), start))[-1]
+        bottom = lbfgs_path(EightSchools(), start)[-1]
         found = pathfinder(EightSchools(), start, rng)
     assert bottom.u[1] < -5  # where the search for a mode ends
     assert found.mean[1] > -2  # log tau is 0.8 with sd 1.1
+
+
+def test_a_path_ends_where_it_hardly_rises():
+    """L-BFGS goes on along the widest direction for the last digits of the mode."""
+    dim = 60
+    target = Gaussian(np.zeros(dim), np.diag(np.logspace(-4, 4, dim)))
+    start, seen = rng().uniform(-2, 2, dim), []
+    to_the_end = lbfgs_path(target, start)
+    pathfinder(target, start, rng(), watch=seen.append)
+    assert 20 < len(seen) < len(to_the_end) / 2
+    assert [p.log_density for p in seen] == [p.log_density for p in to_the_end[: len(seen)]]
+    assert to_the_end[-1].log_density - seen[-1].log_density < 0.5
+
+
+def test_a_path_ends_where_its_watch_says():
+    def until_the_third(point):
+        if point.steps == 3:
+            raise StopIteration
+
+    path, whole = (lbfgs_path(correlated(5), np.ones(5), watch=w) for w in (until_the_third, lambda _: None))
+    assert len(path) == 3 < len(whole)
+    np.testing.assert_array_equal(path[-1].u, whole[2].u)
 
 
 def test_draws_come_with_their_log_densities():

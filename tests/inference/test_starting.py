@@ -26,7 +26,7 @@ def start(name):
 
 
 def test_the_wider_directions_are_those_of_the_dense_matrix():
-    curvature = list(lbfgs_path(TARGET, np.zeros(DIM)))[-1].curvature
+    curvature = lbfgs_path(TARGET, np.zeros(DIM))[-1].curvature
     root = np.sqrt(curvature.alpha)
     values, vectors = np.linalg.eigh(curvature.dense() / np.outer(root, root) - np.eye(DIM))
     expected = (vectors * np.maximum(values, 0.0)) @ vectors.T
