@@ -163,7 +163,7 @@ class Sizes:
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any) -> Any:
             value = f(*args)
-            self.largest = max([self.largest, numbers(value), *gone_through(binding, args)])
+            self.largest = max(self.largest, int(np.size(value)), gone_through(binding, args))
             return value
 
         return measured
@@ -189,13 +189,11 @@ def sizes_of(emitted: Emitted, code: CodeType, softplus: bool, d: SimpleNamespac
     return sizes
 
 
-def gone_through(binding: Binding, args: Sequence[Any]) -> list[int]:
-    """The sizes of the arguments of a density or an elementwise function; of x in a GLM its rows count."""
-    if binding.family is None and binding.batch != "elementwise":
-        return []
-    cores = binding.family.cores if binding.family is not None else ()
-    return [numbers(a, core) for a, core in zip_longest(args, cores, fillvalue=0)]
-
-
-def numbers(a: Any, core: int = 0) -> int:
-    return math.prod(a.shape[: a.ndim - core]) if isinstance(a, np.ndarray) else 1
+def gone_through(binding: Binding, args: Sequence[Any]) -> int:
+    """How many numbers a density looks at, combined where it takes single ones; of x in a GLM its rows."""
+    if binding.family is None:
+        return 0
+    if binding.batch == "elementwise":
+        return math.prod(np.broadcast_shapes(*map(np.shape, args)))
+    of_each = zip_longest(args, binding.family.cores, fillvalue=0)
+    return max(math.prod(np.shape(a)[: np.ndim(a) - core]) for a, core in of_each)

@@ -262,3 +262,18 @@ def test_what_is_too_wide_for_a_batch_costs_a_run_each() -> None:
     n = WIDEST + 1
     posterior = ppl.compile_model(program).condition({"N": n, "y": np.zeros(n)})
     assert posterior.cost == n + RUN
+
+
+def test_the_width_counts_what_a_density_goes_through() -> None:
+    mixture = ppl.compile_model("""
+        data { int N; int D; int K; array[N] vector[D] y; }
+        parameters { array[K] vector[D] mu; }
+        model {
+          for (n in 1:N) {
+            vector[K] lp;
+            for (k in 1:K) lp[k] = normal_lpdf(y[n] | mu[k], 1);
+            target += log_sum_exp(lp);
+          }
+        }
+    """)
+    assert mixture.condition({"N": 5, "D": 4, "K": 3, "y": np.zeros((5, 4))}).width == 5 * 4 * 3

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import jax
@@ -21,10 +22,13 @@ from ppl.inference.optimise import Algorithm, Run
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
+CACHED = 2**19
+"""How many numbers an array of the rows evaluated together may have: longer ones leave the cache."""
+
 
 @dataclass(frozen=True, eq=False)
 class BatchDensity(Functions):
-    """The rest of the target plus n_rows / B times the row terms of B rows.
+    """The rest of the target plus n_rows / B times the row terms of B rows, `at_once` of them at a time.
 
     The shape is that of the data that have rows, that of the rest, and the number of rows; the arguments are
     those of both and the rows (B,).
@@ -33,6 +37,7 @@ class BatchDensity(Functions):
     rows: Density
     rest: Density
     split: Any
+    at_once: int
 
     def log_joint(self, shape: Any, jacobian: bool, arguments: Any, u: Any) -> Any:
         of_rows, of_rest, n_rows = shape
@@ -41,7 +46,15 @@ class BatchDensity(Functions):
         return rest + n_rows / rows.shape[0] * self.row_terms(of_rows, n_rows, whole, rows, u)
 
     def row_terms(self, shape: Shape, n_rows: int, whole: list[Any], rows: Any, u: Any) -> Any:
-        """The terms of these rows, summed."""
+        """The terms of these rows, summed, `at_once` rows after the other."""
+        terms, many = partial(self.some_terms, shape, n_rows, whole, u), rows.shape[0]
+        if many <= self.at_once:
+            return terms(rows)
+        blocks, rest = jnp.split(rows, [many - many % self.at_once])
+        sums = jax.lax.map(jax.checkpoint(terms), blocks.reshape(-1, self.at_once))
+        return sums.sum() + (terms(rest) if rest.size else 0.0)
+
+    def some_terms(self, shape: Shape, n_rows: int, whole: list[Any], u: Any, rows: Any) -> Any:
         d, trace = shape.with_arguments(whole), Trace()
         for name, axis in self.split.data:
             if hasattr(d, python_name(name)):
@@ -110,7 +123,8 @@ class CompiledByRows:
         target = self.target
         with jax.enable_x64(True), jax.default_device(target.device):
             arguments = target.density.on_rows(target.arguments, rows)
-        return replace(target, arguments=arguments, width=self.batches.width_of(len(rows)))
+        width = self.batches.width_of(min(len(rows), rows_at_once(self.batches)))
+        return replace(target, arguments=arguments, width=width)
 
     def leap(
         self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
@@ -127,7 +141,8 @@ def compiled_by_rows(batches: Any, device: Any = None) -> CompiledByRows:
     """
     if batches.row_bytes:
         raise OutOfReach("the data stay on disk")
-    density = BatchDensity(_density(batches.rows), _density(batches.rest), batches.split)
+    of_rows, of_rest = _density(batches.rows), _density(batches.rest)
+    density = BatchDensity(of_rows, of_rest, batches.split, rows_at_once(batches))
     names = density.rows.reads | _prepared_from(batches.rows.emitted.text)
     n_rows, posterior = batches.n_rows, batches.posterior
 
@@ -139,6 +154,11 @@ def compiled_by_rows(batches: Any, device: Any = None) -> CompiledByRows:
     shape, arguments = within_reach(density, laid_out, batches.dim, True, device)
     target = CompiledTarget(posterior, density, shape, arguments, batches.dim, True, device)
     return CompiledByRows(target, batches)
+
+
+def rows_at_once(batches: Any) -> int:
+    """How many rows are evaluated together."""
+    return max(1, CACHED // int(batches.row_width))
 
 
 def _density(terms: Any) -> Density:

@@ -1,5 +1,7 @@
 """Some rows at a time, gathered by compiled code."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,16 @@ def test_a_leap_takes_each_step_on_its_own_rows(plain: ByRows, compiled: Compile
     assert ends == [4, 5, 9, 10, 12]
     np.testing.assert_allclose(run.params, expected.params, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(run.bounds, expected.bounds, rtol=1e-9)
+
+
+@pytest.mark.parametrize("at_once", [5, 9, 23])
+def test_rows_a_few_after_the_other(plain: ByRows, compiled: CompiledByRows, at_once: int) -> None:
+    density = replace(compiled.target.density, at_once=at_once)
+    few = replace(compiled, target=replace(compiled.target, density=density))
+    rows, us = np.random.default_rng(2).integers(0, plain.n_rows, 23), np.ones((3, plain.dim)) / 3
+    expected, gradients = plain.minibatch(rows).log_density_gradients(us)
+    np.testing.assert_allclose(few.minibatch(rows).log_densities(us), expected, rtol=1e-10)
+    np.testing.assert_allclose(few.minibatch(rows).log_density_gradients(us)[1], gradients, rtol=1e-9)
 
 
 def test_batches_of_one_size_share_a_compilation(compiled: CompiledByRows) -> None:
