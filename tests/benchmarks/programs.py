@@ -16,7 +16,8 @@ import numpy as np
 import ppl
 from tests.benchmarks.clock import alternate, head, machine, row
 
-AT_LEAST = 0.05  # seconds a measurement lasts
+AT_LEAST = 0.1  # seconds a measurement lasts
+REST = 0.3  # seconds before it, in which threads of what ran before, which wait by spinning, fall asleep
 
 
 def table(folder: Path, backends: list[str], rounds: int) -> Iterator[str]:
@@ -60,6 +61,7 @@ def _measured(target: Any, u: Any) -> Callable[[], float]:
 
 def microseconds(f: Callable[[], Any]) -> float:
     """CPU time of one call, from as many as fill AT_LEAST."""
+    time.sleep(REST)
     f()
     calls, began = 0, time.process_time()
     while (spent := time.process_time() - began) < AT_LEAST:
