@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
+from scipy.special import ndtri
 
 from ppl.inference.coordinates import rescaled
 from ppl.inference.hamiltonian import Cloud, cloud_at, move
@@ -31,6 +32,7 @@ STAGES = (1, 1, 2, 4, 8, 16, 32)
 FEWEST_ROUNDS = 4
 FORGOTTEN = 0.2
 SETTLED = 0.005
+FALSE_ALARMS = 0.01
 MOST_TEMPERATURES = 50
 MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
 ACCEPTED = 0.7
@@ -203,10 +205,14 @@ def largest_memory(before: Array, after: Array) -> float:
 
 
 def clear_move(before: Array, after: Array, sds: Array) -> float:
-    """The largest move of a mean from `before` to `after`, (n, dim) each, in sds, less three errors."""
+    """The largest move of a mean from `before` to `after`, (n, dim) each, in sds, less what is noise.
+
+    Of many means one moves by three errors though none has drifted. The more there are, the more is taken
+    off, so that together they raise no more FALSE_ALARMS than that (Bonferroni).
+    """
     change = after - before
-    error = change.std(axis=0) / np.sqrt(len(change))
-    clear = np.maximum(0.0, np.abs(change.mean(axis=0)) - 3 * error)
+    errors = -ndtri(FALSE_ALARMS / (2 * change.shape[1]))
+    clear = np.maximum(0.0, np.abs(change.mean(axis=0)) - errors * change.std(axis=0) / np.sqrt(len(change)))
     return float(np.divide(clear, sds, out=np.zeros_like(clear), where=sds > 0).max())
 
 

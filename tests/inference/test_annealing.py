@@ -203,6 +203,15 @@ def test_what_is_remembered_and_what_drifts_is_seen():
     assert clear_move(u, rng(2).normal(size=(1000, 2)), np.ones(2)) == 0
 
 
+def test_of_many_means_none_seems_to_move_by_chance():
+    """Of 200 means one moves by three errors in 42 of 100 trials."""
+    alarms = 0
+    for k in range(100):
+        before, after = rng(k).normal(size=(2, 300, 200))
+        alarms += clear_move(before, after, np.ones(200)) > 0
+    assert alarms <= 5
+
+
 def test_a_balanced_sample_has_the_moments_of_the_weighted_pool():
     u, log_weights = rng().normal(size=(5000, 4)), rng(1).normal(size=5000)
     weights = np.exp(log_weights - logsumexp(log_weights))
