@@ -47,7 +47,7 @@ def data_hash(data: Mapping[str, Any]) -> str:
     return digest.hexdigest()
 
 
-def _pieces(value: Any) -> Iterator[bytes]:
+def _pieces(value: Any) -> Iterator[bytes | memoryview]:
     """Names, shapes and numbers as bytes; long arrays a block at a time, for they may lie on disk."""
     if isinstance(value, Mapping):
         for name in sorted(value):
@@ -62,7 +62,7 @@ def _pieces(value: Any) -> Iterator[bytes]:
         return
     yield repr(array.shape).encode()
     for block in blocks(array):
-        yield np.ascontiguousarray(block, dtype="<f8").tobytes()
+        yield np.ascontiguousarray(block, dtype="<f8").data
 
 
 def identity(posterior: Posterior) -> dict[str, Any]:
