@@ -163,7 +163,8 @@ class Sizes:
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any) -> Any:
             value = f(*args)
-            self.largest = max(self.largest, int(np.size(value)), gone_through(binding, args))
+            given = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
+            self.largest = max(self.largest, given, gone_through(binding, args))
             return value
 
         return measured

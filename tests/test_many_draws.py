@@ -264,6 +264,20 @@ def test_what_is_too_wide_for_a_batch_costs_a_run_each() -> None:
     assert posterior.cost == n + RUN
 
 
+def test_the_width_is_seen_past_a_function_that_gives_a_tuple() -> None:
+    model = ppl.compile_model("""
+        data { int N; vector[N] y; }
+        parameters { matrix[3, 2] A; real b; }
+        model {
+          tuple(matrix[3, 2], matrix[2, 2]) parts = qr_thin(A);
+          to_vector(A) ~ std_normal();
+          sum(parts.1) ~ normal(0, 1);
+          y ~ normal(b, 1);
+        }
+    """)
+    assert model.condition({"N": 50, "y": np.zeros(50)}).width == 50
+
+
 def test_the_width_counts_what_a_density_goes_through() -> None:
     mixture = ppl.compile_model("""
         data { int N; int D; int K; array[N] vector[D] y; }

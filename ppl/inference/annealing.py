@@ -208,7 +208,7 @@ def clear_move(before: Array, after: Array, sds: Array) -> float:
     """The largest move of a mean from `before` to `after`, (n, dim) each, in sds, less what is noise.
 
     Of many means one moves by three errors though none has drifted. The more there are, the more is taken
-    off, so that together they raise no more FALSE_ALARMS than that (Bonferroni).
+    off, so that in at most FALSE_ALARMS of all looks any of them seems to have (Bonferroni).
     """
     change = after - before
     errors = -ndtri(FALSE_ALARMS / (2 * change.shape[1]))

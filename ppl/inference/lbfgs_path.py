@@ -127,7 +127,7 @@ def _alike(points: Sequence[PathPoint]) -> Curvature:
 
 
 Watch = Callable[[PathPoint], None]
-"""Is shown every point of a path when it is reached; StopIteration ends the path there."""
+"""Is shown every point of a path when it is reached; StopIteration ends it there, another error leaves it."""
 
 
 def unwatched(point: PathPoint) -> None:

@@ -30,7 +30,7 @@ def table(problems: Sequence[Problem], rounds: int) -> Iterator[str]:
     for problem in problems:
         posterior = ppl.compile_model(problem.program).condition(problem.values())
         u = np.random.default_rng(0).normal(0.0, 0.1, posterior.param_unc_num())
-        with as_many_threads_as_pay(posterior.data, lambda posterior=posterior: posterior.width):
+        with as_many_threads_as_pay(vars(posterior.d), lambda posterior=posterior: posterior.width):
             found = alternate(rounds, tasks(problem, posterior, u))
         times = [found.get(name, float("nan")) for name in WAYS]
         yield row(problem.name, len(u), *times, times[1] / times[2])
