@@ -97,8 +97,8 @@ def user_call(w: Writer, e: ir.CallUser) -> str:
     return f"{name}({', '.join([*args, *e.passes])})"
 
 
-def marks(lifted: Sequence[bool]) -> str:
-    return f"({''.join(f'{m}, ' for m in lifted).rstrip()})"
+def marks(lifted: Sequence[int]) -> str:
+    return f"({''.join(f'{bool(m)}, ' for m in lifted).rstrip()})"
 
 
 def application(w: Writer, e: ir.Apply) -> str:
@@ -166,8 +166,8 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     widest = max(e.ranks)
     if callee.batch == "elementwise":
         args = [
-            f"lib.widen({a}, {widest - r})" if lifted and r < widest else a
-            for a, lifted, r in zip(args, e.lifted, e.ranks, strict=True)
+            f"lib.widen({a}, {lifted}, {widest - r})" if lifted and r < widest else a
+            for a, lifted, r in zip(args, map(int, e.lifted), e.ranks, strict=True)
         ]
         infix = infix_text(e, args)
         if infix is not None:

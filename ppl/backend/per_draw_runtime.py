@@ -93,8 +93,8 @@ def scatter_index(xp: Namespace, x: Any, lifted: Sequence[bool], *items: Any) ->
     return runtime.scatter_index(xp, x, lifted, *map(agreed, items))
 
 
-def widen(xp: Namespace, x: PerDraw, axes: int) -> PerDraw:
-    return PerDraw(xp, spaced(xp, x.each, 2, axes))
+def widen(xp: Namespace, x: PerDraw, batch: int, axes: int) -> PerDraw:
+    return PerDraw(xp, spaced(xp, x.each, 1 + batch, axes))
 
 
 def each(xp: Namespace, f: Function, lifted: Sequence[bool], *args: Any) -> Any:

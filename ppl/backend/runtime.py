@@ -216,9 +216,9 @@ def open_mesh(shape: Sequence[int], items: Sequence[Any], lifted: Sequence[bool]
     return tuple(out)
 
 
-def widen(xp: Namespace, x: Array, axes: int) -> Array:
-    """Axes of length one after the batch axis, so that entries of different rank line up."""
-    return xp.np.reshape(x, (x.shape[0],) + (1,) * axes + tuple(x.shape[1:]))
+def widen(xp: Namespace, x: Array, batch: int, axes: int) -> Array:
+    """Axes of length one after those of the batch, so that entries of different rank line up."""
+    return xp.np.reshape(x, tuple(x.shape[:batch]) + (1,) * axes + tuple(x.shape[batch:]))
 
 
 def each(xp: Namespace, f: Callable[..., Array], lifted: Sequence[bool], *args: Any) -> Array:

@@ -1,7 +1,8 @@
 """The resolved program: every name decided, every overload chosen, every promotion explicit.
 
 A batched value, one for each entry of a loop that became arrays, has the type `array[] T`: the batch is
-one more leading array axis.  `Apply.lifted` says which arguments carry it.
+one more leading array axis.  `Apply.lifted` says which arguments carry it; along a nest of two loops, each
+with an axis of its own, it counts both.
 """
 
 from dataclasses import dataclass, field
@@ -47,14 +48,17 @@ class Callee:
 
 @dataclass(frozen=True)
 class Apply:
-    """A call of the standard library.  With `lifted`, the marked arguments carry a leading batch axis."""
+    """A call of the standard library.  `lifted` counts the leading batch axes that each argument carries.
+
+    Of two, those of a nest, the last alone may be there: the axes of loops meet from the right.
+    """
 
     callee: Callee
     args: tuple["Expr", ...]
     type: Type
-    lifted: tuple[bool, ...] = ()
+    lifted: tuple[int, ...] = ()
     ranks: tuple[int, ...] = ()
-    """Axes of each argument without the batch axis; given only with `lifted`."""
+    """Axes of each argument without the batch axes; given only with `lifted`."""
     drops: tuple[Fixed, ...] = ()
     """An unnormalised density, which may leave constants out: when each argument has no gradient."""
 

@@ -4,16 +4,16 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from ir.loop_programs import DATA, HEADER, LOOPS, Loop, U
-from laws.passes import NEEDED, PASSES, SUBSETS, assert_same, lowered, posterior, run
+from laws.passes import SUBSETS, assert_same, lowered, posterior, reference, run
 
 from ppl.errors import PPLError
-from ppl.ir.passes.table import PREPARING
+from ppl.ir.passes.table import PREPARING, REQUIRED
 from ppl.ir.passes.vectorise_loops import vectorised
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_means_the_same_as_arrays(loop: Loop) -> None:
-    plain = posterior(loop.text, DATA, NEEDED)
+    plain = reference(loop.text, DATA)
     for passes in SUBSETS.values():
         assert_same(posterior(loop.text, DATA, passes), plain, U)
 
@@ -32,7 +32,7 @@ def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
 )
 def test_a_wrong_size_or_index_is_refused_in_a_batch_too(body: str) -> None:
     loop = Loop("", f"for (n in 1:N) {{ {body} target += a; }}")
-    for passes in (NEEDED, *SUBSETS.values()):
+    for passes in (REQUIRED, *SUBSETS.values()):
         with pytest.raises(PPLError, match="<string>:21:"):
             posterior(loop.text, DATA, passes).log_density(U)
 
@@ -92,7 +92,7 @@ def test_random_recurrences_mean_the_same_as_scans(body: str) -> None:
     loop = f"for (n in 1:N) {{ int i = g[n]; {body} a[n] = tanh(c + a[n]); }}"
     model = f"vector[N] a = x; real c = t; {loop} target += a; target += c;"
     text = HEADER.format(functions="", transformed="", model=model, generated="")
-    assert_same(posterior(text, DATA, PASSES), posterior(text, DATA, NEEDED), U)
+    assert_same(posterior(text, DATA), reference(text, DATA), U)
 
 
 @seed(20)
@@ -101,4 +101,4 @@ def test_random_recurrences_mean_the_same_as_scans(body: str) -> None:
 def test_random_bodies_mean_the_same_as_arrays(body: str) -> None:
     model = f"vector[N] a = x; for (n in 1:N) {{ real c = 0; int i = g[n]; {body} }} target += a;"
     text = HEADER.format(functions="", transformed="", model=model, generated="")
-    assert_same(posterior(text, DATA, PASSES), posterior(text, DATA, NEEDED), U)
+    assert_same(posterior(text, DATA), reference(text, DATA), U)

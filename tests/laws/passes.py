@@ -1,44 +1,45 @@
 """The law of the passes: a program means the same with any of them left out."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from ppl.arrays import AUTOGRAD
 from ppl.backend.emit import emit
-from ppl.backend.load import compile_text
+from ppl.backend.load import Module, compile_text, load
 from ppl.compile import compile_model
 from ppl.frontend.check import check
 from ppl.frontend.parser import parse
 from ppl.ir.lower import lower
 from ppl.ir.nodes import Program
-from ppl.ir.passes.counters import count_by_loops
-from ppl.ir.passes.fills import fill_whole
-from ppl.ir.passes.hoist_data import hoist_data
-from ppl.ir.passes.idle import without_idle
-from ppl.ir.passes.pairs import lay_out_pairs
-from ppl.ir.passes.share import share
-from ppl.ir.passes.table import PASSES, Pass
-from ppl.ir.passes.vectorise_loops import vectorise_loops
-from ppl.ir.passes.write_out import write_out
+from ppl.ir.passes.apart import prepare_parts
+from ppl.ir.passes.table import PASSES, REQUIRED, Pass
+from ppl.model import Model
 from ppl.posterior import Posterior
 from ppl.source import SourceText
 
-LEFT_OUT = (
-    *(write_out, count_by_loops, vectorise_loops, fill_whole, lay_out_pairs),
-    *(without_idle, hoist_data, share),
-)
-NEEDED = tuple(p for p in PASSES if p not in LEFT_OUT)
-"""Passes without which nothing can be emitted."""
+ALL = (*PASSES, prepare_parts)
+OPTIONAL = tuple(p for p in ALL if p not in REQUIRED)
 
 SUBSETS = {
-    "count_by_loops": (write_out, count_by_loops, *NEEDED),
-    "fill_whole": tuple(p for p in PASSES if p is not lay_out_pairs),
-    "vectorise_loops": tuple(p for p in PASSES if p is not hoist_data),
-    "hoist_data": tuple(p for p in PASSES if p is not vectorise_loops),
-    "all": PASSES,
+    "all": ALL,
+    **{f"without {p.__name__}": tuple(q for q in ALL if q is not p) for p in OPTIONAL},
 }
+"""Each pass left out in turn."""
+
+
+class AsItStands(Model):
+    """A model whose gradients run the text that its values run."""
+
+    @cached_property
+    def traced(self) -> Module:
+        return load(self.emitted, self.code, AUTOGRAD, self.softplus)
+
+    @cached_property
+    def quick(self) -> Program:
+        return self.program
 
 
 def lowered(text: str) -> Program:
@@ -53,22 +54,33 @@ def run(program: Program, passes: Sequence[Pass]) -> Program:
     return program
 
 
-def posterior(text: str, data: Mapping[str, Any], passes: Sequence[Pass] = PASSES) -> Posterior:
+def posterior(
+    text: str, data: Mapping[str, Any], passes: Sequence[Pass] = ALL, kind: type[Model] = Model
+) -> Posterior:
     """The posterior of a program compiled with some of the passes."""
-    model, program = compile_model(text), run(lowered(text), passes)
+    program = run(lowered(text), passes)
     emitted = emit(program)
-    code = compile_text(emitted, model.source.name)
-    return replace(model, program=program, emitted=emitted, code=code).condition(data)
+    source = compile_model(text).source
+    return kind(source, program, program, emitted, compile_text(emitted, source.name)).condition(data)
+
+
+def reference(text: str, data: Mapping[str, Any]) -> Posterior:
+    """The posterior of the program as it is written, no pass run but those without which none is emitted."""
+    return posterior(text, data, REQUIRED, AsItStands)
 
 
 def assert_same(a: Posterior, b: Posterior, u: np.ndarray) -> None:
-    """Density, gradient and every value, random draws included, to rounding."""
-    density, gradient = a.log_density_gradient(u)
-    other, other_gradient = b.log_density_gradient(u)
-    close(b.log_density(u), other)
-    close(density, other)
-    close(gradient, other_gradient, 1e-11)  # its terms cancel: digits are lost before the sum
+    """Density, gradient and every value, random draws included, of one point and of many, to rounding."""
+    value, (density, gradient) = b.log_density(u), b.log_density_gradient(u)
+    close(density, value)
+    close(a.log_density(u), value)
+    both = np.stack([u, u])
+    close(a.log_densities(both), [value, value])
+    for got, slope in (a.log_density_gradient(u), [x[1] for x in a.log_density_gradients(both)]):
+        close(got, value)
+        close(slope, gradient, 1e-11)  # its terms cancel: digits are lost before the sum
     close(values(a, u), values(b, u))
+    assert len(values(a, u)) == len(a.param_names(include_tp=True, include_gq=True))
 
 
 def values(p: Posterior, u: np.ndarray) -> np.ndarray:

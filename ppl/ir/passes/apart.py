@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import helper
 from ppl.ir.walk import assigned_names
+from ppl.stdlib import batching
 from ppl.stdlib.record import Parts
 from ppl.stdlib.special.counts import distinct, tally
 from ppl.types import REAL, array_of, rank
@@ -36,16 +37,22 @@ def take_apart(p: ir.Program) -> ir.Program:
 
 @dataclass
 class Apart:
-    """`known` names hold data, `prepared` has the names of values; `wanted` collects what has none yet."""
+    """`known` names hold data, `prepared` has the names of values; `wanted` collects what has none yet.
+
+    The values of `broadcast` names lie along the outer of two loops, for all iterations of the inner one.
+    """
 
     known: frozenset[str]
     prepared: dict[ir.Expr, str]
+    broadcast: frozenset[str]
     wanted: list[ir.Assign]
 
     @classmethod
     def of(cls, p: ir.Program) -> "Apart":
         known = {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
-        return cls(frozenset(known), {s.value: s.name for s in p.prepared if isinstance(s, ir.Assign)}, [])
+        prepared = {s.value: s.name for s in p.prepared if isinstance(s, ir.Assign)}
+        broadcast = {name for value, name in prepared.items() if is_broadcast(value)}
+        return cls(frozenset(known), prepared, frozenset(broadcast), [])
 
     def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
         return tuple(made for s in body for made in self.statement(s))
@@ -65,12 +72,7 @@ class Apart:
         family = e.callee.family
         if family is None or family.parts is None or e.callee.impl is not family.log_density:
             return None
-        if (
-            e.callee.reduce != "sum"
-            or e.type != REAL
-            or not self.is_data(e.args[0])
-            or rank(e.args[0].type) == 0
-        ):
+        if e.callee.reduce != "sum" or e.type != REAL or not self.has_an_entry_a_row(e):
             return None
         parts, name = family.parts, family.name
         chosen = [k for k, (arg, _) in enumerate(family.args) if arg in parts.of]
@@ -79,6 +81,21 @@ class Apart:
             return None
         kernel = replace(e.callee, name=f"{name}_kernel_{e.callee.name[-4:]}", impl=parts.kernel, family=None)
         return replace(e, callee=kernel, args=(self.real(e.args[0], s), *e.args[1:]), drops=()), term
+
+    def has_an_entry_a_row(self, e: ir.Apply) -> bool:
+        """Whether y is data, with a number of its own for each term of the sum.
+
+        In a loop over what y does not depend on, each of its numbers stands for as many terms as the loop has
+        iterations.
+        """
+        y = e.args[0]
+        if not self.is_data(y) or rank(y.type) == 0:
+            return False
+        if not e.lifted:
+            return True
+        if isinstance(y, ir.Var) and y.name in self.broadcast:
+            return False
+        return bool(e.lifted[0] == max(e.lifted) and e.ranks[0] == max(e.ranks))
 
     def real(self, counts: ir.Expr, s: ir.Increment) -> ir.Var:
         """Counts as reals: the kernel multiplies them, for which they would be made real every time."""
@@ -114,6 +131,10 @@ class Apart:
 
     def is_lifted(self, e: ir.Apply, k: int) -> bool:
         return bool(e.lifted) and e.lifted[k]
+
+
+def is_broadcast(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Apply) and e.callee.impl is batching.down
 
 
 def _callee(e: ir.Apply, parts: Parts) -> ir.Callee:

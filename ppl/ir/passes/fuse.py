@@ -114,7 +114,7 @@ class Fusion:
         """Whether it is one sum over a list of rows; in a batch each row is as the family takes it."""
         core = 1 if e.callee.impl in OF_VECTORS else 0
         rows = all(r == (core if k == 1 else 0) for k, r in enumerate(e.ranks) if e.lifted[k])
-        return e.callee.reduce == "sum" and rank(e.type) == 0 and rows
+        return e.callee.reduce == "sum" and rank(e.type) == 0 and rows and max(e.lifted, default=0) < 2
 
     def is_data(self, e: ir.Expr) -> bool:
         return isinstance(e, ir.Var) and e.name in self.known

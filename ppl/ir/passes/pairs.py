@@ -178,28 +178,22 @@ class Pairs:
         found = [side for side in laid if side is not None]
         if len(found) < sum(e.lifted):
             return e
-        is_sum, widest = array_dims(e.type) == 0, max(e.ranks)
+        is_sum = array_dims(e.type) == 0
         ways = {side.along for side in found}
-        if len(ways) > 1:
-            thin = (s and s.along == "both" and r < widest for s, r in zip(laid, e.ranks, strict=True))
-            if e.callee.batch == "elementwise" and any(thin):
-                return e
-        elif is_sum and ways != {"both"}:
-            return e
-        args = tuple(
-            a if side is None else side.value if len(ways) == 1 else broadcast(side)
-            for a, side in zip(e.args, laid, strict=True)
-        )
-        made = replace(e, args=args)
-        if is_sum:
-            return made
         if len(ways) == 1 and ways != {"both"}:
-            return replace(found[0], value=made).flat(e.type)
-        return Laid("both", replace(made, type=array_of(e.type, 1))).flat(e.type)
+            along_one = tuple(a if side is None else side.value for a, side in zip(e.args, laid, strict=True))
+            return e if is_sum else replace(found[0], value=replace(e, args=along_one)).flat(e.type)
+        pairs = [(a, 0) if side is None else broadcast(side) for a, side in zip(e.args, laid, strict=True)]
+        made = replace(e, args=tuple(a for a, _ in pairs), lifted=tuple(axes for _, axes in pairs))
+        return made if is_sum else Laid("both", replace(made, type=array_of(e.type, 1))).flat(e.type)
 
 
-def broadcast(laid: Laid) -> ir.Expr:
-    """The value so that it meets those of the other loop."""
-    if laid.along != "outer":
-        return laid.value
-    return helper(batching.down, (laid.value,), array_of(laid.value.type, 1))
+def broadcast(laid: Laid) -> tuple[ir.Expr, int]:
+    """The value so that it meets those of the other loop, and how many axes of loops it has."""
+    match laid.along:
+        case "outer":
+            return helper(batching.down, (laid.value,), array_of(laid.value.type, 1)), 2
+        case "inner":
+            return laid.value, 1
+        case "both":
+            return laid.value, 2

@@ -25,6 +25,9 @@ ARRAYS: tuple[Pass, ...] = (vectorise_loops, fill_whole, lay_out_pairs, without_
 RESOLVING: tuple[Pass, ...] = (*PREPARING, *ARRAYS, count_from_zero)
 PASSES: tuple[Pass, ...] = (*RESOLVING, hoist_data, share)
 
+REQUIRED: tuple[Pass, ...] = (count_from_zero,)
+"""Without them nothing can be emitted, as indices count from one; every other may be left out."""
+
 
 def run_passes(program: Program, passes: tuple[Pass, ...] = PASSES) -> Program:
     """The program after the passes; RESOLVING leaves data-only work where it stands."""
