@@ -137,3 +137,19 @@ def test_densities_of_the_program_drop_as_their_calls_say(name):
     model, expected = OWN[name]
     program = f"{FUNCTIONS}{DECLARED}parameters {{ real m; real<lower=0> s; }} model {{ {model} }}"
     assert constant_dropped(program) == pytest.approx(expected, abs=1e-9)
+
+
+ENTRIES = {
+    "of vectors": "for (n in 1:N) l[n] = multi_normal_lupdf(y[n] | x[n]', S);",
+    "of a whole vector": "for (n in 1:N) l[n] = normal_lupdf(v | k[n], 2);",
+    "of functions called once each": "for (n in 1:N) l[n] = normal_lupdf(v[n:N] | k[n], 2);",
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_density_of_data_alone_leaves_nothing_in_each_entry(name):
+    """Not numbers as wide as the first argument that a loop varies."""
+    program = DECLARED + f"parameters {{ real m; }} model {{ vector[N] l; {ENTRIES[name]} target += m * l; }}"
+    posterior = compile_model(program).condition(DATA)
+    assert posterior.log_density([0.7], propto=True) == 0.0
+    assert posterior.log_density([0.7]) != 0.0

@@ -192,14 +192,16 @@ def batch_mode(e: ir.Apply, widest: int) -> Mode:
 def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str:
     """A density less the terms that depend on data alone."""
     if all(is_data(w, when) for when in e.drops):
-        return "0.0" if array_dims(e.type) == 0 else f"(0.0 * {args[e.lifted.index(True)]})"
+        whole = f"{library(w, e, mode)}({', '.join(args)})"
+        return "0.0" if array_dims(e.type) == 0 else f"lib.zeros_like({whole})"
     return f"{less_constants(w, e, mode)}({', '.join(args)})"
 
 
 def each_unnormalised(w: Writer, e: ir.Apply, args: Sequence[str]) -> str:
     """The same for a density that is called once for each entry of the batch."""
     if all(is_data(w, when) for when in e.drops):
-        return f"(0.0 * lib.each({library(w, e, 'total')}, {marks(e.lifted)}, {', '.join(args)}))"
+        whole = f"lib.each({library(w, e, 'total')}, {marks(e.lifted)}, {', '.join(args)})"
+        return f"lib.zeros_like({whole})"
     return f"lib.each({less_constants(w, e, whole_mode(e.callee))}, {marks(e.lifted)}, {', '.join(args)})"
 
 

@@ -34,6 +34,7 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.terms,
     runtime.sum_terms,
     runtime.total,
+    runtime.zeros_like,
     runtime.axis,
     runtime.span,
     runtime.mesh,

@@ -172,6 +172,11 @@ def total(xp: Namespace, x: Array) -> Array:
     return xp.np.sum(x)
 
 
+def zeros_like(xp: Namespace, x: Array) -> Array:
+    """What is left of densities that drop all their terms."""
+    return np.zeros(x.shape)
+
+
 # --- Indexing ------------------------------------------------------------------------------------
 
 
