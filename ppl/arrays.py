@@ -90,7 +90,23 @@ def _put_vjp_x(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Arra
 
 def _put_vjp_value(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Array], Array]:
     meta = anp.metadata(value)
-    return lambda g: unbroadcast(g[index], meta)
+    stays = _stays(index, np.shape(ans))
+    return lambda g: unbroadcast(g[index] if stays is None else g[index] * stays, meta)
+
+
+def _stays(index: Any, shape: tuple[int, ...]) -> Array | None:
+    """Which of the values assigned at an index stay, 1 or 0; None where all do, as no entry is set twice.
+
+    Of an index that repeats an entry the last value counts.
+    """
+    items = index if isinstance(index, tuple) else (index,)
+    if not any(isinstance(i, np.ndarray) and i.size > 1 for i in items):
+        return None
+    numbers = np.empty(shape, dtype=np.intp)
+    mine = np.arange(numbers[index].size).reshape(numbers[index].shape)
+    numbers[index] = mine
+    stay = numbers[index] == mine
+    return None if stay.all() else stay.astype(float)
 
 
 defvjp(_put_copy, _put_vjp_x, None, _put_vjp_value)

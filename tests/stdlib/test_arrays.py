@@ -178,3 +178,18 @@ def test_gradient_of_a_sparse_product_with_a_repeated_column():
 
     _, gradient = value_and_grad(f, np.array([0.5, 0.25]))
     assert_array_equal(gradient, [200.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    ("index", "kept"),
+    [
+        (np.array([1, 0, 1]), [[0, 0], [1, 1], [1, 1]]),
+        ((np.array([1, 0, 1]), 0), [0, 1, 1]),
+        ((slice(None), np.array([0, 0])), [[0, 1]] * 3),
+    ],
+)
+def test_of_values_put_at_one_entry_the_last_alone_has_a_derivative(index, kept):
+    value, kept = np.arange(1.0, 1.0 + np.size(kept)).reshape(np.shape(kept)), np.array(kept)
+    total, slope = value_and_grad(lambda v: AUTOGRAD.np.sum(AUTOGRAD.put(np.zeros((3, 2)), index, v)), value)
+    assert total == np.sum(value * kept)
+    assert_array_equal(slope, kept)
