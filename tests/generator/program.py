@@ -1,0 +1,110 @@
+"""A whole random program with data that fit."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from generator.choices import Choices
+from generator.expressions import Expressions
+from generator.shapes import INT, REAL, Scope, Shape, Variable
+from generator.statements import Statements
+from generator.world import World
+
+
+@dataclass(frozen=True)
+class Generated:
+    text: str
+    data: dict[str, Any]
+
+
+def generated(seed: int, number: int) -> Generated:
+    """Program `number` of a run; the same every time."""
+    c = Choices.seeded(seed, number)
+    names = ["N", "M", "K"][: c.between(1, 3)]
+    world = World(c, {name: c.weighted([(0.5, 1), (2, 2), (4, 3), (2, 4)]) for name in names})
+    user = functions(world) if c.chance(0.3) else {}
+    transformed_data = (
+        quantities(world, user, [], "td", c.between(1, 2), free=False) if c.chance(0.25) else ([], [])
+    )
+    known = read_only(transformed_data[1])
+    transformed = quantities(world, user, known, "tp", c.between(1, 2)) if c.chance(0.35) else ([], [])
+    known = known + read_only(transformed[1])
+    model = Statements(Expressions(world, user=user)).block(Scope(variables=list(known)), c.between(1, 3), 3)
+    made = quantities(world, user, known, "gq", c.between(1, 2)) if c.chance(0.35) else ([], [])
+    if not world.parameters:
+        world.parameter(REAL)
+    blocks = {
+        "functions": world.functions,
+        "data": world.declared,
+        "transformed data": transformed_data[0],
+        "parameters": world.parameter_lines,
+        "transformed parameters": transformed[0],
+        "model": model,
+        "generated quantities": made[0],
+    }
+    text = "".join(block(name, lines) for name, lines in blocks.items() if lines or name == "model")
+    return Generated(text, world.values)
+
+
+def block(name: str, lines: Sequence[str]) -> str:
+    return f"{name} {{\n" + "".join(f"  {line}\n" for line in lines) + "}\n"
+
+
+def read_only(variables: Sequence[Variable]) -> list[Variable]:
+    """As a later block sees them."""
+    return [replace(v, writable=False) for v in variables]
+
+
+def quantities(
+    world: World, user: Any, known: list[Variable], prefix: str, count: int, free: bool = True
+) -> tuple[list[str], list[Variable]]:
+    """Declarations of a block with statements between them, and what they declare."""
+    statements = Statements(Expressions(world, free=free, user=user), targets=False)
+    s = Scope(variables=list(known))
+    lines: list[str] = []
+    declared: list[Variable] = []
+    for _ in range(count):
+        t = statements.local_shape(s)
+        variable = Variable(world.fresh(prefix), t, writable=True)
+        lines.append(f"{t.declared} {variable.name} = {statements.e.make(s, t, 2)};")
+        s.variables = [*known, *declared, variable]
+        declared.append(variable)
+        if world.choices.chance(0.6):
+            lines += [
+                "{",
+                *("  " + line for line in statements.block(s.inner(), world.choices.between(1, 2), 2)),
+                "}",
+            ]
+    return lines, declared
+
+
+def functions(world: World) -> dict[str, tuple[tuple[Shape, ...], Shape]]:
+    """User functions, which the expressions of later blocks call; each may call those before it."""
+    found: dict[str, tuple[tuple[Shape, ...], Shape]] = {}
+    for _ in range(world.choices.between(1, 2)):
+        c, name = world.choices, world.fresh("fun")
+        returns = c.one(
+            [REAL, REAL, Shape("vector", ("n",)), Shape("real", ("n",)), Shape("row_vector", ("n",))]
+        )
+        args = [
+            c.one([REAL, Shape("vector", ("n",)), Shape("row_vector", ("n",)), Shape("real", ("n",))])
+            for _ in range(c.between(1, 2))
+        ]
+        if not any(a.sizes for a in args):
+            args[0] = Shape("vector", ("n",))
+        s = Scope([Variable(f"arg{i}", a) for i, a in enumerate(args)], closed=True)
+        first = next(i for i, a in enumerate(args) if a.sizes)
+        s.indices["n"] = ["1", "n"]
+        statements = Statements(Expressions(world, user=dict(found)), targets=False)
+        body = [f"int n = size(arg{first});", *statements.block(s, c.between(0, 2), 2)]
+        if c.chance(0.3):
+            early = statements.e.make(s.inner(), returns, 1)
+            body.append(f"if ({statements.e.condition(s)}) return {early};")
+        body.append(f"return {statements.e.make(s, returns, 2)};")
+        signature = ", ".join(f"{a.unsized} arg{i}" for i, a in enumerate(args))
+        world.functions += [f"{returns.unsized} {name}({signature}) {{", *("  " + b for b in body), "}"]
+        found[name] = (tuple(args), returns)
+    return found
+
+
+__all__ = ["INT", "Generated", "generated"]

@@ -1,0 +1,119 @@
+"""The long run: `python tests/generator/run.py --count 1000 --seed 1 --jobs 2`.
+
+Each disagreement is shrunk to a small program and written to a folder.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple
+
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np  # noqa: E402
+from generator.forms import Case, disagreements, forms_of, usable  # noqa: E402
+from generator.program import generated  # noqa: E402
+from generator.shrink import shrunk  # noqa: E402
+
+from ppl.errors import PPLError  # noqa: E402
+
+
+class Found(NamedTuple):
+    """What became of a program: "agrees", "refused", "not finite", "no program" or "disagrees"."""
+
+    number: int
+    verdict: str
+    report: str = ""
+    data: Any = None
+    kind: tuple[str, ...] = ()
+
+
+class Asked(NamedTuple):
+    seed: int
+    number: int
+    each: int
+    jax_every: int
+    shrink: bool
+
+
+def tried(asked: Asked) -> Found:
+    seed, number = asked.seed, asked.number
+    made = generated(seed, number)
+    case = Case(made.text, made.data)
+    try:
+        case.program  # noqa: B018
+    except PPLError as error:
+        return Found(number, "no program", f"{error}\n{made.text}")
+    found = list(disagreements(case, forms_of(number, asked.each, asked.jax_every)))
+    if not found:
+        try:
+            finite = usable(case.values[0])
+            return Found(number, "agrees" if finite else "not finite")
+        except PPLError:
+            return Found(number, "refused")
+    first = found[0]
+    text, data = made.text, made.data
+
+    def fails(text: str, data: Any) -> bool:
+        return any(d.kind == first.kind for d in disagreements(Case(text, data), [first.form]))
+
+    if asked.shrink:
+        text, data = shrunk(text, data, fails)
+    names = list(dict.fromkeys([first.form, *forms_of(number, 30)]))
+    lines = [str(d) for d in disagreements(Case(text, data), names)]
+    report = "\n".join([f"program {number} of seed {seed}", *lines[:12], "", text, json.dumps(rounded(data))])
+    return Found(number, "disagrees", report, data, first.kind)
+
+
+def rounded(data: Any) -> Any:
+    return {k: np.asarray(v).tolist() for k, v in data.items()}
+
+
+def results(asked: list[Asked], jobs: int) -> Iterator[Found]:
+    if jobs == 1:
+        yield from map(tried, asked)
+        return
+    with ProcessPoolExecutor(jobs) as pool:
+        yield from pool.map(tried, asked, chunksize=4)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first program")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--each", type=int, default=3, help="forms tried in turn, beside those always tried")
+    parser.add_argument(
+        "--jax-every", type=int, default=50, help="run one program in so many under JAX; 0 for none"
+    )
+    parser.add_argument("--folder", type=Path, default=Path("disagreements"))
+    parser.add_argument("--no-shrink", dest="shrink", action="store_false")
+    given = parser.parse_args()
+    numbers = range(given.first, given.first + given.count)
+    asked = [Asked(given.seed, n, given.each, given.jax_every, given.shrink) for n in numbers]
+    counts: dict[str, int] = {}
+    begun = time.monotonic()
+    for k, found in enumerate(results(asked, given.jobs), 1):
+        counts[found.verdict] = counts.get(found.verdict, 0) + 1
+        if found.verdict in ("disagrees", "no program"):
+            given.folder.mkdir(exist_ok=True, parents=True)
+            name = f"{found.verdict.replace(' ', '-')}-{given.seed}-{found.number}.txt"
+            (given.folder / name).write_text(found.report + "\n")
+            print(f"\r{found.report}\n{'-' * 40}", flush=True)
+        told = ", ".join(f"{n} {verdict}" for verdict, n in sorted(counts.items()))
+        print(f"\r{k} of {given.count} ({told}), {time.monotonic() - begun:.0f} s", end="", flush=True)
+    print()
+    return 1 if counts.get("disagrees", 0) or counts.get("no program", 0) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
