@@ -47,10 +47,10 @@ class Expressions:
     def make(self, s: Scope, t: Shape, depth: int) -> str:
         if t.base == "int":
             return self.whole(s, t, depth)
-        if depth <= 0 or self.c.chance(0.2):
+        if depth <= 0 or self.c.chance(0.1):
             return self.leaf(s, t)
         options: Options = [
-            (2.0, lambda: self.leaf(s, t)),
+            (1.0, lambda: self.leaf(s, t)),
             (1.0, lambda: self.elementwise(s, t, depth)),
             (0.3, lambda: self.ternary(s, t, depth)),
             (0.5, lambda: self.called(s, t, depth)),
@@ -78,6 +78,21 @@ class Expressions:
             if variable is not None:
                 return self.read_as(s, variable, t)
         return self.read_as(s, self.world.datum(self.widened(t), support), t)
+
+    def of_iteration(self, s: Scope, t: Shape, support: str, size: str) -> str:
+        """The entry of a variable that belongs to an iteration of a loop."""
+        options = [Shape(t.base, (size, *t.sizes))]
+        if t == REAL:
+            options += [vector(size), vector(size), matrix(size, self.c.one(list(s.indices)))]
+        if t.base == "row_vector" and t.dims == 0:
+            options.append(matrix(size, t.sizes[0]))
+        wider = self.c.one(options)
+        local = [v for v in s.variables if v.shape == wider and fits(v, support)]
+        if local and self.c.chance(0.4):
+            return self.read_as(s, self.c.one(local), t)
+        known = support if wider.base != "matrix" or support in ELEMENTS else "real"
+        variable = self.world.parameter(wider, known) if self.free and self.c.chance(0.6) else None
+        return self.read_as(s, variable or self.world.datum(wider, known), t)
 
     def widened(self, t: Shape) -> Shape:
         """A container of it, sometimes."""
@@ -176,14 +191,33 @@ class Expressions:
             (0.4, lambda: f"(-{tight(same())})"),
             (0.6, lambda: f"{tight(same())} / {tight(self.suited(s, REAL, 'positive', d))}"),
         ]
+        if s.loops and not s.closed:
+            options.append((3.0, lambda: self.of_loops(s, t)))
         if t.base != "real":
             options += [
-                (1.5, lambda: f"({same()} + {real()})"),
-                (1.5, lambda: f"({real()} - {same()})"),
+                (3.0, lambda: f"({same()} + {real()})"),
+                (2.0, lambda: f"({real()} - {same()})"),
                 (1.0, lambda: f"{tight(same())} .* {tight(same())}"),
                 (0.5, lambda: f"{tight(same())} ./ {tight(self.suited(s, t, 'positive', d))}"),
             ]
         return parens(self.c.weighted(options)())
+
+    def of_loops(self, s: Scope, t: Shape) -> str:
+        """Scalars of the loops around, in one expression with each other and with a container."""
+        looped = [size for size, known in s.indices.items() if known]
+        one, other = (self.of_iteration(s, REAL, "real", self.c.one(looped)) for _ in range(2))
+        pair = self.c.one(
+            [
+                f"log_sum_exp({one}, {other})",
+                f"({one} + {other})",
+                f"({one} * {other})",
+                one,
+                f"fmax({one}, {other})",
+            ]
+        )
+        if t == REAL:
+            return pair
+        return f"({self.leaf(s, t)} {self.c.one(['+', '-'])} {pair})"
 
     def special(self, s: Scope, t: Shape, depth: int) -> str:
         """Functions of one type in particular."""
@@ -513,6 +547,8 @@ SHIFTED = {
     "above_five": "5.7",
 }
 """Arrays of one number where a sum would be needed to make them fit."""
+ELEMENTS = ("real", "positive", "nonnegative", "unit_interval", "open_unit", "angle")
+"""Supports of single numbers."""
 SQUARES = {
     "cov": "cov_matrix",
     "cov_matrix": "cov_matrix",

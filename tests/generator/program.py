@@ -21,16 +21,16 @@ def generated(seed: int, number: int) -> Generated:
     """Program `number` of a run; the same every time."""
     c = Choices.seeded(seed, number)
     names = ["N", "M", "K"][: c.between(1, 3)]
-    world = World(c, {name: c.weighted([(0.5, 1), (2, 2), (4, 3), (2, 4)]) for name in names})
+    world = World(c, {name: c.weighted([(0.4, 1), (2, 2), (5, 3), (2, 4)]) for name in names})
     user = functions(world) if c.chance(0.3) else {}
     transformed_data = (
         quantities(world, user, [], "td", c.between(1, 2), free=False) if c.chance(0.25) else ([], [])
     )
     known = read_only(transformed_data[1])
-    transformed = quantities(world, user, known, "tp", c.between(1, 2)) if c.chance(0.35) else ([], [])
+    transformed = quantities(world, user, known, "tp", c.between(1, 2)) if c.chance(0.25) else ([], [])
     known = known + read_only(transformed[1])
     model = Statements(Expressions(world, user=user)).block(Scope(variables=list(known)), c.between(1, 3), 3)
-    made = quantities(world, user, known, "gq", c.between(1, 2)) if c.chance(0.35) else ([], [])
+    made = quantities(world, user, known, "gq", c.between(1, 2)) if c.chance(0.25) else ([], [])
     if not world.parameters:
         world.parameter(REAL)
     blocks = {

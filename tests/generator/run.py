@@ -68,9 +68,13 @@ def tried(asked: Asked) -> Found:
     if asked.shrink:
         text, data = shrunk(text, data, fails)
     names = list(dict.fromkeys([first.form, *forms_of(number, 30)]))
-    lines = [str(d) for d in disagreements(Case(text, data), names)]
+    lines = [brief(str(d)) for d in disagreements(Case(text, data), names)]
     report = "\n".join([f"program {number} of seed {seed}", *lines[:12], "", text, json.dumps(rounded(data))])
     return Found(number, "disagrees", report, data, first.kind)
+
+
+def brief(line: str) -> str:
+    return " ".join(line.split())[:300]
 
 
 def rounded(data: Any) -> Any:

@@ -28,13 +28,36 @@ class Statements:
 
     def block(self, s: Scope, count: int, depth: int) -> Lines:
         out: Lines = []
+        known = len(s.variables)
         for _ in range(count):
             out += self.statement(s, depth)
+        for v in dict.fromkeys(s.variables[known:]):
+            if v.name.isidentifier() and self.c.chance(0.7):
+                out += self.use(s, v)
         return out
 
-    def nested(self, head: str, s: Scope, depth: int, count: int | None = None) -> Lines:
-        body = self.block(s, count or self.c.between(1, 2), depth)
-        return [f"{head} {{", *("  " + line for line in body), "}"]
+    def use(self, s: Scope, v: Variable) -> Lines:
+        """What is never used is never computed."""
+        if not self.targets:
+            results = [w for w in s.variables if w.writable and w.shape == v.shape and w.name != v.name]
+            return [f"{results[0].name} = {v.name};"] if results else []
+        t = v.shape
+        if t == REAL:
+            return [f"target += {v.name};"]
+        if (
+            t.base == "real"
+            and t.dims == 1
+            or t.base in ("vector", "row_vector")
+            and t.dims < 2
+            and self.c.chance(0.5)
+        ):
+            return (
+                [f"{v.name} ~ {self.c.one(['std_normal()', f'normal({self.e.make(s, REAL, 1)}, 2)'])};"]
+                if t.dims == 0 or t.base == "real"
+                else [f"target += sum({v.name}[1]);"]
+            )
+        entry = ", ".join(["1"] * (t.dims if t.base != "real" else t.dims - 1))
+        return [f"target += sum({v.name}{f'[{entry}]' if entry else ''});"]
 
     def statement(self, s: Scope, depth: int) -> Lines:
         writable = [v for v in s.variables if v.writable]
@@ -44,13 +67,13 @@ class Statements:
         ]
         if self.targets:
             options += [
-                (1.5, lambda: [f"target += {self.e.make(s, self.any_shape(s), 2)};"]),
-                (2.5, lambda: [distributed(self.e, s, 2)]),
+                (1.5, lambda: [f"target += {self.e.make(s, self.any_shape(s), self.c.between(1, 2))};"]),
+                (4.0, lambda: [distributed(self.e, s, self.c.between(2, 3))]),
                 (0.5, lambda: [f"target += {density_call(self.e, s, 2)};"]),
             ]
         if depth > 0:
             options += [
-                (3.0 if s.loops < 3 else 0.0, lambda: self.loop(s, depth)),
+                (5.0 if s.loops < 3 else 0.0, lambda: self.loop(s, depth)),
                 (0.8, lambda: self.branch(s, depth)),
                 (0.2, lambda: self.nested("", s.inner(), depth - 1)),
                 (0.15, lambda: self.nested(f'profile("{self.world.fresh("part")}")', s.inner(), depth - 1)),
@@ -216,6 +239,7 @@ class Statements:
     @property
     def idioms(self) -> list[tuple[float, Callable[[Scope, int], Lines]]]:
         return [
+            (2.5, self.sweep),
             (0.7, self.fill),
             (0.7, self.recurrence),
             (0.6, self.sum_up),
@@ -223,6 +247,18 @@ class Statements:
             (0.4, self.counter),
             (0.4, self.pairs),
         ]
+
+    def sweep(self, s: Scope, depth: int) -> Lines:
+        """Loops in loops around a density or a term."""
+        inner, head = self.loop_head(s)
+        heads = [head]
+        while inner.loops < 3 and self.c.chance(0.8 if len(heads) == 1 else 0.3):
+            inner, head = self.loop_head(inner)
+            heads.append(head)
+        body = self.block(inner, self.c.between(1, 2), 0)
+        for head in reversed(heads):
+            body = [f"{head} {{", *("  " + line for line in body), "}"]
+        return body
 
     def fill(self, s: Scope, depth: int) -> Lines:
         """A container filled entry by entry."""
