@@ -44,20 +44,14 @@ class Statements:
         t = v.shape
         if t == REAL:
             return [f"target += {v.name};"]
-        if (
-            t.base == "real"
-            and t.dims == 1
-            or t.base in ("vector", "row_vector")
-            and t.dims < 2
-            and self.c.chance(0.5)
-        ):
-            return (
-                [f"{v.name} ~ {self.c.one(['std_normal()', f'normal({self.e.make(s, REAL, 1)}, 2)'])};"]
-                if t.dims == 0 or t.base == "real"
-                else [f"target += sum({v.name}[1]);"]
-            )
+        if len(t.sizes) == 1 and self.c.chance(0.5):
+            return [f"{v.name} ~ {self.c.one(['std_normal()', f'normal({self.e.make(s, REAL, 1)}, 2)'])};"]
         entry = ", ".join(["1"] * (t.dims if t.base != "real" else t.dims - 1))
         return [f"target += sum({v.name}{f'[{entry}]' if entry else ''});"]
+
+    def nested(self, head: str, s: Scope, depth: int, count: int | None = None) -> Lines:
+        body = self.block(s, count or self.c.between(1, 2), depth)
+        return [f"{head} {{", *("  " + line for line in body), "}"]
 
     def statement(self, s: Scope, depth: int) -> Lines:
         writable = [v for v in s.variables if v.writable]
