@@ -227,22 +227,22 @@ def all_passes(case: Case) -> Iterator[Comparison]:
 
 
 def finite_differences(case: Case) -> Iterator[Comparison]:
-    """The reference's gradient; steps of two lengths must agree, or the density is too steep to tell."""
+    """The reference's slope in one direction; steps of two lengths must agree, or it is too steep to tell."""
     u, gradient = case.points[0], case.gradients[0]
     if not usable(case.values[0]) or not usable(gradient):
         return
+    direction = np.random.default_rng(SEED).uniform(0.5, 1.0, case.dim)
     f = case.reference.log_density
-    wide, narrow = (slopes(f, u, step) for step in (1e-3, 3e-4))
-    largest = max(1.0, float(np.max(np.abs(narrow), initial=0.0)))
-    if np.all(np.isfinite(wide + narrow)) and np.max(np.abs(wide - narrow), initial=0.0) < 1e-5 * largest:
-        yield "gradient", narrow, gradient, DIFFERENCE, zero
+    with np.errstate(all="ignore"):
+        wide, narrow = (slope(f, u, h * direction) / h for h in (1e-3, 3e-4))
+    largest = max(1.0, abs(narrow), float(np.max(np.abs(gradient), initial=0.0)))
+    if abs(wide - narrow) < 1e-5 * largest:
+        found = np.asarray(gradient @ direction)
+        yield "slope", np.array(narrow), found, DIFFERENCE, lambda: DIFFERENCE * largest
 
 
-def slopes(f: Callable[[Floats], float], u: Floats, h: float) -> Floats:
-    def slope(e: Floats) -> float:
-        return (8 * (f(u + h * e) - f(u - h * e)) - (f(u + 2 * h * e) - f(u - 2 * h * e))) / (12 * h)
-
-    return np.array([slope(e) for e in np.eye(len(u))])
+def slope(f: Callable[[Floats], float], u: Floats, step: Floats) -> float:
+    return (8 * (f(u + step) - f(u - step)) - (f(u + 2 * step) - f(u - 2 * step))) / 12
 
 
 def zero() -> float:

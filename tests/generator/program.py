@@ -18,19 +18,27 @@ class Generated:
 
 
 def generated(seed: int, number: int) -> Generated:
-    """Program `number` of a run; the same every time."""
+    """Program `number` of a run; the same every time.  Every other one is loops around a statement or two."""
     c = Choices.seeded(seed, number)
     names = ["N", "M", "K"][: c.between(1, 3)]
+    focused = c.chance(0.5)
     world = World(c, {name: c.weighted([(0.4, 1), (2, 2), (5, 3), (2, 4)]) for name in names})
     user = functions(world) if c.chance(0.3) else {}
     transformed_data = (
-        quantities(world, user, [], "td", c.between(1, 2), free=False) if c.chance(0.25) else ([], [])
+        quantities(world, user, [], "td", c.between(1, 2), free=False)
+        if not focused and c.chance(0.35)
+        else ([], [])
     )
     known = read_only(transformed_data[1])
-    transformed = quantities(world, user, known, "tp", c.between(1, 2)) if c.chance(0.25) else ([], [])
+    transformed = (
+        quantities(world, user, known, "tp", c.between(1, 2)) if not focused and c.chance(0.35) else ([], [])
+    )
     known = known + read_only(transformed[1])
-    model = Statements(Expressions(world, user=user)).block(Scope(variables=list(known)), c.between(1, 3), 3)
-    made = quantities(world, user, known, "gq", c.between(1, 2)) if c.chance(0.25) else ([], [])
+    statements, s = Statements(Expressions(world, user=user)), Scope(variables=list(known))
+    model = statements.sweep(s, 0) if focused else statements.block(s, c.between(1, 2), 3)
+    made = (
+        quantities(world, user, known, "gq", c.between(1, 2)) if not focused and c.chance(0.35) else ([], [])
+    )
     if not world.parameters:
         world.parameter(REAL)
     blocks = {
