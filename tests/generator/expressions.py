@@ -142,7 +142,15 @@ class Expressions:
         """`count` indices within 1..size."""
         if self.world.value_of(count) <= self.world.value_of(size) and self.c.chance(0.4):
             return f"1:{count}"
-        return self.world.datum(Shape("int", (count,)), f"index:{size}").name
+        return self.positions(s, size, count)
+
+    def positions(self, s: Scope, size: str, count: str) -> str:
+        """An array of ints within 1..size."""
+        shape = Shape("int", (count,))
+        local = [v.name for v in s.variables if v.shape == shape and v.support == f"index:{size}"]
+        if local and self.c.chance(0.6):
+            return self.c.one(local)
+        return self.world.datum(shape, f"index:{size}").name
 
     def index(self, s: Scope, size: str, depth: int = 1) -> str:
         """An int within 1..size."""
@@ -164,8 +172,7 @@ class Expressions:
 
             def gathered() -> str:
                 inner = self.world.size()
-                idx = self.world.datum(Shape("int", (inner,)), f"index:{size}")
-                return f"{idx.name}[{self.index(s, inner, depth - 1)}]"
+                return f"{self.positions(s, size, inner)}[{self.index(s, inner, depth - 1)}]"
 
             options.append((1.0, gathered))
         return self.c.weighted(options)()
@@ -191,7 +198,7 @@ class Expressions:
             (0.4, lambda: f"(-{tight(same())})"),
             (0.6, lambda: f"{tight(same())} / {tight(self.suited(s, REAL, 'positive', d))}"),
         ]
-        if s.loops and not s.closed:
+        if any(s.indices.values()) and not s.closed:
             options.append((3.0, lambda: self.of_loops(s, t)))
         if t.base != "real":
             options += [
@@ -231,6 +238,7 @@ class Expressions:
 
         options = {"real": self.reals, "vector": self.vectors, "row_vector": self.row_vectors}
         made = options.get(t.base, self.matrices)(s, t, size, m, k)
+        made += self.written_out(t, m)
         if t.base == "real":
             made.append((1.5, lambda: self.from_table(s, depth - 1)))
         return parens(self.c.weighted(made)())
@@ -268,6 +276,13 @@ class Expressions:
             (0.3, lambda: f"linspaced_vector({n}, 0, 1)"),
         ]
 
+    def written_out(self, t: Shape, m: Make) -> Options:
+        """`[a, b]`, where the size is a number."""
+        if t.base not in ("vector", "row_vector") or not t.sizes[0].isdigit():
+            return []
+        entries = lambda: ", ".join(m(REAL) for _ in range(int(t.sizes[0])))  # noqa: E731
+        return [(2.0, lambda: f"[{entries()}]{chr(39) if t.base == 'vector' else ''}")]
+
     def row_vectors(self, s: Scope, t: Shape, size: str, m: Make, k: Make) -> Options:
         (n,) = t.sizes
         return [
@@ -284,6 +299,7 @@ class Expressions:
             (1.0, lambda: f"{k(matrix(cols, rows))}'"),
             (1.0, lambda: f"{k(vector(rows))} * {k(row_vector(cols))}"),
             (1.0, lambda: f"{k(matrix(rows, size))} * {k(matrix(size, cols))}"),
+            (0.4, lambda: f"to_matrix({m(Shape('real', (rows, cols)))})"),
             (0.6, lambda: f"rep_matrix({m(REAL)}, {rows}, {cols})"),
             (0.6, lambda: f"rep_matrix({m(row_vector(cols))}, {rows})"),
             (0.6, lambda: f"diag_pre_multiply({m(vector(rows))}, {m(t)})"),

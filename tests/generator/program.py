@@ -112,7 +112,45 @@ def functions(world: World) -> dict[str, tuple[tuple[Shape, ...], Shape]]:
         signature = ", ".join(f"{a.unsized} arg{i}" for i, a in enumerate(args))
         world.functions += [f"{returns.unsized} {name}({signature}) {{", *("  " + b for b in body), "}"]
         found[name] = (tuple(args), returns)
+    if world.choices.chance(0.3):
+        define_density(world, found)
+    if world.choices.chance(0.3):
+        define_effect(world, found)
     return found
+
+
+def define_density(world: World, user: Any) -> None:
+    """A distribution of the program's own: `y ~ own(mu)`."""
+    name = world.fresh("own")
+    s = Scope(
+        [Variable("y", Shape("vector", ("n",))), Variable("mu", REAL)], closed=True, indices={"n": ["1", "n"]}
+    )
+    statements = Statements(Expressions(world, user=user), targets=False)
+    lines = statements.block(s, world.choices.between(0, 1), 1)
+    term = statements.e.make(s, REAL, 2)
+    result = world.choices.one(
+        [f"normal_lpdf(y | mu, 2) + {term}", f"normal_lupdf(y | {term}, 2)", f"-dot_self(y - mu) + {term}"]
+    )
+    body = [
+        "int n = size(y);",
+        *lines,
+        f"if ({statements.e.condition(s)}) return {term};",
+        f"return {result};",
+    ]
+    world.functions += [f"real {name}_lpdf(vector y, real mu) {{", *("  " + b for b in body), "}"]
+    world.densities.append(name)
+
+
+def define_effect(world: World, user: Any) -> None:
+    """A function that adds to the target."""
+    name = f"{world.fresh('effect')}_lp"
+    s = Scope(
+        [Variable("a", REAL), Variable("v", Shape("vector", ("n",)))], closed=True, indices={"n": ["1", "n"]}
+    )
+    lines = Statements(Expressions(world, user=user)).block(s, 1, 1)
+    body = ["int n = size(v);", "target += a;", *lines]
+    world.functions += [f"void {name}(real a, vector v) {{", *("  " + b for b in body), "}"]
+    world.effects.append(name)
 
 
 __all__ = ["INT", "Generated", "generated"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from generator.densities import density_call, distributed
 from generator.expressions import Expressions
-from generator.shapes import CORE, INT, REAL, Scope, Shape, Variable
+from generator.shapes import CORE, INT, REAL, Scope, Shape, Variable, vector
 
 Lines = list[str]
 
@@ -42,6 +42,8 @@ class Statements:
             results = [w for w in s.variables if w.writable and w.shape == v.shape and w.name != v.name]
             return [f"{results[0].name} = {v.name};"] if results else []
         t = v.shape
+        if t.base == "int":
+            return [f"target += {v.name}{'[1]' if t.sizes else ''};"]
         if t == REAL:
             return [f"target += {v.name};"]
         if len(t.sizes) == 1 and self.c.chance(0.5):
@@ -64,6 +66,9 @@ class Statements:
                 (1.5, lambda: [f"target += {self.e.make(s, self.any_shape(s), self.c.between(1, 2))};"]),
                 (4.0, lambda: [distributed(self.e, s, self.c.between(2, 3))]),
                 (0.5, lambda: [f"target += {density_call(self.e, s, 2)};"]),
+                (0.1, lambda: ["target += 0.25 * target();"]),
+                (1.5 if self.world.densities and not s.closed else 0.0, lambda: self.own(s)),
+                (1.0 if self.world.effects and not s.closed else 0.0, lambda: self.effect(s)),
             ]
         if depth > 0:
             options += [
@@ -79,6 +84,16 @@ class Statements:
 
     def bind(self, idiom: Callable[[Scope, int], Lines], s: Scope, depth: int) -> Callable[[], Lines]:
         return lambda: idiom(s, depth)
+
+    def own(self, s: Scope) -> Lines:
+        """A statement of a distribution that the program defines."""
+        name, y = self.c.one(self.world.densities), self.e.make(s, vector(self.e.some_size(s)), 1)
+        mu = self.e.make(s, REAL, 1)
+        return [self.c.one([f"{y} ~ {name}({mu});", f"target += {name}_lpdf({y} | {mu});"])]
+
+    def effect(self, s: Scope) -> Lines:
+        v = self.e.make(s, vector(self.e.some_size(s)), 1)
+        return [f"{self.c.one(self.world.effects)}({self.e.make(s, REAL, 1)}, {v});"]
 
     def any_shape(self, s: Scope) -> Shape:
         size = self.e.some_size(s)
@@ -96,6 +111,8 @@ class Statements:
     # --- Locals ---
 
     def local(self, s: Scope, t: Shape | None = None) -> Lines:
+        if t is None and self.c.chance(0.12):
+            return self.c.one([self.pair, self.positions])(s)
         t = t or self.local_shape(s)
         name = self.world.fresh("l") if self.c.chance(0.8) else self.again(s)
         variable = Variable(name, t, writable=True)
@@ -104,6 +121,24 @@ class Statements:
         if self.c.chance(0.8):
             return [f"{t.declared} {name} = {value};"]
         return [f"{t.declared} {name};", f"{name} = {value};"]
+
+    def pair(self, s: Scope) -> Lines:
+        """A tuple."""
+        name, second = self.world.fresh("t"), self.local_shape(s)
+        first, other = self.e.make(s, REAL, 1), self.e.make(s, second, 1)
+        for number, t in enumerate((REAL, second), 1):
+            s.variables.append(Variable(f"{name}.{number}", t, writable=self.c.chance(0.5)))
+        return [f"tuple(real, {second.declared}) {name} = ({first}, {other});"]
+
+    def positions(self, s: Scope) -> Lines:
+        """Ints within a size, computed."""
+        size, count = self.e.some_size(s), self.e.some_size(s)
+        name, inner = self.world.fresh("n"), s.inner()
+        i = inner.counter()
+        inner.indices.setdefault(count, []).append(i)
+        value = self.e.index(inner, size)
+        s.variables.append(Variable(name, Shape("int", (count,)), f"index:{size}"))
+        return [f"array[{count}] int {name};", f"for ({i} in 1:{count}) {name}[{i}] = {value};"]
 
     def again(self, s: Scope) -> str:
         """A name that a sibling block may have used."""

@@ -43,6 +43,10 @@ class World:
     parameters: list[Variable] = field(default_factory=list)
     parameter_lines: list[str] = field(default_factory=list)
     functions: list[str] = field(default_factory=list)
+    densities: list[str] = field(default_factory=list)
+    """Distributions that the program defines, of a vector and a real given a real."""
+    effects: list[str] = field(default_factory=list)
+    """Functions of a real and a vector that add to the target."""
     names: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -55,7 +59,10 @@ class World:
         return f"{letter}{self.names[letter]}"
 
     def size(self) -> str:
-        return self.choices.one(list(self.sizes))
+        """A size of the data, or now and then a number."""
+        return (
+            self.choices.one(["2", "3"]) if self.choices.chance(0.08) else self.choices.one(list(self.sizes))
+        )
 
     def value_of(self, size: str) -> int:
         return self.sizes[size] if size in self.sizes else int(size)
