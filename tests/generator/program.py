@@ -72,17 +72,19 @@ def quantities(
     lines: list[str] = []
     declared: list[Variable] = []
     for _ in range(count):
+        s.variables = [*known, *declared]
+        if world.choices.chance(0.4):
+            lines += world.choices.one([statements.fill, statements.recurrence, statements.scratch])(s, 0)
+            declared.append(replace(s.variables[-1], writable=True))
+            continue
         t = statements.local_shape(s)
         variable = Variable(world.fresh(prefix), t, writable=True)
         lines.append(f"{t.declared} {variable.name} = {statements.e.make(s, t, 2)};")
-        s.variables = [*known, *declared, variable]
         declared.append(variable)
+        s.variables = [*known, *declared]
         if world.choices.chance(0.6):
-            lines += [
-                "{",
-                *("  " + line for line in statements.block(s.inner(), world.choices.between(1, 2), 2)),
-                "}",
-            ]
+            inner = statements.block(s.inner(), world.choices.between(1, 2), 2)
+            lines += ["{", *("  " + line for line in inner), "}"]
     return lines, declared
 
 

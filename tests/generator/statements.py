@@ -363,22 +363,19 @@ class Statements:
         """A local declared outside the loop, filled anew in every iteration and used there."""
         size = self.e.some_size(s)
         v = Variable(self.world.fresh("a"), self.c.one([Shape("vector", (size,)), Shape("real", (size,))]))
-        start = self.e.make(s, v.shape, 0)
         outer, head = self.loop_head(s)
-        inner, _ = self.loop_head(outer, size)
-        j = next(k for k in reversed(inner.indices[size]) if k.isidentifier())
-        inner.indices[size] = [k for k in inner.indices[size] if k.isidentifier()]
-        fill = [f"  for ({j} in 1:{size})", f"    {v.name}[{j}] = {self.e.make(inner, REAL, 2)};"]
+        inner = outer.inner()
+        j = inner.counter()
+        inner.indices.setdefault(size, []).append(j)
+        entry = f"{v.name}[{j}] = {self.e.make(inner, REAL, 2)};"
         outer.variables += [v, v]
-        used = f"target += log_sum_exp({v.name});"
-        use = (
-            self.block(outer, 1, 0)
-            if not self.targets
-            else [used, *self.block(outer, self.c.between(0, 1), 0)]
-        )
-        if self.c.chance(0.3):
-            s.variables.append(Variable(v.name, v.shape, writable=True))
-        return [f"{v.shape.declared} {v.name} = {start};", f"{head} {{", *fill, *("  " + b for b in use), "}"]
+        use = [f"target += log_sum_exp({v.name});"] if self.targets else []
+        use += self.block(outer, self.c.between(1 - len(use), 1), 0)
+        if not self.targets or self.c.chance(0.3):
+            s.variables.append(v)
+        start = f" = {self.e.make(s, v.shape, 0)}" if self.c.chance(0.3) and v not in s.variables else ""
+        body = [f"for ({j} in 1:{size}) {entry}", *use]
+        return [f"{v.shape.declared} {v.name}{start};", f"{head} {{", *("  " + b for b in body), "}"]
 
     def counter(self, s: Scope, depth: int) -> Lines:
         """A position that goes on with the loop."""
