@@ -27,15 +27,21 @@ for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 
+WHOLE = {
+    "whole_pack": "run under JAX every case of the pack, not a sample",
+    "whole_trial": "run every case of the hostile trial, not a sample",
+}
+"""Marks of what is left out unless an option of the same name asks for it."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--whole-pack", action="store_true", help="run under JAX every case of the pack, not a sample"
-    )
+    for mark, meaning in WHOLE.items():
+        parser.addoption(f"--{mark.replace('_', '-')}", action="store_true", help=meaning)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked `whole_pack` unless it is asked for."""
-    if not config.getoption("--whole-pack"):
-        left_out = [item for item in items if item.get_closest_marker("whole_pack")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+    """Leave out what is marked by a name in WHOLE that is not asked for."""
+    marks = [mark for mark in WHOLE if not config.getoption(mark)]
+    left_out = [item for item in items if any(map(item.get_closest_marker, marks))]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in set(left_out)]

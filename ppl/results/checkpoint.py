@@ -18,7 +18,7 @@ from ppl.results.posterior import Posterior
 from ppl.results.saved import identity, plain, refuse_mismatch
 from ppl.results.settings import Settings
 
-FORMAT = "ppl checkpoint 1"
+FORMAT = "ppl checkpoint 2"
 # Seconds between two writes: a short run writes none, a long one spends no time on them.
 EVERY = 10.0
 

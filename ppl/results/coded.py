@@ -1,4 +1,8 @@
-"""States of a run as JSON and back, to the last bit: arrays by their bytes, records by the names below."""
+"""States of a run as JSON and back, to the last bit: arrays by their bytes, records by the names below.
+
+An array keeps the order in which its axes lie in memory: BLAS and sums go through memory, so that the same
+numbers in another order give other last digits.
+"""
 
 import math
 from base64 import b64decode, b64encode
@@ -21,6 +25,7 @@ from ppl.inference.steps.advi_sequence import AdviState
 from ppl.inference.steps.dowg import DowgState
 from ppl.inference.steps.rmsprop import RmsPropState
 from ppl.inference.stopping.relative_elbo import RelativeElboState
+from ppl.inference.target import Array
 
 RECORDS: dict[str, type] = {
     kind.__name__: kind
@@ -40,12 +45,13 @@ def encode(value: Any) -> Any:
         case None | bool() | int() | str():
             return value
         case np.generic():
-            return encode(value.item())
+            return {"scalar": _bytes(value), "dtype": value.dtype.str}
         case float():
             return value if math.isfinite(value) else {"float": repr(value)}
         case np.ndarray():
-            text = b64encode(np.ascontiguousarray(value).tobytes()).decode()
-            return {"array": text, "dtype": value.dtype.str, "shape": list(value.shape)}
+            axes = _axes(value)
+            within = value.transpose(axes)
+            return {"array": _bytes(within), "dtype": value.dtype.str, "shape": within.shape, "axes": axes}
         case dict():
             return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
         case list():
@@ -64,8 +70,10 @@ def decode(coded: Any) -> Any:
             return Ending(word)
         case {"float": word}:
             return float(word)
-        case {"array": text, "dtype": dtype, "shape": shape}:
-            return np.frombuffer(b64decode(text), np.dtype(dtype)).reshape(shape).copy()
+        case {"scalar": text, "dtype": dtype}:
+            return _numbers(text, dtype)[0]
+        case {"array": text, "dtype": dtype, "shape": shape, "axes": axes}:
+            return _numbers(text, dtype).reshape(shape).copy().transpose(np.argsort(axes))
         case {"dict": pairs}:
             return {decode(key): decode(item) for key, item in pairs}
         case {"tuple": items}:
@@ -74,8 +82,23 @@ def decode(coded: Any) -> Any:
             return RECORDS[name](**{part: decode(item) for part, item in parts.items()})
         case list():
             return [decode(item) for item in coded]
+        case dict():
+            raise ValueError(f"an object with {', '.join(coded)}")
         case _:
             return coded
+
+
+def _axes(array: Array) -> list[int]:
+    """The axes of an array, that with the longest steps in memory first: [1, 0] in Fortran's order."""
+    return sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+
+
+def _bytes(numbers: Array | np.generic) -> str:
+    return b64encode(numbers.tobytes()).decode()
+
+
+def _numbers(text: str, dtype: str) -> Array:
+    return np.frombuffer(b64decode(text), np.dtype(dtype))
 
 
 def _parts(kind: type) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
     [
         ("{", "is not a checkpoint"),
         ("[1]", 'lacks "format"'),
-        ('{"format": "ppl checkpoint 1", "stages": {}}', "is damaged"),
+        ('{"format": "ppl checkpoint 2", "stages": {}}', "is damaged"),
     ],
 )
 def test_a_file_that_is_no_checkpoint_is_refused(toy, tmp_path, text, why):
