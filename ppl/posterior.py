@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, block, joined
-from ppl.conditioning import leaf_values
+from ppl.conditioning import leaf_values, leaves
 from ppl.errors import InferenceError, Rejection
 from ppl.explaining import explained
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
@@ -31,6 +31,7 @@ from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, sized
 from ppl.results.fit import Fit, variational
 from ppl.source import SourceText
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 if TYPE_CHECKING:
     from ppl.model import Model
@@ -290,6 +291,15 @@ class Posterior:
             raise InferenceError(f"`{name}` {is_what}; the parameters without one are {free or 'none'}.")
         place = self.places[name]
         return np.ravel(np.arange(self.param_unc_num())[place.at])
+
+    @cached_property
+    def in_bounded_sets(self) -> NDArray[np.bool_]:
+        """Which elements of `u` make a value of a set that is always bounded, as a simplex is."""
+        found = np.zeros(self.param_unc_num(), dtype=bool)
+        for d in leaves(self.model.program.parameters):
+            if CONSTRAINT_BY_KEYWORD[d.constraint].bounded:
+                found[self.places[d.name].at] = True
+        return found
 
     def without_prior(self, name: str) -> tuple["Posterior", NDArray[np.intp]]:
         """The posterior less the Gaussian prior of a parameter, and where that parameter lies in `u`.

@@ -16,10 +16,10 @@ from ppl.frontend.facts import Facts
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Block, Symbol
 from ppl.frontend.walk import variables, walk
+from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.types import INT
 
-PROPER = ("simplex", "unit_vector", "corr_matrix", "cholesky_factor_corr", "row_stochastic_matrix",
-          "column_stochastic_matrix")  # fmt: skip
+PROPER = frozenset(c.keyword for c in CONSTRAINTS if c.bounded)
 """Constrained types with a finite volume, on which a flat prior is a proper one."""
 
 Names = set[Symbol]

@@ -26,6 +26,7 @@ from ppl.results.config import Config, as_json
 from ppl.results.draws import Table, tabulate
 from ppl.results.files import write_whole
 from ppl.results.given import given_of
+from ppl.results.improper import refuse_improper
 from ppl.results.initial import start_for
 from ppl.results.metric import save_warm_start
 from ppl.results.posterior import Model, Posterior, parameters_of
@@ -313,10 +314,12 @@ def variational(
         settings: see Settings.
 
     Raises:
-        InferenceError: a setting is out of range, or no start with a finite density was found.
+        InferenceError: a setting is out of range, the posterior is improper, or no start has a finite density.
         DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
     """
     asked = Settings(**settings)
+    if asked.algorithm != "optimize" and asked.minibatch is None:
+        refuse_improper(posterior)
     start = start_for(posterior, asked.init)
     keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
     with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):

@@ -31,6 +31,7 @@ WITHOUT_EXAMPLE = {
     "PPL973",
     "PPL974",
     "PPL975",
+    "PPL976",
 }
 """Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
@@ -121,6 +122,7 @@ FAILURES = {
     "PPL973": lambda: fit("parameters { vector[2] mu; }\nmodel {\n  target += mu[3];\n}\n"),
     "PPL974": lambda: fit(SUMMED, minibatch=2),
     "PPL975": lambda: fit(SUMMED, algorithm="lowrank", noise="logistic"),
+    "PPL976": lambda: fit("parameters { real mu; }\nmodel {\n}\n"),
 }
 
 

@@ -125,6 +125,7 @@ CHOLESKY_FACTOR_CORR = Constraint(
     constrain=constrain_cholesky,
     unconstrain=partial(unconstrain_cholesky, NUMPY),
     check=check_cholesky,
+    bounded=True,
 )
 
 CORR_MATRIX = Constraint(
@@ -135,4 +136,5 @@ CORR_MATRIX = Constraint(
     constrain=constrain,
     unconstrain=partial(unconstrain, NUMPY),
     check=check,
+    bounded=True,
 )

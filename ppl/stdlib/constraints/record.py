@@ -24,6 +24,7 @@ class Constraint:
     check         (x, shape, *arguments) -> None or a sentence that says what is wrong and where (1-based),
                   for data and transformed quantities; tolerance 1e-8 as in Stan
     bad_shape     shape -> None or why no parameter has this shape
+    bounded       whether the set is always bounded, so that the uniform density on it is proper
     """
 
     keyword: str
@@ -34,3 +35,4 @@ class Constraint:
     unconstrain: Callable[..., Any]
     check: Callable[..., str | None]
     bad_shape: Callable[[Shape], str | None] = lambda shape: None
+    bounded: bool = False

@@ -109,6 +109,7 @@ SIMPLEX = Constraint(
     unconstrain=partial(unconstrain, NUMPY),
     check=check,
     bad_shape=empty,
+    bounded=True,
 )
 
 ROW_STOCHASTIC_MATRIX = Constraint(
@@ -120,6 +121,7 @@ ROW_STOCHASTIC_MATRIX = Constraint(
     unconstrain=partial(unconstrain_rows, NUMPY),
     check=check_rows,
     bad_shape=empty,
+    bounded=True,
 )
 
 COLUMN_STOCHASTIC_MATRIX = Constraint(
@@ -131,4 +133,5 @@ COLUMN_STOCHASTIC_MATRIX = Constraint(
     unconstrain=partial(unconstrain_columns, NUMPY),
     check=check_columns,
     bad_shape=empty,
+    bounded=True,
 )

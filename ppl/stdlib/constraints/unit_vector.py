@@ -48,4 +48,5 @@ UNIT_VECTOR = Constraint(
     unconstrain=partial(unconstrain, NUMPY),
     check=check,
     bad_shape=bad_shape,
+    bounded=True,
 )
