@@ -47,7 +47,11 @@ def show_stage(program: str | Path, stage: str) -> str:
         ModelError: the program is refused before the stage is reached.
         KeyError: there is no such stage.
     """
-    return STAGES[stage](read_source(program))
+    source = read_source(program)
+    try:
+        return STAGES[stage](source)
+    except RecursionError:
+        raise too_deep(analyse(source)[0]) from None
 
 
 def _show_ast(source: SourceText) -> str:

@@ -1,6 +1,7 @@
 """Errors of emitted code at their place in the program."""
 
 import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -16,6 +17,8 @@ MISMATCHES = (
 )
 SIZED = re.compile(r"(\w+)(?<!__) = (lib\.(?:sized|same_size)\(.*)")
 
+LOOK_AT_SIZES = "Look at the sizes: they come from the data or stand in the program."
+
 
 @contextmanager
 def located(module: Module) -> Iterator[None]:
@@ -25,11 +28,28 @@ def located(module: Module) -> Iterator[None]:
     except Rejection as error:
         place = module.place_of(error)
         raise Rejection(f"{place.describe()}\n{error}" if place else str(error)) from None
+    except (MemoryError, RecursionError) as error:
+        place = module.place_of(error)
+        if place is None:
+            raise
+        raise InferenceError(f"{place.describe()}\n{out_of_reach(error)}", "PPL977") from None
     except (IndexError, ValueError, ArithmeticError) as error:
         place = module.place_of(error)
         if place is None:
             raise
         raise InferenceError(f"{place.describe()}\n{in_words(module, error)}", "PPL973") from error
+
+
+def out_of_reach(error: MemoryError | RecursionError) -> str:
+    """What a statement asked for more of than there is."""
+    if isinstance(error, RecursionError):
+        return (
+            "The function calls itself again and again, without an end or deeper than the "
+            f"{sys.getrecursionlimit()} calls that Python nests.\n"
+            "Look at the case that is to end it, or write a loop."
+        )
+    wanted = str(error) or "a value needs more memory than there is"
+    return f"{wanted[0].upper()}{wanted[1:]}.\n{LOOK_AT_SIZES}"
 
 
 def mismatch(complaint: str) -> tuple[str, ...] | None:

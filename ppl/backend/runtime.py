@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ppl.arrays import Array, Namespace
 from ppl.backend.tuple_arrays import length, with_entries
 from ppl.errors import DataError, InferenceError, Rejection
+from ppl.memory import require_room
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -112,6 +113,7 @@ def checked_sizes(sizes: Sequence[int], name: str = "") -> Sequence[int]:
     if negative is not None:
         of = f" of `{name}`" if name else ""
         raise ValueError(f"A size{of} is {negative}, but sizes must be at least 0.")
+    require_room(sizes, f"`{name}`" if name else "a variable")
     return sizes
 
 

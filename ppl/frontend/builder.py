@@ -19,7 +19,7 @@ LARGEST_INT = 2**31 - 1
 STATEMENTS = frozenset(
     """
     declaration assignment call_statement tilde target_increment jacobian_increment for for_each while if
-    return print reject profile
+    return print reject profile block
     """.split()
 )
 # Calls that the grammar would take for a function of that name, and what is written today.

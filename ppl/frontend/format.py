@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ppl.errors import ModelError
+from ppl.frontend.nesting import too_deep
 from ppl.frontend.parser import parse
 from ppl.frontend.spacing import CLOSING, OPENING, laid_out
 from ppl.frontend.words import Word, words
@@ -34,7 +35,10 @@ def format_program(source: SourceText, include_paths: Sequence[str | Path] = ())
     source = replace(source, text=source.text.replace("\r\n", "\n"))
     refuse_wrong(source, include_paths)
     layout = Layout(list(words(source.text)))
-    layout.program()
+    try:
+        layout.program()
+    except RecursionError:
+        raise too_deep(parse(source, include_paths)) from None
     return "".join(f"{line}\n" for line in layout.text())
 
 

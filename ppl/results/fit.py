@@ -314,7 +314,7 @@ def variational(
         settings: see Settings.
 
     Raises:
-        InferenceError: a setting is out of range, the posterior is improper, or no start has a finite density.
+        InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
         DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
     """
     asked = Settings(**settings)

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.memory import require_room
 
 
 def loop_range(xp: Namespace, lower: int, upper: int) -> Array:
     """The values of a loop variable."""
+    require_room((trips(xp, lower, upper),), "the index set of a loop")
     return np.arange(lower, upper + 1)
 
 

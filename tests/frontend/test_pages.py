@@ -32,6 +32,7 @@ WITHOUT_EXAMPLE = {
     "PPL974",
     "PPL975",
     "PPL976",
+    "PPL977",
 }
 """Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
@@ -122,6 +123,9 @@ FAILURES = {
     "PPL973": lambda: fit("parameters { vector[2] mu; }\nmodel {\n  target += mu[3];\n}\n"),
     "PPL974": lambda: fit(SUMMED, minibatch=2),
     "PPL975": lambda: fit(SUMMED, algorithm="lowrank", noise="logistic"),
+    "PPL977": lambda: ppl.compile_model(
+        "functions {\n  real f(real x) {\n    return f(x);\n  }\n}\ntransformed data {\n  real z = f(1);\n}\n"
+    ).condition({}),
     "PPL976": lambda: fit("parameters { real mu; }\nmodel {\n}\n"),
 }
 

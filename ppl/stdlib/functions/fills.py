@@ -7,6 +7,7 @@ construction functions".  Sizes are never batched; a repeated value may be.
 import numpy as np
 
 from ppl.arrays import Array, Namespace
+from ppl.memory import require_room
 from ppl.stdlib.functions.checks import require, require_index, require_size
 from ppl.stdlib.record import Function, Impl, Overload, function
 
@@ -16,6 +17,7 @@ MAX_DIMS = 9
 def _ones(name: str, *sizes: int) -> Array:
     for size in sizes:
         require_size(name, size)
+    require_room(sizes, f"what `{name}` gives")
     return np.ones(sizes)
 
 
@@ -49,12 +51,14 @@ def _rep_array_overloads() -> list[tuple[str, Impl]]:
 def linspaced(xp: Namespace, n: int, lower: float, upper: float) -> Array:
     """n points from lower to upper; a single one is the upper end."""
     require_size("linspaced", n)
+    require_room((n,), "what `linspaced` gives")
     return np.linspace(lower, upper, n) if n != 1 else np.full(1, 1.0 * upper)
 
 
 def linspaced_int_array(xp: Namespace, n: int, lower: int, upper: int) -> Array:
     """Whole steps from lower, or each int repeated equally often; the upper end is not always reached."""
     require_size("linspaced_int_array", n)
+    require_room((n,), "what `linspaced_int_array` gives")
     require(lower <= upper, "linspaced_int_array", f"the upper end {upper} is below the lower end {lower}")
     span = upper - lower
     if n == 1:
@@ -91,6 +95,7 @@ def zeros_int(xp: Namespace, n: int) -> Array:
 
 def identity_matrix(xp: Namespace, n: int) -> Array:
     require_size("identity_matrix", n)
+    require_room((n, n), "what `identity_matrix` gives")
     return np.eye(n)
 
 

@@ -1,0 +1,82 @@
+"""How much memory there is, and the refusal of arrays that would not fit in it before they are made.
+
+Asked for too much, Linux says yes and later ends the process without a word (malloc(3), "overcommit").
+"""
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+LARGE = 1 << 24
+"""Numbers below which an array is made without a look at what memory there is."""
+NUMBER = 8
+"""Bytes of a number."""
+CONTROL_GROUPS = (
+    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
+)
+"""Where containers state their limit and what they use of it: versions 2 and 1 of cgroups(7)."""
+
+
+class NoRoom(MemoryError):
+    """An array would need more memory than there is."""
+
+
+def require_room(sizes: Sequence[int], what: str) -> None:
+    """Refuse an array of these sizes where there is no memory for it.
+
+    Raises:
+        NoRoom: there is not; the sentence says what it needs and what there is.
+
+    Example:
+        >>> require_room((3, 4), "a matrix")
+        >>> require_room((10**10, 10**10), "x")
+        Traceback (most recent call last):
+        ...
+        ppl.memory.NoRoom: x of 10000000000 x 10000000000 numbers needs 693.9 EiB of memory, and ... are free
+    """
+    count = math.prod(sizes)
+    if count > LARGE and (there := available()) < NUMBER * count:
+        shape = " x ".join(map(str, sizes))
+        needs = in_bytes(NUMBER * count)
+        raise NoRoom(f"{what} of {shape} numbers needs {needs} of memory, and {in_bytes(there)} are free")
+
+
+def available() -> int:
+    """Bytes that can still be had: of the machine, of the container, and by this process."""
+    return max(0, min(limits(), default=1 << 62))
+
+
+def limits() -> Iterator[int]:
+    with suppress(OSError, StopIteration, ValueError, IndexError):
+        yield of_machine(Path("/proc/meminfo").read_text().splitlines())
+    for most, used in CONTROL_GROUPS:
+        with suppress(OSError, ValueError):  # "max" where there is no limit
+            yield int(Path(most).read_text()) - int(Path(used).read_text())
+    with suppress(OSError, StopIteration, ValueError):  # "unlimited"
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        yield of_process(Path("/proc/self/limits").read_text().splitlines()) - mapped
+
+
+def of_machine(lines: Iterable[str]) -> int:
+    """What proc_meminfo(5) says can be had without swapping."""
+    line = next(line for line in lines if line.startswith("MemAvailable:"))
+    return int(line.split()[1]) << 10
+
+
+def of_process(lines: Iterable[str]) -> int:
+    """The address space that setrlimit(2) leaves to a process, as `ulimit -v` sets it."""
+    line = next(line for line in lines if line.startswith("Max address space"))
+    return int(line.split()[3])
+
+
+def in_bytes(count: int) -> str:
+    """ "7.5 GiB"."""
+    size, units = float(count), iter(("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"))
+    for unit in units:
+        if size < 1024:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} EiB"
