@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ppl.inference.optimise import TracePoint
+from ppl.inference.parts import by_columns
 from ppl.inference.psis import psis
 from ppl.inference.target import Array
 
@@ -50,9 +51,13 @@ def khat_of_means(log_ratios: Array, values: Array) -> Array:
     counts (Vehtari et al. 2024).
     """
     overall = psis(log_ratios).khat
-    with np.errstate(divide="ignore"):
-        log_off = np.log(np.abs(values - values.mean(axis=0)))
-    return np.array([max(overall, _khat(log_ratios + column)) for column in log_off.T])
+
+    def of_columns(some: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            log_off = np.log(np.abs(some - some.mean(axis=0)))
+        return np.array([max(overall, _khat(log_ratios + column)) for column in log_off.T])
+
+    return by_columns(of_columns, values)
 
 
 def _khat(log_ratios: Array) -> float:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
+from ppl.inference.parts import row_parts
 from ppl.inference.target import Array, Target, blame, log_densities, log_density_gradients
 
 TRIES = 10
@@ -32,6 +33,21 @@ def draws_with_density(
         return log_densities(target, u), np.empty((len(u), 0))
 
     return _finite_draws(evaluate, target, family, params, n, rng, tries)
+
+
+def points_with_density(
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES
+) -> tuple[Array, Array, int]:
+    """The points u (n, dim) of `draws_with_density`, the log densities there (n,), and how many were dropped.
+
+    They are drawn some at a time, so that their noise is never in memory with all of them.
+    """
+    u, value, dropped = np.empty((n, family.dim)), np.empty(n), 0
+    for part in row_parts(n, family.dim):
+        found = draws_with_density(target, family, params, part.stop - part.start, rng, tries)
+        u[part], value[part] = found.u, found.log_density
+        dropped += found.dropped
+    return u, value, dropped
 
 
 def draws_with_gradient(

@@ -16,6 +16,11 @@ from ppl.inference.target import Array, Target
 HISTORY = 20
 """Steps that describe the curvature. The paper's six take a hierarchical program half as many steps again."""
 
+MOST_NUMBERS = 1 << 27
+"""Numbers that are kept of a path: a gigabyte."""
+OF_A_STEP = 5
+"""Those for each step and dimension: point, gradient, diagonal, and a pair of differences."""
+
 
 @dataclass(frozen=True)
 class Curvature:
@@ -137,7 +142,11 @@ def unwatched(point: PathPoint) -> None:
 def lbfgs_path(
     target: Target, start: Array, most_steps: int = 1000, watch: Watch = unwatched
 ) -> list[PathPoint]:
-    """The points of an L-BFGS ascent from `start` (dim,), the start left out."""
+    """The points of an L-BFGS ascent from `start` (dim,), the start left out.
+
+    Of very many dimensions the path has no more steps than memory holds.
+    """
+    most_steps = max(1, min(most_steps, MOST_NUMBERS // (OF_A_STEP * max(1, len(start)))))
     origin, first = target.log_density_gradient(start)
     inside = {start.tobytes(): (origin, first)}
     slopes: dict[bytes, Array] = {}
@@ -158,7 +167,11 @@ def lbfgs_path(
     def reached(u: Array) -> None:
         if u.tobytes() not in inside:  # the line search failed off the support
             raise StopIteration
-        path.append(_next(path[-1], np.copy(u), *inside[u.tobytes()]))
+        here = u.tobytes()
+        path.append(_next(path[-1], np.copy(u), *inside[here]))
+        for seen in (inside, slopes):  # the line search that led here is over
+            for left in [key for key in seen if key != here]:
+                del seen[left]
         watch(path[-1])
 
     minimize(

@@ -6,13 +6,14 @@ then the mean of q is moved to the importance-weighted one, for as long as that 
 """
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
-from ppl.inference.draws import draws_with_density
+from ppl.inference.draws import points_with_density
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
@@ -20,6 +21,7 @@ from ppl.inference.fixed_draws import MOST_GRADIENTS, FixedDrawsFit, fit_fixed_d
 from ppl.inference.gaussian import Gaussian
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending
+from ppl.inference.parts import by_rows, draws_within
 from ppl.inference.polish import Polished
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.psis import Psis, psis
@@ -29,6 +31,8 @@ from ppl.inference.target import Array, Target
 # Below this k-hat, q is good enough.
 GOOD = 0.5
 DRAWS = 4000
+# So many it takes to tell, in however many dimensions.
+FEWEST_DRAWS = 500
 MOST_MOVES = 4
 # A move is kept when it makes the draws worth so much more.
 WORTH_IT = 1.1
@@ -229,6 +233,7 @@ def _move_mean(
 
 
 def _weigh(target: Target, q: Polished, rng: np.random.Generator) -> Weighed:
-    draws = draws_with_density(target, q.family, q.params, DRAWS, rng)
-    log_ratios = draws.log_density - q.family.log_density(q.params, draws.u)
-    return Weighed(draws.u, log_ratios, psis(log_ratios))
+    n = draws_within(DRAWS, target.dim, FEWEST_DRAWS)
+    u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
+    log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)
+    return Weighed(u, log_ratios, psis(log_ratios))

@@ -11,6 +11,7 @@ from ppl.inference.annealing import Annealed
 from ppl.inference.diagnostics import Trend, khat_of_means
 from ppl.inference.elbo import Elbo
 from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.parts import by_columns
 from ppl.inference.psis import khat_threshold
 from ppl.inference.refining import Made, Pool, Refined
 from ppl.inference.spread import Spread
@@ -250,7 +251,7 @@ def verdict_of(
 ) -> Verdict:
     """Judge a fit by a pool of draws of q, and by how its own draws were made of them."""
     u, smoothed = pool.u, pool.weights
-    sd = u.std(axis=0)
+    sd = by_columns(lambda some: some.std(axis=0), u)
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
     return Verdict(
         n=len(u),

@@ -1,5 +1,6 @@
 """From unconstrained draws to rows of named columns, losing no row to a failure in another."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,8 +22,8 @@ class Table:
     reason: str = ""
 
 
-def tabulate(posterior: Posterior, us: Floats, seed: int, key: int = 0) -> Table:
-    """Constrains each of `us` (draws, dim), with transformed parameters and generated quantities.
+def tabulate(posterior: Posterior, us: Floats | Sequence[Floats], seed: int, key: int = 0) -> Table:
+    """Constrains each of `us`, (dim,) each, with transformed parameters and generated quantities.
 
     Row k has a random stream of its own for its generated quantities, so that it depends on `seed`,
     `key` and k alone: a failure elsewhere, or more rows, cannot change it. Ctrl-C leaves the rows so far.

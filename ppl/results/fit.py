@@ -29,6 +29,7 @@ from ppl.results.given import given_of
 from ppl.results.improper import refuse_improper
 from ppl.results.initial import start_for
 from ppl.results.metric import save_warm_start
+from ppl.results.needs import require_memory
 from ppl.results.posterior import Model, Posterior, parameters_of
 from ppl.results.runs import best_of
 from ppl.results.sample_csv import sample_lines
@@ -318,6 +319,7 @@ def variational(
         DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
     """
     asked = Settings(**settings)
+    require_memory(posterior, asked)
     if asked.algorithm != "optimize" and asked.minibatch is None:
         refuse_improper(posterior)
     start = start_for(posterior, asked.init)
@@ -355,8 +357,7 @@ def load_fit(path: str | Path, model: Model, data: Any) -> Fit:
 
 
 def _fit(posterior: Posterior, settings: Settings, result: Result, key: int = 0) -> Fit:
-    us = np.vstack([result.mean_u, result.draws_u])
-    table = tabulate(posterior, us, settings.seed, key)
+    table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key)
     return Fit(posterior, settings, result.cut(len(table.rows) - 1), table)
 
 

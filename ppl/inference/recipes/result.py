@@ -2,16 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import nan
 
 import numpy as np
 
 from ppl.inference.diagnostics import trend
-from ppl.inference.draws import draws_with_density
+from ppl.inference.draws import points_with_density
 from ppl.inference.elbo import Elbo, elbo_of
 from ppl.inference.families.family import Family
 from ppl.inference.optimise import TracePoint
 from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.parts import by_rows, draws_within
 from ppl.inference.progress import Listener, silent
 from ppl.inference.refining import MOST_WORK, PROPOSALS, Made, Pool, Refined, gaussian_of, pool_of, refine
 from ppl.inference.settings import Settings
@@ -128,13 +130,13 @@ def result_of(
     """
     n = pool_size(target, settings)
     try:
-        _, u, log_p, _, dropped = draws_with_density(target, family, params, n, rng, PATIENCE)
+        u, log_p, dropped = points_with_density(target, family, params, n, rng, PATIENCE)
     except KeyboardInterrupt:
         few, stopped = min(FEW, n), Outcome(Ending.INTERRUPTED, f"stopped by hand in the last {n} draws")
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
-        _, u, log_p, _, dropped = draws_with_density(target, family, params, few, rng, PATIENCE)
+        u, log_p, dropped = points_with_density(target, family, params, few, rng, PATIENCE)
     elbo = elbo_of(log_p, family.entropy(params), dropped)
-    pool = pool_of(u, log_p, family.log_density(params, u))
+    pool = pool_of(u, log_p, by_rows(partial(family.log_density, params), u))
     # Who stopped the run by hand does not want to wait for better draws.
     wanted = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
     refined = refine(target, wanted, gaussian_of(family, params), pool, rng, listen)
@@ -155,7 +157,7 @@ def result_with(
     """The Result with the refined draws, judged by the pool of draws of q."""
     dropped = path.dropped + elbo.dropped
     rise = None if path.at_maximum else trend(path.trace)
-    log_q = family.log_density(params, refined.u)
+    log_q = by_rows(partial(family.log_density, params), refined.u)
     # Draws that follow the target have its density: to weight them by p/q would be to do so twice.
     at_mean = family.log_density(params, family.mean(params)[None])
     log_g = log_q - at_mean if refined.made is Made.OF_Q else refined.log_p
@@ -180,7 +182,8 @@ def pool_size(target: Target, settings: Settings) -> int:
     """How many draws of q are weighted: more than are written where they may be resampled."""
     least = max(settings.draws, settings.elbo_samples)
     if settings.resample or (target.dim and settings.refines and settings.resample is None):
-        return max(least, min(PROPOSALS, MOST_WORK // (40 * width_of(target))))
+        affordable = min(PROPOSALS, MOST_WORK // (40 * width_of(target)))
+        return max(least, draws_within(affordable, target.dim, least))
     return least
 
 
