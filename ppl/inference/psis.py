@@ -9,6 +9,10 @@ from scipy.special import logsumexp
 from ppl.inference.target import Array
 
 FEWEST_TAIL_DRAWS = 5
+# Of ratios whose largest is 1, those below the smallest number that is kept whole tell nothing of the tail.
+SMALLEST = math.log(np.finfo(float).tiny)
+# The tail of logarithms nearer to one another than this is flat.
+CLOSE = 4 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -16,7 +20,8 @@ class Psis:
     """Smoothed importance weights.
 
     `log_weights` (n,) are normalised to sum to one; `khat` is the shape of their tail, -inf where the weights
-    are all equal and nan where there are too few draws to tell; `ess` is the effective sample size.
+    are all equal, inf where fewer than five draws have nearly all the weight and nan where there are too few
+    draws to tell; `ess` is the effective sample size.
     """
 
     log_weights: Array
@@ -44,24 +49,26 @@ def psis(log_ratios: Array) -> Psis:
         >>> psis(fit.result.log_p - fit.result.log_q).khat < 1
         True
     """
-    n = len(log_ratios)
+    n, length = len(log_ratios), _tail_length(len(log_ratios))
     if not np.isfinite(
         log_ratios.max()
     ):  # an improper posterior can send q so far out that nothing is told apart
         return Psis(np.full(n, -math.log(n)), math.inf)
     log_ratios = log_ratios - log_ratios.max()
-    first = n - _tail_length(n)
-    order = np.argpartition(log_ratios, first - 1)
-    tail, cutoff = order[first:], log_ratios[order[first - 1]]
+    raw = log_ratios - logsumexp(log_ratios)
+    if length < FEWEST_TAIL_DRAWS:
+        return Psis(raw, math.nan)
+    before = n - length - 1
+    cutoff = max(float(np.partition(log_ratios, before)[before]), SMALLEST)
+    if cutoff >= -CLOSE:
+        return Psis(raw, -math.inf)
+    tail = np.flatnonzero(log_ratios > cutoff)
+    if len(tail) < FEWEST_TAIL_DRAWS:  # few draws have nearly all the weight
+        return Psis(raw, math.inf)
     tail = tail[np.argsort(log_ratios[tail], kind="stable")]
-    if len(tail) < FEWEST_TAIL_DRAWS:
-        return Psis(log_ratios - logsumexp(log_ratios), math.nan)
-    excess = np.exp(log_ratios[tail]) - math.exp(cutoff)
-    if excess[-1] <= 4 * np.finfo(float).eps:
-        return Psis(log_ratios - logsumexp(log_ratios), -math.inf)
-    shape, scale = fit_pareto(excess[excess > 0])
+    shape, scale = fit_pareto(np.exp(log_ratios[tail]) - math.exp(cutoff))
     smoothed = log_ratios.copy()
-    smoothed[tail] = np.minimum(np.log(math.exp(cutoff) + _pareto_midpoints(len(tail), shape, scale)), 0.0)
+    smoothed[tail] = np.minimum(np.log(math.exp(cutoff) + pareto_midpoints(len(tail), shape, scale)), 0.0)
     return Psis(smoothed - logsumexp(smoothed), shape)
 
 
@@ -88,8 +95,8 @@ def _tail_length(n: int) -> int:
     return math.ceil(min(0.2 * n, 3 * math.sqrt(n)))
 
 
-def _pareto_midpoints(n: int, shape: float, scale: float) -> Array:
-    """The quantiles at (i - 1/2)/n of a generalised Pareto distribution."""
+def pareto_midpoints(n: int, shape: float, scale: float) -> Array:
+    """The quantiles (n,) at (i - 1/2)/n of a generalised Pareto distribution."""
     log_survival = np.log1p(-(np.arange(1, n + 1) - 0.5) / n)
     if abs(shape) < 1e-12:
         return -scale * log_survival

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.inference.psis import fit_pareto, khat_threshold, psis
+from ppl.inference.psis import Psis, fit_pareto, khat_threshold, pareto_midpoints, psis
 
 
 @pytest.mark.parametrize("shape", [-0.3, 0.2, 0.5, 0.8, 1.2])
@@ -74,4 +74,103 @@ def test_threshold_follows_the_number_of_draws():
 def test_a_ratio_that_is_not_finite_has_no_tail_to_fit(worst):
     smooth = psis(np.append(np.zeros(99), worst))
     assert smooth.khat == math.inf and not smooth.reliable
-    assert np.isfinite(smooth.log_weights).all()
+    assert np.exp(smooth.log_weights).sum() == pytest.approx(1)
+
+
+def ratios_of(seed):
+    """Log ratios of another tail and number with each seed."""
+    rng = np.random.default_rng(seed)
+    n = int(np.geomspace(100, 8000, 20)[seed])
+    scale = (0.05, 0.5, 1.0, 2.0)[seed % 4]
+    match seed % 5:
+        case 0:
+            return scale * rng.exponential(size=n)  # a Pareto tail of that shape
+        case 1:
+            return scale * rng.normal(size=n)
+        case 2:
+            return np.log(rng.uniform(size=n))  # bounded
+        case 3:
+            return -0.5 * (scale * rng.standard_t(5, size=n)) ** 2  # bounded, the largest alike
+        case _:
+            return 1000 * rng.normal(size=n)  # nearly all weight on one
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_weights_and_khat_are_those_of_arviz(seed):
+    arviz = pytest.importorskip("arviz")
+    ratios = ratios_of(seed)
+    smooth = psis(ratios)
+    expected, khat = arviz.psislw(ratios.copy())
+    assert smooth.khat == pytest.approx(float(khat), abs=1e-8, rel=1e-8)
+    np.testing.assert_allclose(smooth.log_weights, expected, rtol=0, atol=1e-8)
+
+
+def test_equal_ratios_at_the_edge_of_the_tail_get_equal_weights_as_in_arviz():
+    arviz = pytest.importorskip("arviz")
+    ratios = np.round(np.random.default_rng(7).normal(size=4000), 1)
+    smooth = psis(ratios)
+    expected, khat = arviz.psislw(ratios.copy())
+    assert smooth.khat == pytest.approx(float(khat), abs=1e-8)
+    # Of draws with equal ratios in the tail either may come first.
+    np.testing.assert_allclose(np.sort(smooth.log_weights), np.sort(expected), rtol=0, atol=1e-8)
+    edge = np.sort(ratios)[-math.ceil(3 * 4000**0.5) - 1]
+    assert len(np.unique(smooth.log_weights[ratios == edge])) == 1
+
+
+@pytest.mark.parametrize("low", [-1000.0, -math.inf])
+@pytest.mark.parametrize("heavy", [1, 4])
+def test_a_few_draws_with_all_the_weight_are_never_reliable(heavy, low):
+    ratios = np.full(4000, low)
+    ratios[:heavy] = np.linspace(0, 0.1, heavy)
+    smooth = psis(ratios)
+    assert smooth.khat == math.inf and not smooth.reliable
+    assert smooth.ess == pytest.approx(heavy, rel=0.01)
+
+
+def test_five_draws_in_the_tail_are_needed_and_enough():
+    ratios = np.random.default_rng(8).normal(size=21)
+    assert math.isfinite(psis(ratios).khat)
+    few = psis(ratios[:20])
+    assert math.isnan(few.khat)
+    np.testing.assert_allclose(np.exp(few.log_weights), np.exp(ratios[:20]) / np.exp(ratios[:20]).sum())
+    five = psis(np.append(np.full(95, -1000.0), np.linspace(-2, 0, 5)))
+    assert math.isfinite(five.khat) and five.ess < 5
+
+
+def test_most_weights_equal_and_the_rest_lower_is_no_tail():
+    smooth = psis(np.append(np.zeros(500), np.full(500, -3.0)))
+    assert smooth.khat == -math.inf
+    assert np.exp(smooth.log_weights).sum() == pytest.approx(1)
+
+
+def test_no_smoothed_weight_is_above_the_largest_raw_one():
+    """A heavy tail whose last quantile lies beyond every draw is cut off (Vehtari et al. 2024, section 3)."""
+    ratios = -0.9 * np.log(np.random.default_rng(9).uniform(size=1000))
+    ratios = np.minimum(ratios, np.sort(ratios)[-5])
+    smoothed = psis(ratios).log_weights
+    unchanged = np.argmin(ratios)
+    assert (smoothed - smoothed[unchanged]).max() == pytest.approx(
+        (ratios - ratios[unchanged]).max(), abs=1e-9
+    )
+
+
+def test_the_prior_of_ten_draws_pulls_khat_to_a_half():
+    """Of 10 excesses half of what is said is the prior's; of 10,000 a thousandth."""
+    excess = stats.genpareto(-0.9).ppf((np.arange(1, 11) - 0.5) / 10)
+    found, scale = fit_pareto(excess)
+    # The scale is that of the shape before the prior: -shape / scale is the same theta in the sorted profile.
+    before = 2 * found - 0.5
+    assert np.log1p(before / scale * excess).mean() == pytest.approx(before)
+    assert found > before
+
+
+def test_smoothed_tails_are_the_quantiles_of_scipy():
+    for shape in (-0.4, 0.0, 1e-9, 0.8):
+        expected = stats.genpareto(shape, scale=2.0).ppf((np.arange(1, 8) - 0.5) / 7)
+        np.testing.assert_allclose(pareto_midpoints(7, shape, 2.0), expected, rtol=1e-6)
+
+
+def test_at_the_threshold_itself_draws_do_not_suffice():
+    weights = np.full(4000, -math.log(4000))
+    assert Psis(weights, 0.69).reliable and not Psis(weights, 0.7).reliable
+    assert khat_threshold(1) == khat_threshold(2) == pytest.approx(1 - 1 / math.log10(2))
