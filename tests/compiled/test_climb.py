@@ -144,6 +144,18 @@ def test_a_leap_goes_as_far_as_numbers_are_finite(target: CompiledTarget) -> Non
     assert rng.bit_generator.state == other.bit_generator.state
 
 
+def test_params_that_are_not_finite_end_the_leap_before_them(target: CompiledTarget) -> None:
+    """The density and its gradient are finite there; the step overflows."""
+    parts = algorithm(step_rule=RobbinsMonro(1e308))
+    run = begin(parts, parts.family.start(np.array([0.0, 0.0, 0.0, 3.0])))
+    rng = np.random.default_rng(3)
+    before = rng.bit_generator.state
+    assert leap(parts, target, run, rng, 10) is None
+    assert rng.bit_generator.state == before
+    with np.errstate(over="ignore"), pytest.raises(ppl.PPLError, match="parameters that are not finite"):
+        advance(parts, target.posterior, run, rng)
+
+
 @pytest.mark.parametrize("parts", [algorithm(step_rule=Dowg()), algorithm(estimator=sticking_the_landing)])
 def test_parts_that_are_not_known_are_left_alone(parts: Algorithm, target: CompiledTarget) -> None:
     run = begin(parts, parts.family.start(np.zeros(DIM)))

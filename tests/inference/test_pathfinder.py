@@ -152,6 +152,18 @@ def test_a_funnel_does_not_draw_it_to_the_bottom(seed):
     assert found.mean[1] > -2  # log tau is 0.8 with sd 1.1
 
 
+def test_a_path_is_judged_all_along_and_not_at_its_ends_alone():
+    """In a funnel both are far from the best."""
+    start, seen = np.zeros(10), []
+    with np.errstate(all="ignore"):
+        found = pathfinder(EightSchools(), start, rng(), watch=seen.append)
+        path = lbfgs_path(EightSchools(), start)[: len(seen)]
+        z = rng().standard_normal((len(found.draws), 10))
+        each = [_best(EightSchools(), [point], z) for point in path]
+    assert found.elbo == pytest.approx(max(one.elbo for one in each if one))
+    assert found.elbo > max(each[0].elbo, each[-1].elbo) + 10
+
+
 def test_a_path_ends_where_it_hardly_rises():
     """L-BFGS goes on along the widest direction for the last digits of the mode."""
     dim = 60

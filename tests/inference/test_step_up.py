@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from toy_targets import Gaussian as ToyGaussian
 
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.full_rank import FullRank
@@ -10,8 +11,9 @@ from ppl.inference.gaussian import Gaussian
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.polish import Polished
 from ppl.inference.progress import silent
+from ppl.inference.psis import psis
 from ppl.inference.starting import Start
-from ppl.inference.step_up import step_up
+from ppl.inference.step_up import Weighed, _move_mean, step_up
 
 DIM = 3
 WIDE = Gaussian(np.zeros(DIM), np.linalg.cholesky(np.eye(DIM) + 0.5))
@@ -128,3 +130,21 @@ def test_mean_field_at_its_maximum_goes_straight_to_full_rank():
     at_maximum = mean_field_stepped_up(Strung.gaussian.mean, Strung.gaussian.precisions**-0.5)
     assert "stepped up to full rank" in at_maximum.notes[0]
     assert isinstance(at_maximum.family, FullRank)
+
+
+STANDARD = ToyGaussian(np.zeros(DIM), np.eye(DIM))
+
+
+@pytest.mark.parametrize("tilt, kept", [(0.4, False), (-0.4, True)])
+def test_a_mean_is_moved_only_where_that_makes_the_draws_worth_more(tilt, kept):
+    """q is 0.4 sds to the right of a Gaussian; weights that say so move it, others do not."""
+    family, u = FullRank(DIM), np.random.default_rng(2).normal(size=(4000, DIM))
+    off = np.array([0.4, 0.0, 0.0])
+    params = family.carry(family.start(np.zeros(DIM)), off, np.eye(DIM))
+    found = Polished(family, params, Outcome(Ending.CONVERGED, "so it seemed"), True)
+    log_ratios = tilt * u[:, 0] - 0.5 * tilt**2
+    weighed = Weighed(u + off, log_ratios, psis(log_ratios))
+    moved = _move_mean(STANDARD, found, weighed, np.random.default_rng(3), silent)
+    mean = moved.family.mean(moved.params)
+    assert mean[0] == (pytest.approx(0, abs=0.08) if kept else 0.4)
+    assert any("importance-weighted" in note for note in moved.notes) is kept

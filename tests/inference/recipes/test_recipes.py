@@ -122,6 +122,19 @@ def test_where_the_weights_are_enough_draws_are_resampled():
     np.testing.assert_allclose((result.draws_u**2).mean(axis=0), 2 * gamma(0.75) / gamma(0.25), atol=0.03)
 
 
+def test_log_g_is_the_density_that_the_draws_follow():
+    """So that weights p/g are equal where the draws are those of the posterior, as CmdStan's readers take them."""
+    target = Quartic(np.zeros(2))
+    resampled = fit(target, settings("fullrank", resample=True, step_up=False))
+    assert resampled.verdict.made is Made.RESAMPLED
+    np.testing.assert_array_equal(resampled.log_g, resampled.log_p)
+    assert np.abs(resampled.log_g - resampled.log_q).max() > 0.1
+    of_q = fit(target, settings("fullrank", resample=False, anneal=False, step_up=False))
+    assert of_q.verdict.made is Made.OF_Q
+    at_mean = of_q.family.log_density(of_q.params, of_q.mean_u[None])
+    np.testing.assert_allclose(of_q.log_g, of_q.log_q - at_mean)
+
+
 class TwoModes:
     """0.3 N((-2, 0), I / 9) + 0.7 N((2, 0), 4 I / 9)."""
 
