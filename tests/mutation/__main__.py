@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from tests.mutation import driver
 from tests.mutation.driver import KILLED, ROOT, SURVIVED, TIMEOUT, UNTESTED, Traced
 from tests.mutation.equivalent import EQUIVALENT
-from tests.mutation.groups import GROUPS
-from tests.mutation.operators import Mutant, mutants
+from tests.mutation.groups import GROUPS, Group
+from tests.mutation.operators import Mutant
 
 NOTICED = (KILLED, TIMEOUT)
 
@@ -29,7 +29,7 @@ def main() -> None:
         driver.imported_once(group.tests)
         print(f"{name}: {len(tests)} tests, {sum(t.seconds for t in tests):.0f} s", flush=True)
         for file in group.files:
-            rows.append((file, tried(file, tests, given)))
+            rows.append((file, tried(group, file, tests, given)))
     print(f"\n{'file':58} mutants  killed  timeout  survived  score")
     total = Counter[str]()
     for file, found in rows:
@@ -48,11 +48,13 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def tried(file: str, tests: list[Traced], given: argparse.Namespace) -> Counter[str]:
+def tried(group: Group, file: str, tests: list[Traced], given: argparse.Namespace) -> Counter[str]:
     """How many mutants of a file met each end; a line for each that was not killed."""
     source = (ROOT / file).read_text()
     lines = source.splitlines()
-    every = [m for m in mutants(source) if (file, lines[m.first - 1].strip(), m.change) not in EQUIVALENT]
+    every = [
+        m for m in group.mutants(source) if (file, lines[m.first - 1].strip(), m.change) not in EQUIVALENT
+    ]
     some = every
     if given.sample is not None and given.sample < len(every):
         some = sorted(

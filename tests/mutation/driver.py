@@ -26,9 +26,9 @@ from typing import Any
 
 import pytest
 
+from tests.mutation.groups import ROOT
 from tests.mutation.operators import Mutant
 
-ROOT = Path(__file__).parents[2]
 HEAVY = ("arviz", "pandas")  # which tests import late
 MEMORY = 3 * 2**30
 KILLED, SURVIVED, TIMEOUT, UNTESTED = "killed", "survived", "timeout", "untested"

@@ -123,7 +123,7 @@ def test_where_the_weights_are_enough_draws_are_resampled():
 
 
 def test_log_g_is_the_density_that_the_draws_follow():
-    """So that weights p/g are equal where the draws are those of the posterior, as CmdStan's readers take them."""
+    """Weights p/g, as readers of CmdStan's files take them, are then equal for draws of the posterior."""
     target = Quartic(np.zeros(2))
     resampled = fit(target, settings("fullrank", resample=True, step_up=False))
     assert resampled.verdict.made is Made.RESAMPLED
