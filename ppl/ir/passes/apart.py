@@ -130,7 +130,7 @@ class Apart:
         return isinstance(e, ir.Const) or (isinstance(e, ir.Var) and e.name in self.known)
 
     def is_lifted(self, e: ir.Apply, k: int) -> bool:
-        return bool(e.lifted) and e.lifted[k]
+        return bool(e.lifted and e.lifted[k])
 
 
 def is_broadcast(e: ir.Expr) -> bool:
