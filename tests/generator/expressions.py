@@ -471,8 +471,9 @@ class Expressions:
             or s.closed
             or self.c.chance(0.5)
         ):
-            if s.closed and keyword != "cov_matrix":
-                return f"identity_matrix({a})"
+            if s.closed and (t.dims or keyword != "cov_matrix"):
+                one = f"identity_matrix({a})"
+                return f"rep_array({one}, {', '.join(t.sizes[: t.dims])})" if t.dims else one
             if s.closed:
                 return f"add_diag(tcrossprod({self.make(s, t, 0)}), 1)"
             variable = self.world.parameter(t, keyword, 0.8) if self.free and self.c.chance(0.6) else None

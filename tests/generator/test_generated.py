@@ -1,17 +1,82 @@
-"""Programs that nobody wrote, from fixed seeds; `run.py` is the long run.
+"""Programs that nobody wrote, from a fixed seed; `run.py` is the long run.
 
-A disagreement is reported by `python tests/generator/run.py --seed SEED --first NUMBER --count 1`, shrunk.
+`python tests/generator/run.py --seed SEED --first NUMBER --count 1` says more of one, and makes it small.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
+from generator import forms
 from generator.forms import Case, disagreements, forms_of
 from generator.program import generated
+from generator.shrink import shrunk
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import changed, rewrite
 
 SEED, PROGRAMS = 22, 200
+KNOWN: dict[int, str] = {68: "scalars of two loops beside a vector are refused"}
+"""Programs that show a fault not mended yet."""
 
 
-@pytest.mark.parametrize("number", range(PROGRAMS))
+def numbered() -> list[Any]:
+    return [
+        pytest.param(n, marks=pytest.mark.xfail(reason=KNOWN[n], strict=True) if n in KNOWN else ())
+        for n in range(PROGRAMS)
+    ]
+
+
+@pytest.mark.parametrize("number", numbered())
 def test_every_form_agrees(number: int) -> None:
     made = generated(SEED, number)
     found = list(disagreements(Case(made.text, made.data), forms_of(number)))
     assert not found, "\n".join([*map(str, found), made.text, f"--seed {SEED} --first {number}"])
+
+
+def test_the_same_seed_makes_the_same_program() -> None:
+    assert generated(3, 5) == generated(3, 5)
+
+
+PROGRAM = """
+data {
+  int N;
+  vector[N] x;
+}
+parameters {
+  real a;
+}
+model {
+  a ~ std_normal();
+  for (n in 1:N) {
+    x[n] ~ normal(a + 0.5, 2);
+  }
+}
+"""
+SMALL = """data {
+  int N;
+  vector[N] x;
+}
+model {
+  x ~ normal(0.5, 2);
+}
+"""
+
+
+def test_a_wrong_pass_is_found_and_its_program_made_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The generator finds what it is there for: here a pass that makes every real literal larger."""
+    monkeypatch.setattr(forms, "RESOLVING", (*forms.RESOLVING, enlarged))
+
+    def fails(text: str, data: Any) -> bool:
+        return any(d.form == "all passes" for d in disagreements(Case(text, data), ["all passes"]))
+
+    text, _ = shrunk(PROGRAM, {"N": 3, "x": [0.1, 0.2, 0.3]}, fails)
+    assert text == SMALL
+
+
+def enlarged(p: ir.Program) -> ir.Program:
+    def change(node: Any) -> Any:
+        is_real = isinstance(node, ir.Const) and isinstance(node.value, float)
+        return replace(node, value=1.1 * node.value) if is_real else node
+
+    return replace(p, model=changed(p.model, lambda node: rewrite(node, change)))
