@@ -1,6 +1,5 @@
 """Where data come from: a mapping, JSON (also gzipped) or an .npz archive."""
 
-import gzip
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping
@@ -8,10 +7,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from ppl.data.archive import read_npz
 from ppl.data.json_text import Malformed, parse_json
-from ppl.data.settled import aligned, settled
+from ppl.data.whole import read_bytes
 from ppl.errors import DataError
 
 READERS = (".json", ".json.gz", ".npz")
@@ -78,11 +76,9 @@ def _read(path: Path) -> dict[str, Any]:
     name = path.name.lower()
     try:
         if name.endswith(".npz"):
-            return _read_npz(path)
-        if name.endswith(".gz"):
-            return _read_json(path, gzip.decompress(path.read_bytes()))
-        if path.suffix in ("", ".json") or name.endswith(".json"):
-            return _read_json(path, path.read_bytes())
+            return read_npz(path)
+        if path.suffix in ("", ".json") or name.endswith((".json", ".gz")):
+            return _read_json(path, read_bytes(path, packed=name.endswith(".gz"), begins=b"{"))
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: cannot be read: {why}", code="PPL905") from None
@@ -96,21 +92,3 @@ def _read_json(path: Path, text: bytes) -> dict[str, Any]:
         return parse_json(text)
     except Malformed as error:
         raise DataError(f"{path}:{error.line}:{error.column}: {error}", code="PPL906") from None
-
-
-def _read_npz(path: Path) -> dict[str, Any]:
-    if not zipfile.is_zipfile(path):
-        path.stat()
-        raise DataError(
-            f"{path}: not an .npz archive; numpy.savez(path, name=value, ...) writes one", code="PPL905"
-        )
-    with np.load(path, allow_pickle=False) as archive:
-        return {name: _member(path, archive, name) for name in archive.files}
-
-
-def _member(path: Path, archive: Any, name: str) -> Any:
-    try:
-        array = archive[name]
-        return settled(aligned(array, array.dtype) if array.dtype.kind in "biuf" else array)
-    except ValueError as error:
-        raise DataError(f"{path}: {name} is not an array of numbers: {error}", name, "PPL905") from None

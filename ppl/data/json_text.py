@@ -55,10 +55,7 @@ def parse_json(text: bytes) -> dict[str, Any]:
     if text[start : start + 1] != b"{":
         found = "nothing" if start == len(text) else f"`{shown(text[start : start + 12])}`"
         fail(f'data are one JSON object, {{"name": value, ...}}; found {found}', text, start)
-    try:
-        values, end = read_object(text, start)
-    except RecursionError:
-        fail("the values are nested too deeply", text, start)
+    values, end = read_object(text, start, outermost=True)
     if skip(text, end) != len(text):
         fail("nothing may follow the end of the object", text, skip(text, end))
     return values
@@ -88,7 +85,7 @@ def read_any(text: bytes, here: int) -> tuple[Any, int]:
             return read_scalar(text, here)
 
 
-def read_object(text: bytes, start: int) -> tuple[dict[str, Any], int]:
+def read_object(text: bytes, start: int, outermost: bool = False) -> tuple[dict[str, Any], int]:
     values: dict[str, Any] = {}
     here = skip(text, start + 1)
     if text[here : here + 1] == b"}":
@@ -97,7 +94,12 @@ def read_object(text: bytes, start: int) -> tuple[dict[str, Any], int]:
         name, end = read_name(text, here)
         if name in values:
             fail(f"`{name}` appears twice; every variable is given once", text, here)
-        values[name], end = read_any(text, end)
+        try:
+            values[name], end = read_any(text, end)
+        except RecursionError:
+            if not outermost:
+                raise
+            fail(f"the value of `{name}` is nested too deeply", text, here)
         here = skip(text, end)
         if text[here : here + 1] == b"}":
             return values, here + 1

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.data.archive import BROKEN, said
 from ppl.data.blocks import release
 from ppl.data.inputs import Inputs
 from ppl.errors import DataError
@@ -28,8 +29,16 @@ def with_arrays(inputs: Inputs, files: Mapping[str, str]) -> Inputs:
     twice = next((name for name in files if name in inputs.values), None)
     if twice:
         raise refused(files[twice], f"`{twice}` is in {inputs.label} too; give it once", twice)
-    arrays = {name: open_array(file) for name, file in files.items()}
+    arrays = {name: _open_for(name, file) for name, file in files.items()}
     return Inputs({**inputs.values, **arrays}, inputs.label, dict(files))
+
+
+def _open_for(name: str, file: str) -> NDArray[Any]:
+    """The array for a variable, which an error then names."""
+    try:
+        return open_array(file)
+    except DataError as error:
+        raise DataError(f"{error} (for `{name}`)", name, error.code) from None
 
 
 def open_array(file: str | Path) -> NDArray[Any]:
@@ -46,8 +55,8 @@ def open_array(file: str | Path) -> NDArray[Any]:
             return mapped
         if path.suffix in COLUMNS:
             return _columns(path, columns.split(",") if columns else [])
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
+    except (OSError, *BROKEN) as error:
+        why = getattr(error, "strerror", None) or said(error)
         raise refused(path, f"cannot be read: {why}") from None
     raise refused(path, f"arrays are read from .npy, {', '.join(COLUMNS)}; {path.suffix} is not known")
 
@@ -84,10 +93,20 @@ def _columns(path: Path, names: Sequence[str]) -> NDArray[Any]:
             if column.null_count:
                 raise refused(path, f"column {name} has missing values; leave their rows out")
             where = (slice(first, first + len(column)), k)[: array.ndim]
-            array[where] = column.to_numpy(zero_copy_only=False)
+            array[where] = _fitting(path, name, column.to_numpy(zero_copy_only=False), array.dtype)
         first += len(batch)
         release(array)
     return array
+
+
+def _fitting(path: Path, name: str, values: NDArray[Any], dtype: Any) -> NDArray[Any]:
+    """The values, unless one is beyond the integers they are kept as, where it would wrap around."""
+    largest = np.iinfo(np.int64).max
+    if values.dtype == np.uint64 and dtype == np.int64 and len(values) and values.max() > largest:
+        row = int(np.argmax(values > largest))
+        why = f"column {name} has {values[row]}, but integers are of 64 bits with a sign, at most {largest}"
+        raise refused(path, f"{why}; convert the column to float64")
+    return values
 
 
 class _Parquet:

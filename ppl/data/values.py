@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from ppl.stdlib.constraints.sentences import position
 
 Numbers = NDArray[Any]
+MOST_AXES = 64
+"""NumPy's limit."""
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
@@ -72,6 +74,8 @@ def layers(name: str, value: Any) -> tuple[tuple[int, ...], list[Any]]:
     shape: tuple[int, ...] = ()
     level = [_opened(value)]
     while level and any(isinstance(v, list) for v in level):
+        if len(shape) == MOST_AXES:
+            raise Misfit(f"{name} is nested more than {MOST_AXES} deep")
         _refuse_ragged(name, level, shape)
         shape = (*shape, len(level[0]))
         level = [_opened(v) for inner in level for v in inner]

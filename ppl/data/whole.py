@@ -1,0 +1,53 @@
+"""Files read into memory, never more of one than memory holds: archives and devices have no honest size."""
+
+import gzip
+from pathlib import Path
+from typing import BinaryIO
+
+from ppl.errors import DataError
+from ppl.memory import available, in_bytes
+
+BLOCK = 1 << 20
+SHARE = 4
+"""What a file holds may take one part in so many of the memory that is free, as arrays are made of it."""
+
+
+def read_bytes(path: Path, packed: bool, begins: bytes = b"") -> bytes:
+    """What a file holds, unpacked where it is `packed` by gzip; of another beginning only a first part.
+
+    Raises:
+        DataError: it holds more than there is room for.
+        OSError, EOFError, zlib.error: it cannot be read.
+    """
+    most = available() // SHARE
+    with gzip.open(path) if packed else path.open("rb") as file:
+        first = file.read(BLOCK)
+        if begins and not first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(begins):
+            return first
+        return first + rest(path, file, most)
+
+
+def rest(path: Path, file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
+    blocks, size = [], BLOCK
+    while block := file.read(BLOCK):
+        blocks.append(block)
+        size += len(block)
+        if size > most:
+            raise DataError(f"{path}: {too_much('holds more than', most)}", code="PPL905")
+    return b"".join(blocks)
+
+
+def too_much(what: str, most: int) -> str:
+    """The sentence for what has no room."""
+    return (
+        f"{what} {in_bytes(most)}, a quarter of the memory that is free. Long arrays can stay on disk: save "
+        "them as .npy and name them with --data"
+    )
+
+
+def require_room_for(path: Path, name: str, size: int) -> None:
+    """Refuse a variable of so many bytes where there is no room for it."""
+    most = available() // SHARE
+    if size > most:
+        why = too_much(f"it takes {in_bytes(size)}, more than", most)
+        raise DataError(f"{path}: {name}: {why}", name, "PPL905")
