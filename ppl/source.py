@@ -6,6 +6,12 @@ from pathlib import Path
 
 from ppl.errors import ModelError
 
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+OTHER_ENCODINGS = (
+    *(("UTF-32", b"\xff\xfe\x00\x00"), ("UTF-32", b"\x00\x00\xfe\xff")),
+    *(("UTF-16", b"\xff\xfe"), ("UTF-16", b"\xfe\xff")),
+)
+"""What files in them begin with."""
 WIDTH = 80
 """Columns an excerpt keeps within."""
 
@@ -67,10 +73,33 @@ def read_source(program: str | Path) -> SourceText:
     """A path names a file; text with a block, a line break or nothing but a comment is the program itself."""
     if isinstance(program, str) and (re.search(r"[{\n]", program) or re.match(r"\s*($|//\s|/\*)", program)):
         return SourceText(program)
-    path = Path(program)
+    return read_text(Path(program))
+
+
+def read_text(path: Path) -> SourceText:
+    """A file of UTF-8 text; the byte order mark that some editors put first is no part of it.
+
+    Raises:
+        ModelError: it is in another encoding; at the first byte that shows it.
+        OSError: it cannot be read.
+    """
+    held = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
+    encoding, mark = next((known for known in OTHER_ENCODINGS if held.startswith(known[1])), ("", b""))
     try:
-        return SourceText(path.read_text(encoding="utf-8"), str(path))
+        if mark:
+            raise UnicodeDecodeError("utf-8", held, 0, 1, encoding)
+        text = held.decode("utf-8")
     except UnicodeDecodeError as error:
-        start = Span(SourceText("", str(path)), 1, 1, 1, 1)
-        message = f"The file is not UTF-8 text: byte {error.start + 1} is no part of a character."
-        raise ModelError(message, start, None, "PPL182") from None
+        before = held[: error.start].decode("utf-8", "replace")
+        line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+        source = SourceText(held.decode("latin-1") if not mark else "", str(path))
+        what = (
+            f"it begins as {encoding} does" if mark else f"byte {error.start + 1} is no part of a character"
+        )
+        raise ModelError(
+            f"The file is not UTF-8 text: {what}.",
+            Span(source, line, column, line, column + 1),
+            "Save it as UTF-8.",
+            "PPL182",
+        ) from None
+    return SourceText(text.replace("\r\n", "\n").replace("\r", "\n"), str(path))

@@ -8,13 +8,15 @@ from itertools import accumulate
 from pathlib import Path
 
 from ppl.errors import ModelError
-from ppl.source import SourceText, Span
+from ppl.source import SourceText, Span, read_text
 
 # An include inside a comment or a string is none, so those are matched first and passed over.
 INCLUDE = re.compile(
     r'//[^\n]*|/\*[\s\S]*?\*/|"[^"\n]*"'
     r'|#include[ \t]+(?:"(?P<quoted>[^"\n]*)"|<(?P<angled>[^>\n]*)>|(?P<bare>\S+))'
 )
+LONGEST_NAME = 60
+"""Characters of a file's name that a message shows."""
 
 
 @dataclass(frozen=True)
@@ -95,17 +97,23 @@ def read(name: str, at: Span, paths: Sequence[str | Path]) -> SourceText:
     beside = [Path(at.source.name).parent] if Path(at.source.name).is_file() else []
     folders = [*beside, *map(Path, paths)]
     for file in (folder / name for folder in folders):
-        if file.is_file():
-            try:
-                return SourceText(file.read_text("utf-8"), str(file))
-            except (OSError, UnicodeDecodeError) as trouble:
-                raise ModelError(
-                    f"`{file}` cannot be read as UTF-8 text: {trouble}.", at, None, "PPL182"
-                ) from None
+        try:
+            if file.is_file():
+                return read_text(file)
+        except ModelError as trouble:
+            raise ModelError(f"`{file}`: {trouble.message}", at, trouble.hint, "PPL182") from None
+        except (OSError, ValueError) as trouble:  # such as a name that is too long, or holds a zero byte
+            why = getattr(trouble, "strerror", None) or trouble
+            raise ModelError(f"`{shortened(name)}` cannot be read: {why}.", at, None, "PPL182") from None
     where = ", ".join(map(str, folders))
     raise ModelError(
-        f"There is no file `{name}` to include" + (f"; looked in {where}." if where else "."),
+        f"There is no file `{shortened(name)}` to include" + (f"; looked in {where}." if where else "."),
         at,
         None if where else "A program given as text has no folder of its own: give include paths.",
         "PPL180",
     )
+
+
+def shortened(name: str) -> str:
+    """The name of a file, of a very long one the beginning."""
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}..."
