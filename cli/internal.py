@@ -29,5 +29,5 @@ def write_report(error: BaseException) -> Path:
 
 def written(folder: Path, text: str) -> Path:
     path = folder / "ppl-internal-error.txt"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(text, encoding="utf-8", errors="backslashreplace")
     return path

@@ -3,6 +3,7 @@
 import atexit
 import gc
 import sys
+from io import TextIOWrapper
 from typing import Annotated, NoReturn
 
 import typer
@@ -88,6 +89,8 @@ def ppl(
 def main(argv: list[str] | None = None) -> NoReturn:
     """Runs one command and exits; a user's mistake ends in a message, never in a traceback."""
     gc.set_threshold(SELDOM, 20, 20)
+    if isinstance(sys.stdout, TextIOWrapper):  # a name or a sign that it has no code for ends no fit
+        sys.stdout.reconfigure(errors="backslashreplace")
     atexit.register(gc.freeze)  # at the very end Python would look through a million objects for cycles
     try:
         app(argv)
@@ -95,22 +98,23 @@ def main(argv: list[str] | None = None) -> NoReturn:
         _show(error)
         sys.exit(REFUSED)
     except InferenceError as error:
-        _exit(FAILED, in_lines(f"ppl: error {error.code}: {error}"))
+        _exit(FAILED, in_lines(f"ppl: error {error.code}: {error}"), error)
     except DataError as error:
-        _exit(REFUSED, in_lines(f"ppl: error {error.code}: {error}"))
+        _exit(REFUSED, in_lines(f"ppl: error {error.code}: {error}"), error)
     except PPLError as error:
-        _exit(REFUSED, in_lines(f"ppl: {error}"))
+        _exit(REFUSED, in_lines(f"ppl: {error}"), error)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing is left to say it to
         sys.exit(REFUSED)
     except OSError as error:
-        _exit(REFUSED, f"ppl: {error.filename or 'file'}: {error.strerror or error}")
+        _exit(REFUSED, f"ppl: {error.filename or 'file'}: {error.strerror or error}", error)
     except Exception as error:
         written = write_report(error)
         _exit(
             INTERNAL,
             f"ppl: internal error ({type(error).__name__}): a bug in ppl, not in your program. "
             f"Please send {written} to the developers, with the program that caused it.",
+            error,
         )
     sys.exit(0)
 
@@ -129,6 +133,8 @@ def in_lines(message: str) -> str:
     return wrapped(message)
 
 
-def _exit(status: int, message: str) -> NoReturn:
-    print(message, file=sys.stderr)
+def _exit(status: int, message: str, error: Exception) -> NoReturn:
+    """Ends with the message, and below it the notes that the error has collected on its way."""
+    for line in (message, *getattr(error, "__notes__", ())):
+        print(line, file=sys.stderr)
     sys.exit(status)

@@ -6,6 +6,8 @@ from typing import Any
 
 import typer
 
+from ppl.files import STDOUT
+
 
 def whole(least: int, text: str, *names: str, **more: Any) -> Any:
     """An option that takes an integer of at least `least`."""
@@ -40,9 +42,11 @@ def seconds(text: str) -> Any:
 
 
 def output_file(text: str, *names: str, **more: Any) -> Any:
-    """An option that takes a file to write, refused before the run rather than after it."""
+    """An option that takes a file to write, refused before the run, not after it; `-` is standard output."""
 
     def check(path: Path | None) -> Path | None:
+        if path == Path("-"):
+            return STDOUT
         if path and path.is_dir():
             raise typer.BadParameter(f"'{path}' is a folder; expected the name of a file.")
         if path and not path.parent.is_dir():

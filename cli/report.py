@@ -1,16 +1,20 @@
 """What is said at the end of a run."""
 
 import math
+import os
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 
 import typer
 from rich.console import Console
 
 from ppl.cli.progress import nats
+from ppl.files import STDOUT
 from ppl.inference.outcome import Ending, Outcome
+from ppl.results.checkpoint import Checkpoint
 from ppl.results.fit import Fit
 from ppl.results.summary import Summary, as_table
 
@@ -32,25 +36,57 @@ def report(console: Console, fit: Fit, files: Iterable[Path]) -> None:
         fit.judgement,
         *fit.notes,
         f"Wrote {' and '.join(map(str, files))}.",
-        *([f"The same command with --resume goes on from {left}."] if is_resumable(left) else []),
+        *([onward(left, files[0])] if is_resumable(left) else []),
     ):
         console.print(text, highlight=False, markup=False, soft_wrap=True)
 
 
 @contextmanager
-def interruptible(left: Path) -> Iterator[None]:
-    """Ctrl-C in here, before there is anything to write, ends the command with a word and status 130."""
+def interruptible(output: Path) -> Iterator[list[Checkpoint]]:
+    """What a run came to is not lost in here: where it ends early the message says how to go on.
+
+    Ctrl-C, before all is written, ends the command with a word and status 130. The journal of a run that is
+    done belongs in the list: where its files cannot be written, it is kept.
+    """
+    left, done = checkpoint_of(output), list[Checkpoint]()
     try:
-        yield
+        yield done
     except KeyboardInterrupt:
-        kept = f" The same command with --resume goes on from {left}." if is_resumable(left) else ""
+        kept = f" {onward(left, output)}" if is_resumable(left) else ""
         print(f"ppl: interrupted; no output was written.{kept}", file=sys.stderr)
         raise typer.Exit(130) from None
+    except Exception as error:
+        if done:
+            error.add_note(rescued(done[0], left, output))
+        raise
+
+
+def rescued(journal: Checkpoint, left: Path, output: Path) -> str:
+    """Where the run is kept whose files could not be written."""
+    if not journal.stages and not is_resumable(left):
+        return "A run as short as this keeps no checkpoint: the same command makes the fit again."
+    found = journal.rescue() if journal.stages else left
+    return f"The fit is not lost. {onward(found, output)}" if found else "There is no room to keep the fit."
+
+
+def onward(left: Path, output: Path) -> str:
+    """How to go on from a checkpoint."""
+    if left == checkpoint_of(output) and not _is_device(output):
+        return f"The same command with --resume goes on from {left}."
+    return (
+        f"It is in {left}: call it OUT.checkpoint, and the same command with -o OUT --resume goes on from it."
+    )
 
 
 def checkpoint_of(output: Path) -> Path:
-    """Where a run keeps the state that it may be resumed from."""
+    """Where a run keeps the state that it may be resumed from: beside the output, unless that is a device."""
+    if _is_device(output):
+        return Path(gettempdir()) / f"ppl-{os.getpid()}.checkpoint"
     return output.with_name(f"{output.name}.checkpoint")
+
+
+def _is_device(output: Path) -> bool:
+    return output == STDOUT or (output.exists() and not output.is_file())
 
 
 def is_resumable(left: Path) -> bool:

@@ -27,8 +27,8 @@ def format(
     bracket or an operator allows a break. Only the space between words
     changes: parentheses, braces and their order stay.
     """
+    from ppl.files import write_whole
     from ppl.frontend.format import format_program
-    from ppl.results.files import write_whole
     from ppl.source import read_source
 
     source = read_source(Path(model))

@@ -7,6 +7,7 @@ import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
 from ppl.cli.options import as_names, output_file, whole
+from ppl.files import STDOUT
 
 
 def generate(
@@ -30,8 +31,8 @@ def generate(
     """
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
+    from ppl.files import write_whole
     from ppl.results.config import Config
-    from ppl.results.files import write_whole
     from ppl.results.generate import csv_lines
     from ppl.results.generate import generate as generated
     from ppl.results.posterior import parameters_of
@@ -52,4 +53,6 @@ def generate(
     write_whole(output, csv_lines(table, config))
     if table.failed:
         typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
-    typer.echo(f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")
+    typer.echo(
+        f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.", err=output == STDOUT
+    )

@@ -7,6 +7,7 @@ import typer
 
 from ppl.cli.arguments import DataFile, ModelPath, existing
 from ppl.cli.options import output_file
+from ppl.files import STDOUT
 
 
 def log_prob(
@@ -31,7 +32,7 @@ def log_prob(
     of lists. The density is on the unconstrained scale, Jacobian included.
     """
     from ppl.compile import compile_model
-    from ppl.results.files import write_whole
+    from ppl.files import write_whole
     from ppl.results.log_prob import log_prob as evaluate
     from ppl.results.log_prob import read_points
 
@@ -39,6 +40,6 @@ def log_prob(
     found = evaluate(posterior, read_points(points, posterior, unconstrained))
     if output:
         write_whole(output, found.csv_lines())
-        typer.echo(f"Wrote {output}.")
+        typer.echo(f"Wrote {output}.", err=output == STDOUT)
     else:
         typer.echo("".join(found.csv_lines()), nl=False)

@@ -45,7 +45,7 @@ def plot(
     Data and ELBO trace are found where the files' comments say they are.
     Needs the extra: pip install "ppl[plot]".
     """
-    from ppl.results.files import write_whole
+    from ppl.files import write_whole
     from ppl.results.pictures import KINDS
     from ppl.results.plots import SUFFIXES, save
 

@@ -29,7 +29,7 @@ def summary(
     """
     from rich.console import Console
 
-    from ppl.results.files import write_whole
+    from ppl.files import write_whole
     from ppl.results.readers import read_all
     from ppl.results.stansummary import as_table, csv_lines, headings, stansummary, stated
 

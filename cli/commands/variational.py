@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TextIO, cast
 
 import typer
 
@@ -34,6 +34,8 @@ from ppl.cli.options import (
     switch,
     whole,
 )
+from ppl.files import STDOUT
+from ppl.inference.outcome import Ending
 
 if TYPE_CHECKING:
     from ppl.data import Inputs
@@ -114,15 +116,22 @@ def variational(
     from rich.console import Console
 
     from ppl.cli.diagnostics import likely_bugs, show
+    from ppl.cli.output import Patient
     from ppl.cli.progress import shown
     from ppl.cli.report import checkpoint_of, exit_status, interruptible, report
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
-    from ppl.results.fit import variational as fit_variational
+    from ppl.results.checkpoint import Keep
+    from ppl.results.fit import fitted
     from ppl.results.formats import save_draws
+    from ppl.results.settings import Settings
 
-    console, left = Console(quiet=quiet), checkpoint_of(output)
+    refuse_without_name(output, resume, save_metric, save_cmdstan_config)
+    written = STDOUT in (output, diagnostic_file, save_fit, profile_file)
+    out = Patient("stderr" if written else "stdout")
+    console = Console(file=cast(TextIO, out), quiet=quiet)
+    keep = Keep(checkpoint_of(output), resume, checkpoint_every)
     if not quiet:
         show(likely_bugs(model), sys.stderr)
     compiled = compile_model(model, positive_transform=positive_transform.value)
@@ -130,47 +139,40 @@ def variational(
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)
-    with interruptible(left), shown(console, refresh) as listener, profiled(compiled, profile_file) as timed:
-        posterior = timed.condition(inputs, seed=seed)
-        fit = fit_variational(
-            posterior,
-            progress=listener,
-            checkpoint=left,
-            resume=resume,
-            checkpoint_every=checkpoint_every,
-            algorithm=algorithm.value,
-            iter=iterations,
-            grad_samples=grad_samples,
-            elbo_samples=elbo_samples,
-            eta=eta,
-            adapt_iter=adapt_iter,
-            tol_rel_obj=tol_rel_obj,
-            eval_elbo=eval_elbo,
-            start=start.value,
-            init_scale=init_scale,
-            average=average,
-            polish=polish,
-            step_up=step_up,
-            rank=rank,
-            linear_response=linear_response,
-            resample=resample,
-            anneal=anneal,
-            runs=runs,
-            minibatch=minibatch,
-            rows=rows,
-            ard=ard,
-            marginal=marginal,
-            estimator=estimator and estimator.value,
-            step_rule=step_rule and step_rule.value,
-            stop=stop and stop.value,
-            noise=noise.value,
-            backend=backend.value,
-            device=device.value,
-            quick_jit=quick_jit,
-            draws=draws,
-            init=as_radius(init),
-            seed=seed,
-        )
+    settings = Settings(
+        algorithm=algorithm.value,
+        iter=iterations,
+        grad_samples=grad_samples,
+        elbo_samples=elbo_samples,
+        eta=eta,
+        adapt_iter=adapt_iter,
+        tol_rel_obj=tol_rel_obj,
+        eval_elbo=eval_elbo,
+        start=start.value,
+        init_scale=init_scale,
+        average=average,
+        polish=polish,
+        step_up=step_up,
+        rank=rank,
+        linear_response=linear_response,
+        resample=resample,
+        anneal=anneal,
+        runs=runs,
+        minibatch=minibatch,
+        rows=rows,
+        ard=ard,
+        marginal=marginal,
+        estimator=estimator and estimator.value,
+        step_rule=step_rule and step_rule.value,
+        stop=stop and stop.value,
+        noise=noise.value,
+        backend=backend.value,
+        device=device.value,
+        quick_jit=quick_jit,
+        draws=draws,
+        init=as_radius(init),
+        seed=seed,
+    )
     given = {
         "data.file": " ".join([*([str(data)] if data else []), *arrays]),
         "output.file": str(output),
@@ -180,17 +182,34 @@ def variational(
         "ppl.format": layout.value,
         **({"output.profile_file": str(profile_file)} if profile_file else {}),
     }
-    save_draws(fit, output, given)
-    files = [output, *([profile_file] if profile_file else [])]
-    if diagnostic_file:
-        fit.save_diagnostics(diagnostic_file, given)
-        files.append(diagnostic_file)
-    if save_fit:
-        fit.save(save_fit)
-        files.append(save_fit)
-    if save_cmdstan_config:
-        files.append(fit.save_config(output, given))
-    if save_metric:
-        files.extend(fit.save_warm_start(output))
+    files = [output]
+    with interruptible(output) as done, profiled(compiled, profile_file) as timed:
+        posterior = timed.condition(inputs, seed=seed)
+        with shown(console, refresh) as listener:
+            fit, journal = fitted(posterior, settings, listener, keep)
+        done.append(journal)
+        save_draws(fit, output, given)
+        if diagnostic_file:
+            fit.save_diagnostics(diagnostic_file, given)
+        if save_fit:
+            fit.save(save_fit)
+        if save_cmdstan_config:
+            files.append(fit.save_config(output, given))
+        if save_metric:
+            files.extend(fit.save_warm_start(output))
+    if fit.outcome.ending is not Ending.INTERRUPTED:
+        keep.discard(runs)
+    files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
     report(console, fit, files)
+    out.check()
     raise typer.Exit(exit_status(fit.outcome, require_converged))
+
+
+def refuse_without_name(output: Path, *named_after: bool) -> None:
+    """Standard output has no name to call a checkpoint, a metric or a configuration by."""
+    if output == STDOUT and any(named_after):
+        raise typer.BadParameter(
+            "--resume, --save-metric and --save-cmdstan-config have files named after the output; "
+            "give it a name, such as -o output.csv.",
+            param_hint="--output",
+        )

@@ -4,8 +4,8 @@ import stat
 import sys
 from pathlib import Path
 
+from ppl.files import write_whole
 from ppl.frontend.include import expand
-from ppl.results.files import write_whole
 from ppl.source import SourceText
 
 SCRIPT = '''\

@@ -11,8 +11,8 @@ from ppl.arrays import AUTOGRAD, Namespace
 from ppl.backend.emit import emit
 from ppl.backend.library import Wrap
 from ppl.backend.load import Module, compile_text, load
+from ppl.files import write_whole
 from ppl.model import Model
-from ppl.results.files import write_whole
 
 HEADER = (
     "name,thread_id,total_time,forward_time,reverse_time,chain_stack,no_chain_stack,"

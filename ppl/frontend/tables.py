@@ -11,12 +11,13 @@ from contextlib import suppress
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 import lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
+
+from ppl.files import write_whole
 
 
 @cache
@@ -28,7 +29,8 @@ def parser() -> lark.Lark:
         return load(file.read_text("utf-8"))
     built = lark.Lark(grammar, start="program", parser="lalr", lexer="contextual", propagate_positions=True)
     with suppress(OSError):
-        write_whole(file, dump(built))
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, [dump(built)])
     return built
 
 
@@ -61,11 +63,3 @@ def digest(text: str) -> str:
 def cache_folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(home) / "ppl"
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write under a temporary name, then rename: another process sees the whole file or none."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile("w", encoding="utf-8", dir=file.parent, delete=False) as temporary:
-        temporary.write(text)
-    os.replace(temporary.name, file)

@@ -5,15 +5,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from time import monotonic
 from typing import Any, NamedTuple
 
 from numpy.random import Generator
 
 from ppl.errors import DataError
-from ppl.inference.outcome import Ending, Outcome
+from ppl.files import remove, write_whole
 from ppl.results.coded import decode, encode
-from ppl.results.files import write_whole
 from ppl.results.posterior import Posterior
 from ppl.results.saved import identity, plain, refuse_mismatch
 from ppl.results.settings import Settings
@@ -36,9 +36,9 @@ class Keep:
         return replace(self, path=self.path.with_name(f"{self.path.name}.{k + 1}"))
 
     def discard(self, runs: int) -> None:
-        """Remove the checkpoints of all runs."""
-        for k in range(runs):
-            self.of_run(k).path.unlink(missing_ok=True)
+        """Remove the checkpoint of the one run, or those of all."""
+        for keep in [self] if runs == 1 else map(self.of_run, range(runs)):
+            remove(keep.path)
 
 
 class Stage(NamedTuple):
@@ -57,6 +57,7 @@ class Checkpoint:
     """A journal (inference.journal) that writes itself to its file every so many seconds; None for nowhere.
 
     `owner` says whose run it is, when it is to be written: the data have to be gone through for that.
+    `trouble` is why the last write failed: a run goes on without its checkpoint.
     """
 
     path: Path | None
@@ -64,6 +65,14 @@ class Checkpoint:
     every: float = EVERY
     stages: dict[str, Stage] = field(default_factory=dict)
     written: float = field(default_factory=monotonic)
+    trouble: OSError | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for the user where the file could not be written."""
+        if self.trouble is None:
+            return ()
+        return (f"The checkpoint {self.path} could not be written ({self.trouble.strerror}).",)
 
     def recall(self, stage: str, *generators: Generator) -> Any:
         kept = self.stages.get(stage)
@@ -81,17 +90,35 @@ class Checkpoint:
             self.write()
 
     def write(self) -> None:
-        """Put everything recorded so far in the file."""
-        if self.path is not None and self.stages:
-            write_whole(self.path, [as_text(self.owner(), self.stages), "\n"])
-            self.written = monotonic()
+        """Put everything recorded so far in the file; where that fails, an older one stays."""
+        if self.path is None or not self.stages:
+            return
+        try:
+            self._write(self.path)
+            self.trouble = None
+        except OSError as error:
+            self.trouble = error
+        self.written = monotonic()
 
-    def end(self, outcome: Outcome) -> None:
-        """Keep the file of a run that was interrupted, and no other."""
-        if outcome.ending is Ending.INTERRUPTED:
-            self.write()
-        elif self.path is not None:
-            self.path.unlink(missing_ok=True)
+    def rescue(self) -> Path | None:
+        """Keep the run where there is room: the file it is then in, or None.
+
+        That is its own, in an older state if need be, or else one of the same name among temporary files.
+        """
+        if self.path is None or not self.stages:
+            return None
+        self.write()
+        if self.path.exists():
+            return self.path
+        try:
+            elsewhere = Path(mkdtemp(prefix="ppl-")) / self.path.name
+            self._write(elsewhere)
+        except OSError:
+            return None
+        return elsewhere
+
+    def _write(self, path: Path) -> None:
+        write_whole(path, [as_text(self.owner(), self.stages), "\n"])
 
 
 def _place(generator: Generator) -> dict[str, Any]:

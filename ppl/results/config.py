@@ -35,7 +35,7 @@ class Config:
 def comment_lines(config: Config) -> Iterator[str]:
     """The lines before the header, each with its newline; `(Default)` marks a value that is the default."""
     yield from (f"# stan_version_{part} = {n}\n" for part, n in zip(PARTS, STAN_VERSION, strict=True))
-    yield f"# model = {config.model}\n"
+    yield f"# model = {text(config.model)}\n"
     if config.started:
         yield f"# start_datetime = {config.started}\n"
     yield from (f"# {line}\n" for line in tree_lines(config.values))
@@ -69,14 +69,14 @@ def _entry(argument: Value | Choice, value: Any) -> str:
 
 
 def text(value: Any) -> str:
-    """A value as CmdStan writes it: `true`, `10000`, `1e-08`."""
+    """A value as CmdStan writes it: `true`, `10000`, `1e-08`; on one line, whatever a file is called."""
     match value:
         case bool():
             return str(value).lower()
         case float():
             return f"{value:.16g}"
         case _:
-            return str(value)
+            return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in str(value))
 
 
 def as_json(config: Config) -> str:

@@ -1,5 +1,6 @@
 """A fitted approximation: its draws, its quality, its files."""
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -9,9 +10,10 @@ import numpy as np
 
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.errors import InferenceError
+from ppl.files import write_whole
 from ppl.inference.draws import draws_with_density
 from ppl.inference.families import FAMILIES, describe
-from ppl.inference.outcome import Outcome
+from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result, result_of
@@ -20,11 +22,10 @@ from ppl.inference.verdict import Level, Verdict
 from ppl.results import saved, stan_csv
 from ppl.results.arguments import Values
 from ppl.results.arviz import Coords, Dims, to_arviz, to_xarray
-from ppl.results.checkpoint import EVERY, Keep, journal_of
+from ppl.results.checkpoint import EVERY, Checkpoint, Keep, journal_of
 from ppl.results.columns import Floats, reshape
 from ppl.results.config import Config, as_json
 from ppl.results.draws import Table, tabulate
-from ppl.results.files import write_whole
 from ppl.results.given import given_of
 from ppl.results.improper import refuse_improper
 from ppl.results.initial import start_for
@@ -200,11 +201,12 @@ class Fit:
         if self.settings.algorithm not in saved.RUN_AGAIN:
             return self.more(n, seed).draws()
         seed = self.settings.seed if seed is None else seed
+        family, params = self.result.family, self.result.params
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MORE,)))
-        fresh = draws_with_density(
-            target_of(self.posterior, self.settings), self.result.family, self.result.params, n, rng
-        )
-        return tabulate(self.posterior, fresh.u, seed, key=MORE).rows
+        with _threads(self.posterior):
+            target = target_of(self.posterior, self.settings)
+            fresh = draws_with_density(target, family, params, n, rng)
+            return tabulate(self.posterior, fresh.u, seed, key=MORE).rows
 
     def more(self, n: int, seed: int | None = None) -> "Fit":
         """The same approximation with `n` fresh draws in place of its own: a fit to save or plot, no refit.
@@ -224,9 +226,11 @@ class Fit:
             )
         asked = replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
         rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE,)))
-        target, old = target_of(self.posterior, self.settings), self.result
-        fresh = result_of(target, asked, old.family, old.params, old.path, rng)
-        return _fit(self.posterior, asked, fresh, key=MORE)
+        old = self.result
+        with _threads(self.posterior):
+            target = target_of(self.posterior, self.settings)
+            fresh = result_of(target, asked, old.family, old.params, old.path, rng)
+            return _fit(self.posterior, asked, fresh, key=MORE)
 
     def save_csv(
         self, path: str | Path = "output.csv", given: Values | None = None, started: str = ""
@@ -319,20 +323,31 @@ def variational(
         DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
     """
     asked = Settings(**settings)
+    keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
+    found, _ = fitted(posterior, asked, progress, keep)
+    if keep and found.outcome.ending is not Ending.INTERRUPTED:
+        keep.discard(asked.runs)
+    return found
+
+
+def fitted(
+    posterior: Posterior, asked: Settings, progress: Listener = silent, keep: Keep | None = None
+) -> tuple[Fit, Checkpoint]:
+    """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
     require_memory(posterior, asked)
     if asked.algorithm != "optimize" and asked.minibatch is None:
         refuse_improper(posterior)
     start = start_for(posterior, asked.init)
-    keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
-    with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
+    with _threads(posterior):
         if asked.runs > 1:
-            return _fit(posterior, asked, best_of(posterior, asked, start, progress, keep))
+            # The journals are those of other processes, which have written them.
+            return _fit(posterior, asked, best_of(posterior, asked, start, progress, keep)), Checkpoint(None)
         return _one_run(posterior, asked, start, progress, keep)
 
 
 def _one_run(
     posterior: Posterior, asked: Settings, start: Init, progress: Listener, keep: Keep | None
-) -> Fit:
+) -> tuple[Fit, Checkpoint]:
     journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
     try:
         result = fit(target, asked, start, progress, journal)
@@ -340,8 +355,9 @@ def _one_run(
     except KeyboardInterrupt:
         journal.write()
         raise
-    journal.end(found.outcome)
-    return found
+    if found.outcome.ending is Ending.INTERRUPTED:
+        journal.write()
+    return replace(found, result=replace(found.result, notes=(*found.result.notes, *journal.notes))), journal
 
 
 def load_fit(path: str | Path, model: Model, data: Any) -> Fit:
@@ -353,7 +369,13 @@ def load_fit(path: str | Path, model: Model, data: Any) -> Fit:
     record = saved.read(path)
     posterior = model.condition(data)
     saved.refuse_mismatch(path, record, posterior)
-    return _fit(posterior, Settings(**record["settings"]), saved.result_of(record, posterior))
+    with _threads(posterior):
+        return _fit(posterior, Settings(**record["settings"]), saved.result_of(record, posterior))
+
+
+def _threads(posterior: Posterior) -> AbstractContextManager[None]:
+    """Every draw is made on as many threads as the fit, for BLAS sums in another order on others."""
+    return as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
 
 
 def _fit(posterior: Posterior, settings: Settings, result: Result, key: int = 0) -> Fit:

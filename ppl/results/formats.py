@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ppl.errors import InferenceError
+from ppl.files import replacing
 from ppl.results.arguments import Values
 from ppl.results.columns import reshape, variables
-from ppl.results.files import replacing
 
 if TYPE_CHECKING:
     from ppl.results.fit import Fit

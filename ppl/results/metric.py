@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ppl.files import write_whole
 from ppl.names import Sized
 from ppl.results.columns import Floats, unflatten
-from ppl.results.files import write_whole
 
 CHAINS = 4
 

@@ -80,7 +80,7 @@ def read_draws(path: str | Path) -> DrawsFile:
     """
     path = Path(path)
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
         raise DataError(f"{path} is no text file; expected a CSV file of draws.") from None
     config = read_config(line for line in lines if line.startswith("#"))

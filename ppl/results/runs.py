@@ -49,8 +49,6 @@ def best_of(
     if len(ended) < settings.runs:
         stopped = f"stopped by hand when {len(ended)} of {settings.runs} runs had ended"
         best = replace(best, path=replace(best.path, outcome=Outcome(Ending.INTERRUPTED, stopped)))
-    elif keep:
-        keep.discard(settings.runs)
     if len(best.draws_u) < 2:
         return best
     spread = spread_of([result.draws_u for result in results], [result.final_elbo for result in results])
@@ -129,4 +127,4 @@ def _fitted(job: Job) -> Result:
     journal = journal_of(job.keep, job.posterior, job.settings)
     result = fit(target_of(job.posterior, job.settings), job.settings, job.start, journal=journal)
     journal.write()
-    return result
+    return replace(result, notes=(*result.notes, *journal.notes))

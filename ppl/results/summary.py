@@ -8,6 +8,7 @@ from html import escape
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from ppl.results.columns import Floats
 
@@ -84,7 +85,7 @@ def as_table(summary: Summary, limit: int | None = None, rest: str = "") -> Tabl
     for row in summary.rows[:limit]:
         table.add_row(row.name, *map(short, row.figures))
     if limit is not None and len(summary) > limit:
-        table.caption = f"… and {len(summary) - limit} more{rest}"
+        table.caption = Text(f"… and {len(summary) - limit} more{rest}")
         table.caption_justify = "left"
     return table
 

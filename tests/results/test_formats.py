@@ -5,7 +5,7 @@ import pytest
 
 import ppl
 from ppl.errors import DataError, InferenceError
-from ppl.results.files import replacing
+from ppl.files import replacing
 from ppl.results.formats import WRITERS, save_draws
 from ppl.results.metric import covariance_of, stepsize_for
 from ppl.results.readers import read_file

@@ -6,10 +6,10 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
+from ppl.files import write_whole
 from ppl.inference.target import Target
 from ppl.posterior import Floats
 from ppl.results.config import comment_lines
-from ppl.results.files import write_whole
 
 
 def run(job: Job) -> int:

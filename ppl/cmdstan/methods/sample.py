@@ -11,9 +11,9 @@ import numpy as np
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, beside, numbered
 from ppl.errors import InferenceError
+from ppl.files import write_whole
 from ppl.posterior import Floats
 from ppl.results.draws import tabulate
-from ppl.results.files import write_whole
 from ppl.results.metric import metric_json
 from ppl.results.sample_csv import elapsed
 from ppl.results.stan_csv import cell

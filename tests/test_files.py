@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from ppl.results.files import write_whole
+from ppl.files import write_whole
 
 
 def broken_off(lines):

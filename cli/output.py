@@ -1,0 +1,52 @@
+"""Standard output whose failure ends no fit: its reader goes away, or the disk behind it is full."""
+
+import os
+import sys
+from contextlib import suppress
+from io import StringIO, UnsupportedOperation
+from typing import Any, TextIO
+
+NAMES = {"stdout": "standard output", "stderr": "standard error"}
+
+
+class Patient:
+    """`stdout` or `stderr`, which take nothing more once a write has failed; `check` says why."""
+
+    def __init__(self, name: str):
+        self._name = NAMES[name]
+        self._stream: TextIO = getattr(sys, name) or StringIO()  # None where the shell has closed it
+        self._error: OSError | None = None
+
+    def write(self, text: str) -> int:
+        self._try(self._stream.write, text)
+        return len(text)
+
+    def flush(self) -> None:
+        self._try(self._stream.flush)
+
+    def check(self) -> None:
+        """Raises OSError if something could not be written, unless nobody was there to read it."""
+        self.flush()
+        if self._error and not isinstance(self._error, BrokenPipeError):
+            raise self._error
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    def _try(self, act: Any, *args: str) -> None:
+        if self._error:
+            return
+        try:
+            act(*args)
+        except OSError as error:
+            error.filename = self._name
+            self._error = error
+            _discard_rest(self._stream)
+
+
+def _discard_rest(stream: TextIO) -> None:
+    """What is still in the stream's buffer goes nowhere, or Python would fail on it at the very end."""
+    with suppress(OSError, UnsupportedOperation):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

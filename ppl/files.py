@@ -1,0 +1,103 @@
+"""Whole files only: a reader sees the old file or the new one, never half of either."""
+
+import os
+import platform
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from zlib import crc32
+
+STDOUT = Path("/dev/stdout")
+MOST_KEPT = 50
+"""Characters of a file's name, and of its suffix, that its temporary name keeps; no name may be too long."""
+
+
+@contextmanager
+def replacing(path: str | Path) -> Iterator[Path]:
+    """A temporary name beside `path` to write to, renamed onto it when the block ends well.
+
+    What a process that was killed left of the same file is removed.
+
+    Raises:
+        OSError: the folder is missing or not writable, or the disk is full; `path` is then as it was.
+    """
+    target = Path(os.path.realpath(path))
+    remove_stale(target)
+    head, tail = _around(target)
+    part = target.with_name(f"{head}{os.getpid()}{tail}")
+    try:
+        yield part
+        with part.open("rb") as written:
+            os.fsync(written.fileno())
+        part.replace(target)
+    except BaseException as error:
+        part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and str(error.filename) in ("None", str(part)):
+            error.filename = str(path)  # a full disk names no file, and the temporary one is gone
+        raise
+
+
+def write_whole(path: str | Path, lines: Iterable[str]) -> None:
+    """Writes `lines`, each with its newline, as `replacing` does.
+
+    A device or pipe cannot be renamed onto and is written directly; so is `/dev/stdout`, where it may be a
+    file that holds more than these lines.
+    """
+    path = Path(path)
+    if path == STDOUT and sys.stdout:
+        _write_to_stdout(lines)
+    elif path.exists() and not path.is_file():
+        with path.open("w", encoding="utf-8") as out, _named(path):
+            out.writelines(lines)
+            out.flush()
+    else:
+        with replacing(path) as part, part.open("w", encoding="utf-8", newline="\n") as out:
+            out.writelines(lines)
+
+
+def remove(path: Path) -> None:
+    """Remove a file, where it is there, and what killed processes left of it."""
+    path.unlink(missing_ok=True)
+    remove_stale(path)
+
+
+def remove_stale(target: Path) -> None:
+    """Remove the temporary files of `target` whose process, on this machine, is no more."""
+    head, tail = _around(target)
+    with suppress(OSError):
+        for name in os.listdir(target.parent):
+            pid = name.removeprefix(head).removesuffix(tail)
+            if name == f"{head}{pid}{tail}" and pid.isdecimal() and not _alive(int(pid)):
+                target.with_name(name).unlink(missing_ok=True)
+
+
+def _around(target: Path) -> tuple[str, str]:
+    """What stands before and after the process in a temporary name: file and machine, and the suffix."""
+    machine = crc32(platform.node().encode())
+    return f"{target.stem[:MOST_KEPT]}.{machine:08x}-", f".tmp{target.suffix[-MOST_KEPT:]}"
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # another user's
+        return True
+    return True
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
+def _write_to_stdout(lines: Iterable[str]) -> None:
+    with _named(STDOUT):
+        sys.stdout.writelines(lines)
+        sys.stdout.flush()
