@@ -25,7 +25,8 @@ def summary(
     \b
     The columns are those of CmdStan's stansummary. R_hat compares the runs
     and the halves of each; k_hat, where the files have log densities, tells
-    whether the draws can be trusted for that column's mean (below 0.7).
+    whether the draws can be trusted for that column's mean (below 0.7);
+    nan draws, where there are any, are counted and left out.
     """
     from rich.console import Console
 
@@ -36,7 +37,7 @@ def summary(
     quantiles = as_quantiles(percentiles)
     runs = read_all(files)
     lines = stansummary(runs, quantiles)
-    names = headings(quantiles, khat=any(run.log_ratios is not None for run in runs))
+    names = headings(quantiles, runs)
     if csv:
         write_whole(csv, csv_lines(lines, names))
     typer.echo(stated(runs) + "\n")

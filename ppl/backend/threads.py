@@ -1,6 +1,5 @@
 """How many threads products of matrices are spread over while a model is fitted."""
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
@@ -12,14 +11,14 @@ from threadpoolctl import ThreadpoolController
 WORTH_SHARING = 1 << 20
 """How many numbers an array must have for threads to gain more than it costs to keep them in step."""
 
-ASKED = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS")
-
 
 @contextmanager
 def as_many_threads_as_pay(data: Mapping[str, Any], width: Callable[[], int]) -> Iterator[None]:
-    """BLAS on one thread inside, unless arrays are large or the environment says how many threads it has.
+    """BLAS on one thread inside, unless arrays are large.
 
     Its threads wait for work by spinning: of many small products each takes longer, on twice the processor.
+    They also sum in another order, so that as many threads as the environment or the machine says would
+    give as many different last digits from the same seed.
     `data` are looked through for arrays; `width()` is how many numbers the largest of an evaluation has, and
     asked for, as that takes an evaluation, where none of the data is that large.
 
@@ -29,8 +28,7 @@ def as_many_threads_as_pay(data: Mapping[str, Any], width: Callable[[], int]) ->
         20.0
     """
     largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)
-    asked = any(os.environ.get(name) for name in ASKED)
-    if asked or largest > WORTH_SHARING or width() > WORTH_SHARING:
+    if largest > WORTH_SHARING or width() > WORTH_SHARING:
         yield
         return
     with _controller().limit(limits=1, user_api="blas"):

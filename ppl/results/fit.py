@@ -112,7 +112,7 @@ class Fit:
     def notes(self) -> tuple[str, ...]:
         """Sentences on what went otherwise than one might think."""
         hints = advice_on(self.posterior.data) if self.verdict.level is Level.POOR else ()
-        return self.result.notes + _failures(self.table) + hints
+        return self.result.notes + _failures(self.table) + _missing(self.table) + hints
 
     @property
     def verdict(self) -> Verdict:
@@ -390,3 +390,13 @@ def _failures(table: Table) -> tuple[str, ...]:
     return (
         f"{rows} end in nan: transformed parameters or generated quantities failed there ({table.reason}).",
     )
+
+
+def _missing(table: Table) -> tuple[str, ...]:
+    """Which columns are nan in some draws though nothing failed there; the summary leaves those draws out."""
+    counts = np.isnan(table.rows[1:]).sum(axis=0)
+    names = [name for name, count in zip(table.columns, counts, strict=True) if count]
+    if table.failed or not names:
+        return ()
+    others = f" and {len(names) - 1} more columns" if len(names) > 1 else ""
+    return (f"{names[0]}{others} are nan in up to {counts.max()} of {len(table.rows) - 1} draws.",)

@@ -83,8 +83,7 @@ def data_uri(picture: str) -> str:
 
 def table(material: Material) -> Iterator[str]:
     """The rows of `ppl summary`, those of the parameters first."""
-    khat = any(file.log_ratios is not None for file in material.files)
-    names = headings(DEFAULT_QUANTILES, khat)
+    names = headings(DEFAULT_QUANTILES, material.files)
     lines = stansummary(material.files)
     yield '<h2>Summary</h2>\n<div class="scroll"><table>\n<thead><tr><th></th>'
     yield "".join(f"<th>{escape(name)}</th>" for name in names) + "</tr></thead>\n<tbody>"

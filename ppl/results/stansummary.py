@@ -12,12 +12,12 @@ from ppl.inference.psis import psis
 from ppl.results.columns import Floats
 from ppl.results.convergence import ess_bulk, ess_tail, mcse_mean, rhat
 from ppl.results.read_csv import DrawsFile
-from ppl.results.summary import short
+from ppl.results.summary import MISSING, short
 
 NORMAL_MAD = 1.4826
 """What makes the median absolute deviation of a normal its standard deviation."""
 
-DECIMALS = {"ESS_bulk": 0, "ESS_tail": 0, "R_hat": 3, "k_hat": 2}
+DECIMALS = {"ESS_bulk": 0, "ESS_tail": 0, "R_hat": 3, "k_hat": 2, MISSING: 0}
 """Figures that are read on one scale whatever the column."""
 
 DEFAULT_QUANTILES = (0.05, 0.5, 0.95)
@@ -31,10 +31,11 @@ class Line:
     figures: tuple[float, ...]
 
 
-def headings(quantiles: Sequence[float], khat: bool) -> tuple[str, ...]:
-    """The names of a line's figures."""
+def headings(quantiles: Sequence[float], files: Sequence[DrawsFile]) -> tuple[str, ...]:
+    """The names of a line's figures; k_hat and the count of draws that are nan where there are any."""
     at = (f"{100 * q:g}%" for q in quantiles)
-    tail = ("k_hat",) * khat
+    khat = any(file.log_ratios is not None for file in files)
+    tail = ("k_hat",) * khat + (MISSING,) * any(np.isnan(file.draws).any() for file in files)
     return ("Mean", "MCSE", "StdDev", "MAD", *at, "ESS_bulk", "ESS_tail", "R_hat", *tail)
 
 
@@ -48,12 +49,16 @@ def stansummary(
     shortest = min(len(file.draws) for file in files)
     runs = np.stack([file.draws[:shortest] for file in files])
     pooled = np.concatenate([file.draws for file in files])
-    khats = worst_khats(files)
+    khats, missing = worst_khats(files), np.isnan(pooled).sum(axis=0)
+
+    def last(k: int) -> Iterator[float]:
+        if len(khats):
+            yield float(khats[k])
+        if missing.any():
+            yield float(missing[k])
+
     return tuple(
-        Line(
-            name,
-            (*_figures(runs[:, :, k], pooled[:, k], quantiles), *([float(khats[k])] if len(khats) else [])),
-        )
+        Line(name, (*_figures(runs[:, :, k], pooled[:, k], quantiles), *last(k)))
         for k, name in enumerate(files[0].columns)
     )
 

@@ -1,4 +1,4 @@
-"""Mean, sd and quantiles of every column of draws."""
+"""Mean, sd and quantiles of every column of draws, and how many draws of it are nan."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -14,6 +14,8 @@ from ppl.results.columns import Floats
 
 QUANTILES = (0.05, 0.5, 0.95)
 HEADINGS = ("mean", "sd", "5%", "50%", "95%")
+MISSING = "nan draws"
+"""The column of how many draws are nan, and left out of the others: there where any are."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,11 @@ def as_table(summary: Summary, limit: int | None = None, rest: str = "") -> Tabl
     table.add_column("")
     for heading in HEADINGS:
         table.add_column(heading, justify="right")
+    missing = any(row.missing for row in summary)
+    if missing:
+        table.add_column(MISSING, justify="right")
     for row in summary.rows[:limit]:
-        table.add_row(row.name, *map(short, row.figures))
+        table.add_row(row.name, *map(short, row.figures), *([str(row.missing)] if missing else []))
     if limit is not None and len(summary) > limit:
         table.caption = Text(f"… and {len(summary) - limit} more{rest}")
         table.caption_justify = "left"
@@ -92,13 +97,16 @@ def as_table(summary: Summary, limit: int | None = None, rest: str = "") -> Tabl
 
 def as_html(summary: Summary, limit: int = 20) -> str:
     """An HTML table of at most `limit` rows, for notebooks."""
-    head = "".join(f"<th>{heading}</th>" for heading in ("", *HEADINGS))
-    rows = (
-        f"<tr><th>{escape(row.name)}</th>{''.join(f'<td>{short(value)}</td>' for value in row.figures)}</tr>"
-        for row in summary.rows[:limit]
-    )
+    missing = any(row.missing for row in summary)
+    head = "".join(f"<th>{heading}</th>" for heading in ("", *HEADINGS, *([MISSING] if missing else [])))
+    rows = (_html_row(row, missing) for row in summary.rows[:limit])
     rest = f"<p>… and {len(summary) - limit} more</p>" if len(summary) > limit else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{rest}"
+
+
+def _html_row(row: Row, missing: bool) -> str:
+    figures = [*map(short, row.figures), *([str(row.missing)] if missing else [])]
+    return f"<tr><th>{escape(row.name)}</th>{''.join(f'<td>{figure}</td>' for figure in figures)}</tr>"
 
 
 def short(value: float, digits: int = 3) -> str:

@@ -19,7 +19,7 @@ def runs(toy, tmp_path):
 def test_the_figures_of_a_column(runs):
     mu = np.concatenate([run.draws[:, 0] for run in runs])
     line = stansummary(runs)[0]
-    figures = dict(zip(headings((0.05, 0.5, 0.95), khat=True), line.figures, strict=True))
+    figures = dict(zip(headings((0.05, 0.5, 0.95), runs), line.figures, strict=True))
     assert line.name == "mu" and figures["Mean"] == mu.mean() and figures["StdDev"] == np.std(mu, ddof=1)
     assert figures["MAD"] == 1.4826 * np.median(np.abs(mu - np.median(mu)))
     assert figures["95%"] == np.quantile(mu, 0.95)
@@ -35,15 +35,23 @@ def test_k_hat_of_a_column_is_never_below_that_of_the_file(runs):
 def test_a_column_of_nan_has_no_figures_and_harms_no_other(runs):
     runs[0].draws[:, 1] = np.nan
     lines = stansummary(runs[:1])
-    assert np.isnan(lines[1].figures).all() and np.isfinite(lines[0].figures).all()
+    assert np.isnan(lines[1].figures).all() and np.isfinite(lines[0].figures[:-1]).all()
 
 
 def test_the_csv_keeps_full_precision(runs):
     lines = stansummary(runs)
-    header, first, *_ = csv_lines(lines, headings((0.05, 0.5, 0.95), khat=True))
+    header, first, *_ = csv_lines(lines, headings((0.05, 0.5, 0.95), runs))
     assert header == "name,Mean,MCSE,StdDev,MAD,5%,50%,95%,ESS_bulk,ESS_tail,R_hat,k_hat\n"
     assert tuple(map(float, first.split(",")[1:])) == lines[0].figures
 
 
 def test_what_is_summarised_is_stated(runs):
     assert stated(runs).startswith("2 runs of toy_model (variational), 400 draws each; k-hat ")
+
+
+def test_draws_that_are_nan_are_counted_and_left_out(runs):
+    assert "nan draws" not in headings((0.5,), runs)
+    runs[0].draws[:3, 1] = np.nan
+    names, lines = headings((0.5,), runs), stansummary(runs, (0.5,))
+    counts = [dict(zip(names, line.figures, strict=True))["nan draws"] for line in lines]
+    assert counts[:2] == [0, 3] and np.isfinite(lines[1].figures[0])

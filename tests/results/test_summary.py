@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.results.summary import as_table, summarise
+from ppl.results.summary import as_html, as_table, summarise
 
 
 def test_agrees_with_numpy():
@@ -15,6 +15,15 @@ def test_agrees_with_numpy():
 def test_nan_draws_are_left_out_and_counted():
     row = summarise(["x"], np.array([[1.0], [np.nan], [3.0]]))["x"]
     assert (row.mean, row.missing) == (2.0, 1)
+
+
+def test_every_table_says_how_many_draws_are_nan_where_any_are():
+    whole, broken = np.ones((3, 1)), np.array([[1.0], [np.nan], [3.0]])
+    summary = summarise(["x", "y"], np.hstack([whole, broken]))
+    header, *rows = str(summary).splitlines()
+    assert header.endswith("nan draws") and [row.split()[-1] for row in rows] == ["0", "1"]
+    assert "<th>nan draws</th>" in as_html(summary) and as_html(summary).count("<td>1</td>") == 1
+    assert "nan draws" not in str(summarise(["x"], whole)) + as_html(summarise(["x"], whole))
 
 
 def test_a_column_of_nan_and_a_single_draw_say_nan():
@@ -36,4 +45,4 @@ def test_text_shows_three_digits():
 def test_a_long_table_counts_the_rest():
     summary = summarise([f"x.{k}" for k in range(30)], np.zeros((2, 30)))
     table = as_table(summary, limit=20, rest=" (all in output.csv)")
-    assert table.row_count == 20 and table.caption == "… and 10 more (all in output.csv)"
+    assert table.row_count == 20 and str(table.caption) == "… and 10 more (all in output.csv)"
