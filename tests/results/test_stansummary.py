@@ -35,7 +35,7 @@ def test_k_hat_of_a_column_is_never_below_that_of_the_file(runs):
 def test_a_column_of_nan_has_no_figures_and_harms_no_other(runs):
     runs[0].draws[:, 1] = np.nan
     lines = stansummary(runs[:1])
-    assert np.isnan(lines[1].figures).all() and np.isfinite(lines[0].figures[:-1]).all()
+    assert np.isnan(lines[1].figures[:-1]).all() and np.isfinite(lines[0].figures).all()
 
 
 def test_the_csv_keeps_full_precision(runs):
