@@ -5,11 +5,22 @@ from scipy.special import logsumexp
 from toy_targets import Gaussian as GaussianTarget
 from toy_targets import HalfSpace
 
-from ppl.inference.annealing import Mover, anneal, clear_move, largest_memory, metric_of
+from ppl.inference import annealing
+from ppl.inference.annealing import (
+    MOVES_A_ROUND,
+    MOVES_EACH,
+    Mover,
+    Points,
+    anneal,
+    clear_move,
+    largest_memory,
+    marks,
+    metric_of,
+)
 from ppl.inference.balanced import balanced
 from ppl.inference.coordinates import Scaled, rescaled
 from ppl.inference.gaussian import Gaussian
-from ppl.inference.hamiltonian import cloud_at
+from ppl.inference.hamiltonian import LEAPS, cloud_at
 from ppl.inference.reference import Reference
 from ppl.inference.tempering import effective_size, next_temperature, systematic
 
@@ -234,3 +245,75 @@ def test_every_seed_draws_the_pool_in_proportion():
 def test_points_without_a_spread_have_no_metric(bad):
     with np.errstate(invalid="ignore"), pytest.raises(np.linalg.LinAlgError):
         metric_of(bad)
+
+
+class Counted(GaussianTarget):
+    """How often its gradients are asked for, at all points at once."""
+
+    def log_density_gradients(self, us):
+        counts.append(len(us))
+        return super().log_density_gradients(us)
+
+
+counts: list[int] = []
+
+
+@pytest.mark.parametrize("mean, temperatures", [(0.0, 1), (9.0, None)])
+def test_every_move_is_so_many_leaps_and_the_target_is_seen_once_more(mean, temperatures):
+    """A reference that is the target itself is there after one temperature, with evidence 1 and no move."""
+    counts.clear()
+    seen = []
+    found = anneal(Counted(np.array([mean]), np.eye(1)), standard(1), rng(), seen.append, points=64)
+    heard = [progress.phase for progress in seen]
+    assert found.temperatures == heard.count("anneal") == (temperatures or found.temperatures)
+    moves = MOVES_EACH * (found.temperatures - 1) + MOVES_A_ROUND * heard.count("settle")
+    assert counts == [64] * (1 + LEAPS * moves)
+    assert (found.temperatures > 1) is (mean > 0)
+    if mean == 0:
+        assert found.log_evidence == pytest.approx(0, abs=1e-12)
+    settling = [progress.iteration for progress in seen if progress.phase == "settle"]
+    assert settling == list(range(1, len(settling) + 1))
+    assert len(found.u) == len(found.log_p) == 64 * 2 * MOVES_A_ROUND
+
+
+def test_temperatures_rise_and_are_given_up_where_there_would_be_too_many(monkeypatch):
+    notes = []
+    far = GaussianTarget(np.array([30.0]), np.eye(1))
+    anneal(far, standard(1), rng(), lambda progress: notes.append(progress), points=64)
+    betas = [float(p.note.removeprefix("temperature ")) for p in notes if p.phase == "anneal"]
+    assert len(betas) > 3 and betas == sorted(betas) and betas[-1] == 1
+    monkeypatch.setattr(annealing, "MOST_TEMPERATURES", 2)
+    found = anneal(far, standard(1), rng(), points=64)
+    assert found.temperatures == 2 and not found.reached
+
+
+@pytest.mark.parametrize("moves, rounds", [(47, 4), (48, 8), (95, 8), (96, 16)])
+def test_a_stage_begins_where_moves_are_left_for_all_of_it(monkeypatch, moves, rounds):
+    """Stages are of 1, 1, 2, 4, 8 ... rounds of 6 moves; here nothing settles."""
+    monkeypatch.setattr(annealing, "SETTLED", -1.0)
+    seen = []
+    target = GaussianTarget(np.zeros(1), np.eye(1))
+    anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64, moves=moves)
+    assert seen.count("settle") == rounds
+
+
+def test_marks_are_standard_coordinates_their_squares_and_the_density():
+    u, log_p = np.array([[1.0, 2.0], [5.0, -2.0]]), np.array([-1.0, -3.0])
+    found = marks(Points(u, log_p), np.array([3.0, 1.0]), np.array([2.0, 0.5]))
+    np.testing.assert_allclose(found, [[-1, 2, 1, 4, -1], [1, -6, 1, 36, -3]])
+
+
+def test_memory_does_not_mind_units_and_a_coordinate_that_never_moved_is_remembered():
+    u = 1e-4 * rng().normal(size=(1000, 2))
+    assert largest_memory(u, 0.3 * u - 1) == pytest.approx(0.3)
+    stuck = np.column_stack([u[:, 0], np.full(1000, 2.0)])
+    assert largest_memory(stuck, 0.3 * stuck) == 1
+
+
+def test_a_clear_move_is_what_is_left_beyond_the_errors_of_so_many_means():
+    """Of 2 means each may be off by the 99.75% quantile of its error: 1% for both, on both sides."""
+    noise = np.tile([[1.0, -1.0], [-1.0, 1.0]], (50, 1))  # of sd 1 and mean 0
+    after, sds = noise + np.array([0.0, -2.0]), np.array([1.0, 4.0])
+    expected = (2 - stats.norm.ppf(1 - 0.01 / 4) / 10) / 4
+    assert clear_move(np.zeros((100, 2)), after, sds) == pytest.approx(expected)
+    assert clear_move(np.zeros((100, 2)), after, np.array([1.0, 0.0])) == 0

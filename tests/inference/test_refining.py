@@ -3,11 +3,15 @@ import pytest
 from toy_targets import Gaussian as GaussianTarget
 from toy_targets import correlated
 
+from ppl.inference import refining
+from ppl.inference.annealing import Annealed
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.fixed_draws import MOST_GRADIENTS, gradients_for
 from ppl.inference.modes import other_modes
+from ppl.inference.psis import psis
 from ppl.inference.refining import (
     Made,
     anneal_from,
@@ -77,3 +81,135 @@ def test_one_mode_is_found_to_be_alone():
     target = correlated(3)
     q = exact(target)
     assert other_modes(Scaled(target, q.mean, q.factor), 0.0, rng()) == ()
+
+
+def pool(sd=1.0, target=None, n=8192):
+    """Draws of q = N(mean, sd^2 covariance) for the target."""
+    target = target or correlated(3)
+    q = exact(target)
+    q = type(q)(q.mean, sd * q.factor)
+    u = q.draws(rng().standard_normal((n, target.dim)))
+    return q, pool_of(u, target.log_densities(u), q.log_density_gradients(u)[0])
+
+
+def test_a_pool_is_weighted_by_the_ratio_of_target_to_q():
+    _, found = pool(0.8)
+    np.testing.assert_array_equal(found.weights.log_weights, psis(found.log_p - found.log_q).log_weights)
+    assert found.weights.khat > psis(found.log_p + found.log_q).khat
+
+
+OF_Q, RESAMPLED, ANNEALED = Made
+# By settings, and the sd of q in sds of the target: 1.1 gives good weights, 0.6 none to rely on.
+MADE = [
+    ({}, 1.1, RESAMPLED),
+    ({}, 0.6, ANNEALED),
+    ({"anneal": False}, 1.1, RESAMPLED),
+    ({"anneal": False}, 0.6, OF_Q),
+    ({"anneal": True}, 1.1, ANNEALED),
+    ({"anneal": True, "resample": True}, 1.1, ANNEALED),
+    ({"resample": True}, 1.1, RESAMPLED),
+    ({"resample": True}, 0.6, RESAMPLED),
+    ({"resample": False}, 1.1, ANNEALED),
+    ({"resample": False, "anneal": False}, 1.1, OF_Q),
+    ({"polish": False}, 1.1, OF_Q),
+    ({"polish": False}, 0.6, OF_Q),
+    ({"polish": False, "anneal": True}, 1.1, ANNEALED),
+    ({"minibatch": 10}, 1.1, OF_Q),
+    ({"algorithm": "laplace"}, 1.1, OF_Q),
+]
+
+
+@pytest.fixture
+def carried(monkeypatch):
+    """Annealing that does nothing, and what it was asked for."""
+    asked = []
+
+    def anneal(target, reference, rng, listen, points, moves):
+        asked.append((len(reference.parts), points, moves))
+        return Annealed(np.zeros((points, target.dim)), np.zeros(points), 1, 0.0, 0.0, 0.0)
+
+    monkeypatch.setattr(refining, "anneal", anneal)
+    return asked
+
+
+@pytest.mark.parametrize("given, sd, made", MADE)
+def test_draws_are_made_as_settings_and_weights_call_for(carried, given, sd, made):
+    q, weighted = pool(sd)
+    refined = refine(correlated(3), Settings(draws=50, **given), q, weighted, rng())
+    assert refined.made is made and len(refined.u) == len(refined.log_p) == 50
+    assert refined.others == 0 and not refined.interrupted
+    assert bool(carried) is (made is ANNEALED) and (refined.annealed is not None) is (made is ANNEALED)
+    if made is OF_Q:
+        np.testing.assert_array_equal(refined.u, weighted.u[:50])
+        np.testing.assert_array_equal(refined.log_p, weighted.log_p[:50])
+
+
+def test_without_a_gaussian_or_draws_or_gradients_to_spare_the_pool_is_all_there_is(carried):
+    q, weighted = pool(1.1)
+    assert refine(correlated(3), Settings(), None, weighted, rng()).made is OF_Q
+    assert refine(correlated(3), Settings(resample=True), None, weighted, rng()).made is RESAMPLED
+    assert len(refine(correlated(3), Settings(draws=0), q, weighted, rng()).u) == 0
+    target = Wide(np.zeros(3), np.eye(3))
+    for sd, made in ((1.1, RESAMPLED), (0.6, OF_Q)):
+        q, weighted = pool(sd, target)
+        assert refine(target, Settings(), q, weighted, rng()).made is made
+    assert not carried
+
+
+def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
+    q, weighted = pool(1.1)
+    monkeypatch.setattr(refining, "ENOUGH", weighted.weights.ess)
+    assert refine(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
+    monkeypatch.setattr(refining, "ENOUGH", weighted.weights.ess + 1)
+    assert refine(correlated(3), Settings(), q, weighted, rng()).made is ANNEALED
+
+
+def test_other_modes_are_begun_from_and_told_of(monkeypatch, carried):
+    """They are sought against the ELBO of q; where none may be annealed they are told of all the same."""
+    q, weighted = pool(1.1)
+    elbos = []
+
+    def two(scaled, elbo, rng):
+        elbos.append(elbo)
+        return (exact(correlated(3)), exact(correlated(3)))
+
+    monkeypatch.setattr(refining, "other_modes", two)
+    refined = refine(correlated(3), Settings(), q, weighted, rng())
+    assert refined.made is ANNEALED and refined.others == 2 and carried[-1][0] == 3
+    assert elbos == [pytest.approx((weighted.log_p - weighted.log_q).mean())]
+    alone = refine(correlated(3), Settings(anneal=False), q, weighted, rng())
+    assert alone.made is RESAMPLED and alone.others == 2
+    refine(correlated(3), Settings(polish=False), q, weighted, rng())
+    assert len(elbos) == 2
+
+
+@pytest.mark.parametrize("error, interrupted", [(KeyboardInterrupt, True), (np.linalg.LinAlgError, False)])
+def test_where_annealing_stops_the_weights_do_what_they_can(monkeypatch, error, interrupted):
+    def stopped(*_):
+        raise error
+
+    monkeypatch.setattr(refining, "anneal", stopped)
+    for sd, made in ((1.1, RESAMPLED), (0.6, OF_Q)):
+        q, weighted = pool(sd)
+        monkeypatch.setattr(refining, "ENOUGH", 10**6)
+        refined = refine(correlated(3), Settings(), q, weighted, rng())
+        assert refined.made is made and refined.interrupted is interrupted
+
+
+def test_annealing_gets_the_points_and_moves_that_its_width_affords(carried):
+    """2^33 numbers in all: 1,024 points of a small target, 256 of the widest, six leaps a move."""
+    narrow = correlated(2)
+    anneal_from(Scaled(narrow, np.zeros(2), np.eye(2)), (), 10, rng())
+    wide = GaussianTarget(np.zeros(2), np.eye(2))
+    object.__setattr__(wide, "width", 50_000)
+    anneal_from(Scaled(wide, np.zeros(2), np.eye(2)), (), 10, rng())
+    assert carried == [(1, 1024, 2**33 // (1024 * 6)), (1, 256, 2**33 // (50_000 * 256 * 6))]
+    assert all(isinstance(moves, int) for _, _, moves in carried)
+
+
+def test_dimensions_that_matrices_are_formed_for():
+    dims = {0: False, 1: True, 1000: True, 1001: False}
+    for dim, dense in dims.items():
+        family = MeanField(dim)
+        assert (gaussian_of(family, np.zeros(family.size)) is not None) is dense
+        assert will_anneal(GaussianTarget(np.zeros(dim), np.eye(dim)), Settings()) is dense

@@ -5,10 +5,21 @@ A key is the file, the line of its text on which the change begins, and the chan
 
 ROUNDING = "a bound on rounding errors, whose exact value no result depends on"
 EDGE = "both sides give the same value at the edge itself"
+WORK = "how much work is done; with either value the answer is the same or as good"
+LATER = "what it is at first is not looked at before it is set"
 CANCELS = "a constant that cancels when the weights are normalised"
 
 _PSIS = "ppl/inference/psis.py"
 _PROFILE = "np.log(-theta / shapes) - shapes"
+_VARIATES = "ppl/inference/estimators/control_variates.py"
+_SCORE = "ppl/inference/estimators/score_function.py"
+_SEARCH = "ppl/inference/estimators/stochastic_search.py"
+_ANNEALING = "ppl/inference/annealing.py"
+_STAGES = "STAGES = (1, 1, 2, 4, 8, 16, 32)"
+_RATIOS = "ratios = np.where(cloud.log_p > -np.inf, cloud.log_p - cloud.log_q, -np.inf)"
+_SETTLED = "settled = memory < FORGOTTEN and drift < SETTLED"
+_REFINING = "ppl/inference/refining.py"
+_ALL = "width * EVALUATIONS * FEWEST_POINTS"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_PSIS, "CLOSE = 4 * float(np.finfo(float).eps)", "4 -> 5"): ROUNDING,
@@ -17,4 +28,25 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_PSIS, f"profile = n * ({_PROFILE} - 1)", "1 -> 2"): CANCELS,
     (_PSIS, "if abs(shape) < 1e-12:", "abs(shape) < 1e-12 -> abs(shape) <= 1e-12"): EDGE,
     (_PSIS, "if abs(shape) < 1e-12:", "1e-12 -> 2e-12"): ROUNDING,
+    (_VARIATES, "safe = np.maximum(xi, 1e-8)", "1e-08 -> 2e-08"): ROUNDING,
+    (_SCORE, "PILOT = 20", "20 -> 21"): WORK,
+    (_SEARCH, "MOST_DRAWS = 10_000", "10000 -> 10001"): WORK,
+    (_ANNEALING, "MOVES_EACH = 3", "3 -> 4"): WORK,
+    (_ANNEALING, "MOVES_A_ROUND = 6", "6 -> 7"): WORK,
+    **{(_ANNEALING, _STAGES, f"{k} -> {k + 1}"): WORK for k in (1, 2, 4, 8, 16, 32)},
+    (_ANNEALING, "FEWEST_ROUNDS = 4", "4 -> 5"): WORK,
+    (_ANNEALING, "FORGOTTEN = 0.2", "0.2 -> 0.4"): WORK,
+    (_ANNEALING, "SETTLED = 0.005", "0.005 -> 0.01"): WORK,
+    (_ANNEALING, "MOST_TEMPERATURES = 50", "50 -> 51"): WORK,
+    (_ANNEALING, _RATIOS, "cloud.log_p > -np.inf -> cloud.log_p >= -np.inf"): EDGE,
+    (_ANNEALING, "mover.reference = None", "mover.reference = None -> pass"): WORK,
+    (_ANNEALING, "rounds, before = 0, np.zeros(0)", "0 -> 1"): LATER,
+    (_ANNEALING, _SETTLED, "memory < FORGOTTEN -> memory <= FORGOTTEN"): EDGE,
+    (_ANNEALING, _SETTLED, "drift < SETTLED -> drift <= SETTLED"): EDGE,
+    (_REFINING, "PROPOSALS = 8192", "8192 -> 8193"): WORK,
+    (_REFINING, "ENOUGH = 2000", "2000 -> 2001"): WORK,
+    (_REFINING, "EVALUATIONS = 600", "600 -> 601"): WORK,
+    (_REFINING, "FEWEST_POINTS = 256", "256 -> 257"): WORK,
+    (_REFINING, "return points_for(width_of(target)) > 0", "0 -> 1"): EDGE,
+    (_REFINING, f"if {_ALL} > MOST_WORK:", f"{_ALL} > MOST_WORK -> {_ALL} >= MOST_WORK"): EDGE,
 }

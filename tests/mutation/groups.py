@@ -48,13 +48,23 @@ def _stdlib(*names: str) -> tuple[str, ...]:
     return tuple(f"tests/stdlib/test_{name}.py" for name in names)
 
 
+STDLIB = (
+    *_stdlib(
+        "arrays", "constraint_functions", "constraints", "discrete", "distribution_laws", "distributions"
+    ),
+    *_stdlib("function_laws", "functions", "incomplete_functions", "linear_algebra", "log_gamma_ratio"),
+    *_stdlib("parts", "reductions"),
+    "tests/stdlib/distributions",
+)
 DERIVATIVES = ("with_partials", "with_vjps")
 GROUPS = {
     "psis": Group(_inference("psis"), ("tests/inference/test_psis.py",)),
     "verdict": Group(
         _inference("verdict"), ("tests/inference/test_verdict.py", "tests/inference/test_verdict_levels.py")
     ),
-    "annealing": Group(_inference("annealing"), ("tests/inference/test_annealing.py",)),
+    "annealing": Group(
+        _inference("annealing"), tuple(f"tests/inference/test_{name}.py" for name in ("annealing", "verdict"))
+    ),
     "refining": Group(_inference("refining"), ("tests/inference/test_refining.py",)),
     "estimators": Group(
         _inference(
@@ -68,22 +78,7 @@ GROUPS = {
     ),
     "derivatives": Group(
         _calling("ppl/stdlib", *DERIVATIVES),
-        _stdlib(
-            "arrays",
-            "constraint_functions",
-            "constraints",
-            "discrete",
-            "distribution_laws",
-            "distributions",
-            "function_laws",
-            "functions",
-            "incomplete_functions",
-            "linear_algebra",
-            "log_gamma_ratio",
-            "parts",
-            "reductions",
-        )
-        + ("tests/stdlib/distributions",),
+        STDLIB,
         DERIVATIVES,
     ),
 }

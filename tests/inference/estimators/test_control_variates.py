@@ -101,3 +101,42 @@ def test_jaakkola_jordan_touches_where_q_is_a_point():
     at = np.array([[0.7]])
     assert bound.values(at)[0] == pytest.approx(regression.log_density(at[0]))
     np.testing.assert_allclose(bound.gradients(at)[0], regression.log_density_gradient(at[0])[1])
+
+
+class NotFinite(Quartic):
+    """A quartic of which one number is none: its value, or one of its slope or its curve."""
+
+    def log_density_gradient(self, u):
+        value, slope = super().log_density_gradient(u)
+        return (np.nan if self.place == "value" else value), np.where(
+            self.off & (self.place == "slope"), np.nan, slope
+        )
+
+    def log_density_gradients(self, us):
+        values, slopes = super().log_density_gradients(us)
+        return values, np.where(self.off & (self.place == "curve"), np.nan, slopes)
+
+    def explain(self, u):
+        return "line 3: it is so."
+
+    off = np.array([False, True, False])
+    place = "nowhere"
+
+
+@pytest.mark.parametrize("where", ["value", "slope", "curve"])
+def test_an_expansion_with_one_number_that_is_none_is_refused(where):
+    target, family = type("There", (NotFinite,), {"place": where})(np.ones(DIM)), MeanField(DIM)
+    with pytest.raises(InferenceError, match="line 3: it is so"):
+        taylor(target, family, params_of(family, DIM))
+
+
+def test_jaakkola_jordan_takes_a_row_without_predictors_for_the_coin_it_is():
+    """log(1/2) whatever the weights are, and no slope."""
+    one, two = np.array([[1.0, -2.0]]), np.array([[1.0, -2.0], [0.0, 0.0]])
+    family = FullRank(2)
+    params = family.start(np.array([0.3, 0.4]), scale=0.5)
+    u = np.array([[0.5, -1.0], [2.0, 0.0]])
+    alone, with_coin = (JaakkolaJordan(x, np.ones(len(x)))(None, family, params) for x in (one, two))
+    np.testing.assert_allclose(with_coin.values(u), alone.values(u) + np.log(0.5))
+    off = JaakkolaJordan(two, np.array([1.0, 0.5]))(None, family, params)
+    np.testing.assert_allclose(off.gradients(u), alone.gradients(u))

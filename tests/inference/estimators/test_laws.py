@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from toy_targets import Gaussian, Quartic, correlated, numeric_gradient, params_of
+from toy_targets import Gaussian, HalfSpace, Quartic, correlated, numeric_gradient, params_of
 
 from ppl.inference.estimators import ESTIMATORS
+from ppl.inference.estimators.score_function import _best_scales
 from ppl.inference.families import FAMILIES
 
 DIM = 3
@@ -89,3 +90,44 @@ def test_no_noise_at_the_optimum_where_the_plain_estimators_have_it(quiet, famil
     np.testing.assert_allclose(landed, 0, atol=1e-8)
     for noisy in ("reparameterised", "score-function"):
         assert np.abs(ESTIMATORS[noisy](target, family, params, 1, rng).gradient).max() > 0.01
+
+
+class Counted(HalfSpace):
+    """How many draws off its support it was asked about."""
+
+    def log_densities(self, us):
+        values = super().log_densities(us)
+        off_support.append(int(np.isnan(values).sum()))
+        return values
+
+
+off_support: list[int] = []
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS.values(), ids=ESTIMATORS)
+def test_every_draw_off_the_support_is_counted_as_dropped(estimator):
+    target, family = Counted(2, -0.5), FAMILIES["meanfield"](2)
+    off_support.clear()
+    estimate = estimator(target, family, family.start(np.zeros(2)), 400, np.random.default_rng(3))
+    assert estimate.dropped == sum(off_support) > 100
+
+
+def test_control_by_the_score_takes_noise_away():
+    target, family = correlated(DIM), FAMILIES["meanfield"](DIM)
+    params = params_of(family, DIM)
+    noise = {}
+    for name in ("score-function", "black-box"):
+        rng = np.random.default_rng(8)
+        found = [ESTIMATORS[name](target, family, params, 10, rng).gradient for _ in range(500)]
+        noise[name] = np.var(found, axis=0).sum()
+    assert noise["black-box"] < 0.5 * noise["score-function"]
+
+
+def test_the_scale_of_the_control_is_that_of_a_regression_on_the_score():
+    """Ranganath, Gerrish and Blei (2014), eq. 11; a score that does not vary has nothing to take away."""
+    rng = np.random.default_rng(1)
+    score = np.column_stack([1e-3 * rng.normal(size=200), np.full(200, 2.0)])
+    excess = rng.normal(size=200)
+    noisy = excess * score[:, 0]
+    expected = np.cov(noisy, score[:, 0])[0, 1] / np.var(score[:, 0], ddof=1)
+    np.testing.assert_allclose(_best_scales(excess, score), [expected, 0])

@@ -40,6 +40,7 @@ def test_pilot_finds_the_scales_and_the_noise_that_is_left():
     assert pilot.noise == pytest.approx(0.25, rel=0.02)
     assert pilot.plain_noise == pytest.approx(9 + 4 + 0.25, rel=0.02)
     assert pilot.draws_for(0.01) == pytest.approx(25, abs=1)
+    assert pilot.draws_for(10.0) == 1
 
 
 def test_one_control_has_paisleys_scale():
