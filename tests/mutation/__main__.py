@@ -30,6 +30,7 @@ def main() -> None:
         print(f"{name}: {len(tests)} tests, {sum(t.seconds for t in tests):.0f} s", flush=True)
         for file in group.files:
             rows.append((file, tried(group, file, tests, given)))
+            _row(*rows[-1])
     print(f"\n{'file':58} mutants  killed  timeout  survived  score")
     total = Counter[str]()
     for file, found in rows:

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Group:
-    """Of files that say what they are `calling`, the functions that call it and those that these use."""
+    """Files and their tests; with `calling`, of each file only what it gives to such calls, by name too."""
 
     files: tuple[str, ...]
     tests: tuple[str, ...]
@@ -21,16 +21,23 @@ class Group:
         every = mutants(source)
         if not self.calling:
             return every
-        functions = {f.name: f for f in ast.parse(source).body if isinstance(f, ast.FunctionDef)}
-        names = {name: _names(f) for name, f in functions.items()}
-        first = {name for name in functions if names[name] & set(self.calling)}
-        chosen = first | {other for name in first for other in names[name] & set(functions)}
-        ranges = [range(functions[name].lineno, (functions[name].end_lineno or 0) + 1) for name in chosen]
+        tree = ast.parse(source)
+        calls = [
+            node for node in ast.walk(tree) if isinstance(node, ast.Call) and _called(node) in self.calling
+        ]
+        names = {n.id for call in calls for n in ast.walk(call) if isinstance(n, ast.Name)}
+        given = [f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name in names]
+        ranges = [range(node.lineno, (node.end_lineno or 0) + 1) for node in (*calls, *given)]
         return [mutant for mutant in every if any(mutant.first in lines for lines in ranges)]
 
 
-def _names(function: ast.FunctionDef) -> set[str]:
-    return {node.id for node in ast.walk(function) if isinstance(node, ast.Name)}
+def _called(node: ast.Call) -> str:
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def _folder(folder: str) -> tuple[str, ...]:
+    files = sorted(ROOT.glob(f"{folder}/*.py"))
+    return tuple(str(file.relative_to(ROOT)) for file in files if file.name != "__init__.py")
 
 
 def _calling(folder: str, *names: str) -> tuple[str, ...]:
@@ -55,6 +62,18 @@ STDLIB = (
     *_stdlib("function_laws", "functions", "incomplete_functions", "linear_algebra", "log_gamma_ratio"),
     *_stdlib("parts", "reductions"),
     "tests/stdlib/distributions",
+)
+_GENERATED = "tests/generator/test_generated.py::test_every_form_agrees"
+# Of the generated programs a few: more find more, and take longer.
+COMPILER = (
+    *(
+        f"tests/ir/test_{name}.py"
+        for name in ("apart", "covariances", "draws_plan", "fills", "fuse", "golden")
+    ),
+    *(f"tests/ir/test_{name}.py" for name in ("hoist_data", "pairs", "privatise", "share")),
+    *(f"tests/ir/test_{name}.py" for name in ("vectorise_loops", "zero_based")),
+    *(f"tests/backend/test_{name}.py" for name in ("advice", "loops_over_draws", "places", "scan")),
+    *(f"{_GENERATED}[{number}]" for number in range(40)),
 )
 DERIVATIVES = ("with_partials", "with_vjps")
 GROUPS = {
@@ -81,4 +100,6 @@ GROUPS = {
         STDLIB,
         DERIVATIVES,
     ),
+    "passes": Group(_folder("ppl/ir/passes"), COMPILER),
+    "backend": Group(_folder("ppl/backend"), COMPILER),
 }

@@ -86,7 +86,9 @@ def _places(node: ast.AST, path: Path) -> Iterator[Path]:
     """The ways to every node that may be changed."""
     yield path
     for name, value in ast.iter_fields(node):
-        if name in ("annotation", "returns", "decorator_list", "type_comment"):
+        if name in ("annotation", "returns", "type_comment"):
+            continue
+        if name == "decorator_list" and isinstance(node, ast.ClassDef):
             continue
         for k, child in enumerate(value) if isinstance(value, list) else ((None, value),):
             if isinstance(child, ast.AST) and not _left_alone(child):
