@@ -142,7 +142,7 @@ defvjp_argnums(stack, _stack_vjp)
 
 
 class _AutogradNumpy:
-    """autograd.numpy, but for what it gets wrong: `where` and `clip` forget to sum over broadcast axes."""
+    """autograd.numpy, but for what it gets wrong: sums over axes that were broadcast, if only to no entry."""
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(anp, name)
@@ -151,6 +151,9 @@ class _AutogradNumpy:
 
     def where(self, condition: Array, x: Array, y: Array) -> Array:
         return _where(AUTOGRAD, condition, x, y)
+
+    def broadcast_to(self, x: Array, shape: tuple[int, ...]) -> Array:
+        return _broadcast(AUTOGRAD, x, shape)
 
     def clip(self, x: Array, lower: Array, upper: Array) -> Array:
         return anp.minimum(anp.maximum(x, lower), upper)
@@ -339,6 +342,11 @@ def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:
 )
 def _where(xp: Namespace, condition: Array, x: Array, y: Array) -> Array:
     return np.where(condition, x, y)
+
+
+@with_vjps(lambda xp, g, ans, x, shape: g, None)
+def _broadcast(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
+    return np.broadcast_to(x, shape)
 
 
 ONE = np.float64(1.0)

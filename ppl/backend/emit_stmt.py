@@ -49,10 +49,6 @@ def statement(w: Writer, s: ir.Stmt) -> None:
                 statements(w, body)
         case ir.Scan():
             scan(w, s)
-        case ir.ForEach(variable=variable, iterable=iterable, body=body):
-            whole = f"lib.elements({expr(w, iterable)}, {str(iterable.type) == 'matrix'})"
-            with w.block(f"for {python_name(variable)} in {whole}:"):
-                statements(w, body)
         case ir.While(condition=test, body=body):
             with w.block(f"while {condition(w, test)}:"):
                 statements(w, body)

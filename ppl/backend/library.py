@@ -30,7 +30,6 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     tuple_arrays.tuples,
     tuple_arrays.items,
     tuple_arrays.entries,
-    runtime.elements,
     runtime.terms,
     runtime.sum_terms,
     runtime.total,

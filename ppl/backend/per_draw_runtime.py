@@ -18,7 +18,6 @@ from ppl.backend.per_draw import (
     agreed,
     aligned,
     beside,
-    flat_each,
     for_each,
     for_entries,
     laid_out,
@@ -65,12 +64,6 @@ def put(xp: Namespace, x: Any, where: Any, value: Any) -> Any:
     axes = np.broadcast_to(np.False_, x.shape)[index[1:]].ndim
     value = widened(xp, value, axes - np.ndim(value))
     return PerDraw(xp, xp.put(laid_out(x, draws), index, value))
-
-
-def elements(xp: Namespace, x: PerDraw, is_matrix: bool) -> list[Any]:
-    if is_matrix:
-        x = PerDraw(xp, flat_each(xp, xp.np.swapaxes(x.each, -1, -2)))
-    return list(x)
 
 
 def sum_terms(xp: Namespace, collected: Sequence[Any]) -> PerDraw:
@@ -150,7 +143,7 @@ def all_satisfy(
 
 
 RUNTIME = (
-    *(take, array, int_array, own, put, elements, sum_terms, total, mesh, gather, scatter_index, widen),
+    *(take, array, int_array, own, put, sum_terms, total, mesh, gather, scatter_index, widen),
     *(each, join, print_, reject, fatal_error, check),
 )
 """What takes the place of the runtime's functions of the same names; the others do for many draws too."""

@@ -152,12 +152,6 @@ def put_item(xp: Namespace, x: tuple[Any, ...], where: int, value: Any) -> tuple
     return (*x[:where], value, *x[where + 1 :])
 
 
-def elements(xp: Namespace, x: Array, is_matrix: bool) -> list[Array]:
-    """What a for-each loop runs through; a matrix column by column."""
-    flat = xp.np.reshape(xp.np.transpose(x), (-1,)) if is_matrix else x
-    return [flat[i] for i in range(len(flat))]
-
-
 # --- Sums ----------------------------------------------------------------------------------------
 
 

@@ -58,12 +58,6 @@ class Trace:
         if self.steps[line] > MOST_STEPS:
             raise OutOfReach(f"a loop would be unrolled beyond {MOST_STEPS} steps")
 
-    def elements(self, x: Any, is_matrix: bool) -> list[Any]:
-        """As runtime.elements."""
-        flat = JAX.np.reshape(JAX.np.transpose(x), (-1,)) if is_matrix else x
-        self._unroll(len(flat))
-        return [flat[i] for i in range(len(flat))]
-
     def each(self, f: Callable[..., Any], lifted: tuple[bool, ...], *args: Any) -> Any:
         """As runtime.each: f once for each entry of a batch, all at once where f can be traced so."""
         try:
@@ -118,7 +112,6 @@ def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
     return {
         "each": trace.each,
         "join": trace.join,
-        "elements": trace.elements,
         "check": trace.check,
         "print": cannot_print,
         "solve": cannot_solve,

@@ -69,8 +69,6 @@ def given(s: ir.Stmt) -> list[tuple[str, Any]]:
             return [(name, value)]
         case ir.For(variable=variable, lower=lower, upper=upper):
             return [(variable, (lower, upper))]
-        case ir.ForEach(variable=variable, iterable=iterable):
-            return [(variable, iterable)]
         case ir.Scan():
             state = (s.start, s.next, s.batch_next)
             return [

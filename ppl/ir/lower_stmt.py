@@ -7,10 +7,20 @@ from ppl.frontend.declarations import SQUARE
 from ppl.frontend.facts import Called, UserMatch
 from ppl.frontend.scope import Symbol
 from ppl.ir import nodes as ir
-from ppl.ir.lower_expr import Lowering, call, drops_axis, lower_expr, lower_index, may_drop, promote
+from ppl.ir.lower_expr import (
+    Lowering,
+    apply,
+    call,
+    drops_axis,
+    lower_expr,
+    lower_index,
+    may_drop,
+    promote,
+)
 from ppl.stdlib.functions.operators import OPERATORS
+from ppl.stdlib.signatures import choose, library
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
-from ppl.types import INT, REAL, VOID, Tuple, Type, element_type, rank
+from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -41,8 +51,7 @@ def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> Stmts:
             bounds = lower_expr(c, s.lower), lower_expr(c, s.upper)
             return (ir.For(s.variable, *bounds, lower_statement(c, s.body, returns), s.span),)
         case ast.ForEach():
-            body = lower_statement(c, s.body, returns)
-            return (ir.ForEach(s.variable, lower_expr(c, s.iterable), body, s.span),)
+            return lower_for_each(c, s, lower_statement(c, s.body, returns))
         case ast.While(condition=condition, body=body):
             return (ir.While(lower_expr(c, condition), lower_statement(c, body, returns), s.span),)
         case ast.If():
@@ -70,6 +79,40 @@ def lower_statement(c: Lowering, s: ast.Statement, returns: Type) -> Stmts:
 
 def lower_said(c: Lowering, args: Sequence[ast.Expr]) -> tuple[ir.Expr | ir.Text, ...]:
     return tuple(ir.Text(a.value) if isinstance(a, ast.StringLiteral) else lower_expr(c, a) for a in args)
+
+
+# --- Loops over elements -------------------------------------------------------------------------
+
+
+def lower_for_each(c: Lowering, s: ast.ForEach, body: Stmts) -> Stmts:
+    """`for (e in x)` as loops over the indices of x, whose entries are read as each iteration begins.
+
+    A matrix is run through row by row, and `break` leaves a row: so stanc has it, whatever the manual says of
+    columns.
+    """
+    whole = lower_expr(c, s.iterable)
+    if not isinstance(whole, ir.Var):
+        name = c.fresh(s.variable)
+        before = ir.Assign(name, whole, s.span, declares=True)
+        return (before, loop_over(c, s, ir.Var(name, whole.type), body))
+    return (loop_over(c, s, whole, body),)
+
+
+def loop_over(c: Lowering, s: ast.ForEach, whole: ir.Var, body: Stmts) -> ir.For:
+    lengths = ("rows", "cols") if whole.type == MATRIX else ("size",)
+    at = tuple(ir.Var(c.fresh("at"), INT) for _ in lengths)
+    entry = ir.Index(whole, tuple(map(ir.At, at)), symbol_type(c.facts.symbols[s]))
+    inside: Stmts = (ir.Assign(s.variable, entry, s.span, declares=True), *body)
+    for index, length in zip(reversed(at[1:]), reversed(lengths[1:]), strict=True):
+        inside = (indices(index, length, whole, inside, s),)
+    return indices(at[0], lengths[0], whole, inside, s)
+
+
+def indices(at: ir.Var, length: str, whole: ir.Var, body: Stmts, s: ast.ForEach) -> ir.For:
+    """The loop over one axis of a variable."""
+    found = choose(library()[length], [whole.type])
+    assert found is not None
+    return ir.For(at.name, ir.Const(1, INT), apply(found, [whole], INT), body, s.span)
 
 
 # --- Declarations and assignments ----------------------------------------------------------------

@@ -316,14 +316,6 @@ class Scan:
 
 
 @dataclass(frozen=True)
-class ForEach:
-    variable: str
-    iterable: Expr
-    body: tuple["Stmt", ...]
-    span: Span = field(repr=False)
-
-
-@dataclass(frozen=True)
 class While:
     condition: Expr
     body: tuple["Stmt", ...]
@@ -384,7 +376,6 @@ Stmt = Union[
     CallVoid,
     For,
     Scan,
-    ForEach,
     While,
     If,
     Profile,

@@ -69,8 +69,6 @@ def statement(s: ir.Stmt) -> list[str]:
             return nested(f"for {v} in {expr(lower)}:{expr(upper)}", inner)
         case ir.Scan():
             return scan(s)
-        case ir.ForEach(variable=v, iterable=iterable, body=inner):
-            return nested(f"for {v} in {expr(iterable)}", inner)
         case ir.While(condition=condition, body=inner):
             return nested(f"while {expr(condition)}", inner)
         case ir.If(condition=condition, then=then, otherwise=otherwise):

@@ -63,7 +63,7 @@ def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
     setters = (ir.Declare, ir.Assign, ir.Update, ir.Scatter)
     set_ = {n.name for n in walk(tuple(body)) if isinstance(n, setters)}
     set_ |= {name for n in walk(tuple(body)) if isinstance(n, ir.Scan) for name in n.after}
-    return set_ | {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For | ir.ForEach)}
+    return set_ | {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For)}
 
 
 def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
@@ -76,7 +76,7 @@ def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
                 (again if name in seen else seen).add(name)
             case ir.Update(name=name) | ir.Scatter(name=name):
                 again.add(name)
-            case ir.For(variable=name) | ir.ForEach(variable=name):
+            case ir.For(variable=name):
                 again.add(name)
             case ir.Scan(carried=carried, inputs=inputs, step=step, batch=batch):
                 again |= {*carried, *inputs} | assigned_names((*step, *batch))

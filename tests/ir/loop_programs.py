@@ -89,9 +89,10 @@ LOOPS = (
     Loop("ranges", "for (n in 1:N) target += sum(x[1:n]) * z;", ("a range of indices varies",)),
     Loop("cdf of containers", "for (n in 1:N) target += log(normal_cdf(v * x[n] | z, t));"),
     Loop("for each", "for (q in x) target += q * z;"),
-    Loop("for each of a matrix", "for (q in X) target += q * z;", ()),
+    Loop("for each of a matrix", "for (q in X) target += q * z;"),
     Loop("for each expression", "for (q in {v, v * z}) target += sum(q) * z;"),
-    Loop("for each changed", "vector[N] a = x; for (q in a) { a[1] = z; target += q * a[1]; }", ()),
+    Loop("for each changed", "vector[N] a = x; for (q in a) { a[1] = z; target += q * a[1]; }",
+         ("scan: `a` is filled by one iteration",)),
     # Integers and truth values
     Loop("int division", "for (n in 1:N) target += z * (k[n] / 2) + t * (k[n] % 3) + (k[n] %/% 4) * v[1];"),
     Loop("comparisons add",

@@ -1,8 +1,7 @@
 """Loops that count beside their own variable, written with that variable alone.
 
-`for (e in x)` becomes a loop over the indices of x.  An int that every iteration adds one constant to, as
-`i += 1` at the end does, is where it started plus that many times the iterations so far; so it is carried no
-longer, and the loop may become arrays.
+An int that every iteration adds one constant to, as `i += 1` at the end does, is where it started plus that
+many times the iterations so far; so it is carried no longer, and the loop may become arrays.
 """
 
 from collections.abc import Sequence
@@ -11,10 +10,10 @@ from typing import Literal
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import int_sum, linear
-from ppl.ir.passes.recurrence import entry_type, substituted
-from ppl.ir.walk import assigned_names, walk
+from ppl.ir.passes.recurrence import substituted
+from ppl.ir.walk import walk
 from ppl.stdlib import batching
-from ppl.types import INT, Matrix, Tuple, core
+from ppl.types import INT
 
 Stmts = tuple[ir.Stmt, ...]
 SETTERS = (ir.Declare, ir.Assign, ir.Update)
@@ -22,71 +21,31 @@ SETTERS = (ir.Declare, ir.Assign, ir.Update)
 
 def count_by_loops(p: ir.Program) -> ir.Program:
     """The pass."""
-    names = Names()
     return replace(
         p,
-        functions=tuple(replace(f, body=counted(f.body, names)) for f in p.functions),
-        transformed_parameters=counted(p.transformed_parameters, names),
-        model=counted(p.model, names),
+        functions=tuple(replace(f, body=counted(f.body)) for f in p.functions),
+        transformed_parameters=counted(p.transformed_parameters),
+        model=counted(p.model),
     )
 
 
-class Names:
-    """Fresh names."""
-
-    def __init__(self) -> None:
-        self.count = 0
-
-    def fresh(self, hint: str) -> str:
-        self.count += 1
-        return f"{hint}_{self.count}_count__"
+def counted(body: Sequence[ir.Stmt]) -> Stmts:
+    return tuple(out for s in body for out in statement(s))
 
 
-def counted(body: Sequence[ir.Stmt], names: Names) -> Stmts:
-    return tuple(out for s in body for out in statement(s, names))
-
-
-def statement(s: ir.Stmt, names: Names) -> Stmts:
+def statement(s: ir.Stmt) -> Stmts:
     match s:
-        case ir.ForEach(body=body) if over_indices(s):
-            return without_counters(*by_index(replace(s, body=counted(body, names)), names))
         case ir.For(body=body):
-            return without_counters((), replace(s, body=counted(body, names)))
-        case ir.ForEach(body=body) | ir.While(body=body) | ir.Profile(body=body):
-            return (replace(s, body=counted(body, names)),)
+            return without_counters(replace(s, body=counted(body)))
+        case ir.While(body=body) | ir.Profile(body=body):
+            return (replace(s, body=counted(body)),)
         case ir.If(then=then, otherwise=otherwise):
-            return (replace(s, then=counted(then, names), otherwise=counted(otherwise, names)),)
+            return (replace(s, then=counted(then), otherwise=counted(otherwise)),)
         case _:
             return (s,)
 
 
-# --- Loops over elements -------------------------------------------------------------------------
-
-
-def over_indices(s: ir.ForEach) -> bool:
-    """Whether the elements stand along one axis and the loop leaves them alone."""
-    t = s.iterable.type
-    changed = isinstance(s.iterable, ir.Var) and s.iterable.name in assigned_names(s.body)
-    return not (t == Matrix() or isinstance(core(t), Tuple) or changed)
-
-
-def by_index(s: ir.ForEach, names: Names) -> tuple[Stmts, ir.For]:
-    whole = s.iterable
-    before: Stmts = ()
-    if not isinstance(whole, ir.Var):
-        whole = ir.Var(names.fresh(s.variable), s.iterable.type)
-        before = (ir.Assign(whole.name, s.iterable, s.span, declares=True),)
-    at = ir.Var(names.fresh("at"), INT)
-    size = ir.Apply(ir.Callee("batch_size", batching.batch_size, "none"), (whole,), INT)
-    entry = ir.Index(whole, (ir.At(at),), entry_type(whole.type))
-    first = ir.Assign(s.variable, entry, s.span, declares=True)
-    return before, ir.For(at.name, ir.Const(1, INT), size, (first, *s.body), s.span)
-
-
-# --- Counters ------------------------------------------------------------------------------------
-
-
-def without_counters(before: Stmts, s: ir.For) -> Stmts:
+def without_counters(s: ir.For) -> Stmts:
     """The loop with each counter as a sum, and after it what the counter has come to."""
     for k, step in enumerate(s.body):
         sign = increment(step, s)
@@ -98,8 +57,8 @@ def without_counters(before: Stmts, s: ir.For) -> Stmts:
             later = tuple(substituted(b, step.name, then) for b in s.body[k + 1 :])
             trips = ir.Apply(ir.Callee("trips", batching.trips, "none"), (s.lower, s.upper), INT)
             after = ir.Assign(step.name, int_sum(sign, start, trips), step.span)
-            return (*before, *without_counters((), replace(s, body=(*earlier, *later))), after)
-    return (*before, s)
+            return (*without_counters(replace(s, body=(*earlier, *later))), after)
+    return (s,)
 
 
 def increment(step: ir.Stmt, s: ir.For) -> Literal["+", "-", ""]:

@@ -60,7 +60,7 @@ class Hoist:
                 return ()
             case ir.If(condition=condition) if self.certain and self.movable(condition):
                 return (self.data_branches(s),)
-            case ir.If() | ir.For() | ir.Scan() | ir.ForEach() | ir.While():
+            case ir.If() | ir.For() | ir.Scan() | ir.While():
                 return (self.uncertain(s),)
             case ir.Profile(body=body):
                 return (replace(s, body=self.statements(body)),)

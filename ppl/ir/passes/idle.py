@@ -36,12 +36,7 @@ def kept(body: Sequence[ir.Stmt], names: set[str]) -> tuple[ir.Stmt, ...]:
                 continue
             case ir.If(then=then, otherwise=otherwise):
                 s = replace(s, then=kept(then, names), otherwise=kept(otherwise, names))
-            case (
-                ir.Profile(body=inside)
-                | ir.For(body=inside)
-                | ir.ForEach(body=inside)
-                | ir.While(body=inside)
-            ):
+            case ir.Profile(body=inside) | ir.For(body=inside) | ir.While(body=inside):
                 s = replace(s, body=kept(inside, names))
         found.append(s)
     return tuple(found)

@@ -197,7 +197,7 @@ def rename(node: Any, names: Mapping[str, str], values: Mapping[str, ir.Expr]) -
     match node:
         case ir.Var(name=name):
             return values.get(name) or replace(node, name=names.get(name, name))
-        case ir.For(variable=v) | ir.ForEach(variable=v):
+        case ir.For(variable=v):
             node = replace(node, variable=names.get(v, v))
         case ir.Declare(name=n) | ir.Assign(name=n) | ir.Update(name=n) | ir.Scatter(name=n):
             node = replace(node, name=names.get(n, n))

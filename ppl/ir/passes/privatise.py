@@ -48,7 +48,7 @@ def pushed(body: Sequence[ir.Stmt], outputs: set[str]) -> Stmts:
 
 def inside(s: ir.Stmt, outputs: set[str]) -> ir.Stmt:
     match s:
-        case ir.For(body=body) | ir.ForEach(body=body) | ir.While(body=body) | ir.Profile(body=body):
+        case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
             return replace(s, body=pushed(body, outputs))
         case ir.If(then=then, otherwise=otherwise):
             return replace(s, then=pushed(then, outputs), otherwise=pushed(otherwise, outputs))

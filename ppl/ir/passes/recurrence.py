@@ -20,7 +20,7 @@ from ppl.types import INT, REAL, ROW_VECTOR, Array, Matrix, Tuple, Type, array_o
 Stmts = tuple[ir.Stmt, ...]
 Fresh = Callable[[str], str]
 EFFECTS = (
-    *(ir.Say, ir.CallVoid, ir.While, ir.ForEach, ir.Jump),
+    *(ir.Say, ir.CallVoid, ir.While, ir.Jump),
     *(ir.Return, ir.TargetSoFar, ir.CheckDeclared, ir.Profile),
 )
 

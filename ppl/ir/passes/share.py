@@ -35,7 +35,7 @@ def changing(body: Sequence[ir.Stmt]) -> frozenset[str]:
     sets = Counter(n.name for n in nodes if isinstance(n, ir.Declare | ir.Assign))
     again = {name for name, count in sets.items() if count > 1}
     again |= {n.name for n in nodes if isinstance(n, ir.Declare | ir.Update | ir.Scatter)}
-    again |= {n.variable for n in nodes if isinstance(n, ir.For | ir.ForEach)}
+    again |= {n.variable for n in nodes if isinstance(n, ir.For)}
     scans = [n for n in nodes if isinstance(n, ir.Scan)]
     return frozenset(again | {name for s in scans for name in (*s.carried, *s.inputs)})
 

@@ -41,7 +41,7 @@ class Vectorise:
         match s:
             case ir.For():
                 return self.loop(s)
-            case ir.ForEach(body=body) | ir.While(body=body) | ir.Profile(body=body):
+            case ir.While(body=body) | ir.Profile(body=body):
                 return (replace(s, body=self.statements(body)),)
             case ir.If(then=then, otherwise=otherwise):
                 return (replace(s, then=self.statements(then), otherwise=self.statements(otherwise)),)

@@ -46,8 +46,7 @@ def looping(functions: Sequence[ir.Function]) -> dict[str, ir.Function]:
 
 def loops(f: ir.Function, known: Mapping[str, ir.Function]) -> bool:
     return any(
-        isinstance(n, ir.For | ir.ForEach) or (isinstance(n, ir.CallUser) and n.name in known)
-        for n in walk(f.body)
+        isinstance(n, ir.For) or (isinstance(n, ir.CallUser) and n.name in known) for n in walk(f.body)
     )
 
 
@@ -55,7 +54,7 @@ def written(body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], names
     out: list[ir.Stmt] = []
     for s in body:
         try:
-            keep = isinstance(s, ir.For | ir.ForEach | ir.While)  # loops write out what helps them
+            keep = isinstance(s, ir.For | ir.While)  # loops write out what helps them
             out += [s] if keep else Inline(functions, names.fresh).statement(s)
         except NotInlinable:
             out.append(s)

@@ -93,7 +93,6 @@ def is_one_or_more(e: ir.Expr) -> bool:
 def otherwise_set(p: ir.Program) -> set[str]:
     """What gets values by other statements than loops and whole assignments."""
     found = {n.name for n in walk(p) if isinstance(n, ir.Declare | ir.Update | ir.Scatter)}
-    found |= {n.variable for n in walk(p) if isinstance(n, ir.ForEach)}
     return found | {a for f in p.functions for a in f.args} | {d.name for d in p.data}
 
 
