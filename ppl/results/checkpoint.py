@@ -16,6 +16,7 @@ from ppl.files import remove, write_whole
 from ppl.results.coded import decode, encode
 from ppl.results.posterior import Posterior
 from ppl.results.saved import identity, plain, refuse_mismatch
+from ppl.results.sealed import opened, sealed
 from ppl.results.settings import Settings
 
 FORMAT = "ppl checkpoint 2"
@@ -138,7 +139,7 @@ def as_text(owner: Mapping[str, Any], stages: Mapping[str, Stage]) -> str:
     coded = {
         name: {"state": encode(stage.state), "generators": stage.generators} for name, stage in stages.items()
     }
-    return json.dumps({"format": FORMAT, **owner, "stages": coded})
+    return json.dumps(sealed({"format": FORMAT, **owner, "stages": coded}))
 
 
 def stages_of(record: Mapping[str, Any]) -> dict[str, Stage]:
@@ -164,17 +165,12 @@ def journal_of(keep: Keep | None, posterior: Posterior, settings: Settings) -> C
 
 def _read(path: Path, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Stage]:
     """The stages in a checkpoint of this very run."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DataError(f"{path} is not a checkpoint: {error}") from None
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise DataError(f'{path} is not a checkpoint: it lacks "format": "{FORMAT}"')
+    record = opened(path, "checkpoint", FORMAT)
     try:
         refuse_mismatch(path, record, posterior)
         _refuse_other_settings(path, record["settings"], owner["settings"])
         return stages_of(record)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise DataError(f"{path} is damaged ({error!r}); begin anew without resuming.") from None
 
 

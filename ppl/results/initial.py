@@ -14,6 +14,7 @@ from ppl.inference.families import family_from
 from ppl.inference.start import Init, Warm
 from ppl.results.columns import Floats, unflatten
 from ppl.results.posterior import Posterior
+from ppl.results.sealed import opened
 
 FIT_FORMAT = "ppl fit 1"
 """What a saved fit calls itself."""
@@ -35,8 +36,11 @@ def start_for(posterior: Posterior, init: Any) -> Init:
         case str() | Path():
             values = _read(Path(init))
             if values.get("format") == FIT_FORMAT:
-                return _approximation(posterior, Path(init), values)
-            return _unconstrained(posterior, values)
+                return _approximation(posterior, Path(init), opened(init, "saved fit", FIT_FORMAT))
+            try:
+                return _unconstrained(posterior, values)
+            except DataError as error:
+                raise DataError(f"{init}: {error.message}", error.variable, error.code) from None
         case Mapping():
             return _unconstrained(posterior, init)
         case _:
@@ -85,7 +89,7 @@ def _completed(posterior: Posterior, values: Mapping[str, Any]) -> dict[str, Any
 def _read(path: Path) -> dict[str, Any]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: the initial values are not JSON: {error}") from None
     if not isinstance(values, dict):
         raise DataError(

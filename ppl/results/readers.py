@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -36,7 +35,7 @@ def read_file(path: str | Path) -> DrawsFile:
     except ImportError as error:
         extra = EXTRAS[path.suffix]
         raise DataError(f'To read {path}, pip install "ppl[{extra}]" ({error}).') from None
-    except (ValueError, KeyError, BadZipFile, OSError) as error:
+    except Exception as error:  # each format's reader has its own ways to say that a file is broken
         if getattr(error, "errno", None):  # the file system speaks, not the format's reader
             raise
         raise DataError(f"{path} is no {path.suffix} file of draws ({error}).") from None
@@ -64,6 +63,8 @@ def as_draws(path: Path, found: Read) -> DrawsFile:
         raise DataError(f"{path} holds no draws.")
     config = {"method": "variational"} if "log_g__" in internal else {}
     names, values = zip(*flat, strict=True)
+    if len({len(draws) for draws in (*values, *internal.values())}) > 1:
+        raise DataError(f"{path} is damaged: its variables have different numbers of draws.")
     return DrawsFile(path, config, names, np.column_stack(values), internal)
 
 

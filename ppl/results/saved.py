@@ -22,6 +22,7 @@ from ppl.inference.streams import Streams
 from ppl.results.initial import FIT_FORMAT as FORMAT
 from ppl.results.initial import start_for
 from ppl.results.posterior import Model, Posterior
+from ppl.results.sealed import opened, sealed
 from ppl.results.settings import Settings
 from ppl.results.target import target_of
 
@@ -98,7 +99,7 @@ def to_json(posterior: Posterior, settings: Settings, result: Result) -> str:
             "draws": result.verdict.n,
         },
     }
-    return json.dumps(plain(record), indent=1, allow_nan=False) + "\n"
+    return json.dumps(sealed(plain(record)), indent=1, allow_nan=False) + "\n"
 
 
 def read(path: str | File) -> dict[str, Any]:
@@ -107,13 +108,7 @@ def read(path: str | File) -> dict[str, Any]:
     Raises:
         DataError: the file is not one that `Fit.save` wrote.
     """
-    try:
-        record = json.loads(File(path).read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise DataError(f"{path} is not a saved fit: {error}") from None
-    if not isinstance(record, dict) or record.get("format") != FORMAT:
-        raise DataError(f'{path} is not a saved fit: it lacks "format": "{FORMAT}"')
-    return record
+    return opened(path, "saved fit", FORMAT)
 
 
 DIFFERS = {

@@ -13,6 +13,7 @@ from ppl.inference.recipes import RECIPES, fit
 from ppl.inference.settings import Settings
 from ppl.results.checkpoint import Checkpoint, Keep, as_text, journal_of, stages_of
 from ppl.results.fit import variational
+from ppl.results.sealed import sealed
 from ppl.results.settings import Settings as RunSettings
 
 SHORT = {"iter": 300, "eval_elbo": 20, "adapt_iter": 5, "elbo_samples": 10, "draws": 20, "grad_samples": 2}
@@ -78,6 +79,7 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
         ("{", "is not a checkpoint"),
         ("[1]", 'lacks "format"'),
         ('{"format": "ppl checkpoint 2", "stages": {}}', "is damaged"),
+        (json.dumps(sealed({"format": "ppl checkpoint 2", "stages": {}})), "is damaged"),
     ],
 )
 def test_a_file_that_is_no_checkpoint_is_refused(toy, tmp_path, text, why):

@@ -1,0 +1,36 @@
+"""Records of plain JSON with a digest of their content, by which a damaged one is known."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ppl.errors import DataError
+
+
+def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A record of plain JSON with the digest of its content, by which `opened` knows that it is whole."""
+    return {**record, "sha256": _digest(record)}
+
+
+def opened(path: str | Path, kind: str, form: str) -> dict[str, Any]:
+    """The record in a file that was `sealed`; `kind` is what the file should be, `form` its "format".
+
+    Raises:
+        DataError: the file is something else, or was damaged.
+    """
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not a {kind}: {error}") from None
+    if not isinstance(record, dict) or record.get("format") != form:
+        raise DataError(f'{path} is not a {kind}: it lacks "format": "{form}"')
+    given = record.pop("sha256", None)
+    if _digest(record) != given:
+        raise DataError(f"{path} is damaged: its content is not that of which it has the digest.")
+    return record
+
+
+def _digest(record: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()

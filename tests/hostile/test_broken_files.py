@@ -1,0 +1,121 @@
+"""Checkpoints, saved fits and files of draws that are cut short or damaged are refused by name."""
+
+import json
+import random
+
+import pytest
+
+import ppl
+from ppl.results import checkpoint
+from ppl.results.fit import variational
+from ppl.results.formats import save_draws
+from ppl.results.readers import read_file
+from ppl.results.sealed import sealed
+
+PROGRAM = (
+    "data { real y; } parameters { real mu; vector[2] x; } model { mu ~ normal(y, 1); x ~ normal(mu, 1); }"
+)
+DATA = {"y": 1.0}
+SHORT = {"iter": 100, "eval_elbo": 50, "draws": 8, "anneal": False, "resample": False, "backend": "autograd"}
+OTHERS = (None, True, -1, 1e308, "", "x", [], {}, [[]], {"record": "Run"}, {"array": "", "dtype": "O"})
+
+
+@pytest.fixture(scope="module")
+def model():
+    return ppl.compile_model(PROGRAM)
+
+
+@pytest.fixture(scope="module")
+def written(model, tmp_path_factory):
+    """A file of each kind, and how it is read."""
+    folder = tmp_path_factory.mktemp("whole")
+    posterior, patch = model.condition(DATA), pytest.MonkeyPatch()
+    patch.setattr(checkpoint.Keep, "discard", lambda keep, runs: None)
+    fit = variational(posterior, checkpoint=folder / "kept", checkpoint_every=0, **SHORT)
+    patch.undo()
+    fit.save(folder / "fit.json")
+    fit.save(folder / "init.json")
+    for suffix in ("csv", "npz", "parquet"):
+        save_draws(fit, folder / f"draws.{suffix}")
+    readers = {
+        "kept": lambda path: variational(posterior, checkpoint=path, resume=True, **SHORT),
+        "fit.json": lambda path: ppl.load_fit(path, model, DATA),
+        "init.json": lambda path: variational(posterior, init=path, **SHORT),
+        **{f"draws.{suffix}": read_file for suffix in ("csv", "npz", "parquet")},
+    }
+    return {name: ((folder / name).read_bytes(), read) for name, read in readers.items()}
+
+
+def refused_or_read(path, content, read):
+    """Whether it is refused by a sentence that names the file; anything but a PPLError fails the test."""
+    path.write_bytes(content)
+    try:
+        read(path)
+    except ppl.PPLError as error:
+        assert str(path) in str(error)
+        return True
+    return False
+
+
+KINDS = ["kept", "fit.json", "init.json", "draws.csv", "draws.npz", "draws.parquet"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_file_cut_short_anywhere_is_refused(written, kind, tmp_path, sample, tried):
+    content, read = written[kind]
+    lengths = sample(range(len(content.rstrip())), 60)
+    passed = [n for n in lengths if not refused_or_read(tmp_path / kind, content[:n], read)]
+    # A CSV file that ends with a line, and so with a draw, is one of fewer draws.
+    assert [n for n in passed if kind != "draws.csv" or content[n - 1 : n] != b"\n"] == []
+    tried("files cut short", len(lengths))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_byte_that_is_another_is_refused_or_harmless(written, kind, tmp_path, sample, tried):
+    content, read = written[kind]
+    rng = random.Random(1)
+    places = sample([rng.randrange(len(content.rstrip())) for _ in range(2000)], 60)
+    for place in places:
+        broken = bytearray(content)
+        broken[place] ^= 1 << rng.randrange(8)
+        refused = refused_or_read(tmp_path / kind, bytes(broken), read)
+        assert refused or kind.startswith("draws")
+    tried("files with another byte", len(places))
+
+
+def paths_in(value, path=()):
+    """Where something stands in a record of JSON."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, item in items:
+        yield from paths_in(item, (*path, key))
+
+
+def replaced(value, path, other):
+    if not path:
+        return other
+    copy = value.copy()
+    copy[path[0]] = replaced(value[path[0]], path[1:], other)
+    return copy
+
+
+@pytest.mark.parametrize("kind", ["kept", "fit.json", "init.json"])
+def test_json_of_another_type_is_refused(written, kind, tmp_path, sample, tried):
+    content, read = written[kind]
+    record = json.loads(content)
+    cases = sample([(path, other) for path in paths_in(record) for other in OTHERS], 60)
+    changed = 0
+    for path, other in cases:
+        if json.dumps(broken := replaced(record, path, other)) != json.dumps(record):
+            assert refused_or_read(tmp_path / kind, json.dumps(broken).encode(), read), (path, other)
+            changed += 1
+    tried("records with another type", changed)
+
+
+@pytest.mark.parametrize("kind", ["kept", "fit.json", "init.json"])
+def test_json_nested_too_deep_is_refused(written, kind, tmp_path):
+    assert refused_or_read(tmp_path / kind, b"[" * 100_000, written[kind][1])
+
+
+def test_the_digest_is_of_the_content_alone():
+    assert sealed({"a": 1, "b": [2.5]})["sha256"] == sealed({"b": [2.5], "a": 1})["sha256"]
