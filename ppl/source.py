@@ -1,7 +1,9 @@
 """The program text and places in it: every diagnostic is drawn from two records."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from ppl.errors import ModelError
@@ -23,9 +25,13 @@ class SourceText:
     text: str
     name: str = "<string>"
 
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        return self.text.split("\n")
+
     def line(self, number: int) -> str:
         """The text of a 1-based line, without its end; empty past the last line."""
-        lines = self.text.split("\n")
+        lines = self.lines
         return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
 
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ppl.frontend import ast
 from ppl.frontend.cautions import (
@@ -56,12 +56,20 @@ def statements(program: ast.Program) -> Iterator[tuple[ast.Tilde, Distribution]]
             yield s, family
 
 
-def parameter(program: ast.Program, facts: Facts, e: ast.Expr) -> ast.Declaration | None:
+Declared = Mapping[str, ast.Declaration]
+
+
+def parameters(program: ast.Program) -> Declared:
+    """The declarations of the parameters by name."""
+    return {d.name: d for d in program.parameters}
+
+
+def parameter(declared: Declared, facts: Facts, e: ast.Expr) -> ast.Declaration | None:
     """The declaration when `e` is a parameter, or entries of one."""
     symbol = facts.symbols.get(base(e))
     if symbol is None or symbol.block is not Block.PARAMETERS:
         return None
-    return next((d for d in program.parameters if d.name == symbol.name), None)
+    return declared.get(symbol.name)
 
 
 # --- Supports and bounds -------------------------------------------------------------------------
@@ -120,8 +128,9 @@ def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
 
 def supports(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     """A parameter whose declaration allows values where its own prior is zero."""
+    known = parameters(program)
     for s, family in statements(program):
-        d = parameter(program, facts, s.left)
+        d = parameter(known, facts, s.left)
         if d is None or not isinstance(d.type, ast.SizedType):
             continue
         support = family.args[0][1]
@@ -148,9 +157,10 @@ def truncation_text(s: ast.Tilde) -> str:
 
 def arguments(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     """A parameter given where it must be positive, or a probability, but declared without such bounds."""
+    known = parameters(program)
     for s, family in statements(program):
         for (name, support), e in zip(family.args[1:], s.args, strict=False):
-            d = parameter(program, facts, e)
+            d = parameter(known, facts, e)
             wanted = INTERVALS.get(support)
             if d is not None and wanted is not None and exceeds(allowed(d.type), wanted):
                 must_be = SUPPORTS[support].must_be
@@ -158,8 +168,9 @@ def arguments(program: ast.Program, facts: Facts) -> Iterator[Caution]:
 
 
 def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+    known = parameters(program)
     for s, family in statements(program):
-        d = parameter(program, facts, s.left)
+        d = parameter(known, facts, s.left)
         if family.name != "uniform" or d is None or len(s.args) != 2:
             continue
         bounds = bounds_of(d.type)
@@ -201,12 +212,13 @@ def square_root(e: ast.Expr) -> str | None:
 
 def funnels(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     """A parameter with several entries whose scale is a parameter, centred."""
+    known = parameters(program)
     for s, family in statements(program):
-        d = parameter(program, facts, s.left)
+        d = parameter(known, facts, s.left)
         if family.name not in ("normal", "student_t") or d is None or "multiplier" in bounds_of(d.type):
             continue
         mu, sigma = s.args[-2:]
-        scale = parameter(program, facts, sigma)
+        scale = parameter(known, facts, sigma)
         several = isinstance(d.type, ast.SizedType) and (d.type.sizes or d.type.dims)
         local = any(facts.symbols[v].kind == "loop" for v in variables(s.args))
         if scale is not None and scale is not d and several and not local and not bounds_of(d.type):

@@ -14,7 +14,7 @@ from ppl.frontend.include import Expanded, expand
 from ppl.frontend.recovery import mend
 from ppl.frontend.syntax_errors import explain, stopped
 from ppl.frontend.syntax_stop import without_comments
-from ppl.frontend.tables import parser
+from ppl.frontend.tables import fast
 from ppl.source import SourceText
 
 
@@ -49,7 +49,7 @@ def read(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Parsed
     """The syntax tree and the syntax errors; raises ModelError only where an include cannot be read."""
     text = expand(source, include_paths)
     try:
-        return build(text, parser().parse(text.text))
+        return build(text, fast().parse(text.text))
     except UnexpectedInput as error:
         return read_on(text, error)
 
@@ -82,7 +82,7 @@ def read_on(text: Expanded, error: UnexpectedInput) -> Parsed:
         reached, lost = stop.offset, lost | mended.lost
         text = text.with_text(without_comments(mended.text))
         try:
-            built = build(text, parser().parse(text.text))
+            built = build(text, fast().parse(text.text))
             return Parsed(built.program, independent((*errors, *built.errors)), lost | built.lost)
         except UnexpectedInput as next_error:
             error = next_error

@@ -18,6 +18,7 @@ from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
 from ppl.files import write_whole
+from ppl.frontend.lalr import Fast
 
 
 @cache
@@ -32,6 +33,12 @@ def parser() -> lark.Lark:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, [dump(built)])
     return built
+
+
+@cache
+def fast() -> Fast:
+    """The same parser, run by a shorter loop."""
+    return Fast(parser())
 
 
 def dump(built: lark.Lark) -> str:

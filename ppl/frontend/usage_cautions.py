@@ -105,13 +105,14 @@ def unused_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     """Names that are declared but whose value nothing needs; a block's output is used by being written."""
     used = symbols(read_variables(program), facts)
     output = {*program.transformed_parameters, *program.generated_quantities}
+    data, parameters = set(program.data), set(program.parameters)
     for d in walk(program):
         if not isinstance(d, ast.Declaration) or d in output or facts.symbols[d] in used:
             continue
-        if d in program.data:
+        if d in data:
             yield unused_data(d.name, d.name_span)
         else:
-            yield unused(d.name, described(facts.symbols[d], d in program.parameters), d.name_span)
+            yield unused(d.name, described(facts.symbols[d], d in parameters), d.name_span)
 
 
 def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:

@@ -2,9 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from types import MappingProxyType
 from typing import Any
 
 from ppl.frontend import ast
+
+PARTS = MappingProxyType(
+    {
+        kind: tuple(f.name for f in reversed(fields(kind)) if f.name not in ("span", "name", "name_span"))
+        for kind in vars(ast).values()
+        if isinstance(kind, type) and issubclass(kind, ast.Node)
+    }
+)
+"""The fields of each kind of node that may hold nodes, the last one first."""
 
 
 def walk(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Node]:
@@ -12,9 +22,11 @@ def walk(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Node]:
     stack: list[Any] = [root] if isinstance(root, ast.Node) else list(root)[::-1]
     while stack:
         item = stack.pop()
-        if isinstance(item, ast.Node):
+        parts = PARTS.get(type(item))
+        if parts is not None:
             yield item
-            stack.extend(getattr(item, f.name) for f in reversed(fields(item)))
+            for name in parts:
+                stack.append(getattr(item, name))
         elif isinstance(item, tuple | list):
             stack.extend(reversed(item))
 

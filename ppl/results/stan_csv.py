@@ -21,7 +21,8 @@ def cell(value: float) -> str:
 
 def line(values: Iterator[float] | Sequence[float]) -> str:
     """One row of the file."""
-    return ",".join(map(cell, values)) + "\n"
+    text = ",".join([repr(float(value)) for value in values]) + ","
+    return text.replace(".0,", ",")[:-1] + "\n"
 
 
 def csv_lines(
