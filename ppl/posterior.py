@@ -41,6 +41,8 @@ Values = dict[str, Any]
 
 RUN = 10_000
 """What a run of the emitted code costs beside its arithmetic, in numbers worked through."""
+OF_POINTS = 16
+"""How many times larger than the largest array of a batch its points may be, which are read once each."""
 TRIED = 64
 """Points at which it is tried how many can be evaluated at once."""
 
@@ -153,7 +155,7 @@ class Posterior:
             return np.zeros(0)
         return in_batches(
             us,
-            self.width,
+            self.in_a_batch,
             lambda batch: (log_joints(module, self.d, batch, jacobian),),
             lambda u: (self.log_density(u, propto, jacobian),),
         )[0]
@@ -170,7 +172,7 @@ class Posterior:
             return np.zeros(0), us
         values, gradients = in_batches(
             us,
-            self.width,
+            self.in_a_batch,
             lambda batch: log_joint_gradients(module, self.d, batch, jacobian),
             lambda u: self.log_density_gradient(u, propto, jacobian),
         )
@@ -204,6 +206,11 @@ class Posterior:
     def width(self) -> int:
         """How many numbers the largest array of an evaluation has, as far as the origin shows."""
         return max(self.sizes.largest, self.param_unc_num())
+
+    @cached_property
+    def in_a_batch(self) -> int:
+        """How many numbers a point counts for in a batch: many scalar parameters are never one array."""
+        return max(self.sizes.largest, self.param_unc_num() // OF_POINTS, 1)
 
     @cached_property
     def sizes(self) -> Sizes:

@@ -66,7 +66,7 @@ class Fast:
         return None
 
     def tokens(self, text: str, stack: list[int]) -> Any:
-        """The tokens of a text, as the state on the stack reads them, and its end; None where there is none."""
+        """The tokens of a text, as the state on the stack reads them, and its end; None for what is none."""
         at, end = 0, len(text)
         while at < end:
             state = stack[-1]
@@ -104,7 +104,7 @@ class Fast:
         return state
 
 
-def unplaced(build: Any) -> Callable[[list[Any]], Any]:
+def unplaced(build: Any) -> Any:
     """What makes a node, without what Lark has it placed by."""
     return build.node_builder if isinstance(build, PropagatePositions) else build
 
