@@ -7,6 +7,7 @@ from toy_targets import HalfSpace
 
 from ppl.inference import annealing
 from ppl.inference.annealing import (
+    MOST_MOVES,
     MOVES_A_ROUND,
     MOVES_EACH,
     Mover,
@@ -273,6 +274,7 @@ def test_every_move_is_so_many_leaps_and_the_target_is_seen_once_more(mean, temp
         assert found.log_evidence == pytest.approx(0, abs=1e-12)
     settling = [progress.iteration for progress in seen if progress.phase == "settle"]
     assert settling == list(range(1, len(settling) + 1))
+    assert next(progress.note for progress in seen if progress.phase == "settle") == "100% remembered"
     assert len(found.u) == len(found.log_p) == 64 * 2 * MOVES_A_ROUND
 
 
@@ -287,7 +289,7 @@ def test_temperatures_rise_and_are_given_up_where_there_would_be_too_many(monkey
     assert found.temperatures == 2 and not found.reached
 
 
-@pytest.mark.parametrize("moves, rounds", [(47, 4), (48, 8), (95, 8), (96, 16)])
+@pytest.mark.parametrize("moves, rounds", [(47, 4), (48, 8), (95, 8), (96, 16), (MOST_MOVES, 64)])
 def test_a_stage_begins_where_moves_are_left_for_all_of_it(monkeypatch, moves, rounds):
     """Stages are of 1, 1, 2, 4, 8 ... rounds of 6 moves; here nothing settles."""
     monkeypatch.setattr(annealing, "SETTLED", -1.0)
