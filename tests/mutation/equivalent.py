@@ -7,12 +7,21 @@ ROUNDING = "a bound on rounding errors, whose exact value no result depends on"
 EDGE = "both sides give the same value at the edge itself"
 WORK = "how much work is done; with either value the answer is the same or as good"
 LATER = "what it is at first is not looked at before it is set"
+SAME = "the same number for every input"
+MASKED = "a stand-in for a value that is not used"
 CANCELS = "a constant that cancels when the weights are normalised"
 
 _PSIS = "ppl/inference/psis.py"
 _PROFILE = "np.log(-theta / shapes) - shapes"
+_ORDERED = "ppl/stdlib/constraints/ordered.py"
+_SLOPE = "xp.np.where(_is_step(u), xp.np.exp(xp.np.where(_is_step(u), u, 0.0)), 1.0)"
+_NORMAL = "ppl/stdlib/distributions/multi_normal.py"
+_DIAGONAL = "lower * eye + (1.0 - eye)"
+_NEGATIVE = f"{_DIAGONAL} -> lower * eye - (1.0 - eye)"
+_LAPLACE = "ppl/stdlib/distributions/double_exponential.py"
 _VARIATES = "ppl/inference/estimators/control_variates.py"
 _SCORE = "ppl/inference/estimators/score_function.py"
+_CENTRED = "centred = (terms - terms.mean(axis=1, keepdims=True)).reshape(len(terms), -1)"
 _SEARCH = "ppl/inference/estimators/stochastic_search.py"
 _ANNEALING = "ppl/inference/annealing.py"
 _STAGES = "STAGES = (1, 1, 2, 4, 8, 16, 32)"
@@ -28,8 +37,13 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_PSIS, f"profile = n * ({_PROFILE} - 1)", "1 -> 2"): CANCELS,
     (_PSIS, "if abs(shape) < 1e-12:", "abs(shape) < 1e-12 -> abs(shape) <= 1e-12"): EDGE,
     (_PSIS, "if abs(shape) < 1e-12:", "1e-12 -> 2e-12"): ROUNDING,
+    (_ORDERED, f"return later * {_SLOPE}", "0.0 -> 1.0"): MASKED,
+    (_NORMAL, "eye = np.eye(lower.shape[-1])", "-1 -> 1"): SAME,
+    (_NORMAL, f"return xp.np.tril(pull) - weighted(xp, g, eye / ({_DIAGONAL}))", _NEGATIVE): SAME,
+    (_LAPLACE, "left = (z < 0) * 1.0", "(z < 0) * 1.0 -> (z < 0) / 1.0"): SAME,
     (_VARIATES, "safe = np.maximum(xi, 1e-8)", "1e-08 -> 2e-08"): ROUNDING,
     (_SCORE, "PILOT = 20", "20 -> 21"): WORK,
+    (_SEARCH, _CENTRED, "1 -> 2"): SAME,  # any negative size is the one that is left
     (_SEARCH, "MOST_DRAWS = 10_000", "10000 -> 10001"): WORK,
     (_ANNEALING, "MOVES_EACH = 3", "3 -> 4"): WORK,
     (_ANNEALING, "MOVES_A_ROUND = 6", "6 -> 7"): WORK,

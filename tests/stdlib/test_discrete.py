@@ -145,3 +145,11 @@ def test_each_draw_of_a_compound_has_its_own_chance():
     """With one chance shared by all, the counts of a beta-binomial would have the variance of a binomial."""
     draws = beta_binomial.rng(np.random.default_rng(5), np.full(20_000, 10), 1.0, 1.0)
     assert np.var(draws) == pytest.approx(scipy.stats.betabinom(10, 1.0, 1.0).var(), rel=0.05)
+
+
+@pytest.mark.parametrize(
+    "function, y, slope",
+    [(bernoulli.lcdf, 0, -1 / 0.7), (bernoulli.lcdf, 1, 0.0), (bernoulli.lccdf, 0, 1 / 0.3)],
+)
+def test_the_sums_of_a_coin_have_a_slope_where_they_depend_on_its_chance(function, y, slope):
+    assert value_and_grad(lambda theta: function(AUTOGRAD, y, theta), 0.3)[1] == pytest.approx(slope)
