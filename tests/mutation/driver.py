@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any
 
 import pytest
@@ -166,19 +166,20 @@ class Tracer:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Any:
-        lines: dict[str, set[int]] = {}
+        waiting: dict[CodeType, set[int]] = {}
 
         def local(frame: FrameType, event: str, _: Any) -> Any:
-            if event == "line":
-                lines[self.names[frame.f_code.co_filename]].add(frame.f_lineno)
+            waiting[frame.f_code].discard(frame.f_lineno)
             return local
 
         def called(frame: FrameType, event: str, _: Any) -> Any:
-            name = self.names.get(frame.f_code.co_filename)
-            if name is None:
+            code = frame.f_code
+            if code.co_filename not in self.names:
                 return None
-            lines.setdefault(name, set()).add(frame.f_lineno)
-            return local
+            if code not in waiting:
+                waiting[code] = lines_of(code)
+            waiting[code].discard(frame.f_lineno)
+            return local if waiting[code] else None
 
         self.passed = True
         start = time.perf_counter()
@@ -186,12 +187,18 @@ class Tracer:
         yield
         sys.settrace(None)
         seconds = time.perf_counter() - start
-        ran = {file: sorted(found) for file, found in lines.items()}
+        ran: dict[str, list[int]] = {}
+        for code, left in waiting.items():
+            ran.setdefault(self.names[code.co_filename], []).extend(lines_of(code) - left)
         self.seen.append((item.nodeid, self.passed, seconds, ran))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if not report.passed:
             self.passed = False
+
+
+def lines_of(code: CodeType) -> set[int]:
+    return {line for _, _, line in code.co_lines() if line}
 
 
 class Chosen:

@@ -29,7 +29,7 @@ class Group:
         names = {n.id for n in inside if isinstance(n, ast.Name)} - {
             n.arg for n in inside if isinstance(n, ast.arg)
         }
-        given = [f for f in tree.body if isinstance(f, ast.FunctionDef) and f.name in names]
+        given = [f for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) and f.name in names]
         ranges = [range(node.lineno, (node.end_lineno or 0) + 1) for node in (*calls, *given)]
         return [mutant for mutant in every if any(mutant.first in lines for lines in ranges)]
 
