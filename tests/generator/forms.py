@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from laws.passes import lowered
+from laws.passes import ALL, OPTIONAL, lowered
 
 from ppl.arrays import AUTOGRAD, value_and_grads
 from ppl.backend.emit import emit
@@ -21,16 +21,12 @@ from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.frontend.format import format_program
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import print_program
-from ppl.ir.passes.table import RESOLVING, Pass, run_passes
-from ppl.ir.passes.zero_based import count_from_zero
+from ppl.ir.passes.table import REQUIRED, RESOLVING, Pass, run_passes
 from ppl.minibatch import by_rows, rows_of
 from ppl.model import Model
 from ppl.posterior import Posterior
 from ppl.source import SourceText
 
-REQUIRED: tuple[Pass, ...] = (count_from_zero,)
-OPTIONAL = tuple(p for p in RESOLVING if p not in REQUIRED)
-"""Passes that may be left out; hoist_data and share are left out in the reference alone, by Model.build."""
 POINTS = 4
 VALUE, GRADIENT, DIFFERENCE = 1e-9, 1e-7, 1e-4
 """Tolerances, relative to the larger of 1 and the largest entry."""
@@ -325,10 +321,12 @@ def minibatches(case: Case) -> Iterator[Comparison]:
 
 def with_passes(passes: tuple[Pass, ...]) -> Callable[[Case], Iterator[Comparison]]:
     def form(case: Case) -> Iterator[Comparison]:
-        resolved = run_passes(case.program, passes)
-        if resolved == case.model.resolved:
+        program = run_passes(case.program, passes)
+        if program == case.model.program:
             return  # as with all passes
-        model = Model.build(case.model.source, resolved, False)
+        emitted = emit(program)
+        code = compile_text(emitted, "some passes")
+        model = Model(case.model.source, program, program, emitted, code)
         yield from of_posterior(case, model.condition(case.data), 1)
 
     return form
@@ -365,12 +363,8 @@ ALWAYS: dict[str, Callable[[Case], Iterator[Comparison]]] = {
     "explaining": explaining,
 }
 IN_TURN: dict[str, Callable[[Case], Iterator[Comparison]]] = {
-    "no pass but hoist_data and share": with_passes(REQUIRED),
-    **{
-        f"{p.__name__} alone": with_passes(tuple(q for q in RESOLVING if q in (p, *REQUIRED)))
-        for p in OPTIONAL
-    },
-    **{f"without {p.__name__}": with_passes(tuple(q for q in RESOLVING if q is not p)) for p in OPTIONAL},
+    **{f"{p.__name__} alone": with_passes(tuple(q for q in ALL if q in (p, *REQUIRED))) for p in OPTIONAL},
+    **{f"without {p.__name__}": with_passes(tuple(q for q in ALL if q is not p)) for p in OPTIONAL},
     "printed": printed,
     "formatted": formatted,
     "minibatches": minibatches,

@@ -16,18 +16,9 @@ from ppl.ir import nodes as ir
 from ppl.ir.walk import changed, rewrite
 
 SEED, PROGRAMS = 22, 200
-KNOWN: dict[int, str] = {68: "scalars of two loops beside a vector are refused"}
-"""Programs that show a fault not mended yet."""
 
 
-def numbered() -> list[Any]:
-    return [
-        pytest.param(n, marks=pytest.mark.xfail(reason=KNOWN[n], strict=True) if n in KNOWN else ())
-        for n in range(PROGRAMS)
-    ]
-
-
-@pytest.mark.parametrize("number", numbered())
+@pytest.mark.parametrize("number", range(PROGRAMS))
 def test_every_form_agrees(number: int) -> None:
     made = generated(SEED, number)
     found = list(disagreements(Case(made.text, made.data), forms_of(number)))
