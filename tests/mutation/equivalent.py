@@ -19,6 +19,9 @@ _NORMAL = "ppl/stdlib/distributions/multi_normal.py"
 _DIAGONAL = "lower * eye + (1.0 - eye)"
 _NEGATIVE = f"{_DIAGONAL} -> lower * eye - (1.0 - eye)"
 _LAPLACE = "ppl/stdlib/distributions/double_exponential.py"
+_MILLS = "ppl/stdlib/special/mills.py"
+_POWERS = "ppl/stdlib/functions/powers.py"
+_BY_BASE = "xp.np.where(y == 0, 0.0, y * power(xp, xp.np.where(y == 0, 1.0, x), y - 1))"
 _VARIATES = "ppl/inference/estimators/control_variates.py"
 _SCORE = "ppl/inference/estimators/score_function.py"
 _CENTRED = "centred = (terms - terms.mean(axis=1, keepdims=True)).reshape(len(terms), -1)"
@@ -41,6 +44,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_NORMAL, "eye = np.eye(lower.shape[-1])", "-1 -> 1"): SAME,
     (_NORMAL, f"return xp.np.tril(pull) - weighted(xp, g, eye / ({_DIAGONAL}))", _NEGATIVE): SAME,
     (_LAPLACE, "left = (z < 0) * 1.0", "(z < 0) * 1.0 -> (z < 0) / 1.0"): SAME,
+    (_MILLS, "t < 0.0,", "t < 0.0 -> t <= 0.0"): EDGE,
+    (_POWERS, f"return {_BY_BASE}", "1.0 -> 2.0"): MASKED,
     (_VARIATES, "safe = np.maximum(xi, 1e-8)", "1e-08 -> 2e-08"): ROUNDING,
     (_SCORE, "PILOT = 20", "20 -> 21"): WORK,
     (_SEARCH, _CENTRED, "1 -> 2"): SAME,  # any negative size is the one that is left

@@ -61,7 +61,7 @@ def _tests(folder: str, names: str) -> tuple[str, ...]:
 STDLIB = (
     *_tests("stdlib", "arrays batching bessel_ratio constraint_functions constraints discrete hmm"),
     *_tests("stdlib", "distribution_laws distributions function_laws functions incomplete_functions"),
-    *_tests("stdlib", "linear_algebra log_gamma_ratio parts reductions"),
+    *_tests("stdlib", "linear_algebra log_gamma_ratio parts reductions slopes"),
     "tests/stdlib/distributions",
 )
 _GENERATED = "tests/generator/test_generated.py::test_every_form_agrees"

@@ -1,0 +1,57 @@
+"""Slopes at places that the points of the laws do not reach, and of what only other slopes call."""
+
+import numpy as np
+import pytest
+from scipy import special
+
+from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
+from ppl.stdlib.functions.powers import power
+from ppl.stdlib.functions.steps import fmax, fmin
+from ppl.stdlib.special.mills import inverse_mills
+from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
+from ppl.stdlib.truncation import _log_difference
+
+
+def slope_of(function, *at, of=0):
+    return value_and_grad(lambda x: function(AUTOGRAD, *at[:of], x, *at[of + 1 :]), at[of])[1]
+
+
+def difference(function, *at, of=0, step=1e-5):
+    ahead, behind = (function(NUMPY, *at[:of], at[of] + way, *at[of + 1 :]) for way in (step, -step))
+    return (ahead - behind) / (2 * step)
+
+
+@pytest.mark.parametrize("x", [-2.7, -0.3, 0.4, 3.5])
+def test_gamma_functions_on_the_whole_line(x):
+    assert digamma(NUMPY, x) == pytest.approx(special.psi(x))
+    for function in (log_gamma, digamma, trigamma):
+        assert slope_of(function, x) == pytest.approx(difference(function, x), rel=1e-6)
+
+
+def test_digamma_at_its_poles():
+    with np.errstate(divide="ignore"):
+        assert np.isnan(digamma(NUMPY, -1.0)) and digamma(NUMPY, 0.0) == -np.inf
+
+
+@pytest.mark.parametrize("t", [-30.0, -1.5, 0.7, 3.0])
+def test_the_ratio_of_mills(t):
+    assert slope_of(inverse_mills, t) == pytest.approx(difference(inverse_mills, t), rel=1e-6)
+
+
+@pytest.mark.parametrize("a, b", [(-0.1, -3.0), (-2.0, -2.3)])
+def test_the_log_of_a_difference_of_chances(a, b):
+    assert _log_difference(NUMPY, a, b) == pytest.approx(np.log(np.exp(a) - np.exp(b)))
+    for of in (0, 1):
+        assert slope_of(_log_difference, a, b, of=of) == pytest.approx(
+            difference(_log_difference, a, b, of=of), rel=1e-6
+        )
+
+
+@pytest.mark.parametrize("function", [fmax, fmin])
+def test_of_two_equal_numbers_one_has_the_whole_slope(function):
+    assert sorted(slope_of(function, 1.5, 1.5, of=of) for of in (0, 1)) == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("x, slope", [(0.0, 0.0), (3.0, 3.0**2.5 * np.log(3.0))])
+def test_a_power_of_zero_does_not_change_with_its_exponent(x, slope):
+    assert slope_of(power, x, 2.5, of=1) == pytest.approx(slope)
