@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from laws.passes import ALL, REQUIRED, lowered, posterior, reference
 
 import ppl
+from ppl.ir import nodes as ir
+from ppl.ir.passes.privatise import privatise
+from ppl.ir.walk import walk
 
 # Each iteration fills all of w before it reads any, and nothing after the loop reads it.
 FILLED = """
@@ -45,3 +49,60 @@ def test_an_output_of_transformed_data_is_read_by_later_blocks():
     posterior = ppl.compile_model(text).condition({"x": 0.5})
     expected = -0.5 * ((1.0 - 2.5) / 6.0) ** 2 - np.log(6.0) - 0.5 * np.log(2 * np.pi)
     assert posterior.log_density(np.array([1.0])) == pytest.approx(expected)
+
+
+# What stands in a loop over i in 1:3 after `vector[2] w;`, and whether w may be declared in that loop.
+MOVES = [
+    ("w = rep_vector(i * x, 2); target += w[1];", True),
+    ("w[1] = x; w[2] = i; target += w[1] * w[2];", True),
+    ("for (k in 1:2) { w[k] = i * x; } target += w[2];", True),
+    ("if (i > 1) { w = rep_vector(x, 2); } else { w = rep_vector(i, 2); } target += w[1];", True),
+    ("if (i > 1) { w[1] = x; w[2] = 1; } else { w[2] = i; w[1] = 2; } target += w[1];", True),
+    ("w = rep_vector(x, 2); if (i > 1) { w[1] = 3; } target += w[1];", True),
+    ("w = rep_vector(x, 2); for (k in 1:2) { target += w[k]; }", True),
+    # Read before all of it is set:
+    ("w[1] = x; target += w[2]; w[2] = i;", False),
+    ("w[1] = x; target += w[1] * w[2];", False),
+    ("w = w + i * x; target += w[1];", False),
+    ("w[1] = x; w[2] = w[1] + w[2]; target += w[2];", False),
+    ("w[1] = w[2]; w[2] = i; target += w[1];", False),
+    # Set in one branch, or by a loop that may not run:
+    ("if (i > 1) { w = rep_vector(x, 2); } target += w[1];", False),
+    ("if (i > 1) { w[1] = x; } else { w[2] = i; } target += w[1];", False),
+    ("if (w[1] > 0) { w = rep_vector(x, 2); } else { w = rep_vector(1, 2); } target += w[1];", False),
+    ("for (k in 1:n) { w = rep_vector(x, 2); } target += w[1];", False),
+    ("for (k in 2:2) { w[k] = i * x; } target += w[2] + w[1];", False),
+    ("for (k in 1:2) { w[k] = i * x; target += w[1]; } target += w[2];", False),
+    ("for (k in 1:2) { w[k] = w[1] + i * x; } target += w[2];", False),
+]
+
+
+@pytest.mark.parametrize("body, moves", MOVES)
+def test_a_declaration_moves_where_each_iteration_sets_all_before_it_reads_any(body, moves):
+    text = f"""
+    data {{ int n; }}
+    parameters {{ real x; }}
+    model {{
+      vector[2] w = rep_vector(0.5, 2);
+      for (i in 1:3) {{ {body} }}
+    }}
+    """.replace(" = rep_vector(0.5, 2);\n", ";\n" if moves else " = rep_vector(0.5, 2);\n", 1)
+    moved = privatise(lowered(text))
+    [loop] = [s for s in walk(moved.model) if isinstance(s, ir.For) and s.variable == "i"]
+    assert isinstance(loop.body[0], ir.Declare) is moves
+    passes = tuple(each for each in ALL if each in REQUIRED or each is privatise)
+    at, data = np.array([0.7]), {"n": 0}
+    assert posterior(text, data, passes).log_density(at) == reference(text, data).log_density(at)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "vector[2] w; for (i in 1:3) { w = rep_vector(x, 2); target += w[1]; } target += w[2];",
+        "vector[2] w; for (i in 1:3) { vector[i] v; v = rep_vector(x, i); target += v[1]; }",
+        "vector[2] w; w[1] = x; for (i in 1:3) { w = rep_vector(x, 2); target += w[1]; }",
+    ],
+)
+def test_what_is_read_outside_the_loop_stays_there(program):
+    moved = privatise(lowered(f"parameters {{ real x; }} model {{ {program} }}"))
+    assert any(isinstance(s, ir.Declare) and s.name == "w" for s in moved.model)

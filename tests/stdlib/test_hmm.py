@@ -49,3 +49,23 @@ def test_slopes_are_finite_differences_of_that_sum(given, which):
         ahead, behind = (np.log(by_paths(*at(given[which] + way))[0]) for way in (step, -step))
         numeric[place] = (ahead - behind) / 2e-6
     assert_allclose(slope, numeric, rtol=1e-6, atol=1e-8)
+
+
+def test_slopes_of_many_at_once_are_those_of_each(given):
+    scale = np.array([1.0, 0.5])
+    log_omega = scale[:, None, None] * given[0]
+    for which in (1, 2):
+
+        def both(x, which=which):
+            arguments = [log_omega, given[1], given[2]]
+            arguments[which] = x + np.zeros((2, *given[which].shape))
+            return AUTOGRAD.np.sum(marginal(AUTOGRAD, *arguments))
+
+        def one(k, x, which=which):
+            arguments = [log_omega[k], given[1], given[2]]
+            arguments[which] = x
+            return marginal(AUTOGRAD, *arguments)
+
+        _, slope = value_and_grad(both, given[which])
+        each = [value_and_grad(lambda x, k=k: one(k, x), given[which])[1] for k in (0, 1)]
+        assert_allclose(slope, each[0] + each[1])
