@@ -192,7 +192,8 @@ def _not(test: ast.expr) -> ast.expr:
 
 
 def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    """None, or False, which None stands for wherever it is asked."""
+    return isinstance(node, ast.Constant) and (node.value is None or node.value is False)
 
 
 def _is_text(node: ast.expr) -> bool:
