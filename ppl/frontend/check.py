@@ -1,6 +1,8 @@
 """The checker: types, levels, names and what each block allows, over a whole program."""
 
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from ppl.errors import raise_errors
@@ -20,14 +22,27 @@ def analyse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tup
     Raises:
         ModelError: the first error by line, of syntax or meaning; its `others` are up to 19 more.
     """
-    parsed = read(source, include_paths)
-    program = parsed.program or ast.Program(Span(source, 1, 1, 1, 1))
-    try:
-        c = checked(program, parsed)
-    except RecursionError:
-        raise too_deep(program) from None
+    with without_collection():
+        parsed = read(source, include_paths)
+        program = parsed.program or ast.Program(Span(source, 1, 1, 1, 1))
+        try:
+            c = checked(program, parsed)
+        except RecursionError:
+            raise too_deep(program) from None
     raise_errors(c.errors)
     return c.program, c.facts
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """No search for garbage meanwhile: a tree has no cycles, and each search goes through all of it again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def check(program: ast.Program) -> Facts:

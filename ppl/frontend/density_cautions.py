@@ -19,7 +19,7 @@ from ppl.frontend.facts import Facts
 from ppl.frontend.printer import declared, expression
 from ppl.frontend.scope import Block, Level, Symbol
 from ppl.frontend.usage_cautions import base, definitions
-from ppl.frontend.walk import variables, walk
+from ppl.frontend.walk import statements, variables
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import distribution
 from ppl.stdlib.supports import SUPPORTS
@@ -49,9 +49,9 @@ NAMED_VARIANCE = re.compile(
 )
 
 
-def statements(program: ast.Program) -> Iterator[tuple[ast.Tilde, Distribution]]:
+def densities(program: ast.Program) -> Iterator[tuple[ast.Tilde, Distribution]]:
     """The `~` statements of the model block whose distribution is the library's."""
-    for s in walk(program.model):
+    for s in statements(program.model):
         if isinstance(s, ast.Tilde) and (family := distribution(s.distribution)) is not None:
             yield s, family
 
@@ -129,7 +129,7 @@ def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
 def supports(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     """A parameter whose declaration allows values where its own prior is zero."""
     known = parameters(program)
-    for s, family in statements(program):
+    for s, family in densities(program):
         d = parameter(known, facts, s.left)
         if d is None or not isinstance(d.type, ast.SizedType):
             continue
@@ -158,7 +158,7 @@ def truncation_text(s: ast.Tilde) -> str:
 def arguments(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     """A parameter given where it must be positive, or a probability, but declared without such bounds."""
     known = parameters(program)
-    for s, family in statements(program):
+    for s, family in densities(program):
         for (name, support), e in zip(family.args[1:], s.args, strict=False):
             d = parameter(known, facts, e)
             wanted = INTERVALS.get(support)
@@ -169,7 +169,7 @@ def arguments(program: ast.Program, facts: Facts) -> Iterator[Caution]:
 
 def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     known = parameters(program)
-    for s, family in statements(program):
+    for s, family in densities(program):
         d = parameter(known, facts, s.left)
         if family.name != "uniform" or d is None or len(s.args) != 2:
             continue
@@ -188,7 +188,7 @@ def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
 
 def variances(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     """Where a standard deviation is wanted, a square or a name that says variance."""
-    for s, family in statements(program):
+    for s, family in densities(program):
         for (name, _), e in zip(family.args[1:], s.args, strict=False):
             root = square_root(e) if name == "sigma" else None
             if root is not None:
@@ -213,7 +213,7 @@ def square_root(e: ast.Expr) -> str | None:
 def funnels(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     """A parameter with several entries whose scale is a parameter, centred."""
     known = parameters(program)
-    for s, family in statements(program):
+    for s, family in densities(program):
         d = parameter(known, facts, s.left)
         if family.name not in ("normal", "student_t") or d is None or "multiplier" in bounds_of(d.type):
             continue
@@ -232,10 +232,10 @@ def funnels(program: ast.Program, facts: Facts) -> Iterator[Caution]:
 def jacobians(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     """A nonlinear function of parameters on the left of `~`, in a program that adds no Jacobian by hand."""
     increments = (ast.TargetIncrement, ast.JacobianIncrement)
-    if any(isinstance(node, increments) for node in walk(program)):
+    if any(isinstance(node, increments) for node in statements(program)):
         return
     curved = nonlinear_variables(program, facts)
-    for s in walk(program.model):
+    for s in statements(program.model):
         if isinstance(s, ast.Tilde):
             direct = not is_linear(s.left, facts)
             if direct or facts.symbols.get(base(s.left)) in curved:

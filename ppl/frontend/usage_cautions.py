@@ -15,7 +15,7 @@ from ppl.frontend.cautions import (
 from ppl.frontend.facts import Facts
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Block, Symbol
-from ppl.frontend.walk import variables, walk
+from ppl.frontend.walk import statements, variables, walk
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.types import INT
 
@@ -45,7 +45,7 @@ def is_proper(t: ast.DeclaredType) -> bool:
 def given_a_density(program: ast.Program, facts: Facts) -> Names:
     """What stands on the left of a `~`, before the bar of a density, or is added to the target as it is."""
     found: Names = set()
-    for node in walk((*program.transformed_parameters, *program.model)):
+    for node in statements((*program.transformed_parameters, *program.model)):
         match node:
             case ast.Tilde(left=left):
                 found |= symbols(left, facts)
@@ -81,9 +81,9 @@ def with_sources(program: ast.Program, facts: Facts, names: Names) -> Names:
     return found
 
 
-def definitions(statements: Iterable[ast.Statement]) -> Iterator[tuple[ast.Node, ast.Expr]]:
+def definitions(body: Iterable[ast.Statement]) -> Iterator[tuple[ast.Node, ast.Expr]]:
     """What is assigned and the value, of assignments and of declarations with a value."""
-    for node in walk(statements):
+    for node in statements(body):
         match node:
             case ast.Assignment(target=target, value=value):
                 yield target, value
@@ -106,7 +106,7 @@ def unused_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
     used = symbols(read_variables(program), facts)
     output = {*program.transformed_parameters, *program.generated_quantities}
     data, parameters = set(program.data), set(program.parameters)
-    for d in walk(program):
+    for d in statements(program):
         if not isinstance(d, ast.Declaration) or d in output or facts.symbols[d] in used:
             continue
         if d in data:
@@ -120,7 +120,7 @@ def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Caution
     used, given = symbols(read_variables(program), facts), {*program.data, *program.parameters}
     output = {*program.transformed_parameters, *program.generated_quantities}
     written = {facts.symbols[v] for v in written_variables(program) if v in facts.symbols}
-    for d in walk(program):
+    for d in statements(program):
         if isinstance(d, ast.Declaration) and d.value is None and d not in given and not is_empty(d.type):
             symbol = facts.symbols[d]
             if symbol not in written and (d in output or symbol in used):
@@ -129,7 +129,7 @@ def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Caution
 
 def written_variables(program: ast.Program) -> Iterator[ast.Variable]:
     """The variables on the left of an assignment."""
-    targets = [node.target for node in walk(program) if isinstance(node, ast.Assignment)]
+    targets = [node.target for node in statements(program) if isinstance(node, ast.Assignment)]
     while targets:
         target = base(targets.pop())
         if isinstance(target, ast.TupleLiteral):
@@ -152,7 +152,9 @@ def described(symbol: Symbol, parameter: bool) -> str:
 def read_variables(program: ast.Program) -> Iterator[ast.Variable]:
     """The variables whose value is needed: all but those that an assignment only writes to."""
     written = {
-        base(node.target) for node in walk(program) if isinstance(node, ast.Assignment) and node.op == "="
+        base(node.target)
+        for node in statements(program)
+        if isinstance(node, ast.Assignment) and node.op == "="
     }
     return (v for v in variables(program) if v not in written)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from types import MappingProxyType
-from typing import Any
+from typing import Any, get_args
 
 from ppl.frontend import ast
 
@@ -16,6 +16,12 @@ PARTS = MappingProxyType(
 )
 """The fields of each kind of node that may hold nodes, the last one first."""
 
+STATEMENTS = frozenset(get_args(ast.Statement))
+NESTING = frozenset(
+    {ast.Program, ast.FunctionDef, ast.For, ast.ForEach, ast.While, ast.If, ast.Block, ast.Profile}
+)
+"""The nodes that hold statements."""
+
 
 def walk(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Node]:
     """The node, or each of several, and all that they are made of."""
@@ -26,6 +32,21 @@ def walk(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Node]:
         if parts is not None:
             yield item
             for name in parts:
+                stack.append(getattr(item, name))
+        elif isinstance(item, tuple | list):
+            stack.extend(reversed(item))
+
+
+def statements(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Statement]:
+    """Every statement and declaration, those of functions and inside other statements too."""
+    stack: list[Any] = [root] if isinstance(root, ast.Node) else list(root)[::-1]
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind in STATEMENTS:
+            yield item
+        if kind in NESTING:
+            for name in PARTS[kind]:
                 stack.append(getattr(item, name))
         elif isinstance(item, tuple | list):
             stack.extend(reversed(item))
