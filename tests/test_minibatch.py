@@ -42,6 +42,8 @@ SPLIT = {
     "N is also a number": """parameters { vector[K] b; real<lower=0> t; }
         transformed parameters { real t0 = t / sqrt(1.0 * N); }
         model { b ~ normal(0, t0); t ~ cauchy(0, 1); y ~ normal(x * b, 1); }""",
+    "N is a number beside a row": """parameters { vector[K] b; }
+        model { b ~ normal(0, 1); y ~ normal((x * b) / N, 1); }""",
     "mixture": """parameters { ordered[2] m; real<lower=0, upper=1> p; }
         model { m ~ normal(0, 2);
           for (n in 1:N) target += log_mix(p, normal_lpdf(y[n] | m[1], 1), normal_lpdf(y[n] | m[2], 1)); }""",
@@ -55,6 +57,8 @@ WHOLE = {
     "a time series": "parameters { real a; } model { for (n in 2:N) y[n] ~ normal(a * y[n - 1], 1); }",
     "a mean of a computed row": """parameters { vector[K] b; }
         model { y ~ normal(x * b - mean(x * b), 1); }""",
+    "rows counted from the end": """parameters { real a; }
+        model { for (n in 1:N) y[n] ~ normal(a * k[N - n + 1], 1); }""",
     "a joint density": """parameters { real<lower=0> s; }
         model { y ~ multi_normal(rep_vector(0, N), add_diag(s * tcrossprod(x), 1)); }""",
 }
@@ -89,6 +93,18 @@ def test_a_target_that_does_not_split_is_refused_at_its_line(name):
     with pytest.raises(InferenceError, match=r"add up over rows|cannot be computed") as refusal:
         by_rows(posterior, "N")
     assert "<string>:" in str(refusal.value)
+
+
+def test_rows_that_look_at_one_another_are_refused_though_their_data_hide_it():
+    """These data are the same from either end, so that no sum over cuts of them shows what is paired."""
+    program = """
+      data { int N; array[N] int<lower=1, upper=2> g; vector[N] x; }
+      parameters { vector[2] a; matrix[N, N] b; }
+      model { for (n in 1:N) target += a[g[N - n + 1]] > -0.5 ? x[n] : b[n, N]; }
+    """
+    data = {"N": 3, "g": [1, 2, 1], "x": [-0.1, 0.02, -1.31]}
+    with pytest.raises(InferenceError, match="Index 3 of `g` is out of range"):
+        by_rows(compile_model(program).condition(data), "N")
 
 
 def test_a_size_that_counts_nothing_is_refused_by_name():

@@ -94,7 +94,7 @@ def with_total(node: Any, size: str, total: str) -> Any:
             return replace(node, value=inside(value))
         case ir.For(body=body):
             return replace(node, body=tuple(map(inside, body)))
-        case ir.Apply(args=args) if rank(node.type) > 0:
+        case ir.Apply(args=args) if rank(node.type) > 0 and node.callee.batch != "elementwise":
             plain = ir.Var(size, INT)
             return replace(node, args=tuple(a if a == plain else inside(a) for a in args))
         case _:
