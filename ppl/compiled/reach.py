@@ -60,8 +60,10 @@ class Trace:
 
     def each(self, f: Callable[..., Any], lifted: tuple[bool, ...], *args: Any) -> Any:
         """As runtime.each: f once for each entry of a batch, all at once where f can be traced so."""
+        # vmap hands an array of NumPy on as it is, which a function with derivatives of its own does not take.
+        mapped = [jax.numpy.asarray(a) if m else a for a, m in zip(args, lifted, strict=True)]
         try:
-            return jax.vmap(f, in_axes=tuple(0 if m else None for m in lifted))(*args)
+            return jax.vmap(f, in_axes=tuple(0 if m else None for m in lifted))(*mapped)
         except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, ValueError):
             self._unroll(len(next(a for a, m in zip(args, lifted, strict=True) if m)))
             return JAX.np.array(results(f, lifted, args))
