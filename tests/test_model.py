@@ -212,3 +212,17 @@ def test_a_function_outside_a_density_that_leaves_its_domain_is_named():
         "parameters { vector[2] v; } model { v ~ normal(0, 1); target += sum(log(v)); }"
     ).condition({})
     assert "`log` of -1 is nan at [2]" in posterior.explain(np.array([1.0, -1.0]))
+
+
+def test_the_target_so_far_holds_the_jacobian_of_the_parameters():
+    """As Stan's get_lp() does: with u = log(s), its Jacobian, the target is u, and a quarter of it more."""
+    posterior = ppl.compile_model(
+        """
+        functions { void halve_lp() { target += 0.5 * target(); } }
+        parameters { real<lower=0> s; }
+        model { target += 0.25 * target(); halve_lp(); }
+        """
+    ).condition({})
+    assert posterior.log_density([2.0]) == pytest.approx(1.5 * 1.25 * 2.0)
+    assert posterior.log_density_gradient([2.0])[1] == pytest.approx([1.5 * 1.25])
+    assert posterior.log_density([2.0], jacobian=False) == 0.0

@@ -206,11 +206,12 @@ def body_names(p: ir.Program, *bodies: Sequence[ir.Stmt]) -> set[str]:
 def emit_log_joint(w: Writer, p: ir.Program) -> None:
     with w.block("def log_joint(d, u, with_jacobian):"):
         load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters, p.model))
-        w.line("target, jacobian = lib.terms(), lib.terms()")
+        w.line("target = lib.terms()")  # which target() reads, Jacobian and all
+        w.line("jacobian = target if with_jacobian else lib.terms()")
         emit_parameters(w, p, jacobian=True)
         statements(w, p.transformed_parameters)
         statements(w, p.model)
-        w.line("return lib.sum_terms([*target, *jacobian] if with_jacobian else target)")
+        w.line("return lib.sum_terms(target)")
     w.blank()
 
 
