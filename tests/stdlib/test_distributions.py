@@ -175,6 +175,24 @@ def test_student_t_at_its_median():
         assert gradient[1] == 0.0
 
 
+@pytest.mark.parametrize(
+    "name, rest", [("double_exponential", (0.0, 2.0)), ("skew_double_exponential", (0.0, 2.0, 0.3))]
+)
+def test_double_exponential_cdf_slopes_at_its_location(name, rest):
+    # the density has a kink there, the cdf none: its slope is the density
+    family = FAMILY[name]
+    density = np.exp(family.log_density(NUMPY, 0.0, *rest))
+    below = family.cdf(NUMPY, 0.0, *rest)
+    for function, slope in (
+        (family.cdf, density),
+        (family.lcdf, density / below),
+        (family.lccdf, -density / (1 - below)),
+    ):
+        assert_allclose(
+            value_and_grad(lambda y, f=function: f(AUTOGRAD, y, *rest), np.float64(0.0))[1], slope, 1e-12
+        )
+
+
 def test_uniform_cdf_outside():
     family = FAMILY["uniform"]
     assert family.cdf(NUMPY, np.array([-1.0, 2.0]), 0.0, 1.0).tolist() == [0.0, 1.0]
