@@ -193,6 +193,18 @@ def test_double_exponential_cdf_slopes_at_its_location(name, rest):
         )
 
 
+def test_gumbel_lccdf_far_below():
+    lccdf = FAMILY["gumbel"].lccdf
+    assert value_and_grad(lambda y: lccdf(AUTOGRAD, y, 0.0, 1.0), np.float64(-800.0)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("name, rest", [("pareto", (0.9, 2.0)), ("pareto_type_2", (0.9, 1.5, 2.0))])
+def test_pareto_lcdf_below_the_support_has_no_slope(name, rest):
+    # as the lower end of a truncation: a nan of it would be one of the whole density
+    lcdf = FAMILY[name].lcdf
+    assert value_and_grad(lambda a: lcdf(AUTOGRAD, 0.3, a, *rest[1:]), np.float64(rest[0])) == (-np.inf, 0.0)
+
+
 def test_uniform_cdf_outside():
     family = FAMILY["uniform"]
     assert family.cdf(NUMPY, np.array([-1.0, 2.0]), 0.0, 1.0).tolist() == [0.0, 1.0]

@@ -10,6 +10,8 @@ from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.log_probability import log1m_exp
 
+SURE = -700.0
+"""Below, the chance of more is 1, and exp(-z) would overflow."""
 FAR = 37.0
 """Beyond it exp(-z) is below half an ulp of 1, so that log(1 - exp(-exp(-z))) is -z to double precision."""
 
@@ -34,8 +36,9 @@ def standard_lcdf(xp: Namespace, z: Array) -> Array:
 
 
 def standard_lccdf(xp: Namespace, z: Array) -> Array:
-    near = z < FAR
-    return xp.np.where(near, log1m_exp(xp, -xp.np.exp(-xp.np.where(near, z, 0.0))), -z)
+    near = (z > SURE) & (z < FAR)
+    inside = log1m_exp(xp, -xp.np.exp(-xp.np.where(near, z, 0.0)))
+    return xp.np.where(near, inside, xp.np.where(z <= SURE, 0.0, -z))
 
 
 def rng(generator: np.random.Generator, mu: Any, beta: Any) -> Any:

@@ -34,8 +34,11 @@ def cdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
     return -xp.np.expm1(lccdf(xp, y, y_min, alpha))
 
 
+@reals
 def lcdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
-    return log1m_exp(xp, lccdf(xp, y, y_min, alpha))
+    inside = y > y_min
+    value = log1m_exp(xp, lccdf(xp, xp.np.where(inside, y, 2.0 * y_min), y_min, alpha))
+    return guarded(xp, (y_min > 0) & (alpha > 0), supported(xp, inside, value))
 
 
 def rng(generator: np.random.Generator, y_min: Any, alpha: Any) -> Any:
@@ -66,8 +69,11 @@ def type_2_cdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -
     return -xp.np.expm1(type_2_lccdf(xp, y, mu, scale, alpha))
 
 
+@reals
 def type_2_lcdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
-    return log1m_exp(xp, type_2_lccdf(xp, y, mu, scale, alpha))
+    inside = y > mu
+    value = log1m_exp(xp, type_2_lccdf(xp, xp.np.where(inside, y, mu + scale), mu, scale, alpha))
+    return guarded(xp, (scale > 0) & (alpha > 0), supported(xp, inside, value))
 
 
 def type_2_rng(generator: np.random.Generator, mu: Any, scale: Any, alpha: Any) -> Any:
