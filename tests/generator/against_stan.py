@@ -1,0 +1,408 @@
+"""Random programs, and the pack, beside the real Stan.
+
+    python tests/generator/against_stan.py --stan-env ENV --count 500 --models --pack --extremes
+
+ENV is a virtual environment with httpstan 4.13.0, which brings stanc and Stan's headers; g++ is needed too.
+Log density with the Jacobian and all constants, its gradient, parameters and transformed parameters are
+compared at a few points; what is refused must be refused on both sides.  What differs goes into the table
+against_stan.md with the reason, and a difference without one ends the run with status 1.
+"""
+
+import argparse
+import json
+import os
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_threads, "1")
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import numpy as np  # noqa: E402
+from generator import extremes  # noqa: E402
+from generator.known import reason_for  # noqa: E402
+from generator.program import generated  # noqa: E402
+from generator.real_stan import Answer, Point, Question, RealStan  # noqa: E402
+
+import ppl  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+TABLE = Path(__file__).with_suffix(".md")
+SCALES = (0.3, 1.0, 1.0, 3.0)
+"""Of the normal draws that are the points of a program."""
+VALUE, GRADIENT = (1e-8, 1e-8), (1e-6, 1e-7)
+"""Tolerances, relative and absolute, as in the conformance pack."""
+MOST = 2000
+"""Random programs looked at, of one seed."""
+MOVED = 1e-15
+"""How far, relatively, a point is moved to see how a number depends on its rounding."""
+NEWER = "not in Stan 2.35"
+APPROXIMATE = "Stan's gradient is an approximation: central differences of the value give ppl's"
+NOISE = 1e2
+"""A number may be off by so many times what it moves then."""
+
+Floats = np.ndarray
+
+
+@dataclass(frozen=True)
+class Case:
+    """`tolerance` replaces the default where it is known that Stan is not accurate."""
+
+    question: Question
+    tolerance: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return self.question.name
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A quantity at a point in Stan's words and in ppl's; `off` is relative, inf where one side refuses."""
+
+    quantity: str
+    point: Point
+    stan: str
+    ppl: str
+    off: float = np.inf
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """ "agrees", "both refuse", "only Stan refuses ...", "differs" and the like."""
+
+    case: Case
+    verdict: str
+    differences: Sequence[Difference] = ()
+
+
+# --- The programs --------------------------------------------------------------------------------
+
+
+def points_of(name: str, dim: int) -> list[Point]:
+    rng = np.random.default_rng(zlib.crc32(name.encode()))
+    return [[round(float(x), 6) for x in rng.normal(0.0, scale, dim)] for scale in SCALES]
+
+
+def asked(name: str, program: str, data: Any, tolerance: dict[str, float] | None = None) -> Case:
+    plain = {k: np.asarray(v).tolist() if isinstance(v, np.ndarray) else v for k, v in data.items()}
+    return Case(Question(name, program, plain, partial(points_of, name)), tolerance or {})
+
+
+def random_programs(seed: int, first: int, longest: int) -> Iterator[Case]:
+    for number in range(first, first + MOST):
+        made = generated(seed, number)
+        if len(made.text.partition("generated quantities {")[0]) <= longest:
+            yield asked(f"{seed}/{number}", made.text, made.data)
+
+
+def models() -> Iterator[Case]:
+    yield from folder(*sorted((ROOT / "models").glob("*/*.model")))
+
+
+def pack() -> Iterator[Case]:
+    """The whole programs of the conformance pack, and its cases."""
+    here = ROOT / "tests" / "conformance"
+    for file in sorted((here / "programs").glob("*.stan")):
+        golden = json.loads(file.with_suffix(".golden.json").read_text())
+        data = json.loads(file.with_suffix(".data.json").read_text())
+        yield asked(file.stem, file.read_text(), data, golden.get("tol"))
+    for group in ("distributions", "functions", "transforms", "edges"):
+        for line in (here / "cases" / f"{group}.jsonl").read_text().splitlines():
+            case = json.loads(line)
+            yield asked(case["id"], case["program"], case["data"], case.get("tol"))
+
+
+def folder(*files: Path) -> Iterator[Case]:
+    for file in files:
+        data = file.with_suffix(".data.json")
+        yield asked(file.stem, file.read_text(), json.loads(data.read_text()) if data.exists() else {})
+
+
+def tails(programs: Iterable[extremes.Asked]) -> Iterator[Case]:
+    for name, program, data, points in programs:
+        yield Case(Question(name, program, data, lambda dim, points=points: points()))
+
+
+# --- The comparison ------------------------------------------------------------------------------
+
+
+@cache
+def compiled(program: str) -> ppl.Model:
+    return ppl.compile_model(program)
+
+
+def outcome(case: Case, stan: Answer) -> Outcome:
+    q = case.question
+    try:
+        posterior = compiled(q.program).condition(dict(q.data))
+    except ppl.PPLError as error:
+        words = str(error).strip()
+        if stan.refused:
+            return Outcome(case, "both refuse")
+        if stan.at and all("error" in found for found in stan.at):
+            return Outcome(case, "both refuse")
+        return Outcome(case, "differs", [Difference("program", (), "accepted", words)])
+    if stan.refused in ("stanc", "compiler"):
+        difference = Difference("program", (), stan.words, "accepted")
+        newer = reason_for(q.name, q.program, "program", stan.words, "").startswith("newer")
+        return Outcome(case, NEWER if newer else "differs", [difference])
+    found = [
+        d
+        for point, at in zip(stan.points, stan.at, strict=True)
+        for d in compared(case, posterior, point, at)
+    ]
+    if stan.refused:  # the data: here it may be the first evaluation that says so
+        points = q.points(posterior.param_unc_num())
+        refused = all(refuses(posterior, np.array(u)) for u in points)
+        found = [] if refused else [Difference("data", (), stan.words, "accepted")]
+        return Outcome(case, "differs" if found else "both refuse", found)
+    names = posterior.param_names(include_tp=True)
+    if list(names) != list(stan.names):
+        found.append(Difference("names", (), str(stan.names), str(names)))
+    if found:
+        return Outcome(case, "differs", found)
+    if not stan.at:
+        return Outcome(case, "not answered in time")
+    return Outcome(case, "agrees" if any("lp" in at for at in stan.at) else "both refuse")
+
+
+def outcomes(
+    stan: RealStan, cases: Iterable[Case], together: int, most: int, kept: bool
+) -> Iterator[Outcome]:
+    """Those of all cases, or until `most` programs were no news to Stan 2.35."""
+    known: dict[str, Case] = {}
+
+    def questions() -> Iterator[Question]:
+        for case in cases:
+            known[case.name] = case
+            yield case.question
+
+    for q, answer in stan.ask(questions(), together, kept):
+        if most <= 0:
+            return
+        found = outcome(known[q.name], answer)
+        most -= found.verdict != NEWER
+        if found.verdict == "differs":
+            print(report(found), flush=True)
+        yield found
+
+
+def refuses(posterior: ppl.Posterior, u: Floats) -> bool:
+    value = tried(lambda: posterior.log_density(u))
+    return isinstance(value, str) or not np.isfinite(value)
+
+
+def tried(f: Any) -> Any:
+    """The number, or the error in words."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(f(), dtype=float)
+    except ppl.PPLError as error:
+        return str(error).strip()
+
+
+def compared(case: Case, p: ppl.Posterior, point: Point, stan: Any) -> Iterator[Difference]:
+    u = np.array(point)
+    if len(u) != p.param_unc_num():
+        yield Difference("dimension", point, str(len(u)), str(p.param_unc_num()))
+        return
+    lp = stan.get("lp", np.nan)
+    value = (case.tolerance.get("lp", VALUE[0]), case.tolerance.get("lp", VALUE[1]))
+    slope = case.tolerance.get("grad")
+    gradient = (slope or GRADIENT[0], slope or GRADIENT[1])
+    forms = {
+        "value": lambda v: p.log_density(v),
+        "value with the gradient": lambda v: p.log_density_gradient(v)[0],
+    }
+    for name, f in forms.items():
+        yield from differs(name, u, lp, f, value, stan.get("error", ""))
+    if np.isfinite(lp):
+        slopes = lambda v: p.log_density_gradient(v)[1]  # noqa: E731
+        for d in differs("gradient", u, stan["grad"], slopes, gradient):
+            yield replace(d, note=judged(p, u, np.array(stan["grad"])))
+    if "values_error" not in stan and "values" in stan and "error" not in stan:
+        yield from differs(
+            "values", u, stan["values"], lambda v: p.param_constrain(v, include_tp=True), VALUE
+        )
+
+
+def differs(
+    quantity: str, u: Floats, stan: Any, f: Any, tolerance: tuple[float, float], words: str = ""
+) -> Iterator[Difference]:
+    """What f(u) of ppl is, where that is not the number of Stan's, to rounding; nan is a refusal."""
+    want, got = np.asarray(stan, dtype=float), tried(lambda: f(u))
+    told = (quantity, tuple(u), words or shown(want), got if isinstance(got, str) else shown(got))
+    if isinstance(got, str):
+        if want.ndim or np.isfinite(want):
+            yield Difference(*told)
+        return
+    if want.shape != got.shape:
+        yield Difference(*told)
+        return
+    if want.ndim == 0 and not np.isfinite(want):
+        if np.isfinite(got) or (np.isinf(want) and want > 0 and want != got):
+            yield Difference(*told)
+        return
+    sure = np.isfinite(want)
+    if not np.array_equal(want[~sure], got[~sure], equal_nan=True) or not np.all(np.isfinite(got[sure])):
+        yield Difference(*told)
+        return
+    relative, absolute = tolerance
+    largest = np.max(np.abs(want[sure]), initial=0.0)
+    off = np.abs(got - want)[sure]
+    allowed = absolute + relative * np.abs(want[sure]) + 1e-12 * largest
+    if np.all(off <= allowed):
+        return
+    if np.all(off <= allowed + noise(f, u, got)[sure]):
+        return
+    yield Difference(*told, off=float(np.max(off) / max(largest, 1e-300)))
+
+
+def judged(p: ppl.Posterior, u: Floats, stan: Floats) -> str:
+    """What central differences of the value say, where they settle it."""
+    slope = tried(lambda: p.log_density_gradient(u)[1])
+    if isinstance(slope, str):
+        return ""
+    found = np.array([central(p, u, i) for i in range(len(u))])
+    scale = np.maximum(np.abs(found), 1e-6 * np.max(np.abs(found), initial=0.0) + 1e-300)
+    off = np.abs(np.array([slope, stan]) - found) / scale
+    close = np.max(off[0], initial=0.0) < 1e-3
+    nearer = np.max(off[0], initial=0.0) < np.max(off[1], initial=0.0)
+    return APPROXIMATE if close and nearer else ""
+
+
+def central(p: ppl.Posterior, u: Floats, i: int) -> float:
+    """d log density / d u_i by Richardson's rule over two steps, of which the better one counts."""
+    step = np.zeros(len(u))
+    rates = []
+    for h in (1e-3, 5e-4):
+        step[i] = h * max(abs(u[i]), 1e-8)
+        ahead, behind = (tried(lambda v=v: p.log_density(v)) for v in (u + step, u - step))
+        if isinstance(ahead, str) or isinstance(behind, str):
+            return np.nan
+        rates.append((ahead - behind) / (2 * step[i]))
+    return float((4 * rates[1] - rates[0]) / 3)
+
+
+def noise(f: Any, u: Floats, at: Floats) -> Floats:
+    """How far each number may be off because the point is rounded."""
+    rng, moved = np.random.default_rng(0), np.zeros(at.shape)
+    for _ in range(6):
+        near = tried(lambda: f(u * (1 + MOVED * rng.choice([-1, 1], len(u)))))
+        if not isinstance(near, str) and near.shape == at.shape:
+            moved = np.maximum(moved, np.nan_to_num(np.abs(near - at)))
+    return NOISE * moved
+
+
+def shown(x: Floats) -> str:
+    return np.array2string(np.asarray(x), precision=10, threshold=8).replace("\n", "")
+
+
+# --- The table -----------------------------------------------------------------------------------
+
+
+def table(stan: RealStan, groups: dict[str, list[Outcome]]) -> Iterator[str]:
+    yield "# Beside the real Stan"
+    yield ""
+    yield f"Written by `python tests/generator/against_stan.py` on {date.today()}; Stan {stan.version}."
+    yield ""
+    verdicts = sorted({o.verdict for found in groups.values() for o in found})
+    yield f"| programs | all | {' | '.join(verdicts)} |"
+    yield "|---" * (len(verdicts) + 2) + "|"
+    for name, found in groups.items():
+        counts = Counter(o.verdict for o in found)
+        yield f"| {name} | {len(found)} | {' | '.join(str(counts[v]) for v in verdicts)} |"
+    yield ""
+    rows = [(explained(o, d), o.case.name, d) for found in groups.values() for o in found for d in worst(o)]
+    reasons = Counter(reason for reason, _, _ in rows)
+    yield "| reason | programs | for example | largest relative difference |"
+    yield "|---|---|---|---|"
+    for reason, count in reasons.most_common():
+        mine = [(name, d) for r, name, d in rows if r == reason]
+        names = ", ".join(f"`{name}` ({d.quantity})" for name, d in mine[:4])
+        largest = max((d.off for _, d in mine if np.isfinite(d.off)), default=np.nan)
+        yield f"| {reason} | {count} | {names} | {'' if np.isnan(largest) else f'{largest:.1e}'} |"
+
+
+def worst(o: Outcome) -> list[Difference]:
+    """One that is unexplained, if there is one, and otherwise the largest."""
+    return sorted(o.differences, key=lambda d: (explained(o, d) != "unexplained", -d.off))[:1]
+
+
+def explained(o: Outcome, d: Difference) -> str:
+    known = reason_for(o.case.name, o.case.question.program, d.quantity, d.stan, d.ppl)
+    return known or d.note or "unexplained"
+
+
+def report(o: Outcome) -> str:
+    lines = [f"{o.case.name}: {o.verdict}"]
+    for d in o.differences[:6]:
+        lines.append(
+            f"  {d.quantity} [{explained(o, d)}] Stan {d.stan[:400]} ppl {d.ppl[:400]} off {d.off:.2g}"
+        )
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--stan-env", type=Path, default=os.environ.get("STAN_ENV"))
+    parser.add_argument("--count", type=int, default=0, help="random programs")
+    parser.add_argument("--seed", type=int, nargs="+", default=[1])
+    parser.add_argument("--first", type=int, default=0, help="the number of the first random program")
+    parser.add_argument(
+        "--longest", type=int, default=sys.maxsize, help="characters of a random program: g++ is slow"
+    )
+    parser.add_argument("--models", action="store_true", help="those of models/")
+    parser.add_argument("--pack", action="store_true", help="the conformance pack")
+    parser.add_argument(
+        "--extremes", action="store_true", help="densities and functions at extreme arguments"
+    )
+    parser.add_argument("--programs", type=Path, nargs="*", default=[], help="NAME.stan, with NAME.data.json")
+    parser.add_argument("--only", default="", help="programs whose names contain this")
+    parser.add_argument("--kept", action="store_true", help="only programs answered before; compile nothing")
+    parser.add_argument("--together", type=int, default=10, help="programs compiled at a time")
+    parser.add_argument("--folder", type=Path, help="what is built and answered; ENV/against-stan by default")
+    parser.add_argument("--table", type=Path, help=f"write the table, {TABLE.name} for instance")
+    given = parser.parse_args()
+    if given.stan_env is None or not list(Path(given.stan_env).glob("lib/python3*/site-packages/httpstan")):
+        print("No Stan: --stan-env names no virtual environment with httpstan 4.13.0. Nothing was compared.")
+        return 0
+    stan = RealStan(Path(given.stan_env), given.folder or Path(given.stan_env) / "against-stan")
+    sources: dict[str, Iterable[Case]] = {
+        "random programs": (
+            c for s in given.seed for c in random_programs(s, given.first, given.longest) if given.count
+        ),
+        "models/": models() if given.models else (),
+        "conformance pack": pack() if given.pack else (),
+        "densities": tails(extremes.densities()) if given.extremes else (),
+        "functions": tails(extremes.functions()) if given.extremes else (),
+        "files": folder(*given.programs),
+    }
+    groups: dict[str, list[Outcome]] = {}
+    for name, cases in sources.items():
+        most = given.count if name == "random programs" else sys.maxsize
+        chosen = (c for c in cases if given.only in c.name)
+        groups[name] = list(outcomes(stan, chosen, given.together, most, given.kept))
+    lines = list(table(stan, groups))
+    print("\n".join(lines))
+    if given.table:
+        given.table.write_text("\n".join(lines) + "\n")
+    open_ones = [
+        o for found in groups.values() for o in found for d in worst(o) if explained(o, d) == "unexplained"
+    ]
+    return 1 if open_ones else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,110 @@
+"""Why Stan 2.35 and ppl differ, where it is known that they do."""
+
+import re
+from typing import NamedTuple
+
+
+class Known(NamedTuple):
+    """A reason, and patterns of Stan's words, of the program after its name, the quantity and ppl's words."""
+
+    reason: str
+    stan: str = ""
+    program: str = ""
+    quantity: str = ""
+    ppl: str = ""
+
+
+NEWER = (
+    Known(
+        "newer than Stan 2.35: the transforms as functions",
+        stan=r"undeclared identifier|A returning function was expected",
+        program=r"_(constrain|unconstrain|jacobian)\(",
+        quantity="program",
+    ),
+    Known(
+        "newer than Stan 2.35: `sum_to_zero_vector`, `sum_to_zero_matrix`, stochastic matrices",
+        program=r"sum_to_zero_(vector|matrix)|(row|column)_stochastic_matrix",
+        quantity="program",
+    ),
+    Known(
+        "newer than Stan 2.35: `beta_neg_binomial`, `hypergeometric_1F0` and others",
+        stan=r"undeclared identifier|is not available|No function|A returning function was expected",
+        program=r"beta_neg_binomial|hypergeometric_[12p]F|hmm_hidden_state_prob",
+        quantity="program",
+    ),
+    Known("taken from data alone by Stan, from parameters too by ppl", stan="must be data-only"),
+    Known("newer than Stan 2.35: `jacobian +=`", program=r"jacobian \+=", quantity="program"),
+)
+"""What stanc 2.35 does not take."""
+
+STAN = (
+    Known(
+        "Stan underflows: `exp_mod_normal` in its tail is the log of an erfc that is 0",
+        stan=r"inf|nan",
+        program="exp_mod_normal",
+    ),
+    Known(
+        "Stan 2.35's `ordered_probit` with one location looks at the first of the outcomes alone",
+        program=r"ordered_probit",
+    ),
+    Known(
+        "Stan's cdf of a tail underflows, is nan or does not converge; ppl's is that of 60 digits",
+        program=r"^((std_)?normal|beta|beta_proportion|(beta_|neg_)?binomial(_2)?|exp_mod_normal|cauchy)_l?c?cdf",
+        quantity="value",
+    ),
+    Known(
+        "Stan underflows to -inf in the tail of a density, a cdf or a complementary cdf",
+        stan=r"^-inf$",
+        ppl=r"^-\d",
+        program=r"^\w+_(lpdf|lcdf|lccdf)",
+        quantity="value",
+    ),
+    Known("Stan's gradient is nan or infinite in a tail or at an edge", stan=r"nan|inf", quantity="gradient"),
+    Known(
+        "Stan's skew_normal and student_t cdfs are off in their tails; ppl's are integrals of 40 digits",
+        program=r"^(skew_normal|student_t)_l?c?cdf",
+        quantity="value",
+    ),
+    Known("Stan's uniform cdf is 0 above its bounds too", program=r"^uniform_l?c?cdf", quantity="value"),
+    Known(
+        "Stan is off by 4e-7 for a neg_binomial_2 that is nearly Poisson; ppl's is that of 900 digits",
+        program="^neg_binomial_2(_log)?_lpmf",
+        quantity="value",
+    ),
+    Known("Stan's gamma cdf, or its slope, is refused for want of convergence", stan="did not converge"),
+    Known("Stan's `beta` of negative numbers loses its sign", program="^beta real"),
+    Known("Stan says that P(Y <= 0) is 1 for a Bernoulli chance of 1", program=r"^bernoulli_l?cdf a0=0"),
+    Known("Stan multiplies 0 and log 0 at the edge of the support", stan="nan", program=r"^beta_lpdf"),
+    Known("both solve the differential equation to a tolerance", program=r"ode_\w+\("),
+)
+"""Where Stan is off, or both are within what was asked for."""
+
+OURS = (
+    Known(
+        "ppl: outside its domain `log_rising_factorial`, `lbeta` or `lchoose` is no error, as it is in Stan",
+        stan="(log_rising_factorial|lbeta|binomial_coefficient_log): .* must be",
+    ),
+    Known(
+        "ppl: the slope of `exponential_lccdf` in y is 0 at y = 0",
+        program="^exponential_lccdf",
+        quantity="gradient",
+    ),
+    Known(
+        "ppl: the gradient is nan at the edge: a chance of 0 or 1, a rate of 0, a Weibull variate of 0",
+        program=r"^(binomial|poisson|weibull)_l?cdf",
+        quantity="gradient",
+        ppl="nan",
+    ),
+)
+"""Where ppl is wrong, and not mended yet."""
+
+KNOWN: tuple[Known, ...] = (*NEWER, *STAN, *OURS)
+
+
+def reason_for(name: str, program: str, quantity: str, stan: str, ppl: str) -> str:
+    """The reason in words, or "" if none is known."""
+    for k in KNOWN:
+        searched = ((k.stan, stan), (k.program, f"{name}\n{program}"), (k.quantity, quantity), (k.ppl, ppl))
+        if all(re.search(pattern, text) for pattern, text in searched):
+            return k.reason
+    return ""
