@@ -81,10 +81,6 @@ STAN = (
 
 OURS = (
     Known(
-        "ppl: outside its domain `log_rising_factorial`, `lbeta` or `lchoose` is no error, as it is in Stan",
-        stan="(log_rising_factorial|lbeta|binomial_coefficient_log): .* must be",
-    ),
-    Known(
         "ppl: the slope of `exponential_lccdf` in y is 0 at y = 0",
         program="^exponential_lccdf",
         quantity="gradient",

@@ -10,7 +10,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.errors import InferenceError
-from ppl.stdlib.record import Function, binary, function, unary
+from ppl.stdlib.record import Function, binary, function, guarded, unary
 from ppl.stdlib.special import log_gamma_ratio
 from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
 
@@ -35,7 +35,8 @@ def lmgamma(xp: Namespace, k: Array, x: Array) -> Array:
 
 
 def lbeta(xp: Namespace, a: Array, b: Array) -> Array:
-    return log_gamma_ratio.log_beta(xp, 1.0 * a, 1.0 * b)
+    """nan where Stan refuses: an argument is negative."""
+    return guarded(xp, (a >= 0) & (b >= 0), log_gamma_ratio.log_beta(xp, 1.0 * a, 1.0 * b))
 
 
 @with_partials(
@@ -51,7 +52,9 @@ def beta(xp: Namespace, a: Array, b: Array) -> Array:
     lambda xp, ans, n, k: digamma(xp, n - k + 1.0) - digamma(xp, k + 1.0),
 )
 def lchoose(xp: Namespace, n: Array, k: Array) -> Array:
-    return xp.np.where(k == 0, 0.0, log_gamma_ratio.log_choose(xp, 1.0 * n, 1.0 * k))
+    """nan where Stan refuses: n, k or n - k is below -1."""
+    value = xp.np.where(k == 0, 0.0, log_gamma_ratio.log_choose(xp, 1.0 * n, 1.0 * k))
+    return guarded(xp, (n >= -1) & (k >= -1) & (n - k >= -1), value)
 
 
 @with_partials(
@@ -59,8 +62,8 @@ def lchoose(xp: Namespace, n: Array, k: Array) -> Array:
     lambda xp, ans, x, n: digamma(xp, x - n + 1.0),
 )
 def log_falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
-    """lgamma(x + 1) - lgamma(x - n + 1)."""
-    return log_gamma(xp, x + 1.0) - log_gamma(xp, x - n + 1.0)
+    """lgamma(x + 1) - lgamma(x - n + 1), of a positive x."""
+    return guarded(xp, x > 0, log_gamma(xp, x + 1.0) - log_gamma(xp, x - n + 1.0))
 
 
 @with_partials(
@@ -68,8 +71,8 @@ def log_falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     lambda xp, ans, x, n: digamma(xp, x + n),
 )
 def log_rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
-    """lgamma(x + n) - lgamma(x)."""
-    return log_gamma(xp, 1.0 * x + n) - log_gamma(xp, 1.0 * x)
+    """lgamma(x + n) - lgamma(x), of a positive x."""
+    return guarded(xp, x > 0, log_gamma(xp, 1.0 * x + n) - log_gamma(xp, 1.0 * x))
 
 
 @with_partials(lambda xp, ans, x, n: ans * (digamma(xp, x + n) - digamma(xp, x)), None)
