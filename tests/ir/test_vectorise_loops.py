@@ -13,9 +13,14 @@ from ppl.ir.passes.vectorise_loops import vectorised
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_means_the_same_as_arrays(loop: Loop) -> None:
+    assert_same(posterior(loop.text, DATA), reference(loop.text, DATA), U)
+
+
+@pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
+def test_a_loop_means_the_same_with_a_pass_left_out(loop: Loop) -> None:
     plain = reference(loop.text, DATA)
-    for passes in SUBSETS.values():
-        assert_same(posterior(loop.text, DATA, passes), plain, U)
+    for name in SUBSETS.keys() - {"all"}:
+        assert_same(posterior(loop.text, DATA, SUBSETS[name]), plain, U)
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)

@@ -4,6 +4,7 @@ python -m tests.mutation psis verdict --sample 100 --seed 1
 """
 
 import argparse
+import ast
 import os
 import random
 import time
@@ -25,8 +26,9 @@ def main() -> None:
     rows = []
     for name in given.groups or GROUPS:
         group = GROUPS[name]
-        tests = driver.traced(group.files, group.tests)
+        tests = driver.traced(group.files, group.tests, group.by_line)
         driver.imported_once(group.tests)
+        _unchanged_survives(group, tests)
         print(f"{name}: {len(tests)} tests, {sum(t.seconds for t in tests):.0f} s", flush=True)
         for file in group.files:
             rows.append((file, tried(group, file, tests, given)))
@@ -49,6 +51,14 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
+def _unchanged_survives(group: Group, tests: list[Traced]) -> None:
+    """Stop if tests fail on a file as it is, imported anew as a mutant is: every mutant would seem killed."""
+    file = group.files[0]
+    child = driver.start(file, ast.parse((ROOT / file).read_text()), tests)
+    if driver.wait(child, time.monotonic() + 3600) != 0:
+        raise SystemExit(f"the tests do not pass after {file} is imported anew")
+
+
 def tried(group: Group, file: str, tests: list[Traced], given: argparse.Namespace) -> Counter[str]:
     """How many mutants of a file met each end; a line for each that was not killed."""
     source = (ROOT / file).read_text()
@@ -62,7 +72,7 @@ def tried(group: Group, file: str, tests: list[Traced], given: argparse.Namespac
             random.Random(f"{given.seed} {file}").sample(every, given.sample), key=lambda m: m.first
         )
     found = Counter[str]()
-    for mutant, end in ends(file, some, tests, given):
+    for mutant, end in ends(file, some, tests, group.by_line, given):
         found[end] += 1
         if end != KILLED:
             print(f"{end:9} {file}:{mutant.first}: {mutant.change}", flush=True)
@@ -70,19 +80,20 @@ def tried(group: Group, file: str, tests: list[Traced], given: argparse.Namespac
 
 
 def ends(
-    file: str, some: list[Mutant], tests: list[Traced], given: argparse.Namespace
+    file: str, some: list[Mutant], tests: list[Traced], by_line: bool, given: argparse.Namespace
 ) -> Iterator[tuple[Mutant, str]]:
     """Each mutant and how it ended, as they end."""
     waiting, running = list(reversed(some)), dict[int, tuple[Mutant, float]]()
     while waiting or running:
         while waiting and len(running) < given.jobs:
             mutant = waiting.pop()
-            few = driver.chosen(tests, file, mutant, given.most)
+            concerned = driver.on_line(tests, file, mutant) if by_line else driver.named_first(tests, file)
+            few = driver.first(concerned, given.most)
             if not few:
                 yield mutant, UNTESTED
                 continue
             limit = 30 + 5 * sum(test.seconds for test in few)
-            running[driver.start(file, mutant, few)] = mutant, time.monotonic() + limit
+            running[driver.start(file, mutant.tree, few)] = mutant, time.monotonic() + limit
         for child, (mutant, until) in list(running.items()):
             done, status = os.waitpid(child, os.WNOHANG)
             if done:

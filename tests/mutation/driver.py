@@ -1,8 +1,8 @@
 """Runs the tests of a group of files against every mutant of them, each in a process of its own.
 
 What is imported once is inherited by fork; a child imports anew the file that has the mutant, with its code,
-and every module that depends on it. Which tests run which line is traced first; a mutant meets those that run
-its line, quickest first, until one fails.
+and every module that depends on it. Until a test fails, a mutant meets those that run its line, which is
+traced first, quickest first; where most tests run most lines nothing is, and the order of the group is kept.
 """
 
 import ast
@@ -93,6 +93,14 @@ def forget(names: Iterable[str]) -> None:
             delattr(sys.modules[package], last)
 
 
+def rejoined(packages: set[str]) -> None:
+    """Give packages imported anew those of their modules that were not."""
+    for name, module in list(sys.modules.items()):
+        package, _, last = name.rpartition(".")
+        if package in packages:
+            setattr(importlib.import_module(package), last, module)
+
+
 def in_child(work: Callable[[str], None], limit: float) -> tuple[int | None, str]:
     """Run `work(path)` in a fork, which may write to that path: its exit status, None where time ran out."""
     handle, path = tempfile.mkstemp(prefix="mutation")
@@ -132,11 +140,11 @@ def wait(child: int, until: float) -> int | None:
     return None
 
 
-def traced(files: Sequence[str], tests: Sequence[str], limit: float = 3600) -> list[Traced]:
-    """Every test of these paths that passes, with the lines of the files that it runs."""
+def traced(files: Sequence[str], tests: Sequence[str], by_line: bool, limit: float = 3600) -> list[Traced]:
+    """Every test of these paths that passes; by line, with the lines of the files it runs, quickest first."""
 
     def work(path: str) -> None:
-        tracer = Tracer(files)
+        tracer = Tracer(files if by_line else ())
         run_tests(tests, [tracer])
         with open(path, "w") as out:
             json.dump(tracer.seen, out)
@@ -149,7 +157,7 @@ def traced(files: Sequence[str], tests: Sequence[str], limit: float = 3600) -> l
         for name, passed, seconds, by_file in json.loads(text)
         if passed
     ]
-    return sorted(found, key=lambda test: test.seconds)
+    return sorted(found, key=lambda test: test.seconds) if by_line else found
 
 
 def run_tests(arguments: Sequence[str], plugins: Sequence[Any]) -> int:
@@ -183,7 +191,8 @@ class Tracer:
 
         self.passed = True
         start = time.perf_counter()
-        sys.settrace(called)
+        if self.names:
+            sys.settrace(called)
         yield
         sys.settrace(None)
         seconds = time.perf_counter() - start
@@ -214,17 +223,27 @@ class Chosen:
         )
 
 
-def chosen(tests: Sequence[Traced], file: str, mutant: Mutant, most: float) -> list[Traced]:
-    """The quickest tests that run a line of the mutant: at least one, and `most` seconds together at most.
+def on_line(tests: Sequence[Traced], file: str, mutant: Mutant) -> list[Traced]:
+    """The tests that run a line of the mutant.
 
     A line that no test runs is one that is run at import, and concerns every test of the file.
     """
     lines = set(range(mutant.first, mutant.last + 1))
     concerned = [test for test in tests if lines & test.lines.get(file, set())]
     if not concerned and mutant.at_import:
-        concerned = [test for test in tests if file in test.lines] or list(tests)
+        return [test for test in tests if file in test.lines] or list(tests)
+    return concerned
+
+
+def named_first(tests: Sequence[Traced], file: str) -> list[Traced]:
+    """All tests, those of the file's name before the others."""
+    return sorted(tests, key=lambda test: f"/test_{Path(file).stem}.py" not in test.name)
+
+
+def first(tests: Sequence[Traced], most: float) -> list[Traced]:
+    """The first of these tests: at least one, and `most` seconds together at most."""
     spent, few = 0.0, list[Traced]()
-    for test in concerned:
+    for test in tests:
         spent += test.seconds
         if few and spent > most:
             break
@@ -232,10 +251,10 @@ def chosen(tests: Sequence[Traced], file: str, mutant: Mutant, most: float) -> l
     return few
 
 
-def start(file: str, mutant: Mutant, tests: Sequence[Traced]) -> int:
-    """Run these tests against the mutant in a child that exits 0 where all pass."""
+def start(file: str, tree: ast.Module, tests: Sequence[Traced]) -> int:
+    """Run these tests, with such a tree for the file, in a child that exits 0 where all pass."""
     path = str(ROOT / file)
-    code = compile(ast.fix_missing_locations(mutant.tree), path, "exec")
+    code = compile(ast.fix_missing_locations(tree), path, "exec")
 
     def get_code(self: SourceFileLoader, name: str) -> Any:
         return code if self.path == path else original(self, name)
@@ -244,8 +263,10 @@ def start(file: str, mutant: Mutant, tests: Sequence[Traced]) -> int:
     names = [test.name for test in tests]
 
     def work() -> None:
-        forget(dependents(file))
+        anew = dependents(file)
+        forget(anew)
         SourceFileLoader.get_code = get_code  # type: ignore[method-assign]
+        rejoined(anew)
         status = run_tests(list(dict.fromkeys(name.split("::")[0] for name in names)), [Chosen(names)])
         os._exit(0 if status == 0 else 1)
 
