@@ -305,6 +305,10 @@ LOOPS = (
     Loop("a branch on the state", """real a = z; for (n in 1:N) {
           if (a > 0.5) { real b = a * t; a = b - x[n]; } else a += x[n] > 0 ? v[1] : v[2]; }
         target += a;""", ("scan: `a` is",)),
+    Loop("the target so far, twice", "target += exp(0.1 * target()); target += exp(0.1 * target());", ()),
+    Loop("a local that the state decides", """real a = z; for (n in 1:N) {
+          real b = x[n]; if (a > 0.5) b = 2; a = 0.5 * a + b * t; }
+        target += a;""", ("scan: `a` is",)),
     Loop("a function in each step", "real a = z; for (n in 1:N) a = clamped(a + x[n], t); target += a;",
          ("scan: `a` is",), functions="""real clamped(real a, real b) {
              if (a > 0) return a * b; else if (a < -1) return b; return a; }"""),

@@ -33,6 +33,8 @@ APART = {
 }
 WHOLE = {
     "a shape for each row": "y ~ neg_binomial_2_log(a + b * x, each);",
+    "all counts at the rate of each row": "for (i in 1:N) y ~ poisson_log(a + b * x[i]);",
+    "a count at the rates of all rows": "for (i in 1:N) y[i] ~ poisson_log(a + b * x);",
     "one count": "one ~ poisson_log(a);",
     "under a condition": "if (a > 0) y ~ poisson_log(a + b * x);",
     "another place": "y ~ poisson_log(to_vector(y) * a); " * 0

@@ -36,7 +36,7 @@ KILLED, SURVIVED, TIMEOUT, UNTESTED = "killed", "survived", "timeout", "untested
 
 @dataclass(frozen=True)
 class Traced:
-    """A test that passes: how long it takes in seconds, and the lines it runs, by file."""
+    """A test that passes: how much CPU time it takes in seconds, and the lines it runs, by file."""
 
     name: str
     seconds: float
@@ -190,12 +190,12 @@ class Tracer:
             return local if waiting[code] else None
 
         self.passed = True
-        start = time.perf_counter()
+        start = time.process_time()
         if self.names:
             sys.settrace(called)
         yield
         sys.settrace(None)
-        seconds = time.perf_counter() - start
+        seconds = time.process_time() - start
         ran: dict[str, list[int]] = {}
         for code, left in waiting.items():
             ran.setdefault(self.names[code.co_filename], []).extend(lines_of(code) - left)
@@ -236,8 +236,9 @@ def on_line(tests: Sequence[Traced], file: str, mutant: Mutant) -> list[Traced]:
 
 
 def named_first(tests: Sequence[Traced], file: str) -> list[Traced]:
-    """All tests, those of the file's name before the others."""
-    return sorted(tests, key=lambda test: f"/test_{Path(file).stem}.py" not in test.name)
+    """All tests, the golden ones and those of the file's name before the others."""
+    early = ("/test_golden.py", f"/test_{Path(file).stem}.py")
+    return sorted(tests, key=lambda test: not any(name in test.name for name in early))
 
 
 def first(tests: Sequence[Traced], most: float) -> list[Traced]:

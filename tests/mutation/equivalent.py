@@ -32,6 +32,8 @@ _RATIOS = "ratios = np.where(cloud.log_p > -np.inf, cloud.log_p - cloud.log_q, -
 _SETTLED = "settled = memory < FORGOTTEN and drift < SETTLED"
 _REFINING = "ppl/inference/refining.py"
 _ALL = "width * EVALUATIONS * FEWEST_POINTS"
+_OFFSET = 'sign = {OPERATORS["+"].name: 1, OPERATORS["-"].name: -1}.get(callee.name)'
+_MOST_CALLS = "len(self.unfolded) > MOST_CALLS -> len(self.unfolded) >= MOST_CALLS"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_PSIS, "CLOSE = 4 * float(np.finfo(float).eps)", "4 -> 5"): ROUNDING,
@@ -68,4 +70,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_REFINING, "FEWEST_POINTS = 256", "256 -> 257"): WORK,
     (_REFINING, "return points_for(width_of(target)) > 0", "0 -> 1"): EDGE,
     (_REFINING, f"if {_ALL} > MOST_WORK:", f"{_ALL} > MOST_WORK -> {_ALL} >= MOST_WORK"): EDGE,
+    ("ppl/backend/emit.py", "emit_parameters(w, p, jacobian=False)", "False -> True"): WORK,
+    ("ppl/ir/passes/inline.py", "if len(self.unfolded) > MOST_CALLS:", _MOST_CALLS): WORK,
+    ("ppl/ir/passes/lift.py", _OFFSET, "1 -> 2"): SAME,  # offsets that differ still do
 }
