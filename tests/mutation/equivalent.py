@@ -73,4 +73,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("ppl/backend/emit.py", "emit_parameters(w, p, jacobian=False)", "False -> True"): WORK,
     ("ppl/ir/passes/inline.py", "if len(self.unfolded) > MOST_CALLS:", _MOST_CALLS): WORK,
     ("ppl/ir/passes/lift.py", _OFFSET, "1 -> 2"): SAME,  # offsets that differ still do
+    ("ppl/backend/memory.py", "LARGEST_LEARNT = 32 << 20", "32 -> 33"): WORK,
+    ("ppl/backend/memory.py", "LARGEST_LEARNT = 32 << 20", "20 -> 21"): WORK,
 }
