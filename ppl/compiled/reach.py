@@ -60,7 +60,7 @@ class Trace:
 
     def each(self, f: Callable[..., Any], lifted: tuple[bool, ...], *args: Any) -> Any:
         """As runtime.each: f once for each entry of a batch, all at once where f can be traced so."""
-        # vmap hands an array of NumPy on as it is, which a function with derivatives of its own does not take.
+        # vmap hands arrays of NumPy on as they are, which functions with their own derivatives do not take.
         mapped = [jax.numpy.asarray(a) if m else a for a, m in zip(args, lifted, strict=True)]
         try:
             return jax.vmap(f, in_axes=tuple(0 if m else None for m in lifted))(*mapped)
