@@ -94,6 +94,7 @@ BACKEND = (
     *_tests("ir", "draws_plan apart"),
     "tests/test_propto.py",
     "tests/backend/test_loops_over_draws.py",
+    "tests/language/test_solvers.py::test_gradients_and_draws_together[program0-data0]",
     *_GENERATED,
     f"{_LOOPS}::test_a_loop_means_the_same_as_arrays",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
