@@ -115,3 +115,23 @@ def test_its_second_derivatives_are_those_of_the_rows() -> None:
     u = np.array([0.3, -0.8, 0.5])
     np.testing.assert_allclose(grad(whole)(u), grad(by_rows)(u), rtol=1e-13)
     np.testing.assert_allclose(hessian(whole)(u), hessian(by_rows)(u), rtol=1e-12)
+
+
+ALL_PAIRS = {
+    "predictors in a loop": "for (n in 1:N) y ~ bernoulli_logit(x[n] * beta);",
+    "outcomes in a loop": "for (n in 1:N) y[n] ~ bernoulli_logit(x * beta);",
+    "predictors with an intercept": "for (n in 1:N) g ~ poisson_log(alpha + x[n] * beta);",
+    "normal outcomes": "for (n in 1:N) z[n] ~ normal(x * beta, s);",
+}
+
+
+@pytest.mark.parametrize("name", ALL_PAIRS)
+def test_every_outcome_in_a_loop_over_the_other_side_is_no_regression(name):
+    """N rows and N iterations: the outcomes meet all predictors, not each its own."""
+    posterior = ppl.compile_model(HEADER + f"model {{ {ALL_PAIRS[name]} }}").condition(DATA)
+    u = RNG.normal(0, 0.4, posterior.param_unc_num())
+    value, gradient = posterior.log_density_gradient(u)
+    close(value, posterior.log_density(u))
+    steps = 1e-6 * np.eye(len(u))
+    slopes = [(posterior.log_density(u + h) - posterior.log_density(u - h)) / 2e-6 for h in steps]
+    np.testing.assert_allclose(gradient, slopes, atol=1e-6)

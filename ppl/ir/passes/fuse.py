@@ -111,7 +111,12 @@ class Fusion:
         return ir.Apply(callee, args, REAL, drops=node.drops)
 
     def is_whole(self, e: ir.Apply) -> bool:
-        """Whether it is one sum over a list of rows; in a batch each row is as the family takes it."""
+        """Whether it is one sum over a list of rows; in a batch each row is as the family takes it.
+
+        Where the batch is that of y or of the predictor alone, each of its entries meets all of the other.
+        """
+        if e.lifted and not (e.lifted[0] and e.lifted[1]):
+            return False
         core = 1 if e.callee.impl in OF_VECTORS else 0
         rows = all(r == (core if k == 1 else 0) for k, r in enumerate(e.ranks) if e.lifted[k])
         return e.callee.reduce == "sum" and rank(e.type) == 0 and rows and max(e.lifted, default=0) < 2
