@@ -260,6 +260,9 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
     size, everything = batches.split.size, some_rows(batches.n_rows, generator)
     if not batches.split.terms or len(everything) < 2:
         return f"By `{size}`: no term of the target depends on its rows."
+    if batches.split.named:
+        places = "\n".join(span.describe() for span in dict.fromkeys(batches.split.named))
+        return f"By `{size}`: one row is read by its number, which is another row in a subset.\n{places}"
     for _ in range(TRIES):
         u = generator.normal(0.0, 0.5, batches.dim)
         shuffled = generator.permutation(everything)

@@ -107,6 +107,16 @@ def test_rows_that_look_at_one_another_are_refused_though_their_data_hide_it():
         by_rows(compile_model(program).condition(data), "N")
 
 
+def test_a_row_that_is_read_by_its_number_is_refused_though_its_branch_hides_it():
+    program = """
+      data { int N; vector[N] x; }
+      parameters { real a; vector[N] b; }
+      model { for (n in 1:N) target += b[1] < 9 ? a * x[n] : x[n]; }
+    """
+    with pytest.raises(InferenceError, match="one row is read by its number"):
+        by_rows(compile_model(program).condition({"N": 3, "x": [0.3, -1.0, 2.0]}), "N")
+
+
 def test_a_size_that_counts_nothing_is_refused_by_name():
     posterior = compile_model(DECLARED + SPLIT["vectorised"]).condition(DATA)
     with pytest.raises(InferenceError, match="`M` counts no rows: the sizes of data are N, K"):

@@ -28,7 +28,8 @@ class RowSplit:
     """`data` and `parameters` have one entry a row along the axis given.
 
     In `rows` the size counts the rows at hand where it is a size; `total` is the name of its full value,
-    for where it is a number.  `terms` and `rest_terms` are where the terms of the target stand.
+    for where it is a number.  `terms` and `rest_terms` are where the terms of the target stand, `named` where
+    the row terms read one row by its number, which in a subset is another.
     """
 
     size: str
@@ -39,6 +40,7 @@ class RowSplit:
     rest: ir.Program
     terms: tuple[Span, ...]
     rest_terms: tuple[Span, ...]
+    named: tuple[Span, ...]
 
 
 def row_sizes(p: ir.Program) -> list[str]:
@@ -76,7 +78,31 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
         rest=replace(common, model=pruned(rest)),
         terms=places(rows),
         rest_terms=places(rest),
+        named=named_rows(cut, dict((*data, *parameters))),
     )
+
+
+def named_rows(body: Sequence[ir.Stmt], axes: dict[str, int]) -> tuple[Span, ...]:
+    """Statements that read a row by a number that no loop counts, as x[1] is.
+
+    The steps of a scan are left alone: what they read under the name of a variable is one entry of it.
+    """
+    counters = {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For)}
+
+    def names_a_row(n: Any) -> bool:
+        match n:
+            case ir.Index(base=ir.Var(name=name), items=items) if name in axes:
+                lifted: Sequence[int] = (False,) * len(items)
+            case ir.Gather(base=ir.Var(name=name), items=items, lifted=lifted) if name in axes:
+                pass
+            case _:
+                return False
+        k = axes[name]
+        at = items[k] if k < len(items) else None
+        one = isinstance(at, ir.At) and at.index.type == INT and not lifted[k]
+        return one and not used_names(at) & counters
+
+    return tuple(s.span for s in body if not isinstance(s, ir.Scan) and any(map(names_a_row, walk(s))))
 
 
 def with_total(node: Any, size: str, total: str) -> Any:
