@@ -41,6 +41,11 @@ def seconds(text: str) -> Any:
     return typer.Option(metavar="S", min=0.0, help=text, hidden=True)
 
 
+def say(output: Path, text: str) -> None:
+    """Tells of a file on standard output, or beside it where the file is standard output itself."""
+    typer.echo(text, err=output == STDOUT)
+
+
 def output_file(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a file to write, refused before the run, not after it; `-` is standard output."""
 

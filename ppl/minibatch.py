@@ -5,7 +5,7 @@ The log density of a batch is the rest of the target plus N/B times the row term
 mean over an epoch is the full log density.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from types import SimpleNamespace
@@ -24,7 +24,7 @@ from ppl.ir.nodes import Program
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.share import share
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
-from ppl.source import SourceText
+from ppl.source import SourceText, Span
 from ppl.terms import Terms
 
 Floats = NDArray[np.float64]
@@ -260,9 +260,10 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
     size, everything = batches.split.size, some_rows(batches.n_rows, generator)
     if not batches.split.terms or len(everything) < 2:
         return f"By `{size}`: no term of the target depends on its rows."
-    if batches.split.named:
-        places = "\n".join(span.describe() for span in dict.fromkeys(batches.split.named))
-        return f"By `{size}`: one row is read by its number, which is another row in a subset.\n{places}"
+    if named := batches.split.named:
+        return (
+            f"By `{size}`: one row is read by its number, which is another row in a subset.\n{shown(named)}"
+        )
     for _ in range(TRIES):
         u = generator.normal(0.0, 0.5, batches.dim)
         shuffled = generator.permutation(everything)
@@ -273,7 +274,7 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
         except (InferenceError, ValueError, IndexError) as error:
             return f"By `{size}`: the terms of a subset cannot be computed.\n{error}"
         if np.isfinite(whole) and not abs(parts - whole) <= TOLERANCE * max(1.0, abs(whole)):
-            return f"By `{size}`: these terms do not add up over rows.\n{shown(batches.split)}"
+            return f"By `{size}`: these terms do not add up over rows.\n{shown(batches.split.terms)}"
     return None
 
 
@@ -284,5 +285,5 @@ def some_rows(n_rows: int, generator: np.random.Generator) -> Rows:
     return np.sort(generator.choice(n_rows, ENOUGH, replace=False))
 
 
-def shown(split: RowSplit) -> str:
-    return "\n".join(span.describe() for span in dict.fromkeys(split.terms))
+def shown(spans: Iterable[Span]) -> str:
+    return "\n".join(span.describe() for span in dict.fromkeys(spans))

@@ -3,11 +3,8 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import as_names, output_file, whole
-from ppl.files import STDOUT
+from ppl.cli.options import as_names, output_file, say, whole
 
 
 def draws(
@@ -40,7 +37,4 @@ def draws(
     inputs = with_arrays(load_data(data), as_names(arrays))
     more = load_fit(fit, compile_model(model), inputs).more(n, seed)
     save_draws(more, output, {"data.file": str(data)})
-    typer.echo(
-        f"Wrote {output}: {len(more.draws())} draws of {len(more.column_names)} columns.",
-        err=output == STDOUT,
-    )
+    say(output, f"Wrote {output}: {len(more.draws())} draws of {len(more.column_names)} columns.")

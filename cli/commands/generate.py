@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import as_names, output_file, whole
-from ppl.files import STDOUT
+from ppl.cli.options import as_names, output_file, say, whole
 
 
 def generate(
@@ -53,6 +52,4 @@ def generate(
     write_whole(output, csv_lines(table, config))
     if table.failed:
         typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
-    typer.echo(
-        f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.", err=output == STDOUT
-    )
+    say(output, f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")

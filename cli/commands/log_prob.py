@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import DataFile, ModelPath, existing
-from ppl.cli.options import output_file
-from ppl.files import STDOUT
+from ppl.cli.options import output_file, say
 
 
 def log_prob(
@@ -40,6 +39,6 @@ def log_prob(
     found = evaluate(posterior, read_points(points, posterior, unconstrained))
     if output:
         write_whole(output, found.csv_lines())
-        typer.echo(f"Wrote {output}.", err=output == STDOUT)
+        say(output, f"Wrote {output}.")
     else:
         typer.echo("".join(found.csv_lines()), nl=False)

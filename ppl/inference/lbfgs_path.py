@@ -16,7 +16,7 @@ from ppl.inference.target import Array, Target
 HISTORY = 20
 """Steps that describe the curvature. The paper's six take a hierarchical program half as many steps again."""
 
-MOST_NUMBERS = 1 << 27
+PATH_NUMBERS = 1 << 27
 """Numbers that are kept of a path: a gigabyte."""
 OF_A_STEP = 5
 """Those for each step and dimension: point, gradient, diagonal, and a pair of differences."""
@@ -146,7 +146,7 @@ def lbfgs_path(
 
     Of very many dimensions the path has no more steps than memory holds.
     """
-    most_steps = max(1, min(most_steps, MOST_NUMBERS // (OF_A_STEP * max(1, len(start)))))
+    most_steps = max(1, min(most_steps, PATH_NUMBERS // (OF_A_STEP * max(1, len(start)))))
     origin, first = target.log_density_gradient(start)
     inside = {start.tobytes(): (origin, first)}
     slopes: dict[bytes, Array] = {}

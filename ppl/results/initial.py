@@ -14,7 +14,7 @@ from ppl.inference.families import family_from
 from ppl.inference.start import Init, Warm
 from ppl.results.columns import Floats, unflatten
 from ppl.results.posterior import Posterior
-from ppl.results.sealed import opened
+from ppl.results.sealed import unsealed
 
 FIT_FORMAT = "ppl fit 1"
 """What a saved fit calls itself."""
@@ -36,7 +36,7 @@ def start_for(posterior: Posterior, init: Any) -> Init:
         case str() | Path():
             values = _read(Path(init))
             if values.get("format") == FIT_FORMAT:
-                return _approximation(posterior, Path(init), opened(init, "saved fit", FIT_FORMAT))
+                return _approximation(posterior, Path(init), unsealed(init, values, "saved fit", FIT_FORMAT))
             try:
                 return _unconstrained(posterior, values)
             except DataError as error:

@@ -3,6 +3,7 @@
 import math
 
 from ppl.errors import InferenceError
+from ppl.inference.lbfgs_path import PATH_NUMBERS
 from ppl.memory import LARGE, NUMBER, available, in_bytes
 from ppl.names import Sized
 from ppl.results.posterior import Posterior
@@ -14,10 +15,8 @@ COPIES = 2
 """How often the draws are there at once: as they were made, and what is being computed of them."""
 OF_A_COLUMN = 64
 """Numbers that would take the memory of a column's name, its summary and its text."""
-OF_A_PATH = 1 << 27
-"""Numbers that the paths of the start, and what is kept of them, take at most; see lbfgs_path."""
 OF_A_DIMENSION = 400
-"""Numbers for each dimension that these take, in paths of a usual length."""
+"""Numbers for each dimension that the paths of the start take, where they are of a usual length."""
 
 
 def require_memory(posterior: Posterior, settings: Settings) -> None:
@@ -35,7 +34,7 @@ def numbers_of(posterior: Posterior, settings: Settings) -> int:
     """How many numbers a fit has in memory at once, about, beside the data and one evaluation."""
     dim, columns = posterior.param_unc_num(), columns_of(posterior)
     draws = max(settings.draws, settings.elbo_samples)
-    paths = min(OF_A_PATH, OF_A_DIMENSION * dim)
+    paths = min(PATH_NUMBERS, OF_A_DIMENSION * dim)
     return (
         COPIES * draws * dim + draws * columns + OF_A_COLUMN * columns
         + paths + MATRICES.get(settings.algorithm, 0) * dim**2

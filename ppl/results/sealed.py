@@ -24,12 +24,17 @@ def opened(path: str | Path, kind: str, form: str) -> dict[str, Any]:
         record = json.loads(Path(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not a {kind}: {error}") from None
+    return unsealed(path, record, kind, form)
+
+
+def unsealed(path: str | Path, record: Any, kind: str, form: str) -> dict[str, Any]:
+    """The same of what was read from the file already."""
     if not isinstance(record, dict) or record.get("format") != form:
         raise DataError(f'{path} is not a {kind}: it lacks "format": "{form}"')
-    given = record.pop("sha256", None)
-    if _digest(record) != given:
+    content = {name: value for name, value in record.items() if name != "sha256"}
+    if _digest(content) != record.get("sha256"):
         raise DataError(f"{path} is damaged: its content is not that of which it has the digest.")
-    return record
+    return content
 
 
 def _digest(record: Mapping[str, Any]) -> str:

@@ -10,11 +10,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from laws.passes import ALL, OPTIONAL, lowered
+from laws.passes import ALL, OPTIONAL, lowered, model_of
 
 from ppl.arrays import AUTOGRAD, value_and_grads
 from ppl.backend.emit import emit
-from ppl.backend.load import compile_text, load
+from ppl.backend.load import load
 from ppl.backend.located import located
 from ppl.backend.runtime import joined
 from ppl.errors import InferenceError, PPLError, Rejection
@@ -112,11 +112,7 @@ class Case:
 
     @cached_property
     def reference(self) -> Posterior:
-        program = run_passes(self.program, REQUIRED)
-        emitted = emit(program)
-        code = compile_text(emitted, "reference")
-        plain = Model(self.model.source, program, program, emitted, code)
-        return plain.condition(self.data)
+        return model_of(self.text, run_passes(self.program, REQUIRED)).condition(self.data)
 
     @cached_property
     def dim(self) -> int:
@@ -324,10 +320,7 @@ def with_passes(passes: tuple[Pass, ...]) -> Callable[[Case], Iterator[Compariso
         program = run_passes(case.program, passes)
         if program == case.model.program:
             return  # as with all passes
-        emitted = emit(program)
-        code = compile_text(emitted, "some passes")
-        model = Model(case.model.source, program, program, emitted, code)
-        yield from of_posterior(case, model.condition(case.data), 1)
+        yield from of_posterior(case, model_of(case.text, program).condition(case.data), 1)
 
     return form
 

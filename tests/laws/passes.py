@@ -9,7 +9,6 @@ import numpy as np
 from ppl.arrays import AUTOGRAD
 from ppl.backend.emit import emit
 from ppl.backend.load import Module, compile_text, load
-from ppl.compile import compile_model
 from ppl.frontend.check import check
 from ppl.frontend.parser import parse
 from ppl.ir.lower import lower
@@ -58,10 +57,13 @@ def posterior(
     text: str, data: Mapping[str, Any], passes: Sequence[Pass] = ALL, kind: type[Model] = Model
 ) -> Posterior:
     """The posterior of a program compiled with some of the passes."""
-    program = run(lowered(text), passes)
-    emitted = emit(program)
-    source = compile_model(text).source
-    return kind(source, program, program, emitted, compile_text(emitted, source.name)).condition(data)
+    return model_of(text, run(lowered(text), passes), kind).condition(data)
+
+
+def model_of(text: str, program: Program, kind: type[Model] = Model) -> Model:
+    """The model that runs a program as its passes left it."""
+    source, emitted = SourceText(text), emit(program)
+    return kind(source, program, program, emitted, compile_text(emitted, source.name))
 
 
 def reference(text: str, data: Mapping[str, Any]) -> Posterior:

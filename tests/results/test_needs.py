@@ -53,4 +53,4 @@ def test_a_fit_too_large_is_refused_at_once(settings, advice, monkeypatch):
 def test_what_a_path_keeps_is_what_the_search_for_a_start_allows():
     from ppl.inference import lbfgs_path
 
-    assert needs.OF_A_PATH == lbfgs_path.MOST_NUMBERS
+    assert needs.PATH_NUMBERS == lbfgs_path.PATH_NUMBERS
