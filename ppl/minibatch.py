@@ -264,6 +264,8 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
         return (
             f"By `{size}`: one row is read by its number, which is another row in a subset.\n{shown(named)}"
         )
+    if sums := batches.split.sums:
+        return f"By `{size}`: target() is read, which over a subset of rows is another sum.\n{shown(sums)}"
     for _ in range(TRIES):
         u = generator.normal(0.0, 0.5, batches.dim)
         shuffled = generator.permutation(everything)

@@ -107,6 +107,17 @@ def test_rows_that_look_at_one_another_are_refused_though_their_data_hide_it():
         by_rows(compile_model(program).condition(data), "N")
 
 
+def test_a_target_that_is_read_is_refused_for_it_is_another_sum_in_a_subset():
+    program = """
+      data { int M; array[M] int<lower=0, upper=1> y; }
+      parameters { real<lower=0.1, upper=0.8> p; }
+      model { for (i in 1:2) { target += bernoulli_lupmf(y | p); target += 0.25 * target(); } }
+    """
+    posterior = compile_model(program).condition({"M": 3, "y": [0, 0, 1]})
+    with pytest.raises(InferenceError, match=r"target\(\) is read"):
+        by_rows(posterior, "M")
+
+
 def test_a_row_that_is_read_by_its_number_is_refused_though_its_branch_hides_it():
     program = """
       data { int N; vector[N] x; }

@@ -193,7 +193,7 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
         raise Dependent(f"`{s.name}` is carried from one iteration to the next")
     value, varies = lift(c, b, s.value)
     if s.declares and s.name in c.once and not varies:  # one value for all entries need not be laid out
-        c.out.append(replace(s, value=value))
+        c.out.append(replace(s, value=value, shape=fixed_shape(c, b, s.shape)))
         return
     if s.declares:
         b.locals.add(s.name)
@@ -253,10 +253,14 @@ def places(c: Lifting, b: Batch, s: ir.Assign | ir.Update, owner: Batch | None) 
 
 def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
     """The declared sizes after the batch axis; () when there are none, or they vary."""
+    fixed = fixed_shape(c, b, sizes)
+    return (helper(batching.batch_size, (b.index,), INT), *fixed) if fixed else ()
+
+
+def fixed_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
+    """The declared sizes; () when they vary, as where each iteration asks an array of its own for its size."""
     lifted = [lift(c, b, size) for size in sizes]
-    if not lifted or any(varies for _, varies in lifted):
-        return ()
-    return (helper(batching.batch_size, (b.index,), INT), *(size for size, _ in lifted))
+    return () if any(varies for _, varies in lifted) else tuple(size for size, _ in lifted)
 
 
 def shares_entries(b: Batch, owner: Batch) -> bool:

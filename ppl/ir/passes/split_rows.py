@@ -29,7 +29,7 @@ class RowSplit:
 
     In `rows` the size counts the rows at hand where it is a size; `total` is the name of its full value,
     for where it is a number.  `terms` and `rest_terms` are where the terms of the target stand, `named` where
-    the row terms read one row by its number, which in a subset is another.
+    the row terms read one row by its number, which in a subset is another, `sums` where `target()` is read.
     """
 
     size: str
@@ -41,6 +41,7 @@ class RowSplit:
     terms: tuple[Span, ...]
     rest_terms: tuple[Span, ...]
     named: tuple[Span, ...]
+    sums: tuple[Span, ...]
 
 
 def row_sizes(p: ir.Program) -> list[str]:
@@ -79,7 +80,13 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
         terms=places(rows),
         rest_terms=places(rest),
         named=named_rows(cut, dict((*data, *parameters))),
+        sums=sums(body),
     )
+
+
+def sums(body: Sequence[ir.Stmt]) -> tuple[Span, ...]:
+    """Statements that read `target()`, which is what all terms so far add up to."""
+    return tuple(s.span for s in body if any(isinstance(n, ir.TargetSoFar) for n in walk(s)))
 
 
 def named_rows(body: Sequence[ir.Stmt], axes: dict[str, int]) -> tuple[Span, ...]:
