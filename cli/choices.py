@@ -4,8 +4,9 @@ from enum import StrEnum
 
 
 class Algorithm(StrEnum):
-    """What to run: an approximating family, or a recipe of another kind."""
+    """What to run: `auto`, an approximating family, or a recipe of another kind."""
 
+    auto = "auto"
     meanfield = "meanfield"
     fullrank = "fullrank"
     lowrank = "lowrank"

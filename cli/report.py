@@ -21,7 +21,7 @@ from ppl.results.summary import Summary, as_table
 ROWS = 20
 
 
-def report(console: Console, fit: Fit, files: Iterable[Path]) -> None:
+def report(console: Console, fit: Fit, files: Iterable[Path], verbose: bool = False) -> None:
     """The parameters' table, the ELBO, the outcome, what deserves a note, the files written."""
     names = set(fit.posterior.param_names())
     files = list(files)
@@ -34,6 +34,7 @@ def report(console: Console, fit: Fit, files: Iterable[Path]) -> None:
         quality(fit),
         fit.outcome.sentence,
         fit.judgement,
+        *([fit.details] if verbose else []),
         *fit.notes,
         f"Wrote {' and '.join(map(str, files))}.",
         *([onward(left, files[0])] if is_resumable(left) else []),

@@ -30,6 +30,7 @@ OPTIONS = {
     "ppl.polish": "--polish",
     "ppl.linear_response": "--linear-response",
     "ppl.step_up": "--step-up",
+    "ppl.correct": "--correct",
     "ppl.resample": "--resample",
     "ppl.anneal": "--anneal",
     "ppl.rank": "--rank",
@@ -48,11 +49,11 @@ OPTIONS = {
     "ppl.positive_transform": "--positive-transform",
     "ppl.format": "--format",
 }
-SWITCHES = ("--resample", "--anneal")
+SWITCHES = ("--correct", "--resample", "--anneal")
 """Those that are empty where a run decides for itself."""
 
 USUAL = (
-    *("--data", "--output", "--algorithm", "--iter", "--eta", "--start", "--linear-response", "--resample"),
+    *("--data", "--output", "--algorithm", "--iter", "--eta", "--start", "--correct"),
     *("--runs", "--minibatch", "--backend", "--draws", "--init", "--seed", "--save-fit", "--resume"),
     *("--refresh", "--diagnostic-file", "--require-converged", "--quiet"),
 )

@@ -56,7 +56,7 @@ def variational(
     data: DataPath = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o")] = Path("output.csv"),
-    algorithm: Annotated[Algorithm, one_of(f"{', '.join(Algorithm)}.")] = Algorithm.meanfield,
+    algorithm: Annotated[Algorithm, one_of(f"{', '.join(Algorithm)}.")] = Algorithm.auto,
     iterations: Annotated[int, whole(1, "Most steps taken.", "--iter")] = 10_000,
     grad_samples: Annotated[int, whole(1, "Draws a gradient averages.")] = 1,
     elbo_samples: Annotated[int, whole(1, "Draws an ELBO averages.", hidden=True)] = 100,
@@ -68,9 +68,13 @@ def variational(
     init_scale: Annotated[float | None, positive("Sds of a random start.", show_default="1")] = None,
     average: Annotated[bool, switch("--average", "Average the end of the path.")] = True,
     polish: Annotated[bool, switch("--polish", "Then fixed draws.")] = True,
-    step_up: Annotated[bool, switch("--step-up", "Then full rank.")] = True,
+    step_up: Annotated[bool, switch("--step-up", "Climb again.")] = True,
     rank: Annotated[int | None, whole(1, "Rank of lowrank.", show_default="root of d")] = None,
     linear_response: Annotated[bool, flag("--linear-response", "Correct a mean-field covariance.")] = False,
+    correct: Annotated[
+        bool | None,
+        switch("--correct", "Draws nearer to the posterior than those of q.", show_default="with auto"),
+    ] = None,
     resample: Annotated[bool | None, switch("--resample", "Resample draws by p/q.", **AS_NEEDED)] = None,
     anneal: Annotated[bool | None, switch("--anneal", "Anneal draws to p.", **AS_NEEDED)] = None,
     runs: Annotated[int, whole(1, "Runs of which the best is kept.")] = 1,
@@ -99,7 +103,7 @@ def variational(
     diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
     require_converged: Annotated[bool, typer.Option("--require-converged", help="Else exit with 3.")] = False,
-    verbose: Annotated[bool, flag("--verbose", "Name data that the program does not use.")] = False,
+    verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict; data unused.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
 ) -> None:
     """Fit MODEL to DATA; write the draws.
@@ -155,6 +159,7 @@ def variational(
         step_up=step_up,
         rank=rank,
         linear_response=linear_response,
+        correct=correct,
         resample=resample,
         anneal=anneal,
         runs=runs,
@@ -200,7 +205,7 @@ def variational(
     if fit.outcome.ending is not Ending.INTERRUPTED:
         keep.discard(runs)
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
-    report(console, fit, files)
+    report(console, fit, files, verbose)
     out.check()
     raise typer.Exit(exit_status(fit.outcome, require_converged))
 

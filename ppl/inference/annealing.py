@@ -3,16 +3,23 @@
 Neal (2001), "Annealed importance sampling"; Del Moral, Doucet and Jasra (2006), JRSS B 68. The points follow
 q^(1-beta) p^beta while beta goes from 0 to 1: at each temperature they are resampled by weight and moved. At
 beta = 1 they are moved on until they have forgotten where they came from.
+
+Points may agree with one another and not with the target, as in a tail that no move reaches.  So half of
+them begin at q and half at q widened, each half with temperatures of its own, and R-hat between the two
+tells whether where they began still shows (Margossian et al. 2024, "Nested R-hat", Bayesian Analysis:
+chains that are many and short).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 from scipy.special import ndtri
 
+from ppl.inference.convergence import rank_rhat
 from ppl.inference.coordinates import rescaled
 from ppl.inference.hamiltonian import Cloud, cloud_at, move
 from ppl.inference.progress import Listener, Progress, silent
@@ -36,16 +43,22 @@ FALSE_ALARMS = 0.01
 MOST_TEMPERATURES = 50
 MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
 ACCEPTED = 0.7
+# How much wider the other half begins.
+WIDER = 2.0
+# About so many points of each half are ranked.
+COMPARED = 2048
 
 
 @dataclass(frozen=True)
 class Annealed:
     """Points u (n, dim) that follow the target, their log densities (n,), and how they came there.
 
-    `memory` is the largest share of where a coordinate was, when the last temperature was reached, that is
-    left in it; `drift` the largest move between the last two stages, in sds and beyond its noise, of the mean
-    of a coordinate, of its square or of the log density; `log_evidence` the estimated log of the integral of
-    the target; `reached` whether the temperatures came to 1.
+    `memory` is the largest share of where a coordinate was within its mode, when the last temperature was
+    reached, that is left in it; `drift` the largest move between the last two stages, in sds and beyond its
+    noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
+    log of the integral of the target; `reached` whether the temperatures came to 1. `rhats` (dim,) compares
+    the points that began at the reference with those that began wider, the larger of the R-hat of their
+    centres and of their tails.
     """
 
     u: Array
@@ -55,6 +68,12 @@ class Annealed:
     drift: float
     log_evidence: float
     reached: bool = True
+    rhats: Array = field(default_factory=lambda: np.ones(0))
+
+    @property
+    def rhat(self) -> float:
+        """The largest."""
+        return float(self.rhats.max(initial=1.0))
 
 
 class Points(NamedTuple):
@@ -102,15 +121,33 @@ def anneal(
     points: int = POINTS,
     moves: int = MOST_MOVES,
 ) -> Annealed:
-    """Carry `points` (a power of two) draws of the reference to the target, each by `moves` or few more.
+    """Carry `points` (a power of two) draws to the target, each by `moves` or few more.
 
-    The same generator gives the same points to the last bit.
+    One half begins at the reference, the other where that is wider. The same generator gives the same
+    points to the last bit.
 
     Raises:
         LinAlgError: the points fell together.
     """
     with np.errstate(all="ignore"):  # a move too far overflows, and is refused
-        return _anneal(target, reference, rng, listen, points, moves)
+        begin = (reference, reference.widened(WIDER))
+        return together(*(_anneal(target, each, rng, listen, points // 2, moves) for each in begin))
+
+
+def together(one: Annealed, two: Annealed) -> Annealed:
+    """Both halves as one, as far from the target as the worse of them."""
+    n = min(len(one.u), len(two.u))
+    latest = np.stack([one.u[-n:], two.u[-n:]])[:, :: max(1, n // COMPARED)]
+    return Annealed(
+        u=np.concatenate([one.u, two.u]),
+        log_p=np.concatenate([one.log_p, two.log_p]),
+        temperatures=max(one.temperatures, two.temperatures),
+        memory=max(one.memory, two.memory),
+        drift=max(one.drift, two.drift),
+        log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
+        reached=one.reached and two.reached,
+        rhats=np.array([rank_rhat(each) for each in latest.transpose(2, 0, 1)]),
+    )
 
 
 def _anneal(
@@ -135,12 +172,22 @@ def _anneal(
         if beta < 1:
             cloud, _ = mover.moves(cloud, beta, MOVES_EACH)
     mover.reference = None
-    settled = _settle(cloud, mover, temperatures, log_evidence, listen)
+    settled = _settle(cloud, reference.nearest(cloud.u), mover, temperatures, log_evidence, listen)
     return replace(settled, reached=beta == 1)
 
 
-def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, listen: Listener) -> Annealed:
-    """Move the points under the target itself, until they have forgotten and what they say has settled."""
+def _settle(
+    cloud: Cloud,
+    modes: NDArray[np.intp],
+    mover: Mover,
+    temperatures: int,
+    log_evidence: float,
+    listen: Listener,
+) -> Annealed:
+    """Move the points under the target itself, until they have forgotten and what they say has settled.
+
+    No move leads from mode to mode; how many points each has was settled by weights.
+    """
     came, memory, drift = cloud.u, 1.0, np.inf
     centre, sds = came.mean(axis=0), came.std(axis=0)
     kept: list[list[Points]] = []
@@ -153,7 +200,7 @@ def _settle(cloud: Cloud, mover: Mover, temperatures: int, log_evidence: float, 
             seen.append(np.mean([marks(each, centre, sds) for each in moved], axis=0))
             rounds += 1
             listen(Progress("settle", rounds, sum(STAGES), note=f"{memory:.0%} remembered"))
-        after, memory = np.mean(seen, axis=0), largest_memory(came, cloud.u)
+        after, memory = np.mean(seen, axis=0), largest_memory(came, cloud.u, modes)
         if before.size:
             drift = clear_move(before, after, marks(cloud, centre, sds).std(axis=0))
         settled = memory < FORGOTTEN and drift < SETTLED
@@ -194,14 +241,23 @@ def metric_of(u: Array) -> Array:
     return np.asarray(cholesky((1 - shrink) * covariance + shrink * diagonal, lower=True))
 
 
-def largest_memory(before: Array, after: Array) -> float:
+def largest_memory(before: Array, after: Array, groups: NDArray[np.intp]) -> float:
     """The largest slope, over coordinates, of where points (n, dim) are on where they were before.
 
     That share of a bias is left too. A correlation would be smaller where the points have spread since.
+    Points are compared with those of their group (n,), the mode that they were at.
     """
-    one, two = (u - u.mean(axis=0) for u in (before, after))
+    one, two = (u - means_of(u, groups) for u in (before, after))
     spread = (one**2).sum(axis=0)
     return float(np.divide((one * two).sum(axis=0), spread, out=np.ones_like(spread), where=spread > 0).max())
+
+
+def means_of(u: Array, groups: NDArray[np.intp]) -> Array:
+    """The mean of its group for each point of u (n, dim)."""
+    counts = np.bincount(groups)
+    sums = np.zeros((len(counts), u.shape[1]))
+    np.add.at(sums, groups, u)
+    return np.asarray((sums / np.maximum(counts, 1)[:, None])[groups])
 
 
 def clear_move(before: Array, after: Array, sds: Array) -> float:

@@ -8,11 +8,12 @@ import numpy as np
 
 from ppl.inference.optimise import TracePoint
 from ppl.inference.parts import by_columns
-from ppl.inference.psis import psis
+from ppl.inference.psis import fit_pareto, psis
 from ppl.inference.target import Array
 
 FEWEST_POINTS = 6
 CLEAR = 3.0
+FEWEST_TAIL = 25
 
 
 @dataclass(frozen=True)
@@ -63,3 +64,22 @@ def khat_of_means(log_ratios: Array, values: Array) -> Array:
 def _khat(log_ratios: Array) -> float:
     """A column that never varies has ratios of zero, and so no tail."""
     return psis(log_ratios).khat if np.isfinite(log_ratios).any() else -math.inf
+
+
+def tail_shapes(u: Array) -> Array:
+    """The shape (dim,) of the heavier tail of each coordinate of draws (n, dim): 0 for a Gaussian's, 1 for
+    Cauchy's.
+
+    The generalised Pareto distribution is fitted to the outermost tenth of the draws on either side, for no
+    draws of ours go far into a tail like a power's; where there are too few to tell, 0.
+    """
+    tail = len(u) // 10
+    if tail < FEWEST_TAIL:
+        return np.zeros(u.shape[1])
+
+    def shape(column: Array) -> float:
+        ordered = np.sort(column)
+        sides = (ordered[-tail:] - ordered[-tail - 1], (ordered[tail] - ordered[:tail])[::-1])
+        return max((fit_pareto(side)[0] for side in sides if side[0] > 0), default=0.0)
+
+    return np.array([shape(column) for column in u.T])

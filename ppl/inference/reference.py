@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from ppl.inference.fixed_draws import fixed_noise
@@ -12,9 +13,10 @@ from ppl.inference.target import Array
 
 @dataclass(frozen=True)
 class Reference:
-    """Gaussians over R^dim of equal weight. Shapes: u (n, dim)."""
+    """Gaussians over R^dim of equal weight, the first `modes` of them at modes. Shapes: u (n, dim)."""
 
     parts: tuple[Gaussian, ...]
+    modes: int = 1
 
     @property
     def dim(self) -> int:
@@ -27,9 +29,18 @@ class Reference:
         each = np.stack([part.draws(z) for part in self.parts])
         return np.asarray(each[own, np.arange(n)])
 
+    def widened(self, factor: float) -> "Reference":
+        """The same means, every sd so many times as large."""
+        return Reference(tuple(Gaussian(part.mean, factor * part.factor) for part in self.parts), self.modes)
+
+    def nearest(self, u: Array) -> NDArray[np.intp]:
+        """Which of the modes' Gaussians has most density at u (n, dim); (n,)."""
+        each = [part.log_density_gradients(u)[0] for part in self.parts[: self.modes]]
+        return np.asarray(np.argmax(each, axis=0))
+
     def rescaled(self, inverse: Array) -> "Reference":
         """The same over x = inverse u, for a lower-triangular matrix (dim, dim)."""
-        return Reference(tuple(part.rescaled(inverse) for part in self.parts))
+        return Reference(tuple(part.rescaled(inverse) for part in self.parts), self.modes)
 
     def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
         """The log of the mean of the densities (n,), and its gradient in u (n, dim)."""

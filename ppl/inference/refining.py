@@ -16,7 +16,8 @@ from ppl.inference.coordinates import Scaled
 from ppl.inference.families.family import Family
 from ppl.inference.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.hamiltonian import LEAPS
-from ppl.inference.modes import other_modes
+from ppl.inference.mixture_sampling import Batch
+from ppl.inference.modes import Beyond, Mode, beyond
 from ppl.inference.progress import Listener, silent
 from ppl.inference.psis import Psis, psis
 from ppl.inference.reference import Reference
@@ -30,6 +31,8 @@ ENOUGH = 2000
 # at most: some 50 seconds and some 200.
 MUCH_WORK, MOST_WORK = 2**31, 2**33
 EVALUATIONS = 600
+# Draws of q's Gaussian that are looked at for what it does not reach.
+SEEN = 2048
 FEWEST_POINTS = 256
 
 
@@ -59,15 +62,15 @@ def pool_of(u: Array, log_p: Array, log_q: Array) -> Pool:
 class Refined:
     """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
 
-    `others` counts Gaussians at other modes, from which annealing began too; `interrupted` is whether it was
-    stopped by hand.
+    `modes` are those that were found beside q's own, from where annealing began too; `interrupted` is
+    whether it was stopped by hand.
     """
 
     u: Array
     log_p: Array
     made: Made
     annealed: Annealed | None = None
-    others: int = 0
+    modes: tuple[Mode, ...] = ()
     interrupted: bool = False
 
 
@@ -82,26 +85,32 @@ def refine(
     """`settings.draws` draws from the pool of draws of q, or from where annealing carries q's Gaussian.
 
     What was asked for is done; where nothing was, what the weights call for (see `Settings`), and annealing
-    where there are other modes than q's. Where annealing fails, or a gradient costs too much for it, the
+    where there is mass that q does not reach. Where annealing fails, or a gradient costs too much for it, the
     weights do what they can.
     """
     n, weights = settings.draws, pool.weights
     if q is None or not n or (settings.resample and not settings.anneal):
         return _from_pool(pool, n, rng, bool(settings.resample))
     scaled, interrupted = Scaled(target, q.mean, q.factor), False
-    others: tuple[Gaussian, ...] = ()
-    may_resample = settings.refines and settings.resample is None and weights.reliable
+    found = Beyond()
+    may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
-        if settings.refines and is_affordable(target):
-            others = other_modes(scaled, float((pool.log_p - pool.log_q).mean()), rng)
-        enough = may_resample and weights.ess >= ENOUGH and not others and not settings.anneal
+        if settings.corrects and is_affordable(target):
+            found = beyond(scaled, seen(scaled, rng), rng)
+        enough = may_resample and weights.ess >= ENOUGH and not found.gaussians and not settings.anneal
         if will_anneal(target, settings) and not enough:
-            return anneal_from(scaled, others, n, rng, listen)
+            return anneal_from(scaled, found, n, rng, listen)
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
         interrupted = True
-    return replace(_from_pool(pool, n, rng, may_resample), others=len(others), interrupted=interrupted)
+    return replace(_from_pool(pool, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
+
+
+def seen(scaled: Scaled, rng: np.random.Generator) -> Batch:
+    """Draws of q's Gaussian, in coordinates where it is standard."""
+    standard = Gaussian(np.zeros(scaled.dim), np.eye(scaled.dim))
+    return Batch.of(standard, scaled, rng.standard_normal((SEEN, scaled.dim)))
 
 
 def is_affordable(target: Target) -> bool:
@@ -111,7 +120,7 @@ def is_affordable(target: Target) -> bool:
 
 def will_anneal(target: Target, settings: Settings) -> bool:
     """Whether draws are annealed where the weights call for it."""
-    wanted = settings.refines if settings.anneal is None else settings.anneal
+    wanted = settings.corrects if settings.anneal is None else settings.anneal
     return wanted and is_affordable(target) and 0 < target.dim <= MOST_DENSE
 
 
@@ -135,23 +144,26 @@ def _from_pool(pool: Pool, n: int, rng: np.random.Generator, resampled: bool) ->
 
 def anneal_from(
     scaled: Scaled,
-    others: tuple[Gaussian, ...],
+    beside: Beyond,
     n: int,
     rng: np.random.Generator,
     listen: Listener = silent,
 ) -> Refined:
     """n draws that annealing carried to the target, in coordinates where q's Gaussian is standard.
 
-    It begins at that and at Gaussians for other modes. Raises LinAlgError where the draws fell together.
+    It begins at that and at Gaussians over what that does not reach. Raises LinAlgError where the draws
+    fell together.
     """
     standard = Gaussian(np.zeros(scaled.dim), np.eye(scaled.dim))
     width = width_of(scaled)
     points = points_for(width)
     moves = MOST_WORK // (width * points * LEAPS)
-    found = anneal(scaled, Reference((standard, *others)), rng, listen, points, moves)
+    found = anneal(
+        scaled, Reference((standard, *beside.gaussians), 1 + len(beside.modes)), rng, listen, points, moves
+    )
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     log_p = found.log_p[chosen] - scaled.log_jacobian
-    return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found, len(others))
+    return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found, beside.modes)
 
 
 def gaussian_of(family: Family, params: Array) -> Gaussian | None:

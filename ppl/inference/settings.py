@@ -10,7 +10,6 @@ from ppl.inference.families.standard import STANDARDS
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
 
-ADVI = ("meanfield", "fullrank", "lowrank")
 STARTS = ("pathfinder", "random")
 PARTS: dict[str, Collection[str]] = {"estimator": ESTIMATORS, "step_rule": STEPS, "stop": STOPPING}
 
@@ -20,7 +19,12 @@ class Settings:
     """CmdStan's names and defaults; InferenceError, with the allowed range, for a value outside of it.
 
     Attributes:
-        algorithm: a name in recipes.RECIPES.
+        algorithm: a name in recipes.RECIPES. "auto" finds a q, mean-field where that fits and full rank
+        where it
+            does not, and corrects its draws towards the posterior; draws of any other are those of its q.
+        correct: make draws better than those of q: resampled where its importance weights can be relied on,
+        else
+            annealed. None for what `algorithm` says: yes for "auto", else no.
         seed: same seed, same answer, to the last bit.
         iter: most steps taken.
         grad_samples: draws an estimate of the gradient averages.
@@ -35,13 +39,14 @@ class Settings:
         init_scale: the sds of the first q at a random start; None for the algorithm's own, 1 for ADVI.
         average: answer with an average over the tail of the path, to remove the last steps' noise.
         polish: go on from there to the maximum of the ELBO on fixed draws.
-        step_up: where k-hat says that this q does not fit, go on to full rank, and move its mean to the
-            importance-weighted one.
+        step_up: where k-hat says that this q does not fit, climb again from elsewhere; and, where draws are
+            corrected, go on to full rank and move its mean to the importance-weighted one.
         linear_response: correct the covariance of a mean-field fit on fixed draws by its linear response.
         resample: write draws resampled by Pareto-smoothed importance weights, always or never; None where
-            the weights can be relied on, in a run of ADVI with a polish.
-        anneal: write draws that annealing carried from q to the posterior, always or never; None where the
-            weights are not enough, in a run of ADVI with a polish.
+            draws are corrected and the weights can be relied on.
+        anneal: write draws that annealing carried from q to the posterior, always or never; None where
+        draws are
+            corrected and the weights are not enough.
         jacobian: whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize`
             looks for a mode.
         rank: of the low-rank family; None for the square root of the dimension, rounded up.
@@ -52,7 +57,8 @@ class Settings:
         noise: the distribution that q shifts and scales, a name in STANDARDS.
     """
 
-    algorithm: str = "meanfield"
+    algorithm: str = "auto"
+    correct: bool | None = None
     seed: int = 1
     iter: int = 10_000
     grad_samples: int = 1
@@ -101,9 +107,9 @@ class Settings:
             _require("eta", self.eta, "a number above 0, or none to search for it", _positive(self.eta))
 
     @property
-    def refines(self) -> bool:
-        """Whether the draws are made better than those of q where nothing else was asked for."""
-        return self.polish and self.minibatch is None and self.algorithm in ADVI
+    def corrects(self) -> bool:
+        """Whether the draws are made better than those of q, as the weights call for; no minibatch tells."""
+        return (self.algorithm == "auto" if self.correct is None else self.correct) and self.minibatch is None
 
 
 def _require(name: str, value: Any, expected: str, holds: bool) -> None:

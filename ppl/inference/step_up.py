@@ -1,8 +1,9 @@
 """The end of the third stage: what more can be done where the importance ratios say that q does not fit.
 
-Mean-field is climbed again in coordinates of its own, for as long as it rises. From there to full rank, begun
-at the mean and covariance that were found, also where full rank was asked for but did worse than mean-field;
-then the mean of q is moved to the importance-weighted one, for as long as that makes the draws worth more.
+Mean-field is climbed again in coordinates of its own, for as long as it rises; full rank from there, where
+it did worse. Where draws are corrected q need not stay what was asked for: mean-field goes on to full rank,
+begun at the mean and covariance that were found, and the mean of q is moved to the importance-weighted one,
+for as long as that makes the draws worth more.
 """
 
 from dataclasses import replace
@@ -82,13 +83,14 @@ def step_up(
     rng: np.random.Generator,
     listen: Listener,
     journal: Journal = FORGETFUL,
+    corrects: bool = True,
 ) -> Polished:
-    """The q that was found, or a better one where its k-hat is not below 0.5.
+    """The q that was found, or a better one where its k-hat is not below 0.5; of another kind if `corrects`.
 
     Above `LARGEST` dimensions full rank would cost too much, and a mean-field q stays as it is.
     """
     try:
-        return _step_up(target, start, found, rng, listen, journal)
+        return _step_up(target, start, found, rng, listen, journal, corrects)
     except (InferenceError, np.linalg.LinAlgError) as error:
         return replace(found, notes=(*found.notes, f"The approximation was not stepped up: {error}"))
 
@@ -100,13 +102,15 @@ def _step_up(
     rng: np.random.Generator,
     listen: Listener,
     journal: Journal,
+    corrects: bool,
 ) -> Polished:
     weighed = _weigh(target, found, rng)
     if weighed.weights.khat < GOOD:
         return found
     if isinstance(found.family, MeanField) and not weighed.weights.reliable:
         start, found, weighed = _climb_again(target, start, found, weighed, rng.spawn(1)[0], listen)
-    if isinstance(found.family, MeanField) and target.dim <= LARGEST and weighed.weights.khat >= GOOD:
+    fits = weighed.weights.khat < GOOD
+    if corrects and isinstance(found.family, MeanField) and target.dim <= LARGEST and not fits:
         fuller = _full_rank(target, start, found, rng, listen, journal)
         note = FULL_RANK.format(weighed.weights.khat)
         found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
@@ -114,7 +118,7 @@ def _step_up(
         better = _by_mean_field(target, start, found, weighed.elbo, rng, listen, journal)
         if better is not found:
             found, weighed = better, _weigh(target, better, rng)
-    if isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
+    if corrects and isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
         return _move_mean(target, found, weighed, rng, listen)
     return found
 

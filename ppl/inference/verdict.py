@@ -1,52 +1,27 @@
-"""Whether a fit can be believed: what its importance ratios, its trace and other runs say of it."""
+"""Whether a fit can be believed: what importance ratios, annealing, the trace and other runs say of it."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ppl.inference.annealing import Annealed
-from ppl.inference.diagnostics import Trend, khat_of_means
+from ppl.inference.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.inference.elbo import Elbo
-from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.findings import findings
+from ppl.inference.level import Level
+from ppl.inference.modes import Mode
+from ppl.inference.outcome import Outcome
 from ppl.inference.parts import by_columns
 from ppl.inference.psis import khat_threshold
 from ppl.inference.refining import Made, Pool, Refined
 from ppl.inference.spread import Spread
 from ppl.inference.target import Array
 
-GOOD = 0.5
-# A mean that the importance weights would move by more than this many sds is not where it should be.
-MOVED = 0.2
 # Draws of q that are worth this part of their number are those of the posterior: the total variation distance
 # is at most half of sqrt(n / ess - 1), here 7%. The tail of weights that hardly differ may have any shape.
 ALIKE = 0.98
-# What resampled draws must be worth for means to be sure to 0.05 sd.
-WORTH = 400
-# What annealed draws may remember of where their last moves began, to be good and to be usable.
-FORGOTTEN, REMEMBERED = 0.3, 0.6
-# What annealed draws may still move by, in sds, at the end of their moves, to be good.
-SETTLED = 0.02
-MOST_NAMED = 3
-
-
-class Level(StrEnum):
-    """How far a fit can be believed."""
-
-    GOOD = "good"
-    USABLE = "usable"
-    POOR = "poor"
-    UNKNOWN = "unknown"
-
-
-MEANING = {
-    Level.GOOD: "the draws are close to the posterior",
-    Level.USABLE: "the approximation is near enough to the posterior that importance weights can repair it",
-    Level.POOR: "the approximation misses part of the posterior; do not rely on its means and sds",
-    Level.UNKNOWN: "there are too few draws, or no spread in them, to tell how close the approximation is",
-}
 
 
 @dataclass(frozen=True)
@@ -54,10 +29,12 @@ class Verdict:
     """What is known of the quality of a fit.
 
     `khat` is the shape of the tail of p/q at `n` draws of q, and `ess` what these are worth once weighted;
-    `khats` (dim,) is the same for the mean of each coordinate, `shifts` (dim,) how far the weights move that
-    mean in sds of q. `trend` is what the ELBO still gained when the loop stopped, None where a later stage
-    ended at a maximum. `spread` compares independent runs, None where there was one. `made` says how the
-    draws came from q, `annealed` how they were annealed, `others` how many other modes were found.
+    `khats` (dim,) is the same for the mean of each coordinate, `shifts` (dim,) how far the weights move
+    that mean in sds of q. `trend` is what the ELBO still gained when the loop stopped, None where a later
+    stage ended at a maximum. `spread` compares independent runs, None where there was one. `made` says how
+    the draws came from q, `annealed` how they were annealed, `modes` what modes were found beside q's.
+    `tails` (dim,) is the shape of the heavier tail of annealed draws, `stuck` the coordinates whose draws
+    are all equal.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -74,45 +51,23 @@ class Verdict:
     trend: Trend | None = None
     spread: Spread | None = None
     made: Made = Made.OF_Q
-    others: int = 0
+    modes: tuple[Mode, ...] = ()
     annealed: Annealed | None = None
+    tails: Array = field(default_factory=lambda: np.zeros(0))
+    stuck: tuple[int, ...] = ()
 
     @property
     def level(self) -> Level:
-        """The worst of what is known of the draws, the way the run ended and the other runs."""
+        """The worst of what is found against the fit; good where nothing is."""
         if not self.khats.size:  # no parameters: there is nothing to be wrong about
             return Level.GOOD
-        if self.spread is not None and self.spread.apart:
-            return Level.POOR
-        if self.annealed is not None:
-            return self._of_annealing(self.annealed)
-        if math.isnan(self.khat):
-            return Level.UNKNOWN
-        broken = self.outcome.ending in (Ending.DIVERGED, Ending.INTERRUPTED)
-        if broken or self.rising or (self.khat >= khat_threshold(self.n) and not self.alike):
-            return Level.POOR
-        if self.others:
-            return Level.POOR
-        if self.made is Made.RESAMPLED:
-            return Level.GOOD if self.ess >= WORTH else Level.USABLE
-        return Level.GOOD if (self.khat < GOOD or self.alike) and self.moved < MOVED else Level.USABLE
-
-    def _of_annealing(self, annealed: Annealed) -> Level:
-        """Annealed draws owe nothing to how the search for q ended, but all to how well they moved."""
-        if not annealed.reached or annealed.memory > REMEMBERED or annealed.drift > MOVED:
-            return Level.POOR
-        sound = annealed.memory < FORGOTTEN and annealed.drift < SETTLED
-        # How much of the draws each mode has was settled by the weights of few points.
-        return Level.GOOD if sound and not self.others else Level.USABLE
+        found = findings(self)
+        return found[0].level if found else Level.GOOD
 
     @property
     def warns(self) -> bool:
         """Whether the fit should not be relied on as it is."""
         return self.level is not Level.GOOD
-
-    @property
-    def rising(self) -> bool:
-        return self.trend is not None and self.trend.rising
 
     @property
     def alike(self) -> bool:
@@ -128,85 +83,66 @@ class Verdict:
         """The verdict in the light of independent runs."""
         return replace(self, spread=spread)
 
-    @property
-    def meaning(self) -> str:
-        """The level in words."""
-        annealed = self.level is Level.USABLE and self.annealed is not None
-        return (
-            "the draws are near the posterior, but not sure to be right" if annealed else MEANING[self.level]
-        )
+    def sentence(self, names: Sequence[str], in_force: Collection[str] = ()) -> str:
+        """The level, why, and the next thing to try; `names` (dim,) are those of the coordinates.
 
-    def paragraph(self, names: Sequence[str], algorithm: str) -> str:
-        """All of it in words, with the next thing to try; `names` (dim,) are those of the coordinates."""
-        parts = [
-            f"Verdict: {self.level.value}: {self.meaning}.",
-            self._of_weights(names),
-            self._of_draws(),
-            self._of_others(),
-            self._of_trend(),
-            self._of_spread(names),
-            self._advice(names, algorithm),
-        ]
+        `in_force` names the options that need not be advised, as they were given.
+        """
+        if not self.khats.size:
+            return "Verdict: good: there are no parameters to be wrong about."
+        found = findings(self, lambda k: names[k])
+        level = self.level
+        if level is Level.GOOD:
+            return f"Verdict: good: {self._how()}."
+        worst = [finding for finding in found if finding.level is level]
+        why = "; ".join(finding.why for finding in worst)
+        steps = [step.words for finding in worst for step in finding.steps if step.option not in in_force]
+        return " ".join([f"Verdict: {level.value}: {why}.", *steps[:1]])
+
+    def _how(self) -> str:
+        """Why the draws of a good fit are believed."""
+        match self.made:
+            case Made.ANNEALED if self.annealed is not None:
+                agree = f"annealings from two starts agree (largest R-hat {self.annealed.rhat:.2f})"
+                return f"the draws were annealed from q to the posterior, and {agree}"
+            case Made.RESAMPLED:
+                worth = f"{self.n} draws of it are worth {self.ess:.0f}"
+                return f"the draws were resampled by importance from a q close to the posterior ({worth})"
+            case _:
+                return f"the draws are those of a q close to the posterior (Pareto k-hat {self.khat:.2f})"
+
+    def details(self, names: Sequence[str]) -> str:
+        """The numbers behind the sentence: of q, of annealing, of the trace, of other runs."""
+        parts = [self._of_q(), self._of_annealing(), self._of_trend(), self._of_spread(names)]
         return " ".join(part for part in parts if part)
 
-    def _of_weights(self, names: Sequence[str]) -> str:
+    def _of_q(self) -> str:
         if math.isnan(self.khat):
             return ""
-        usable = khat_threshold(self.n)
-        if self.made is not Made.OF_Q:
-            return (
-                f"Pareto k-hat of q is {self.khat:.2f} (its weights can be relied on below {usable:.2f}); "
-                f"weighted, {self.n} draws of q are worth {self.ess:.0f}."
-            )
+        reliable = khat_threshold(self.n)
         text = (
-            f"Pareto k-hat is {self.khat:.2f} (good below {GOOD:g}, usable below {usable:.2f}); "
-            f"weighted, the {self.n} draws are worth {self.ess:.0f}."
+            f"Pareto k-hat of q is {self.khat:.2f} (its weights can be relied on below {reliable:.2f}); "
+            f"weighted, {self.n} draws of q are worth {self.ess:.0f}."
         )
-        if self.alike and self.khat >= GOOD:
-            return f"{text} The weights hardly differ, so that the shape of their tail does not matter."
-        worst = self._worst(names)
-        return f"{text} Least sure: {', '.join(worst)}." if worst and self.warns else text
+        alike = " The weights hardly differ, so that the shape of their tail does not matter."
+        return text + alike if self.alike and self.khat >= reliable else text
 
-    def _of_draws(self) -> str:
-        if self.made is Made.RESAMPLED:
-            return "The draws written are resampled by these weights."
-        if self.annealed is None:
-            return ""
+    def _of_annealing(self) -> str:
         known = self.annealed
-        return (
-            f"The draws written were annealed from q to the posterior over {known.temperatures} "
-            f"temperatures; they remember at most {known.memory:.0%} of where their last moves began, "
-            f"and their means and spreads still moved by {known.drift:.2f} sd more than noise."
-        )
-
-    def _of_others(self) -> str:
-        if not self.others:
+        if known is None:
             return ""
-        found = f"Paths from afar led to {self.others} other {'mode' if self.others == 1 else 'modes'}"
+        temperatures = "1 temperature" if known.temperatures == 1 else f"{known.temperatures} temperatures"
         return (
-            f"{found}, where annealing began too; how the draws are shared out between modes is less sure."
-            if self.annealed
-            else f"{found}, which q knows nothing of."
+            f"Annealing took {temperatures}; its last moves left a correlation of "
+            f"{max(0.0, known.memory):.2f} with where they began, means and spreads moved by "
+            f"{known.drift:.2f} sd more than noise, and R-hat between its two starts is {known.rhat:.3f} at "
+            "most."
         )
-
-    def _worst(self, names: Sequence[str]) -> list[str]:
-        """The coordinates whose means the weights would move, or whose k-hat is worst, most of all first."""
-        order = np.argsort(-np.abs(self.shifts), kind="stable")[:MOST_NAMED]
-        return [
-            f"{names[k]} (k-hat {self.khats[k]:.2f}, mean would move by {self.shifts[k]:+.2f} sd)"
-            for k in order
-            if abs(self.shifts[k]) >= MOVED or self.khats[k] >= khat_threshold(self.n)
-        ]
 
     def _of_trend(self) -> str:
         if self.trend is None or math.isnan(self.trend.gain):
             return ""
-        if self.rising:
-            return (
-                f"The ELBO was still rising at the stop, by {self.trend.gain:.2g} ± {self.trend.se:.2g} nats "
-                "over the second half of the run."
-            )
-        return "The ELBO had levelled off at the stop."
+        return "The ELBO was still rising at the stop." if self.trend.rising else "The ELBO had levelled off."
 
     def _of_spread(self, names: Sequence[str]) -> str:
         if self.spread is None:
@@ -214,31 +150,6 @@ class Verdict:
         worst = names[self.spread.worst]
         text = f"Over {self.spread.runs} runs the largest R-hat is {self.spread.rhat:.2f} ({worst})"
         return f"{text}: they found different answers." if self.spread.apart else f"{text}: they agree."
-
-    def _advice(self, names: Sequence[str], algorithm: str) -> str:
-        if not self.warns:
-            return ""
-        if self.spread is not None and self.spread.apart:
-            return "Try stronger priors or an ordering that leaves one mode, or more runs."
-        if self.rising or self.outcome.ending in (Ending.INTERRUPTED, Ending.DIVERGED):
-            return "Try more iterations (--iter), with --start pathfinder and the polish on."
-        if self.others and self.annealed is None:
-            return "Try it without --no-anneal, or an ordering or priors that leave one mode."
-        if self.annealed is not None:
-            return (
-                "Try --algorithm fullrank, --runs 4 to see whether others agree, or another parametrisation."
-            )
-        if self.level is Level.UNKNOWN:
-            return "Ask for more draws (--draws)."
-        if algorithm in ("meanfield", "fixed-draws", "lowrank", "laplace", "pathfinder"):
-            return "Try --algorithm fullrank" + (", or --resample." if self.level is Level.USABLE else ".")
-        if self.level is Level.USABLE:
-            return "Try --resample, which repairs what the weights can."
-        worst = names[int(np.argmax(np.abs(self.shifts)))]
-        return (
-            f"Try to reparameterise {worst}, so that its posterior is nearer to a Gaussian on the "
-            "unconstrained scale (a non-centred form, say), or a sampler."
-        )
 
 
 def verdict_of(
@@ -253,6 +164,8 @@ def verdict_of(
     u, smoothed = pool.u, pool.weights
     sd = by_columns(lambda some: some.std(axis=0), u)
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
+    annealed = refined.annealed
+    written = refined.u if len(refined.u) > 1 else u
     return Verdict(
         n=len(u),
         khat=smoothed.khat if (u != u[:1]).any() else math.nan,
@@ -265,6 +178,8 @@ def verdict_of(
         outcome=outcome,
         trend=trend,
         made=refined.made,
-        others=refined.others,
-        annealed=refined.annealed,
+        modes=refined.modes,
+        annealed=annealed,
+        tails=tail_shapes(annealed.u) if annealed else np.zeros(0),
+        stuck=tuple(np.flatnonzero((written == written[:1]).all(axis=0)).tolist()),
     )

@@ -12,13 +12,14 @@ from ppl.backend.threads import as_many_threads_as_pay
 from ppl.errors import InferenceError
 from ppl.files import write_whole
 from ppl.inference.draws import draws_with_density
-from ppl.inference.families import FAMILIES, describe
+from ppl.inference.families import describe
+from ppl.inference.level import Level
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.start import Init
-from ppl.inference.verdict import Level, Verdict
+from ppl.inference.verdict import Verdict
 from ppl.results import saved, stan_csv
 from ppl.results.arguments import Values
 from ppl.results.arviz import Coords, Dims, to_arviz, to_xarray
@@ -121,10 +122,21 @@ class Fit:
 
     @property
     def judgement(self) -> str:
-        """The verdict in words, with the next thing to try."""
-        asked, found = self.settings.algorithm, describe(self.result.family)["family"]
-        name = found if asked in FAMILIES else asked
-        return self.verdict.paragraph(self.posterior.param_unc_names(), name)
+        """The verdict in words: of the draws, why, and the next thing to try."""
+        settings = self.settings
+        known = {"--correct": settings.corrects, "--runs": settings.runs > 1}
+        in_force = [option for option, given in known.items() if given]
+        return self.verdict.sentence(self.posterior.param_unc_names(), in_force)
+
+    @property
+    def details(self) -> str:
+        """The numbers behind the verdict: of q, of annealing, of the other runs."""
+        return self.verdict.details(self.posterior.param_unc_names())
+
+    @property
+    def family(self) -> str:
+        """The family of q that was found, which `auto` chooses: "meanfield", "fullrank", ..."""
+        return str(describe(self.result.family)["family"])
 
     def at_mean(self) -> Floats:
         """The constrained image (columns,) of the unconstrained mean, the CSV's first row."""
@@ -278,7 +290,7 @@ class Fit:
         """
         declared = self.posterior.declared(include_tp=False, include_gq=False)
         rows = self.draws()[:, : len(self.posterior.param_names())]
-        dense = self.settings.algorithm == "fullrank"
+        dense = self.family == "fullrank"
         return save_warm_start(Path(path), self.result.draws_u, dense, declared, rows)
 
     def config(self, given: Values, started: str = "") -> Config:
@@ -288,6 +300,8 @@ class Fit:
             model=Path(model.source.name).stem.strip("<>") + "_model",
             given={
                 **given_of(self.settings, self.eta),
+                # Clients of CmdStan know no algorithm `auto`, but the family that it came to.
+                **({"variational.algorithm": self.family} if self.settings.algorithm == "auto" else {}),
                 "ppl.positive_transform": saved.positive_transform(model),
                 **given,
             },

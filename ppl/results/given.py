@@ -42,6 +42,7 @@ NAMES = {
 """Names that are None in Settings where they are empty in arguments."""
 
 EITHER = {
+    "ppl.correct": "correct",
     "ppl.resample": "resample",
     "ppl.anneal": "anneal",
     "ppl.jacobian": "jacobian",

@@ -33,6 +33,7 @@ VARIATIONAL = Group(
             "algorithm",
             "Family of the approximation",
             (
+                Group("auto", "The family that fits, its draws corrected towards the posterior (ppl only)"),
                 Group("meanfield", "Normal with a diagonal covariance"),
                 Group("fullrank", "Normal with a full covariance"),
                 *(Group(name, about + " (ppl only)") for name, about in OURS.items()),

@@ -4,14 +4,21 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ppl.inference.convergence import rhat
+from ppl.inference.findings import KHAT_GOOD
+from ppl.inference.level import Level
 from ppl.inference.psis import khat_threshold, psis
-from ppl.inference.verdict import GOOD, MEANING, Level
 from ppl.results.columns import Floats
-from ppl.results.convergence import rhat
 from ppl.results.read_csv import DrawsFile
 from ppl.results.stansummary import worst_khats
 
 APART = 1.05
+MEANING = {
+    Level.GOOD: "the draws are close to the posterior",
+    Level.USABLE: "the approximation is near enough to the posterior that importance weights can repair it",
+    Level.POOR: "the approximation misses part of the posterior; do not rely on its means and sds",
+    Level.UNKNOWN: "there are too few draws, or no spread in them, to tell how close the approximation is",
+}
 NAMED = 3
 
 
@@ -37,8 +44,8 @@ def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
     level = level_of(worst.khat, khat_threshold(draws))
     yield f"Verdict: {level.value}: {MEANING[level]}."
     yield (
-        f"Pareto k-hat is {worst.khat:.2f} (good below {GOOD:g}, usable below {khat_threshold(draws):.2f}); "
-        f"weighted, the {draws} draws are worth {worst.ess:.0f}."
+        f"Pareto k-hat is {worst.khat:.2f} (good below {KHAT_GOOD:g}, usable below "
+        f"{khat_threshold(draws):.2f}); weighted, the {draws} draws are worth {worst.ess:.0f}."
     )
 
 
@@ -46,7 +53,7 @@ def level_of(khat: float, threshold: float) -> Level:
     """What k-hat alone says."""
     if np.isnan(khat):
         return Level.UNKNOWN
-    return Level.GOOD if khat < GOOD else Level.USABLE if khat < threshold else Level.POOR
+    return Level.GOOD if khat < KHAT_GOOD else Level.USABLE if khat < threshold else Level.POOR
 
 
 def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from rich.table import Table
 
+from ppl.inference.convergence import ess_bulk, ess_tail, mcse_mean, rhat
 from ppl.inference.diagnostics import khat_of_means
 from ppl.inference.psis import psis
 from ppl.results.columns import Floats
-from ppl.results.convergence import ess_bulk, ess_tail, mcse_mean, rhat
 from ppl.results.read_csv import DrawsFile
 from ppl.results.summary import MISSING, short
 

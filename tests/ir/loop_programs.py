@@ -248,7 +248,7 @@ LOOPS = (
     Loop("function with a loop", "for (n in 1:N) target += powers(x[n], 3);", ("", ""),
          functions="real powers(real a, int k) { real s = 0; for (i in 1:k) s += a ^ i; return s; }"),
     Loop("size that each iteration asks for", "for (n in 1:N) target += first(x[n] * v, s);", ("",),
-         functions="real first(vector a, vector b) { int n = size(a); vector[n] c = b; return a[1] * c[1]; }"),
+         functions="real first(vector a, vector b) { int n = size(a); vector[n] c = b; return a[1] * c[1];}"),
     Loop("function that calls itself", "for (n in 1:N) target += fall(x[n], 3);", ("",),
          functions="real fall(real a, int k) { if (k <= 1) return a; return a * fall(a - 1, k - 1); }"),
     Loop("shifted read", "vector[N] a = x; for (n in 2:N) a[n] = a[n - 1] * z + x[n]; target += a;",

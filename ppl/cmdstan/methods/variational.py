@@ -22,7 +22,7 @@ def run(job: Job) -> int:
     fit = variational(job.posterior, progress=_table(job["output.refresh"]), **settings)
     if not fit.outcome.converged and fit.outcome.ending is not Ending.COMPLETED:
         print(UNSETTLED)
-    print(fit.outcome.sentence, *fit.notes, sep="\n", end="\n\n")
+    print(fit.outcome.sentence, fit.judgement, *fit.notes, sep="\n", end="\n\n")
     print(f"Drawing a sample of size {len(fit.draws())} from the approximate posterior... \nCOMPLETED.")
     _write(job, fit)
     if job["output.diagnostic_file"]:
@@ -34,6 +34,7 @@ def _write(job: Job, fit: Fit) -> None:
     result, seconds = fit.result, fit.result.trace[-1].seconds if fit.result.trace else 0.0
     draws = list(zip(result.log_p, result.log_g, fit.draws(), strict=True))
     columns = ["lp__", "log_p__", "log_g__", *fit.column_names]
+    job = replace(job, config=replace(job.config, given={**job.config.given, **found(fit)}))
     if job["ppl.format"] == "sample":
         told = replace(job, config=as_sample(job.config, len(draws)))
         times = elapsed((0.0, "Warm-up"), (seconds, "Sampling"), (seconds, "Total"))
@@ -41,6 +42,11 @@ def _write(job: Job, fit: Fit) -> None:
         return
     rows = [[0, 0, 0, *fit.at_mean()], *([0, p, g, *row] for p, g, row in draws)]
     job.write_csv(columns, [*eta_lines(fit.eta), *job.row_lines(rows)])
+
+
+def found(fit: Fit) -> dict[str, str]:
+    """The family that `auto` came to, by CmdStan's name for it: its clients know no other algorithm."""
+    return {"variational.algorithm": fit.family} if fit.settings.algorithm == "auto" else {}
 
 
 def _table(refresh: int) -> Listener:

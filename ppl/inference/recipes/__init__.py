@@ -19,6 +19,7 @@ from ppl.inference.start import Init
 from ppl.inference.target import Target
 
 RECIPES: dict[str, Recipe] = {
+    "auto": staged,
     "meanfield": staged,
     "fullrank": staged,
     "lowrank": staged,

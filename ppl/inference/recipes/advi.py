@@ -35,7 +35,9 @@ from ppl.inference.subsampling import row_choice
 from ppl.inference.target import Target
 
 NO_POLISH = "The polish was left out: it looks at all rows at once, and minibatches were asked for."
-PAPER: dict[str, Any] = {"start": "random", "average": False, "polish": False}
+# The family that `auto` begins with.
+FIRST = "meanfield"
+PAPER: dict[str, Any] = {"algorithm": "meanfield", "start": "random", "average": False, "polish": False}
 
 
 def advi(
@@ -65,8 +67,9 @@ def advi(
 def staged(
     target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal = FORGETFUL
 ) -> Result:
-    """The recipe of `meanfield`, `fullrank` and `lowrank`."""
-    family = with_noise(family_of(settings.algorithm, target.dim, settings.rank), settings)
+    """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
+    name = FIRST if settings.algorithm == "auto" else settings.algorithm
+    family = with_noise(family_of(name, target.dim, settings.rank), settings)
     source = Streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
@@ -121,7 +124,7 @@ def _end(
         if not settings.step_up or found.outcome.ending is Ending.INTERRUPTED:
             return found
         try:
-            return step_up(target, start, found, source.polish, progress, journal)
+            return step_up(target, start, found, source.polish, progress, journal, settings.corrects)
         except KeyboardInterrupt:
             stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the step up to full rank")
             return replace(found, outcome=stopped)

@@ -35,6 +35,8 @@ def _reasons(chosen: Settings) -> Iterator[str]:
             f"{chosen.estimator} takes the entropy from log q, which lacks the prior that dsvi-ard has taken "
             "out; expected reparameterised, score-function or stochastic-search."
         )
+    if name in ("pathfinder", "optimize") and chosen.correct:
+        yield f"{name} leaves no q whose draws could be corrected; correct has no place in it."
     if chosen.step_rule == "dowg" and chosen.eta is not None:
         yield f"dowg finds its own step size; leave eta = {chosen.eta:g} out."
     if chosen.stop == "iterate-rhat" and not chosen.average:
@@ -49,5 +51,5 @@ def _of_no_use(chosen: Settings) -> Iterator[str]:
     if chosen.minibatch is not None:
         yield (
             f"{chosen.algorithm} looks at all rows at once; minibatch = {chosen.minibatch} has no place in "
-            "it. Minibatches go with noisy steps: meanfield, fullrank, lowrank, ssvb and the dsvi ones."
+            "it. Minibatches go with noisy steps: auto, meanfield, fullrank, lowrank, ssvb and the dsvi ones."
         )

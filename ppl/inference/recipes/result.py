@@ -181,7 +181,7 @@ def result_with(
 def pool_size(target: Target, settings: Settings) -> int:
     """How many draws of q are weighted: more than are written where they may be resampled."""
     least = max(settings.draws, settings.elbo_samples)
-    if settings.resample or (target.dim and settings.refines and settings.resample is None):
+    if settings.resample or (target.dim and settings.corrects and settings.resample is None):
         affordable = min(PROPOSALS, MOST_WORK // (40 * width_of(target)))
         return max(least, draws_within(affordable, target.dim, least))
     return least

@@ -258,7 +258,7 @@ def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr
 
 
 def fixed_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
-    """The declared sizes; () when they vary, as where each iteration asks an array of its own for its size."""
+    """The declared sizes; () when they vary, as where each iteration asks an array for its size."""
     lifted = [lift(c, b, size) for size in sizes]
     return () if any(varies for _, varies in lifted) else tuple(size for size, _ in lifted)
 

@@ -10,26 +10,28 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from ppl.results.columns import Floats
+from ppl.inference.target import Array
 
 FEWEST_DRAWS = 4
 
 
-def rhat(draws: Floats) -> float:
+def rhat(draws: Array) -> float:
     """Split R-hat, the worse of rank-normalised and folded (equation 15); nan for too few draws."""
-    if not _usable(draws):
-        return math.nan
-    halves = _split(draws)
+    return rank_rhat(_split(draws)) if _usable(draws) else math.nan
+
+
+def rank_rhat(halves: Array) -> float:
+    """The worse of rank-normalised and folded R-hat of chains (chains, draws), unsplit."""
     folded = np.abs(halves - np.median(halves))
     return max(_basic_rhat(_normal_ranks(halves)), _basic_rhat(_normal_ranks(folded)))
 
 
-def ess_bulk(draws: Floats) -> float:
+def ess_bulk(draws: Array) -> float:
     """Effective sample size of the centre: that of the rank-normalised draws."""
     return _ess(_normal_ranks(_split(draws))) if _usable(draws) else math.nan
 
 
-def ess_tail(draws: Floats) -> float:
+def ess_tail(draws: Array) -> float:
     """The smaller effective sample size of the 5% and 95% quantiles' indicators."""
     if not _usable(draws):
         return math.nan
@@ -38,31 +40,31 @@ def ess_tail(draws: Floats) -> float:
     return min(_ess((halves <= low).astype(float)), _ess((halves <= high).astype(float)))
 
 
-def mcse_mean(draws: Floats) -> float:
+def mcse_mean(draws: Array) -> float:
     """Monte Carlo standard error of the mean."""
     if not _usable(draws):
         return math.nan
     return float(np.std(draws, ddof=1)) / math.sqrt(_ess(_split(draws)))
 
 
-def _usable(draws: Floats) -> bool:
+def _usable(draws: Array) -> bool:
     return draws.shape[1] >= FEWEST_DRAWS and bool(np.isfinite(draws).all()) and bool(np.ptp(draws) > 0)
 
 
-def _split(draws: Floats) -> Floats:
+def _split(draws: Array) -> Array:
     """Each run as its two halves; a middle draw is left out."""
     n = draws.shape[1]
     return np.vstack([draws[:, : n // 2], draws[:, n - n // 2 :]])
 
 
-def _normal_ranks(draws: Floats) -> Floats:
+def _normal_ranks(draws: Array) -> Array:
     """Normal scores of the ranks (equation 14), ties sharing theirs."""
     ranks = rankdata(draws).reshape(draws.shape)
-    scores: Floats = ndtri((ranks - 0.375) / (draws.size + 0.25))
+    scores: Array = ndtri((ranks - 0.375) / (draws.size + 0.25))
     return scores
 
 
-def _basic_rhat(draws: Floats) -> float:
+def _basic_rhat(draws: Array) -> float:
     n = draws.shape[1]
     within = np.var(draws, axis=1, ddof=1).mean()
     between = n * np.var(draws.mean(axis=1), ddof=1)
@@ -71,7 +73,7 @@ def _basic_rhat(draws: Floats) -> float:
     return math.sqrt((between / within + n - 1) / n)
 
 
-def _ess(draws: Floats) -> float:
+def _ess(draws: Array) -> float:
     """Effective sample size from autocorrelations, summed as in Geyer's monotone sequence (section 3.2)."""
     runs, n = draws.shape
     covariances = _autocovariances(draws)
@@ -85,7 +87,7 @@ def _ess(draws: Floats) -> float:
     return draws.size / time
 
 
-def _integrated_time(correlations: Floats) -> float:
+def _integrated_time(correlations: Array) -> float:
     """-1 + 2 times the sum of adjacent pairs while they are positive, made monotone."""
     last = (len(correlations) - 1) // 2
     pairs = correlations[0 : 2 * last : 2] + correlations[1 : 2 * last : 2]
@@ -94,10 +96,10 @@ def _integrated_time(correlations: Floats) -> float:
     return float(-1 + 2 * kept.sum() + max(correlations[2 * ends], 0.0))
 
 
-def _autocovariances(draws: Floats) -> Floats:
+def _autocovariances(draws: Array) -> Array:
     """Autocovariances (runs, n) at every lag, with divisor n, by the fast Fourier transform."""
     n = draws.shape[1]
     centred = draws - draws.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, 2 * n)
-    covariances: Floats = np.fft.irfft(np.abs(spectrum) ** 2, 2 * n)[:, :n] / n
+    covariances: Array = np.fft.irfft(np.abs(spectrum) ** 2, 2 * n)[:, :n] / n
     return covariances

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.results.convergence import ess_bulk, ess_tail, mcse_mean, rhat
+from ppl.inference.convergence import ess_bulk, ess_tail, mcse_mean, rhat
 
 
 def autoregression(rho, runs=4, n=500, seed=0):

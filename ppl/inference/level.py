@@ -1,0 +1,12 @@
+"""How far a fit can be believed, in a word."""
+
+from enum import StrEnum
+
+
+class Level(StrEnum):
+    """How far a fit can be believed."""
+
+    GOOD = "good"
+    USABLE = "usable"
+    POOR = "poor"
+    UNKNOWN = "unknown"
