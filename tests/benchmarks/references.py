@@ -22,6 +22,7 @@ import numpy as np
 import ppl
 from ppl.errors import PPLError
 from ppl.results.fit import Fit, variational
+from tests.benchmarks.errors import Quantities, errors_of, read_reference, worst
 
 PAPER = {"start": "random", "polish": False, "average": False}
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -64,7 +65,7 @@ class Counting:
 def run(folder: Path, name: str, variant: str, seed: int) -> dict[str, Any]:
     """One fit, as a record for JSON; a fit that raises is a record with `error`."""
     record: dict[str, Any] = {"program": name, "variant": variant, "seed": seed}
-    reference = json.loads((folder / f"{name}.reference.json").read_text())["params"]
+    reference = read_reference(folder / f"{name}.reference.json")
     model = ppl.compile_model(folder / f"{name}.stan")
     posterior = Counting(model.condition(folder / f"{name}.data.json"))
     began = process_time()
@@ -76,18 +77,15 @@ def run(folder: Path, name: str, variant: str, seed: int) -> dict[str, Any]:
     return {**record, "gradients": round(posterior.gradients), **measure(fit, reference)}
 
 
-def measure(fit: Fit, reference: dict[str, dict[str, float]]) -> dict[str, Any]:
+def measure(fit: Fit, reference: Quantities) -> dict[str, Any]:
     """Errors of means in reference sds, ratios of sds, and what the fit says of itself."""
-    column = {name: k for k, name in enumerate(fit.column_names)}
-    names = [name for name, known in reference.items() if known["sd"] > 1e-9 and name in column]
-    draws = fit.draws()[:, [column[name] for name in names]]
-    mean, sd = (np.array([reference[name][key] for name in names]) for key in ("mean", "sd"))
-    error, ratio = (draws.mean(axis=0) - mean) / sd, draws.std(axis=0, ddof=1) / sd
-    worst = int(np.argmax(np.abs(error)))
+    found = errors_of(fit.draws(), fit.column_names, reference)
+    error, ratio = found.errors["mean"], 1 + found.errors["sd"]
+    signed, name = worst(found.names, error)
     return {
-        "error": float(np.abs(error[worst])),
-        "worst": names[worst],
-        "signed": float(error[worst]),
+        "error": abs(signed),
+        "worst": name,
+        "signed": signed,
         "rms": float(np.sqrt(np.mean(error**2))),
         "sd_ratio": [float(q) for q in np.quantile(ratio, [0, 0.5, 1])],
         "sd_within_15": float(np.mean(np.abs(ratio - 1) < 0.15)),
