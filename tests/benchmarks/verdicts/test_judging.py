@@ -1,0 +1,171 @@
+"""What judges the verdicts is right itself: exact answers, ranks, tables, files."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ppl.errors import InferenceError
+from tests.benchmarks.errors import LIMITS
+from tests.benchmarks.verdicts import record as recording
+from tests.benchmarks.verdicts.case import Case, Improper
+from tests.benchmarks.verdicts.constants import cut, separation
+from tests.benchmarks.verdicts.exact import of_law, of_mixture, of_points
+from tests.benchmarks.verdicts.groups import GROUPS
+from tests.benchmarks.verdicts.lines import mend, read
+from tests.benchmarks.verdicts.made_to_fail import ANSWERS
+from tests.benchmarks.verdicts.simulated import SIMULATORS
+from tests.benchmarks.verdicts.tables import tables
+from tests.benchmarks.verdicts.uniform import calibration, places
+from tests.benchmarks.verdicts.wrong import is_wrong
+
+
+def record(level: str = "good", truth: str = "known", **errors: float):
+    shown = {check: (errors.get(check, 0.0), "mu") for check in LIMITS}
+    return {
+        "group": "references",
+        "name": "p",
+        "seed": 1,
+        "commit": "c",
+        "truth": truth,
+        "level": level,
+        "seconds": 1.0,
+        "errors": shown,
+        "sure": shown,
+        "verdict": {"khat": 1.0},
+    }
+
+
+@pytest.mark.parametrize("law", [stats.norm(3, 2), stats.gamma(2)])
+def test_points_give_the_quantities_of_a_law(law):
+    x = np.linspace(law.ppf(1e-9), law.ppf(1 - 1e-9), 20_001)
+    found, exact = of_points(x, law.logpdf(x)), of_law(law)
+    assert [found.mean, found.sd, found.q05, found.q95] == pytest.approx(
+        [exact.mean, exact.sd, exact.q05, exact.q95], abs=1e-3
+    )
+
+
+def test_a_mixture_has_the_quantities_of_its_draws():
+    rng = np.random.default_rng(4)
+    weights, means, sds = np.array([0.2, 0.8]), np.array([-3.0, 1.0]), np.array([0.5, 2.0])
+    k = (rng.uniform(size=400_000) > 0.2).astype(int)
+    x, found = rng.normal(means[k], sds[k]), of_mixture(weights, means, sds)
+    shown = [x.mean(), x.std(), np.quantile(x, 0.05), np.quantile(x, 0.95)]
+    assert [found.mean, found.sd, found.q05, found.q95] == pytest.approx(shown, abs=0.02)
+
+
+def test_varying_intercepts_are_those_of_importance_sampling():
+    """Of three groups: tau and mu from the prior, weighted by what the means of the groups say of them."""
+    data, truth = ANSWERS["varying_intercepts_400"](groups=3)
+    means = np.reshape(data["y"], (3, 2)).mean(axis=1)
+    rng = np.random.default_rng(5)
+    mu, tau, z = (
+        rng.standard_normal(400_000),
+        np.abs(rng.normal(0, 0.5, 400_000)),
+        rng.standard_normal((3, 400_000)),
+    )
+    theta = mu + tau * z
+    log_p = stats.norm.logpdf(means[:, None], theta, math.sqrt(0.5)).sum(axis=0)
+    shown = {"mu": mu, "tau": tau, "theta.2": theta[1], "z.3": z[2]}
+    for name, x in shown.items():
+        known, drawn = truth.quantities[name], of_points(x, log_p)
+        assert [known.mean, known.sd, known.q05, known.q95] == pytest.approx(
+            [drawn.mean, drawn.sd, drawn.q05, drawn.q95], abs=0.03
+        ), name
+
+
+@pytest.mark.parametrize(
+    "group, name", [(g, n) for g in ("made-to-fail", "simulated") for n in GROUPS[g].names]
+)
+def test_every_quantity_is_a_column(group: str, name: str):
+    case = GROUPS[group].case(name, 1)
+    posterior = case.posterior()
+    columns = set(posterior.param_names(include_tp=True, include_gq=True))
+    asked = getattr(case.truth, "quantities", None) or getattr(case.truth, "values", {})
+    assert set(asked) <= columns
+    assert bool(asked) != isinstance(case.truth, Improper)
+    assert np.isfinite(posterior.log_density(np.full(posterior.param_unc_num(), 0.1)))
+
+
+@pytest.mark.parametrize("name", SIMULATORS)
+def test_the_same_seed_simulates_the_same_data(name: str):
+    case = GROUPS["simulated"].case
+    assert case(name, 3) == case(name, 3)
+    assert case(name, 3) != case(name, 4)
+
+
+def test_ranks_of_the_same_law_are_uniform_and_others_not():
+    rng = np.random.default_rng(6)
+    truth = rng.standard_normal((200, 3, 1))
+    ranks = {sd: (sd * rng.standard_normal((200, 3, 500)) < truth).sum(axis=2) for sd in (1.0, 0.5)}
+    exact, narrow = (calibration(places(ranks[sd], 500)) for sd in (1.0, 0.5))
+    assert abs(exact.half - 0.5) < 3 * exact.half_se and abs(exact.most - 0.9) < 3 * exact.most_se
+    assert min(exact.chi_squared, exact.ecdf) > 0.05
+    assert narrow.most < 0.7 and max(narrow.chi_squared, narrow.ecdf) < 1e-3
+
+
+def test_few_fits_have_no_p_value():
+    found = calibration(places([[1], [400]], 500))
+    assert math.isnan(found.chi_squared) and math.isnan(found.ecdf)
+
+
+def test_what_is_wrong():
+    assert is_wrong(record(sd=-0.21)) and not is_wrong(record(sd=-0.19, mean=0.2, q05=0.29))
+    assert is_wrong(record(q95=math.nan))
+    assert is_wrong(record(truth="improper")) and is_wrong(record("refused", "improper")) is False
+    assert is_wrong(record("too long")) is None and is_wrong(record(truth="drawn")) is None
+
+
+def test_the_table_names_what_is_good_and_wrong():
+    lines = list(tables([record(), record(mean=-0.5), record("poor"), record("poor", mean=1.0)]))
+    assert "| references | good | 2 | 1 | 50.0% | 1 | 2 |" in lines
+    assert "- references p, seeds 1: mean of mu off by -0.50" in lines
+    assert "- references p, seeds 1: mean of mu off by +0.00" in lines
+
+
+def test_a_level_of_tomorrow_has_its_row():
+    assert "| references | fair | 1 | 0 | 0.0% | 1 | 1 |" in list(tables([record("fair")]))
+
+
+def test_a_cut_counts_both_sides():
+    values, wrong = np.array([1.0, 2.0, 3.0, 4.0]), np.array([0.0, 0.0, 1.0, 1.0])
+    assert separation(values, wrong) == 1 and separation(-values, wrong) == 0
+    assert cut("khat", 3, values, wrong) == "| khat 3 | 3 | 1 | 33.3% | 1 | 1 | 100.0% |"
+
+
+def test_a_line_cut_off_is_left_out_and_mended(tmp_path: Path):
+    path = tmp_path / "runs.jsonl"
+    path.write_text('{"seed": 1}\n{"se')
+    assert read(path) == [{"seed": 1}]
+    mend(path)
+    assert path.read_text() == '{"seed": 1}\n'
+    mend(tmp_path / "none.jsonl")
+
+
+def test_a_record_holds_the_verdict_and_the_errors():
+    found = recording.record("made-to-fail", "only_the_sum_with_priors", 1, "c", 60)
+    assert found["truth"] == "known" and found["d"] == 2 and found["level"] in ("good", "usable", "poor")
+    assert set(found["errors"]) == set(found["sure"]) == set(LIMITS)
+    assert {"khat", "ess", "made", "shifts.largest"} <= set(found["verdict"])
+    assert is_wrong(found) is False
+
+
+@pytest.mark.parametrize("error, level", [(InferenceError("no"), "refused"), (ValueError("no"), "crashed")])
+def test_what_goes_wrong_is_in_the_record(error, level, monkeypatch):
+    def fails(case: Case, seed: int):
+        raise error
+
+    monkeypatch.setattr(recording, "fitted", fails)
+    found = recording.record("made-to-fail", "cauchy", 1, "c", 60)
+    assert found["level"] == level and "no" in found["message"]
+
+
+def test_a_fit_that_takes_too_long_is_ended(monkeypatch):
+    def endless(case: Case, seed: int):
+        while True:
+            pass
+
+    monkeypatch.setattr(recording, "fitted", endless)
+    assert recording.record("made-to-fail", "cauchy", 1, "c", 0.05)["level"] == "too long"
