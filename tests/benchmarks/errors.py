@@ -123,8 +123,8 @@ def _excess(draws: Floats, quantile: Floats, p: float) -> Floats:
 def sure(errors: Errors) -> dict[str, Floats]:
     """The errors that noise does not explain, and 0 for the others.
 
-    Independent draws of the posterior show an error that is called sure in FALSE_ALARMS of the fits at most
-    (Bonferroni, over all comparisons of a fit).
+    Independent draws of the posterior show an error that is called sure in about FALSE_ALARMS of the fits at
+    most (Bonferroni, over all comparisons of a fit).
     """
     comparisons = sum(int((~np.isnan(error)).sum()) for error in errors.errors.values())
     most = norm.isf(FALSE_ALARMS / 2 / max(comparisons, 1))

@@ -8,14 +8,14 @@ import pytest
 from scipy import stats
 
 from ppl.errors import InferenceError
-from tests.benchmarks.errors import LIMITS
+from tests.benchmarks.errors import LIMITS, errors_of, sure
 from tests.benchmarks.verdicts import record as recording
 from tests.benchmarks.verdicts.case import Case, Improper
 from tests.benchmarks.verdicts.constants import cut, separation
 from tests.benchmarks.verdicts.exact import of_law, of_mixture, of_points
 from tests.benchmarks.verdicts.groups import GROUPS
 from tests.benchmarks.verdicts.lines import mend, read
-from tests.benchmarks.verdicts.made_to_fail import ANSWERS
+from tests.benchmarks.verdicts.made_to_fail import ANSWERS, SUMMED
 from tests.benchmarks.verdicts.simulated import SIMULATORS
 from tests.benchmarks.verdicts.tables import tables
 from tests.benchmarks.verdicts.uniform import calibration, places
@@ -74,6 +74,59 @@ def test_varying_intercepts_are_those_of_importance_sampling():
         assert [known.mean, known.sd, known.q05, known.q95] == pytest.approx(
             [drawn.mean, drawn.sd, drawn.q05, drawn.q95], abs=0.03
         ), name
+
+
+def exact_draws(name: str, n: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Draws of a program that was made to fail, by its own law."""
+    z, first = rng.standard_normal(n), rng.uniform(size=n)
+    match name:
+        case "student_t_heavy":
+            return {"x": rng.standard_t(0.3, n)}
+        case "cauchy":
+            return {"x": rng.standard_cauchy(n)}
+        case "spike_in_slab":
+            return {"x": np.where(first < 0.5, 0.001, 10) * z}
+        case "narrow_main_mode":
+            return {"x": np.where(first < 0.9, -20 + 0.1 * z, 20 + 5 * z)}
+        case "two_modes":
+            return {"x": np.where(first < 0.5, -10, 10) + z}
+        case "beta_at_the_ends":
+            return {"x": rng.beta(0.01, 0.01, n)}
+        case "funnel":
+            v = 3 * z
+            return {"v": v} | {f"x.{k}": rng.normal(0, np.exp(v / 2)) for k in range(1, 10)}
+        case "banana":
+            x = 1 + math.sqrt(10) * z
+            return {"x": x, "y": rng.normal(x**2, math.sqrt(0.1))}
+        case "only_the_sum_with_priors":
+            precision = 10 + 1 / 2e4  # of a + b; a - b keeps its prior
+            total = sum(SUMMED) / precision + z / math.sqrt(precision)
+            apart = rng.normal(0, math.sqrt(2e4), n)
+            return {"a": (total + apart) / 2, "b": (total - apart) / 2}
+    raise KeyError(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "student_t_heavy",
+        "cauchy",
+        "spike_in_slab",
+        "narrow_main_mode",
+        "two_modes",
+        "beta_at_the_ends",
+        "funnel",
+        "banana",
+        "only_the_sum_with_priors",
+    ],
+)
+def test_draws_of_a_law_made_to_fail_are_right(name: str):
+    rng, (_, truth), alarms = np.random.default_rng(7), ANSWERS[name](), 0
+    for _ in range(100):
+        draws = exact_draws(name, 1000, rng)
+        found = sure(errors_of(np.column_stack(list(draws.values())), list(draws), truth.quantities))
+        alarms += any(np.nansum(np.abs(error)) > 0 for error in found.values())
+    assert alarms <= 4  # 1 is expected
 
 
 @pytest.mark.parametrize(
