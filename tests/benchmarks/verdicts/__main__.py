@@ -33,11 +33,14 @@ def run(args: argparse.Namespace) -> None:
     todo = list(tasks(args))
     with ProcessPoolExecutor(args.jobs) as pool, args.out.open("a") as out:
         futures = [pool.submit(record, *task, commit, args.most) for task in todo]
-        for number, future in enumerate(as_completed(futures), 1):
-            found = future.result()
-            out.write(json.dumps(found) + "\n")
-            out.flush()
-            print(f"{number}/{len(todo)} {line(found)}", flush=True)
+        try:
+            for number, future in enumerate(as_completed(futures), 1):
+                found = future.result()
+                out.write(json.dumps(found) + "\n")
+                out.flush()
+                print(f"{number}/{len(todo)} {line(found)}", flush=True)
+        finally:
+            pool.shutdown(cancel_futures=True)  # after Ctrl-C, or a worker that died
 
 
 def tasks(args: argparse.Namespace) -> Iterator[Key]:

@@ -23,6 +23,10 @@ MOST_ENTRIES = 10_000
 """A longer array is no statistic of coordinates."""
 
 
+AGAIN = 5.0
+"""Seconds of CPU to the next try, where something on the way caught the exception."""
+
+
 class TooLong(Exception):
     """A fit took more seconds of CPU than it was given."""
 
@@ -121,7 +125,7 @@ def at_most(seconds: float) -> Iterator[None]:
         raise TooLong
 
     before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_PROF, seconds, AGAIN)
     try:
         yield
     finally:
