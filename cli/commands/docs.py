@@ -68,7 +68,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     def command_page(name: str) -> str:
         command = unabridged(commands[name])
         text: str = command.get_help(typer.Context(command, context.parent, name))
-        return text
+        return f"{text.rstrip()}\n\n{stages()}" if name == "variational" else text
 
     entry = reference().__getitem__
     return {
@@ -80,6 +80,20 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         "Functions of distributions": ([n for n, c in library().items() if c.kind != "function"], entry),
         "Messages": (list(pages()), lambda code: page_text(pages()[code])),
     }
+
+
+def stages() -> str:
+    """What the progress of a fit calls its stages, and what each of them does."""
+    from ppl.inference.phases import PHASES
+
+    def entry(name: str, does: str) -> str:
+        return textwrap.fill(f"{name}: {does}", COLUMNS, initial_indent="  ", subsequent_indent="    ")
+
+    about = (
+        "Stages, as the progress on standard error names them. The time left is an estimate from what "
+        "stages usually cost: a stage that is left out or ends early makes it less, a long annealing more."
+    )
+    return "\n".join([textwrap.fill(about, COLUMNS), *(entry(name, a.does) for name, a in PHASES.items())])
 
 
 def listed(names: list[str]) -> str:

@@ -121,11 +121,12 @@ def variational(
 
     from ppl.cli.diagnostics import likely_bugs, show
     from ppl.cli.output import Patient
-    from ppl.cli.progress import shown
+    from ppl.cli.progress import on_stderr
     from ppl.cli.report import checkpoint_of, exit_status, interruptible, report
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
+    from ppl.inference.phases import phases_of
     from ppl.results.checkpoint import Keep
     from ppl.results.fit import fitted
     from ppl.results.formats import save_draws
@@ -133,7 +134,8 @@ def variational(
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config)
     written = STDOUT in (output, diagnostic_file, save_fit, profile_file)
-    out = Patient("stderr" if written else "stdout")
+    err = Patient("stderr")
+    out = err if written else Patient("stdout")
     console = Console(file=cast(TextIO, out), quiet=quiet)
     keep = Keep(checkpoint_of(output), resume, checkpoint_every)
     if not quiet:
@@ -190,7 +192,7 @@ def variational(
     files = [output]
     with interruptible(output) as done, profiled(compiled, profile_file) as timed:
         posterior = timed.condition(inputs, seed=seed)
-        with shown(console, refresh) as listener:
+        with on_stderr(phases_of(settings), refresh, quiet, err) as listener:
             fit, journal = fitted(posterior, settings, listener, keep)
         done.append(journal)
         save_draws(fit, output, given)

@@ -22,6 +22,7 @@ from scipy.special import ndtri
 from ppl.inference.convergence import rank_rhat
 from ppl.inference.coordinates import rescaled
 from ppl.inference.hamiltonian import Cloud, cloud_at, move
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.reference import Reference
 from ppl.inference.target import Array, Target
@@ -168,7 +169,7 @@ def _anneal(
         log_evidence += _log_mean(weights)
         cloud = cloud.at(systematic(weights, points, rng))
         beta, temperatures = coming, temperatures + 1
-        listen(Progress("anneal", temperatures, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
+        listen(Progress(Phase.ANNEALING, temperatures, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
         if beta < 1:
             cloud, _ = mover.moves(cloud, beta, MOVES_EACH)
     mover.reference = None
@@ -199,7 +200,7 @@ def _settle(
             kept = [*kept[-1:], moved]
             seen.append(np.mean([marks(each, centre, sds) for each in moved], axis=0))
             rounds += 1
-            listen(Progress("settle", rounds, sum(STAGES), note=f"{memory:.0%} remembered"))
+            listen(Progress(Phase.STATIONARITY, rounds, sum(STAGES), note=f"correlation {memory:.2f}"))
         after, memory = np.mean(seen, axis=0), largest_memory(came, cloud.u, modes)
         if before.size:
             drift = clear_move(before, after, marks(cloud, centre, sds).std(axis=0))

@@ -9,6 +9,7 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.draws import draws_with_density
 from ppl.inference.optimise import Algorithm, begin, onward
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.target import Array, Target
 
@@ -52,7 +53,7 @@ def search_eta(
     seen = with_eta(etas[0]).rows.on_the_way(target)
     at_start = _elbo_terms(with_eta(etas[0]), seen, params, score_seed)
     total = len(etas) * iterations
-    listen(Progress("eta search", 0, total, float(at_start.mean())))
+    listen(Progress(Phase.STEP_SIZE, 0, total, float(at_start.mean())))
     terms: dict[float, Array] = {}
     for k, eta in enumerate(etas, start=1):
         if _is_past_the_best(eta, terms):
@@ -62,7 +63,9 @@ def search_eta(
             terms[eta] = _elbo_terms(with_eta(eta), seen, end, score_seed)
         except InferenceError:
             terms[eta] = np.full_like(at_start, -np.inf)
-        listen(Progress("eta search", k * iterations, total, float(terms[eta].mean()), note=f"eta = {eta:g}"))
+        listen(
+            Progress(Phase.STEP_SIZE, k * iterations, total, float(terms[eta].mean()), note=f"eta = {eta:g}")
+        )
     return _choose(at_start, terms)
 
 

@@ -5,6 +5,7 @@ JMLR 25; the draws are doubled as in Burroni, Domke and Sheldon (2024).
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from ppl.inference.families.standard import NORMAL
 from ppl.inference.fixed_elbo import End, Maximum, maximise
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.sobol import MOST_DIMENSIONS, SPACING, sobol
 from ppl.inference.target import Array, Target, width_of
@@ -81,22 +83,30 @@ def fit_fixed_draws(
     at: FixedDrawsFit | None = journal.recall(stage, rng)
     if at is None:
         z = _noise_of(family, n, rng)
-        first, shift = maximise(target, family, params, z, metric, most_gradients), math.inf
+        told = _told(listen, n, n, most, math.inf)
+        first, shift = maximise(target, family, params, z, metric, most_gradients, told), math.inf
         outcome = _outcome(n, shift, tolerance, first)
         at = FixedDrawsFit(first.params, z, first.gradients, shift, outcome)
     while at.outcome.ending is Ending.BUDGET_REACHED and _affordable(at, most, most_gradients):
         journal.record(stage, at, rng)
         n = 2 * len(at.z)
-        z = _noise_of(family, n, rng)
+        z, told = _noise_of(family, n, rng), _told(listen, n, _fewest_draws(family), most, at.shift)
         try:
-            found = maximise(target, family, at.params, z, metric, most_gradients - at.gradients)
+            found = maximise(target, family, at.params, z, metric, most_gradients - at.gradients, told)
         except InferenceError as error:
             return replace(at, outcome=Outcome(Ending.DIVERGED, str(error)))
         shift = _largest_move(family, at.params, found.params)
         outcome = _outcome(n, shift, tolerance, found)
         at = FixedDrawsFit(found.params, z, at.gradients + found.gradients, shift, outcome)
-        listen(Progress("fixed draws", n, most, found.elbo, note=f"means moved by {shift:.2g} sd"))
     return at
+
+
+def _told(listen: Listener, n: int, fewest: int, most: int, shift: float) -> Callable[[float], None]:
+    """Reports an ELBO on n draws: how often they have been doubled, and what the last doubling moved."""
+    done, total = (n // fewest).bit_length() - 1, (most // fewest).bit_length()
+    moved = f", means moved by {shift:.2g} sd" if math.isfinite(shift) else ""
+    note = f"{n} draws{moved}"
+    return lambda elbo: listen(Progress(Phase.FIXED_DRAWS, done, total, elbo, note=note))
 
 
 def gradients_for(target: Target) -> int:

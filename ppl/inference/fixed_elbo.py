@@ -44,8 +44,8 @@ class Watched:
     L-BFGS looks at its own count of evaluations between line searches only, each of which may take twenty.
     """
 
-    def __init__(self, objective: Objective, begin: Array, most: int):
-        self.objective, self.most, self.calls = objective, most, 0
+    def __init__(self, objective: Objective, begin: Array, most: int, told: Callable[[float], None]):
+        self.objective, self.most, self.told, self.calls = objective, most, told, 0
         self.best, self.lowest, self.highest = begin, math.inf, 0.0
 
     def __call__(self, point: Array) -> tuple[float, Array]:
@@ -58,15 +58,22 @@ class Watched:
         self.highest = max(self.highest, value)
         if value < self.lowest:
             self.best, self.lowest = point.copy(), value
+        self.told(self.lowest)
         return value, slope
 
 
 def maximise(
-    target: Target, family: Family, params: Array, z: Array, metric: Array | None, most_gradients: int
+    target: Target,
+    family: Family,
+    params: Array,
+    z: Array,
+    metric: Array | None,
+    most_gradients: int,
+    told: Callable[[float], None] = lambda elbo: None,
 ) -> Maximum:
     """The params that maximise the ELBO on the draws z (n, noise_dim), or the best seen before it had to end.
 
-    `metric` is as in `fixed_draws.fit_fixed_draws`.
+    `metric` is as in `fixed_draws.fit_fixed_draws`; `told` hears the best ELBO after each evaluation.
 
     Raises:
         InferenceError: the ELBO at `params` is not finite; names the statement to blame.
@@ -83,7 +90,8 @@ def maximise(
     if metric is not None:
         whitened = solve_triangular(metric, params[: family.dim], lower=True)
         objective, begin = _in_metric(objective, metric), np.concatenate([whitened, params[family.dim :]])
-    watched = Watched(objective, begin, max(0, most_gradients // len(z) - 1))
+    most = max(0, most_gradients // len(z) - 1)
+    watched = Watched(objective, begin, most, lambda lowest: told(-lowest - value))
     point, end = _descend(watched, begin)
     found = point if metric is None else _from_metric(point, metric)
     return Maximum(found, len(z) * (watched.calls + 1), -min(watched.lowest, 0.0) - value, end)

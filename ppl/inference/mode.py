@@ -8,6 +8,8 @@ from scipy.optimize import minimize
 
 from ppl.inference.coordinates import Scaled
 from ppl.inference.lbfgs_path import lbfgs_path
+from ppl.inference.phases import Phase
+from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.target import Array, Forwarding, Target
 
 # In nats a sd: a hundred-thousandth of a sd from the mode.
@@ -46,14 +48,17 @@ class Remembered(Forwarding):
         return value, gradient
 
 
-def find_mode(target: Target, points: Sequence[Array]) -> Mode:
+def find_mode(target: Target, points: Sequence[Array], listen: Listener = silent) -> Mode:
     """The highest of the modes above `points`, (dim,) each; the log density is finite there.
 
     Ctrl-C ends the search at the highest point that it has seen.
     """
     seen = Remembered(target, points[0])
     try:
-        modes = [_above(seen, point) for point in points]
+        modes = []
+        for k, point in enumerate(points):
+            listen(Progress(Phase.MODE, k, len(points)))
+            modes.append(_above(seen, point))
     except KeyboardInterrupt:
         return Mode(seen.u, seen.value, np.ones(target.dim), 0, settled=False, interrupted=True)
     highest = max(modes, key=lambda mode: mode.value)

@@ -16,6 +16,7 @@ from ppl.inference.families.family import Family
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.leaps import leap
 from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.steps.step_rule import StepRule
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, StoppingRule
@@ -171,7 +172,7 @@ def _check(
 
 def _report(algorithm: Algorithm, run: Run, reading: Reading) -> Progress:
     return Progress(
-        "optimise",
+        Phase.LOOP,
         run.iteration,
         algorithm.iterations,
         run.trace[-1].elbo,

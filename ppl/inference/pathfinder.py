@@ -9,6 +9,7 @@ the mode to its last digits.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.gaussian import LOG_2PI
 from ppl.inference.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path, unwatched
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.target import Array, Target, log_densities
 
@@ -129,6 +131,7 @@ def pathfinders(
             raise Arrived
 
     for k, point in enumerate(points, start=1):
+        listen(Progress(Phase.PATHFINDER, k - 1, len(points), found[-1].elbo if found else nan))
         try:
             found.append(pathfinder(target, point, rng, elbo_draws, watch if apart else unwatched))
         except Arrived:
@@ -136,7 +139,9 @@ def pathfinders(
         except InferenceError as error:
             last = error
         else:
-            listen(Progress("pathfinder", k, len(points), found[-1].elbo, note=f"{found[-1].steps} steps"))
+            listen(
+                Progress(Phase.PATHFINDER, k, len(points), found[-1].elbo, note=f"{found[-1].steps} steps")
+            )
     return last
 
 

@@ -4,21 +4,24 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ppl.inference.phases import Phase
+
 
 @dataclass(frozen=True)
 class Progress:
-    """One report: the phase ("eta search" or "optimise", say), how far it is, an ELBO and its changes.
+    """One report: the phase, how far it is, an ELBO and its changes; `run`, of several, counts from 1.
 
-    The ELBO is that of a q but in "start", where it is the best of the Gaussians along paths, on few draws.
+    The ELBO is that of a q, but in Pathfinder the best of the Gaussians along paths, on few draws.
     """
 
-    phase: str
+    phase: Phase
     iteration: int
     total: int
     elbo: float = math.nan
     delta_mean: float = math.nan
     delta_median: float = math.nan
     note: str = ""
+    run: int = 0
 
 
 Listener = Callable[[Progress], None]

@@ -18,7 +18,8 @@ from ppl.inference.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.hamiltonian import LEAPS
 from ppl.inference.mixture_sampling import Batch
 from ppl.inference.modes import Beyond, Mode, beyond
-from ppl.inference.progress import Listener, silent
+from ppl.inference.phases import Phase
+from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.psis import Psis, psis
 from ppl.inference.reference import Reference
 from ppl.inference.settings import Settings
@@ -96,6 +97,7 @@ def refine(
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
         if settings.corrects and is_affordable(target):
+            listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = beyond(scaled, seen(scaled, rng), rng)
         enough = may_resample and weights.ess >= ENOUGH and not found.gaussians and not settings.anneal
         if will_anneal(target, settings) and not enough:

@@ -6,6 +6,7 @@ then replaces L-BFGS's guess of it, if that raises the ELBO.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import nan
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from ppl.inference.gaussian import MOST_DENSE, Gaussian, made_positive
 from ppl.inference.hessian import hessian
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.pathfinder import ROUGH_DRAWS, Pathfinder, pathfinders
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.start import Warm
 from ppl.inference.target import Array, Target, log_densities, width_of
@@ -93,7 +95,7 @@ def from_paths(
     paths: list[Pathfinder] = []
 
     def on_the_way(path: Progress) -> None:
-        listen(replace(path, phase="start", elbo=max(found.elbo for found in paths), note=""))
+        listen(replace(path, elbo=max((found.elbo for found in paths), default=nan), note=""))
 
     try:
         wide = width_of(target) >= WIDE
@@ -102,7 +104,8 @@ def from_paths(
             note = f"Started at random, since Pathfinder failed: {error}"
             return at_random(target, family, points[0], note=note)
         best = max(paths, key=lambda path: path.elbo)
-        listen(Progress("start", best.steps, best.steps, best.elbo, note=f"best of {len(points)} paths"))
+        n = len(points)
+        listen(Progress(Phase.PATHFINDER, n, n, best.elbo, note=f"best of {n} paths"))
         if target.dim > MOST_DENSE:
             return _by_factors(target, family, points[0], best)
         return _in_shape(target, family, points[0], _refine(target, best, rng))

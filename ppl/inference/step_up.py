@@ -23,6 +23,7 @@ from ppl.inference.gaussian import Gaussian
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.outcome import Ending
 from ppl.inference.parts import by_rows, draws_within
+from ppl.inference.phases import Phase
 from ppl.inference.polish import Polished
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.psis import Psis, psis
@@ -231,7 +232,7 @@ def _move_mean(
         if now.weights.ess < WORTH_IT * weighed.weights.ess:
             break
         found, weighed = moved, now
-        listen(Progress("move mean", move, MOST_MOVES, note=f"{DRAWS} draws worth {now.weights.ess:.0f}"))
+        listen(Progress(Phase.MATCHING, move, MOST_MOVES, note=f"{DRAWS} draws worth {now.weights.ess:.0f}"))
     gain = weighed.weights.ess / before
     return replace(found, notes=(*found.notes, MOVED.format(gain))) if gain > 1 else found
 

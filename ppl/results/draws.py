@@ -2,12 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
 from ppl.errors import PPLError
+from ppl.inference.phases import Phase
+from ppl.inference.progress import Listener, Progress, silent
 from ppl.results.columns import Floats
 from ppl.results.posterior import Posterior
+
+SELDOM = 0.2
+"""Seconds between two reports: most tables take less."""
 
 GENERATED = 0x6771  # "gq": the stream of the generated quantities, apart from every stream of the inference
 
@@ -22,7 +28,13 @@ class Table:
     reason: str = ""
 
 
-def tabulate(posterior: Posterior, us: Floats | Sequence[Floats], seed: int, key: int = 0) -> Table:
+def tabulate(
+    posterior: Posterior,
+    us: Floats | Sequence[Floats],
+    seed: int,
+    key: int = 0,
+    listen: Listener = silent,
+) -> Table:
     """Constrains each of `us`, (dim,) each, with transformed parameters and generated quantities.
 
     Row k has a random stream of its own for its generated quantities, so that it depends on `seed`,
@@ -31,10 +43,13 @@ def tabulate(posterior: Posterior, us: Floats | Sequence[Floats], seed: int, key
     columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
     streams = np.random.SeedSequence(seed, spawn_key=(GENERATED, key)).spawn(len(us))
     rows = np.full((len(us), len(columns)), np.nan)
-    reasons = []
+    reasons, told = [], perf_counter()
     with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
         for k, (u, stream, row) in enumerate(zip(us, streams, rows, strict=True)):
             try:
+                if perf_counter() - told > SELDOM:
+                    listen(Progress(Phase.VARIABLES, k, len(us)))
+                    told = perf_counter()
                 values, reason = _constrain(posterior, u, np.random.default_rng(stream))
             except KeyboardInterrupt:
                 if k == 0:

@@ -1,6 +1,6 @@
 """A fitted approximation: its draws, its quality, its files."""
 
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -15,6 +15,7 @@ from ppl.inference.draws import draws_with_density
 from ppl.inference.families import describe
 from ppl.inference.level import Level
 from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.phases import phases_of
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result, result_of
@@ -317,7 +318,7 @@ class Fit:
 def variational(
     posterior: Posterior,
     *,
-    progress: Listener = silent,
+    progress: Listener | bool | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
     checkpoint_every: float = EVERY,
@@ -326,7 +327,8 @@ def variational(
     """Fits `posterior` by automatic differentiation variational inference (Kucukelbir et al. 2017).
 
     Args:
-        progress: called with an inference.Progress at each evaluation of the ELBO.
+        progress: True shows a bar on a terminal or in a notebook, elsewhere plain lines on standard error;
+            a function is called with an inference.Progress at each report; None or False is silent.
         checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
         resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
         checkpoint_every: seconds between two writes of it.
@@ -338,10 +340,21 @@ def variational(
     """
     asked = Settings(**settings)
     keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
-    found, _ = fitted(posterior, asked, progress, keep)
+    with _heard(progress, asked) as listen:
+        found, _ = fitted(posterior, asked, listen, keep)
     if keep and found.outcome.ending is not Ending.INTERRUPTED:
         keep.discard(asked.runs)
     return found
+
+
+def _heard(progress: Listener | bool | None, asked: Settings) -> AbstractContextManager[Listener]:
+    if callable(progress):
+        return nullcontext(progress)
+    if not progress:
+        return nullcontext(silent)
+    from ppl.results.progress import of_caller  # rich takes longer to import than a small fit to compile
+
+    return of_caller(phases_of(asked))
 
 
 def fitted(
@@ -355,7 +368,8 @@ def fitted(
     with _threads(posterior):
         if asked.runs > 1:
             # The journals are those of other processes, which have written them.
-            return _fit(posterior, asked, best_of(posterior, asked, start, progress, keep)), Checkpoint(None)
+            best = best_of(posterior, asked, start, progress, keep)
+            return _fit(posterior, asked, best, listen=progress), Checkpoint(None)
         return _one_run(posterior, asked, start, progress, keep)
 
 
@@ -365,7 +379,8 @@ def _one_run(
     journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
     try:
         result = fit(target, asked, start, progress, journal)
-        found = _fit(posterior, asked, replace(result, notes=(*result.notes, *note_of(target))))
+        noted = replace(result, notes=(*result.notes, *note_of(target)))
+        found = _fit(posterior, asked, noted, listen=progress)
     except KeyboardInterrupt:
         journal.write()
         raise
@@ -392,8 +407,10 @@ def _threads(posterior: Posterior) -> AbstractContextManager[None]:
     return as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
 
 
-def _fit(posterior: Posterior, settings: Settings, result: Result, key: int = 0) -> Fit:
-    table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key)
+def _fit(
+    posterior: Posterior, settings: Settings, result: Result, key: int = 0, listen: Listener = silent
+) -> Fit:
+    table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
     return Fit(posterior, settings, result.cut(len(table.rows) - 1), table)
 
 

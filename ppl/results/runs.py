@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ppl.errors import PPLError
 from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
@@ -43,7 +44,7 @@ def best_of(
     results: list[Result] = []
     for result in _all(posterior, settings, start, keep):
         results.append(result)
-        progress(Progress("runs", len(results), settings.runs, result.final_elbo))
+        progress(Progress(Phase.DONE, len(results), settings.runs, result.final_elbo))
     best = max(results, key=lambda result: result.final_elbo)
     ended = [result for result in results if result.outcome.ending is not Ending.INTERRUPTED]
     if len(ended) < settings.runs:

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from ppl.cli.main import COMMANDS, main
+from ppl.inference.phases import PHASES
 from ppl.stdlib.constraints.descriptions import DESCRIPTIONS
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.reference import reference
@@ -36,6 +37,13 @@ def run(capsys):
 def test_a_page_for_every_kind_of_word(run, word, says):
     status, out, _ = run("docs", word)
     assert status == 0 and says in out
+
+
+def test_the_page_of_a_fit_explains_its_stages(run):
+    _, out, _ = run("docs", "variational")
+    assert max(map(len, out.splitlines())) <= 80
+    for name in PHASES:
+        assert f"\n  {name}: " in out
 
 
 def test_without_a_word_everything_is_listed(run):

@@ -76,7 +76,7 @@ def test_variational_writes_draws_and_says_what_it_did(run):
     status, out, err = run(
         "variational", "toy.model", "toy.json", "--draws", 50, "--diagnostic-file", "d.csv"
     )
-    assert status == 0 and err == ""
+    assert status == 0 and err.startswith("Pathfinder 0 of ")
     frame = pd.read_csv("output.csv", comment="#")
     assert list(frame.columns) == ["lp__", "log_p__", "log_g__", "mu", "sigma", "y_rep"]
     assert len(frame) == 51
@@ -96,19 +96,20 @@ def test_same_seed_same_bytes(run, tmp_path):
 
 def test_progress_is_plain_lines_where_there_is_no_terminal(run):
     loop = ("variational", "toy.model", "toy.json", "--iter", 300, "--tol-rel-obj", 1e-9, *PAPER)
-    _, out, _ = run(*loop)
-    lines = [line for line in out.splitlines() if " of 300 " in line]
-    assert [line.split()[1] for line in lines] == ["100", "200", "300"]
-    assert "\x1b" not in out and "\r" not in out
+    _, out, err = run(*loop)
+    lines = [line for line in err.splitlines() if " of 300 " in line]
+    assert [line.split()[2] for line in lines] == ["100", "200", "300"]
+    assert "\x1b" not in err and "\r" not in err
     assert "change" in lines[-1] and "ELBO" in lines[-1]
-    fewer = run(*loop, "--refresh", 200)[1]
+    fewer = run(*loop, "--refresh", 200)[2]
     assert sum(" of 300 " in line for line in fewer.splitlines()) == 1
+    assert " of " not in out and run(*loop, "--refresh", 0)[1:] == (out, "")
 
 
 def test_a_default_run_prints_its_stages_and_a_verdict(run):
-    status, out, _ = run("variational", "toy.model", "toy.json")
-    stages = [line.split()[0] for line in out.splitlines() if " of " in line and "ELBO" in line]
-    assert status == 0 and [*dict.fromkeys(stages)][:2] == ["start", "eta"] and stages[-1] == "fixed"
+    status, out, err = run("variational", "toy.model", "toy.json")
+    stages = [line.split()[0] for line in err.splitlines() if " of " in line and "ELBO" in line]
+    assert status == 0 and [*dict.fromkeys(stages)][:2] == ["Pathfinder", "step"] and stages[-1] == "sample"
     assert "Verdict: " in out and "Pareto k-hat" in out
 
 

@@ -54,8 +54,9 @@ class TestScript:
         path.write_text("parameters { real x; } model { x ~ std_normal(); }")
         arguments = [SCRIPT, "variational", path, "-o", tmp_path / "o.csv"]
         endless = ["--iter", "100000000", "--tol-rel-obj", "1e-300", "--eta", "0.1", "--start", "random"]
-        with subprocess.Popen([*arguments, *endless], stdout=subprocess.PIPE, text=True) as running:
-            assert running.stdout.readline().startswith("optimise")
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen([*arguments, *endless], **pipes) as running:
+            assert running.stderr.readline().startswith("stochastic optimisation")
             running.send_signal(signal.SIGINT)
             rest = running.stdout.read()
         assert running.returncode == 130

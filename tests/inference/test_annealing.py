@@ -184,7 +184,7 @@ def test_moves_go_on_while_the_mouth_and_the_neck_of_a_funnel_fill():
 def test_no_more_moves_are_made_than_may_be_beyond_those_that_must():
     seen = []
     found = anneal(Funnel(), standard(6), rng(), lambda progress: seen.append(progress.phase), 256, moves=60)
-    assert found.reached and seen.count("settle") == 4
+    assert found.reached and seen.count("stationarity") == 4
 
 
 def test_two_modes_get_their_shares_from_a_reference_that_covers_both():
@@ -266,15 +266,15 @@ def test_every_move_is_so_many_leaps_and_the_target_is_seen_once_more(mean, temp
     seen = []
     found = anneal(Counted(np.array([mean]), np.eye(1)), standard(1), rng(), seen.append, points=64)
     heard = [progress.phase for progress in seen]
-    assert found.temperatures == heard.count("anneal") == (temperatures or found.temperatures)
-    moves = MOVES_EACH * (found.temperatures - 1) + MOVES_A_ROUND * heard.count("settle")
+    assert found.temperatures == heard.count("annealing") == (temperatures or found.temperatures)
+    moves = MOVES_EACH * (found.temperatures - 1) + MOVES_A_ROUND * heard.count("stationarity")
     assert counts == [64] * (1 + LEAPS * moves)
     assert (found.temperatures > 1) is (mean > 0)
     if mean == 0:
         assert found.log_evidence == pytest.approx(0, abs=1e-12)
-    settling = [progress.iteration for progress in seen if progress.phase == "settle"]
+    settling = [progress.iteration for progress in seen if progress.phase == "stationarity"]
     assert settling == list(range(1, len(settling) + 1))
-    assert next(progress.note for progress in seen if progress.phase == "settle") == "100% remembered"
+    assert next(progress.note for progress in seen if progress.phase == "stationarity") == "100% remembered"
     assert len(found.u) == len(found.log_p) == 64 * 2 * MOVES_A_ROUND
 
 
@@ -282,7 +282,7 @@ def test_temperatures_rise_and_are_given_up_where_there_would_be_too_many(monkey
     notes = []
     far = GaussianTarget(np.array([30.0]), np.eye(1))
     anneal(far, standard(1), rng(), lambda progress: notes.append(progress), points=64)
-    betas = [float(p.note.removeprefix("temperature ")) for p in notes if p.phase == "anneal"]
+    betas = [float(p.note.removeprefix("temperature ")) for p in notes if p.phase == "annealing"]
     assert len(betas) > 3 and betas == sorted(betas) and betas[-1] == 1
     monkeypatch.setattr(annealing, "MOST_TEMPERATURES", 2)
     found = anneal(far, standard(1), rng(), points=64)
@@ -296,7 +296,7 @@ def test_a_stage_begins_where_moves_are_left_for_all_of_it(monkeypatch, moves, r
     seen = []
     target = GaussianTarget(np.zeros(1), np.eye(1))
     anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64, moves=moves)
-    assert seen.count("settle") == rounds
+    assert seen.count("stationarity") == rounds
 
 
 def test_marks_are_standard_coordinates_their_squares_and_the_density():

@@ -38,8 +38,8 @@ def test_a_progress_listener_changes_nothing_and_hears_both_phases():
     listened = advi(correlated(2), iter=300, progress=heard.append, tol_rel_obj=1e-12)
     np.testing.assert_array_equal(listened.params, advi(correlated(2), iter=300, tol_rel_obj=1e-12).params)
     assert [(p.phase, p.iteration) for p in heard] == [
-        *[("eta search", 50 * k) for k in range(5)],
-        *[("optimise", 100 * k) for k in range(1, 4)],
+        *[("step size search", 50 * k) for k in range(5)],
+        *[("stochastic optimisation", 100 * k) for k in range(1, 4)],
     ]
     assert [p.elbo for p in heard[5:]] == [point.elbo for point in listened.trace]
 

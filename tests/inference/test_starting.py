@@ -58,5 +58,5 @@ def test_the_best_so_far_is_told_after_each_path():
     told = []
     points = [np.zeros(DIM), np.ones(DIM)]
     starting.from_paths(TARGET, family_of("meanfield", DIM, 6), points, np.random.default_rng(3), told.append)
-    assert [(p.phase, p.iteration, p.total) for p in told[:2]] == [("start", 1, 2), ("start", 2, 2)]
-    assert told[0].elbo <= told[1].elbo == told[-1].elbo
+    assert [(p.phase, p.iteration, p.total) for p in told] == [("Pathfinder", k, 2) for k in (0, 1, 1, 2, 2)]
+    assert told[1].elbo <= told[3].elbo == told[-1].elbo

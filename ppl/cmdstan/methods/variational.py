@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from ppl.cmdstan.job import Job
 from ppl.inference.outcome import Ending
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.results.fit import Fit, variational
 from ppl.results.given import settings_of
@@ -56,7 +57,7 @@ def _table(refresh: int) -> Listener:
     shown: list[str] = []
 
     def listen(progress: Progress) -> None:
-        if progress.phase != "optimise" or math.isnan(progress.elbo):
+        if progress.phase is not Phase.LOOP or math.isnan(progress.elbo):
             return
         if not shown:
             print(HEADER)

@@ -62,7 +62,7 @@ def dsvi_ard(target: Target, settings: Settings, init: Init, progress: Listener,
     found = climb(target.target, raw, family, _parts(settings, family), init, source, progress, journal)
     whole = target.with_prior(family.prior_variances(found.params))
     plain = with_noise(Diagonal(target.dim), settings)
-    return result_of(whole, settings, plain, found.params, found.path, source.draws)
+    return result_of(whole, settings, plain, found.params, found.path, source.draws, progress)
 
 
 def _fit(
@@ -75,7 +75,7 @@ def _fit(
 ) -> Result:
     source = Streams(settings.seed)
     found = climb(target, settings, family, _parts(settings, family), init, source, progress, journal)
-    return result_of(target, settings, family, found.params, found.path, source.draws)
+    return result_of(target, settings, family, found.params, found.path, source.draws, progress)
 
 
 def _parts(settings: Settings, family: FullRank | Diagonal) -> Callable[[float], Algorithm]:

@@ -32,7 +32,7 @@ def fixed_draws(
             notes=[note for note in (start.note, *end.notes) if note],
             at_maximum=end.at_maximum,
         )
-        return result_of(target, settings, end.family, end.params, path, source.draws)
+        return result_of(target, settings, end.family, end.params, path, source.draws, progress)
 
 
 def _end(settings: Settings, start: Start, source: Streams, progress: Listener, journal: Journal) -> Polished:

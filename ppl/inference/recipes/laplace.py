@@ -8,6 +8,7 @@ from ppl.inference.hessian import hessian
 from ppl.inference.journal import Journal
 from ppl.inference.mode import Mode, find_mode
 from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.settings import Settings
@@ -27,11 +28,11 @@ def laplace(target: Target, settings: Settings, init: Init, progress: Listener, 
     family = FullRank(target.dim)
     with np.errstate(all="ignore"):
         points = start_points(target, init, source.start)
-        mode = find_mode(target, points)
-        progress(Progress("mode", mode.steps, mode.steps, mode.value))
+        mode = find_mode(target, points, progress)
+        progress(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
         q, outcome, notes = _at(target, mode)
         path = Path(start=points[0], outcome=outcome, iterations=mode.steps, notes=notes, at_maximum=True)
-        return result_of(target, settings, family, family.of(q.mean, q.factor), path, source.draws)
+        return result_of(target, settings, family, family.of(q.mean, q.factor), path, source.draws, progress)
 
 
 def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:

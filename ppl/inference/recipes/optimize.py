@@ -15,6 +15,7 @@ from ppl.inference.fixed_draws import fit_fixed_draws
 from ppl.inference.journal import Journal, once
 from ppl.inference.marginal import MarginalTarget
 from ppl.inference.mode import find_mode
+from ppl.inference.phases import Phase
 from ppl.inference.polish import Polished, answer, unpolished
 from ppl.inference.progress import Listener, Progress
 from ppl.inference.recipes.laplace import outcome_of
@@ -34,10 +35,10 @@ def optimize(target: Target, settings: Settings, init: Init, progress: Listener,
     family = Point(target.dim)
     with np.errstate(all="ignore"):
         points = start_points(target, init, source.start)
-        mode = find_mode(target, points)
-        progress(Progress("mode", mode.steps, mode.steps, mode.value))
+        mode = find_mode(target, points, progress)
+        progress(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
         path = Path(start=points[0], outcome=outcome_of(mode), iterations=mode.steps, at_maximum=True)
-        return result_of(target, settings, family, mode.u, path, source.draws)
+        return result_of(target, settings, family, mode.u, path, source.draws, progress)
 
 
 def _type_two(

@@ -14,7 +14,8 @@ from ppl.inference.families.family import Family
 from ppl.inference.optimise import TracePoint
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.parts import by_rows, draws_within
-from ppl.inference.progress import Listener, silent
+from ppl.inference.phases import Phase
+from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.refining import MOST_WORK, PROPOSALS, Made, Pool, Refined, gaussian_of, pool_of, refine
 from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target, width_of
@@ -130,6 +131,7 @@ def result_of(
     """
     n = pool_size(target, settings)
     try:
+        listen(Progress(Phase.IMPORTANCE, 0, n))
         u, log_p, dropped = points_with_density(target, family, params, n, rng, PATIENCE)
     except KeyboardInterrupt:
         few, stopped = min(FEW, n), Outcome(Ending.INTERRUPTED, f"stopped by hand in the last {n} draws")

@@ -32,7 +32,7 @@ def ssvb(target: Target, settings: Settings, init: Init, progress: Listener, jou
     """
     family, source = with_noise(FullRank(target.dim), settings), Streams(settings.seed)
     found = climb(target, settings, family, _parts(settings, family), init, source, progress, journal)
-    return result_of(target, settings, family, found.params, found.path, source.draws)
+    return result_of(target, settings, family, found.params, found.path, source.draws, progress)
 
 
 def _parts(settings: Settings, family: Family) -> Callable[[float], Algorithm]:

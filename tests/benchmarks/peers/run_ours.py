@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import ppl
+from ppl.inference.phases import Phase
 from ppl.inference.progress import Progress
 from tests.benchmarks.peers.repeated import repeated
 
@@ -32,7 +33,7 @@ def run(posterior: Any, asked: dict[str, Any]) -> dict[str, Any]:
 
     def listen(progress: Progress) -> None:
         nonlocal best
-        if progress.phase != "start":
+        if progress.phase is not Phase.PATHFINDER:
             best = max(best, progress.elbo)
         if best >= asked["target"] or time.perf_counter() - began > asked["patience"]:
             raise Over

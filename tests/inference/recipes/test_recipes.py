@@ -287,8 +287,14 @@ def test_the_default_run_does_not_mind_constants_and_units(seed):
 def test_stages_are_reported():
     heard = []
     fit(strongly_correlated(), settings(step_up=False), progress=heard.append)
-    assert [*dict.fromkeys(p.phase for p in heard)][:2] == ["start", "eta search"]
-    assert list(dict.fromkeys(p.phase for p in heard))[-3:] == ["fixed draws", "anneal", "settle"]
+    assert [*dict.fromkeys(p.phase for p in heard)][:2] == ["Pathfinder", "step size search"]
+    assert list(dict.fromkeys(p.phase for p in heard))[-5:] == [
+        "sample average approximation",
+        "importance sampling",
+        "other modes",
+        "annealing",
+        "stationarity",
+    ]
 
 
 class InterruptedIn(OneByOne, Gaussian):

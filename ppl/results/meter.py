@@ -1,0 +1,58 @@
+"""How far a run is, and how long it may still take, from what its stages usually cost."""
+
+from collections.abc import Sequence
+
+from ppl.inference.phases import PHASES, Phase
+from ppl.inference.progress import Progress
+
+SURE = 0.02
+"""A share of the work from which on the time it took tells how long the rest may take."""
+
+
+class Meter:
+    """Listens to one run; `share`, in [0, 1], never falls.
+
+    A stage that is left out or ends early counts as done, one that comes a second time changes nothing.
+    """
+
+    def __init__(self, plan: Sequence[Phase]):
+        self._plan = tuple(plan)
+        self._begun: list[Phase] = []
+        self._part = 0.0
+        self.share = 0.0
+
+    def hear(self, progress: Progress) -> None:
+        """Takes a report into account."""
+        phase = progress.phase
+        if phase is Phase.DONE:
+            self.share = 1.0
+        if phase not in self._plan:
+            return
+        if not self._begun or self._at(phase) > self._at(self._begun[-1]):
+            self._begun.append(phase)
+            self._part = 0.0
+        if phase is self._begun[-1]:
+            part = progress.iteration / progress.total if progress.total else 0.0
+            self._part = max(self._part, min(part, 1.0))
+        before = self._plan[: self._at(self._begun[-1])]
+        done = _cost(before) + self._part * _cost(self._begun[-1:])
+        self.share = max(self.share, done / _cost(self._plan))
+
+    def left(self, elapsed: float) -> float | None:
+        """About how many seconds are left after so many, if all stages come; None where it is too early.
+
+        The rate is that of the stages that were there: one that was left out took no time.
+        """
+        if not self._begun or self.share == 1.0:
+            return None
+        now = _cost(self._begun[-1:])
+        spent = _cost(self._begun[:-1]) + self._part * now
+        ahead = _cost(self._plan[self._at(self._begun[-1]) + 1 :]) + (1 - self._part) * now
+        return elapsed * ahead / spent if spent > SURE * _cost(self._plan) else None
+
+    def _at(self, phase: Phase) -> int:
+        return self._plan.index(phase)
+
+
+def _cost(phases: Sequence[Phase]) -> float:
+    return sum(PHASES[phase].cost for phase in phases)
