@@ -1,9 +1,16 @@
 """Independent runs, and what a fit says of itself."""
 
+import os
+import signal
+import sys
+
 import numpy as np
 import pytest
 
 from ppl.errors import InferenceError
+from ppl.inference.outcome import Ending
+from ppl.inference.phases import Phase
+from ppl.results import runs
 from ppl.results.fit import load_fit, variational
 
 RECIPES = ["meanfield", "fullrank", "lowrank", "fixed-draws", "laplace", "pathfinder", "optimize"]
@@ -17,6 +24,38 @@ def test_the_best_of_several_runs_is_kept_and_compared(toy):
     assert several.verdict.spread.runs == 3 and not several.verdict.spread.apart
     assert several.verdict.spread.elbos == tuple(fit.elbo for fit in one_by_one)
     assert "Over 3 runs" in several.judgement and "agree" in several.judgement
+
+
+@pytest.mark.parametrize("methods", [["fork"], ["spawn"]], ids=["at once", "one by one"])
+def test_every_run_reports_by_its_number(toy, monkeypatch, methods):
+    monkeypatch.setattr(runs.multiprocessing, "get_all_start_methods", lambda: methods)
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+    heard = []
+    fit = variational(toy, runs=2, seed=5, backend="autograd", progress=heard.append)
+    for run, elbo in zip((1, 2), fit.verdict.spread.elbos, strict=True):
+        own = [report for report in heard if report.run == run]
+        assert own[0].phase is Phase.PATHFINDER and own[0].iteration == 0
+        assert own[-1].phase is Phase.DONE and own[-1].elbo == elbo
+        assert Phase.IMPORTANCE in {report.phase for report in own}
+    assert {report.run for report in heard} <= {0, 1, 2}
+
+
+def test_a_run_that_is_killed_is_said(toy, monkeypatch):
+    monkeypatch.setattr(runs, "fit", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    with pytest.raises(InferenceError, match="ended with status -9"):
+        variational(toy, runs=2, backend="autograd")
+
+
+def test_ctrl_c_ends_every_run_where_it_is(toy):
+    def stop(report):
+        if report.phase is Phase.LOOP and report.run == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    endless = {"start": "random", "eta": 0.1, "iter": 10**9, "tol_rel_obj": 1e-300, "draws": 20}
+    handler = signal.getsignal(signal.SIGINT)
+    fit = variational(toy, runs=2, backend="autograd", progress=stop, **endless)
+    assert fit.outcome.ending is Ending.INTERRUPTED and "when 0 of 2 runs had ended" in fit.outcome.sentence
+    assert len(fit.draws()) == 20 and signal.getsignal(signal.SIGINT) is handler
 
 
 def test_a_run_that_cannot_begin_says_so_in_words(make_model):
