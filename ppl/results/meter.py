@@ -1,6 +1,7 @@
 """How far a run is, and how long it may still take, from what its stages usually cost."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from time import perf_counter
 
 from ppl.inference.phases import PHASES, Phase
 from ppl.inference.progress import Progress
@@ -15,11 +16,16 @@ class Meter:
     A stage that is left out or ends early counts as done, one that comes a second time changes nothing.
     """
 
-    def __init__(self, plan: Sequence[Phase]):
-        self._plan = tuple(plan)
+    def __init__(self, plan: Sequence[Phase], clock: Callable[[], float] = perf_counter):
+        self._plan, self._clock, self._began = tuple(plan), clock, clock()
         self._begun: list[Phase] = []
-        self._part = 0.0
+        self._part = self._moved = 0.0
         self.share = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it began to listen."""
+        return self._clock() - self._began
 
     def hear(self, progress: Progress) -> None:
         """Takes a report into account."""
@@ -30,25 +36,30 @@ class Meter:
             return
         if not self._begun or self._at(phase) > self._at(self._begun[-1]):
             self._begun.append(phase)
-            self._part = 0.0
-        if phase is self._begun[-1]:
-            part = progress.iteration / progress.total if progress.total else 0.0
-            self._part = max(self._part, min(part, 1.0))
+            self._part, self._moved = 0.0, self.elapsed
+        part = min(1.0, progress.iteration / progress.total) if progress.total else 0.0
+        if phase is self._begun[-1] and part > self._part:
+            self._part, self._moved = part, self.elapsed
         before = self._plan[: self._at(self._begun[-1])]
         done = _cost(before) + self._part * _cost(self._begun[-1:])
         self.share = max(self.share, done / _cost(self._plan))
 
-    def left(self, elapsed: float) -> float | None:
-        """About how many seconds are left after so many, if all stages come; None where it is too early.
+    @property
+    def left(self) -> float | None:
+        """About how many seconds are left, if all stages come; None where it is too early to say.
 
-        The rate is that of the stages that were there: one that was left out took no time.
+        The rate is that of the stages that were there: one left out took no time. Between two reports
+        time runs off the stage at hand alone.
         """
         if not self._begun or self.share == 1.0:
             return None
         now = _cost(self._begun[-1:])
         spent = _cost(self._begun[:-1]) + self._part * now
-        ahead = _cost(self._plan[self._at(self._begun[-1]) + 1 :]) + (1 - self._part) * now
-        return elapsed * ahead / spent if spent > SURE * _cost(self._plan) else None
+        if spent < SURE * _cost(self._plan):
+            return None
+        rate, since = self._moved / spent, self.elapsed - self._moved
+        later = _cost(self._plan[self._at(self._begun[-1]) + 1 :])
+        return rate * later + max(0.0, rate * (1 - self._part) * now - since)
 
     def _at(self, phase: Phase) -> int:
         return self._plan.index(phase)

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
-from time import perf_counter
 
 from rich.console import Console
 from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
@@ -56,7 +55,7 @@ def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
     bars = Bars(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=max(8, min(WIDEST, console.width - 70))),
+        BarColumn(bar_width=max(6, min(WIDEST, console.width - 84))),
         Times(),
         TextColumn("{task.fields[said]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         console=console,
@@ -94,17 +93,16 @@ class Times(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         elapsed = task.finished_time or task.elapsed or 0.0
-        return Text(", ".join([duration(elapsed), *_left(task.fields["meter"], elapsed)]))
+        return Text(", ".join([duration(elapsed), *_left(task.fields["meter"])]))
 
 
-def _left(meter: Meter, elapsed: float) -> list[str]:
-    left = meter.left(elapsed)
+def _left(meter: Meter) -> list[str]:
+    left = meter.left
     return [f"about {roughly(left)} left"] if left is not None and left >= 1 else []
 
 
 def _lines(console: Console, every: int, plan: Sequence[Phase]) -> Listener:
     """Prints a line where a stage begins, every so many iterations, and for each note that is new."""
-    began = perf_counter()
     meters: dict[int, Meter] = {}
     last: dict[tuple[int, Phase], Progress] = {}
 
@@ -116,7 +114,7 @@ def _lines(console: Console, every: int, plan: Sequence[Phase]) -> Listener:
         begins = key not in last and progress.iteration == 0
         if begins or progress.iteration // every > before.iteration // every or progress.note != before.note:
             last[key] = progress
-            text = line(progress, *_left(meter, perf_counter() - began))
+            text = line(progress, *_left(meter))
             console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     return listen

@@ -112,15 +112,32 @@ def test_a_bar_never_goes_backwards():
 
 
 def test_the_time_left_goes_by_the_stages_that_were_there():
-    meter = Meter(PLAN)
-    assert meter.left(1.0) is None
+    now = [100.0]
+    meter = Meter(PLAN, clock=lambda: now[0])
+    assert meter.left is None
+    now[0] = 103.0
     meter.hear(Progress(Phase.PATHFINDER, 4, 4))
     cost = {phase: PHASES[phase].cost for phase in PLAN}
     ahead = sum(cost.values()) - cost[Phase.PATHFINDER]
-    assert meter.left(3.0) == pytest.approx(3.0 * ahead / cost[Phase.PATHFINDER])
+    assert meter.left == pytest.approx(3.0 * ahead / cost[Phase.PATHFINDER])
     meter.hear(Progress(VARIABLES, 1, 2))  # all between was left out, and took no time
     half = cost[VARIABLES] / 2
-    assert meter.left(3.0) == pytest.approx(3.0 * half / (cost[Phase.PATHFINDER] + half))
+    assert meter.left == pytest.approx(3.0 * half / (cost[Phase.PATHFINDER] + half))
+    meter.hear(Progress(VARIABLES, 2, 2))
+    assert meter.share == 1 and meter.left is None
+
+
+def test_between_reports_time_runs_off_the_stage_at_hand():
+    now = [0.0]
+    meter = Meter((LOOP, VARIABLES), clock=lambda: now[0])
+    now[0] = 10.0
+    meter.hear(Progress(LOOP, 50, 100))
+    later = 10.0 * PHASES[VARIABLES].cost / (PHASES[LOOP].cost / 2)
+    lefts = []
+    for now[0] in (10.0, 14.0, 60.0):
+        meter.hear(Progress(LOOP, 50, 100, -1.0))
+        lefts.append(meter.left)
+    assert lefts == pytest.approx([10 + later, 6 + later, later])
 
 
 def test_every_stage_is_explained():
