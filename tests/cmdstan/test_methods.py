@@ -29,6 +29,22 @@ def test_chains_have_files_of_their_own(bernoulli):
     assert float(lines[at + 1].removeprefix("# Step size = ")) == metric["stepsize"]
 
 
+def test_a_chain_prints_the_lines_that_clients_read_its_progress_from(bernoulli):
+    pytest.importorskip("nutpie")
+    said = bernoulli(f"{SAMPLE} output refresh=75").stdout.splitlines()
+    assert [line for line in said if "Iteration" in line] == [
+        "Iteration:   1 / 250 [  0%]  (Warmup)",
+        "Iteration:  75 / 250 [ 30%]  (Warmup)",
+        "Iteration: 150 / 250 [ 60%]  (Warmup)",
+        "Iteration: 151 / 250 [ 60%]  (Sampling)",
+        "Iteration: 225 / 250 [ 90%]  (Sampling)",
+        "Iteration: 250 / 250 [100%]  (Sampling)",
+    ]
+    assert "Iteration" not in bernoulli(f"{SAMPLE} output refresh=0").stdout
+    words = SAMPLE.replace(" data", " num_chains=2 data")
+    assert "Chain [2] Iteration: 250 / 250 [100%]  (Sampling)" in bernoulli(words).stdout
+
+
 def test_generated_quantities_of_several_files(bernoulli):
     for k in (1, 2):
         bernoulli(f"variational iter=100 output_samples=5 data file=data.json id={k} output file=fit_{k}.csv")

@@ -67,6 +67,30 @@ class Chain:
     stepsize: float
 
 
+@dataclass
+class Iterations:
+    """Counts the draws of a chain and prints CmdStan's lines, by which its clients know how far it is.
+
+    As there: the first of a phase, every `refresh` of it, and the last of all; none where `refresh` is 0.
+    """
+
+    warmup: int
+    draws: int
+    refresh: int
+    chain: str = ""
+    made: int = 0
+
+    def __call__(self) -> None:
+        self.made += 1
+        total, warm = self.warmup + self.draws, self.made <= self.warmup
+        of_phase = self.made if warm else self.made - self.warmup
+        if not self.refresh or self.made > total:
+            return
+        if of_phase == 1 or of_phase % self.refresh == 0 or self.made == total:
+            count = f"{self.made:>{len(str(total))}} / {total} [{100 * self.made // total:>3}%]"
+            print(f"{self.chain}Iteration: {count}  ({'Warmup' if warm else 'Sampling'})", flush=True)
+
+
 def run(job: Job) -> int:
     """Writes a file for each chain, `_1` and so on where there are several.
 
@@ -145,8 +169,9 @@ def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
             'method=sample needs nutpie: pip install "ppl[sample]", or use method=variational.'
         ) from None
     warmup, draws = job["sample.num_warmup"], job["sample.num_samples"]
+    chain = f"Chain [{number}] " if job["sample.num_chains"] > 1 else ""
     trace = nutpie.sample(
-        _compiled(density, start),
+        _compiled(density, start, Iterations(warmup, draws, job["output.refresh"], chain)),
         draws=max(draws, 1),  # it knows no run without any
         tune=warmup,
         chains=1,
@@ -157,7 +182,6 @@ def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
         target_accept=job["sample.adapt.delta"],
         maxdepth=job["sample.hmc.nuts.max_depth"],
     )
-    print(f"Iteration: {warmup + draws} / {warmup + draws} [100%]  (Sampling)")
     last = trace["sample_stats"]
     return Chain(
         _draws(trace, "warmup_"),
@@ -173,8 +197,11 @@ def _draws(trace: Any, phase: str) -> Draws:
     return Draws(np.asarray(trace[f"{phase}posterior"]["u"])[0], np.column_stack(columns).astype(float))
 
 
-def _compiled(density: Density, start: Floats) -> Any:
-    """The log density as nutpie wants it: makers of plain functions of the unconstrained vector."""
+def _compiled(density: Density, start: Floats, made: Callable[[], None]) -> Any:
+    """The log density as nutpie wants it: makers of plain functions of the unconstrained vector.
+
+    `made` is called for each draw, those of the warmup included, when it is made.
+    """
     from nutpie.compiled_pyfunc import from_pyfunc
 
     def log_density_gradient(u: Floats) -> tuple[float, Floats]:
@@ -184,6 +211,7 @@ def _compiled(density: Density, start: Floats) -> Any:
         return value, gradient
 
     def expand(u: Floats) -> Mapping[str, Floats]:
+        made()
         return {"u": np.copy(u)}
 
     make_expand: Callable[..., Any] = lambda seed1, seed2, chain: expand  # noqa: E731
