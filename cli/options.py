@@ -119,6 +119,11 @@ def switch(name: str, text: str, **more: Any) -> Any:
     return typer.Option(f"{name}/--no-{name.removeprefix('--')}", help=text, **more)
 
 
+def quietly() -> Any:
+    """The option that leaves out all but errors."""
+    return typer.Option("--quiet", "-q", help="Say nothing but errors.")
+
+
 def flag(name: str, text: str, **more: Any) -> Any:
     """An option that is off unless it is named."""
     return typer.Option(name, help=text, **more)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import as_names, output_file, say, whole
+from ppl.cli.options import as_names, output_file, quietly, say, whole
 
 
 def draws(
@@ -17,6 +17,7 @@ def draws(
     ),
     n: Annotated[int, whole(1, "Draws to write.", "--draws")] = 1000,
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
+    quiet: Annotated[bool, quietly()] = False,
 ) -> None:
     """Draw again from a fit of MODEL to DATA.
 
@@ -29,12 +30,18 @@ def draws(
     FIT is what `ppl variational ... --save-fit fit.json` wrote; its own
     draws are not repeated.
     """
+    from ppl.cli.progress import on_stderr
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
+    from ppl.inference.phases import Phase, phases_of_draws
     from ppl.results.fit import load_fit
     from ppl.results.formats import save_draws
 
     inputs = with_arrays(load_data(data), as_names(arrays))
-    more = load_fit(fit, compile_model(model), inputs).more(n, seed)
+    with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
+        old = load_fit(fit, compile_model(model), inputs, progress=listen)
+    with on_stderr(phases_of_draws(old.settings), quiet=quiet) as listen:
+        more = old.more(n, seed, progress=listen)
     save_draws(more, output, {"data.file": str(data)})
-    say(output, f"Wrote {output}: {len(more.draws())} draws of {len(more.column_names)} columns.")
+    if not quiet:
+        say(output, f"Wrote {output}: {len(more.draws())} draws of {len(more.column_names)} columns.")

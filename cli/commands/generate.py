@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import as_names, output_file, say, whole
+from ppl.cli.options import as_names, output_file, quietly, say, whole
 
 
 def generate(
@@ -16,6 +16,7 @@ def generate(
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("CSV of the quantities.", "--output", "-o")] = Path("generated.csv"),
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
+    quiet: Annotated[bool, quietly()] = False,
 ) -> None:
     """Compute the generated quantities of MODEL at the draws in FIT.
 
@@ -28,9 +29,11 @@ def generate(
     MODEL may be an edited program, so long as its parameters are those the
     draws have: add quantities after the fit, without another fit.
     """
+    from ppl.cli.progress import on_stderr
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
     from ppl.files import write_whole
+    from ppl.inference.phases import Phase
     from ppl.results.config import Config
     from ppl.results.generate import csv_lines
     from ppl.results.generate import generate as generated
@@ -40,7 +43,8 @@ def generate(
     inputs = with_arrays(load_data(data), as_names(arrays))
     posterior = compile_model(model).condition(inputs, seed=seed)
     old = read_file(fit)
-    table = generated(posterior, old.columns, old.draws, seed)
+    with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
+        table = generated(posterior, old.columns, old.draws, seed, listen)
     given = {
         "method": "generate_quantities",
         "generate_quantities.fitted_params": str(fit),
@@ -52,4 +56,5 @@ def generate(
     write_whole(output, csv_lines(table, config))
     if table.failed:
         typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
-    say(output, f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")
+    if not quiet:
+        say(output, f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")

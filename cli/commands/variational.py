@@ -29,6 +29,7 @@ from ppl.cli.options import (
     output_file,
     part,
     positive,
+    quietly,
     radius_or_file,
     seconds,
     switch,
@@ -104,7 +105,7 @@ def variational(
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
     require_converged: Annotated[bool, typer.Option("--require-converged", help="Else exit with 3.")] = False,
     verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict; data unused.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    quiet: Annotated[bool, quietly()] = False,
 ) -> None:
     """Fit MODEL to DATA; write the draws.
 

@@ -24,7 +24,7 @@ class Phase(StrEnum):
 
 
 class About(NamedTuple):
-    """What a stage usually costs, in hundredths of a run that has them all, and what it does."""
+    """What a stage usually costs, in proportion to the others where all come, and what it does."""
 
     cost: float
     does: str
@@ -52,7 +52,9 @@ PHASES = {
     Phase.IMPORTANCE: About(
         4, "Draws of q are weighted by p/q; k-hat tells whether the weights can be relied on."
     ),
-    Phase.OTHER_MODES: About(4, "Climbs from afar and draws of wider Gaussians look for mass of the posterior that q does not reach."),
+    Phase.OTHER_MODES: About(
+        4, "Climbs from afar, and draws of wider Gaussians, look for mass of the posterior beyond q."
+    ),
     Phase.ANNEALING: About(
         25, "Points are carried from q to the posterior, temperature by temperature. Del Moral et al. (2006)."
     ),
@@ -75,16 +77,19 @@ GAUSSIANS = {
 
 def phases_of(settings: Settings) -> tuple[Phase, ...]:
     """Those that a run with these settings may go through, in order; a run may leave some of them out."""
-    found = GAUSSIANS.get(settings.algorithm) or _noisy(settings)
+    wanted = {*(GAUSSIANS.get(settings.algorithm) or _noisy(settings)), *phases_of_draws(settings)}
+    return tuple(phase for phase in Phase if phase in wanted)
+
+
+def phases_of_draws(settings: Settings) -> tuple[Phase, ...]:
+    """Those from a q that was found to draws of every variable."""
     anneals = settings.corrects if settings.anneal is None else settings.anneal
-    wanted = {
-        *found,
+    return (
         Phase.IMPORTANCE,
         *((Phase.OTHER_MODES,) if settings.corrects else ()),
         *((Phase.ANNEALING, Phase.STATIONARITY) if anneals else ()),
         Phase.VARIABLES,
-    }
-    return tuple(phase for phase in Phase if phase in wanted)
+    )
 
 
 def _noisy(settings: Settings) -> tuple[Phase, ...]:

@@ -1,5 +1,6 @@
 """A fitted approximation: its draws, its quality, its files."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from html import escape
@@ -15,7 +16,7 @@ from ppl.inference.draws import draws_with_density
 from ppl.inference.families import describe
 from ppl.inference.level import Level
 from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.phases import phases_of
+from ppl.inference.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result, result_of
@@ -221,8 +222,10 @@ class Fit:
             fresh = draws_with_density(target, family, params, n, rng)
             return tabulate(self.posterior, fresh.u, seed, key=MORE).rows
 
-    def more(self, n: int, seed: int | None = None) -> "Fit":
+    def more(self, n: int, seed: int | None = None, progress: Listener | bool | None = None) -> "Fit":
         """The same approximation with `n` fresh draws in place of its own: a fit to save or plot, no refit.
+
+        `progress` is as in `variational`.
 
         Example:
             >>> fit.more(5000).draws().shape
@@ -240,10 +243,10 @@ class Fit:
         asked = replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
         rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE,)))
         old = self.result
-        with _threads(self.posterior):
+        with _threads(self.posterior), _heard(progress, phases_of_draws(asked)) as listen:
             target = target_of(self.posterior, self.settings)
-            fresh = result_of(target, asked, old.family, old.params, old.path, rng)
-            return _fit(self.posterior, asked, fresh, key=MORE)
+            fresh = result_of(target, asked, old.family, old.params, old.path, rng, listen)
+            return _fit(self.posterior, asked, fresh, key=MORE, listen=listen)
 
     def save_csv(
         self, path: str | Path = "output.csv", given: Values | None = None, started: str = ""
@@ -340,21 +343,21 @@ def variational(
     """
     asked = Settings(**settings)
     keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
-    with _heard(progress, asked) as listen:
+    with _heard(progress, phases_of(asked)) as listen:
         found, _ = fitted(posterior, asked, listen, keep)
     if keep and found.outcome.ending is not Ending.INTERRUPTED:
         keep.discard(asked.runs)
     return found
 
 
-def _heard(progress: Listener | bool | None, asked: Settings) -> AbstractContextManager[Listener]:
+def _heard(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractContextManager[Listener]:
     if callable(progress):
         return nullcontext(progress)
     if not progress:
         return nullcontext(silent)
     from ppl.results.progress import of_caller  # rich takes longer to import than a small fit to compile
 
-    return of_caller(phases_of(asked))
+    return of_caller(plan)
 
 
 def fitted(
@@ -389,8 +392,10 @@ def _one_run(
     return replace(found, result=replace(found.result, notes=(*found.result.notes, *journal.notes))), journal
 
 
-def load_fit(path: str | Path, model: Model, data: Any) -> Fit:
+def load_fit(path: str | Path, model: Model, data: Any, *, progress: Listener | bool | None = None) -> Fit:
     """The fit that `Fit.save` wrote, with the same draws, given the program and data it was made with.
+
+    `progress` is as in `variational`.
 
     Raises:
         DataError: `path` is no saved fit, or was made with another program or other data.
@@ -398,8 +403,9 @@ def load_fit(path: str | Path, model: Model, data: Any) -> Fit:
     record = saved.read(path)
     posterior = model.condition(data)
     saved.refuse_mismatch(path, record, posterior)
-    with _threads(posterior):
-        return _fit(posterior, Settings(**record["settings"]), saved.result_of(record, posterior))
+    with _threads(posterior), _heard(progress, (Phase.VARIABLES,)) as listen:
+        settings = Settings(**record["settings"])
+        return _fit(posterior, settings, saved.result_of(record, posterior), listen=listen)
 
 
 def _threads(posterior: Posterior) -> AbstractContextManager[None]:

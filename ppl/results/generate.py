@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ppl.inference.progress import Listener, silent
 from ppl.results.columns import Floats
 from ppl.results.config import Config, comment_lines
 from ppl.results.draws import Table, tabulate
@@ -12,11 +13,13 @@ from ppl.results.posterior import Posterior
 from ppl.results.stan_csv import line
 
 
-def generate(posterior: Posterior, columns: Sequence[str], draws: Floats, seed: int = 1) -> Table:
+def generate(
+    posterior: Posterior, columns: Sequence[str], draws: Floats, seed: int = 1, listen: Listener = silent
+) -> Table:
     """The generated quantities of `posterior` at each of `draws` (draws, columns) of its parameters.
 
     The program may differ from the one the draws came from, so long as it has the same parameters; further
-    columns are ignored.
+    columns are ignored. `listen` hears how many draws are done.
 
     Raises:
         DataError: a parameter has no column, or a value breaks its constraint.
@@ -25,7 +28,7 @@ def generate(posterior: Posterior, columns: Sequence[str], draws: Floats, seed: 
         >>> generate(posterior, fit.column_names, fit.draws()).columns[:2]
         ('y_rep.1', 'y_rep.2')
     """
-    table = tabulate(posterior, unconstrained_of(posterior, columns, draws), seed)
+    table = tabulate(posterior, unconstrained_of(posterior, columns, draws), seed, listen=listen)
     kept = slice(len(posterior.param_names(include_tp=True)), None)
     return Table(table.columns[kept], np.ascontiguousarray(table.rows[:, kept]), table.failed, table.reason)
 

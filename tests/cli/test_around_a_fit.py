@@ -7,6 +7,7 @@ import pytest
 
 from ppl.cli.commands.plot import Kind
 from ppl.cli.main import main
+from ppl.results import draws
 from ppl.results.pictures import KINDS
 
 PROGRAM = """\
@@ -73,6 +74,22 @@ def test_generate_with_an_edited_program(fitted):
     assert status == 0 and "generated.csv: 300 rows of 1 columns" in out
     old = pd.read_csv("1.csv", comment="#")["mu"][1:].to_numpy()
     assert pd.read_csv("generated.csv", comment="#")["twice"].to_numpy() == pytest.approx(2 * old)
+
+
+def test_generate_and_draws_report_where_they_take_long(fitted, monkeypatch):
+    monkeypatch.setattr(draws, "SELDOM", -1.0)
+    generate = ("generate", "edited.model", "toy.json", "1.csv")
+    reports = [f"variables of the draws {k} of 300" for k in (0, 100, 200)]
+    status, _, err = fitted(*generate)
+    assert status == 0 and [" ".join(line.split()[:7]) for line in err.splitlines()] == reports
+    assert fitted(*generate, "--quiet") == (0, "", "")
+    fitted("variational", "toy.model", "toy.json", "-q", "--save-fit", "fit.json")
+    more = ("draws", "toy.model", "toy.json", "fit.json", "--draws", 150)
+    status, out, err = fitted(*more)
+    assert status == 0 and out == "Wrote draws.csv: 150 draws of 2 columns.\n"
+    assert "variables of the draws 1000 of 1001" in err and "importance sampling" in err
+    assert "variables of the draws 100 of 151" in err
+    assert fitted(*more, "--quiet") == (0, "", "")
 
 
 def test_log_prob_at_draws(fitted):
