@@ -4,6 +4,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from importlib.util import find_spec
 
 from rich.console import Console
@@ -64,25 +65,29 @@ def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
         refresh_per_second=REDRAWN,
         redirect_stdout=terminal,
     )
-    meters: dict[int, tuple[Meter, TaskID]] = {}
+    lines: dict[int, tuple[Meter, TaskID]] = {}
+    elbos: dict[int, float] = {}
 
-    def begun(run: int) -> tuple[Meter, TaskID]:
+    def begun(stage: str) -> tuple[Meter, TaskID]:
         meter = Meter(plan)
-        return meter, bars.add_task("starting", total=1.0, meter=meter, said="")
+        return meter, bars.add_task(stage, total=1.0, meter=meter, said="")
 
     def listen(progress: Progress) -> None:
-        if first := waiting.pop() if waiting else None:
-            meters[progress.run] = first
-        if progress.run not in meters:
-            meters[progress.run] = begun(progress.run)
-        meter, task = meters[progress.run]
+        run = progress.run
+        if run not in lines:
+            lines[run] = waiting.pop() if waiting else begun(name(progress))
+        meter, task = lines[run]
         meter.hear(progress)
+        if math.isnan(progress.elbo):
+            progress = replace(progress, elbo=elbos.get(run, math.nan))
+        elif progress.phase is not Phase.STEP_SIZE:  # whose candidates are not q
+            elbos[run] = progress.elbo
         bars.update(task, completed=meter.share, description=name(progress), said=said(progress))
         if progress.phase is Phase.DONE:
             bars.stop_task(task)
 
     with bars:
-        waiting = [begun(0)]
+        waiting = [begun("starting")]
         yield listen
 
 

@@ -75,6 +75,12 @@ def test_every_run_has_a_line_of_its_own():
     assert "run 2: stochastic optimisation" in two and "ELBO -2.00" in two
 
 
+def test_a_stage_without_an_elbo_keeps_that_of_q_in_sight():
+    reports = Progress(FIXED, 1, 7, -7.25), Progress(Phase.STEP_SIZE, 1, 2, -99.0), Progress(VARIABLES, 1, 2)
+    last = written(*reports, terminal=True, width=80)
+    assert "variables of the draws" in last and "ELBO -7.25" in last and "-99" not in last
+
+
 def test_plain_lines_begin_with_a_stage_and_come_every_so_many_iterations():
     said = written(*(Progress(LOOP, k, 500, -1.0) for k in (0, 100, 200, 300)), refresh=200).splitlines()
     assert [text.split()[2] for text in said] == ["0", "200"]
