@@ -52,7 +52,8 @@ def generate(
         "random.seed": seed,
         "output.file": str(output),
     }
-    config = Config(f"{model.stem}_model", given, parameters=parameters_of(posterior))
+    about = old.provenance.entries() if old.provenance else {}
+    config = Config(f"{model.stem}_model", given, parameters=parameters_of(posterior), about=about)
     write_whole(output, csv_lines(table, config))
     if table.failed:
         typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)

@@ -23,6 +23,7 @@ def summary(
       ppl summary output.csv
 
     \b
+    The verdict of the fit comes first, where the files have it.
     The columns are those of CmdStan's stansummary. R_hat compares the runs
     and the halves of each; k_hat, where the files have log densities, tells
     whether the draws can be trusted for that column's mean (below 0.7);
@@ -30,8 +31,10 @@ def summary(
     """
     from rich.console import Console
 
+    from ppl.cli.diagnostics import wrapped
     from ppl.files import write_whole
     from ppl.results.readers import read_all
+    from ppl.results.reading import verdict
     from ppl.results.stansummary import as_table, csv_lines, headings, stansummary, stated
 
     quantiles = as_quantiles(percentiles)
@@ -40,6 +43,8 @@ def summary(
     names = headings(quantiles, runs)
     if csv:
         write_whole(csv, csv_lines(lines, names))
+    if any(run.provenance for run in runs):
+        typer.echo(wrapped(verdict(runs)) + "\n")
     typer.echo(stated(runs) + "\n")
     shown = lines[: rows or None]
     Console(width=200, soft_wrap=True).print(as_table(shown, names, sig_figs))

@@ -1,6 +1,7 @@
 """Draws as ArviZ's InferenceData and as xarray, with groups, dimensions and coordinates by Stan's habits."""
 
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from ppl.results.columns import Floats, reshape, variables
 from ppl.results.draws import Table
 
 PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
+WHEN = "created_at"
 
 Coords = Mapping[str, Sequence[Any]]
 Dims = Mapping[str, Sequence[str]]
@@ -19,13 +21,15 @@ def to_arviz(
     log_p: Floats,
     log_g: Floats,
     data: Mapping[str, Any],
+    about: Mapping[str, str] = {},
     coords: Coords = {},  # noqa: B006
     dims: Dims = {},  # noqa: B006
 ) -> Any:
     """InferenceData of one chain: `y_rep` is predictive, `log_lik` pointwise, the `y` in the data observed.
 
     `coords` has labels by the name of a dimension, `dims` the dimensions of a variable by its name; where
-    `dims` says nothing, an axis takes the one dimension whose labels are as many as it is long.
+    `dims` says nothing, an axis takes the one dimension whose labels are as many as it is long. `about` goes
+    into the attributes of every group, as ArviZ's own do; none says when, so that files repeat byte by byte.
 
     Independent draws of an approximation have no chains, so `az.rhat` says nothing about them.
     Needs the extra `arviz`.
@@ -49,13 +53,27 @@ def to_arviz(
         named[OBSERVED] = dimensions(np.shape(data[OBSERVED]), coords, dims.get(OBSERVED, ()))
     used = {key: labels for key, labels in coords.items() if any(key in names for names in named.values())}
     full: dict[str, Any] = {group: content for group, content in groups.items() if content}
-    return arviz.from_dict(**full, coords={key: list(labels) for key, labels in used.items()}, dims=named)
+    found = arviz.from_dict(**full, coords={key: list(labels) for key, labels in used.items()}, dims=named)
+    for group in found.groups():
+        found[group].attrs.pop(WHEN, None)
+        found[group].attrs.update(attributes(about))
+    return found
 
 
-def to_xarray(table: Table, coords: Coords = {}, dims: Dims = {}) -> Any:  # noqa: B006
+def attributes(about: Mapping[str, str]) -> dict[str, str]:
+    """What a group of draws says of itself, under ArviZ's names where it has some."""
+    return {"inference_library": "ppl", "inference_library_version": version("ppl"), **about}
+
+
+def to_xarray(
+    table: Table,
+    about: Mapping[str, str] = {},
+    coords: Coords = {},  # noqa: B006
+    dims: Dims = {},  # noqa: B006
+) -> Any:
     """An xarray Dataset of the draws, its first dimensions `chain` (of length one) and `draw`.
 
-    `coords` and `dims` are as in `to_arviz`. Needs xarray.
+    `about`, `coords` and `dims` are as in `to_arviz`. Needs xarray.
     """
     import xarray
 
@@ -67,7 +85,7 @@ def to_xarray(table: Table, coords: Coords = {}, dims: Dims = {}) -> Any:  # noq
     used = {axis for axes, _ in variables.values() for axis in axes}
     labels = {key: list(labels) for key, labels in coords.items() if key in used}
     counted = {"chain": [0], "draw": np.arange(len(table.rows) - 1)}
-    return xarray.Dataset(variables, coords={**counted, **labels})
+    return xarray.Dataset(variables, coords={**counted, **labels}, attrs=attributes(about))
 
 
 def by_variable(table: Table) -> dict[str, Floats]:

@@ -1,8 +1,8 @@
 """The configuration of a run, as comments of a CSV file and as JSON (CmdStan Guide, "Stan CSV")."""
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
@@ -17,14 +17,16 @@ PARTS = ("major", "minor", "patch")
 class Config:
     """What was run: the program's name, the values given (see `arguments`), and when, "" for not saying.
 
-    A file that does not say when has the same bytes each time.  `parameters` tells readers of the file which
-    of its columns the parameters are; CmdStan does not say.
+    A file that does not say when has the same bytes each time.  `parameters` tells readers of the file
+    which of its columns the parameters are, `about` what came of the run (provenance.entries); CmdStan says
+    neither.
     """
 
     model: str
     given: Values
     started: str = ""
     parameters: tuple[str, ...] = ()
+    about: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def values(self) -> dict[str, Any]:
@@ -43,6 +45,7 @@ def comment_lines(config: Config) -> Iterator[str]:
     yield "# stancflags = \n"
     if config.parameters:
         yield f"# parameters = {','.join(config.parameters)}\n"
+    yield from (f"# {name} = {text(value)}\n" for name, value in config.about.items())
 
 
 def tree_lines(

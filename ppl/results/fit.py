@@ -35,6 +35,7 @@ from ppl.results.initial import start_for
 from ppl.results.metric import save_warm_start
 from ppl.results.needs import require_memory
 from ppl.results.posterior import Model, Posterior, parameters_of
+from ppl.results.provenance import Provenance
 from ppl.results.runs import best_of
 from ppl.results.sample_csv import sample_lines
 from ppl.results.settings import Settings
@@ -140,6 +141,25 @@ class Fit:
         """The family of q that was found, which `auto` chooses: "meanfield", "fullrank", ..."""
         return str(describe(self.result.family)["family"])
 
+    @property
+    def provenance(self) -> Provenance:
+        """What every file of these draws says of them: how they were made, and the verdict.
+
+        Example:
+            >>> fit.provenance.draws, fit.provenance.entries()["fit_verdict"]
+            ('resampled', 'good')
+        """
+        return Provenance(
+            algorithm=self.settings.algorithm,
+            family=describe(self.result.family)["family"],
+            draws=self.verdict.made.value,
+            elbo=self.elbo,
+            elbo_se=self.elbo_se,
+            outcome=self.outcome.sentence,
+            verdict=self.verdict.level,
+            judgement=self.judgement,
+        )
+
     def at_mean(self) -> Floats:
         """The constrained image (columns,) of the unconstrained mean, the CSV's first row."""
         first: Floats = self.table.rows[0]
@@ -178,7 +198,7 @@ class Fit:
             >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
             {'chain': 1, 'draw': 1000, 'school': 8}
         """
-        return cast("xarray.Dataset", to_xarray(self.table, coords, dims))
+        return cast("xarray.Dataset", to_xarray(self.table, self.provenance.entries(), coords, dims))
 
     def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
         """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`.
@@ -194,7 +214,8 @@ class Fit:
             ('chain', 'draw', 'school')
         """
         result = self.result
-        found = to_arviz(self.table, result.log_p, result.log_g, self.posterior.data, coords, dims)
+        about = self.provenance.entries()
+        found = to_arviz(self.table, result.log_p, result.log_g, self.posterior.data, about, coords, dims)
         return cast("arviz.InferenceData", found)
 
     def summary(self) -> Summary:
@@ -311,11 +332,12 @@ class Fit:
             },
             started=started,
             parameters=parameters_of(self.posterior),
+            about=self.provenance.entries(),
         )
 
     def save(self, path: str | Path) -> None:
         """Writes the fit as JSON for `load_fit`; program and data go in as hashes only."""
-        write_whole(path, [saved.to_json(self.posterior, self.settings, self.result)])
+        write_whole(path, [saved.to_json(self.posterior, self.settings, self.result, self.provenance)])
 
 
 def variational(

@@ -1,5 +1,6 @@
 """Draws in the format that a file's suffix names."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +16,15 @@ if TYPE_CHECKING:
     from ppl.results.fit import Fit
 
 
+ABOUT = "fit__"
+"""The array of an .npz file that holds the provenance of the draws, as JSON."""
+
+
 def save_draws(fit: "Fit", path: str | Path, given: Values | None = None) -> None:
     """Writes the draws of a fit: `.npz`, `.nc` (NetCDF, by ArviZ), `.parquet`, any other name as CSV.
 
-    `given` is for the comments of a CSV file (see Fit.save_csv).
+    `given` is for the comments of a CSV file (see Fit.save_csv). Every format says how the draws were made
+    and what the verdict is (provenance.Provenance); the same fit gives the same bytes.
 
     Raises:
         InferenceError: the package that writes the format is not installed.
@@ -41,7 +47,9 @@ def save_draws(fit: "Fit", path: str | Path, given: Values | None = None) -> Non
 def _npz(fit: "Fit", path: Path) -> None:
     """An array a variable, draws first; `lp__`, `log_g__` as in the CSV file's log_p__ and log_g__."""
     draws = {name: reshape(fit.draws(), fit.column_names, name) for name in variables(fit.column_names)}
-    np.savez(path, allow_pickle=False, log_p__=fit.result.log_p, log_g__=fit.result.log_g, **draws)
+    densities = {"log_p__": fit.result.log_p, "log_g__": fit.result.log_g}
+    about = np.array(json.dumps(fit.provenance.entries()))
+    np.savez(path, allow_pickle=False, **densities, **draws, **{ABOUT: about})
 
 
 def _netcdf(fit: "Fit", path: Path) -> None:
@@ -49,11 +57,16 @@ def _netcdf(fit: "Fit", path: Path) -> None:
 
 
 def _parquet(fit: "Fit", path: Path) -> None:
-    """A column a name, and log_p__ and log_g__ before them."""
+    """A column a name, and log_p__ and log_g__ before them; what it says of the fit is in the schema."""
+    import pyarrow
+    from pyarrow.parquet import write_table
+
     frame = fit.draws_pd()
     frame.insert(0, "log_g__", fit.result.log_g)
     frame.insert(0, "log_p__", fit.result.log_p)
-    frame.to_parquet(path, engine="pyarrow", index=False)
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    about = {**(table.schema.metadata or {}), **fit.provenance.entries()}
+    write_table(table.replace_schema_metadata(about), path)
 
 
 WRITERS: Mapping[str, Callable[["Fit", Path], None]] = {".npz": _npz, ".nc": _netcdf, ".parquet": _parquet}

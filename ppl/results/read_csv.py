@@ -11,6 +11,7 @@ import numpy as np
 from ppl.errors import DataError
 from ppl.results.columns import Floats
 from ppl.results.density import varies
+from ppl.results.provenance import Provenance, read_entries
 
 RATIOS = (("log_p__", "log_g__"), ("log_p__", "log_q__"), ("lp__", "lp_approx__"))
 """Pairs of columns, log target and log approximation: of variational, of laplace, of pathfinder."""
@@ -43,6 +44,11 @@ class DrawsFile:
         """The columns of the parameters; all where the comments do not tell, as in CmdStan's files."""
         names = self.config.get("parameters", "").split(",")
         return tuple(c for c in self.columns if re.split("[.:]", c)[0] in names) or self.columns
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """What the file says of the fit that its draws come from; None where it says nothing."""
+        return read_entries(self.config)
 
     @property
     def log_ratios(self) -> Floats | None:

@@ -1,5 +1,6 @@
 """Files of draws in any format that `ppl variational -o` writes, by suffix: the inverse of formats.py."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from ppl.errors import DataError
 from ppl.names import Sized, column_names
 from ppl.results.arviz import OBSERVED, POINTWISE, PREDICTIVE
 from ppl.results.columns import Floats
-from ppl.results.formats import EXTRAS
+from ppl.results.formats import ABOUT, EXTRAS
+from ppl.results.provenance import PREFIX
 from ppl.results.read_csv import DrawsFile, read_draws
 
 STATS = {"lp": "log_p__", "lp_approx": "log_g__"}
@@ -18,6 +20,9 @@ STATS = {"lp": "log_p__", "lp_approx": "log_g__"}
 
 Read = dict[str, Floats]
 """Draws (draws, *shape) by the name of a variable, or of a column."""
+
+About = Mapping[str, str]
+"""What a file says of its fit, by name (provenance.entries)."""
 
 
 def read_file(path: str | Path) -> DrawsFile:
@@ -31,7 +36,7 @@ def read_file(path: str | Path) -> DrawsFile:
     if path.suffix not in READERS:
         return read_draws(path)
     try:
-        found = READERS[path.suffix](path)
+        found, about = READERS[path.suffix](path)
     except ImportError as error:
         extra = EXTRAS[path.suffix]
         raise DataError(f'To read {path}, pip install "ppl[{extra}]" ({error}).') from None
@@ -39,7 +44,7 @@ def read_file(path: str | Path) -> DrawsFile:
         if getattr(error, "errno", None):  # the file system speaks, not the format's reader
             raise
         raise DataError(f"{path} is no {path.suffix} file of draws ({error}).") from None
-    return as_draws(path, found)
+    return as_draws(path, found, about)
 
 
 def read_all(paths: Sequence[str | Path]) -> tuple[DrawsFile, ...]:
@@ -53,7 +58,7 @@ def read_all(paths: Sequence[str | Path]) -> tuple[DrawsFile, ...]:
     return files
 
 
-def as_draws(path: Path, found: Read) -> DrawsFile:
+def as_draws(path: Path, found: Read, about: About) -> DrawsFile:
     """Flat columns, in Stan's order, of draws by variable."""
     internal = {name: draws for name, draws in found.items() if name.endswith("__")}
     flat = [
@@ -61,7 +66,7 @@ def as_draws(path: Path, found: Read) -> DrawsFile:
     ]
     if not flat:
         raise DataError(f"{path} holds no draws.")
-    config = {"method": "variational"} if "log_g__" in internal else {}
+    config = {**({"method": "variational"} if "log_g__" in internal else {}), **about}
     names, values = zip(*flat, strict=True)
     if len({len(draws) for draws in (*values, *internal.values())}) > 1:
         raise DataError(f"{path} is damaged: its variables have different numbers of draws.")
@@ -75,19 +80,24 @@ def columns(name: str, draws: Floats) -> Iterator[tuple[str, Floats]]:
     return zip(names, flat.T, strict=True)
 
 
-def _npz(path: Path) -> Read:
+def _npz(path: Path) -> tuple[Read, About]:
     with np.load(path) as arrays:
-        return {name: np.asarray(arrays[name], dtype=float) for name in arrays.files if arrays[name].ndim}
+        about = json.loads(str(arrays[ABOUT])) if ABOUT in arrays.files else {}
+        draws = {name: np.asarray(arrays[name], dtype=float) for name in arrays.files if arrays[name].ndim}
+    return draws, _texts(about)
 
 
-def _parquet(path: Path) -> Read:
+def _parquet(path: Path) -> tuple[Read, About]:
     import pandas as pd
+    from pyarrow.parquet import read_schema
 
     frame = pd.read_parquet(path, engine="pyarrow")
-    return {str(name): frame[name].to_numpy(dtype=float) for name in frame}
+    said = read_schema(path).metadata or {}
+    about = {name.decode(): text.decode() for name, text in said.items() if name.startswith(PREFIX.encode())}
+    return {str(name): frame[name].to_numpy(dtype=float) for name in frame}, about
 
 
-def _netcdf(path: Path) -> Read:
+def _netcdf(path: Path) -> tuple[Read, About]:
     """All chains one after the other, with what ArviZ keeps in groups of its own."""
     import arviz
 
@@ -97,7 +107,7 @@ def _netcdf(path: Path) -> Read:
     for group, name in (("posterior_predictive", PREDICTIVE), ("log_likelihood", POINTWISE)):
         inside = _group(data, group)
         found |= {name: inside[OBSERVED]} if OBSERVED in inside else {}
-    return found
+    return found, _texts({key: value for name in data.groups() for key, value in data[name].attrs.items()})
 
 
 def _group(data: Any, name: str) -> Read:
@@ -111,4 +121,12 @@ def _chained(values: Floats) -> Floats:
     return values.reshape(-1, *values.shape[2:])
 
 
-READERS: Mapping[str, Callable[[Path], Read]] = {".npz": _npz, ".nc": _netcdf, ".parquet": _parquet}
+def _texts(said: Mapping[str, Any]) -> About:
+    return {name: str(text) for name, text in said.items() if name.startswith(PREFIX)}
+
+
+READERS: Mapping[str, Callable[[Path], tuple[Read, About]]] = {
+    ".npz": _npz,
+    ".nc": _netcdf,
+    ".parquet": _parquet,
+}

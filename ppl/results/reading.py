@@ -9,6 +9,7 @@ from ppl.inference.findings import KHAT_GOOD
 from ppl.inference.level import Level
 from ppl.inference.psis import khat_threshold, psis
 from ppl.results.columns import Floats
+from ppl.results.provenance import worst_of
 from ppl.results.read_csv import DrawsFile
 from ppl.results.stansummary import worst_khats
 
@@ -27,14 +28,24 @@ def reading(files: Sequence[DrawsFile], names: Sequence[str]) -> str:
 
     R-hat: Vehtari et al. (2021), with the room that independent approximations need.
     """
-    return " ".join([*quality(files), *columns(files, names), *agreement(files, names)])
+    return " ".join([verdict(files), *columns(files, names), *agreement(files, names)])
+
+
+def verdict(files: Sequence[DrawsFile]) -> str:
+    """The verdict of the run, the worst of several; in its place what the files' densities tell."""
+    found = [about for file in files if (about := file.provenance)]
+    if len(found) < len(files):
+        return " ".join(quality(files))
+    worst = worst_of(found)
+    whose = f" (That is {files[worst].path}, the worst of {len(files)} runs.)" if len(files) > 1 else ""
+    return found[worst].judgement + whose
 
 
 def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
     """Sentences on the importance ratios of the worst run, in the words of inference.verdict."""
     found = [ratios[np.isfinite(ratios)] for file in files if (ratios := file.log_ratios) is not None]
     if not found and any(file.follows_target for file in files):
-        yield "These draws were made to follow the posterior; the verdict of the run says how well they do."
+        yield "These draws were made to follow the posterior; the files do not say how well they do."
         return
     if not found:
         yield "These files have no log densities of the approximation, so nothing tells how close it came."

@@ -1,12 +1,13 @@
 """One HTML file about a fit: verdict, table, pictures, program, plan. It needs no network and no script."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from ppl.results.pictures import KINDS, Material
 from ppl.results.plots import svg
+from ppl.results.read_csv import DrawsFile
 from ppl.results.reading import reading
 from ppl.results.stansummary import (
     DEFAULT_QUANTILES,
@@ -51,8 +52,9 @@ def report(material: Material, title: str, program: Program | None = None) -> st
     body = "\n".join(
         [
             f"<h1>{escape(title)}</h1>",
-            f'<p class="stated">{escape(stated(material.files))}</p>',
             f'<p class="verdict">{escape(reading(material.files, material.names))}</p>',
+            f'<p class="stated">{escape(stated(material.files))}</p>',
+            *how_it_went(material.files),
             *pictures(material),
             *table(material),
             *source(program),
@@ -64,6 +66,14 @@ def report(material: Material, title: str, program: Program | None = None) -> st
         f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n<style>{STYLE}</style>\n'
         f"</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def how_it_went(files: Sequence[DrawsFile]) -> Iterator[str]:
+    """The ELBO of each run, and how it ended."""
+    for file in files:
+        if about := file.provenance:
+            name = f"{file.path}: " if len(files) > 1 else ""
+            yield f'<p class="stated">{escape(name + about.run)}</p>'
 
 
 def pictures(material: Material) -> Iterator[str]:

@@ -22,6 +22,7 @@ from ppl.inference.streams import Streams
 from ppl.results.initial import FIT_FORMAT as FORMAT
 from ppl.results.initial import start_for
 from ppl.results.posterior import Model, Posterior
+from ppl.results.provenance import Provenance
 from ppl.results.sealed import opened, sealed
 from ppl.results.settings import Settings
 from ppl.results.target import target_of
@@ -77,8 +78,8 @@ def identity(posterior: Posterior) -> dict[str, Any]:
     }
 
 
-def to_json(posterior: Posterior, settings: Settings, result: Result) -> str:
-    """Everything a fit is, beside program and data, as one JSON object."""
+def to_json(posterior: Posterior, settings: Settings, result: Result, about: Provenance) -> str:
+    """Everything a fit is, beside program and data, as one JSON object; `about` is for who reads it."""
     record = {
         "format": FORMAT,
         "program": posterior.model.source.name,
@@ -91,6 +92,7 @@ def to_json(posterior: Posterior, settings: Settings, result: Result) -> str:
         **_path_to_json(result.path),
         "dropped": result.dropped,
         "notes": result.notes,
+        **about.entries(),
         "verdict": {
             "level": result.verdict.level.value,
             "khat": result.verdict.khat,

@@ -9,6 +9,7 @@ from ppl.cli.commands.plot import Kind
 from ppl.cli.main import main
 from ppl.results import draws
 from ppl.results.pictures import KINDS
+from ppl.results.read_csv import read_draws
 
 PROGRAM = """\
 data { int<lower=0> N; vector[N] y; }
@@ -57,7 +58,8 @@ def test_help_fits_a_screen_and_begins_with_an_example(run, command):
 
 def test_summary_of_two_runs(fitted):
     status, out, _ = fitted("summary", "1.csv", "2.csv", "--csv", "table.csv", "--rows", 1)
-    assert status == 0 and out.startswith("2 runs of toy_model (variational), 300 draws each; k-hat")
+    assert status == 0 and "\n2 runs of toy_model (variational), 300 draws each; k-hat" in out
+    assert out.startswith("Verdict: ") and max(map(len, out.partition("2 runs")[0].splitlines())) <= 80
     assert "R_hat" in out and "... and 1 more" in out
     table = pd.read_csv("table.csv", index_col="name")
     assert table.loc["mu", "Mean"] == pytest.approx(2.48, abs=0.2) and table["R_hat"].max() < 1.1
@@ -72,6 +74,7 @@ def test_percentiles_out_of_range_are_wrong_usage(fitted, percentiles):
 def test_generate_with_an_edited_program(fitted):
     status, out, _ = fitted("generate", "edited.model", "toy.json", "1.csv")
     assert status == 0 and "generated.csv: 300 rows of 1 columns" in out
+    assert read_draws("generated.csv").provenance == read_draws("1.csv").provenance is not None
     old = pd.read_csv("1.csv", comment="#")["mu"][1:].to_numpy()
     assert pd.read_csv("generated.csv", comment="#")["twice"].to_numpy() == pytest.approx(2 * old)
 

@@ -36,6 +36,17 @@ def test_cmdstanpy_reads_a_fit(fits, files):
     np.testing.assert_array_equal(read.variational_params_np[3:], fits[0].at_mean())
 
 
+def test_cmdstanpy_sees_how_the_draws_were_made(fits, files):
+    from cmdstanpy.utils.stancsv import parse_comments_header_and_draws, parse_config
+
+    for layout, algorithm in (("variational", "meanfield"), ("sample", "fixed_param")):
+        config = parse_config(parse_comments_header_and_draws(files[layout][0])[0])
+        assert config["algorithm"] == algorithm and config["fit_algorithm"] == "meanfield"
+        assert config["fit_verdict"] == fits[0].verdict.level.value
+        assert config["fit_draws"] == fits[0].verdict.made.value
+        assert config["fit_judgement"] == fits[0].judgement and config["fit_elbo"] == fits[0].elbo
+
+
 def test_cmdstanpy_and_arviz_read_runs_as_chains(fits, files):
     read = cmdstanpy.from_csv(files["sample"])
     assert isinstance(read, cmdstanpy.CmdStanMCMC) and read.chains == 2

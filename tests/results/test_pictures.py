@@ -157,11 +157,12 @@ def test_the_paragraph_tells_good_from_bad(files):
     assert reading(files[:1], files[0].columns).startswith("Verdict: good: ")
     assert "The 2 runs agree" in reading(files, files[0].columns)
     rng = np.random.default_rng(0)
-    bad = replace(files[0], internal={"log_p__": rng.standard_cauchy(200) * 5, "log_g__": np.zeros(200)})
+    ratios = {"log_p__": rng.standard_cauchy(200) * 5, "log_g__": np.zeros(200)}
+    bad = replace(files[0], internal=ratios, config={})
     assert reading([bad], bad.columns).startswith("Verdict: poor: ")
     moved = replace(files[1], draws=files[1].draws + 3)
     assert "do not agree" in reading([files[0], moved], files[0].columns)
-    silent = replace(files[0], internal={})
+    silent = replace(files[0], internal={}, config={})
     assert "nothing tells how close" in reading([silent], silent.columns)
 
 

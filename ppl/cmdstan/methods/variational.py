@@ -31,7 +31,8 @@ def run(job: Job) -> int:
     return 0
 
 
-def _write(job: Job, fit: Fit) -> None:
+def _write(asked: Job, fit: Fit) -> None:
+    job = replace(asked, config=replace(asked.config, about=fit.provenance.entries()))
     result, seconds = fit.result, fit.result.trace[-1].seconds if fit.result.trace else 0.0
     draws = list(zip(result.log_p, result.log_g, fit.draws(), strict=True))
     columns = ["lp__", "log_p__", "log_g__", *fit.column_names]

@@ -1,0 +1,120 @@
+"""What files say of the fit that their draws come from."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ppl.cmdstan.job import Job
+from ppl.cmdstan.methods import variational as method
+from ppl.errors import DataError
+from ppl.inference.verdict import Level
+from ppl.results.config import Config
+from ppl.results.fit import load_fit, variational
+from ppl.results.formats import save_draws
+from ppl.results.provenance import Provenance, read_entries, worst_of
+from ppl.results.readers import read_file
+from ppl.results.reading import verdict
+
+ABOUT = Provenance(
+    "meanfield", "fullrank", "resampled", -12.25, 0.01, "Converged: it did.", Level.GOOD, "Verdict: good."
+)
+
+
+@pytest.fixture
+def fit(toy):
+    return variational(toy, draws=40, iter=200)
+
+
+def test_entries_and_back():
+    entries = ABOUT.entries()
+    assert entries["fit_verdict"] == "good" and entries["fit_elbo"] == "-12.25"
+    assert read_entries({**entries, "method": "variational"}) == ABOUT
+    assert read_entries({**entries, "fit_elbo": "nan"}).elbo_se == 0.01
+
+
+def test_a_file_that_says_less_says_nothing():
+    entries = ABOUT.entries()
+    del entries["fit_draws"]
+    assert read_entries(entries) is None and read_entries({}) is None
+
+
+@pytest.mark.parametrize(("name", "value"), [("fit_elbo", "high"), ("fit_verdict", "splendid")])
+def test_values_that_cannot_be_are_refused(name, value):
+    with pytest.raises(DataError, match=value):
+        read_entries({**ABOUT.entries(), name: value})
+
+
+def test_the_worst_is_the_first_of_those_believed_least():
+    levels = (Level.GOOD, Level.POOR, Level.UNKNOWN, Level.POOR)
+    assert worst_of([replace(ABOUT, verdict=level) for level in levels]) == 1
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".npz", ".nc", ".parquet"])
+def test_every_format_says_it_and_repeats(fit, tmp_path, suffix):
+    pytest.importorskip("arviz")
+    pytest.importorskip("pyarrow")
+    contents = []
+    for _ in range(2):
+        save_draws(fit, tmp_path / f"o{suffix}", {"output.file": "o"})
+        contents.append((tmp_path / f"o{suffix}").read_bytes())
+    assert contents[0] == contents[1]
+    found = read_file(tmp_path / f"o{suffix}")
+    assert found.provenance == fit.provenance and len(found.columns) == 5
+    assert found.provenance.draws == fit.verdict.made.value
+
+
+def test_the_layout_of_the_sampler_says_it_too(fit, tmp_path):
+    fit.save_csv(tmp_path / "o.csv", {"ppl.format": "sample"})
+    assert read_file(tmp_path / "o.csv").provenance == fit.provenance
+
+
+def test_arviz_and_xarray_have_it_among_the_attributes(fit):
+    pytest.importorskip("arviz")
+    for attributes in (fit.to_arviz().posterior.attrs, fit.draws_xr().attrs):
+        assert attributes["inference_library"] == "ppl" and "created_at" not in attributes
+        assert attributes["fit_judgement"] == fit.judgement
+
+
+def test_a_saved_fit_says_it_and_is_loaded(fit, toy, make_model, tmp_path):
+    fit.save(tmp_path / "fit.json")
+    record = json.loads((tmp_path / "fit.json").read_text())
+    assert read_entries(record) == fit.provenance
+    assert load_fit(tmp_path / "fit.json", make_model(), toy.data).provenance == fit.provenance
+
+
+def test_more_draws_say_it_of_themselves(fit, tmp_path):
+    more = fit.more(60)
+    save_draws(more, tmp_path / "more.csv")
+    assert read_file(tmp_path / "more.csv").provenance == more.provenance
+
+
+def test_the_executable_writes_it(toy, tmp_path):
+    path = tmp_path / "o.csv"
+    given = {
+        "method": "variational",
+        "variational.output_samples": 20,
+        "output.file": str(path),
+        "random.seed": 1,
+    }
+    assert method.run(Job(toy, Config("toy_model", {**given, "output.refresh": 0}))) == 0
+    about = read_file(path).provenance
+    assert about.algorithm == "meanfield" and about.judgement.startswith("Verdict: ")
+
+
+def test_the_verdict_of_several_files_is_the_worst(fit, tmp_path):
+    fit.save_csv(tmp_path / "1.csv")
+    one = read_file(tmp_path / "1.csv")
+    assert verdict([one]) == fit.judgement
+    entries = replace(fit.provenance, verdict=Level.POOR, judgement="Verdict: poor: no.").entries()
+    other = replace(one, path=Path("2.csv"), config={**one.config, **entries})
+    assert verdict([one, other]) == "Verdict: poor: no. (That is 2.csv, the worst of 2 runs.)"
+
+
+def test_an_older_npz_has_no_word_on_it(fit, tmp_path):
+    save_draws(fit, tmp_path / "o.npz")
+    with np.load(tmp_path / "o.npz") as arrays:
+        np.savez(tmp_path / "old.npz", **{name: arrays[name] for name in arrays.files if name != "fit__"})
+    assert read_file(tmp_path / "old.npz").provenance is None
