@@ -267,6 +267,7 @@ class Fit:
         with _threads(self.posterior), _heard(progress, phases_of_draws(asked)) as listen:
             target = target_of(self.posterior, self.settings)
             fresh = result_of(target, asked, old.family, old.params, old.path, rng, listen)
+            fresh = saved.beside(fresh, old.verdict.spread)
             return _fit(self.posterior, asked, fresh, key=MORE, listen=listen)
 
     def save_csv(

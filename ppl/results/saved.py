@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path as File
 from typing import Any
 
@@ -18,6 +18,7 @@ from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Path, Result
 from ppl.inference.recipes.result import result_of as drawn
+from ppl.inference.spread import Spread
 from ppl.inference.streams import Streams
 from ppl.results.initial import FIT_FORMAT as FORMAT
 from ppl.results.initial import start_for
@@ -100,6 +101,7 @@ def to_json(posterior: Posterior, settings: Settings, result: Result, about: Pro
             "khat_by_coordinate": result.verdict.khats,
             "draws": result.verdict.n,
         },
+        "spread": result.verdict.spread and vars(result.verdict.spread),
     }
     return json.dumps(sealed(plain(record)), indent=1, allow_nan=False) + "\n"
 
@@ -144,7 +146,21 @@ def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
     family = family_from(record["family"], posterior.param_unc_num())
     params = np.array(record["params"], dtype=float)
     path = _path_from_json(record)
-    return drawn(target, asked, family, params, path, Streams(asked.seed).draws)
+    again = drawn(target, asked, family, params, path, Streams(asked.seed).draws)
+    return beside(again, _spread_from_json(record))
+
+
+def beside(result: Result, spread: Spread | None) -> Result:
+    """The result judged in the light of other runs too, where there were any: they are not run again."""
+    return replace(result, verdict=result.verdict.beside(spread)) if spread else result
+
+
+def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:
+    found = record.get("spread")  # fits that were saved before had no such entry
+    if not found:
+        return None
+    rhats = np.array([_number(value) for value in found["rhats"]], dtype=float)
+    return Spread(found["runs"], rhats, tuple(_number(value) for value in found["elbos"]))
 
 
 def _path_to_json(path: Path) -> dict[str, Any]:

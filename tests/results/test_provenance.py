@@ -10,6 +10,7 @@ import pytest
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.methods import variational as method
 from ppl.errors import DataError
+from ppl.inference.spread import Spread
 from ppl.inference.verdict import Level
 from ppl.results.config import Config
 from ppl.results.fit import load_fit, variational
@@ -83,6 +84,15 @@ def test_a_saved_fit_says_it_and_is_loaded(fit, toy, make_model, tmp_path):
     record = json.loads((tmp_path / "fit.json").read_text())
     assert read_entries(record) == fit.provenance
     assert load_fit(tmp_path / "fit.json", make_model(), toy.data).provenance == fit.provenance
+
+
+def test_runs_that_do_not_agree_are_not_forgotten(fit, toy, make_model, tmp_path):
+    spread = Spread(2, np.array([1.0, 3.5]), (-1.0, -2.0))
+    apart = replace(fit, result=replace(fit.result, verdict=fit.verdict.beside(spread)))
+    assert apart.verdict.level is Level.POOR
+    apart.save(tmp_path / "fit.json")
+    again = load_fit(tmp_path / "fit.json", make_model(), toy.data)
+    assert again.judgement == apart.judgement and again.more(60).verdict.level is Level.POOR
 
 
 def test_more_draws_say_it_of_themselves(fit, tmp_path):
