@@ -142,7 +142,7 @@ def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
     asked = Settings(**record["settings"])
     target = target_of(posterior, asked)
     if asked.algorithm in RUN_AGAIN:
-        return fit(target, asked, start_for(posterior, asked.init))
+        return beside(fit(target, asked, start_for(posterior, asked.init)), _spread_from_json(record))
     family = family_from(record["family"], posterior.param_unc_num())
     params = np.array(record["params"], dtype=float)
     path = _path_from_json(record)
