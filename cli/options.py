@@ -84,6 +84,16 @@ def as_names(given: Iterable[str]) -> dict[str, str]:
     return dict(one.split("=", 1) for one in given)
 
 
+def variable_names(text: str) -> Any:
+    """An option that takes names with commas between them; `listed` gives them."""
+    return typer.Option("--variables", metavar="A,B,...", help=text, show_default=False)
+
+
+def listed(given: str) -> list[str]:
+    """The names in a list with commas; none where it is empty."""
+    return [name.strip() for name in given.split(",") if name.strip()]
+
+
 def one_of(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a word."""
     return typer.Option(*names, metavar="NAME", help=text, **more)

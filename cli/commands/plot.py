@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ppl.cli.arguments import DrawsFiles
-from ppl.cli.options import output_file
+from ppl.cli.options import listed, output_file, variable_names
 
 
 class Kind(StrEnum):
@@ -29,7 +29,7 @@ def plot(
     kind: Annotated[list[Kind] | None, typer.Option(metavar="NAME", help="One picture; else all.")] = None,
     output: Annotated[Path | None, output_file("PNG or SVG; NAME is added to it.", "--output", "-o")] = None,
     report: Annotated[Path | None, output_file("One HTML file of everything.", "--report")] = None,
-    variables: Annotated[str, typer.Option(metavar="A,B,...", help="Only these variables.")] = "",
+    variables: Annotated[str, variable_names("Only these variables.")] = "",
     reference: Annotated[Path | None, existing("Draws to compare with.")] = None,
     trace: Annotated[Path | None, existing("The ELBO: diagnostic file or saved fit.")] = None,
     model: Annotated[Path | None, existing("The program, for the report.")] = None,
@@ -84,7 +84,8 @@ def gather(
     """The pictures' material, and the posterior where a program is given."""
     from ppl.compile import compile_model
     from ppl.data import load_data
-    from ppl.results.pictures import OBSERVED, Material, as_numbers, chosen, read_trace
+    from ppl.results.columns import chosen
+    from ppl.results.pictures import OBSERVED, Material, as_numbers, read_trace
     from ppl.results.readers import read_all, read_file
 
     runs = read_all(files)
@@ -95,7 +96,7 @@ def gather(
     usual = posterior.param_names() if posterior else runs[0].parameters
     material = Material(
         runs,
-        chosen(runs[0].columns, [name for name in variables.split(",") if name], usual),
+        chosen(runs[0].columns, listed(variables), usual),
         read_trace(trace) if trace else None,
         read_file(reference) if reference else None,
         as_numbers(values[OBSERVED]) if OBSERVED in values else None,

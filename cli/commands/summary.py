@@ -6,13 +6,14 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import DrawsFiles
-from ppl.cli.options import output_file, whole
+from ppl.cli.options import listed, output_file, variable_names, whole
 
 
 def summary(
     files: DrawsFiles,
     percentiles: Annotated[str, typer.Option(metavar="P,P,...", help="Percentiles shown.")] = "5,50,95",
     sig_figs: Annotated[int, whole(1, "Digits shown.")] = 3,
+    variables: Annotated[str, variable_names("Only these variables.")] = "",
     rows: Annotated[int, whole(0, "Most rows shown; 0: all.")] = 0,
     csv: Annotated[Path | None, output_file("The table as CSV, in full precision.", "--csv")] = None,
 ) -> None:
@@ -33,12 +34,15 @@ def summary(
 
     from ppl.cli.diagnostics import wrapped
     from ppl.files import write_whole
+    from ppl.results.columns import chosen
     from ppl.results.readers import read_all
     from ppl.results.reading import verdict
     from ppl.results.stansummary import as_table, csv_lines, headings, stansummary, stated
 
     quantiles = as_quantiles(percentiles)
     runs = read_all(files)
+    columns = chosen(runs[0].columns, listed(variables), runs[0].columns)
+    runs = tuple(run.only(columns) for run in runs)
     lines = stansummary(runs, quantiles)
     names = headings(quantiles, runs)
     if csv:

@@ -1,12 +1,13 @@
 """Flat names and the variables behind them: `L.2.1` is element (2, 1) of `L` (CmdStan's CSV)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.errors import DataError
 from ppl.names import Sized, column_names
 
 Floats = NDArray[np.float64]
@@ -29,6 +30,37 @@ def variables(columns: Sequence[str]) -> dict[str, list[int]]:
     for position, column in enumerate(columns):
         positions.setdefault(variable_of(column), []).append(position)
     return positions
+
+
+FEW = 20
+"""Entries of a variable that a table shows one by one where nobody asked for them."""
+
+
+def folded(
+    columns: Sequence[str], always: Collection[str] = (), few: int = FEW
+) -> tuple[tuple[str, ...], dict[str, int]]:
+    """The columns of small variables, and how many the others have, by name.
+
+    A variable with more than `few` entries is not small, nor is one of several that is named in `always`.
+    """
+    sizes = {name: len(positions) for name, positions in variables(columns).items()}
+    large = {name: n for name, n in sizes.items() if n > (1 if name in always else few)}
+    return tuple(name for name in columns if variable_of(name) not in large), large
+
+
+def chosen(columns: Sequence[str], wanted: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the `wanted` variables, else the `usual` ones that are there.
+
+    Raises:
+        DataError: a wanted variable has no column; the message lists the variables there are.
+    """
+    there = variables(columns)
+    for name in wanted:
+        if name not in there and name not in columns:
+            raise DataError(f"no variable {name} among the draws; there are {', '.join(there)}.", name)
+    if wanted:
+        return tuple(name for name in columns if variable_of(name) in wanted or name in wanted)
+    return tuple(name for name in columns if name in {*usual}) or tuple(columns)
 
 
 def reshape(rows: Floats, columns: Sequence[str], name: str) -> Floats:

@@ -4,15 +4,16 @@ import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ppl.errors import DataError
 from ppl.inference.outcome import Ending
 from ppl.results import plots
-from ppl.results.columns import Floats, reshape, variable_of, variables
+from ppl.results.columns import Floats, reshape, variables
 from ppl.results.density import varies
 from ppl.results.plots import Draws
 from ppl.results.read_csv import DrawsFile
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 MOST_MARGINALS, MOST_CORRELATED = 24, 60
 WORST_WIDE, WORST_NARROW = 4, 3
 OBSERVED, REPLICATED = "y", "y_rep"
+INDEPENDENT = ("meanfield", "diagonal")
+"""Families of q that know no correlation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +50,17 @@ class Material:
     reference: DrawsFile | None = None
     y: Floats | None = None
 
-    @property
+    @cached_property
     def draws(self) -> Draws:
-        """All runs' draws of the chosen columns."""
-        columns = self.files[0].columns
-        rows = np.concatenate([file.draws for file in self.files])
-        return Draws(self.names, rows[:, [columns.index(name) for name in self.names]])
+        """All runs' draws of the columns to draw, but for those that never vary."""
+        rows = np.concatenate([file.only(self.names).draws for file in self.files])
+        kept = [k for k in range(len(self.names)) if varies(rows[:, k])]
+        return Draws(tuple(self.names[k] for k in kept), rows[:, kept])
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The columns that never vary: there is nothing to draw of them."""
+        return tuple(name for name in self.names if name not in {*self.draws.columns})
 
 
 # --- Kinds ---------------------------------------------------------------------------------------
@@ -63,10 +71,11 @@ def elbo(material: Material, wide: bool) -> "Figure | None":
     return plots.elbo(trace.points, trace.ending, wide) if trace and len(trace.points) else None
 
 
-def marginals(material: Material, wide: bool) -> "Figure":
+def marginals(material: Material, wide: bool) -> "Figure | None":
     other = material.reference
     reference = Draws(other.columns, other.draws) if other else None
-    return plots.marginals(material.draws.first(MOST_MARGINALS), reference, wide)
+    draws = material.draws.first(MOST_MARGINALS)
+    return plots.marginals(draws, reference, wide) if draws.columns else None
 
 
 def pairs(material: Material, wide: bool) -> "Figure | None":
@@ -76,16 +85,19 @@ def pairs(material: Material, wide: bool) -> "Figure | None":
         return None
     draws = material.draws
     chosen = Draws(tuple(names), draws.rows[:, [draws.columns.index(name) for name in names]])
+    return plots.pairs(chosen, labels, importance(material), wide)
+
+
+def importance(material: Material) -> Floats | None:
+    """The log ratios of all draws, where every run has them."""
     found = [ratios for file in material.files if (ratios := file.log_ratios) is not None]
-    together = np.concatenate(found) if len(found) == len(material.files) else None
-    return plots.pairs(chosen, labels, together, wide)
+    return np.concatenate(found) if len(found) == len(material.files) else None
 
 
 def worst(material: Material, most: int) -> tuple[list[str], list[str]]:
-    """Names by falling k-hat, and what to write over them; columns that never vary are left out."""
+    """Names by falling k-hat, and what to write over them."""
     khats = worst_khats(material.files)
-    draws = material.draws
-    names = [name for name in material.names if varies(draws.column(name))]
+    names = list(material.draws.columns)
     if not len(khats):
         return names[:most], names[:most]
     of = dict(zip(material.files[0].columns, np.nan_to_num(khats, nan=np.inf), strict=True))
@@ -107,48 +119,80 @@ def predictive(material: Material, wide: bool) -> "Figure | None":
     return plots.predictive(y, y_rep, wide) if y.size == y_rep.shape[1] else None
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A picture: how it is drawn (None where its material is missing), and how it is to be read."""
+# --- Captions ------------------------------------------------------------------------------------
 
-    draw: Callable[[Material, bool], "Figure | None"]
+
+class Caption(NamedTuple):
+    """What stands above a picture, and how it is to be read."""
+
     title: str
     reading: str
+
+
+def always(title: str, reading: str) -> Callable[[Material], Caption]:
+    return lambda _: Caption(title, reading)
+
+
+def of_pairs(material: Material) -> Caption:
+    """The columns are the worst only where there is a k-hat to order them by, and shaded only by ratios."""
+    ordered, shaded = len(worst_khats(material.files)) > 0, importance(material) is not None
+    return Caption(
+        "Pairs with the worst k-hat" if ordered else "Pairs",
+        "The darker a draw, the more the approximation is too low there: where dark draws gather, it misses "
+        "mass."
+        if shaded
+        else "The first columns that vary, each against each other.",
+    )
+
+
+def of_covariance(material: Material) -> Caption:
+    """What mean-field does not see, where these are draws of a mean-field q."""
+    known = [file.provenance for file in material.files]
+    independent = all(about and about.of_q and about.family in INDEPENDENT for about in known)
+    return Caption(
+        "Covariance",
+        "Mean-field sees no correlation on the unconstrained scale: blocks of colour there come from "
+        "transformations alone."
+        if independent
+        else "Red: the two columns rise together. Blue: one falls as the other rises.",
+    )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A picture: how it is drawn (None where its material is missing), what it is called, what it needs."""
+
+    draw: Callable[[Material, bool], "Figure | None"]
+    caption: Callable[[Material], Caption]
     needs: str
 
 
 KINDS: Mapping[str, Kind] = {
     "elbo": Kind(
         elbo,
-        "ELBO",
-        "A run that was stopped while this still rose wants more iterations. Triangles are early values "
-        "below the picture.",
+        always(
+            "ELBO",
+            "A run that was stopped while this still rose wants more iterations. Triangles are early values "
+            "below the picture.",
+        ),
         "--trace FILE, the file of --diagnostic-file or a saved fit, of a run whose loop evaluated the ELBO",
     ),
     "marginals": Kind(
         marginals,
-        "Marginal densities",
-        "What the fit says of each column alone; the reference, where there is one, in red.",
-        "draws",
+        always(
+            "Marginal densities",
+            "What the fit says of each column alone; the reference, where there is one, in red.",
+        ),
+        "a column that varies",
     ),
-    "pairs": Kind(
-        pairs,
-        "Pairs with the worst k-hat",
-        "The darker a draw, the more the approximation is too low there: where dark draws gather, it misses "
-        "mass.",
-        "two columns that vary",
-    ),
-    "covariance": Kind(
-        covariance,
-        "Covariance",
-        "Mean-field sees no correlation on the unconstrained scale: blocks of colour there come from "
-        "transformations alone.",
-        "two columns",
-    ),
+    "pairs": Kind(pairs, of_pairs, "two columns that vary"),
+    "covariance": Kind(covariance, of_covariance, "two columns that vary"),
     "predictive": Kind(
         predictive,
-        "Posterior predictive",
-        "Data that fall outside of what the model would produce again are what it does not explain.",
+        always(
+            "Posterior predictive",
+            "Data that fall outside of what the model would produce again are what it does not explain.",
+        ),
         "y_rep among the generated quantities and y among the data (--data FILE)",
     ),
 }
@@ -195,18 +239,3 @@ def as_numbers(value: Any) -> Floats | None:
         return np.asarray(value, dtype=float)
     except (TypeError, ValueError):
         return None
-
-
-def chosen(columns: Sequence[str], wanted: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
-    """The columns of the `wanted` variables, else the `usual` ones that are there.
-
-    Raises:
-        DataError: a wanted variable has no column; the message lists the variables there are.
-    """
-    there = variables(columns)
-    for name in wanted:
-        if name not in there and name not in columns:
-            raise DataError(f"no variable {name} among the draws; there are {', '.join(there)}.", name)
-    if wanted:
-        return tuple(name for name in columns if variable_of(name) in wanted or name in wanted)
-    return tuple(name for name in columns if name in {*usual}) or tuple(columns)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ppl.errors import DataError
+from ppl.inference.refining import Made
 from ppl.inference.verdict import Level
 
 PREFIX = "fit_"
@@ -39,9 +40,14 @@ class Provenance:
         return {PREFIX + name: str(value) for name, value in vars(self).items()}
 
     @property
+    def of_q(self) -> bool:
+        """Whether the draws are those of q itself."""
+        return self.draws == Made.OF_Q.value
+
+    @property
     def run(self) -> str:
         """The ELBO, what was run, how the draws were made, and how it ended."""
-        made = "draws of q" if self.draws == "of q" else f"draws {self.draws}"
+        made = "draws of q" if self.of_q else f"draws {self.draws}"
         q = "" if self.family == self.algorithm else f", q {self.family}"
         elbo = f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f} nats"
         return f"{elbo} (algorithm {self.algorithm}{q}, {made}). {self.outcome}"

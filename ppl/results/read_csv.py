@@ -2,8 +2,8 @@
 
 import csv
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +34,13 @@ class DrawsFile:
     draws: Floats
     internal: Mapping[str, Floats]
     mean: Floats | None = None
+
+    def only(self, names: Sequence[str]) -> "DrawsFile":
+        """The same with these columns alone."""
+        at = {name: k for k, name in enumerate(self.columns)}
+        kept = [at[name] for name in names]
+        mean = None if self.mean is None else self.mean[kept]
+        return replace(self, columns=tuple(names), draws=self.draws[:, kept], mean=mean)
 
     @property
     def method(self) -> str:

@@ -1,10 +1,13 @@
 """One HTML file about a fit: verdict, table, pictures, program, plan. It needs no network and no script."""
 
 import base64
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from ppl.results.arviz import POINTWISE, PREDICTIVE
+from ppl.results.columns import folded
 from ppl.results.pictures import KINDS, Material
 from ppl.results.plots import svg
 from ppl.results.read_csv import DrawsFile
@@ -81,10 +84,11 @@ def pictures(material: Material) -> Iterator[str]:
         wide, narrow = kind.draw(material, True), kind.draw(material, False)
         if wide is None or narrow is None:
             continue
-        yield f"<h2>{escape(kind.title)}</h2>\n<figure>\n<picture>"
+        title, words = kind.caption(material)
+        yield f"<h2>{escape(title)}</h2>\n<figure>\n<picture>"
         yield f'<source media="{NARROW_BELOW}" srcset="{data_uri(svg(narrow))}">'
-        yield f'<img alt="{escape(kind.title)}" src="{data_uri(svg(wide))}">'
-        yield f"</picture>\n<figcaption>{escape(kind.reading)}</figcaption>\n</figure>"
+        yield f'<img alt="{escape(title)}" src="{data_uri(svg(wide))}">'
+        yield f"</picture>\n<figcaption>{escape(words)}</figcaption>\n</figure>"
 
 
 def data_uri(picture: str) -> str:
@@ -92,17 +96,25 @@ def data_uri(picture: str) -> str:
 
 
 def table(material: Material) -> Iterator[str]:
-    """The rows of `ppl summary`, those of the parameters first."""
-    names = headings(DEFAULT_QUANTILES, material.files)
-    lines = stansummary(material.files)
+    """The rows of `ppl summary`, but for those of large variables: a line says how they are printed."""
+    shown, large = folded(material.files[0].columns, (PREDICTIVE, POINTWISE))
+    files = [file.only(shown[:MOST_ROWS]) for file in material.files]
+    names = headings(DEFAULT_QUANTILES, files)
+    lines = stansummary(files)
     yield '<h2>Summary</h2>\n<div class="scroll"><table>\n<thead><tr><th></th>'
     yield "".join(f"<th>{escape(name)}</th>" for name in names) + "</tr></thead>\n<tbody>"
-    for line in lines[:MOST_ROWS]:
+    for line in lines:
         cells = "".join(f"<td>{figure_text(*pair)}</td>" for pair in zip(names, line.figures, strict=True))
         yield f"<tr><td>{escape(line.name)}</td>{cells}</tr>"
     yield "</tbody></table></div>"
-    if len(lines) > MOST_ROWS:
-        yield f'<p class="stated">… and {len(lines) - MOST_ROWS} more; ppl summary prints them all.</p>'
+    paths = [str(file.path) for file in material.files]
+    if len(shown) > MOST_ROWS:
+        rest = f"{len(shown) - MOST_ROWS} more columns: {shlex.join(['ppl', 'summary', *paths])}"
+        yield f'<p class="stated">Left out: {escape(rest)}</p>'
+    if large:
+        what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())
+        how = shlex.join(["ppl", "summary", *paths, "--variables", ",".join(large)])
+        yield f'<p class="stated">Left out: {escape(what)}: <code>{escape(how)}</code></p>'
 
 
 def source(program: Program | None) -> Iterator[str]:

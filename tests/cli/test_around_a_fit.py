@@ -65,6 +65,13 @@ def test_summary_of_two_runs(fitted):
     assert table.loc["mu", "Mean"] == pytest.approx(2.48, abs=0.2) and table["R_hat"].max() < 1.1
 
 
+def test_summary_of_some_variables(fitted):
+    status, out, _ = fitted("summary", "1.csv", "--variables", "sigma")
+    assert status == 0 and out.count("\nsigma ") == 1 and "\nmu " not in out
+    status, _, err = fitted("summary", "1.csv", "--variables", "nu")
+    assert status == 1 and "no variable nu among the draws; there are mu, sigma" in err
+
+
 @pytest.mark.parametrize("percentiles", ["5,x", "101", ""])
 def test_percentiles_out_of_range_are_wrong_usage(fitted, percentiles):
     status, _, err = fitted("summary", "1.csv", "--percentiles", percentiles)

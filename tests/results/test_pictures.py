@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from ppl.errors import DataError, PPLError
+from ppl.results.columns import chosen, folded
 from ppl.results.density import density, is_discrete, masses
 from ppl.results.fit import variational
-from ppl.results.pictures import KINDS, Material, Trace, chosen, read_trace, worst
+from ppl.results.pictures import KINDS, Material, Trace, read_trace, worst
 from ppl.results.readers import read_all
 from ppl.results.reading import reading
 from ppl.results.report import Program, report
@@ -66,6 +67,33 @@ def test_pairs_are_those_with_the_worst_khat(material):
     names, labels = worst(material, 3)
     khats = [float(label.split()[-1]) for label in labels]
     assert khats == sorted(khats, reverse=True) and len(names) == 3
+
+
+def test_captions_are_true_of_what_was_done(material, files):
+    assert KINDS["pairs"].caption(material).title == "Pairs with the worst k-hat"
+    silent = replace(material, files=tuple(replace(file, internal={}) for file in files))
+    assert KINDS["pairs"].caption(silent).title == "Pairs"
+    assert "darker" not in KINDS["pairs"].caption(silent).reading
+    assert "Mean-field" in KINDS["covariance"].caption(material).reading
+    for change in ({"fit_draws": "annealed"}, {"fit_family": "fullrank"}, {"fit_elbo_se": None}):
+        config = {k: v for k, v in {**files[1].config, **change}.items() if v}
+        other = replace(material, files=(files[0], replace(files[1], config=config)))
+        assert "Mean-field" not in KINDS["covariance"].caption(other).reading
+
+
+def test_large_variables_are_folded():
+    columns = ("mu", *(f"theta.{k}" for k in range(1, 22)), "y_rep.1", "y_rep.2", "log_lik")
+    shown, large = folded(columns, ("y_rep", "log_lik"))
+    assert shown == ("mu", "log_lik") and large == {"theta": 21, "y_rep": 2}
+    assert folded(columns[:21])[0] == columns[:21]
+
+
+def test_the_report_begins_with_the_verdict_and_folds_its_table(material):
+    text = report(material, "toy")
+    said = material.files[0].provenance
+    assert text.index(said.judgement[:30]) < text.index("ELBO ") < text.index("<table>")
+    assert "Converged: " in text and "<td>mu</td>" in text and "<td>y_rep.1</td>" not in text
+    assert "y_rep (2 entries)" in text and "--variables y_rep</code>" in text
 
 
 def test_the_heat_map_is_the_correlation(material):
