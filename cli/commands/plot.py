@@ -15,6 +15,8 @@ class Kind(StrEnum):
 
     elbo = "elbo"
     marginals = "marginals"
+    forest = "forest"
+    trace = "trace"
     pairs = "pairs"
     covariance = "covariance"
     predictive = "predictive"
@@ -26,31 +28,34 @@ def existing(text: str) -> Any:
 
 def plot(
     files: DrawsFiles,
-    kind: Annotated[list[Kind] | None, typer.Option(metavar="NAME", help="One picture; else all.")] = None,
-    output: Annotated[Path | None, output_file("PNG or SVG; NAME is added to it.", "--output", "-o")] = None,
+    kind: Annotated[
+        list[Kind] | None, typer.Option(metavar="NAME", help="One picture; may be repeated.")
+    ] = None,
+    output: Annotated[Path | None, output_file("PNG, SVG or PDF; NAME is added.", "--output", "-o")] = None,
     report: Annotated[Path | None, output_file("One HTML file of everything.", "--report")] = None,
     variables: Annotated[str, variable_names("Only these variables.")] = "",
     reference: Annotated[Path | None, existing("Draws to compare with.")] = None,
-    trace: Annotated[Path | None, existing("The ELBO: diagnostic file or saved fit.")] = None,
+    trace: Annotated[Path | None, existing("For elbo: diagnostic file or saved fit.")] = None,
     model: Annotated[Path | None, existing("The program, for the report.")] = None,
     data: Annotated[Path | None, existing("The data (JSON), for y.")] = None,
 ) -> None:
-    """Draw the draws in FILEs: elbo, marginals, pairs, covariance, predictive.
+    """Draw the draws in FILEs.
 
     \b
     First example:
       ppl plot output.csv --report report.html
 
     \b
-    Data and ELBO trace are found where the files' comments say they are.
+    Pictures: elbo, marginals, forest, trace (of draws), pairs, covariance,
+    predictive. Columns that never vary are left out, and said so.
+    Data and the ELBO's course are found where the files' comments say.
     Needs the extra: pip install "ppl[plot]".
     """
     from ppl.files import write_whole
-    from ppl.results.pictures import KINDS
-    from ppl.results.plots import SUFFIXES, save
+    from ppl.results.plots import SUFFIXES
 
     if output and output.suffix not in SUFFIXES:
-        raise typer.BadParameter(f"'{output}' should end in {' or '.join(SUFFIXES)}.", param_hint="--output")
+        raise typer.BadParameter(f"'{output}' should end in {', '.join(SUFFIXES)}.", param_hint="--output")
     material, posterior = gather(files, variables, reference, trace, model, data)
     if report:
         from ppl.compile import show_stage
@@ -62,15 +67,38 @@ def plot(
         typer.echo(f"Wrote {report}.")
         if not output and not kind:
             return
-    base = output or files[0].with_suffix(".png")
-    for name in kind or [Kind(name) for name in KINDS]:
+    draw_all(material, kind or [], output, files[0].with_suffix(".png"))
+
+
+def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path) -> None:
+    """Writes the pictures of these kinds, else the usual ones, and says what each leaves out.
+
+    Raises:
+        DataError: there is nothing to draw.
+    """
+    from ppl.errors import DataError
+    from ppl.results.pictures import KINDS, left_out
+    from ppl.results.plots import save
+    from ppl.results.reading import shown
+
+    base, missing, written = output or usual, [], 0
+    for name in [kind.value for kind in kinds] or [name for name in KINDS if KINDS[name].usual(material)]:
         figure = KINDS[name].draw(material, True)
         if figure is None:
-            typer.echo(f"No picture {name.value}: it needs {KINDS[name].needs}.")
+            missing.append(f"No picture {name}: it needs {KINDS[name].needs}.")
             continue
-        path = base if output and kind and len(kind) == 1 else base.with_stem(f"{base.stem}-{name.value}")
+        path = base if output and len(kinds) == 1 else base.with_stem(f"{base.stem}-{name}")
         save(figure, path)
+        written += 1
         typer.echo(f"Wrote {path}.")
+        if said := left_out(material, name):
+            typer.echo(said)
+    if material.constant:
+        missing.append(f"Left out, for they never vary: {shown(material.constant)}.")
+    if not written:
+        raise DataError("nothing was drawn.\n" + "\n".join(missing))
+    for said in missing:
+        typer.echo(said)
 
 
 def gather(
@@ -100,6 +128,7 @@ def gather(
         read_trace(trace) if trace else None,
         read_file(reference) if reference else None,
         as_numbers(values[OBSERVED]) if OBSERVED in values else None,
+        asked=bool(listed(variables)),
     )
     return material, posterior
 

@@ -30,8 +30,15 @@ def masses(values: Floats) -> tuple[Floats, Floats]:
 def density(values: Floats, points: int = 100) -> tuple[Floats, Floats]:
     """A kernel estimate on a grid over the central 99% of the values.
 
-    The values are reflected at their extremes, so that a density does not leak over the edge of its support.
+    The values are reflected at their extremes, so that a density does not leak over the edge of its support,
+    and scaled, so that the squares of none of them overflow.
     """
+    scale = float(np.abs(values).max())
+    grid, height = _density(values / scale, points)
+    return grid * scale, height / scale
+
+
+def _density(values: Floats, points: int) -> tuple[Floats, Floats]:
     least, greatest = float(values.min()), float(values.max())
     low, high = np.quantile(values, (0.005, 0.995))
     margin = 0.05 * (high - low)

@@ -22,8 +22,7 @@ from ppl.results.stansummary import worst_khats
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MOST_MARGINALS, MOST_CORRELATED = 24, 60
-WORST_WIDE, WORST_NARROW = 4, 3
+NARROW_PAIRS = 3
 OBSERVED, REPLICATED = "y", "y_rep"
 INDEPENDENT = ("meanfield", "diagonal")
 """Families of q that know no correlation."""
@@ -41,7 +40,8 @@ class Trace:
 class Material:
     """What pictures are made of: the first file's draws stand for the fit; the rest may be missing.
 
-    `names` are the columns to draw, the parameters where they are known.
+    `names` are the columns to draw, the parameters where they are known; `asked` is whether the user named
+    them, and wants to see more of them than fit on a page.
     """
 
     files: tuple[DrawsFile, ...]
@@ -49,6 +49,7 @@ class Material:
     trace: Trace | None = None
     reference: DrawsFile | None = None
     y: Floats | None = None
+    asked: bool = False
 
     @cached_property
     def draws(self) -> Draws:
@@ -63,6 +64,53 @@ class Material:
         return tuple(name for name in self.names if name not in {*self.draws.columns})
 
 
+# --- Room ----------------------------------------------------------------------------------------
+
+
+class Room(NamedTuple):
+    """How many columns a picture has room for: on a page, and where the user has named them."""
+
+    usual: int
+    asked: int
+
+    def of(self, material: Material) -> int:
+        return self.asked if material.asked else self.usual
+
+
+MOST: Mapping[str, Room] = {
+    "marginals": Room(24, 200),
+    "forest": Room(60, 400),
+    "trace": Room(12, 100),
+    "pairs": Room(4, 8),
+    "covariance": Room(60, 400),
+}
+
+
+def room(material: Material, kind: str) -> Draws:
+    """The draws of as many columns as a picture of that kind has room for, the first ones."""
+    return material.draws.first(MOST[kind].of(material))
+
+
+def left_out(material: Material, kind: str) -> str:
+    """A sentence on the columns that a picture has no room for; "" where it shows them all."""
+    columns = material.draws.columns
+    if kind not in MOST or len(columns) <= (shown := MOST[kind].of(material)):
+        return ""
+    by_khat = kind == "pairs" and is_ordered(material)
+    there = worst(material, shown)[0] if by_khat else columns[:shown]
+    which = "those with the worst k-hat" if by_khat else "the first"
+    example = ",".join([name for name in columns if name not in there][:2])
+    return (
+        f"{kind} shows {shown} of {len(columns)} columns, {which}; for others name them, "
+        f"as in --variables {example}."
+    )
+
+
+def is_ordered(material: Material) -> bool:
+    """Whether there is a k-hat to order columns by."""
+    return len(worst_khats(material.files)) > 0
+
+
 # --- Kinds ---------------------------------------------------------------------------------------
 
 
@@ -74,13 +122,25 @@ def elbo(material: Material, wide: bool) -> "Figure | None":
 def marginals(material: Material, wide: bool) -> "Figure | None":
     other = material.reference
     reference = Draws(other.columns, other.draws) if other else None
-    draws = material.draws.first(MOST_MARGINALS)
+    draws = room(material, "marginals")
     return plots.marginals(draws, reference, wide) if draws.columns else None
+
+
+def forest(material: Material, wide: bool) -> "Figure | None":
+    draws = room(material, "forest")
+    return plots.forest(draws, wide) if draws.columns else None
+
+
+def trace(material: Material, wide: bool) -> "Figure | None":
+    """The runs as chains, in the order of their draws."""
+    names = room(material, "trace").columns
+    runs = [Draws(names, file.only(names).draws) for file in material.files]
+    return plots.trace(runs, [file.path.name for file in material.files], wide) if names else None
 
 
 def pairs(material: Material, wide: bool) -> "Figure | None":
     """The columns with the worst k-hat, or the first ones where there is no k-hat."""
-    names, labels = worst(material, WORST_WIDE if wide else WORST_NARROW)
+    names, labels = worst(material, MOST["pairs"].of(material) if wide else NARROW_PAIRS)
     if len(names) < 2:
         return None
     draws = material.draws
@@ -106,7 +166,7 @@ def worst(material: Material, most: int) -> tuple[list[str], list[str]]:
 
 
 def covariance(material: Material, wide: bool) -> "Figure | None":
-    draws = material.draws.first(MOST_CORRELATED)
+    draws = room(material, "covariance")
     return plots.covariance(draws, wide) if len(draws.columns) > 1 else None
 
 
@@ -135,9 +195,9 @@ def always(title: str, reading: str) -> Callable[[Material], Caption]:
 
 def of_pairs(material: Material) -> Caption:
     """The columns are the worst only where there is a k-hat to order them by, and shaded only by ratios."""
-    ordered, shaded = len(worst_khats(material.files)) > 0, importance(material) is not None
+    shaded = importance(material) is not None
     return Caption(
-        "Pairs with the worst k-hat" if ordered else "Pairs",
+        "Pairs with the worst k-hat" if is_ordered(material) else "Pairs",
         "The darker a draw, the more the approximation is too low there: where dark draws gather, it misses "
         "mass."
         if shaded
@@ -160,11 +220,20 @@ def of_covariance(material: Material) -> Caption:
 
 @dataclass(frozen=True)
 class Kind:
-    """A picture: how it is drawn (None where its material is missing), what it is called, what it needs."""
+    """A picture: how it is drawn (None where its material is missing), what it is called, what it needs.
+
+    Where nobody names a picture, those are drawn that are `usual` for the material.
+    """
 
     draw: Callable[[Material, bool], "Figure | None"]
     caption: Callable[[Material], Caption]
     needs: str
+    usual: Callable[[Material], bool] = lambda _: True
+
+
+def has_order(material: Material) -> bool:
+    """Whether the order of draws tells anything: of several runs, or of a sampler's."""
+    return len(material.files) > 1 or material.files[0].method == "sample"
 
 
 KINDS: Mapping[str, Kind] = {
@@ -181,9 +250,24 @@ KINDS: Mapping[str, Kind] = {
         marginals,
         always(
             "Marginal densities",
-            "What the fit says of each column alone; the reference, where there is one, in red.",
+            "What the fit says of each column alone, with its mean and 90% interval; the reference, where "
+            "there is one, in red.",
         ),
         "a column that varies",
+    ),
+    "forest": Kind(
+        forest,
+        always("Intervals", "Mean, 50% and 90% interval of each column, on one scale."),
+        "a column that varies",
+    ),
+    "trace": Kind(
+        trace,
+        always(
+            "Draws in their order",
+            "A colour a run: runs that agree lie over one another, and no column drifts.",
+        ),
+        "a column that varies",
+        has_order,
     ),
     "pairs": Kind(pairs, of_pairs, "two columns that vary"),
     "covariance": Kind(covariance, of_covariance, "two columns that vary"),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from io import StringIO
+from itertools import cycle
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
@@ -24,10 +25,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 FITTED, OTHER, GREY = "#1f5a8a", "#c8553d", "#8a8f98"
+RUNS = (FITTED, OTHER, "#4c8c4a", "#8d6bb0", "#b8860b", "#5b6770")
+"""Colours of several runs, one after the other."""
 WIDE, NARROW = 10.5, 4.0
 """Widths in inches: 1280 and 390 pixels less their margins, at 96 pixels an inch."""
 
-SUFFIXES = (".png", ".svg")
+SUFFIXES = (".png", ".svg", ".pdf")
 PATH, LONG = re.compile(r'\bd="[^"]*"'), re.compile(r"-?\d+\.\d{3,}")
 
 STYLE: dict[Any, Any] = {
@@ -41,6 +44,7 @@ STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans"],
     "svg.fonttype": "none",
+    "pdf.fonttype": 42,
     "svg.hashsalt": "ppl",
     "figure.constrained_layout.use": True,
 }
@@ -116,13 +120,53 @@ def marginals(draws: Draws, reference: Draws | None, wide: bool = True) -> "Figu
     figure, all_axes = panels(len(draws.columns), 4 if wide else 2, wide, height=1.75)
     for name, axes in zip(draws.columns, all_axes, strict=False):
         marginal(axes, draws.column(name), FITTED, "fit", filled=True)
+        interval(axes, draws.column(name), FITTED, 0.04)
         if reference and name in reference.columns:
             marginal(axes, reference.column(name), OTHER, "reference", filled=False)
+            interval(axes, reference.column(name), OTHER, 0.14)
         axes.set(title=name, yticks=[], ylim=(0, None))
         axes.spines["left"].set_visible(False)
         axes.locator_params(axis="x", nbins=4)
-    if reference:
+    if reference and all_axes[0].get_legend_handles_labels()[0]:
         legend(all_axes[0])
+    heights = {"probability" if is_discrete(draws.column(name)) else "density" for name in draws.columns}
+    around(figure, "value (bar: 90% interval, dot: mean)", " or ".join(sorted(heights)))
+    return figure
+
+
+@styled
+def forest(draws: Draws, wide: bool = True) -> "Figure":
+    """Mean, 50% and 90% interval of each column on one axis, the first on top."""
+    n = len(draws.columns)
+    figure, (axes,) = panels(1, 1, wide, height=0.9 + 0.21 * n, width=7.0 if wide else NARROW)
+    finite = [draws.column(name) for name in draws.columns]
+    low, lower, upper, high = np.array([np.quantile(x, (0.05, 0.25, 0.75, 0.95)) for x in finite]).T
+    at = np.arange(n)
+    axes.hlines(at, low, high, color=FITTED, alpha=0.45, linewidth=1.5)
+    axes.hlines(at, lower, upper, color=FITTED, linewidth=3.5)
+    axes.plot([x.mean() for x in finite], at, "o", color="white", markeredgecolor=FITTED, markersize=4)
+    if low.min() < 0 < high.max():
+        axes.axvline(0, color=GREY, linewidth=0.8, linestyle=":", zorder=0)
+    axes.set_yticks(at, draws.columns, fontsize=7)
+    axes.set(ylim=(n - 0.5, -0.5), xlabel="value (bars: 50% and 90% intervals, dot: mean)", ylabel="column")
+    axes.tick_params(axis="y", length=0)
+    return figure
+
+
+@styled
+def trace(runs: Sequence[Draws], labels: Sequence[str], wide: bool = True) -> "Figure":
+    """Each column's draws in the order of their files, the runs one over the other."""
+    columns = runs[0].columns
+    figure, all_axes = panels(len(columns), 2 if wide else 1, wide, height=1.5)
+    for k, (name, axes) in enumerate(zip(columns, all_axes, strict=True)):
+        for run, label, colour in zip(runs, labels, cycle(RUNS), strict=False):
+            values = np.where(np.isfinite(run.rows[:, k]), run.rows[:, k], np.nan)
+            axes.plot(np.arange(1, len(values) + 1), values, color=colour, linewidth=0.5, label=label)
+        axes.set(title=name, xlim=(1, max(2, *(len(run.rows) for run in runs))))
+        axes.locator_params(axis="y", nbins=4)
+    if len(runs) > 1:
+        legend(all_axes[0])
+    around(figure, "draw", "value")
     return figure
 
 
@@ -136,7 +180,7 @@ def pairs(draws: Draws, labels: Sequence[str], log_ratios: Floats | None, wide: 
     columns = len(draws.columns)
     figure, grid = squares(columns, wide)
     order = np.arange(len(draws.rows)) if log_ratios is None else np.argsort(log_ratios)
-    colour: Any = GREY if log_ratios is None else np.arange(len(order))
+    shade: Any = {"c": GREY} if log_ratios is None else {"c": np.arange(len(order)), "cmap": "viridis_r"}
     for i, row in enumerate(draws.columns):
         for j, column in enumerate(draws.columns):
             axes = grid[i][j]
@@ -146,7 +190,7 @@ def pairs(draws: Draws, labels: Sequence[str], log_ratios: Floats | None, wide: 
                 axes.set_yticks([])
             elif j < i:
                 x, y = draws.rows[order, j], draws.rows[order, i]
-                axes.scatter(x, y, c=colour, s=5, linewidths=0, rasterized=True, cmap="viridis_r")
+                axes.scatter(x, y, s=5, linewidths=0, rasterized=True, **shade)
             else:
                 axes.set_axis_off()
             axes.locator_params(nbins=3)
@@ -167,6 +211,7 @@ def covariance(draws: Draws, wide: bool = True) -> "Figure":
     image = axes.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu_r", interpolation="nearest")
     bar = figure.colorbar(image, ax=axes, shrink=0.8, ticks=[-1, 0, 1])
     bar.outline.set_visible(False)
+    bar.set_label("correlation")
     shown = labelled(draws.columns, 30 if wide else 22)
     axes.set_xticks(shown, [draws.columns[k] for k in shown], rotation=90, fontsize=7)
     axes.set_yticks(shown, [draws.columns[k] for k in shown], fontsize=7)
@@ -200,10 +245,26 @@ def legend(axes: "Axes") -> None:
     axes.legend(loc="lower right", bbox_to_anchor=(1, 0.98), ncols=3, fontsize=7, handlelength=1, borderpad=0)
 
 
+def around(figure: "Figure", x: str, y: str) -> None:
+    """What the axes of all panels are."""
+    figure.supxlabel(x, fontsize=8)
+    figure.supylabel(y, fontsize=8)
+
+
+def interval(axes: "Axes", values: Floats, colour: str, height: float) -> None:
+    """The 90% interval and the mean of draws, at a height that is a share of the panel's."""
+    if not len(values):
+        return
+    low, high = np.quantile(values, (0.05, 0.95))
+    across = axes.get_xaxis_transform()
+    axes.plot([low, high], [height] * 2, color=colour, linewidth=3, solid_capstyle="butt", transform=across)
+    mean = float(values.mean())
+    axes.plot(mean, height, "o", color="white", markeredgecolor=colour, markersize=4.5, transform=across)
+
+
 def marginal(axes: "Axes", values: Floats, colour: str, label: str, filled: bool) -> None:
+    """The density of draws, or the shares of whole numbers; nothing of a column that never varies."""
     if not varies(values):
-        said = f"always {values[0]:g}" if len(values) else "no draws"
-        axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center")
         return
     if is_discrete(values):
         at, mass = masses(values)
@@ -223,7 +284,7 @@ def intervals(axes: "Axes", y: Floats, y_rep: Floats) -> None:
     axes.vlines(at, lower, upper, color=FITTED, linewidth=3.5, label="y_rep, 50%")
     axes.plot(at, middle, "o", color="white", markeredgecolor=FITTED, markersize=4)
     axes.plot(at, y, "D", color=OTHER, markersize=4, label="y")
-    axes.set(xlabel="observation", title="y_rep against y")
+    axes.set(xlabel="observation", ylabel="y", title="y_rep against y")
     axes.locator_params(axis="x", integer=True)
 
 
@@ -234,7 +295,7 @@ def overlay(axes: "Axes", y: Floats, y_rep: Floats) -> None:
         finite = replication[np.isfinite(replication)]
         line(axes, finite, FITTED, 0.6, 0.35, "y_rep" if k == 0 else "")
     line(axes, y, OTHER, 2.0, 1.0, "y")
-    axes.set(yticks=[], title="y_rep against y")
+    axes.set(yticks=[], xlabel="y", ylabel="density", title="y_rep against y")
     axes.spines["left"].set_visible(False)
 
 
@@ -291,11 +352,14 @@ def svg(figure: "Figure") -> str:
 
 
 def save(figure: "Figure", path: Path) -> None:
-    """Writes the figure as SVG or PNG, by the suffix of `path`."""
-    if path.suffix == ".svg":
-        path.write_text(svg(figure), encoding="utf-8")
-    else:
-        _save(figure, path, format="png", dpi=150)
+    """Writes the figure as SVG, PDF or PNG, by the suffix of `path`; the same bytes every time."""
+    match path.suffix:
+        case ".svg":
+            path.write_text(svg(figure), encoding="utf-8")
+        case ".pdf":
+            _save(figure, path, format="pdf", metadata={"CreationDate": None})
+        case _:
+            _save(figure, path, format="png", dpi=150)
 
 
 def _save(figure: "Figure", where: Any, **options: Any) -> None:

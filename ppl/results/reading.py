@@ -69,7 +69,10 @@ def level_of(khat: float, threshold: float) -> Level:
 
 def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
     """A sentence on the columns whose means are the least sure."""
-    khats = dict(zip(files[0].columns, worst_khats(files), strict=False))
+    found = worst_khats(files)
+    if not len(found):
+        return
+    khats = dict(zip(files[0].columns, found, strict=True))
     threshold = khat_threshold(len(files[0].draws))
     ordered = sorted(names, key=lambda name: -khats.get(name, 0.0))
     bad = [name for name in ordered if khats.get(name, 0.0) > threshold]

@@ -80,7 +80,7 @@ def how_it_went(files: Sequence[DrawsFile]) -> Iterator[str]:
 
 
 def pictures(material: Material) -> Iterator[str]:
-    for kind in KINDS.values():
+    for kind in (kind for kind in KINDS.values() if kind.usual(material)):
         wide, narrow = kind.draw(material, True), kind.draw(material, False)
         if wide is None or narrow is None:
             continue

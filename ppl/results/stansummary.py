@@ -57,10 +57,11 @@ def stansummary(
         if missing.any():
             yield float(missing[k])
 
-    return tuple(
-        Line(name, (*_figures(runs[:, :, k], pooled[:, k], quantiles), *last(k)))
-        for k, name in enumerate(files[0].columns)
-    )
+    with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
+        return tuple(
+            Line(name, (*_figures(runs[:, :, k], pooled[:, k], quantiles), *last(k)))
+            for k, name in enumerate(files[0].columns)
+        )
 
 
 def worst_khats(files: Sequence[DrawsFile]) -> Floats:

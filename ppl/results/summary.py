@@ -65,7 +65,8 @@ class Summary:
 
 def summarise(columns: Sequence[str], rows: Floats) -> Summary:
     """Summary of draws of shape (draws, columns); sd has divisor n - 1, quantiles interpolate linearly."""
-    return Summary(tuple(_row(name, rows[:, k]) for k, name in enumerate(columns)))
+    with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
+        return Summary(tuple(_row(name, rows[:, k]) for k, name in enumerate(columns)))
 
 
 def _row(name: str, draws: Floats) -> Row:

@@ -139,8 +139,26 @@ def test_plot_writes_pictures_and_says_what_is_missing(fitted, tmp_path):
     assert status == 0 and "real mu;" in (tmp_path / "r.html").read_text()
 
 
+def test_plot_that_draws_nothing_is_an_error(fitted):
+    pytest.importorskip("matplotlib")
+    status, out, err = fitted("plot", "1.csv", "--kind", "elbo")
+    assert status == 1 and out == "" and "nothing was drawn" in err and "--trace FILE" in err
+    status, out, err = fitted("plot", "1.csv", "--kind", "pairs", "--variables", "mu")
+    assert status == 1 and "two columns that vary" in err
+
+
+def test_plot_of_the_trace_of_draws_and_of_the_elbo(fitted, tmp_path):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "d.csv").write_text("iter,time_in_seconds,ELBO\n100,0.1,-9\n200,0.2,-8\n")
+    kinds = ("--kind", "trace", "--kind", "elbo", "--trace", "d.csv")
+    assert fitted("plot", "1.csv", "2.csv", *kinds, "-o", "t.pdf")[:2] == (
+        0,
+        "Wrote t-trace.pdf.\nWrote t-elbo.pdf.\n",
+    )
+
+
 @pytest.mark.parametrize(
-    ("option", "value"), [("-o", "a.pdf"), ("--variables", "nu"), ("--trace", "toy.json")]
+    ("option", "value"), [("-o", "a.gif"), ("--variables", "nu"), ("--trace", "toy.json")]
 )
 def test_plot_refuses_what_it_cannot_use(fitted, option, value):
     pytest.importorskip("matplotlib")

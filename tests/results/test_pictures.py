@@ -15,7 +15,7 @@ from ppl.errors import DataError, PPLError
 from ppl.results.columns import chosen, folded
 from ppl.results.density import density, is_discrete, masses
 from ppl.results.fit import variational
-from ppl.results.pictures import KINDS, Material, Trace, read_trace, worst
+from ppl.results.pictures import KINDS, Material, Trace, left_out, read_trace, worst
 from ppl.results.readers import read_all
 from ppl.results.reading import reading
 from ppl.results.report import Program, report
@@ -60,7 +60,49 @@ def test_the_trace_shows_where_the_run_stopped(material):
 def test_marginals_have_the_reference_beside_them(material):
     axes = KINDS["marginals"].draw(material, True).axes
     assert [a.get_title(loc="left") for a in axes] == list(material.names)
-    assert [len(a.lines) for a in axes] == [2] * len(axes)
+    assert [len(a.lines) for a in axes] == [6] * len(axes)  # a density, an interval and a mean, twice
+
+
+def test_marginals_mark_mean_and_interval(material):
+    material = replace(material, reference=None)
+    figure = KINDS["marginals"].draw(material, True)
+    values = material.draws.column("mu")
+    _, bar, dot = figure.axes[0].lines
+    assert list(bar.get_xdata()) == list(np.quantile(values, (0.05, 0.95)))
+    assert list(dot.get_xdata()) == [values.mean()]
+    assert "90% interval" in figure.get_supxlabel() and figure.get_supylabel() == "density"
+
+
+def test_the_forest_has_a_row_a_column(material):
+    axes = KINDS["forest"].draw(material, True).axes[0]
+    assert [text.get_text() for text in axes.get_yticklabels()] == list(material.names)
+    assert list(axes.lines[0].get_xdata()) == pytest.approx(material.draws.rows.mean(axis=0))
+    assert axes.get_xlabel() and axes.get_ylabel()
+
+
+def test_the_trace_of_draws_has_a_line_a_run(material, files):
+    axes = KINDS["trace"].draw(material, True).axes
+    assert [a.get_title(loc="left") for a in axes] == list(material.names)
+    assert [line.get_label() for line in axes[0].lines] == ["1.csv", "2.csv"]
+    assert list(axes[0].lines[1].get_ydata()) == list(files[1].draws[:, 0])
+    assert KINDS["trace"].usual(material) and not KINDS["trace"].usual(replace(material, files=files[:1]))
+
+
+def test_what_a_picture_has_no_room_for_is_said(files):
+    columns = tuple(f"x.{k}" for k in range(1, 31))
+    draws = np.random.default_rng(0).normal(size=(200, 30))
+    wide = replace(files[0], columns=columns, draws=draws, mean=None)
+    material = Material((wide,), columns)
+    assert left_out(material, "marginals") == (
+        "marginals shows 24 of 30 columns, the first; for others name them, as in --variables x.25,x.26."
+    )
+    assert left_out(material, "forest") == "" and left_out(material, "predictive") == ""
+    asked = replace(material, asked=True)
+    assert left_out(asked, "marginals") == "" and len(KINDS["marginals"].draw(asked, True).axes) == 30
+    shown, _ = worst(asked, 8)
+    said = left_out(asked, "pairs")
+    assert "8 of 30 columns, those with the worst k-hat" in said
+    assert said.split()[-1].split(",")[0] not in shown
 
 
 def test_pairs_are_those_with_the_worst_khat(material):
@@ -115,7 +157,7 @@ def test_many_observations_become_densities():
 def test_pictures_whose_material_is_missing_are_left_out(files):
     bare = Material(files, files[0].columns[:1])
     drawn = {name for name, kind in KINDS.items() if kind.draw(bare, True) is not None}
-    assert drawn == {"marginals"}
+    assert drawn == {"marginals", "forest", "trace"}
 
 
 def test_a_column_that_never_varies_or_is_nan_harms_nothing(files):
@@ -123,14 +165,38 @@ def test_a_column_that_never_varies_or_is_nan_harms_nothing(files):
     rows[:, 0], rows[:, 1], rows[:, 2] = 3.0, np.nan, 4.6 + 1e-15 * (np.arange(len(rows)) % 2)
     file = replace(files[0], draws=rows)
     material = Material((file,), file.columns)
+    assert material.constant == file.columns[:3] and material.draws.columns == file.columns[3:]
     for kind in KINDS.values():
         figure = kind.draw(material, True)
         assert figure is None or svg(figure)
+    nothing = Material((file,), file.columns[:3])
+    assert [name for name, kind in KINDS.items() if kind.draw(nothing, True)] == []
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_warning_leaks(files, kind, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = files[0].draws.copy()
+    rows[:, 0], rows[:, 1] = rng.standard_cauchy(200) ** 9 * 1e200, rng.normal(size=200) * 1e-300
+    rows[:, 2], rows[:5, 3] = rng.poisson(3, 200), np.inf
+    for internal in ({}, files[0].internal):
+        file = replace(files[0], draws=rows, internal=internal)
+        material = Material((file,), file.columns, reference=replace(file, draws=np.ones_like(rows)))
+        for wide in (True, False):
+            figure = KINDS[kind].draw(material, wide)
+            if figure:
+                save(figure, tmp_path / "a.png")
 
 
 def test_files_by_suffix(material, tmp_path):
     save(KINDS["elbo"].draw(material, True), tmp_path / "a.png")
     save(KINDS["elbo"].draw(material, True), tmp_path / "a.svg")
+    contents = set()
+    for _ in range(2):
+        save(KINDS["pairs"].draw(material, True), tmp_path / "a.pdf")
+        contents.add((tmp_path / "a.pdf").read_bytes())
+    assert len(contents) == 1 and contents.pop().startswith(b"%PDF")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     assert "<svg" in (tmp_path / "a.svg").read_text()
 
