@@ -4,9 +4,15 @@ import os
 import sys
 from contextlib import suppress
 from io import StringIO, UnsupportedOperation
+from shutil import get_terminal_size
 from typing import Any, TextIO
 
 NAMES = {"stdout": "standard output", "stderr": "standard error"}
+
+
+def screen_width() -> int:
+    """Columns of the terminal; without one, a line may be as long as it needs to be."""
+    return get_terminal_size((sys.maxsize, 24)).columns
 
 
 class Patient:

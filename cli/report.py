@@ -3,7 +3,7 @@
 import math
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import gettempdir
@@ -15,20 +15,27 @@ from ppl.cli.progress import nats
 from ppl.files import STDOUT
 from ppl.inference.outcome import Ending, Outcome
 from ppl.results.checkpoint import Checkpoint
+from ppl.results.columns import folded
+from ppl.results.density import varies
 from ppl.results.fit import Fit
-from ppl.results.summary import Summary, as_table
+from ppl.results.summary import Summary, as_text
 
 ROWS = 20
 
 
-def report(console: Console, fit: Fit, files: Iterable[Path], verbose: bool = False) -> None:
-    """The parameters' table, the ELBO, the outcome, what deserves a note, the files written."""
-    names = set(fit.posterior.param_names())
+def report(
+    console: Console,
+    fit: Fit,
+    files: Iterable[Path],
+    columns: Sequence[str],
+    asked: bool = False,
+    verbose: bool = False,
+) -> None:
+    """The table of `columns`, the ELBO, the outcome, what deserves a note, the files written."""
     files = list(files)
-    parameters = Summary(tuple(row for row in fit.summary() if row.name in names))
-    if len(parameters):
-        console.print(as_table(parameters, limit=ROWS, rest=f" (all in {files[0]})"))
-        console.print()
+    for k, line in enumerate(table(fit, columns, asked, console.width, files[0])):
+        style = "bold" if k == 0 else None
+        console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
     left = checkpoint_of(files[0])
     for text in (
         quality(fit),
@@ -40,6 +47,33 @@ def report(console: Console, fit: Fit, files: Iterable[Path], verbose: bool = Fa
         *([onward(left, files[0])] if is_resumable(left) else []),
     ):
         console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def table(fit: Fit, columns: Sequence[str], asked: bool, width: int, file: Path) -> list[str]:
+    """The lines of the table, an empty one last; all `columns` where they were asked for.
+
+    Else large variables are one line below it, unless there are no others, and of entries that never vary,
+    such as the zeros of a Cholesky factor, nothing is shown.
+    """
+    if not columns:
+        return []
+    of = {row.name: row for row in fit.summary()}
+    if asked:
+        return [*as_text(Summary(tuple(of[name] for name in columns)), width), ""]
+    small, large = folded(columns)
+    if not small:
+        small, large = tuple(columns), {}
+    vary = {name for name, values in zip(fit.column_names, fit.draws().T, strict=True) if varies(values)}
+    shown = [name for name in small if name in vary] or small
+    rows = Summary(tuple(of[name] for name in shown))
+    return [*as_text(rows, width, ROWS, f" (all in {file})"), *not_shown(large, file), ""]
+
+
+def not_shown(large: Mapping[str, int], file: Path) -> Iterator[str]:
+    """A line on the variables that have too many entries for the table."""
+    if large:
+        what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())
+        yield f"Not shown: {what}; all in {file}, and by --variables {','.join(large)}."
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from ppl.backend.memory import keep_freed_memory
 from ppl.conditioning import DataReader
 from ppl.data import Inputs, load_data
 from ppl.ir import nodes as ir
+from ppl.ir.made_of import made_of
 from ppl.ir.passes.apart import prepare_parts, take_apart
 from ppl.ir.passes.covariances import by_covariance
 from ppl.ir.passes.fuse import fuse
@@ -78,6 +79,11 @@ class Model:
 
     def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
         return load(self.emitted, self.code, xp, self.softplus, wrap, **replaced)
+
+    @cached_property
+    def made_of(self) -> dict[str, frozenset[str]]:
+        """The parameters that each transformed parameter is made of, by its name."""
+        return made_of(self.resolved)
 
     @cached_property
     def recurs(self) -> bool:

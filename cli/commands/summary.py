@@ -30,14 +30,13 @@ def summary(
     whether the draws can be trusted for that column's mean (below 0.7);
     nan draws, where there are any, are counted and left out.
     """
-    from rich.console import Console
-
     from ppl.cli.diagnostics import wrapped
+    from ppl.cli.output import screen_width
     from ppl.files import write_whole
     from ppl.results.columns import chosen
     from ppl.results.readers import read_all
     from ppl.results.reading import verdict
-    from ppl.results.stansummary import as_table, csv_lines, headings, stansummary, stated
+    from ppl.results.stansummary import as_text, csv_lines, headings, stansummary, stated
 
     quantiles = as_quantiles(percentiles)
     runs = read_all(files)
@@ -51,7 +50,8 @@ def summary(
         typer.echo(wrapped(verdict(runs)) + "\n")
     typer.echo(stated(runs) + "\n")
     shown = lines[: rows or None]
-    Console(width=200, soft_wrap=True).print(as_table(shown, names, sig_figs))
+    for line in as_text(shown, names, sig_figs, screen_width()):
+        typer.echo(line)
     if len(shown) < len(lines):
         typer.echo(f"... and {len(lines) - len(shown)} more")
 

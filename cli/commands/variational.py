@@ -25,6 +25,7 @@ from ppl.cli.options import (
     as_radius,
     flag,
     hidden,
+    listed,
     one_of,
     output_file,
     part,
@@ -33,6 +34,7 @@ from ppl.cli.options import (
     radius_or_file,
     seconds,
     switch,
+    variable_names,
     whole,
 )
 from ppl.files import STDOUT
@@ -104,6 +106,7 @@ def variational(
     diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
     require_converged: Annotated[bool, typer.Option("--require-converged", help="Else exit with 3.")] = False,
+    variables: Annotated[str, variable_names("What the table shows.")] = "",
     verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict; data unused.")] = False,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
@@ -124,6 +127,7 @@ def variational(
     from ppl.cli.output import Patient
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import checkpoint_of, exit_status, interruptible, report
+    from ppl.cli.shown import columns_shown
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
@@ -193,6 +197,7 @@ def variational(
     files = [output]
     with interruptible(output) as done, profiled(compiled, profile_file) as timed:
         posterior = timed.condition(inputs, seed=seed)
+        columns = columns_shown(posterior, listed(variables))
         with on_stderr(phases_of(settings), refresh, quiet, err) as listener:
             fit, journal = fitted(posterior, settings, listener, keep)
         done.append(journal)
@@ -208,7 +213,7 @@ def variational(
     if fit.outcome.ending is not Ending.INTERRUPTED:
         keep.discard(runs)
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
-    report(console, fit, files, verbose)
+    report(console, fit, files, columns, asked=bool(variables), verbose=verbose)
     out.check()
     raise typer.Exit(exit_status(fit.outcome, require_converged))
 

@@ -146,8 +146,8 @@ class Fit:
         """What every file of these draws says of them: how they were made, and the verdict.
 
         Example:
-            >>> fit.provenance.draws, fit.provenance.entries()["fit_verdict"]
-            ('resampled', 'good')
+            >>> sorted(fit.provenance.entries())[:3]
+            ['fit_algorithm', 'fit_draws', 'fit_elbo']
         """
         return Provenance(
             algorithm=self.settings.algorithm,

@@ -22,8 +22,9 @@ class Provenance:
     words.
 
     Example:
-        >>> read_file("output.csv").provenance.verdict
-        <Level.GOOD: 'good'>
+        >>> from ppl.results.readers import read_file
+        >>> read_file("output.csv").provenance == fit.provenance
+        True
     """
 
     algorithm: str

@@ -104,7 +104,7 @@ def table(material: Material) -> Iterator[str]:
     yield '<h2>Summary</h2>\n<div class="scroll"><table>\n<thead><tr><th></th>'
     yield "".join(f"<th>{escape(name)}</th>" for name in names) + "</tr></thead>\n<tbody>"
     for line in lines:
-        cells = "".join(f"<td>{figure_text(*pair)}</td>" for pair in zip(names, line.figures, strict=True))
+        cells = "".join(f"<td>{figure_text(*pair)}</td>" for pair in line.pairs(names))
         yield f"<tr><td>{escape(line.name)}</td>{cells}</tr>"
     yield "</tbody></table></div>"
     paths = [str(file.path) for file in material.files]

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from rich.table import Table
 
 from ppl.inference.convergence import ess_bulk, ess_tail, mcse_mean, rhat
 from ppl.inference.diagnostics import khat_of_means
@@ -13,6 +12,7 @@ from ppl.inference.psis import psis
 from ppl.results.columns import Floats
 from ppl.results.read_csv import DrawsFile
 from ppl.results.summary import MISSING, short
+from ppl.results.tables import text_table
 
 NORMAL_MAD = 1.4826
 """What makes the median absolute deviation of a normal its standard deviation."""
@@ -29,6 +29,10 @@ class Line:
 
     name: str
     figures: tuple[float, ...]
+
+    def pairs(self, names: Sequence[str]) -> Iterator[tuple[str, float]]:
+        """Each heading with its figure."""
+        return zip(names, self.figures, strict=True)
 
 
 def headings(quantiles: Sequence[float], files: Sequence[DrawsFile]) -> tuple[str, ...]:
@@ -85,24 +89,19 @@ def _figures(runs: Floats, pooled: Floats, quantiles: Sequence[float]) -> Iterat
     if not len(kept):
         yield from [math.nan] * (4 + len(quantiles) + 3)
         return
-    yield float(kept.mean())
+    constant = np.ptp(kept) == 0  # the mean and sd of many equal numbers would be off by rounding
+    yield float(kept[0] if constant else kept.mean())
     yield mcse_mean(runs)
-    yield float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
+    yield math.nan if len(kept) < 2 else 0.0 if constant else float(np.std(kept, ddof=1))
     yield NORMAL_MAD * float(np.median(np.abs(kept - np.median(kept))))
     yield from np.quantile(kept, quantiles).tolist()
     yield from (ess_bulk(runs), ess_tail(runs), rhat(runs))
 
 
-def as_table(lines: Sequence[Line], names: Sequence[str], digits: int) -> Table:
-    """A rich table of the lines."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", no_wrap=True)
-    for heading in names:
-        table.add_column(heading, justify="right", no_wrap=True)
-    for line in lines:
-        figures = zip(names, line.figures, strict=True)
-        table.add_row(line.name, *(figure_text(name, value, digits) for name, value in figures))
-    return table
+def as_text(lines: Sequence[Line], names: Sequence[str], digits: int, width: int) -> Iterator[str]:
+    """The lines of a table of them."""
+    rows = [(line.name, *(figure_text(*pair, digits) for pair in line.pairs(names))) for line in lines]
+    return text_table(("", *names), rows, width)
 
 
 def figure_text(heading: str, value: float, digits: int = 3) -> str:

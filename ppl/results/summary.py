@@ -6,21 +6,23 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from ppl.results.columns import Floats
+from ppl.results.tables import text_table
 
 QUANTILES = (0.05, 0.5, 0.95)
 HEADINGS = ("mean", "sd", "5%", "50%", "95%")
+WIDTH = 100
 MISSING = "nan draws"
 """The column of how many draws are nan, and left out of the others: there where any are."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One column's summary; `missing` draws that are nan were left out of it."""
+    """One column's summary; `missing` draws that are nan were left out of it.
+
+    `constant` is whether there are several draws and all are the same.
+    """
 
     name: str
     mean: float
@@ -29,10 +31,17 @@ class Row:
     q50: float
     q95: float
     missing: int = 0
+    constant: bool = False
 
     @property
     def figures(self) -> tuple[float, ...]:
         return (self.mean, self.sd, self.q5, self.q50, self.q95)
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The figures as a table shows them: of what never varies the value alone."""
+        first, *others = map(short, self.figures)
+        return (first, *("" if self.constant else other for other in others))
 
 
 @dataclass(frozen=True)
@@ -57,10 +66,7 @@ class Summary:
         return as_html(self)
 
     def __str__(self) -> str:
-        console = Console(width=100, color_system=None)
-        with console.capture() as capture:
-            console.print(as_table(self))
-        return capture.get().rstrip()
+        return "\n".join(as_text(self))
 
 
 def summarise(columns: Sequence[str], rows: Floats) -> Summary:
@@ -74,26 +80,29 @@ def _row(name: str, draws: Floats) -> Row:
     missing = len(draws) - len(kept)
     if not len(kept):
         return Row(name, math.nan, math.nan, math.nan, math.nan, math.nan, missing)
-    sd = float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
     q5, q50, q95 = np.quantile(kept, QUANTILES).tolist()
+    if len(kept) > 1 and np.ptp(kept) == 0:  # their mean and sd would be off by rounding
+        return Row(name, float(kept[0]), 0.0, q5, q50, q95, missing, constant=True)
+    sd = float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
     return Row(name, float(np.mean(kept)), sd, q5, q50, q95, missing)
 
 
-def as_table(summary: Summary, limit: int | None = None, rest: str = "") -> Table:
-    """A rich table of at most `limit` rows; the caption counts those left out and ends with `rest`."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("")
-    for heading in HEADINGS:
-        table.add_column(heading, justify="right")
+def as_text(summary: Summary, width: int = WIDTH, limit: int | None = None, rest: str = "") -> Iterator[str]:
+    """The lines of a table of at most `limit` rows; the last counts those left out and ends with `rest`.
+
+    Of a column that never varies, as after a search for the mode, the value alone is shown.
+    """
+    point = len(summary) > 0 and all(row.constant for row in summary)
     missing = any(row.missing for row in summary)
-    if missing:
-        table.add_column(MISSING, justify="right")
-    for row in summary.rows[:limit]:
-        table.add_row(row.name, *map(short, row.figures), *([str(row.missing)] if missing else []))
+    headings = ("value",) if point else HEADINGS
+    tail = (MISSING,) * missing
+    rows = [
+        (row.name, *row.texts[: len(headings)], *(str(row.missing),) * missing)
+        for row in summary.rows[:limit]
+    ]
+    yield from text_table(("", *headings, *tail), rows, width)
     if limit is not None and len(summary) > limit:
-        table.caption = Text(f"… and {len(summary) - limit} more{rest}")
-        table.caption_justify = "left"
-    return table
+        yield f"… and {len(summary) - limit} more{rest}"
 
 
 def as_html(summary: Summary, limit: int = 20) -> str:

@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from ppl.inference.psis import psis
 from ppl.results.fit import variational
 from ppl.results.readers import read_all
-from ppl.results.stansummary import csv_lines, headings, stansummary, stated
+from ppl.results.stansummary import as_text, csv_lines, headings, stansummary, stated
 
 
 @pytest.fixture
@@ -36,6 +38,20 @@ def test_a_column_of_nan_has_no_figures_and_harms_no_other(runs):
     runs[0].draws[:, 1] = np.nan
     lines = stansummary(runs[:1])
     assert np.isnan(lines[1].figures[:-1]).all() and np.isfinite(lines[0].figures).all()
+
+
+def test_a_column_that_never_varies_has_an_sd_of_zero(runs):
+    still = [replace(run, draws=np.full_like(run.draws, 0.1)) for run in runs]
+    mean, _, sd, mad, *_ = stansummary(still)[0].figures
+    assert (mean, sd, mad) == (0.1, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_no_line_is_longer_than_the_screen_and_nothing_is_cut(runs, width):
+    names = headings((0.05, 0.5, 0.95), runs)
+    lines = list(as_text(stansummary(runs), names, 3, width))
+    assert max(map(len, lines)) <= width and {*names} <= {*" ".join(lines).split()}
+    assert sum(line.startswith(f"{runs[0].columns[0]} ") for line in lines) == lines.count("") + 1
 
 
 def test_the_csv_keeps_full_precision(runs):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.results.summary import as_html, as_table, summarise
+from ppl.results.summary import as_html, as_text, summarise
 
 
 def test_agrees_with_numpy():
@@ -37,12 +37,36 @@ def test_unknown_column():
 
 
 def test_text_shows_three_digits():
-    text = str(summarise(["mu", "big", "small"], np.array([[1.2345, 123456.0, 0.00123]] * 2)))
+    text = str(
+        summarise(
+            ["mu", "big", "small"], np.array([[1.2345, 123456.0, 0.00123], [1.2346, 123457.0, 0.001231]])
+        )
+    )
     assert "mean" in text and "95%" in text
     assert "1.23" in text and "123456" in text and "0.00123" in text
 
 
 def test_a_long_table_counts_the_rest():
     summary = summarise([f"x.{k}" for k in range(30)], np.zeros((2, 30)))
-    table = as_table(summary, limit=20, rest=" (all in output.csv)")
-    assert table.row_count == 20 and str(table.caption) == "… and 10 more (all in output.csv)"
+    _, *rows, last = as_text(summary, limit=20, rest=" (all in output.csv)")
+    assert len(rows) == 20 and last == "… and 10 more (all in output.csv)"
+
+
+def test_a_point_has_a_value_and_no_sd():
+    rows = np.full((7, 2), 0.1)  # the mean of these is not 0.1, nor their sd 0
+    lines = [line.split() for line in str(summarise(["x", "y"], rows)).splitlines()]
+    assert lines == [["value"], ["x", "0.100"], ["y", "0.100"]]
+    rows[0, 0] = 0.2
+    summary = summarise(["x", "y"], rows)
+    header, _, y = (line.split() for line in str(summary).splitlines())
+    assert summary["y"].sd == 0 and header[:2] == ["mean", "sd"] and y == ["y", "0.100"]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+def test_nothing_is_cut_however_narrow_the_screen(width):
+    names = ["a_name_that_is_rather_long.1", "mu"]
+    lines = list(as_text(summarise(names, np.random.default_rng(0).normal(size=(9, 2)) * 1e-7), width))
+    words = " ".join(lines).split()
+    assert {"mean", "sd", "5%", "50%", "95%", *names} <= {*words} and "…" not in "".join(lines)
+    longest = len(names[0]) + 2 + len("-1.00e-07")
+    assert max(map(len, lines)) <= max(width, longest)

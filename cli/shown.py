@@ -1,0 +1,47 @@
+"""Which columns of a fit `ppl variational` prints, in which order."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from math import prod
+
+from ppl.names import Sized, column_names
+from ppl.posterior import Posterior
+from ppl.results.columns import chosen
+
+
+def columns_shown(posterior: Posterior, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the variables named, else of parameters and transformed parameters.
+
+    A program without parameters has those of its generated quantities.
+
+    Raises:
+        DataError: there is no variable of that name; the message lists those there are.
+    """
+    everything = posterior.param_names(include_tp=True, include_gq=True)
+    parameters = posterior.declared(include_tp=False, include_gq=False)
+    if wanted or not parameters:
+        return chosen(everything, wanted, everything)
+    transformed = posterior.declared(include_tp=True, include_gq=False)[len(parameters) :]
+    ordered = in_order(parameters, transformed, posterior.model.made_of)
+    return tuple(name for variable in ordered for name in column_names(variable))
+
+
+def in_order(
+    parameters: Sequence[Sized], transformed: Sequence[Sized], made_of: Mapping[str, AbstractSet[str]]
+) -> Iterator[Sized]:
+    """Each transformed parameter before the raw one it is made of: the first with as many entries.
+
+    Those without such a parameter, such as a linear predictor, follow at the end.
+    """
+    left = list(transformed)
+    for parameter in parameters:
+        of_it = [t for t in left if parameter.name in made_of[t.name] and entries(t) == entries(parameter)]
+        yield from of_it
+        left = [t for t in left if t not in of_it]
+        yield parameter
+    yield from left
+
+
+def entries(variable: Sized) -> int:
+    """How many columns a variable has."""
+    return prod(variable.shape) * (sum(map(entries, variable.items)) if variable.items else 1)
