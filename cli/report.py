@@ -46,7 +46,12 @@ def report(
         f"Wrote {' and '.join(map(str, files))}.",
         *([onward(left, files[0])] if is_resumable(left) else []),
     ):
-        console.print(text, highlight=False, markup=False, soft_wrap=True)
+        sentence(console, text)
+
+
+def sentence(console: Console, text: str) -> None:
+    """Broken between words on a terminal, one line in a file."""
+    console.print(text, highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
 def table(fit: Fit, columns: Sequence[str], asked: bool, width: int, file: Path) -> list[str]:

@@ -193,6 +193,12 @@ def always(title: str, reading: str) -> Callable[[Material], Caption]:
     return lambda _: Caption(title, reading)
 
 
+def of_marginals(material: Material) -> Caption:
+    reference = f" In red: {material.reference.path}." if material.reference else ""
+    text = f"What the draws say of each column alone, with its mean and 90% interval.{reference}"
+    return Caption("Marginal densities", text)
+
+
 def of_pairs(material: Material) -> Caption:
     """The columns are the worst only where there is a k-hat to order them by, and shaded only by ratios."""
     shaded = importance(material) is not None
@@ -248,11 +254,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "marginals": Kind(
         marginals,
-        always(
-            "Marginal densities",
-            "What the fit says of each column alone, with its mean and 90% interval; the reference, where "
-            "there is one, in red.",
-        ),
+        of_marginals,
         "a column that varies",
     ),
     "forest": Kind(

@@ -96,8 +96,13 @@ def data_uri(picture: str) -> str:
 
 
 def table(material: Material) -> Iterator[str]:
-    """The rows of `ppl summary`, but for those of large variables: a line says how they are printed."""
+    """The rows of `ppl summary` for the variables named, else for all but the large ones.
+
+    A line says how the others are printed.
+    """
     shown, large = folded(material.files[0].columns, (PREDICTIVE, POINTWISE))
+    if material.asked:
+        shown, large = material.names, {}
     files = [file.only(shown[:MOST_ROWS]) for file in material.files]
     names = headings(DEFAULT_QUANTILES, files)
     lines = stansummary(files)

@@ -115,7 +115,7 @@ def as_html(summary: Summary, limit: int = 20) -> str:
 
 
 def _html_row(row: Row, missing: bool) -> str:
-    figures = [*map(short, row.figures), *([str(row.missing)] if missing else [])]
+    figures = [*row.texts, *([str(row.missing)] if missing else [])]
     return f"<tr><th>{escape(row.name)}</th>{''.join(f'<td>{figure}</td>' for figure in figures)}</tr>"
 
 

@@ -1,11 +1,14 @@
 """What the table of `ppl variational` shows."""
 
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 import ppl
 from ppl.cli.main import main
+from ppl.cli.report import sentence
 from ppl.cli.shown import columns_shown
 from ppl.errors import DataError
 
@@ -104,3 +107,13 @@ def test_a_mode_has_no_sd(run):
 def test_a_variable_that_is_not_there_is_refused_before_the_fit(run):
     status, out, err = run(LARGE, "--variables", "x,nu")
     assert status == 1 and out == "" and "no variable nu" in err and not Path("output.csv").exists()
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_sentences_are_broken_between_words_on_a_terminal_alone(terminal):
+    out = StringIO()
+    words = ["thirteen_long"] * 20
+    sentence(Console(file=out, width=80, force_terminal=terminal, color_system=None), " ".join(words))
+    lines = out.getvalue().splitlines()
+    assert " ".join(lines).split() == words
+    assert max(map(len, lines)) <= 80 if terminal else len(lines) == 1

@@ -113,6 +113,8 @@ def test_pairs_are_those_with_the_worst_khat(material):
 
 def test_captions_are_true_of_what_was_done(material, files):
     assert KINDS["pairs"].caption(material).title == "Pairs with the worst k-hat"
+    assert "red" not in KINDS["marginals"].caption(replace(material, reference=None)).reading
+    assert str(material.reference.path) in KINDS["marginals"].caption(material).reading
     silent = replace(material, files=tuple(replace(file, internal={}) for file in files))
     assert KINDS["pairs"].caption(silent).title == "Pairs"
     assert "darker" not in KINDS["pairs"].caption(silent).reading
@@ -135,6 +137,8 @@ def test_the_report_begins_with_the_verdict_and_folds_its_table(material):
     said = material.files[0].provenance
     assert text.index(said.judgement[:30]) < text.index("ELBO ") < text.index("<table>")
     assert "Converged: " in text and "<td>mu</td>" in text and "<td>y_rep.1</td>" not in text
+    asked = report(replace(material, names=("y_rep.2",), asked=True), "toy")
+    assert asked.count("<tr><td>") == 1 and "<td>y_rep.2</td>" in asked and "Left out" not in asked
     assert "y_rep (2 entries)" in text and "--variables y_rep</code>" in text
 
 
