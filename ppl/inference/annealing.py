@@ -10,6 +10,7 @@ tells whether where they began still shows (Margossian et al. 2024, "Nested R-ha
 chains that are many and short).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -42,6 +43,9 @@ FORGOTTEN = 0.2
 SETTLED = 0.005
 FALSE_ALARMS = 0.01
 MOST_TEMPERATURES = 50
+# After so many temperatures, or rounds, it is asked whether those that are left can do.
+FEWEST_TEMPERATURES, ROUNDS_TO_TELL = 10, 8
+HOPELESS = 0.6
 MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
 ACCEPTED = 0.7
 # How much wider the other half begins.
@@ -161,20 +165,31 @@ def _anneal(
 ) -> Annealed:
     mover = Mover(target, reference, rng, 1.2 / target.dim**0.25, moves)
     cloud = cloud_at(target, reference, reference.draws(points, rng))
-    beta, log_evidence, temperatures = 0.0, 0.0, 0
-    while beta < 1 and temperatures < MOST_TEMPERATURES:
+    path, log_evidence = [0.0], 0.0
+    while path[-1] < 1 and arrives(path):
         ratios = np.where(cloud.log_p > -np.inf, cloud.log_p - cloud.log_q, -np.inf)
-        coming = next_temperature(ratios, beta, SHARE)
-        weights = (coming - beta) * ratios
+        beta = next_temperature(ratios, path[-1], SHARE)
+        weights = (beta - path[-1]) * ratios
         log_evidence += _log_mean(weights)
         cloud = cloud.at(systematic(weights, points, rng))
-        beta, temperatures = coming, temperatures + 1
-        listen(Progress(Phase.ANNEALING, temperatures, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
+        path.append(beta)
+        listen(Progress(Phase.ANNEALING, len(path) - 1, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
         if beta < 1:
             cloud, _ = mover.moves(cloud, beta, MOVES_EACH)
-    mover.reference = None
-    settled = _settle(cloud, reference.nearest(cloud.u), mover, temperatures, log_evidence, listen)
-    return replace(settled, reached=beta == 1)
+    mover.reference, reached = None, path[-1] == 1
+    mover.left = mover.left if reached else 0
+    settled = _settle(cloud, reference.nearest(cloud.u), mover, len(path) - 1, log_evidence, listen)
+    return replace(settled, reached=reached)
+
+
+def arrives(path: Sequence[float]) -> bool:
+    """Whether temperatures that go on to grow as the latest did come to 1 in time; the first of them is 0."""
+    done = len(path) - 1
+    if done < FEWEST_TEMPERATURES:
+        return True
+    earlier, latest = path[done // 2], path[-1]
+    growth = np.log(latest / earlier) / (done - done // 2) if earlier > 0 else 0.0
+    return bool(growth * (MOST_TEMPERATURES - done) >= -np.log(latest))
 
 
 def _settle(
@@ -205,7 +220,8 @@ def _settle(
         if before.size:
             drift = clear_move(before, after, marks(cloud, centre, sds).std(axis=0))
         settled = memory < FORGOTTEN and drift < SETTLED
-        if rounds >= FEWEST_ROUNDS and (settled or mover.left < MOVES_A_ROUND * rounds):
+        hopeless = rounds >= ROUNDS_TO_TELL and memory ** (sum(STAGES) / rounds) > HOPELESS
+        if rounds >= FEWEST_ROUNDS and (settled or hopeless or mover.left < MOVES_A_ROUND * rounds):
             break
         before = after
     points = [each for moved in kept for each in moved]

@@ -48,7 +48,7 @@ class Step(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """A level that the fit can have at most, the reason (a clause), and what to try, the likeliest first."""
+    """The level a fit can have at most, why (a clause), and what to try: the first that is not in force."""
 
     level: Level
     why: str

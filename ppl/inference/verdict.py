@@ -91,13 +91,11 @@ class Verdict:
         if not self.khats.size:
             return "Verdict: good: there are no parameters to be wrong about."
         found = findings(self, lambda k: names[k])
-        level = self.level
-        if level is Level.GOOD:
+        if not found:
             return f"Verdict: good: {self._how()}."
-        worst = [finding for finding in found if finding.level is level]
-        why = "; ".join(finding.why for finding in worst)
-        steps = [step.words for finding in worst for step in finding.steps if step.option not in in_force]
-        return " ".join([f"Verdict: {level.value}: {why}.", *steps[:1]])
+        worst = found[0]
+        steps = [step.words for step in worst.steps if step.option not in in_force]
+        return " ".join([f"Verdict: {worst.level.value}: {worst.why}.", *steps[:1]])
 
     def _how(self) -> str:
         """Why the draws of a good fit are believed."""
@@ -113,7 +111,8 @@ class Verdict:
 
     def details(self, names: Sequence[str]) -> str:
         """The numbers behind the sentence: of q, of annealing, of the trace, of other runs."""
-        parts = [self._of_q(), self._of_annealing(), self._of_trend(), self._of_spread(names)]
+        others = [f"Also: {finding.why}." for finding in findings(self, lambda k: names[k])[1:]]
+        parts = [*others, self._of_q(), self._of_annealing(), self._of_trend(), self._of_spread(names)]
         return " ".join(part for part in parts if part)
 
     def _of_q(self) -> str:
