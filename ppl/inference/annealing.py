@@ -48,8 +48,8 @@ FEWEST_TEMPERATURES, ROUNDS_TO_TELL = 10, 8
 HOPELESS = 0.6
 MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
 ACCEPTED = 0.7
-# How much wider the other half begins.
-WIDER = 2.0
+# How much wider the other half begins; less in many dimensions, where a little takes it as far.
+WIDER, FEW_DIMENSIONS = 2.0, 10
 # About so many points of each half are ranked.
 COMPARED = 2048
 
@@ -63,7 +63,7 @@ class Annealed:
     noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
     log of the integral of the target; `reached` whether the temperatures came to 1. `rhats` (dim,) compares
     the points that began at the reference with those that began wider, the larger of the R-hat of their
-    centres and of their tails.
+    centres and of their tails, and `evidence_gap` is how far their estimates of the log evidence are apart.
     """
 
     u: Array
@@ -73,6 +73,7 @@ class Annealed:
     drift: float
     log_evidence: float
     reached: bool = True
+    evidence_gap: float = 0.0
     rhats: Array = field(default_factory=lambda: np.ones(0))
 
     @property
@@ -135,7 +136,8 @@ def anneal(
         LinAlgError: the points fell together.
     """
     with np.errstate(all="ignore"):  # a move too far overflows, and is refused
-        begin = (reference, reference.widened(WIDER))
+        wider = 1 + (WIDER - 1) * min(1.0, np.sqrt(FEW_DIMENSIONS / target.dim))
+        begin = (reference, reference.widened(wider))
         return together(*(_anneal(target, each, rng, listen, points // 2, moves) for each in begin))
 
 
@@ -150,6 +152,7 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         memory=max(one.memory, two.memory),
         drift=max(one.drift, two.drift),
         log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
+        evidence_gap=abs(one.log_evidence - two.log_evidence),
         reached=one.reached and two.reached,
         rhats=np.array([rank_rhat(each) for each in latest.transpose(2, 0, 1)]),
     )
