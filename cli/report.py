@@ -38,9 +38,9 @@ def report(
         console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
     left = checkpoint_of(files[0])
     for text in (
+        fit.judgement,
         quality(fit),
         fit.outcome.sentence,
-        fit.judgement,
         *([fit.details] if verbose else []),
         *fit.notes,
         f"Wrote {' and '.join(map(str, files))}.",
@@ -139,10 +139,9 @@ def quality(fit: Fit) -> str:
     how = "found by search" if fit.settings.eta is None else "as given"
     loop = f" after {fit.result.iterations} iterations" if fit.result.iterations else ""
     eta = f", eta = {fit.eta:g} {how}" if fit.result.iterations and math.isfinite(fit.eta) else ""
-    return (
-        f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f}{loop} "
-        f"({fit.settings.algorithm}{eta}, seed {fit.settings.seed})."
-    )
+    asked = fit.settings.algorithm
+    algorithm = f"auto: {fit.family}" if asked == "auto" else asked
+    return f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f}{loop} ({algorithm}{eta}, seed {fit.settings.seed})."
 
 
 def exit_status(outcome: Outcome, require_converged: bool) -> int:
