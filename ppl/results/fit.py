@@ -74,7 +74,7 @@ class Fit:
         n, columns = self.draws().shape
         name, ending = self.posterior.model.source.name, self.outcome.ending.value
         return (
-            f"<Fit of {name}: {self.settings.algorithm}, {ending}, "
+            f"<Fit of {name}: {self.settings.algorithm}, draws {self.verdict.made}, {self.verdict.level}, {ending}, "
             f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f}, {n} draws of {columns} columns>"
         )
 
