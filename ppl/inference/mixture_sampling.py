@@ -55,10 +55,10 @@ def log_integral(weights: Sequence[Array]) -> float:
     return float(logsumexp(together) - np.log(len(together)))
 
 
-def missed(q: Batch, beside: Batch) -> float:
-    """Which share of the target's integral the draws of q do not see, but those of another distribution do.
+def missed(q: Batch, *beside: Batch) -> float:
+    """Which share of the target's integral the draws of q do not see, but those of other distributions do.
 
     Zero where both lie over the same mass, in whatever proportion.
     """
-    alone, both = log_integral(log_weights([q])), log_integral(log_weights([q, beside]))
+    alone, both = log_integral(log_weights([q])), log_integral(log_weights([q, *beside]))
     return float(-np.expm1(min(0.0, alone - both)))

@@ -120,9 +120,9 @@ def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:
 
 
 def heaviest(q: Batch, distant: Sequence[Batch], rng: np.random.Generator) -> Iterator[Array]:
-    """Some of the distant draws, in proportion to their importance."""
-    weights = np.concatenate(log_weights([q, *distant])[1:])
-    if np.isfinite(weights).any():
+    """Some of the distant draws, in proportion to their importance, where they see what q does not."""
+    if missed(q, *distant) > MATTERS:
+        weights = np.concatenate(log_weights([q, *distant])[1:])
         points = np.concatenate([batch.u for batch in distant])
         yield from points[systematic(weights, PATHS, rng)]
 
@@ -188,10 +188,10 @@ def curved(scaled: Scaled, peak: Peak) -> Gaussian | None:
 
 def outside(q: Batch, wide: Sequence[Gaussian], distant: Sequence[Batch]) -> Iterator[Gaussian]:
     """Those of the widened Gaussians that see mass which q does not."""
+    if not missed(q, *distant) > CLEAR:
+        return
     weights = log_weights([q, *distant])
     total = log_integral(weights)
-    if not -np.expm1(min(0.0, log_integral(log_weights([q])) - total)) > CLEAR:
-        return
     every = np.log(sum(map(len, weights)))
     for each, own in zip(wide, weights[1:], strict=True):
         if np.logaddexp.reduce(own) - every - total > np.log(CLEAR):

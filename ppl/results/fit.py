@@ -73,8 +73,9 @@ class Fit:
     def __repr__(self) -> str:
         n, columns = self.draws().shape
         name, ending = self.posterior.model.source.name, self.outcome.ending.value
+        made, level = self.verdict.made, self.verdict.level
         return (
-            f"<Fit of {name}: {self.settings.algorithm}, draws {self.verdict.made}, {self.verdict.level}, {ending}, "
+            f"<Fit of {name}: {self.settings.algorithm}, draws {made}, {level}, {ending}, "
             f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f}, {n} draws of {columns} columns>"
         )
 
