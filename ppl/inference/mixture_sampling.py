@@ -6,12 +6,16 @@ defence against thin tails: Hesterberg (1995), Technometrics 37.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
 
 from ppl.inference.gaussian import Gaussian
 from ppl.inference.target import Array, Target, log_densities
+
+# A difference so many standard errors wide is no noise.
+CLEAR = 3.0
 
 
 @dataclass(frozen=True)
@@ -49,16 +53,36 @@ def log_weights(batches: Sequence[Batch]) -> list[Array]:
     ]
 
 
-def log_integral(weights: Sequence[Array]) -> float:
-    """The log of the integral of the target, by those weights."""
-    together = np.concatenate(weights)
-    return float(logsumexp(together) - np.log(len(together)))
+class Integral(NamedTuple):
+    """An estimate of the target's integral and its standard error, both over exp(`scale`)."""
+
+    value: float
+    se: float
+    scale: float
+
+
+def integral(batches: Sequence[Batch]) -> Integral:
+    """By the draws of all batches; the error is that within each of them, for their numbers are given."""
+    weights = log_weights(batches)
+    scale = max(float(each.max()) for each in weights)
+    if not np.isfinite(scale):
+        return Integral(0.0, np.inf, 0.0)
+    count = sum(map(len, weights))
+    sizes = [np.exp(each - scale) for each in weights]
+    value = sum(float(each.sum()) for each in sizes) / count
+    variance = sum(len(each) * float(each.var()) for each in sizes)
+    return Integral(value, float(np.sqrt(variance)) / count, scale)
 
 
 def missed(q: Batch, *beside: Batch) -> float:
     """Which share of the target's integral the draws of q do not see, but those of other distributions do.
 
-    Zero where both lie over the same mass, in whatever proportion.
+    Zero where both lie over the same mass, in whatever proportion, and where the difference is not clear of
+    its noise.
     """
-    alone, both = log_integral(log_weights([q])), log_integral(log_weights([q, *beside]))
-    return float(-np.expm1(min(0.0, alone - both)))
+    alone, both = integral([q]), integral([q, *beside])
+    if both.value == 0:
+        return 0.0
+    seen, se = (x * np.exp(alone.scale - both.scale) / both.value for x in (alone.value, alone.se))
+    noise = np.hypot(se, both.se / both.value)
+    return float(1 - seen) if 1 - seen > CLEAR * noise else 0.0

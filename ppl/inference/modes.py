@@ -17,7 +17,7 @@ from ppl.errors import InferenceError
 from ppl.inference.coordinates import Scaled
 from ppl.inference.gaussian import Gaussian, made_positive
 from ppl.inference.hessian import hessian
-from ppl.inference.mixture_sampling import Batch, log_integral, log_weights, missed
+from ppl.inference.mixture_sampling import Batch, log_weights, missed
 from ppl.inference.pathfinder import ROUGH_DRAWS, pathfinder
 from ppl.inference.target import Array, log_densities
 from ppl.inference.tempering import systematic
@@ -190,9 +190,6 @@ def outside(q: Batch, wide: Sequence[Gaussian], distant: Sequence[Batch]) -> Ite
     """Those of the widened Gaussians that see mass which q does not."""
     if not missed(q, *distant) > CLEAR:
         return
-    weights = log_weights([q, *distant])
-    total = log_integral(weights)
-    every = np.log(sum(map(len, weights)))
-    for each, own in zip(wide, weights[1:], strict=True):
-        if np.logaddexp.reduce(own) - every - total > np.log(CLEAR):
-            yield each
+    totals = [np.logaddexp.reduce(each) for each in log_weights([q, *distant])]
+    shares = np.exp(totals - np.logaddexp.reduce(totals))
+    yield from (each for each, share in zip(wide, shares[1:], strict=True) if share > CLEAR)

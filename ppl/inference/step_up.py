@@ -41,6 +41,7 @@ WORTH_IT = 1.1
 # What a climb in d dimensions is taken to cost: 4 d draws, and this many evaluations.
 EVALUATIONS = 30
 LARGEST = MOST_GRADIENTS // (4 * EVALUATIONS)
+LOCAL = "Mean-field does not fit: the approximation is the Gaussian with the curvature where the fit began."
 FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the approximation was stepped up to full rank."
 # A second climb of mean-field must gain so many nats.
 RISEN = 1.0
@@ -105,9 +106,13 @@ def _step_up(
     journal: Journal,
     corrects: bool,
 ) -> Polished:
-    weighed = _weigh(target, found, rng)
+    weighed, local = _weigh(target, found, rng), None
     if weighed.weights.khat < GOOD:
         return found
+    if corrects and isinstance(found.family, MeanField):
+        local = _local(target, start, found, rng.spawn(1)[0])
+        if local and local[1].weights.khat < GOOD:
+            return local[0]
     if isinstance(found.family, MeanField) and not weighed.weights.reliable:
         start, found, weighed = _climb_again(target, start, found, weighed, rng.spawn(1)[0], listen)
     fits = weighed.weights.khat < GOOD
@@ -119,9 +124,30 @@ def _step_up(
         better = _by_mean_field(target, start, found, weighed.elbo, rng, listen, journal)
         if better is not found:
             found, weighed = better, _weigh(target, better, rng)
+    if local and local[1].weights.ess > weighed.weights.ess:
+        found, weighed = local
     if corrects and isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
         return _move_mean(target, found, weighed, rng, listen)
     return found
+
+
+def _local(
+    target: Target, start: Start, found: Polished, rng: np.random.Generator
+) -> tuple[Polished, Weighed] | None:
+    """The Gaussian that the start was found to be, with the curvature there; None where the start has none.
+
+    Where the posterior is nearly Gaussian it has every covariance right, which a climb on few draws has not.
+    """
+    if start.metric is None or not isinstance(start.target, Scaled):
+        return None
+    family = FullRank(target.dim, found.family.standard)
+    factor = start.target.factor[:, None] * start.metric
+    params = family.carry(family.start(np.zeros(target.dim)), start.target.centre, factor)
+    local = replace(found, family=family, params=params, notes=(*found.notes, LOCAL))
+    try:
+        return local, _weigh(target, local, rng)
+    except InferenceError:
+        return None
 
 
 def _climb_again(
