@@ -48,6 +48,7 @@ FEWEST_TEMPERATURES, ROUNDS_TO_TELL = 10, 8
 HOPELESS = 0.6
 MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
 ACCEPTED = 0.7
+FIRST_STEP = 1.2
 # How much wider the other half begins; less in many dimensions, where a little takes it as far.
 WIDER, FEW_DIMENSIONS = 2.0, 10
 # About so many points of each half are ranked.
@@ -61,9 +62,10 @@ class Annealed:
     `memory` is the largest share of where a coordinate was within its mode, when the last temperature was
     reached, that is left in it; `drift` the largest move between the last two stages, in sds and beyond its
     noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
-    log of the integral of the target; `reached` whether the temperatures came to 1. `rhats` (dim,) compares
-    the points that began at the reference with those that began wider, the larger of the R-hat of their
-    centres and of their tails, and `evidence_gap` is how far their estimates of the log evidence are apart.
+    log of the integral of the target, nan without temperatures; `reached` whether the temperatures came to
+    1. `rhats` (dim,) compares the points that began at the reference with those that began wider, the
+    larger of the R-hat of their centres and of their tails, and `evidence_gap` is how far their estimates
+    of the log evidence are apart.
     """
 
     u: Array
@@ -126,11 +128,14 @@ def anneal(
     listen: Listener = silent,
     points: int = POINTS,
     moves: int = MOST_MOVES,
+    near: Array | None = None,
 ) -> Annealed:
     """Carry `points` (a power of two) draws to the target, each by `moves` or few more.
 
-    One half begins at the reference, the other where that is wider. The same generator gives the same
-    points to the last bit.
+    One half begins at the reference, the other where that is wider. Where there are points `near` the
+    target, (points / 2, dim), they are moved under it at once, and so are as many of the wider reference:
+    temperatures between do no good where there is no other mode, and in many dimensions harm. The same
+    generator gives the same points to the last bit.
 
     Raises:
         LinAlgError: the points fell together.
@@ -138,7 +143,19 @@ def anneal(
     with np.errstate(all="ignore"):  # a move too far overflows, and is refused
         wider = 1 + (WIDER - 1) * min(1.0, np.sqrt(FEW_DIMENSIONS / target.dim))
         begin = (reference, reference.widened(wider))
+        if near is not None:
+            starts = (near, begin[1].draws(len(near), rng))
+            return together(*(_moved(target, reference, each, rng, listen, moves) for each in starts))
         return together(*(_anneal(target, each, rng, listen, points // 2, moves) for each in begin))
+
+
+def _moved(
+    target: Target, reference: Reference, near: Array, rng: np.random.Generator, listen: Listener, moves: int
+) -> Annealed:
+    """Points moved under the target from where they are."""
+    mover = Mover(target, None, rng, FIRST_STEP / target.dim**0.25, moves)
+    cloud = cloud_at(target, None, near)
+    return _settle(cloud, reference.nearest(cloud.u), mover, 0, np.nan, listen)
 
 
 def together(one: Annealed, two: Annealed) -> Annealed:
@@ -152,7 +169,7 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         memory=max(one.memory, two.memory),
         drift=max(one.drift, two.drift),
         log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
-        evidence_gap=abs(one.log_evidence - two.log_evidence),
+        evidence_gap=float(np.nan_to_num(abs(one.log_evidence - two.log_evidence))),
         reached=one.reached and two.reached,
         rhats=np.array([rank_rhat(each) for each in latest.transpose(2, 0, 1)]),
     )
@@ -166,7 +183,7 @@ def _anneal(
     points: int,
     moves: int,
 ) -> Annealed:
-    mover = Mover(target, reference, rng, 1.2 / target.dim**0.25, moves)
+    mover = Mover(target, reference, rng, FIRST_STEP / target.dim**0.25, moves)
     cloud = cloud_at(target, reference, reference.draws(points, rng))
     path, log_evidence = [0.0], 0.0
     while path[-1] < 1 and arrives(path):

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ppl.inference.annealing import POINTS, Annealed, anneal
 from ppl.inference.balanced import balanced
@@ -34,6 +35,9 @@ MUCH_WORK, MOST_WORK = 2**31, 2**33
 EVALUATIONS = 600
 # Draws of q's Gaussian that are looked at for what it does not reach.
 SEEN = 2048
+# Weighted draws must be worth so many to begin from, and in more dimensions than so many temperatures lead
+# astray.
+STARTS, TEMPERED = 100, 30
 FEWEST_POINTS = 256
 
 
@@ -101,7 +105,7 @@ def refine(
             found = beyond(scaled, seen(scaled, rng), rng)
         enough = may_resample and weights.ess >= ENOUGH and not found.gaussians and not settings.anneal
         if will_anneal(target, settings) and not enough:
-            return anneal_from(scaled, found, n, rng, listen)
+            return anneal_from(scaled, found, pool, n, rng, listen)
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
@@ -147,6 +151,7 @@ def _from_pool(pool: Pool, n: int, rng: np.random.Generator, resampled: bool) ->
 def anneal_from(
     scaled: Scaled,
     beside: Beyond,
+    pool: Pool,
     n: int,
     rng: np.random.Generator,
     listen: Listener = silent,
@@ -160,12 +165,25 @@ def anneal_from(
     width = width_of(scaled)
     points = points_for(width)
     moves = MOST_WORK // (width * points * LEAPS)
-    found = anneal(
-        scaled, Reference((standard, *beside.gaussians), 1 + len(beside.modes)), rng, listen, points, moves
-    )
+    reference = Reference((standard, *beside.gaussians), 1 + len(beside.modes))
+    near = None if beside.gaussians else nearest_of(scaled, pool, points // 2, rng)
+    found = anneal(scaled, reference, rng, listen, points, moves, near)
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     log_p = found.log_p[chosen] - scaled.log_jacobian
     return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found, beside.modes)
+
+
+def nearest_of(scaled: Scaled, pool: Pool, n: int, rng: np.random.Generator) -> Array | None:
+    """n draws of q (n, dim), in coordinates where it is standard, resampled by weights that are worth it.
+
+    None where temperatures should take them to the posterior: where weights are worth little, in few
+    dimensions.
+    """
+    worth = pool.weights.ess >= STARTS
+    if not worth and scaled.dim <= TEMPERED:
+        return None
+    chosen = balanced(pool.u, pool.weights.log_weights, n, rng) if worth else np.arange(n) % len(pool.u)
+    return np.asarray(solve_triangular(scaled.factor, (pool.u[chosen] - scaled.centre).T, lower=True).T)
 
 
 def gaussian_of(family: Family, params: Array) -> Gaussian | None:

@@ -130,7 +130,9 @@ class Verdict:
         known = self.annealed
         if known is None:
             return ""
-        temperatures = "1 temperature" if known.temperatures == 1 else f"{known.temperatures} temperatures"
+        temperatures = {0: "no temperatures", 1: "1 temperature"}.get(
+            known.temperatures, f"{known.temperatures} temperatures"
+        )
         return (
             f"Annealing took {temperatures}; its last moves left a correlation of "
             f"{max(0.0, known.memory):.2f} with where they began, means and spreads moved by "
