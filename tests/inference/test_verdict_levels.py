@@ -1,4 +1,4 @@
-"""The levels of a verdict as a table, every boundary from both sides, and what its paragraph says."""
+"""The levels of a verdict as one table, each rule on both sides of its bounds, and what the sentence says."""
 
 import math
 from dataclasses import replace
@@ -7,14 +7,37 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ppl.inference import findings, verdict
 from ppl.inference.annealing import Annealed
 from ppl.inference.diagnostics import Trend
 from ppl.inference.elbo import elbo_of
+from ppl.inference.findings import (
+    RULES,
+    drifting,
+    ended_badly,
+    far_from_q,
+    few_worth,
+    heavy_tails,
+    images,
+    near_q,
+    no_spread,
+    not_arrived,
+    nothing_to_tell,
+    other_modes,
+    runs_apart,
+    slow_moves,
+    starts_disagree,
+    still_rising,
+    uncertain_elbo,
+)
+from ppl.inference.gaussian import Gaussian
+from ppl.inference.level import Level
+from ppl.inference.modes import Mode
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.psis import Psis
 from ppl.inference.refining import Made, Pool, Refined, pool_of
 from ppl.inference.spread import Spread
-from ppl.inference.verdict import Level, Verdict, verdict_of
+from ppl.inference.verdict import Verdict, verdict_of
 
 GOOD, USABLE, POOR, UNKNOWN = Level
 NAMES = ("mu", "tau", "theta", "phi", "psi")
@@ -37,8 +60,13 @@ def ended(ending):
     return {"outcome": Outcome(ending, "it ended")}
 
 
+def five(*first, rest=0.0):
+    """One number a coordinate, the first of them as given."""
+    return np.array([*first, *[rest] * (5 - len(first))])
+
+
 def moved(*shifts):
-    return {"shifts": np.array([*shifts, *np.zeros(5 - len(shifts))])}
+    return {"shifts": five(*shifts)}
 
 
 def trend(gain, se):
@@ -46,188 +74,464 @@ def trend(gain, se):
 
 
 def runs(rhat):
-    return {"spread": Spread(4, np.array([1.0, rhat, 1.0, 1.0, 1.0]), (-10.0,) * 4)}
+    return {"spread": Spread(4, five(1.0, rhat, rest=1.0), (-10.0,) * 4)}
 
 
 def resampled(**known):
     return {"made": Made.RESAMPLED, **known}
 
 
-def annealed(others=0, khat=5.0, memory=0.1, drift=0.0, reached=True, **known):
-    found = Annealed(np.zeros((1, 5)), np.zeros(1), 3, memory, drift, 0.0, reached)
-    return {"made": Made.ANNEALED, "annealed": found, "others": others, "khat": khat, **known}
+def annealed(khat=5.0, memory=0.1, drift=0.0, reached=True, rhats=(), temperatures=3, **known):
+    """Draws that annealing made of a q which says little of the posterior."""
+    rhats = five(*rhats, rest=1.0)
+    found = Annealed(np.zeros((1, 5)), np.zeros(1), temperatures, memory, drift, 0.0, reached, rhats)
+    return {"made": Made.ANNEALED, "annealed": found, "khat": khat, **known}
 
 
+def mode(share=0.3, image=False, apart=(5.0,)):
+    return Mode(Gaussian(five(*apart), np.eye(5)), -1.0, share, image)
+
+
+def modes(*found):
+    return {"modes": found}
+
+
+def tails(*shapes):
+    return {"tails": five(*shapes)}
+
+
+IMAGE = mode(image=True)
+
+# What is known, the level that follows, and the rules of which a finding stands against the fit.
 LEVELS = [
     # Draws of q.
     ({}, GOOD),
     ({"khat": -math.inf}, GOOD),
-    ({"khat": 0.49}, GOOD),
-    ({"khat": 0.5}, USABLE),
-    ({"khat": 0.69}, USABLE),
-    ({"khat": 0.7}, POOR),
-    ({"khat": math.inf}, POOR),
-    ({"khat": math.nan}, UNKNOWN),
-    ({"n": 100, "khat": 0.49, "ess": 90.0}, GOOD),
-    ({"n": 100, "khat": 0.5, "ess": 90.0}, POOR),  # fewer draws ask for a lighter tail
+    ({"khat": 0.499}, GOOD),
+    ({"khat": 0.5}, USABLE, near_q),
+    ({"khat": 0.699}, USABLE, near_q),
+    ({"khat": 0.7}, POOR, far_from_q),
+    ({"khat": math.inf}, POOR, far_from_q),
+    ({"khat": math.nan}, UNKNOWN, nothing_to_tell),
+    ({"n": 100, "khat": 0.499, "ess": 90.0}, GOOD),
+    ({"n": 100, "khat": 0.5, "ess": 90.0}, POOR, far_from_q),  # fewer draws ask for a lighter tail
     # Weights that hardly differ: 98% of 4000 draws are 3920.
     ({"khat": 2.0, "ess": 3920.0}, GOOD),
-    ({"khat": 2.0, "ess": 3919.0}, POOR),
+    ({"khat": 2.0, "ess": 3919.0}, POOR, far_from_q),
     ({"khat": 0.6, "ess": 3920.0}, GOOD),
-    ({"khat": 0.6, "ess": 3919.0}, USABLE),
+    ({"khat": 0.6, "ess": 3919.0}, USABLE, near_q),
     # Means that the weights would move.
-    (moved(0.19), GOOD),
-    (moved(0.1, -0.19), GOOD),
-    (moved(0.2), USABLE),
-    (moved(0.1, -0.2), USABLE),
-    ({"ess": 3920.0, **moved(0.2)}, USABLE),
+    (moved(0.199), GOOD),
+    (moved(0.1, -0.199), GOOD),
+    (moved(0.2), USABLE, near_q),
+    (moved(0.1, -0.2), USABLE, near_q),
+    ({"ess": 3920.0, **moved(0.2)}, USABLE, near_q),
     # How the run ended.
     (ended(Ending.COMPLETED), GOOD),
     (ended(Ending.BUDGET_REACHED), GOOD),
-    (ended(Ending.DIVERGED), POOR),
-    (ended(Ending.INTERRUPTED), POOR),
-    ({"khat": math.nan, **ended(Ending.DIVERGED)}, UNKNOWN),
+    (ended(Ending.DIVERGED), POOR, ended_badly),
+    (ended(Ending.INTERRUPTED), POOR, ended_badly),
+    ({"khat": math.nan, **ended(Ending.DIVERGED)}, POOR, ended_badly, nothing_to_tell),
     (trend(2.9, 1.0), GOOD),
-    (trend(3.1, 1.0), POOR),
+    (trend(3.1, 1.0), POOR, still_rising),
     (trend(math.nan, math.nan), GOOD),
-    ({"others": 1}, POOR),
+    ({"elbo_se": 1.0}, GOOD),
+    ({"elbo_se": 1.01}, USABLE, uncertain_elbo),
+    ({"elbo_se": math.inf}, USABLE, uncertain_elbo),
+    # Coordinates without a spread; where none has any, q is a point and nothing is known.
+    ({"stuck": (1,)}, POOR, no_spread),
+    ({"stuck": (0, 1, 2, 3, 4), "khat": math.nan}, UNKNOWN, nothing_to_tell),
+    # Modes that q knows nothing of.
+    (modes(mode()), POOR, other_modes),
+    (modes(mode(), IMAGE), POOR, other_modes, images),
+    (modes(IMAGE), USABLE, images),
     # Draws resampled by the weights.
     (resampled(ess=400.0), GOOD),
-    (resampled(ess=399.0), USABLE),
-    (resampled(khat=0.69), GOOD),
-    (resampled(khat=0.7), POOR),
-    (resampled(khat=math.nan), UNKNOWN),
+    (resampled(ess=399.0), USABLE, few_worth),
+    (resampled(khat=0.699), GOOD),
+    (resampled(khat=0.7), POOR, far_from_q),
+    (resampled(khat=0.7, ess=3920.0), GOOD),
+    (resampled(khat=math.nan), UNKNOWN, nothing_to_tell),
     (resampled(**moved(0.9)), GOOD),
-    (resampled(others=1), POOR),
-    (resampled(**ended(Ending.DIVERGED)), POOR),
-    (resampled(**trend(3.1, 1.0)), POOR),
-    # Annealed draws owe nothing to q.
+    (resampled(**modes(mode())), POOR, other_modes),
+    (resampled(**modes(IMAGE)), USABLE, images),
+    (resampled(**ended(Ending.DIVERGED)), POOR, ended_badly),
+    (resampled(**trend(3.1, 1.0)), GOOD),  # the weights know where q should have gone
+    (resampled(elbo_se=1.01), USABLE, uncertain_elbo),
+    (resampled(stuck=(1,)), POOR, no_spread),
+    # Annealed draws owe little to q.
     (annealed(), GOOD),
     (annealed(khat=math.nan), GOOD),
-    (annealed(**ended(Ending.DIVERGED)), GOOD),
+    (annealed(**ended(Ending.BUDGET_REACHED)), GOOD),
+    (annealed(**ended(Ending.DIVERGED)), USABLE, ended_badly),
+    (annealed(**ended(Ending.INTERRUPTED)), USABLE, ended_badly),
     (annealed(**trend(3.1, 1.0)), GOOD),
     (annealed(**moved(0.9)), GOOD),
-    (annealed(memory=0.29), GOOD),
-    (annealed(memory=0.3), USABLE),
-    (annealed(memory=0.6), USABLE),
-    (annealed(memory=0.61), POOR),
-    (annealed(drift=0.019), GOOD),
-    (annealed(drift=0.02), USABLE),
-    (annealed(drift=0.2), USABLE),
-    (annealed(drift=0.21), POOR),
-    (annealed(reached=False), POOR),
-    (annealed(others=1), USABLE),
-    (annealed(others=1, memory=0.61), POOR),
+    (annealed(reached=False), POOR, not_arrived),
+    (annealed(memory=0.299), GOOD),
+    (annealed(memory=0.3), USABLE, slow_moves),
+    (annealed(memory=0.6), USABLE, slow_moves),
+    (annealed(memory=0.601), POOR, slow_moves),
+    (annealed(drift=0.0199), GOOD),
+    (annealed(drift=0.02), USABLE, drifting),
+    (annealed(drift=0.2), USABLE, drifting),
+    (annealed(drift=0.201), POOR, drifting),
+    (annealed(rhats=(1.0, 1.009)), GOOD),
+    (annealed(rhats=(1.0, 1.01)), USABLE, starts_disagree),
+    (annealed(rhats=(1.049,)), USABLE, starts_disagree),
+    (annealed(rhats=(1.05,)), POOR, starts_disagree),
+    (annealed(rhats=(math.inf,)), POOR, starts_disagree),
+    (annealed(**tails(0.0, 0.6)), GOOD),
+    (annealed(**tails(0.0, 0.601)), USABLE, heavy_tails),
+    (annealed(**modes(mode())), USABLE, other_modes),
+    (annealed(**modes(IMAGE)), USABLE, images),
+    (annealed(memory=0.61, **modes(mode())), POOR, slow_moves, other_modes),
+    (annealed(elbo_se=1.01), USABLE, uncertain_elbo),
+    (annealed(stuck=(1,)), POOR, no_spread),
     # Runs beside one another.
     (runs(1.05), GOOD),
-    (runs(1.06), POOR),
-    ({"khat": math.nan, **runs(1.06)}, POOR),
-    (annealed(**runs(1.06)), POOR),
+    (runs(1.051), POOR, runs_apart),
+    ({"khat": math.nan, **runs(1.06)}, POOR, runs_apart, nothing_to_tell),
+    (annealed(**runs(1.06)), POOR, runs_apart),
     (annealed(**runs(1.05)), GOOD),
     # No parameters.
-    ({"khats": np.zeros(0), "shifts": np.zeros(0), "khat": math.nan}, GOOD),
+    ({"khats": np.zeros(0), "shifts": np.zeros(0), "khat": math.nan}, GOOD, nothing_to_tell),
 ]
 
 
-@pytest.mark.parametrize("known, level", LEVELS)
-def test_the_level_follows_from_what_is_known(known, level):
-    verdict = replace(PLAIN, **known)
-    assert verdict.level is level
-    assert verdict.warns is (level is not GOOD)
+@pytest.mark.parametrize("known, level, rules", [(known, level, rules) for known, level, *rules in LEVELS])
+def test_the_level_follows_from_what_is_known(known, level, rules):
+    found = replace(PLAIN, **known)
+    assert found.level is level
+    assert found.warns is (level is not GOOD)
+    assert [rule for rule in RULES if rule(found, str)] == rules
 
 
-ANNEALED_USABLE = "the draws are near the posterior, but not sure to be right"
+def test_every_rule_has_a_row():
+    assert {rule for _, _, *rules in LEVELS for rule in rules} == set(RULES)
+
+
+# What no good fit may have, however its draws were made and whatever else is well.
+NEVER_GOOD = [
+    ended(Ending.DIVERGED),
+    ended(Ending.INTERRUPTED),
+    {"stuck": (3,)},
+    {"elbo_se": 1.01},
+    tails(0.9),
+    modes(mode()),
+    modes(IMAGE),
+    runs(1.06),
+    annealed(rhats=(1.01,)),
+    annealed(reached=False),
+]
+
+
+@pytest.mark.parametrize("against", NEVER_GOOD)
+@pytest.mark.parametrize("made", [{}, {"khat": 2.0, "ess": 3990.0}, resampled(), annealed(khat=0.1)])
+def test_a_fit_with_that_against_it_is_never_good(made, against):
+    assert replace(PLAIN, **{**made, **against}).warns
+
+
+# The bounds of the verdict, and where they stand.
+BOUNDS = [
+    (verdict, "ALIKE"),
+    *(
+        (findings, name)
+        for name in (
+            "KHAT_GOOD",
+            "MOVED",
+            "WORTH",
+            "AUTOCORRELATION",
+            "MOST_AUTOCORRELATION",
+            "DRIFT",
+            "RHAT",
+            "MOST_RHAT",
+            "HEAVY",
+            "UNCERTAIN",
+            "ENOUGH",
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+@pytest.mark.parametrize("module, bound", BOUNDS, ids=[bound for _, bound in BOUNDS])
+def test_no_bound_without_a_row_that_tells_of_it(monkeypatch, module, bound, factor):
+    def told():
+        return [replace(PLAIN, **known).sentence(NAMES) for known, *_ in [*LEVELS, *SAID]]
+
+    before = told()
+    monkeypatch.setattr(module, bound, getattr(module, bound) * factor)
+    assert told() != before
+
+
+CORRECT = "Ask for corrected draws: leave --algorithm out, or add --correct to it."
+RUNS = "Let independent runs tell: --runs 4."
+ONE_MODE = "Try priors or an ordering that leave one mode."
+PROPER = "Give every parameter a proper prior, or start nearer to the posterior (--init)."
+QUANTILES = "Report quantiles, or give it a prior with lighter tails."
+MORE_DRAWS = "Ask for more draws (--draws)."
+OF_Q = "the draws are those of a q close to the posterior (Pareto k-hat 0.30)"
+OTHERWISE = ", for instance in a non-centred form, or sample: `ppl build`, method sample."
+PROGRAM = f"Reparameterise the program{OTHERWISE}"
+FAR = "q misses part of the posterior (Pareto k-hat 0.70)"
+NEAR = "q is near enough to the posterior for importance weights to repair it (k-hat {})"
+
+# What is known, and all that is said: the level, why, the next step.
 SAID = [
-    ({}, "good below 0.5, usable below 0.70"),
-    ({}, "Pareto k-hat is 0.30"),
-    (resampled(), "k-hat of q is 0.30"),
-    ({"khat": 0.6, "ess": 3920.0}, "weights hardly differ"),
-    ({"khat": 0.5, "ess": 3920.0}, "weights hardly differ"),
-    (resampled(), "resampled by these weights"),
-    (annealed(memory=0.25, drift=0.01), "over 3 temperatures; they remember at most 25%"),
-    (annealed(memory=0.5), ANNEALED_USABLE),
-    (annealed(memory=0.5), "Try --algorithm fullrank, --runs 4"),
-    ({"khat": 0.5}, "importance weights can repair it"),
-    ({"others": 1}, "led to 1 other mode, which q knows nothing of"),
-    ({"others": 2}, "led to 2 other modes, which"),
-    ({"others": 2}, "Try it without --no-anneal"),
-    (annealed(others=2), "where annealing began too"),
-    (moved(0.1, 0.0, -0.5, 0.3), "Least sure: theta (k-hat 0.30, mean would move by -0.50 sd), phi (k-hat"),
-    (moved(0.2), "Least sure: mu (k-hat 0.10, mean would move by +0.20 sd)."),
-    ({"khats": np.array([0.7, 0.6, 0.1, 0.1, 0.1]), "khat": 0.6}, "Least sure: mu (k-hat 0.70"),
-    (moved(0.6, 0.5, 0.4, 0.3, 0.2), "theta (k-hat 0.30, mean would move by +0.40 sd)."),
-    (trend(0.0, 1.0), "levelled off"),
-    (trend(3.1, 1.0), "still rising at the stop, by 3.1 ± 1 nats"),
-    (trend(3.1, 1.0), "Try more iterations"),
-    (ended(Ending.DIVERGED), "Try more iterations"),
-    (runs(1.06), "Over 4 runs the largest R-hat is 1.06 (tau): they found different answers."),
-    (runs(1.06), "Try stronger priors"),
-    (runs(1.05), "they agree"),
-    ({"khat": math.nan}, "Ask for more draws"),
-    ({"khat": 0.5}, "Try --algorithm fullrank, or --resample."),
-    ({"khat": 0.7}, "Try --algorithm fullrank."),
-]
-UNSAID = [
-    ({}, "Try"),
-    ({}, "Least sure"),
-    ({"khats": np.full(5, 0.9)}, "Least sure"),  # a fit that is good names nobody
-    ({"khat": 0.49, "ess": 3920.0}, "hardly differ"),
-    ({"khat": math.nan}, "k-hat"),
-    ({}, "annealed"),
-    ({}, "Paths from afar"),
-    (trend(math.nan, math.nan), "levelled"),
-    (annealed(), ANNEALED_USABLE),
-    ({"khat": 0.5}, ANNEALED_USABLE),
-    (annealed(memory=0.9), ANNEALED_USABLE),
-]
-OTHERWISE = [
-    ({"khat": 0.5}, "fullrank", "Try --resample, which repairs"),
-    ({"khat": 0.7, **moved(0.1, 0.0, -0.5)}, "fullrank", "Try to reparameterise theta"),
+    ({}, f"good: {OF_Q}."),
+    (
+        resampled(),
+        "good: the draws were resampled by importance from a q close to the posterior (4000 draws of it are "
+        "worth 3000).",
+    ),
+    (
+        annealed(rhats=(1.004,)),
+        "good: the draws were annealed from q to the posterior, and annealings from two starts agree "
+        "(largest R-hat 1.00).",
+    ),
+    (
+        {"khats": np.zeros(0), "shifts": np.zeros(0), "khat": math.nan},
+        "good: there are no parameters to be wrong about.",
+    ),
+    # What correction would have made of draws of q: 2000 of 8192, here of 4000, are 976.6.
+    (
+        {"khat": 0.5, "ess": 977.0},
+        f"usable: {NEAR.format('0.50')}; corrected, they would be resampled by importance. {CORRECT}",
+    ),
+    (
+        {"khat": 0.5, "ess": 976.0},
+        f"usable: {NEAR.format('0.50')}; corrected, they would be annealed to the posterior. {CORRECT}",
+    ),
+    ({"khat": 0.7}, f"poor: {FAR}; corrected, they would be annealed to the posterior. {CORRECT}"),
+    (resampled(khat=0.7), f"poor: the weights cannot be relied on (Pareto k-hat 0.70). {CORRECT}"),
+    (
+        {"khat": 0.7, **moved(0.1, 0.0, -0.5, 0.3)},
+        f"poor: {FAR}; least sure theta, phi; corrected, they would be annealed to the posterior. {CORRECT}",
+    ),
+    (
+        moved(0.2),
+        f"usable: {NEAR.format('0.30')}; least sure mu; corrected, they would be resampled by importance. "
+        f"{CORRECT}",
+    ),
+    (
+        {"khats": five(0.7, 0.699, 0.1), "khat": 0.6},
+        f"usable: {NEAR.format('0.60')}; least sure mu; corrected, they would be resampled by importance. "
+        f"{CORRECT}",
+    ),
+    (
+        moved(0.6, 0.5, 0.4, 0.3, 0.2),
+        f"usable: {NEAR.format('0.30')}; least sure mu, tau, theta and 2 more; corrected, they would be "
+        f"resampled by importance. {CORRECT}",
+    ),
+    (
+        resampled(ess=399.0),
+        "usable: 4000 draws of q, from which these were resampled by importance, are worth 399. "
+        f"{MORE_DRAWS}",
+    ),
+    (
+        {"khat": math.nan},
+        f"unknown: too few draws, or no spread in them, to tell how close they are. {MORE_DRAWS}",
+    ),
+    (
+        trend(3.1, 1.0),
+        "poor: the ELBO was still rising when the run stopped, by 3.1 ± 1 nats over the second half of the "
+        "run. Allow more iterations (--iter), or leave --algorithm out.",
+    ),
+    (ended(Ending.DIVERGED), f"poor: the search for q diverged. {PROPER}"),
+    (
+        ended(Ending.INTERRUPTED),
+        "poor: the run was stopped by hand. Run it to its end; --resume goes on from where it was.",
+    ),
+    (
+        {"elbo_se": 31.0},
+        f"usable: q is so far from the posterior that its ELBO is not known to a nat (± 31). {RUNS}",
+    ),
+    (
+        {"stuck": (1, 3)},
+        f"poor: all draws of tau, phi are equal: the density rises without bound there. {PROPER}",
+    ),
+    (
+        modes(mode(0.31), IMAGE, mode(0.049)),
+        f"poor: there is 2 other modes, with about 31% and 5% of the posterior. {CORRECT}",
+    ),
+    (modes(mode(0.31)), f"poor: there is another mode, with about 31% of the posterior. {CORRECT}"),
+    (
+        annealed(**modes(mode(0.31))),
+        "usable: beside q's there is another mode, with about 31% of the posterior; how many draws each has "
+        f"is less sure. {RUNS}",
+    ),
+    (
+        annealed(**modes(mode(image=True, apart=(0.99, 1.0)), mode(image=True, apart=(0.0, 0.0, 0.0, -3.0)))),
+        "usable: the posterior is the same when labels or signs of tau, phi are exchanged, so that their own "
+        "means say nothing; what does not depend on them is not touched by that. Order them, or fix a sign, "
+        "if they themselves matter.",
+    ),
+    (
+        annealed(reached=False, temperatures=50),
+        f"poor: annealing did not arrive at the posterior in 50 temperatures. {PROGRAM}",
+    ),
+    (
+        annealed(rhats=(1.0, 1.02, 1.0, 1.04)),
+        "usable: two annealings, from q and from wider, do not quite agree (R-hat 1.04) on phi, tau. "
+        f"Reparameterise phi, tau{OTHERWISE}",
+    ),
+    (
+        annealed(rhats=(1.0, 1.2)),
+        "poor: two annealings, from q and from wider, disagree (R-hat 1.20) on tau. "
+        f"Reparameterise tau{OTHERWISE}",
+    ),
+    (
+        annealed(memory=0.45),
+        "usable: Hamiltonian moves go through the posterior too slowly: after the last of them the draws are "
+        f"still correlated by 0.45 with where they began. {PROGRAM}",
+    ),
+    (
+        annealed(drift=0.1),
+        f"usable: annealed draws had not settled: a mean or a spread still moved by 0.10 sd. {PROGRAM}",
+    ),
+    (
+        annealed(**tails(0.5, 0.7, 0.0, 0.9)),
+        "usable: the tails of phi, tau are so heavy that means and sds say nothing; quantiles do. "
+        f"{QUANTILES}",
+    ),
+    (runs(1.06), f"poor: 4 runs found different answers (R-hat 1.06 of tau). {ONE_MODE}"),
+    # All that brings it down is said, and the first step; what is less bad is not.
+    (
+        annealed(drift=0.1, memory=0.61, **tails(0.9)),
+        "poor: Hamiltonian moves go through the posterior too slowly: after the last of them the draws are "
+        f"still correlated by 0.61 with where they began. {PROGRAM}",
+    ),
+    (
+        annealed(drift=0.1, **tails(0.9)),
+        "usable: annealed draws had not settled: a mean or a spread still moved by 0.10 sd; the tails of mu "
+        f"are so heavy that means and sds say nothing; quantiles do. {PROGRAM}",
+    ),
 ]
 
 
 @pytest.mark.parametrize("known, words", SAID)
-def test_the_paragraph_says_it(known, words):
-    assert words in replace(PLAIN, **known).paragraph(NAMES, "meanfield")
+def test_the_sentence_is_the_level_why_and_the_next_step(known, words):
+    assert replace(PLAIN, **known).sentence(NAMES) == f"Verdict: {words}"
 
 
-@pytest.mark.parametrize("known, words", UNSAID)
-def test_the_paragraph_does_not_say_what_is_not_so(known, words):
-    assert words not in replace(PLAIN, **known).paragraph(NAMES, "meanfield")
+# What is known, the options in force, and the step that is left to try.
+STEPS = [
+    ({"khat": 0.7}, ["--correct"], RUNS),
+    ({"khat": 0.7}, ["--correct", "--runs"], f"{PROGRAM}"),
+    ({"khat": 0.7, **moved(0.0, 0.0, 0.3)}, ["--correct", "--runs"], f"Reparameterise theta{OTHERWISE}"),
+    ({"khat": 0.7}, ["--runs"], CORRECT),
+    (modes(mode()), ["--correct"], ONE_MODE),
+    (annealed(**modes(mode())), ["--correct", "--runs"], ONE_MODE),
+    (annealed(elbo_se=3.0), ["--runs"], PROPER),
+    (annealed(**tails(0.9)), ["--correct", "--runs"], QUANTILES),
+    (annealed(memory=0.45), ["--correct"], f"{PROGRAM}"),
+]
 
 
-@pytest.mark.parametrize("known, algorithm, words", OTHERWISE)
-def test_the_advice_of_another_algorithm(known, algorithm, words):
-    assert words in replace(PLAIN, **known).paragraph(NAMES, algorithm)
+@pytest.mark.parametrize("known, in_force, step", STEPS)
+def test_the_step_is_one_that_is_not_in_force(known, in_force, step):
+    assert replace(PLAIN, **known).sentence(NAMES, in_force).endswith(f". {step}")
 
 
-def test_no_paragraph_has_gaps():
-    for known, _ in LEVELS:
-        verdict = replace(PLAIN, **known)
-        if verdict.khats.size:
-            text = verdict.paragraph(NAMES, "meanfield")
-            assert "  " not in text and text == text.strip() and text.startswith("Verdict: ")
+def test_where_all_steps_are_in_force_none_is_advised():
+    said = replace(PLAIN, khat=0.5).sentence(NAMES, ["--correct"])
+    assert said.endswith("importance.") and "Ask" not in said
+
+
+# What is known, and what of it the numbers tell.
+DETAILS = [
+    (
+        {},
+        "Pareto k-hat of q is 0.30 (its weights can be relied on below 0.70); weighted, 4000 draws of q are "
+        "worth 3000.",
+    ),
+    (
+        {"khat": 1.0, "ess": 3920.0},
+        "The weights hardly differ, so that the shape of their tail does not matter.",
+    ),
+    (
+        annealed(memory=-0.02, drift=0.0123, rhats=(1.0042,)),
+        "Annealing took 3 temperatures; its last moves left a correlation of 0.00 with where they began, "
+        "means and spreads moved by 0.01 sd more than noise, and R-hat between its two starts is 1.004 at "
+        "most.",
+    ),
+    (annealed(temperatures=1), "Annealing took 1 temperature;"),
+    (trend(0.0, 1.0), "The ELBO had levelled off."),
+    (trend(3.1, 1.0), "The ELBO was still rising at the stop."),
+    (runs(1.06), "Over 4 runs the largest R-hat is 1.06 (tau): they found different answers."),
+    (runs(1.05), "Over 4 runs the largest R-hat is 1.05 (tau): they agree."),
+]
+UNTOLD = [
+    ({"khat": 0.69, "ess": 3920.0}, "hardly differ"),
+    ({"khat": 1.0, "ess": 3919.0}, "hardly differ"),
+    ({"khat": math.nan}, "k-hat"),
+    ({}, "Annealing"),
+    (trend(math.nan, math.nan), "ELBO"),
+    ({}, "runs"),
+]
+
+
+@pytest.mark.parametrize("known, words", DETAILS)
+def test_the_details_are_the_numbers(known, words):
+    assert words in replace(PLAIN, **known).details(NAMES)
+
+
+@pytest.mark.parametrize("known, words", UNTOLD)
+def test_the_details_do_not_tell_what_is_not_so(known, words):
+    assert words not in replace(PLAIN, **known).details(NAMES)
+
+
+def test_no_words_have_gaps():
+    for known, *_ in [*LEVELS, *SAID, *DETAILS]:
+        found = replace(PLAIN, **known)
+        for text in (found.sentence(NAMES), found.details(NAMES)):
+            assert "  " not in text and text == text.strip()
+
+
+def weighted_draws():
+    """q is as narrow as 0.5 sds of p in one coordinate, and 0.4 sds off in the other."""
+    u = stats.norm.rvs(size=(4000, 2), random_state=1) * [1.0, 0.5] + [0.4, 0.0]
+    return pool_of(
+        u, stats.norm.logpdf(u).sum(axis=1), stats.norm.logpdf(u, [0.4, 0.0], [1.0, 0.5]).sum(axis=1)
+    )
 
 
 def test_a_verdict_takes_its_numbers_from_the_pool():
-    """q is as narrow as 0.5 sds of p in one coordinate, and 0.4 sds off in the other."""
-    u = stats.norm.rvs(size=(4000, 2), random_state=1) * [1.0, 0.5] + [0.4, 0.0]
-    log_q = stats.norm.logpdf(u, [0.4, 0.0], [1.0, 0.5]).sum(axis=1)
-    pool = pool_of(u, stats.norm.logpdf(u).sum(axis=1), log_q)
-    drawn = Refined(pool.u, pool.log_p, Made.OF_Q, others=3)
-    verdict = verdict_of(pool, elbo_of(pool.log_p - log_q, 0.0, 2), 2, PLAIN.outcome, Trend(1.0, 2.0), drawn)
-    assert verdict.n == 4000 and verdict.dropped == 2 and verdict.others == 3
-    assert verdict.trend == Trend(1.0, 2.0) and verdict.outcome is PLAIN.outcome
-    assert verdict.elbo == pytest.approx((pool.log_p - log_q).mean())
+    pool, found = weighted_draws(), (mode(),)
+    u = pool.u
+    drawn = Refined(u, pool.log_p, Made.OF_Q, modes=found)
+    elbo = elbo_of(pool.log_p - pool.log_q, 0.0, 2)
+    judged = verdict_of(pool, elbo, 2, PLAIN.outcome, Trend(1.0, 2.0), drawn)
+    assert judged.n == 4000 and judged.dropped == 2 and judged.modes == found
+    assert judged.trend == Trend(1.0, 2.0) and judged.outcome is PLAIN.outcome
+    assert judged.elbo == pytest.approx((pool.log_p - pool.log_q).mean())
+    assert judged.annealed is None and not judged.tails.size and not judged.stuck
     # For N(0, 1) / N(0, s^2) the ratio has tail shape 1 - s^2.
-    assert verdict.khat > 0.6 and (verdict.khats >= verdict.khat).all()
+    assert judged.khat > 0.6 and (judged.khats >= judged.khat).all()
     weights = np.exp(pool.weights.log_weights)
-    np.testing.assert_allclose(verdict.shifts, (weights @ u - u.mean(axis=0)) / u.std(axis=0))
+    np.testing.assert_allclose(judged.shifts, (weights @ u - u.mean(axis=0)) / u.std(axis=0))
+
+
+def test_tails_are_those_of_the_annealed_draws():
+    pool = weighted_draws()
+    u = np.column_stack([stats.cauchy.rvs(size=4000, random_state=2), pool.u[:, 0]])
+    found = Annealed(u, np.zeros(4000), 1, 0.0, 0.0, 0.0)
+    drawn = Refined(u[:1000], pool.log_p[:1000], Made.ANNEALED, found)
+    judged = verdict_of(pool, elbo_of(pool.log_p - pool.log_q, 0.0, 0), 0, PLAIN.outcome, None, drawn)
+    assert judged.tails[0] == pytest.approx(1, abs=0.3) and judged.tails[1] < 0.2
 
 
 def test_a_coordinate_without_spread_does_not_move_and_one_with_it_tells():
     u = np.column_stack([np.ones(1000), stats.norm.rvs(size=1000, random_state=1)])
     pool = Pool(u, np.zeros(1000), np.zeros(1000), Psis(np.full(1000, -math.log(1000)), 0.1))
     drawn = Refined(u, pool.log_p, Made.OF_Q)
-    verdict = verdict_of(pool, elbo_of(np.zeros(1000), 0.0, 0), 0, PLAIN.outcome, None, drawn)
-    assert verdict.khat == 0.1 and verdict.shifts[0] == 0 and abs(verdict.shifts[1]) < 1e-12
+    judged = verdict_of(pool, elbo_of(np.zeros(1000), 0.0, 0), 0, PLAIN.outcome, None, drawn)
+    assert judged.khat == 0.1 and judged.shifts[0] == 0 and abs(judged.shifts[1]) < 1e-12
+    assert judged.stuck == (0,) and judged.level is POOR
+
+
+def test_where_one_draw_is_written_the_pool_tells_what_is_stuck():
+    pool = weighted_draws()
+    drawn = Refined(pool.u[:1], pool.log_p[:1], Made.OF_Q)
+    assert not verdict_of(pool, elbo_of(pool.log_p, 0.0, 0), 0, PLAIN.outcome, None, drawn).stuck
