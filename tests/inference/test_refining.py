@@ -10,7 +10,8 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.fixed_draws import MOST_GRADIENTS, gradients_for
-from ppl.inference.modes import other_modes
+from ppl.inference.gaussian import Gaussian
+from ppl.inference.modes import Beyond, Mode
 from ppl.inference.psis import psis
 from ppl.inference.refining import (
     Made,
@@ -45,6 +46,8 @@ def test_what_a_gradient_costs_limits_points_and_gradients():
     assert points_for(50_000) == 256 and points_for(60_000) == 0
     wide, narrow = Wide(np.zeros(2), np.eye(2)), correlated(2)
     assert is_affordable(narrow) and will_anneal(narrow, Settings())
+    assert will_anneal(narrow, Settings(algorithm="meanfield", anneal=True))
+    assert not will_anneal(narrow, Settings(algorithm="meanfield"))
     assert not is_affordable(wide) and not will_anneal(wide, Settings(anneal=True))
     assert gradients_for(narrow) == MOST_GRADIENTS and gradients_for(wide) == 1666
     assert gradients_for(Scaled(wide, np.zeros(2), np.ones(2))) == 1666
@@ -71,16 +74,10 @@ def test_annealed_draws_come_back_in_the_coordinates_of_the_model():
     target = correlated(3)
     sd = np.sqrt(np.diag(target.covariance))
     scaled = Scaled(target, target.mean + sd, np.diag(0.5 * sd))
-    refined = anneal_from(scaled, (), 1000, rng())
+    refined = anneal_from(scaled, Beyond(), 1000, rng())
     np.testing.assert_allclose((refined.u.mean(axis=0) - target.mean) / sd, 0, atol=0.1)
     np.testing.assert_allclose(refined.log_p, target.log_densities(refined.u))
     assert refined.annealed.log_evidence == pytest.approx(0, abs=0.3)
-
-
-def test_one_mode_is_found_to_be_alone():
-    target = correlated(3)
-    q = exact(target)
-    assert other_modes(Scaled(target, q.mean, q.factor), 0.0, rng()) == ()
 
 
 def pool(sd=1.0, target=None, n=8192):
@@ -111,11 +108,22 @@ MADE = [
     ({"resample": True}, 0.6, RESAMPLED),
     ({"resample": False}, 1.1, ANNEALED),
     ({"resample": False, "anneal": False}, 1.1, OF_Q),
-    ({"polish": False}, 1.1, OF_Q),
-    ({"polish": False}, 0.6, OF_Q),
+    # Without a polish the weights call for the same.
+    ({"polish": False}, 1.1, RESAMPLED),
+    ({"polish": False}, 0.6, ANNEALED),
     ({"polish": False, "anneal": True}, 1.1, ANNEALED),
     ({"minibatch": 10}, 1.1, OF_Q),
+    ({"minibatch": 10, "correct": True}, 0.6, OF_Q),
+    # An algorithm that is named gives draws of its q, unless correction is asked for.
+    ({"algorithm": "meanfield"}, 1.1, OF_Q),
+    ({"algorithm": "fullrank"}, 0.6, OF_Q),
     ({"algorithm": "laplace"}, 1.1, OF_Q),
+    ({"algorithm": "meanfield", "correct": True}, 1.1, RESAMPLED),
+    ({"algorithm": "laplace", "correct": True}, 0.6, ANNEALED),
+    ({"algorithm": "meanfield", "anneal": True}, 1.1, ANNEALED),
+    ({"algorithm": "meanfield", "resample": True}, 0.6, RESAMPLED),
+    ({"correct": False}, 0.6, OF_Q),
+    ({"correct": False, "anneal": True}, 1.1, ANNEALED),
 ]
 
 
@@ -125,7 +133,7 @@ def carried(monkeypatch):
     asked = []
 
     def anneal(target, reference, rng, listen, points, moves):
-        asked.append((len(reference.parts), points, moves))
+        asked.append((len(reference.parts), reference.modes, points, moves))
         return Annealed(np.zeros((points, target.dim)), np.zeros(points), 1, 0.0, 0.0, 0.0)
 
     monkeypatch.setattr(refining, "anneal", anneal)
@@ -137,7 +145,7 @@ def test_draws_are_made_as_settings_and_weights_call_for(carried, given, sd, mad
     q, weighted = pool(sd)
     refined = refine(correlated(3), Settings(draws=50, **given), q, weighted, rng())
     assert refined.made is made and len(refined.u) == len(refined.log_p) == 50
-    assert refined.others == 0 and not refined.interrupted
+    assert refined.modes == () and not refined.interrupted
     assert bool(carried) is (made is ANNEALED) and (refined.annealed is not None) is (made is ANNEALED)
     if made is OF_Q:
         np.testing.assert_array_equal(refined.u, weighted.u[:50])
@@ -164,23 +172,26 @@ def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
     assert refine(correlated(3), Settings(), q, weighted, rng()).made is ANNEALED
 
 
-def test_other_modes_are_begun_from_and_told_of(monkeypatch, carried):
-    """They are sought against the ELBO of q; where none may be annealed they are told of all the same."""
+def unseen(modes, wider=0):
+    """What `beyond` might find: so many modes, and Gaussians over mass that is no mode."""
+    some = Gaussian(np.full(3, 9.0), np.eye(3))
+    return Beyond((Mode(some, 0.0, 0.2),) * modes, (some,) * wider)
+
+
+@pytest.mark.parametrize("found", [unseen(2), unseen(0, 1), unseen(1, 2)])
+def test_what_q_does_not_reach_is_begun_from_too_and_told_of(monkeypatch, carried, found):
+    """Where nothing may be annealed, or q alone is asked for, modes are told of, or not sought."""
     q, weighted = pool(1.1)
-    elbos = []
-
-    def two(scaled, elbo, rng):
-        elbos.append(elbo)
-        return (exact(correlated(3)), exact(correlated(3)))
-
-    monkeypatch.setattr(refining, "other_modes", two)
+    sought = []
+    monkeypatch.setattr(refining, "beyond", lambda *_: sought.append(1) or found)
     refined = refine(correlated(3), Settings(), q, weighted, rng())
-    assert refined.made is ANNEALED and refined.others == 2 and carried[-1][0] == 3
-    assert elbos == [pytest.approx((weighted.log_p - weighted.log_q).mean())]
+    assert refined.made is ANNEALED and refined.modes == found.modes
+    assert carried[-1][:2] == (1 + len(found.gaussians), 1 + len(found.modes))
     alone = refine(correlated(3), Settings(anneal=False), q, weighted, rng())
-    assert alone.made is RESAMPLED and alone.others == 2
-    refine(correlated(3), Settings(polish=False), q, weighted, rng())
-    assert len(elbos) == 2
+    assert alone.made is RESAMPLED and alone.modes == found.modes
+    for of_q in (Settings(algorithm="meanfield"), Settings(correct=False), Settings(minibatch=10)):
+        assert refine(correlated(3), of_q, q, weighted, rng()).modes == ()
+    assert len(sought) == 2
 
 
 @pytest.mark.parametrize("error, interrupted", [(KeyboardInterrupt, True), (np.linalg.LinAlgError, False)])
@@ -199,12 +210,12 @@ def test_where_annealing_stops_the_weights_do_what_they_can(monkeypatch, error, 
 def test_annealing_gets_the_points_and_moves_that_its_width_affords(carried):
     """2^33 numbers in all: 1,024 points of a small target, 256 of the widest, six leaps a move."""
     narrow = correlated(2)
-    anneal_from(Scaled(narrow, np.zeros(2), np.eye(2)), (), 10, rng())
+    anneal_from(Scaled(narrow, np.zeros(2), np.eye(2)), Beyond(), 10, rng())
     wide = GaussianTarget(np.zeros(2), np.eye(2))
     object.__setattr__(wide, "width", 50_000)
-    anneal_from(Scaled(wide, np.zeros(2), np.eye(2)), (), 10, rng())
-    assert carried == [(1, 1024, 2**33 // (1024 * 6)), (1, 256, 2**33 // (50_000 * 256 * 6))]
-    assert all(isinstance(moves, int) for _, _, moves in carried)
+    anneal_from(Scaled(wide, np.zeros(2), np.eye(2)), Beyond(), 10, rng())
+    assert carried == [(1, 1, 1024, 2**33 // (1024 * 6)), (1, 1, 256, 2**33 // (50_000 * 256 * 6))]
+    assert all(isinstance(moves, int) for *_, moves in carried)
 
 
 def test_dimensions_that_matrices_are_formed_for():
