@@ -1,10 +1,11 @@
 import math
 
 import numpy as np
+import pytest
 from scipy import stats
 from toy_targets import correlated
 
-from ppl.inference.diagnostics import khat_of_means, trend
+from ppl.inference.diagnostics import khat_of_means, tail_shapes, trend
 from ppl.inference.optimise import TracePoint
 from ppl.inference.psis import psis
 from ppl.inference.recipes.advi import advi
@@ -56,3 +57,35 @@ def test_khat_of_a_mean_is_the_overall_one_or_worse():
     assert ordinary >= psis(log_ratios).khat
     assert heavy > ordinary + 0.2
     assert constant == psis(log_ratios).khat
+
+
+# Student's t has a tail of shape 1 over its degrees of freedom, a Gaussian of 0, what is bounded less.
+TAILS = [
+    (stats.cauchy, 0.8, 1.2),
+    (stats.t(2), 0.4, 0.65),
+    (stats.t(3), 0.2, 0.5),
+    (stats.norm, -0.3, 0.1),
+    (stats.uniform, -1.5, -0.5),
+]
+
+
+@pytest.mark.parametrize("law, least, most", TAILS)
+@pytest.mark.parametrize("seed", range(3))
+def test_tails_have_the_shape_of_their_law_in_any_place_and_units(law, least, most, seed):
+    u = law.rvs(size=(8000, 1), random_state=seed)
+    shapes = tail_shapes(np.column_stack([u, -u, 1e-6 * u + 3]))
+    assert least < shapes[0] < most
+    np.testing.assert_allclose(shapes, shapes[0], rtol=1e-4, atol=1e-6)
+
+
+def test_the_heavier_of_two_tails_counts():
+    u = stats.norm.rvs(size=8000, random_state=1)
+    right = np.where(u > 0, stats.halfcauchy.rvs(size=8000, random_state=2), u)
+    assert tail_shapes(right[:, None])[0] > 0.8 and tail_shapes(-right[:, None])[0] > 0.8
+
+
+def test_few_or_equal_draws_have_no_tail():
+    """A tenth of 250 draws are the 25 that a shape is fitted to."""
+    u = stats.cauchy.rvs(size=(250, 2), random_state=1)
+    assert (tail_shapes(u) > 0.3).all() and (tail_shapes(u[:249]) == 0).all()
+    assert tail_shapes(np.ones((1000, 1))) == 0

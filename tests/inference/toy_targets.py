@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from scipy.special import logsumexp
 
 
 class OneByOne:
@@ -54,6 +55,50 @@ class Gaussian:
 
     def explain(self, u):
         return ""
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Gaussians with covariances sd^2 I: means (parts, dim), sds and shares (parts,), plus `shift` nats."""
+
+    means: np.ndarray
+    sds: np.ndarray
+    shares: np.ndarray
+    shift: float = 0.0
+
+    @property
+    def dim(self):
+        return self.means.shape[1]
+
+    def log_density(self, u):
+        return float(self.log_densities(u[None])[0])
+
+    def log_density_gradient(self, u):
+        values, slopes = self.log_density_gradients(u[None])
+        return float(values[0]), slopes[0]
+
+    def log_densities(self, us):
+        return self.shift + logsumexp(self._parts(us)[0], axis=1)
+
+    def log_density_gradients(self, us):
+        parts, off = self._parts(us)
+        total = logsumexp(parts, axis=1)
+        slopes = -off / self.sds[:, None] ** 2
+        return self.shift + total, (np.exp(parts - total[:, None])[:, :, None] * slopes).sum(axis=1)
+
+    def _parts(self, us):
+        off = us[:, None] - self.means
+        square = (off**2).sum(axis=2) / self.sds**2
+        return np.log(self.shares) - self.dim * np.log(np.sqrt(2 * np.pi) * self.sds) - 0.5 * square, off
+
+    def explain(self, u):
+        return ""
+
+
+def line(*parts, shift=0.0):
+    """A mixture over one dimension of parts (share, mean, sd)."""
+    shares, means, sds = np.array(parts).T
+    return Mixture(means[:, None], sds, shares, shift)
 
 
 @dataclass(frozen=True)

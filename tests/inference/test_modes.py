@@ -1,0 +1,197 @@
+"""What q does not reach, on targets of which every mode and its share are known."""
+
+import numpy as np
+import pytest
+from toy_targets import Gaussian as GaussianTarget
+from toy_targets import Mixture, Quartic, correlated, line
+
+from ppl.inference.coordinates import Scaled
+from ppl.inference.gaussian import Gaussian
+from ppl.inference.modes import Peak, beyond, climb, curved, different, valley, widened
+from ppl.inference.refining import seen
+
+SEEDS = range(3)
+
+
+def found(target, mean, sd, seed=0):
+    """What there is beside q = N(mean, sd^2), for a mean and sds (dim,)."""
+    scaled, rng = (
+        Scaled(target, np.array(mean, float), np.diag(sd).astype(float)),
+        np.random.default_rng(seed),
+    )
+    return beyond(scaled, seen(scaled, rng), rng)
+
+
+class Funnel:
+    """Neal (2003), "Slice sampling", section 8: v ~ N(0, 9), five others N(0, e^v)."""
+
+    dim = 6
+
+    def log_density(self, u):
+        return float(self.log_densities(u[None])[0])
+
+    def log_density_gradient(self, u):
+        values, slopes = self.log_density_gradients(u[None])
+        return float(values[0]), slopes[0]
+
+    def log_densities(self, us):
+        v, x = us[:, 0], us[:, 1:]
+        return -(v**2) / 18 - 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5 * v
+
+    def log_density_gradients(self, us):
+        v, x = us[:, 0], us[:, 1:]
+        along = -v / 9 + 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5
+        return self.log_densities(us), np.column_stack([along, -x * np.exp(-v)[:, None]])
+
+
+ALONE = {
+    "q itself": (line((1.0, 0.0, 1.0)), [0.0], [1.0]),
+    "q a little off": (line((1.0, 0.0, 1.0)), [0.5], [0.8]),
+    "two parts of one mode": (line((0.5, -0.9, 1.0), (0.5, 0.9, 1.0)), [0.0], [1.3]),
+    "a shoulder": (line((0.8, 0.0, 1.0), (0.2, 2.0, 1.0)), [0.4], [1.2]),
+    "many dimensions": (GaussianTarget(np.zeros(60), np.eye(60)), np.zeros(60), np.ones(60)),
+    "a quartic": (Quartic(np.zeros(4)), np.zeros(4), np.full(4, 0.8)),
+    "a funnel": (Funnel(), np.zeros(6), [3.0, 1.0, 1.0, 1.0, 1.0, 1.0]),
+    # Of the posterior's mass, less than a hundredth is not said.
+    "a mode that does not matter": (line((0.997, 0.0, 1.0), (0.003, 20.0, 1.0)), [0.0], [1.0]),
+}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("case", ALONE.values(), ids=ALONE.keys())
+def test_one_mode_is_found_to_be_alone(case, seed):
+    assert found(*case, seed).modes == ()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_q_that_fits_misses_nothing(seed):
+    target = correlated(3)
+    scaled, rng = (
+        Scaled(target, target.mean, np.linalg.cholesky(target.covariance)),
+        np.random.default_rng(seed),
+    )
+    assert beyond(scaled, seen(scaled, rng), rng).gaussians == ()
+
+
+TWO = Mixture(np.array([[-4.0, 0.0], [4.0, 0.0]]), np.array([0.5, 1.0]), np.array([0.3, 0.7]), shift=7.0)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("own, share, at, sd", [
+    ([4.0, 0.0], 0.3, [-4.0, 0.0], 0.5), ([-4.0, 0.0], 0.7, [4.0, 0.0], 1.0)
+])  # fmt: skip
+def test_another_mode_has_its_place_width_and_share(own, share, at, sd, seed):
+    """In coordinates where q is standard."""
+    width = np.array([0.5 if own[0] < 0 else 1.0] * 2)
+    (mode,) = found(TWO, own, width, seed).modes
+    np.testing.assert_allclose(own + width * mode.apart, at, atol=1e-3)
+    np.testing.assert_allclose(width * np.diag(mode.gaussian.factor), sd, rtol=1e-3)
+    assert mode.share == pytest.approx(share, abs=0.03) and not mode.image
+    assert mode.height == pytest.approx(TWO.log_density(np.array(at)) + np.log(width).sum(), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_narrow_mode_far_away_is_found(seed):
+    target = line((0.9, -20.0, 0.1), (0.1, 20.0, 5.0))
+    (mode,) = found(target, [20.0], [5.0], seed).modes
+    assert 20 + 5 * mode.apart[0] == pytest.approx(-20, abs=1e-3) and mode.share == pytest.approx(
+        0.9, abs=0.02
+    )
+    assert 5 * mode.gaussian.factor[0, 0] == pytest.approx(0.1, rel=1e-3)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("sd", [10.0, 0.001])
+def test_a_spike_within_a_wide_part_is_one_mode_of_two_widths(sd, seed):
+    """q has one of them; the other is no mode, but half of the mass is there: annealing begins there too."""
+    there = found(line((0.5, 0.0, 0.001), (0.5, 0.0, 10.0)), [0.0], [sd], seed)
+    assert there.modes == () and there.wider
+    widths = [sd * part.factor[0, 0] for part in there.wider]
+    assert any(0.3 < width / (0.001 if sd == 10.0 else 10.0) < 3 for width in widths)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_exchange_of_labels_is_an_image_and_another_mode_is_none(seed):
+    """As in a mixture of two: (a, b) and (b, a)."""
+    labels = Mixture(np.array([[-5.0, 5.0], [5.0, -5.0]]), np.ones(2), np.full(2, 0.5))
+    (mode,) = found(labels, [-5.0, 5.0], [1.0, 1.0], seed).modes
+    assert mode.image and mode.share == pytest.approx(0.5, abs=0.03)
+    np.testing.assert_allclose(mode.apart, [10, -10], atol=1e-3)
+    # Of the same height but wider, and as wide but lower.
+    wider = Mixture(labels.means, np.array([1.0, 1.5]), np.array([1, 1.5**2]) / (1 + 1.5**2))
+    lower = Mixture(labels.means, np.ones(2), np.array([0.6, 0.4]))
+    for other in (wider, lower):
+        (mode,) = found(other, [-5.0, 5.0], [1.0, 1.0], seed).modes
+        assert not mode.image
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_sign_of_two_coordinates_is_an_image(seed):
+    corners = np.array([[i, j] for i in (-5.0, 5.0) for j in (-5.0, 5.0)])
+    modes = found(Mixture(corners, np.ones(4), np.full(4, 0.25)), [-5.0, -5.0], [1.0, 1.0], seed).modes
+    assert modes and all(mode.image for mode in modes)
+
+
+def test_mass_beyond_the_tails_of_q_is_no_mode():
+    """q is ten times too narrow: what lies outside is told, and by how wide a Gaussian."""
+    there = found(line((1.0, 0.0, 1.0)), [0.0], [0.1])
+    assert there.modes == ()
+    assert any(0.3 < 0.1 * part.factor[0, 0] < 3 for part in there.wider)
+    assert there.gaussians == there.wider
+
+
+def test_q_is_widened_by_powers_of_three():
+    wide = list(widened(2))
+    np.testing.assert_allclose([part.factor[1, 1] for part in wide], 3.0 ** np.arange(1, 10))
+    assert all((part.mean == 0).all() and part.factor[1, 0] == 0 for part in wide)
+
+
+def test_a_climb_ends_at_a_mode_or_nowhere():
+    target = Scaled(line((1.0, 2.0, 0.5)), np.zeros(1), np.ones(1))
+    peak = climb(target, np.array([-3.0]))
+    assert peak.v[0] == pytest.approx(2, abs=1e-4)
+    assert peak.height == pytest.approx(target.log_density(np.array([2.0])), abs=1e-6)
+    assert curved(target, peak).factor[0, 0] == pytest.approx(0.5, rel=1e-3)
+    for nowhere in (Slope(), Undefined()):
+        assert climb(Scaled(nowhere, np.zeros(1), np.ones(1)), np.ones(1)) is None
+
+
+class Slope:
+    """exp(u): it rises for ever."""
+
+    dim = 1
+
+    def log_density_gradient(self, u):
+        return float(u[0]), np.ones(1)
+
+
+class Undefined:
+    dim = 1
+
+    def log_density_gradient(self, u):
+        return np.nan, np.full(1, np.nan)
+
+
+def test_a_valley_is_as_deep_as_the_lower_of_two_modes_stands_above_it():
+    target = Scaled(TWO, np.zeros(2), np.ones(2))
+    one, two = (climb(target, np.array([at, 0.3])) for at in (-4.0, 4.0))
+    along = np.linspace(-4, 4, 10_001)
+    lowest = TWO.log_densities(np.column_stack([along, 0 * along])).min()
+    assert valley(target, one, two) == pytest.approx(min(one.height, two.height) - lowest, abs=0.3)
+    assert valley(target, one, one) == pytest.approx(0, abs=1e-6)
+    assert [peak.v[0] for peak in different(target, one, [one, two, Peak(two.v, two.height)])] == [two.v[0]]
+    assert different(target, None, [one]) == [one]
+
+
+@pytest.mark.parametrize("target", [TWO, line((0.5, 0.0, 0.001), (0.5, 0.0, 10.0))])
+def test_the_same_generator_finds_the_same(target):
+    one, two = (found(target, np.zeros(target.dim), np.ones(target.dim), 5) for _ in range(2))
+    assert [part.factor.tobytes() for part in one.gaussians] == [
+        part.factor.tobytes() for part in two.gaussians
+    ]
+
+
+def test_gaussians_over_modes_come_first():
+    there = found(TWO, [4.0, 0.0], [1.0, 1.0])
+    assert there.gaussians[: len(there.modes)] == tuple(mode.gaussian for mode in there.modes)
+    assert all(isinstance(part, Gaussian) for part in there.gaussians)
