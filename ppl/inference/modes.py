@@ -91,20 +91,20 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
         own = climb(scaled, np.zeros(scaled.dim))
         centre = curved(scaled, own) if own else None
         starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
-        modes, places = list[Mode](), list[Gaussian]()
+        modes, places, others = list[Mode](), list[Gaussian](), list[Gaussian]()
         for found in ends(scaled, starts, rng):
             if is_new(found, places) and share_of(found, scaled, q, rng) > MATTERS:
                 places.append(found)
-        for place in [*places]:
+        for place in places:
             peak = climb(scaled, place.mean)
             local = curved(scaled, peak) if peak else None
-            if own and peak and local and valley(scaled, peak, own) > VALLEY:
-                places.remove(place)
-                if all(valley(scaled, peak, other.peak) > VALLEY for other in modes):
-                    image = centre is not None and alike(peak, local, own, centre)
-                    modes.append(Mode(local, peak, share_of(local, scaled, q, rng), image))
+            if not (own and peak and local and valley(scaled, peak, own) > VALLEY):
+                others.append(place)
+            elif all(valley(scaled, peak, other.peak) > VALLEY for other in modes):
+                image = centre is not None and alike(peak, local, own, centre)
+                modes.append(Mode(local, peak, share_of(local, scaled, q, rng), image))
         narrow = [centre] if centre and share_of(centre, scaled, q, rng) > CLEAR else []
-        return Beyond(tuple(modes), (*narrow, *places, *outside(q, wide, distant)))
+        return Beyond(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
 
 
 def widened(dim: int) -> Iterator[Gaussian]:
@@ -158,6 +158,8 @@ def climb(scaled: Scaled, start: Array) -> Peak | None:
             return 1e300, np.zeros_like(v)
         return -value, -gradient
 
+    if objective(start)[0] == 1e300:
+        return None
     options = {"maxiter": MOST_STEPS, "ftol": 0.0, "gtol": SLOPE, "maxcor": 20}
     found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     return Peak(found.x, -float(found.fun)) if np.abs(found.jac).max() < STATIONARY else None

@@ -14,6 +14,7 @@ from ppl.inference.annealing import (
     Mover,
     Points,
     anneal,
+    arrives,
     clear_move,
     largest_memory,
     marks,
@@ -320,9 +321,36 @@ def test_temperatures_rise_and_are_given_up_where_there_would_be_too_many(monkey
     second = [p.iteration for p in rises].index(1, 1)
     for each in (betas[:second], betas[second:]):
         assert len(each) > 3 and each == sorted(each) and each[-1] == 1
-    monkeypatch.setattr(annealing, "MOST_TEMPERATURES", 2)
+    monkeypatch.setattr(annealing, "MOST_TEMPERATURES", 12)
     found = anneal(far, standard(1), rng(), points=64)
-    assert found.temperatures == 2 and not found.reached
+    assert 10 <= found.temperatures <= 12 and not found.reached
+
+
+# Temperatures so far, and whether as many as may still come, growing as the latest half did, reach 1.
+PATHS = [
+    ([0.0], True),
+    ([0.0, 1e-9], True),
+    (np.append(0, np.geomspace(1e-6, 1e-4, 9)), True),  # too few to tell
+    (np.append(0, np.geomspace(1e-6, 1e-4, 10)), True),
+    (np.append(0, np.geomspace(1e-6, 2e-6, 10)), False),
+    (np.append(0, np.geomspace(1e-6, 0.9, 49)), True),
+    (np.append(0, np.geomspace(1e-6, 0.1, 49)), False),
+    (np.append(0, np.geomspace(1e-6, 0.1, 50)), False),
+]
+
+
+@pytest.mark.parametrize("path, hope", PATHS)
+def test_temperatures_that_will_not_come_to_one_are_given_up(path, hope):
+    assert arrives(path) is hope
+
+
+def test_where_temperatures_are_given_up_no_more_moves_are_made_than_must():
+    """In 400 dimensions, 1,000 sds away."""
+    seen = []
+    far = GaussianTarget(np.full(400, 1e3), np.eye(400))
+    found = anneal(far, standard(400), rng(), lambda p: seen.append(p.phase), points=32)
+    assert not found.reached and seen.count("annealing") < 2 * 50
+    assert seen.count("stationarity") == 2 * 4
 
 
 @pytest.mark.parametrize("moves, rounds", [(47, 4), (48, 8), (95, 8), (96, 16), (MOST_MOVES, 64)])
@@ -374,6 +402,7 @@ def test_two_halves_are_as_far_from_the_target_as_the_worse_of_them():
     found = together(one, two)
     assert (found.memory, found.drift, found.temperatures, found.reached) == (0.2, 0.03, 4, False)
     assert found.log_evidence == pytest.approx(np.log(3.0))
+    assert found.evidence_gap == pytest.approx(np.log(2.0)) == together(two, one).evidence_gap
     assert len(found.u) == len(found.log_p) == 1500
     assert together(one, half(seed=1)).reached
 

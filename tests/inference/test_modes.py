@@ -7,7 +7,7 @@ from toy_targets import Mixture, Quartic, correlated, line
 
 from ppl.inference.coordinates import Scaled
 from ppl.inference.gaussian import Gaussian
-from ppl.inference.modes import Peak, beyond, climb, curved, different, valley, widened
+from ppl.inference.modes import beyond, climb, curved, valley, widened
 from ppl.inference.refining import seen
 
 SEEDS = range(3)
@@ -87,7 +87,7 @@ def test_another_mode_has_its_place_width_and_share(own, share, at, sd, seed):
     np.testing.assert_allclose(own + width * mode.apart, at, atol=1e-3)
     np.testing.assert_allclose(width * np.diag(mode.gaussian.factor), sd, rtol=1e-3)
     assert mode.share == pytest.approx(share, abs=0.03) and not mode.image
-    assert mode.height == pytest.approx(TWO.log_density(np.array(at)) + np.log(width).sum(), abs=1e-6)
+    assert mode.peak.height == pytest.approx(TWO.log_density(np.array(at)) + np.log(width).sum(), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -105,8 +105,8 @@ def test_a_narrow_mode_far_away_is_found(seed):
 def test_a_spike_within_a_wide_part_is_one_mode_of_two_widths(sd, seed):
     """q has one of them; the other is no mode, but half of the mass is there: annealing begins there too."""
     there = found(line((0.5, 0.0, 0.001), (0.5, 0.0, 10.0)), [0.0], [sd], seed)
-    assert there.modes == () and there.wider
-    widths = [sd * part.factor[0, 0] for part in there.wider]
+    assert there.modes == () and there.others
+    widths = [sd * part.factor[0, 0] for part in there.others]
     assert any(0.3 < width / (0.001 if sd == 10.0 else 10.0) < 3 for width in widths)
 
 
@@ -136,8 +136,8 @@ def test_mass_beyond_the_tails_of_q_is_no_mode():
     """q is ten times too narrow: what lies outside is told, and by how wide a Gaussian."""
     there = found(line((1.0, 0.0, 1.0)), [0.0], [0.1])
     assert there.modes == ()
-    assert any(0.3 < 0.1 * part.factor[0, 0] < 3 for part in there.wider)
-    assert there.gaussians == there.wider
+    assert any(0.3 < 0.1 * part.factor[0, 0] < 3 for part in there.others)
+    assert there.gaussians == there.others
 
 
 def test_q_is_widened_by_powers_of_three():
@@ -179,8 +179,6 @@ def test_a_valley_is_as_deep_as_the_lower_of_two_modes_stands_above_it():
     lowest = TWO.log_densities(np.column_stack([along, 0 * along])).min()
     assert valley(target, one, two) == pytest.approx(min(one.height, two.height) - lowest, abs=0.3)
     assert valley(target, one, one) == pytest.approx(0, abs=1e-6)
-    assert [peak.v[0] for peak in different(target, one, [one, two, Peak(two.v, two.height)])] == [two.v[0]]
-    assert different(target, None, [one]) == [one]
 
 
 @pytest.mark.parametrize("target", [TWO, line((0.5, 0.0, 0.001), (0.5, 0.0, 10.0))])

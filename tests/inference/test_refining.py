@@ -11,7 +11,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.fixed_draws import MOST_GRADIENTS, gradients_for
 from ppl.inference.gaussian import Gaussian
-from ppl.inference.modes import Beyond, Mode
+from ppl.inference.modes import Beyond, Mode, Peak
 from ppl.inference.psis import psis
 from ppl.inference.refining import (
     Made,
@@ -175,7 +175,7 @@ def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
 def unseen(modes, wider=0):
     """What `beyond` might find: so many modes, and Gaussians over mass that is no mode."""
     some = Gaussian(np.full(3, 9.0), np.eye(3))
-    return Beyond((Mode(some, 0.0, 0.2),) * modes, (some,) * wider)
+    return Beyond((Mode(some, Peak(some.mean, 0.0), 0.2),) * modes, (some,) * wider)
 
 
 @pytest.mark.parametrize("found", [unseen(2), unseen(0, 1), unseen(1, 2)])
