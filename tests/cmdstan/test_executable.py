@@ -237,3 +237,20 @@ def test_included_files_go_into_the_script(tmp_path):
     build(source, source.read_text(), tmp_path / "model")
     script = (tmp_path / "model").read_text()
     assert "#include" not in script and "return x / 2" in script
+
+
+def test_the_algorithm_that_is_named_gives_draws_of_its_q_and_the_default_corrects(bernoulli):
+    run = "variational output_samples=50 data file=data.json random seed=1"
+    said = bernoulli(f"{run} output file=auto.csv").stdout
+    assert "Verdict: good: the draws were resampled by importance" in said
+    named = bernoulli(run.replace("variational", "variational algorithm=meanfield")).stdout
+    assert "Verdict: good: the draws are those of a q close to the posterior" in named
+    of_q, corrected = bernoulli.read().splitlines(), bernoulli.read("auto.csv").splitlines()
+    for lines, algorithm, made in ((of_q, "meanfield", "of q"), (corrected, "auto", "resampled")):
+        assert f"# fit_algorithm = {algorithm}" in lines and f"# fit_draws = {made}" in lines
+        assert any(line.startswith("#     algorithm = meanfield") for line in lines)
+    # Draws of the posterior follow p itself; those of q do not.
+    _, drawn = rows(bernoulli.read())
+    assert np.ptp(drawn[1:, 1] - drawn[1:, 2]) > 0.01
+    _, drawn = rows(bernoulli.read("auto.csv"))
+    np.testing.assert_array_equal(drawn[1:, 1], drawn[1:, 2])

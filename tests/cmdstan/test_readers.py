@@ -6,12 +6,17 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.inference.refining import Made
 from tests.cmdstan.conftest import BERNOULLI, DATA
 
 cmdstanpy = pytest.importorskip("cmdstanpy")
 az = pytest.importorskip("arviz")
 pd = pytest.importorskip("pandas")
 logging.getLogger("cmdstanpy").setLevel(logging.ERROR)
+
+
+# A density that no Gaussian fits.
+CURVED = "parameters { vector[2] x; } model { x[1] ~ std_normal(); x[2] ~ normal(square(x[1]) / 2, 1); }"
 
 
 @pytest.fixture(scope="module")
@@ -37,14 +42,35 @@ def test_cmdstanpy_reads_a_fit(fits, files):
 
 
 def test_cmdstanpy_sees_how_the_draws_were_made(fits, files):
+    """Its own word for the algorithm is the family that `auto` came to."""
     from cmdstanpy.utils.stancsv import parse_comments_header_and_draws, parse_config
 
-    for layout, algorithm in (("variational", "meanfield"), ("sample", "fixed_param")):
+    for layout, algorithm in (("variational", fits[0].family), ("sample", "fixed_param")):
         config = parse_config(parse_comments_header_and_draws(files[layout][0])[0])
-        assert config["algorithm"] == algorithm and config["fit_algorithm"] == "meanfield"
+        assert config["algorithm"] == algorithm and config["fit_algorithm"] == "auto"
         assert config["fit_verdict"] == fits[0].verdict.level.value
         assert config["fit_draws"] == fits[0].verdict.made.value
         assert config["fit_judgement"] == fits[0].judgement and config["fit_elbo"] == fits[0].elbo
+
+
+def test_cmdstanpy_reads_draws_of_the_q_that_was_named(tmp_path):
+    """log_g__ is the density of q at its draws over that at its mean, and they say that they are of q."""
+    fit = ppl.compile_model(CURVED).condition({}).variational(algorithm="meanfield", draws=50)
+    fit.save_csv(tmp_path / "q.csv")
+    read = cmdstanpy.from_csv(str(tmp_path / "q.csv"))
+    assert isinstance(read, cmdstanpy.CmdStanVB)
+    assert (read.metadata.cmdstan_config["algorithm"], fit.family, fit.verdict.made) == (
+        ("meanfield",) * 2 + (Made.OF_Q,)
+    )
+    assert read.metadata.cmdstan_config["fit_draws"] == "of q"
+    u, result = fit.result.draws_u, fit.result
+    log_q = result.family.log_density(result.params, np.vstack([result.mean_u, u]))
+    np.testing.assert_allclose(read.variational_sample[:, 2], log_q[1:] - log_q[0], rtol=1e-5, atol=1e-9)
+    corrected = ppl.compile_model(CURVED).condition({}).variational(draws=50)
+    corrected.save_csv(tmp_path / "p.csv")
+    read = cmdstanpy.from_csv(str(tmp_path / "p.csv"))
+    assert read.metadata.cmdstan_config["algorithm"] == corrected.family != "auto"
+    assert read.metadata.cmdstan_config["fit_draws"] == corrected.verdict.made.value != "of q"
 
 
 def test_cmdstanpy_and_arviz_read_runs_as_chains(fits, files):

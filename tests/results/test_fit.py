@@ -30,7 +30,8 @@ def test_mean_row_is_the_constrained_mean(fit):
 
 
 def test_repr_is_one_line(fit):
-    assert repr(fit).startswith("<Fit of toy.model: meanfield, ") and "500 draws of 5 columns" in repr(fit)
+    assert repr(fit).startswith("<Fit of toy.model: auto, draws resampled, good, ")
+    assert "500 draws of 5 columns" in repr(fit) and "\n" not in repr(fit)
 
 
 def test_elbo_and_its_trace(fit):

@@ -111,7 +111,7 @@ def test_the_executable_writes_it(toy, tmp_path):
     }
     assert method.run(Job(toy, Config("toy_model", {**given, "output.refresh": 0}))) == 0
     about = read_file(path).provenance
-    assert about.algorithm == "meanfield" and about.judgement.startswith("Verdict: ")
+    assert about.algorithm == "auto" and about.judgement.startswith("Verdict: ")
 
 
 def test_the_verdict_of_several_files_is_the_worst(fit, tmp_path):
