@@ -64,8 +64,7 @@ class Annealed:
     noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
     log of the integral of the target, nan without temperatures; `reached` whether the temperatures came to
     1. `rhats` (dim,) compares the points that began at the reference with those that began wider, the
-    larger of the R-hat of their centres and of their tails, and `evidence_gap` is how far their estimates
-    of the log evidence are apart.
+    larger of the R-hat of their centres and of their tails.
     """
 
     u: Array
@@ -75,7 +74,6 @@ class Annealed:
     drift: float
     log_evidence: float
     reached: bool = True
-    evidence_gap: float = 0.0
     rhats: Array = field(default_factory=lambda: np.ones(0))
 
     @property
@@ -169,9 +167,8 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         memory=max(one.memory, two.memory),
         drift=max(one.drift, two.drift),
         log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
-        evidence_gap=float(np.nan_to_num(abs(one.log_evidence - two.log_evidence))),
         reached=one.reached and two.reached,
-        rhats=np.array([rank_rhat(each) for each in latest.transpose(2, 0, 1)]),
+        rhats=np.nan_to_num([rank_rhat(each) for each in latest.transpose(2, 0, 1)], nan=np.inf),
     )
 
 

@@ -29,8 +29,8 @@ WORTH = 400
 AUTOCORRELATION, MOST_AUTOCORRELATION = 0.3, 0.6
 # How far their means and spreads may still move, in sds, to be good.
 DRIFT = 0.02
-# R-hat between two annealings that began apart, to be good and to be usable: means 0.15 and 0.45 sd apart.
-RHAT, MOST_RHAT = 1.01, 1.05
+# R-hat between two annealings that began apart, to be good and to be usable: means 0.1 and 0.45 sd apart.
+RHAT, MOST_RHAT = 1.005, 1.05
 # Draws whose tails fall off like a power have no mean beyond this shape, as far as so many can tell.
 HEAVY = 0.6
 # An ELBO of which so many draws do not know a nat.
@@ -110,7 +110,7 @@ def still_rising(v: "Verdict", name: Name) -> Finding | None:
 
 
 def uncertain_elbo(v: "Verdict", name: Name) -> Finding | None:
-    if not v.elbo_se > UNCERTAIN:
+    if v.elbo_se <= UNCERTAIN:
         return None
     why = f"q is so far from the posterior that its ELBO is not known to a nat (± {v.elbo_se:.2g})"
     return Finding(Level.USABLE, why, (RUNS, PROPER))
@@ -240,13 +240,13 @@ def other_modes(v: "Verdict", name: Name) -> Finding | None:
     if not own:
         return None
     shares = " and ".join(f"{mode.share:.0%}" for mode in own)
-    modes = "another mode" if len(own) == 1 else f"{len(own)} other modes"
+    modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
     if v.made is not Made.ANNEALED:
         return Finding(
-            Level.POOR, f"there is {modes}, with about {shares} of the posterior", (CORRECT, ONE_MODE)
+            Level.POOR, f"there {modes}, with about {shares} of the posterior", (CORRECT, ONE_MODE)
         )
     why = (
-        f"beside q's there is {modes}, with about {shares} of the posterior; how many draws each has is less "
+        f"beside q's there {modes}, with about {shares} of the posterior; how many draws each has is less "
         "sure"
     )
     return Finding(Level.USABLE, why, (RUNS, ONE_MODE))

@@ -74,15 +74,15 @@ def integral(batches: Sequence[Batch]) -> Integral:
     return Integral(value, float(np.sqrt(variance)) / count, scale)
 
 
-def missed(q: Batch, *beside: Batch) -> float:
+def missed(q: Batch, *beside: Batch, clear: bool = True) -> float:
     """Which share of the target's integral the draws of q do not see, but those of other distributions do.
 
-    Zero where both lie over the same mass, in whatever proportion, and where the difference is not clear of
-    its noise.
+    Zero where both lie over the same mass, in whatever proportion, and, if it must be `clear`, where the
+    difference is within its noise.
     """
     alone, both = integral([q]), integral([q, *beside])
     if both.value == 0:
         return 0.0
     seen, se = (x * np.exp(alone.scale - both.scale) / both.value for x in (alone.value, alone.se))
-    noise = np.hypot(se, both.se / both.value)
-    return float(1 - seen) if 1 - seen > CLEAR * noise else 0.0
+    noise = CLEAR * np.hypot(se, both.se / both.value) if clear else 0.0
+    return float(1 - seen) if 1 - seen > noise else 0.0

@@ -29,6 +29,8 @@ PATHS, AWAY, RADIUS = 4, 3.0, 2.0
 FAR = 3.0
 # Two such ends nearer than this are one.
 NEAR = 1.0
+# A peak narrower than so many sds of q in some direction.
+SPIKE = 0.1
 # A climb has ended at a mode where no slope is left, in nats an sd of q.
 MOST_STEPS, SLOPE, STATIONARY = 300, 1e-6, 1e-3
 # The way between two modes is looked at in so many places; they are one where it falls by less, in nats.
@@ -38,6 +40,8 @@ MATTERS, CLEAR = 0.01, 0.05
 # Distant draws come from q widened by powers of so much.
 WIDER, WIDENINGS = 3.0, 9
 DRAWS = 256
+# In few dimensions so many more may hit on a narrow mode far away.
+FEW_DIMENSIONS, MORE_DRAWS = 10, 1024
 # Modes whose heights and curvatures agree so well, in nats, are images of one another.
 IMAGES = 0.01
 
@@ -87,7 +91,8 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
     """What there is beside q, whose draws are given in coordinates where it is standard."""
     with np.errstate(all="ignore"):
         wide = [*widened(scaled.dim)]
-        distant = [Batch.of(each, scaled, rng.standard_normal((DRAWS, scaled.dim))) for each in wide]
+        n = MORE_DRAWS if scaled.dim <= FEW_DIMENSIONS else DRAWS
+        distant = [Batch.of(each, scaled, rng.standard_normal((n, scaled.dim))) for each in wide]
         own = climb(scaled, np.zeros(scaled.dim))
         centre = curved(scaled, own) if own else None
         starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
@@ -103,7 +108,7 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
             elif all(valley(scaled, peak, other.peak) > VALLEY for other in modes):
                 image = centre is not None and alike(peak, local, own, centre)
                 modes.append(Mode(local, peak, share_of(local, scaled, q, rng), image))
-        narrow = [centre] if centre and share_of(centre, scaled, q, rng) > CLEAR else []
+        narrow = [centre] if centre and is_spike(centre, scaled, q, rng) else []
         return Beyond(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
 
 
@@ -121,7 +126,7 @@ def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:
 
 def heaviest(q: Batch, distant: Sequence[Batch], rng: np.random.Generator) -> Iterator[Array]:
     """Some of the distant draws, in proportion to their importance, where they see what q does not."""
-    if missed(q, *distant) > MATTERS:
+    if missed(q, *distant, clear=False) > MATTERS:
         weights = np.concatenate(log_weights([q, *distant])[1:])
         points = np.concatenate([batch.u for batch in distant])
         yield from points[systematic(weights, PATHS, rng)]
@@ -143,6 +148,14 @@ def ends(scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator) -> I
 def share_of(gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator) -> float:
     """The share of the posterior that lies under a Gaussian and not where q does."""
     return missed(q, Batch.of(gaussian, scaled, rng.standard_normal((DRAWS, scaled.dim))))
+
+
+def is_spike(gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator) -> bool:
+    """Whether the peak of q's own mode is so narrow that draws of q hardly come upon it, and has mass."""
+    if np.linalg.norm(gaussian.factor, -2) > SPIKE:
+        return False
+    there = Batch.of(gaussian, scaled, rng.standard_normal((DRAWS, scaled.dim)))
+    return missed(q, there, clear=False) > CLEAR
 
 
 def is_new(gaussian: Gaussian, known: Sequence[Gaussian]) -> bool:

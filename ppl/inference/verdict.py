@@ -107,7 +107,8 @@ class Verdict:
                 worth = f"{self.n} draws of it are worth {self.ess:.0f}"
                 return f"the draws were resampled by importance from a q close to the posterior ({worth})"
             case _:
-                return f"the draws are those of a q close to the posterior (Pareto k-hat {self.khat:.2f})"
+                worth = f"weighted, {self.n} of them are worth {self.ess:.0f}"
+                return f"the draws are those of a q close to the posterior ({worth})"
 
     def details(self, names: Sequence[str]) -> str:
         """The numbers behind the sentence: of q, of annealing, of the trace, of other runs."""

@@ -70,11 +70,17 @@ def test_draws_of_the_posterior_are_resampled_and_stay_what_they_are():
     np.testing.assert_allclose(refined.log_p, target.log_densities(refined.u))
 
 
+def drawn(scaled):
+    """A few draws of q that are worth too little to begin from."""
+    u = scaled.to_u(rng().standard_normal((64, scaled.dim)))
+    return pool_of(u, scaled.target.log_densities(u), np.zeros(64))
+
+
 def test_annealed_draws_come_back_in_the_coordinates_of_the_model():
     target = correlated(3)
     sd = np.sqrt(np.diag(target.covariance))
     scaled = Scaled(target, target.mean + sd, np.diag(0.5 * sd))
-    refined = anneal_from(scaled, Beyond(), 1000, rng())
+    refined = anneal_from(scaled, Beyond(), drawn(scaled), 1000, rng())
     np.testing.assert_allclose((refined.u.mean(axis=0) - target.mean) / sd, 0, atol=0.1)
     np.testing.assert_allclose(refined.log_p, target.log_densities(refined.u))
     assert refined.annealed.log_evidence == pytest.approx(0, abs=0.3)
@@ -132,8 +138,8 @@ def carried(monkeypatch):
     """Annealing that does nothing, and what it was asked for."""
     asked = []
 
-    def anneal(target, reference, rng, listen, points, moves):
-        asked.append((len(reference.parts), reference.modes, points, moves))
+    def anneal(target, reference, rng, listen, points, moves, near):
+        asked.append((len(reference.parts), reference.modes, points, moves, near))
         return Annealed(np.zeros((points, target.dim)), np.zeros(points), 1, 0.0, 0.0, 0.0)
 
     monkeypatch.setattr(refining, "anneal", anneal)
@@ -210,12 +216,41 @@ def test_where_annealing_stops_the_weights_do_what_they_can(monkeypatch, error, 
 def test_annealing_gets_the_points_and_moves_that_its_width_affords(carried):
     """2^33 numbers in all: 1,024 points of a small target, 256 of the widest, six leaps a move."""
     narrow = correlated(2)
-    anneal_from(Scaled(narrow, np.zeros(2), np.eye(2)), Beyond(), 10, rng())
+    scaled = Scaled(narrow, np.zeros(2), np.eye(2))
+    anneal_from(scaled, Beyond(), drawn(scaled), 10, rng())
     wide = GaussianTarget(np.zeros(2), np.eye(2))
     object.__setattr__(wide, "width", 50_000)
-    anneal_from(Scaled(wide, np.zeros(2), np.eye(2)), Beyond(), 10, rng())
-    assert carried == [(1, 1, 1024, 2**33 // (1024 * 6)), (1, 1, 256, 2**33 // (50_000 * 256 * 6))]
-    assert all(isinstance(moves, int) for *_, moves in carried)
+    scaled = Scaled(wide, np.zeros(2), np.eye(2))
+    anneal_from(scaled, Beyond(), drawn(scaled), 10, rng())
+    assert [asked[:-1] for asked in carried] == [
+        (1, 1, 1024, 2**33 // (1024 * 6)),
+        (1, 1, 256, 2**33 // (50_000 * 256 * 6)),
+    ]
+    assert all(isinstance(moves, int) for *_, moves, _ in carried)
+
+
+WORTH, FEW = 1.1, 0.3
+
+
+@pytest.mark.parametrize("sd, dim, begun", [(WORTH, 3, True), (FEW, 3, False), (0.7, 40, True)])
+def test_draws_begin_near_the_posterior_where_they_are_worth_it_or_dimensions_many(carried, sd, dim, begun):
+    target = correlated(dim)
+    q, weighted = pool(sd, target)
+    assert (weighted.weights.ess >= refining.STARTS) is (sd == WORTH and dim == 3)
+    refine(target, Settings(anneal=True), q, weighted, rng())
+    near = carried[-1][-1]
+    assert (near is not None) is begun
+    if begun:
+        back = q.mean + near @ q.factor.T
+        assert np.isin(np.round(back, 6), np.round(weighted.u, 6)).all()
+
+
+def test_a_mode_elsewhere_takes_temperatures(monkeypatch, carried):
+    q, weighted = pool(WORTH)
+    place = Gaussian(np.full(3, 5.0), np.eye(3))
+    monkeypatch.setattr(refining, "beyond", lambda *_: Beyond(others=(place,)))
+    refine(correlated(3), Settings(), q, weighted, rng())
+    assert carried[-1][-1] is None
 
 
 def test_dimensions_that_matrices_are_formed_for():

@@ -176,8 +176,8 @@ LEVELS = [
     (annealed(drift=0.02), USABLE, drifting),
     (annealed(drift=0.2), USABLE, drifting),
     (annealed(drift=0.201), POOR, drifting),
-    (annealed(rhats=(1.0, 1.009)), GOOD),
-    (annealed(rhats=(1.0, 1.01)), USABLE, starts_disagree),
+    (annealed(rhats=(1.0, 1.0049)), GOOD),
+    (annealed(rhats=(1.0, 1.005)), USABLE, starts_disagree),
     (annealed(rhats=(1.049,)), USABLE, starts_disagree),
     (annealed(rhats=(1.05,)), POOR, starts_disagree),
     (annealed(rhats=(math.inf,)), POOR, starts_disagree),
@@ -221,7 +221,7 @@ NEVER_GOOD = [
     modes(mode()),
     modes(IMAGE),
     runs(1.06),
-    annealed(rhats=(1.01,)),
+    annealed(rhats=(1.005,)),
     annealed(reached=False),
 ]
 
@@ -271,7 +271,7 @@ ONE_MODE = "Try priors or an ordering that leave one mode."
 PROPER = "Give every parameter a proper prior, or start nearer to the posterior (--init)."
 QUANTILES = "Report quantiles, or give it a prior with lighter tails."
 MORE_DRAWS = "Ask for more draws (--draws)."
-OF_Q = "the draws are those of a q close to the posterior (Pareto k-hat 0.30)"
+OF_Q = "the draws are those of a q close to the posterior (weighted, 4000 of them are worth 3000)"
 OTHERWISE = ", for instance in a non-centred form, or sample: `ppl build`, method sample."
 PROGRAM = f"Reparameterise the program{OTHERWISE}"
 FAR = "q misses part of the posterior (Pareto k-hat 0.70)"
@@ -353,7 +353,7 @@ SAID = [
     ),
     (
         modes(mode(0.31), IMAGE, mode(0.049)),
-        f"poor: there is 2 other modes, with about 31% and 5% of the posterior. {CORRECT}",
+        f"poor: there are 2 other modes, with about 31% and 5% of the posterior. {CORRECT}",
     ),
     (modes(mode(0.31)), f"poor: there is another mode, with about 31% of the posterior. {CORRECT}"),
     (
