@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import cholesky
 from scipy.special import ndtri
 
 from ppl.inference.convergence import rank_rhat
@@ -28,7 +28,7 @@ from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.reference import Reference
 from ppl.inference.target import Array, Target
 from ppl.inference.tempering import next_temperature, systematic
-from ppl.inference.triangular import times
+from ppl.inference.triangular import diagonal_of, inverse_of, times
 
 POINTS = 1024
 # A temperature is left when the weights to the next halve the worth of the points.
@@ -49,6 +49,7 @@ HOPELESS = 0.6
 MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
 ACCEPTED = 0.7
 FIRST_STEP = 1.2
+MOST_CORRELATED = 200
 # How much wider the other half begins; less in many dimensions, where a little takes it as far.
 WIDER, FEW_DIMENSIONS = 2.0, 10
 # About so many points of each half are ranked.
@@ -106,11 +107,11 @@ class Mover:
     def moves(self, cloud: Cloud, beta: float, count: int) -> tuple[Cloud, list[Points]]:
         """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each."""
         factor = metric_of(cloud.u)
-        inverse = solve_triangular(factor, np.eye(len(factor)), lower=True)
+        inverse = inverse_of(factor)
         reference = self.reference and self.reference.rescaled(inverse)
         look = partial(cloud_at, rescaled(self.target, factor), reference)
         own, seen = cloud.rescaled(factor, inverse), list[Points]()
-        change = float(np.log(np.diag(factor)).sum())
+        change = float(np.log(diagonal_of(factor)).sum())
         for _ in range(count):
             self.left -= 1
             own, self.accepted = move(own, look, beta, self.step, self.rng)
@@ -264,9 +265,17 @@ def marks(points: Points | Cloud, centre: Array, sds: Array) -> Array:
 def metric_of(u: Array) -> Array:
     """A Cholesky factor of the covariance of u (n, dim), its correlations shrunk by dim / (dim + n).
 
+    In more than MOST_CORRELATED dimensions only the sds (dim,): so few points know little of correlations,
+    and products with a matrix would cost more than the target.
+
     Raises LinAlgError where there is none, as where a coordinate has no spread or is not finite.
     """
     n, dim = u.shape
+    if dim > MOST_CORRELATED:
+        sds = u.std(axis=0)
+        if not (np.isfinite(sds).all() and (sds > 0).all()):
+            raise np.linalg.LinAlgError("a coordinate has no spread, or is not finite")
+        return np.asarray(sds)
     covariance = np.atleast_2d(np.cov(u.T))
     shrink = dim / (dim + n)
     diagonal = np.diag(np.diag(covariance))

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from ppl.inference.target import Array, Forwarding, Target, log_densities, log_density_gradients
-from ppl.inference.triangular import times, transposed_times
+from ppl.inference.triangular import composed, diagonal_of, times, transposed_times
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,11 @@ class Scaled(Forwarding):
 
     @cached_property
     def log_jacobian(self) -> float:
-        diagonal = self.factor if self.factor.ndim == 1 else np.diag(self.factor)
-        return float(np.log(diagonal).sum())
+        return float(np.log(diagonal_of(self.factor)).sum())
 
     def to_u(self, v: Array) -> Array:
         """The points u (..., dim) that stand for v (..., dim)."""
-        return self.centre + (self.factor * v if self.factor.ndim == 1 else times(self.factor, v))
+        return self.centre + times(self.factor, v)
 
     def log_density(self, v: Array) -> float:
         return self.target.log_density(self.to_u(v)) + self.log_jacobian
@@ -47,7 +46,7 @@ class Scaled(Forwarding):
 
     def pulled_back(self, gradient: Array) -> Array:
         """Gradients in v (..., dim) from those in u."""
-        return self.factor * gradient if self.factor.ndim == 1 else transposed_times(self.factor, gradient)
+        return transposed_times(self.factor, gradient)
 
     def explain(self, v: Array) -> str:
         return self.target.explain(self.to_u(v))
@@ -56,9 +55,8 @@ class Scaled(Forwarding):
 def rescaled(target: Target, factor: Array) -> Scaled:
     """The target over x, where its own points are factor x; one product to its points though it is Scaled.
 
-    `factor` is a lower-triangular matrix (dim, dim).
+    `factor` is a lower-triangular matrix (dim, dim), or its diagonal (dim,).
     """
     if not isinstance(target, Scaled):
         return Scaled(target, np.zeros(target.dim), factor)
-    own = target.factor
-    return Scaled(target.target, target.centre, own[:, None] * factor if own.ndim == 1 else own @ factor)
+    return Scaled(target.target, target.centre, composed(target.factor, factor))

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ppl.inference.target import Array
-from ppl.inference.triangular import times, transposed_times
+from ppl.inference.triangular import composed, times, transposed_times
 
 LOG_2PI = float(np.log(2 * np.pi))
 # Above so many dimensions no matrix (dim, dim) is formed unless full rank is asked for.
@@ -42,8 +42,8 @@ class Gaussian:
         return replace(self, mean=mean)
 
     def rescaled(self, inverse: Array) -> "Gaussian":
-        """The same over x = inverse u, for a lower-triangular matrix (dim, dim)."""
-        return Gaussian(inverse @ self.mean, inverse @ self.factor)
+        """The same over x = inverse u, for a lower-triangular matrix (dim, dim) or its diagonal (dim,)."""
+        return Gaussian(times(inverse, self.mean), composed(inverse, self.factor))
 
     def draws(self, z: Array) -> Array:
         """The points (n, dim) that standard noise z (n, dim) lands on."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ppl.inference.reference import Reference
 from ppl.inference.target import Array, Target, log_density_gradients
-from ppl.inference.triangular import times, transposed_times
+from ppl.inference.triangular import diagonal_of, times, transposed_times
 
 LEAPS = 6
 # Each point draws a step size of its own, from exp(-1) to exp(0.3) of the common one: a funnel needs many.
@@ -43,8 +43,9 @@ class Cloud:
         return Cloud(*(part[places] for part in vars(self).values()))
 
     def rescaled(self, factor: Array, inverse: Array) -> "Cloud":
-        """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)."""
-        change = float(np.log(np.diag(factor)).sum())
+        """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)
+        or their diagonals."""
+        change = float(np.log(diagonal_of(factor)).sum())
         return Cloud(
             u=times(inverse, self.u),
             log_p=self.log_p + change,

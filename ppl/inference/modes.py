@@ -21,6 +21,7 @@ from ppl.inference.mixture_sampling import Batch, log_weights, missed
 from ppl.inference.pathfinder import ROUGH_DRAWS, pathfinder
 from ppl.inference.target import Array, log_densities
 from ppl.inference.tempering import systematic
+from ppl.inference.triangular import solved
 
 # Paths begin so many at a time: some sds of q away, where runs may begin, and at the heaviest of distant
 # draws.
@@ -121,7 +122,7 @@ def widened(dim: int) -> Iterator[Gaussian]:
 def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:
     yield from AWAY * rng.standard_normal((PATHS, scaled.dim))
     uniform = rng.uniform(-RADIUS, RADIUS, (PATHS, scaled.dim)) - scaled.centre
-    yield from np.linalg.solve(scaled.factor, uniform.T).T
+    yield from solved(scaled.factor, uniform)
 
 
 def heaviest(q: Batch, distant: Sequence[Batch], rng: np.random.Generator) -> Iterator[Array]:

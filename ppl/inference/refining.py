@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ppl.inference.annealing import POINTS, Annealed, anneal
 from ppl.inference.balanced import balanced
@@ -25,6 +24,7 @@ from ppl.inference.psis import Psis, psis
 from ppl.inference.reference import Reference
 from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target, width_of
+from ppl.inference.triangular import simplest, solved
 
 # Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing.
 PROPOSALS = 8192
@@ -96,7 +96,7 @@ def refine(
     n, weights = settings.draws, pool.weights
     if q is None or not n or (settings.resample and not settings.anneal):
         return _from_pool(pool, n, rng, bool(settings.resample))
-    scaled, interrupted = Scaled(target, q.mean, q.factor), False
+    scaled, interrupted = Scaled(target, q.mean, simplest(q.factor)), False
     found = Beyond()
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
@@ -183,7 +183,7 @@ def nearest_of(scaled: Scaled, pool: Pool, n: int, rng: np.random.Generator) -> 
     if not worth and scaled.dim <= TEMPERED:
         return None
     chosen = balanced(pool.u, pool.weights.log_weights, n, rng) if worth else np.arange(n) % len(pool.u)
-    return np.asarray(solve_triangular(scaled.factor, (pool.u[chosen] - scaled.centre).T, lower=True).T)
+    return solved(scaled.factor, pool.u[chosen] - scaled.centre)
 
 
 def gaussian_of(family: Family, params: Array) -> Gaussian | None:
