@@ -61,9 +61,12 @@ def read_reference(path: Path) -> dict[str, Quantity]:
 
 
 def _of_pack(content: dict[str, Any]) -> dict[str, Quantity]:
+    """A quantity is worth its own effective sample size where that is stated, else the smallest of all."""
     worth = content.get("ess_min", math.inf)
     return {
-        name: Quantity(**{check: known[check] for check in CHECKS if check in known}, worth=worth)
+        name: Quantity(
+            **{check: known[check] for check in CHECKS if check in known}, worth=known.get("ess", worth)
+        )
         for name, known in content["params"].items()
     }
 

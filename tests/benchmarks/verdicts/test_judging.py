@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from ppl.errors import InferenceError
-from tests.benchmarks.errors import LIMITS, errors_of, sure
+from tests.benchmarks.errors import LIMITS, errors_of, read_reference, sure
 from tests.benchmarks.verdicts import record as recording
 from tests.benchmarks.verdicts.case import Case, Improper
 from tests.benchmarks.verdicts.constants import cut, separation
@@ -17,6 +17,7 @@ from tests.benchmarks.verdicts.groups import GROUPS
 from tests.benchmarks.verdicts.lines import mend, read
 from tests.benchmarks.verdicts.made_to_fail import ANSWERS, SUMMED
 from tests.benchmarks.verdicts.simulated import SIMULATORS
+from tests.benchmarks.verdicts.stan_reference import reference, text
 from tests.benchmarks.verdicts.tables import tables
 from tests.benchmarks.verdicts.uniform import calibration, places
 from tests.benchmarks.verdicts.wrong import is_wrong
@@ -130,7 +131,7 @@ def test_draws_of_a_law_made_to_fail_are_right(name: str):
 
 
 @pytest.mark.parametrize(
-    "group, name", [(g, n) for g in ("made-to-fail", "simulated") for n in GROUPS[g].names]
+    "group, name", [(g, n) for g in ("made-to-fail", "simulated", "latent") for n in GROUPS[g].names]
 )
 def test_every_quantity_is_a_column(group: str, name: str):
     case = GROUPS[group].case(name, 1)
@@ -140,6 +141,24 @@ def test_every_quantity_is_a_column(group: str, name: str):
     assert set(asked) <= columns
     assert bool(asked) != isinstance(case.truth, Improper)
     assert np.isfinite(posterior.log_density(np.full(posterior.param_unc_num(), 0.1)))
+
+
+def test_chains_of_stan_become_a_reference(tmp_path: Path):
+    rng, files = np.random.default_rng(8), [tmp_path / f"{k}.csv" for k in range(4)]
+    for file in files:
+        rows = rng.normal([-9, 0.8, 7, 0, 2, 1, 5], [1, 0, 0, 0, 3, 1, 0], (1000, 7))
+        lines = [",".join(map(str, row)) for row in rows]
+        head = "lp__,accept_stat__,n_leapfrog__,divergent__,theta.1,z.1,known"
+        file.write_text("\n".join([head, "# Adaptation terminated", *lines, "# Elapsed Time: 1"]) + "\n")
+    content = reference(files)
+    assert content["rhat_max"] < 1.01 and content["ess_min"] > 2000 and content["divergences"] == 0
+    made = tmp_path / "made.json"
+    made.write_text(text({"source": "Stan", **content}))
+    found = read_reference(made)
+    assert set(found) == {"theta.1"}  # z is raw, and what does not vary is not asked for
+    theta = found["theta.1"]
+    assert [theta.mean, theta.sd, theta.q05, theta.q95] == pytest.approx([2, 3, -2.93, 6.93], abs=0.3)
+    assert theta.worth == content["params"]["theta.1"]["ess"] > 2000
 
 
 @pytest.mark.parametrize("name", SIMULATORS)

@@ -1,0 +1,103 @@
+"""Make latent/NAME.reference.json of the files that chains of Stan's NUTS wrote.
+
+    python -m tests.benchmarks.verdicts.stan_reference radon 1.csv 2.csv 3.csv 4.csv \\
+        --made "Stan 2.35 NUTS, 4 chains of 1000 draws after 1000" --cpu compile=13.7 sample=210
+
+What varies and is no raw variable has mean, sd, 5% and 95% quantile, and as `ess` the smallest effective
+sample size of bulk, tail and sd (Vehtari, Gelman, Simpson, Carpenter and Buerkner, 2021).
+"""
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import arviz
+import numpy as np
+import pandas as pd
+
+from tests.benchmarks.errors import CONSTANT, Floats
+from tests.benchmarks.verdicts.latent import FOLDER
+
+RAW = frozenset({"z", "z_alpha", "z_beta", "lambda"})
+"""Variables that a reader asks for by what they are transformed into."""
+ESS = ("bulk", "tail", "sd")
+DIGITS = 5
+
+
+def reference(files: Sequence[Path]) -> dict[str, Any]:
+    """Diagnostics over all quantities, lp__ too, and the quantities of each; a file is a chain."""
+    chains = [pd.read_csv(file, comment="#") for file in files]
+    names = [name for name in chains[0] if name == "lp__" or asked_for(str(name))]
+    draws = np.stack([chain[names].to_numpy() for chain in chains])
+    names, draws = zip(
+        *[(n, d) for n, d in zip(names, np.moveaxis(draws, 2, 0), strict=True) if varies(d)], strict=True
+    )
+    found = {name: quantity(drawn) for name, drawn in zip(names, draws, strict=True)}
+    return {
+        "rhat_max": max(float(arviz.rhat(drawn)) for drawn in draws),
+        "ess_min": min(known["ess"] for known in found.values()),
+        "divergences": int(sum(chain["divergent__"].sum() for chain in chains)),
+        "leapfrog_mean": significant(np.mean([chain["n_leapfrog__"].mean() for chain in chains])),
+        "params": {name: known for name, known in found.items() if name != "lp__"},
+    }
+
+
+def asked_for(name: str) -> bool:
+    return not name.endswith("__") and name.partition(".")[0] not in RAW
+
+
+def varies(draws: Floats) -> bool:
+    return float(draws.std()) > CONSTANT
+
+
+def quantity(draws: Floats) -> dict[str, float]:
+    """Of draws (chains, draws)."""
+    found = {
+        "mean": draws.mean(),
+        "sd": draws.std(ddof=1),
+        "q05": np.quantile(draws, 0.05),
+        "q95": np.quantile(draws, 0.95),
+    }
+    ess = min(float(arviz.ess(draws, method=method)) for method in ESS)
+    return {**{key: significant(value) for key, value in found.items()}, "ess": round(ess)}
+
+
+def significant(value: Any) -> float:
+    return float(f"{value:.{DIGITS}g}")
+
+
+def text(content: dict[str, Any]) -> str:
+    """JSON with a line for each entry and each parameter."""
+    head = [f"{json.dumps(key)}: {json.dumps(value)}" for key, value in content.items() if key != "params"]
+    params = [f"{json.dumps(name)}: {json.dumps(known)}" for name, known in content["params"].items()]
+    return "{\n" + ",\n".join([*head, '"params": {\n' + ",\n".join(params) + "\n}"]) + "\n}\n"
+
+
+def seconds(word: str) -> tuple[str, float]:
+    """`compile=13.7`."""
+    name, _, value = word.partition("=")
+    return name, float(value)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("name")
+    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument(
+        "--made", required=True, help="Stan's version, chains, draws, settings, date, machine"
+    )
+    parser.add_argument(
+        "--cpu", nargs="+", type=seconds, required=True, help="compile=SECONDS sample=SECONDS"
+    )
+    args = parser.parse_args()
+    content = {"source": args.made, "cpu_seconds": dict(args.cpu), **reference(args.files)}
+    (FOLDER / f"{args.name}.reference.json").write_text(text(content))
+    print({key: value for key, value in content.items() if key != "params"})
+
+
+if __name__ == "__main__":
+    main()
