@@ -3,13 +3,14 @@
     python -m tests.benchmarks.verdicts.stan_reference radon 1.csv 2.csv 3.csv 4.csv \\
         --made "Stan 2.35 NUTS, 4 chains of 1000 draws after 1000" --cpu compile=13.7 sample=210
 
-What varies and is no raw variable has mean, sd, 5% and 95% quantile, and as `ess` the smallest effective
-sample size of bulk, tail and sd (Vehtari, Gelman, Simpson, Carpenter and Buerkner, 2021).
+What varies of the program's columns, raw variables left out, has mean, sd, 5% and 95% quantile, and as
+`ess` the smallest effective sample size of bulk, tail and sd (Vehtari, Gelman, Simpson, Carpenter and
+Buerkner, 2021).
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ import arviz
 import numpy as np
 import pandas as pd
 
+import ppl
 from tests.benchmarks.errors import CONSTANT, Floats
-from tests.benchmarks.verdicts.latent import FOLDER
+from tests.benchmarks.verdicts.latent import FOLDER, data
 
 RAW = frozenset({"z", "z_alpha", "z_beta", "lambda"})
 """Variables that a reader asks for by what they are transformed into."""
@@ -26,10 +28,11 @@ ESS = ("bulk", "tail", "sd")
 DIGITS = 5
 
 
-def reference(files: Sequence[Path]) -> dict[str, Any]:
-    """Diagnostics over all quantities, lp__ too, and the quantities of each; a file is a chain."""
-    chains = [pd.read_csv(file, comment="#") for file in files]
-    names = [name for name in chains[0] if name == "lp__" or asked_for(str(name))]
+def reference(files: Sequence[Path], asked: Collection[str]) -> dict[str, Any]:
+    """Diagnostics over what is asked for and lp__, and the quantities of each; a file is a chain."""
+    read = {*asked, "lp__", "divergent__", "n_leapfrog__"}
+    chains = [pd.read_csv(file, comment="#", usecols=read.__contains__) for file in files]
+    names = [name for name in chains[0] if name == "lp__" or name in asked]
     draws = np.stack([chain[names].to_numpy() for chain in chains])
     names, draws = zip(
         *[(n, d) for n, d in zip(names, np.moveaxis(draws, 2, 0), strict=True) if varies(d)], strict=True
@@ -44,8 +47,11 @@ def reference(files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def asked_for(name: str) -> bool:
-    return not name.endswith("__") and name.partition(".")[0] not in RAW
+def asked_for(program: str) -> set[str]:
+    """The columns of latent/PROGRAM.stan but the raw ones; the files may be of another form of it."""
+    posterior = ppl.compile_model(FOLDER / f"{program}.stan").condition(data(program))
+    names = posterior.param_names(include_tp=True, include_gq=True)
+    return {name for name in names if name.partition(".")[0] not in RAW}
 
 
 def varies(draws: Floats) -> bool:
@@ -94,7 +100,11 @@ def main() -> None:
         "--cpu", nargs="+", type=seconds, required=True, help="compile=SECONDS sample=SECONDS"
     )
     args = parser.parse_args()
-    content = {"source": args.made, "cpu_seconds": dict(args.cpu), **reference(args.files)}
+    content = {
+        "source": args.made,
+        "cpu_seconds": dict(args.cpu),
+        **reference(args.files, asked_for(args.name)),
+    }
     (FOLDER / f"{args.name}.reference.json").write_text(text(content))
     print({key: value for key, value in content.items() if key != "params"})
 

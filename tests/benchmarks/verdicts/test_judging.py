@@ -150,12 +150,12 @@ def test_chains_of_stan_become_a_reference(tmp_path: Path):
         lines = [",".join(map(str, row)) for row in rows]
         head = "lp__,accept_stat__,n_leapfrog__,divergent__,theta.1,z.1,known"
         file.write_text("\n".join([head, "# Adaptation terminated", *lines, "# Elapsed Time: 1"]) + "\n")
-    content = reference(files)
+    content = reference(files, {"theta.1", "known"})
     assert content["rhat_max"] < 1.01 and content["ess_min"] > 2000 and content["divergences"] == 0
     made = tmp_path / "made.json"
     made.write_text(text({"source": "Stan", **content}))
     found = read_reference(made)
-    assert set(found) == {"theta.1"}  # z is raw, and what does not vary is not asked for
+    assert set(found) == {"theta.1"}  # what does not vary is left out
     theta = found["theta.1"]
     assert [theta.mean, theta.sd, theta.q05, theta.q95] == pytest.approx([2, 3, -2.93, 6.93], abs=0.3)
     assert theta.worth == content["params"]["theta.1"]["ess"] > 2000
