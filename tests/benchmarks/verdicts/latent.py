@@ -86,7 +86,9 @@ def horseshoe_1500(rng: Generator, rows: int = 200, coefficients: int = 1500, re
     return listed(N=rows, D=coefficients, x=x, y=y, **prior)
 
 
-SIMULATORS: Mapping[str, Callable[[Generator], Data]] = {f.__name__: f for f in (capture_recapture, car_2000)}
+SIMULATORS: Mapping[str, Callable[[Generator], Data]] = {
+    f.__name__: f for f in (capture_recapture, radon, car_2000)
+}
 
 
 def data(name: str) -> Data:
