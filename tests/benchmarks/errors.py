@@ -24,7 +24,7 @@ LIMITS = {"mean": 0.2, "sd": 0.2, "q05": 0.3, "q95": 0.3}
 FALSE_ALARMS = 0.01
 """How often independent draws of the posterior itself may be called wrong, over all quantities of a fit."""
 CONSTANT = 1e-9
-"""A quantity with a smaller sd does not vary."""
+"""A quantity with a smaller scale does not vary."""
 WORTH_A_DRAW = 0.1
 """Independent draws that one of NUTS is taken for where a reference does not say."""
 SPREAD = float(norm.ppf(0.95) - norm.ppf(0.05))
@@ -57,7 +57,7 @@ def read_reference(path: Path) -> dict[str, Quantity]:
     """The quantities of a reference file of either kind that vary."""
     content = json.loads(path.read_text())
     found = _of_pack(content) if "params" in content else _of_models(content)
-    return {name: known for name, known in found.items() if known.sd > CONSTANT}
+    return {name: known for name, known in found.items() if known.scale > CONSTANT}
 
 
 def _of_pack(content: dict[str, Any]) -> dict[str, Quantity]:

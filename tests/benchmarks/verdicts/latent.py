@@ -87,7 +87,7 @@ def horseshoe_1500(rng: Generator, rows: int = 200, coefficients: int = 1500, re
 
 
 SIMULATORS: Mapping[str, Callable[[Generator], Data]] = {
-    f.__name__: f for f in (capture_recapture, radon, car_2000, irt_2pl_1000)
+    f.__name__: f for f in (capture_recapture, radon, car_2000, irt_2pl_1000, horseshoe_1500)
 }
 
 

@@ -146,16 +146,17 @@ def test_every_quantity_is_a_column(group: str, name: str):
 def test_chains_of_stan_become_a_reference(tmp_path: Path):
     rng, files = np.random.default_rng(8), [tmp_path / f"{k}.csv" for k in range(4)]
     for file in files:
-        rows = rng.normal([-9, 0.8, 7, 0, 2, 1, 5], [1, 0, 0, 0, 3, 1, 0], (1000, 7))
+        rows = rng.normal([-9, 0.8, 7, 0, 2, 1, 5, 4], [1, 0, 0, 0, 3, 1, 0, 1], (1000, 8))
         lines = [",".join(map(str, row)) for row in rows]
-        head = "lp__,accept_stat__,n_leapfrog__,divergent__,theta.1,z.1,known"
+        head = "lp__,accept_stat__,n_leapfrog__,divergent__,theta.1,z.1,known,c2"
         file.write_text("\n".join([head, "# Adaptation terminated", *lines, "# Elapsed Time: 1"]) + "\n")
-    content = reference(files, {"theta.1", "known"})
+    content = reference(files, {"theta.1", "known", "c2"})
     assert content["rhat_max"] < 1.01 and content["ess_min"] > 2000 and content["divergences"] == 0
     made = tmp_path / "made.json"
     made.write_text(text({"source": "Stan", **content}))
     found = read_reference(made)
-    assert set(found) == {"theta.1"}  # what does not vary is left out
+    assert set(found) == {"theta.1", "c2"}  # what does not vary is left out
+    assert math.isnan(found["c2"].sd) and found["c2"].q95 == pytest.approx(5.645, abs=0.1)
     theta = found["theta.1"]
     assert [theta.mean, theta.sd, theta.q05, theta.q95] == pytest.approx([2, 3, -2.93, 6.93], abs=0.3)
     assert theta.worth == content["params"]["theta.1"]["ess"] > 2000
