@@ -1,4 +1,4 @@
-"""A Gaussian by its mean and a triangular factor of its covariance."""
+"""A Gaussian by its mean and a triangular factor of its covariance, or its sds alone."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -7,7 +7,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from ppl.inference.target import Array
-from ppl.inference.triangular import composed, times, transposed_times
+from ppl.inference.triangular import composed, diagonal_of, inverse_of, times, transposed_times
 
 LOG_2PI = float(np.log(2 * np.pi))
 # Above so many dimensions no matrix (dim, dim) is formed unless full rank is asked for.
@@ -18,7 +18,8 @@ WIDEST = 5.0
 
 @dataclass(frozen=True)
 class Gaussian:
-    """N(mean, L L'): mean (dim,), lower-triangular factor L (dim, dim) with a positive diagonal."""
+    """N(mean, L L'): mean (dim,), lower-triangular factor L (dim, dim) with a positive diagonal, or its
+    diagonal (dim,) where nothing is correlated."""
 
     mean: Array
     factor: Array
@@ -58,16 +59,16 @@ class Gaussian:
     @cached_property
     def whitening(self) -> Array:
         """The inverse of the factor: a product with it costs less than solving for thousands of points."""
-        return np.asarray(solve_triangular(self.factor, np.eye(len(self.mean)), lower=True))
+        return inverse_of(self.factor)
 
     @property
     def half_log_det(self) -> float:
-        return float(np.log(np.diag(self.factor)).sum())
+        return float(np.log(diagonal_of(self.factor)).sum())
 
     @property
     def precisions(self) -> Array:
         """The diagonal (dim,) of the precision matrix: one over the conditional variances."""
-        return np.asarray((self.whitening**2).sum(axis=0))
+        return np.asarray(np.atleast_2d(self.whitening**2).sum(axis=0))
 
 
 def made_positive(precision: Array) -> tuple[Array, int]:

@@ -116,7 +116,7 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
 def widened(dim: int) -> Iterator[Gaussian]:
     """q, standard here, made wider and wider."""
     for k in range(1, WIDENINGS + 1):
-        yield Gaussian(np.zeros(dim), WIDER**k * np.eye(dim))
+        yield Gaussian(np.zeros(dim), np.full(dim, WIDER**k))
 
 
 def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:

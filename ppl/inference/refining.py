@@ -14,6 +14,7 @@ from ppl.inference.annealing import POINTS, Annealed, anneal
 from ppl.inference.balanced import balanced
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.family import Family
+from ppl.inference.families.mean_field import MeanField
 from ppl.inference.gaussian import MOST_DENSE, Gaussian
 from ppl.inference.hamiltonian import LEAPS
 from ppl.inference.mixture_sampling import Batch
@@ -24,7 +25,7 @@ from ppl.inference.psis import Psis, psis
 from ppl.inference.reference import Reference
 from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target, width_of
-from ppl.inference.triangular import simplest, solved
+from ppl.inference.triangular import solved
 
 # Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing.
 PROPOSALS = 8192
@@ -96,11 +97,11 @@ def refine(
     n, weights = settings.draws, pool.weights
     if q is None or not n or (settings.resample and not settings.anneal):
         return _from_pool(pool, n, rng, bool(settings.resample))
-    scaled, interrupted = Scaled(target, q.mean, simplest(q.factor)), False
+    scaled, interrupted = Scaled(target, q.mean, q.factor), False
     found = Beyond()
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
-        if settings.corrects and is_affordable(target):
+        if settings.corrects and is_affordable(target) and target.dim <= MOST_DENSE:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = beyond(scaled, seen(scaled, rng), rng)
         enough = may_resample and weights.ess >= ENOUGH and not found.gaussians and not settings.anneal
@@ -115,7 +116,7 @@ def refine(
 
 def seen(scaled: Scaled, rng: np.random.Generator) -> Batch:
     """Draws of q's Gaussian, in coordinates where it is standard."""
-    standard = Gaussian(np.zeros(scaled.dim), np.eye(scaled.dim))
+    standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
     return Batch.of(standard, scaled, rng.standard_normal((SEEN, scaled.dim)))
 
 
@@ -127,7 +128,7 @@ def is_affordable(target: Target) -> bool:
 def will_anneal(target: Target, settings: Settings) -> bool:
     """Whether draws are annealed where the weights call for it."""
     wanted = settings.corrects if settings.anneal is None else settings.anneal
-    return wanted and is_affordable(target) and 0 < target.dim <= MOST_DENSE
+    return wanted and is_affordable(target) and target.dim > 0
 
 
 def points_for(width: int) -> int:
@@ -161,7 +162,7 @@ def anneal_from(
     It begins at that and at Gaussians over what that does not reach. Raises LinAlgError where the draws
     fell together.
     """
-    standard = Gaussian(np.zeros(scaled.dim), np.eye(scaled.dim))
+    standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
     width = width_of(scaled)
     points = points_for(width)
     moves = MOST_WORK // (width * points * LEAPS)
@@ -187,10 +188,13 @@ def nearest_of(scaled: Scaled, pool: Pool, n: int, rng: np.random.Generator) -> 
 
 
 def gaussian_of(family: Family, params: Array) -> Gaussian | None:
-    """The Gaussian with the mean and covariance of q; None where there is none or it is too large."""
-    if not 0 < family.dim <= MOST_DENSE:
+    """The Gaussian with the mean and covariance of q, its variances in many dimensions; None for a point."""
+    mean, sds = family.mean(params), family.scales(params)
+    if not family.dim or not sds.all():
         return None
+    if isinstance(family, MeanField) or family.dim > MOST_DENSE:
+        return Gaussian(mean, sds)
     try:
-        return Gaussian.with_covariance(family.mean(params), family.covariance(params))
+        return Gaussian.with_covariance(mean, family.covariance(params))
     except np.linalg.LinAlgError:
         return None

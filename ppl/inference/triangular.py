@@ -35,12 +35,6 @@ def diagonal_of(lower: Array) -> Array:
     return lower if lower.ndim == 1 else np.diag(lower)
 
 
-def simplest(lower: Array) -> Array:
-    """The diagonal of a matrix that has nothing beside it, else the matrix."""
-    diagonal = np.diag(lower)
-    return diagonal.copy() if np.array_equal(lower, np.diag(diagonal)) else lower
-
-
 def composed(outer: Array, inner: Array) -> Array:
     """The matrix of `inner` first, then `outer`."""
     if outer.ndim == inner.ndim:

@@ -7,6 +7,7 @@ from toy_targets import HalfSpace
 
 from ppl.inference import annealing
 from ppl.inference.annealing import (
+    MOST_CORRELATED,
     MOST_MOVES,
     MOVES_A_ROUND,
     MOVES_EACH,
@@ -442,3 +443,22 @@ def test_a_clear_move_is_what_is_left_beyond_the_errors_of_so_many_means():
     expected = (2 - stats.norm.ppf(1 - 0.01 / 4) / 10) / 4
     assert clear_move(np.zeros((100, 2)), after, sds) == pytest.approx(expected)
     assert clear_move(np.zeros((100, 2)), after, np.array([1.0, 0.0])) == 0
+
+
+def test_in_many_dimensions_moves_are_in_units_of_sds_alone():
+    u = np.random.default_rng(0).normal(size=(64, MOST_CORRELATED + 1)) * 3.0
+    np.testing.assert_allclose(metric_of(u), u.std(axis=0))
+    assert metric_of(u[:, :MOST_CORRELATED]).shape == (MOST_CORRELATED, MOST_CORRELATED)
+    u[:, 7] = 1.0
+    with pytest.raises(np.linalg.LinAlgError, match="no spread"):
+        metric_of(u)
+
+
+def test_points_near_the_target_are_moved_without_temperatures():
+    target = GaussianTarget(np.zeros(402), np.eye(402))
+    reference = Reference((Gaussian(np.zeros(402), np.ones(402)),))
+    near = 0.8 * rng(1).normal(size=(128, 402))
+    found = anneal(target, reference, rng(2), points=256, near=near)
+    assert found.temperatures == 0 and np.isnan(found.log_evidence) and found.reached
+    assert found.u.std(axis=0).mean() == pytest.approx(1.0, abs=0.02)
+    assert found.rhat < 1.02

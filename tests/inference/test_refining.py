@@ -7,6 +7,7 @@ from ppl.inference import refining
 from ppl.inference.annealing import Annealed
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.low_rank import LowRank
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.fixed_draws import MOST_GRADIENTS, gradients_for
@@ -254,8 +255,12 @@ def test_a_mode_elsewhere_takes_temperatures(monkeypatch, carried):
 
 
 def test_dimensions_that_matrices_are_formed_for():
-    dims = {0: False, 1: True, 1000: True, 1001: False}
-    for dim, dense in dims.items():
-        family = MeanField(dim)
-        assert (gaussian_of(family, np.zeros(family.size)) is not None) is dense
-        assert will_anneal(GaussianTarget(np.zeros(dim), np.eye(dim)), Settings()) is dense
+    """Full rank has one up to a thousand; above that, and without correlations, the sds do."""
+    for dim, axes in {1: 2, 1000: 2, 1001: 1}.items():
+        family = LowRank(dim, 1)
+        q = gaussian_of(family, family.start(np.zeros(dim)))
+        assert q.factor.ndim == axes and q.draws(np.ones((2, dim))).shape == (2, dim)
+        flat = MeanField(dim)
+        assert gaussian_of(flat, np.zeros(flat.size)).factor.shape == (dim,)
+        assert will_anneal(GaussianTarget(np.zeros(dim), np.eye(dim)), Settings())
+    assert gaussian_of(MeanField(0), np.zeros(0)) is None

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.inference.triangular import times, transposed_times
+from ppl.inference.triangular import composed, diagonal_of, inverse_of, solved, times, transposed_times
 
 
 @pytest.mark.parametrize("shape", [(3,), (1, 3), (7, 3), (0, 3), (2, 4, 3)])
@@ -18,3 +18,21 @@ def test_however_the_arrays_lie_in_memory():
     before = points.copy()
     np.testing.assert_allclose(times(lower, points), points @ lower.T)
     np.testing.assert_array_equal(points, before)
+
+
+@pytest.mark.parametrize("diagonal", [(), ("outer",), ("inner",), ("outer", "inner")])
+def test_a_diagonal_stands_for_its_matrix(diagonal):
+    rng = np.random.default_rng(3)
+    whole = {name: np.tril(rng.normal(size=(3, 3))) + 3 * np.eye(3) for name in ("outer", "inner")}
+    whole |= {name: np.diag(np.diag(whole[name])) for name in diagonal}
+    given = {name: np.diag(matrix) if name in diagonal else matrix for name, matrix in whole.items()}
+    points = rng.normal(size=(5, 3))
+    outer, inner = given["outer"], given["inner"]
+    np.testing.assert_allclose(times(outer, points), points @ whole["outer"].T)
+    np.testing.assert_allclose(transposed_times(outer, points), points @ whole["outer"])
+    np.testing.assert_allclose(solved(outer, points), np.linalg.solve(whole["outer"], points.T).T)
+    np.testing.assert_allclose(times(inverse_of(outer), points), np.linalg.solve(whole["outer"], points.T).T)
+    np.testing.assert_allclose(diagonal_of(outer), np.diag(whole["outer"]))
+    both = composed(outer, inner)
+    assert both.ndim == (1 if len(diagonal) == 2 else 2)
+    np.testing.assert_allclose(times(both, points), points @ (whole["outer"] @ whole["inner"]).T)
