@@ -27,7 +27,7 @@ def names(tmp_path_factory):
         shutil.copy(path, folder)
     with contextlib.chdir(folder):
         posterior = ppl.compile_model("eight_schools.model").condition("eight_schools.data.json")
-    fit = posterior.variational(start="random", polish=False, average=False, iter=300)
+    fit = posterior.variational(start="random", polish=False, average=False, correct=False, iter=300)
     fit.save_csv(folder / "output.csv")
     fit.save(folder / "fit.json")
     given = {"model": posterior.model, "posterior": posterior, "fit": fit, "target": AsTarget(posterior)}

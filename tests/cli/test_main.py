@@ -28,7 +28,7 @@ generated quantities {
 """
 DATA = {"N": 6, "y": [1.5, 2.5, 3.5, 2.0, 3.0, 2.4]}
 
-PAPER = ("--start", "random", "--no-average", "--no-polish")
+PAPER = ("--start", "random", "--no-average", "--no-polish", "--no-correct")
 
 
 @pytest.fixture

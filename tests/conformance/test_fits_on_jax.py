@@ -19,6 +19,7 @@ jax = pytest.importorskip("jax")
 LOOP = {
     "start": "random",
     "polish": False,
+    "correct": False,
     "average": False,
     "resample": False,
     "anneal": False,

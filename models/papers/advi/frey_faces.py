@@ -27,7 +27,14 @@ PROGRAMS = {
     "constrained Gamma-Poisson": "gamma_poisson_held_out.model",
     "Dirichlet-exponential": "dirichlet_exponential_held_out.model",
 }
-CHEAP = {"draws": DRAWS, "elbo_samples": 5, "tol_rel_obj": 1e-9, "step_up": False, "polish": False}
+CHEAP = {
+    "draws": DRAWS,
+    "elbo_samples": 5,
+    "tol_rel_obj": 1e-9,
+    "step_up": False,
+    "polish": False,
+    "correct": False,
+}
 
 
 @dataclass(frozen=True)

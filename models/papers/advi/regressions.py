@@ -161,7 +161,9 @@ def curves_of(problem: Problem, sizes: Sizes) -> list[Curve]:
         for m, steps, found in zip((1, 10), (sizes.one, sizes.ten), searched, strict=True)
         if found.eta != ETA
     ]
-    default, fit = timed(problem, {"step_up": False, "elbo_samples": 10, "polish": sizes.polish})
+    default, fit = timed(
+        problem, {"step_up": False, "correct": False, "elbo_samples": 10, "polish": sizes.polish}
+    )
     return [
         *searched,
         *given,
