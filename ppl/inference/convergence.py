@@ -8,9 +8,11 @@ import math
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
+from ppl.arrays import LateModule
 from ppl.inference.target import Array
+
+stats = LateModule("scipy.stats")
 
 FEWEST_DRAWS = 4
 
@@ -59,7 +61,7 @@ def _split(draws: Array) -> Array:
 
 def _normal_ranks(draws: Array) -> Array:
     """Normal scores of the ranks (equation 14), ties sharing theirs."""
-    ranks = rankdata(draws).reshape(draws.shape)
+    ranks = stats.rankdata(draws).reshape(draws.shape)
     scores: Array = ndtri((ranks - 0.375) / (draws.size + 0.25))
     return scores
 

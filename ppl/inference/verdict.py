@@ -92,7 +92,7 @@ class Verdict:
             return "Verdict: good: there are no parameters to be wrong about."
         found = findings(self, lambda k: names[k])
         if not found:
-            return f"Verdict: good: {self._how()}."
+            return f"Verdict: good: {self._how()}{self._agreement()}."
         worst = found[0]
         steps = [step.words for step in worst.steps if step.option not in in_force]
         return " ".join([f"Verdict: {worst.level.value}: {worst.why}.", *steps[:1]])
@@ -109,6 +109,11 @@ class Verdict:
             case _:
                 worth = f"weighted, {self.n} of them are worth {self.ess:.0f}"
                 return f"the draws are those of a q close to the posterior ({worth})"
+
+    def _agreement(self) -> str:
+        if self.spread is None:
+            return ""
+        return f"; {self.spread.runs} runs agree (largest R-hat {self.spread.rhat:.2f})"
 
     def details(self, names: Sequence[str]) -> str:
         """The numbers behind the sentence: of q, of annealing, of the trace, of other runs."""

@@ -40,13 +40,19 @@ def test_every_run_reports_by_its_number(toy, monkeypatch, methods):
     assert {report.run for report in heard} <= {0, 1, 2}
 
 
-def test_a_run_that_is_killed_is_said(toy, monkeypatch):
+@pytest.fixture
+def at_once(monkeypatch):
+    """Runs are processes of their own, as where no other test has loaded JAX."""
+    monkeypatch.delitem(sys.modules, "jax", raising=False)
+
+
+def test_a_run_that_is_killed_is_said(toy, monkeypatch, at_once):
     monkeypatch.setattr(runs, "fit", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(InferenceError, match="ended with status -9"):
         variational(toy, runs=2, backend="autograd")
 
 
-def test_ctrl_c_ends_every_run_where_it_is(toy):
+def test_ctrl_c_ends_every_run_where_it_is(toy, at_once):
     def stop(report):
         if report.phase is Phase.LOOP and report.run == 2:
             os.kill(os.getpid(), signal.SIGINT)
