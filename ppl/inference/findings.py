@@ -55,7 +55,6 @@ class Finding(NamedTuple):
     steps: tuple[Step, ...]
 
 
-CORRECT = Step("--correct", "Ask for corrected draws: leave --algorithm out, or add --correct to it.")
 RUNS = Step("--runs", "Let independent runs tell: --runs 4.")
 DRAWS = Step("", "Ask for more draws (--draws).")
 ONE_MODE = Step("", "Try priors or an ordering that leave one mode.")
@@ -139,8 +138,8 @@ def far_from_q(v: "Verdict", name: Name) -> Finding | None:
     worst = worst_of_q(v, name)
     about = f"; least sure {worst}" if worst else ""
     drawn = "q misses part of the posterior" if v.made is Made.OF_Q else "the weights cannot be relied on"
-    why = f"{drawn} (Pareto k-hat {v.khat:.2f}){about}{correction(v)}"
-    return Finding(Level.POOR, why, (CORRECT, RUNS, reparameterise(worst or "the program")))
+    why = f"{drawn} (Pareto k-hat {v.khat:.2f}){about}"
+    return Finding(Level.POOR, why, (correction(v), RUNS, reparameterise(worst or "the program")))
 
 
 def near_q(v: "Verdict", name: Name) -> Finding | None:
@@ -151,7 +150,7 @@ def near_q(v: "Verdict", name: Name) -> Finding | None:
     worst = worst_of_q(v, name)
     about = f"; least sure {worst}" if worst else ""
     near = f"q is near enough to the posterior for importance weights to repair it (k-hat {v.khat:.2f})"
-    return Finding(Level.USABLE, f"{near}{about}{correction(v)}", (CORRECT,))
+    return Finding(Level.USABLE, f"{near}{about}", (correction(v),))
 
 
 def few_worth(v: "Verdict", name: Name) -> Finding | None:
@@ -161,13 +160,12 @@ def few_worth(v: "Verdict", name: Name) -> Finding | None:
     return Finding(Level.USABLE, why, (DRAWS,))
 
 
-def correction(v: "Verdict") -> str:
-    """What would be done about draws of q where draws are corrected."""
-    if v.made is not Made.OF_Q:
-        return ""
-    enough = v.khat < khat_threshold(v.n) and v.ess / v.n >= ENOUGH / PROPOSALS
-    return (
-        f"; corrected, they would be {'resampled by importance' if enough else 'annealed to the posterior'}"
+def correction(v: "Verdict") -> Step:
+    """To ask for what would be done about draws of q."""
+    enough = v.khat < khat_threshold(v.n) and v.ess / v.n >= ENOUGH / PROPOSALS and not v.modes
+    how = "resampled by importance" if enough else "annealed to the posterior"
+    return Step(
+        "--correct", f"Ask for corrected draws, {how}: leave --algorithm out, or add --correct to it."
     )
 
 
@@ -243,7 +241,7 @@ def other_modes(v: "Verdict", name: Name) -> Finding | None:
     modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
     if v.made is not Made.ANNEALED:
         return Finding(
-            Level.POOR, f"there {modes}, with about {shares} of the posterior", (CORRECT, ONE_MODE)
+            Level.POOR, f"there {modes}, with about {shares} of the posterior", (correction(v), ONE_MODE)
         )
     why = (
         f"beside q's there {modes}, with about {shares} of the posterior; how many draws each has is less "

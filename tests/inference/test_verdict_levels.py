@@ -265,7 +265,10 @@ def test_no_bound_without_a_row_that_tells_of_it(monkeypatch, module, bound, fac
     assert told() != before
 
 
-CORRECT = "Ask for corrected draws: leave --algorithm out, or add --correct to it."
+RESAMPLE, CORRECT = (
+    f"Ask for corrected draws, {how}: leave --algorithm out, or add --correct to it."
+    for how in ("resampled by importance", "annealed to the posterior")
+)
 RUNS = "Let independent runs tell: --runs 4."
 ONE_MODE = "Try priors or an ordering that leave one mode."
 PROPER = "Give every parameter a proper prior, or start nearer to the posterior (--init)."
@@ -297,32 +300,29 @@ SAID = [
     # What correction would have made of draws of q: 2000 of 8192, here of 4000, are 976.6.
     (
         {"khat": 0.5, "ess": 977.0},
-        f"usable: {NEAR.format('0.50')}; corrected, they would be resampled by importance. {CORRECT}",
+        f"usable: {NEAR.format('0.50')}. {RESAMPLE}",
     ),
     (
         {"khat": 0.5, "ess": 976.0},
-        f"usable: {NEAR.format('0.50')}; corrected, they would be annealed to the posterior. {CORRECT}",
+        f"usable: {NEAR.format('0.50')}. {CORRECT}",
     ),
-    ({"khat": 0.7}, f"poor: {FAR}; corrected, they would be annealed to the posterior. {CORRECT}"),
+    ({"khat": 0.7}, f"poor: {FAR}. {CORRECT}"),
     (resampled(khat=0.7), f"poor: the weights cannot be relied on (Pareto k-hat 0.70). {CORRECT}"),
     (
         {"khat": 0.7, **moved(0.1, 0.0, -0.5, 0.3)},
-        f"poor: {FAR}; least sure theta, phi; corrected, they would be annealed to the posterior. {CORRECT}",
+        f"poor: {FAR}; least sure theta, phi. {CORRECT}",
     ),
     (
         moved(0.2),
-        f"usable: {NEAR.format('0.30')}; least sure mu; corrected, they would be resampled by importance. "
-        f"{CORRECT}",
+        f"usable: {NEAR.format('0.30')}; least sure mu. {RESAMPLE}",
     ),
     (
         {"khats": five(0.7, 0.699, 0.1), "khat": 0.6},
-        f"usable: {NEAR.format('0.60')}; least sure mu; corrected, they would be resampled by importance. "
-        f"{CORRECT}",
+        f"usable: {NEAR.format('0.60')}; least sure mu. {RESAMPLE}",
     ),
     (
         moved(0.6, 0.5, 0.4, 0.3, 0.2),
-        f"usable: {NEAR.format('0.30')}; least sure mu, tau, theta and 2 more; corrected, they would be "
-        f"resampled by importance. {CORRECT}",
+        f"usable: {NEAR.format('0.30')}; least sure mu, tau, theta and 2 more. {RESAMPLE}",
     ),
     (
         resampled(ess=399.0),
@@ -435,7 +435,7 @@ def test_the_step_is_one_that_is_not_in_force(known, in_force, step):
 
 def test_where_all_steps_are_in_force_none_is_advised():
     said = replace(PLAIN, khat=0.5).sentence(NAMES, ["--correct"])
-    assert said.endswith("importance.") and "Ask" not in said
+    assert said.endswith("(k-hat 0.50).") and "Ask" not in said
 
 
 # What is known, and what of it the numbers tell.
