@@ -177,12 +177,12 @@ def anneal_from(
 def nearest_of(scaled: Scaled, pool: Pool, n: int, rng: np.random.Generator) -> Array | None:
     """n draws of q (n, dim), in coordinates where it is standard, resampled by weights that are worth it.
 
-    None where temperatures should take them to the posterior: where weights are worth little, in few
-    dimensions.
+    None in few dimensions, where temperatures take them to the posterior: a draw of the wider start that
+    cannot move, as at a scale far too large, has no weight there, and would stay where it is without.
     """
-    worth = pool.weights.ess >= STARTS
-    if not worth and scaled.dim <= TEMPERED:
+    if scaled.dim <= TEMPERED:
         return None
+    worth = pool.weights.ess >= STARTS
     chosen = balanced(pool.u, pool.weights.log_weights, n, rng) if worth else np.arange(n) % len(pool.u)
     return solved(scaled.factor, pool.u[chosen] - scaled.centre)
 

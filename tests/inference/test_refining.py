@@ -233,8 +233,8 @@ def test_annealing_gets_the_points_and_moves_that_its_width_affords(carried):
 WORTH, FEW = 1.1, 0.3
 
 
-@pytest.mark.parametrize("sd, dim, begun", [(WORTH, 3, True), (FEW, 3, False), (0.7, 40, True)])
-def test_draws_begin_near_the_posterior_where_they_are_worth_it_or_dimensions_many(carried, sd, dim, begun):
+@pytest.mark.parametrize("sd, dim, begun", [(WORTH, 3, False), (FEW, 3, False), (0.7, 40, True)])
+def test_draws_begin_near_the_posterior_in_many_dimensions(carried, sd, dim, begun):
     target = correlated(dim)
     q, weighted = pool(sd, target)
     assert (weighted.weights.ess >= refining.STARTS) is (sd == WORTH and dim == 3)

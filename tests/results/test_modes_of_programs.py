@@ -1,5 +1,7 @@
 """Whole fits of programs whose modes are known: how many, and what is said of them."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -68,3 +70,11 @@ def test_labels_that_can_be_exchanged_are_called_so():
     found = fit(LABELS, {"N": 80, "y": y}, seed=1)
     assert [mode.image for mode in found.verdict.modes] == [True]
     assert "the posterior is the same when labels or signs of mu.1, mu.2 are exchanged" in found.judgement
+
+
+def test_a_start_at_a_scale_far_too_large_is_not_left_among_the_draws():
+    """Without temperatures one draw of the wider start stayed at a tau of 90, and the fit was good."""
+    programs = Path(__file__).parents[1] / "conformance" / "programs"
+    model = ppl.compile_model(programs / "hier_normal_centred.stan")
+    fit = model.condition(programs / "hier_normal_centred.data.json").variational(seed=1)
+    assert fit.stan_variable("tau").std() == pytest.approx(0.22, rel=0.2)

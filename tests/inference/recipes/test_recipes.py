@@ -274,10 +274,11 @@ def test_stages_are_reported():
     heard = []
     fit(strongly_correlated(), settings(step_up=False), progress=heard.append)
     assert [*dict.fromkeys(p.phase for p in heard)][:2] == ["Pathfinder", "step size search"]
-    assert list(dict.fromkeys(p.phase for p in heard))[-4:] == [
+    assert list(dict.fromkeys(p.phase for p in heard))[-5:] == [
         "sample average approximation",
         "importance sampling",
         "other modes",
+        "annealing",
         "stationarity",
     ]
 
