@@ -151,9 +151,15 @@ def anneal(
 def _moved(
     target: Target, reference: Reference, near: Array, rng: np.random.Generator, listen: Listener, moves: int
 ) -> Annealed:
-    """Points moved under the target from where they are."""
+    """Points moved under the target from where they are; one that cannot move gives its place to another."""
     mover = Mover(target, None, rng, FIRST_STEP / target.dim**0.25, moves)
     cloud = cloud_at(target, None, near)
+    after, _ = mover.moves(cloud, 1.0, MOVES_A_ROUND)
+    free = np.flatnonzero((np.abs(after.log_p - cloud.log_p) > 0) & np.isfinite(after.log_p))
+    if not len(free):
+        raise np.linalg.LinAlgError("no point can be moved")
+    kept = np.isin(np.arange(len(near)), free)
+    cloud = after.at(np.where(kept, np.arange(len(near)), rng.choice(free, len(near))))
     return _settle(cloud, reference.nearest(cloud.u), mover, 0, np.nan, listen)
 
 

@@ -462,3 +462,12 @@ def test_points_near_the_target_are_moved_without_temperatures():
     assert found.temperatures == 0 and np.isnan(found.log_evidence) and found.reached
     assert found.u.std(axis=0).mean() == pytest.approx(1.0, abs=0.02)
     assert found.rhat < 1.02
+
+
+def test_a_point_that_cannot_move_gives_its_place_to_another():
+    """Where the density is zero no move is accepted, and no weight takes such a point away."""
+    near = np.abs(rng(1).normal(size=(64, 2)))
+    near[7] = -40.0
+    reference = Reference((Gaussian(np.zeros(2), np.ones(2)),))
+    found = anneal(HalfSpace(2, 0.0), reference, rng(2), points=128, near=near)
+    assert np.isfinite(found.log_p).all() and (found.u[:, 0] > 0).all()
