@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ppl.inference.level import Level
+from ppl.inference.level import FROM_BEST, Level
 from ppl.inference.outcome import Ending
 from ppl.inference.psis import khat_threshold
 from ppl.inference.refining import ENOUGH, PROPOSALS, Made
@@ -73,10 +73,7 @@ def reparameterise(names: str) -> Step:
 def findings(v: "Verdict", name: Name = str) -> list[Finding]:
     """All that stands against a fit, the worst first; `name` calls a coordinate by its name."""
     found = [finding for rule in RULES if (finding := rule(v, name))]
-    return sorted(found, key=lambda finding: -SEVERITY.index(finding.level))
-
-
-SEVERITY = (Level.GOOD, Level.USABLE, Level.UNKNOWN, Level.POOR)
+    return sorted(found, key=lambda finding: -FROM_BEST.index(finding.level))
 
 
 # --- The search for q, and other runs ------------------------------------------------------------

@@ -10,3 +10,6 @@ class Level(StrEnum):
     USABLE = "usable"
     POOR = "poor"
     UNKNOWN = "unknown"
+
+
+FROM_BEST = (Level.GOOD, Level.USABLE, Level.UNKNOWN, Level.POOR)

@@ -146,17 +146,18 @@ def ends(scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator) -> I
             continue
 
 
-def share_of(gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator) -> float:
+def share_of(
+    gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator, clear: bool = True
+) -> float:
     """The share of the posterior that lies under a Gaussian and not where q does."""
-    return missed(q, Batch.of(gaussian, scaled, rng.standard_normal((DRAWS, scaled.dim))))
+    there = Batch.of(gaussian, scaled, rng.standard_normal((DRAWS, scaled.dim)))
+    return missed(q, there, clear=clear)
 
 
 def is_spike(gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator) -> bool:
     """Whether the peak of q's own mode is so narrow that draws of q hardly come upon it, and has mass."""
-    if np.linalg.norm(gaussian.factor, -2) > SPIKE:
-        return False
-    there = Batch.of(gaussian, scaled, rng.standard_normal((DRAWS, scaled.dim)))
-    return missed(q, there, clear=False) > CLEAR
+    narrow = np.linalg.norm(gaussian.factor, -2) <= SPIKE
+    return bool(narrow) and share_of(gaussian, scaled, q, rng, clear=False) > CLEAR
 
 
 def is_new(gaussian: Gaussian, known: Sequence[Gaussian]) -> bool:

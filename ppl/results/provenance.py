@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ppl.errors import DataError
-from ppl.inference.level import Level
+from ppl.inference.level import FROM_BEST, Level
 from ppl.inference.refining import Made
 
 PREFIX = "fit_"
 """Before every name, for a file has an `algorithm` and a `draws` of its own."""
-
-FROM_BEST = (Level.GOOD, Level.USABLE, Level.UNKNOWN, Level.POOR)
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 from scipy.special import logsumexp
+from toy_targets import Funnel, HalfSpace
 from toy_targets import Gaussian as GaussianTarget
-from toy_targets import HalfSpace
 
 from ppl.inference import annealing
 from ppl.inference.annealing import (
@@ -71,21 +71,6 @@ class LogGamma:
 
     def log_density_gradients(self, us):
         return self.log_densities(us), 0.7 - np.exp(us)
-
-
-class Funnel:
-    """Neal (2003), "Slice sampling", section 8, in fewer dimensions: v ~ N(0, 9), the others N(0, e^v)."""
-
-    dim = 6
-
-    def log_densities(self, us):
-        v, x = us[:, 0], us[:, 1:]
-        return -(v**2) / 18 - 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5 * v
-
-    def log_density_gradients(self, us):
-        v, x = us[:, 0], us[:, 1:]
-        along = -v / 9 + 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5
-        return self.log_densities(us), np.column_stack([along, -x * np.exp(-v)[:, None]])
 
 
 def test_the_reference_has_the_density_score_and_moments_of_its_mixture():

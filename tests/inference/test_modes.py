@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from toy_targets import Funnel, Mixture, Quartic, correlated, line
 from toy_targets import Gaussian as GaussianTarget
-from toy_targets import Mixture, Quartic, correlated, line
 
 from ppl.inference.coordinates import Scaled
 from ppl.inference.gaussian import Gaussian
@@ -21,28 +21,6 @@ def found(target, mean, sd, seed=0):
         np.random.default_rng(seed),
     )
     return beyond(scaled, seen(scaled, rng), rng)
-
-
-class Funnel:
-    """Neal (2003), "Slice sampling", section 8: v ~ N(0, 9), five others N(0, e^v)."""
-
-    dim = 6
-
-    def log_density(self, u):
-        return float(self.log_densities(u[None])[0])
-
-    def log_density_gradient(self, u):
-        values, slopes = self.log_density_gradients(u[None])
-        return float(values[0]), slopes[0]
-
-    def log_densities(self, us):
-        v, x = us[:, 0], us[:, 1:]
-        return -(v**2) / 18 - 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5 * v
-
-    def log_density_gradients(self, us):
-        v, x = us[:, 0], us[:, 1:]
-        along = -v / 9 + 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5
-        return self.log_densities(us), np.column_stack([along, -x * np.exp(-v)[:, None]])
 
 
 ALONE = {

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from toy_targets import Gaussian as ToyGaussian
+from toy_targets import OneOfMany
 
 from ppl.inference.coordinates import Scaled
 from ppl.inference.families.full_rank import FullRank
@@ -21,7 +22,7 @@ PEAK = Gaussian(np.full(DIM, 4.0), 0.01 * np.eye(DIM))
 MASS = np.log(1e-3)
 
 
-class Peaked:
+class Peaked(OneOfMany):
     """A wide Gaussian with a narrow peak beside it, a thousandth of the mass."""
 
     dim = DIM
@@ -35,13 +36,6 @@ class Peaked:
         peak, of_peak = PEAK.log_density_gradients(us)
         shares = np.exp(np.array([wide, MASS + peak]) - values)[:, :, None]
         return values, shares[0] * of_wide + shares[1] * of_peak
-
-    def log_density(self, u):
-        return float(self.log_densities(u[None])[0])
-
-    def log_density_gradient(self, u):
-        values, gradients = self.log_density_gradients(u[None])
-        return float(values[0]), gradients[0]
 
 
 def stepped_up(centre, factor, params):
@@ -77,7 +71,7 @@ def test_without_a_dense_guess_there_is_nothing_to_climb_from(factor):
     assert not any("nats" in note for note in same.notes)
 
 
-class Strung:
+class Strung(OneOfMany):
     """A Gaussian whose coordinates hang together and have units far apart."""
 
     dim = 3
@@ -90,12 +84,6 @@ class Strung:
 
     def log_density_gradients(self, us):
         return self.gaussian.log_density_gradients(us)
-
-    def log_density(self, u):
-        return float(self.log_densities(u[None])[0])
-
-    def log_density_gradient(self, u):
-        return self.log_density(u), self.log_density_gradients(u[None])[1][0]
 
 
 def mean_field_stepped_up(mean, scales):

@@ -57,8 +57,34 @@ class Gaussian:
         return ""
 
 
+class OneOfMany:
+    """A point is the only one of many."""
+
+    def log_density(self, u):
+        return float(self.log_densities(u[None])[0])
+
+    def log_density_gradient(self, u):
+        values, slopes = self.log_density_gradients(u[None])
+        return float(values[0]), slopes[0]
+
+
+class Funnel(OneOfMany):
+    """Neal (2003), "Slice sampling", section 8: v ~ N(0, 9), five others N(0, e^v)."""
+
+    dim = 6
+
+    def log_densities(self, us):
+        v, x = us[:, 0], us[:, 1:]
+        return -(v**2) / 18 - 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5 * v
+
+    def log_density_gradients(self, us):
+        v, x = us[:, 0], us[:, 1:]
+        along = -v / 9 + 0.5 * (x**2).sum(axis=1) * np.exp(-v) - 2.5
+        return self.log_densities(us), np.column_stack([along, -x * np.exp(-v)[:, None]])
+
+
 @dataclass(frozen=True)
-class Mixture:
+class Mixture(OneOfMany):
     """Gaussians with covariances sd^2 I: means (parts, dim), sds and shares (parts,), plus `shift` nats."""
 
     means: np.ndarray
@@ -69,13 +95,6 @@ class Mixture:
     @property
     def dim(self):
         return self.means.shape[1]
-
-    def log_density(self, u):
-        return float(self.log_densities(u[None])[0])
-
-    def log_density_gradient(self, u):
-        values, slopes = self.log_density_gradients(u[None])
-        return float(values[0]), slopes[0]
 
     def log_densities(self, us):
         return self.shift + logsumexp(self._parts(us)[0], axis=1)
