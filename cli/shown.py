@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from math import prod
 
 from ppl.names import Sized, column_names
 from ppl.posterior import Posterior
@@ -35,13 +34,8 @@ def in_order(
     """
     left = list(transformed)
     for parameter in parameters:
-        of_it = [t for t in left if parameter.name in made_of[t.name] and entries(t) == entries(parameter)]
+        of_it = [t for t in left if parameter.name in made_of[t.name] and t.count == parameter.count]
         yield from of_it
         left = [t for t in left if t not in of_it]
         yield parameter
     yield from left
-
-
-def entries(variable: Sized) -> int:
-    """How many columns a variable has."""
-    return prod(variable.shape) * (sum(map(entries, variable.items)) if variable.items else 1)

@@ -6,6 +6,7 @@ item of a tuple follows a colon: `L.2.1`, `pair:1`, `pairs.2:1.3`.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,11 @@ class Sized:
     @property
     def shape(self) -> tuple[int, ...]:
         return (*self.dims, *self.sizes)
+
+    @property
+    def count(self) -> int:
+        """How many columns it has, counted without their names."""
+        return prod(self.shape) * (sum(item.count for item in self.items) if self.items else 1)
 
 
 def sized(name: str, dims: Sequence[int], sizes: Sequence[int], items: Sequence[Any] = ()) -> Sized:

@@ -29,7 +29,7 @@ from ppl.results.checkpoint import EVERY, Checkpoint, Keep, journal_of
 from ppl.results.columns import Floats, reshape
 from ppl.results.config import Config, as_json
 from ppl.results.draws import Table, tabulate
-from ppl.results.given import given_of
+from ppl.results.given import given_of, in_cmdstans_words
 from ppl.results.improper import refuse_improper
 from ppl.results.initial import start_for
 from ppl.results.metric import save_warm_start
@@ -327,8 +327,7 @@ class Fit:
             model=Path(model.source.name).stem.strip("<>") + "_model",
             given={
                 **given_of(self.settings, self.eta),
-                # Clients of CmdStan know no algorithm `auto`, but the family that it came to.
-                **({"variational.algorithm": self.family} if self.settings.algorithm == "auto" else {}),
+                **in_cmdstans_words(self.settings, self.family),
                 "ppl.positive_transform": saved.positive_transform(model),
                 **given,
             },

@@ -66,6 +66,11 @@ def given_of(settings: Settings, eta: float) -> dict[str, Any]:
     }
 
 
+def in_cmdstans_words(settings: Settings, family: str) -> dict[str, str]:
+    """The family that `auto` came to, where CmdStan's clients look for an algorithm: they know no `auto`."""
+    return {"variational.algorithm": family} if settings.algorithm == "auto" else {}
+
+
 def settings_of(given: Values) -> dict[str, Any]:
     """What the given arguments say of Settings; like CmdStan, `eta` counts when the search is off."""
     settings = {field: given[path] for path, field in FIELDS.items() if path in given}

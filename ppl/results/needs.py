@@ -1,11 +1,8 @@
 """How much memory a fit will take, asked before it begins."""
 
-import math
-
 from ppl.errors import InferenceError
 from ppl.inference.lbfgs_path import PATH_NUMBERS
 from ppl.memory import LARGE, NUMBER, available, in_bytes
-from ppl.names import Sized
 from ppl.results.posterior import Posterior
 from ppl.results.settings import Settings
 
@@ -43,11 +40,7 @@ def numbers_of(posterior: Posterior, settings: Settings) -> int:
 
 def columns_of(posterior: Posterior) -> int:
     """How many columns the draws will have, counted without their names."""
-    return sum(map(elements, posterior.declared(include_tp=True, include_gq=True)))
-
-
-def elements(v: Sized) -> int:
-    return math.prod(v.shape) * (sum(map(elements, v.items)) if v.items else 1)
+    return sum(v.count for v in posterior.declared(include_tp=True, include_gq=True))
 
 
 def sentence(posterior: Posterior, settings: Settings, needed: int, there: int) -> str:

@@ -8,7 +8,7 @@ from ppl.inference.outcome import Ending
 from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.results.fit import Fit, variational
-from ppl.results.given import settings_of
+from ppl.results.given import in_cmdstans_words, settings_of
 from ppl.results.sample_csv import as_sample, elapsed
 from ppl.results.stan_csv import eta_lines
 
@@ -36,7 +36,8 @@ def _write(asked: Job, fit: Fit) -> None:
     result, seconds = fit.result, fit.result.trace[-1].seconds if fit.result.trace else 0.0
     draws = list(zip(result.log_p, result.log_g, fit.draws(), strict=True))
     columns = ["lp__", "log_p__", "log_g__", *fit.column_names]
-    job = replace(job, config=replace(job.config, given={**job.config.given, **found(fit)}))
+    words = in_cmdstans_words(fit.settings, fit.family)
+    job = replace(job, config=replace(job.config, given={**job.config.given, **words}))
     if job["ppl.format"] == "sample":
         told = replace(job, config=as_sample(job.config, len(draws)))
         times = elapsed((0.0, "Warm-up"), (seconds, "Sampling"), (seconds, "Total"))
@@ -44,11 +45,6 @@ def _write(asked: Job, fit: Fit) -> None:
         return
     rows = [[0, 0, 0, *fit.at_mean()], *([0, p, g, *row] for p, g, row in draws)]
     job.write_csv(columns, [*eta_lines(fit.eta), *job.row_lines(rows)])
-
-
-def found(fit: Fit) -> dict[str, str]:
-    """The family that `auto` came to, by CmdStan's name for it: its clients know no other algorithm."""
-    return {"variational.algorithm": fit.family} if fit.settings.algorithm == "auto" else {}
 
 
 def _table(refresh: int) -> Listener:
