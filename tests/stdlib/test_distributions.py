@@ -193,6 +193,13 @@ def test_double_exponential_cdf_slopes_at_its_location(name, rest):
         )
 
 
+def test_exponential_cdf_slopes_at_zero():
+    # where its support begins the slope is that of the support
+    family = FAMILY["exponential"]
+    for function, slope in ((family.cdf, 2.0), (family.lccdf, -2.0)):
+        assert value_and_grad(lambda y, f=function: f(AUTOGRAD, y, 2.0), np.float64(0.0)) == (0.0, slope)
+
+
 def test_gumbel_lccdf_far_below():
     lccdf = FAMILY["gumbel"].lccdf
     assert value_and_grad(lambda y: lccdf(AUTOGRAD, y, 0.0, 1.0), np.float64(-800.0)) == (0.0, 0.0)

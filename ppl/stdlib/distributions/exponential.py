@@ -22,7 +22,7 @@ def log_density(xp: Namespace, y: Array, beta: Array) -> Array:
 
 @reals
 def cdf(xp: Namespace, y: Array, beta: Array) -> Array:
-    return guarded(xp, beta > 0, -xp.np.expm1(-beta * xp.np.where(y > 0, y, 0.0)))
+    return guarded(xp, beta > 0, -xp.np.expm1(-beta * xp.np.where(y >= 0, y, 0.0)))
 
 
 @reals
@@ -34,7 +34,7 @@ def lcdf(xp: Namespace, y: Array, beta: Array) -> Array:
 
 @reals
 def lccdf(xp: Namespace, y: Array, beta: Array) -> Array:
-    return guarded(xp, beta > 0, -beta * xp.np.where(y > 0, y, 0.0))
+    return guarded(xp, beta > 0, -beta * xp.np.where(y >= 0, y, 0.0))
 
 
 def rng(generator: np.random.Generator, beta: Any) -> Any:
