@@ -22,7 +22,7 @@ from scipy.special import ndtri
 
 from ppl.inference.convergence import rank_rhat
 from ppl.inference.coordinates import rescaled
-from ppl.inference.hamiltonian import Cloud, cloud_at, move
+from ppl.inference.hamiltonian import Cloud, Flow, cloud_at, move
 from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.reference import Reference
@@ -76,6 +76,7 @@ class Annealed:
     log_evidence: float
     reached: bool = True
     rhats: Array = field(default_factory=lambda: np.ones(0))
+    divergent: float = 0.0
 
     @property
     def rhat(self) -> float:
@@ -94,7 +95,8 @@ class Points(NamedTuple):
 class Mover:
     """Moves with a step size that learns from what is accepted (Robbins-Monro); `left` may still be made.
 
-    q counts as flat where there is no reference.
+    q counts as flat where there is no reference. `divergent` has the share of points of each move so far
+    whose trajectory diverged even with a shorter step.
     """
 
     target: Target
@@ -103,18 +105,20 @@ class Mover:
     step: float
     left: int
     accepted: float = ACCEPTED
+    divergent: list[float] = field(default_factory=list)
 
     def moves(self, cloud: Cloud, beta: float, count: int) -> tuple[Cloud, list[Points]]:
         """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each."""
         factor = metric_of(cloud.u)
         inverse = inverse_of(factor)
         reference = self.reference and self.reference.rescaled(inverse)
-        look = partial(cloud_at, rescaled(self.target, factor), reference)
+        flow = Flow(partial(cloud_at, rescaled(self.target, factor), reference), beta)
         own, seen = cloud.rescaled(factor, inverse), list[Points]()
         change = float(np.log(diagonal_of(factor)).sum())
         for _ in range(count):
             self.left -= 1
-            own, self.accepted = move(own, look, beta, self.step, self.rng)
+            own, self.accepted, divergent = move(flow, own, self.step, self.rng)
+            self.divergent.append(divergent)
             self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
             seen.append(Points(times(factor, own.u), own.log_p - change))
         return own.rescaled(inverse, factor), seen
@@ -175,6 +179,7 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         drift=max(one.drift, two.drift),
         log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
         reached=one.reached and two.reached,
+        divergent=(one.divergent + two.divergent) / 2,
         rhats=np.nan_to_num([rank_rhat(each) for each in latest.transpose(2, 0, 1)], nan=np.inf),
     )
 
@@ -231,6 +236,7 @@ def _settle(
     came, memory, drift = cloud.u, 1.0, np.inf
     centre, sds = came.mean(axis=0), came.std(axis=0)
     kept: list[list[Points]] = []
+    mover.divergent.clear()
     rounds, before = 0, np.zeros(0)
     for stage in STAGES:
         seen = []
@@ -256,6 +262,7 @@ def _settle(
         memory=memory,
         drift=drift,
         log_evidence=log_evidence,
+        divergent=float(np.mean(mover.divergent)),
     )
 
 

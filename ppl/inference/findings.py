@@ -31,6 +31,8 @@ AUTOCORRELATION, MOST_AUTOCORRELATION = 0.3, 0.6
 DRIFT = 0.02
 # R-hat between two annealings that began apart, to be good and to be usable: means 0.1 and 0.45 sd apart.
 RHAT, MOST_RHAT = 1.005, 1.05
+# Moves of annealed draws that diverge, however short their steps, in good fits are fewer.
+DIVERGENT = 0.001
 # Draws whose tails fall off like a power have no mean beyond this shape, as far as so many can tell.
 HEAVY = 0.6
 # An ELBO of which so many draws do not know a nat.
@@ -210,6 +212,16 @@ def slow_moves(v: "Verdict", name: Name) -> Finding | None:
     return Finding(level, why, (reparameterise("the program"), RUNS))
 
 
+def divergent(v: "Verdict", name: Name) -> Finding | None:
+    if v.annealed is None or not v.annealed.divergent > DIVERGENT:
+        return None
+    why = (
+        f"{v.annealed.divergent:.1%} of the Hamiltonian moves diverged, even with short steps: part of the "
+        "posterior is too narrow for them, and may have too few draws"
+    )
+    return Finding(Level.USABLE, why, (reparameterise("the program"), RUNS))
+
+
 def drifting(v: "Verdict", name: Name) -> Finding | None:
     if v.annealed is None or not v.annealed.drift >= DRIFT:
         return None
@@ -273,6 +285,7 @@ RULES = (
     not_arrived,
     starts_disagree,
     slow_moves,
+    divergent,
     drifting,
     other_modes,
     images,

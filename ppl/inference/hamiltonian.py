@@ -6,6 +6,7 @@ Analysis 16, for its use within sequential Monte Carlo.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,12 @@ from ppl.inference.triangular import diagonal_of, times, transposed_times
 LEAPS = 6
 # Each point draws a step size of its own, from exp(-1) to exp(0.3) of the common one: a funnel needs many.
 SHORTEST, LONGEST = -1.0, 0.3
+# A trajectory whose chance to be accepted is below this many nats is tried again, with a step so many times
+# shorter.
+REFUSED = -3.0
+SHORTER = (4.0, 16.0)
+# One whose energy is off by so much has diverged, as in Stan.
+DIVERGENT = -1000.0
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,13 @@ class Cloud:
             slope_q=transposed_times(factor, self.slope_q),
         )
 
+    def with_at(self, places: NDArray[np.intp], by: "Cloud") -> "Cloud":
+        """These points, but those of `by` at the places."""
+        parts = Cloud(*(part.copy() for part in vars(self).values()))
+        for own, new in zip(vars(parts).values(), vars(by).values(), strict=True):
+            own[places] = new
+        return parts
+
     def replaced(self, where: NDArray[np.bool_], by: "Cloud") -> "Cloud":
         """These points, but those of `by` where (n,) that is true."""
         pairs = zip(vars(self).values(), vars(by).values(), strict=True)
@@ -71,21 +85,71 @@ def cloud_at(target: Target, reference: Reference | None, u: Array) -> Cloud:
     return Cloud(u, log_p, slope, log_q, slope_q)
 
 
-def move(
-    cloud: Cloud, look: Callable[[Array], Cloud], beta: float, step: float, rng: np.random.Generator
-) -> tuple[Cloud, float]:
-    """Every point moved along `LEAPS` leapfrog steps, or left where that is refused; and the share accepted.
+@dataclass(frozen=True)
+class Flow:
+    """Trajectories of points in a cloud under q^(1-beta) p^beta; `look` evaluates both densities.
 
-    The coordinates are taken to be uncorrelated, of sd 1 or about; `look` evaluates the densities.
+    The coordinates are taken to be uncorrelated, of sd 1 or about.
+    """
+
+    look: Callable[[Array], Cloud]
+    beta: float
+
+    def trajectory(self, cloud: Cloud, momentum: Array, steps: Array) -> tuple[Cloud, Array, Array]:
+        """Where `LEAPS` leapfrog steps (n, 1) lead, the momentum there, and the loss of energy (n,).
+
+        The loss is the log of the chance at which it would be accepted, before that is cut at 1.
+        """
+        now, ahead = cloud, momentum + 0.5 * steps * cloud.slope(self.beta)
+        for leap in range(LEAPS):
+            now = self.look(now.u + steps * ahead)
+            ahead = ahead + (1.0 if leap < LEAPS - 1 else 0.5) * steps * now.slope(self.beta)
+        kinetic = 0.5 * ((momentum**2).sum(axis=1) - (ahead**2).sum(axis=1))
+        loss = now.log_path(self.beta) - cloud.log_path(self.beta) + kinetic
+        return now, ahead, np.where(np.isnan(loss), -np.inf, loss)
+
+
+class Moved(NamedTuple):
+    """Points after a move, the share that a first trajectory moved, and the share that diverged twice."""
+
+    cloud: Cloud
+    accepted: float
+    divergent: float
+
+
+def move(flow: Flow, cloud: Cloud, step: float, rng: np.random.Generator) -> Moved:
+    """Every point moved along a trajectory, or left where that is refused.
+
+    Where it was as good as sure to be refused, a shorter step is tried: the delayed rejection of Modi,
+    Barnett and Carpenter (2024), "Delayed rejection Hamiltonian Monte Carlo for sampling multiscale
+    distributions", Bayesian Analysis 19.
     """
     n, dim = cloud.u.shape
     steps = step * np.exp(rng.uniform(SHORTEST, LONGEST, (n, 1)))
-    begin = rng.standard_normal((n, dim))
-    momentum, now = begin + 0.5 * steps * cloud.slope(beta), cloud
-    for leap in range(LEAPS):
-        now = look(now.u + steps * momentum)
-        momentum = momentum + (1.0 if leap < LEAPS - 1 else 0.5) * steps * now.slope(beta)
-    kinetic = 0.5 * ((begin**2).sum(axis=1) - (momentum**2).sum(axis=1))
-    gain = now.log_path(beta) - cloud.log_path(beta) + kinetic
-    chance = np.exp(np.minimum(0.0, np.where(np.isnan(gain), -np.inf, gain)))
-    return cloud.replaced(rng.random(n) < chance, now), float(chance.mean())
+    momentum = rng.standard_normal((n, dim))
+    there, _, loss = flow.trajectory(cloud, momentum, steps)
+    chance = np.exp(np.minimum(0.0, loss))
+    accepted = rng.random(n) < chance
+    moved = cloud.replaced(accepted, there)
+    refused, divergent = np.flatnonzero(~accepted & (loss < REFUSED)), 0
+    if len(refused):
+        some = (cloud.at(refused), momentum[refused], steps[refused], loss[refused])
+        again, divergent = _shorter(flow, *some, rng)
+        moved = moved.with_at(refused, again)
+    return Moved(moved, float(chance.mean()), divergent / n)
+
+
+def _shorter(
+    flow: Flow, cloud: Cloud, momentum: Array, steps: Array, loss: Array, rng: np.random.Generator
+) -> tuple[Cloud, int]:
+    """Points whose trajectories ended in that loss, moved with a shorter step, or left; how many diverged.
+
+    The way back must fail at first as the way there did, for both to be as probable.
+    """
+    shorter = steps / rng.choice(SHORTER, steps.shape)
+    there, ahead, gain = flow.trajectory(cloud, momentum, shorter)
+    _, _, back = flow.trajectory(there, -ahead, steps)
+    fails = back < REFUSED
+    odds = gain + np.log1p(-np.exp(np.where(fails, back, -np.inf))) - np.log1p(-np.exp(loss))
+    accepted = np.log(rng.random(len(odds))) < odds
+    return cloud.replaced(fails & accepted, there), int((gain < DIVERGENT).sum())

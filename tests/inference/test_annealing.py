@@ -1,11 +1,13 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
 from scipy.special import logsumexp
-from toy_targets import Funnel, HalfSpace
+from toy_targets import Funnel, HalfSpace, line
 from toy_targets import Gaussian as GaussianTarget
 
-from ppl.inference import annealing
+from ppl.inference import annealing, hamiltonian
 from ppl.inference.annealing import (
     MOST_CORRELATED,
     MOST_MOVES,
@@ -26,7 +28,7 @@ from ppl.inference.annealing import (
 from ppl.inference.balanced import balanced
 from ppl.inference.coordinates import Scaled, rescaled
 from ppl.inference.gaussian import Gaussian
-from ppl.inference.hamiltonian import LEAPS, cloud_at
+from ppl.inference.hamiltonian import LEAPS, Flow, cloud_at, move
 from ppl.inference.reference import Reference
 from ppl.inference.tempering import effective_size, next_temperature, systematic
 
@@ -140,6 +142,41 @@ def test_moves_leave_the_target_as_it_is():
     np.testing.assert_allclose(moved.u.mean(axis=0), target.mean, atol=0.06)
     np.testing.assert_allclose(np.cov(moved.u.T), target.covariance, atol=0.08)
     np.testing.assert_allclose(moved.log_p, [target.log_density(v) for v in moved.u])
+
+
+def test_moves_that_are_tried_again_leave_the_target_as_it_is(monkeypatch):
+    """With steps so long, and a bound so high, that most are."""
+    monkeypatch.setattr(hamiltonian, "REFUSED", -0.2)
+    flow = Flow(partial(cloud_at, LogGamma(), None), 1.0)
+    u = np.log(rng().gamma(0.7, size=(20_000, 1)))
+    before = cloud = cloud_at(LogGamma(), None, u)
+    for seed in range(4):
+        cloud, accepted, divergent = move(flow, cloud, 3.0, rng(seed))
+        assert accepted < 0.5 and divergent < 0.01
+    assert (cloud.u != before.u).mean() > 0.9
+    assert stats.kstest(np.exp(cloud.u[:, 0]), stats.gamma(0.7).cdf).pvalue > 0.01
+    expected = cloud_at(LogGamma(), None, cloud.u)
+    np.testing.assert_array_equal(cloud.log_p, expected.log_p)
+    np.testing.assert_array_equal(cloud.slope_p, expected.slope_p)
+
+
+def test_a_shorter_step_moves_points_that_are_in_a_narrow_part():
+    """Of 0.5 N(0, 1) + 0.5 N(0, 0.05), with a step that suits the first."""
+    narrow = line((0.5, 0.0, 0.05), (0.5, 0.0, 1.0))
+    u = rng().normal(0, 0.05, (4000, 1))
+    cloud, accepted, divergent = move(
+        Flow(partial(cloud_at, narrow, None), 1.0), cloud_at(narrow, None, u), 0.5, rng(1)
+    )
+    assert accepted < 0.35 and divergent < 0.01
+    assert (cloud.u != u).mean() > 0.6
+
+
+def test_trajectories_that_diverge_even_with_short_steps_are_counted():
+    needle = GaussianTarget(np.zeros(1), np.array([[1e-8]]))
+    cloud = cloud_at(needle, None, rng().normal(0, 1e-4, (100, 1)))
+    after, accepted, divergent = move(Flow(partial(cloud_at, needle, None), 1.0), cloud, 1.0, rng(1))
+    assert divergent == 1 and accepted == 0
+    np.testing.assert_array_equal(after.u, cloud.u)
 
 
 def test_a_cloud_in_other_coordinates_is_what_is_seen_there():
@@ -287,7 +324,8 @@ def test_every_move_is_so_many_leaps_and_the_target_is_seen_once_more_by_each_ha
     rises = [p.iteration for p in seen if p.phase == "annealing"]
     assert found.temperatures == (temperatures or max(rises)) and rises.count(1) == 2
     moves = MOVES_EACH * (len(rises) - 2) + MOVES_A_ROUND * heard.count("stationarity")
-    assert counts == [32] * (2 + LEAPS * moves)
+    assert counts.count(32) == 2 + LEAPS * moves
+    assert (len(counts) - counts.count(32)) % (2 * LEAPS) == 0  # there and back, where a move is tried again
     assert (found.temperatures > 1) is (mean > 0)
     if mean == 0:
         assert found.log_evidence == pytest.approx(0, abs=0.02)

@@ -13,6 +13,7 @@ from ppl.inference.diagnostics import Trend
 from ppl.inference.elbo import elbo_of
 from ppl.inference.findings import (
     RULES,
+    divergent,
     drifting,
     ended_badly,
     far_from_q,
@@ -81,10 +82,19 @@ def resampled(**known):
     return {"made": Made.RESAMPLED, **known}
 
 
-def annealed(khat=5.0, memory=0.1, drift=0.0, reached=True, rhats=(), temperatures=3, **known):
+def annealed(khat=5.0, memory=0.1, drift=0.0, reached=True, rhats=(), temperatures=3, divergent=0.0, **known):
     """Draws that annealing made of a q which says little of the posterior."""
-    rhats = five(*rhats, rest=1.0)
-    found = Annealed(np.zeros((1, 5)), np.zeros(1), temperatures, memory, drift, 0.0, reached, rhats=rhats)
+    found = Annealed(
+        np.zeros((1, 5)),
+        np.zeros(1),
+        temperatures,
+        memory,
+        drift,
+        0.0,
+        reached,
+        rhats=five(*rhats, rest=1.0),
+        divergent=divergent,
+    )
     return {"made": Made.ANNEALED, "annealed": found, "khat": khat, **known}
 
 
@@ -172,6 +182,8 @@ LEVELS = [
     (annealed(memory=0.3), USABLE, slow_moves),
     (annealed(memory=0.6), USABLE, slow_moves),
     (annealed(memory=0.601), POOR, slow_moves),
+    (annealed(divergent=0.001), GOOD),
+    (annealed(divergent=0.0011), USABLE, divergent),
     (annealed(drift=0.0199), GOOD),
     (annealed(drift=0.02), USABLE, drifting),
     (annealed(drift=0.2), USABLE, drifting),
