@@ -285,10 +285,10 @@ RULES = (
     not_arrived,
     starts_disagree,
     slow_moves,
-    divergent,
     drifting,
     other_modes,
     images,
+    divergent,  # as some do between modes, whose scales are not those of all draws
     heavy_tails,
     uncertain_elbo,
 )
