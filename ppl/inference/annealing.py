@@ -60,6 +60,7 @@ COMPARED = 2048
 class Annealed:
     """Points u (n, dim) that follow the target, their log densities (n,), and how they came there.
 
+    They are as many points after each of the last `moves` moves, one move after the other.
     `memory` is the largest share of where a coordinate was within its mode, when the last temperature was
     reached, that is left in it; `drift` the largest move between the last two stages, in sds and beyond its
     noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
@@ -77,6 +78,9 @@ class Annealed:
     reached: bool = True
     rhats: Array = field(default_factory=lambda: np.ones(0))
     divergent: float = 0.0
+    memory_noise: float = 0.0
+    rhat_noise: float = 1.0
+    moves: int = 1
 
     @property
     def rhat(self) -> float:
@@ -169,8 +173,7 @@ def _moved(
 
 def together(one: Annealed, two: Annealed) -> Annealed:
     """Both halves as one, as far from the target as the worse of them."""
-    n = min(len(one.u), len(two.u))
-    latest = np.stack([one.u[-n:], two.u[-n:]])[:, :: max(1, n // COMPARED)]
+    latest = latest_of(one, two)
     return Annealed(
         u=np.concatenate([one.u, two.u]),
         log_p=np.concatenate([one.log_p, two.log_p]),
@@ -180,8 +183,34 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
         reached=one.reached and two.reached,
         divergent=(one.divergent + two.divergent) / 2,
-        rhats=np.nan_to_num([rank_rhat(each) for each in latest.transpose(2, 0, 1)], nan=np.inf),
+        rhats=np.nan_to_num([rank_rhat(each.reshape(2, -1)) for each in latest], nan=np.inf),
+        memory_noise=max(one.memory_noise, two.memory_noise),
+        rhat_noise=rhat_by_chance(latest),
     )
+
+
+def latest_of(one: Annealed, two: Annealed) -> Array:
+    """Where the points of both were of late, (dim, 2, moves, points), about COMPARED of each."""
+    halves = [each.u.reshape(each.moves, -1, each.u.shape[1]) for each in (one, two)]
+    moves, points = min(map(len, halves)), halves[0].shape[1]
+    some = max(1, moves * points // COMPARED)
+    return np.stack([half[-moves:][::-some] for half in halves]).transpose(3, 0, 1, 2)
+
+
+def rhat_by_chance(latest: Array) -> float:
+    """R-hat (of two halves) that points of one distribution would have in one of so many coordinates.
+
+    `latest` (dim, 2, moves, points): points are independent of one another, their moves are not.
+    """
+    spread, points = latest.var(axis=(1, 2, 3)), latest.shape[3]
+    errors = latest.mean(axis=2).var(axis=2).sum(axis=1) / points  # of the difference of both means
+    ratio = np.divide(errors, spread, out=np.zeros_like(errors), where=spread > 0).max(initial=0.0)
+    return float(np.sqrt(1 + errors_by_chance(len(latest)) ** 2 * ratio / 2))
+
+
+def errors_by_chance(looks: int) -> float:
+    """How many standard errors the largest of so many differences may be by chance (Bonferroni)."""
+    return float(-ndtri(FALSE_ALARMS / (2 * looks)))
 
 
 def _anneal(
@@ -234,6 +263,7 @@ def _settle(
     No move leads from mode to mode; how many points each has was settled by weights.
     """
     came, memory, drift = cloud.u, 1.0, np.inf
+    noise = errors_by_chance(came.shape[1]) / np.sqrt(len(came))
     centre, sds = came.mean(axis=0), came.std(axis=0)
     kept: list[list[Points]] = []
     mover.divergent.clear()
@@ -249,7 +279,7 @@ def _settle(
         after, memory = np.mean(seen, axis=0), largest_memory(came, cloud.u, modes)
         if before.size:
             drift = clear_move(before, after, marks(cloud, centre, sds).std(axis=0))
-        settled = memory < FORGOTTEN and drift < SETTLED
+        settled = memory < max(FORGOTTEN, noise) and drift < SETTLED
         hopeless = rounds >= ROUNDS_TO_TELL and memory ** (sum(STAGES) / rounds) > HOPELESS
         if rounds >= FEWEST_ROUNDS and (settled or hopeless or mover.left < MOVES_A_ROUND * rounds):
             break
@@ -263,6 +293,8 @@ def _settle(
         drift=drift,
         log_evidence=log_evidence,
         divergent=float(np.mean(mover.divergent)),
+        memory_noise=noise,
+        moves=len(points),
     )
 
 
@@ -323,7 +355,7 @@ def clear_move(before: Array, after: Array, sds: Array) -> float:
     off, so that in at most FALSE_ALARMS of all looks any of them seems to have (Bonferroni).
     """
     change = after - before
-    errors = -ndtri(FALSE_ALARMS / (2 * change.shape[1]))
+    errors = errors_by_chance(change.shape[1])
     clear = np.maximum(0.0, np.abs(change.mean(axis=0)) - errors * change.std(axis=0) / np.sqrt(len(change)))
     return float(np.divide(clear, sds, out=np.zeros_like(clear), where=sds > 0).max())
 

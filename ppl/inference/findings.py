@@ -191,18 +191,21 @@ def not_arrived(v: "Verdict", name: Name) -> Finding | None:
 
 
 def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None or not v.annealed.rhat >= RHAT:
+    if v.annealed is None:
         return None
-    rhats = v.annealed.rhats
-    worst = named([k for k in np.argsort(-rhats, kind="stable") if rhats[k] >= RHAT], name)
-    level = Level.POOR if v.annealed.rhat >= MOST_RHAT else Level.USABLE
+    most, rhats = max(RHAT, v.annealed.rhat_noise), v.annealed.rhats
+    apart = [k for k in np.argsort(-rhats, kind="stable") if rhats[k] >= most]
+    if not apart:
+        return None
+    worst = named(apart, name)
+    level = Level.POOR if v.annealed.rhat >= max(MOST_RHAT, most) else Level.USABLE
     words = "disagree" if level is Level.POOR else "do not quite agree"
     why = f"two annealings, from q and from wider, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
     return Finding(level, why, (reparameterise(worst), RUNS))
 
 
 def slow_moves(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None or not v.annealed.memory >= AUTOCORRELATION:
+    if v.annealed is None or not v.annealed.memory >= max(AUTOCORRELATION, v.annealed.memory_noise):
         return None
     level = Level.POOR if v.annealed.memory > MOST_AUTOCORRELATION else Level.USABLE
     why = (

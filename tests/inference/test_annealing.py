@@ -1,3 +1,4 @@
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -13,6 +14,7 @@ from ppl.inference.annealing import (
     MOST_MOVES,
     MOVES_A_ROUND,
     MOVES_EACH,
+    STAGES,
     Annealed,
     Mover,
     Points,
@@ -421,13 +423,13 @@ def half(sd=1.0, at=0.0, seed=0, n=600, **known):
 
 
 def test_two_halves_are_as_far_from_the_target_as_the_worse_of_them():
-    one = half(memory=0.2, drift=0.01, temperatures=4, log_evidence=np.log(2.0))
-    two = half(seed=1, n=900, memory=0.1, drift=0.03, log_evidence=np.log(4.0), reached=False)
+    one = half(memory=0.2, drift=0.01, temperatures=4, log_evidence=np.log(2.0), moves=2)
+    two = half(seed=1, n=900, moves=3, memory=0.1, drift=0.03, log_evidence=np.log(4.0), reached=False)
     found = together(one, two)
     assert (found.memory, found.drift, found.temperatures, found.reached) == (0.2, 0.03, 4, False)
     assert found.log_evidence == pytest.approx(np.log(3.0))
     assert len(found.u) == len(found.log_p) == 1500
-    assert together(one, half(seed=1)).reached
+    assert together(one, half(seed=1, moves=2)).reached
 
 
 @pytest.mark.parametrize("two, least, most", [
@@ -444,9 +446,30 @@ def test_rhat_tells_halves_that_differ_in_place_or_width(two, least, most):
 
 def test_rhat_is_of_the_latest_points():
     """Both halves came from far away; where they are now they agree."""
-    one, two = half(n=4096), half(seed=1, n=1024)
+    one, two = half(n=4096, moves=4), half(seed=1, n=1024)
     one.u[:3072] += 100
     assert together(one, two).rhat < 1.01
+
+
+@pytest.mark.parametrize("moves, dim", [(1, 1), (1, 200), (12, 200)])
+def test_halves_of_one_distribution_seldom_have_an_rhat_beyond_chance(moves, dim):
+    """Also where the moves of a point hardly differ, so that there are no more points than of one move."""
+    beyond = 0
+    for seed in range(100):
+        u = rng(seed).normal(size=(2, 1, 100, dim)) + 0.1 * rng(seed + 1000).normal(size=(2, moves, 100, dim))
+        halves = (replace(half(), u=each.reshape(-1, dim), moves=moves) for each in u)
+        found = together(*halves)
+        beyond += found.rhats.max() > found.rhat_noise
+    assert beyond <= 5
+
+
+def test_few_points_in_many_dimensions_do_not_go_on_for_their_noise():
+    """Of 400 coordinates one seems to remember a quarter of where 64 points began."""
+    seen, dim = [], 400
+    found = anneal(GaussianTarget(np.zeros(dim), np.eye(dim)), standard(dim), rng(), seen.append, points=128)
+    rounds = [progress.iteration for progress in seen if progress.phase == "stationarity"]
+    assert found.memory > 0.2 and max(rounds) < sum(STAGES)
+    assert found.memory_noise == pytest.approx(0.5, abs=0.1)
 
 
 def test_points_that_no_move_takes_from_where_they_began_have_an_rhat_that_says_so():

@@ -1,7 +1,7 @@
 """The levels of a verdict as one table, each rule on both sides of its bounds, and what the sentence says."""
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -82,19 +82,11 @@ def resampled(**known):
     return {"made": Made.RESAMPLED, **known}
 
 
-def annealed(khat=5.0, memory=0.1, drift=0.0, reached=True, rhats=(), temperatures=3, divergent=0.0, **known):
+def annealed(khat=5.0, rhats=(), **known):
     """Draws that annealing made of a q which says little of the posterior."""
-    found = Annealed(
-        np.zeros((1, 5)),
-        np.zeros(1),
-        temperatures,
-        memory,
-        drift,
-        0.0,
-        reached,
-        rhats=five(*rhats, rest=1.0),
-        divergent=divergent,
-    )
+    sound = {"temperatures": 3, "memory": 0.1, "drift": 0.0, "log_evidence": 0.0}
+    given = sound | {key: known.pop(key) for key in [f.name for f in fields(Annealed)] if key in known}
+    found = Annealed(np.zeros((1, 5)), np.zeros(1), rhats=five(*rhats, rest=1.0), **given)
     return {"made": Made.ANNEALED, "annealed": found, "khat": khat, **known}
 
 
@@ -193,6 +185,13 @@ LEVELS = [
     (annealed(rhats=(1.049,)), USABLE, starts_disagree),
     (annealed(rhats=(1.05,)), POOR, starts_disagree),
     (annealed(rhats=(math.inf,)), POOR, starts_disagree),
+    # What chance alone shows where points are few and coordinates many.
+    (annealed(memory=0.37, memory_noise=0.38), GOOD),
+    (annealed(memory=0.38, memory_noise=0.38), USABLE, slow_moves),
+    (annealed(rhats=(1.02,), rhat_noise=1.021), GOOD),
+    (annealed(rhats=(1.02,), rhat_noise=1.019), USABLE, starts_disagree),
+    (annealed(rhats=(1.06,), rhat_noise=1.061), GOOD),
+    (annealed(rhats=(1.061,), rhat_noise=1.06), POOR, starts_disagree),
     (annealed(**tails(0.0, 0.6)), GOOD),
     (annealed(**tails(0.0, 0.601)), USABLE, heavy_tails),
     (annealed(**modes(mode())), USABLE, other_modes),
