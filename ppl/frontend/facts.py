@@ -64,7 +64,7 @@ class Context:
 
     @property
     def may_drop_constants(self) -> bool:
-        return self.may_use_target or self.suffix in ("lpdf", "lpmf")
+        return self.block is Block.MODEL or self.suffix in ("lpdf", "lpmf")
 
     @property
     def local_level(self) -> Level:

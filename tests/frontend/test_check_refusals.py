@@ -130,6 +130,7 @@ WHOLE = (
     ("PPL507", "functions { void f(real a) { «a ~ normal(0, 1);» } }"),
     ("PPL507", "parameters { real p; } transformed parameters { real a = «target()»; }"),
     ("PPL510", "generated quantities { real g = «normal_lupdf(1 | 0, 1)»; }"),
+    ("PPL510", "functions { void f_lp(real x) { target += «normal_lupdf(x | 0, 1)»; } }"),
     ("PPL701", "parameters { «int<lower=0> n;» }"),
     ("PPL701", "transformed parameters { «array[2] int n;» }"),
     ("PPL702", "parameters { real<lower=«[1, 2]»> a; }"),

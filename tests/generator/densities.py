@@ -41,7 +41,7 @@ TRUNCATED = [
 MATRICES = ("cov_matrix", "corr_matrix", "cholesky_factor_cov", "cholesky_factor_corr")
 
 
-def distributed(e: Expressions, s: Scope, depth: int) -> str:
+def distributed(e: Expressions, s: Scope, depth: int, unnormalised: bool = True) -> str:
     """A statement that adds a log density to the target."""
     c = e.c
     if c.chance(0.12):
@@ -50,7 +50,7 @@ def distributed(e: Expressions, s: Scope, depth: int) -> str:
     args = arguments(e, s, d, depth)
     if c.chance(0.6):
         return f"{args[0]} ~ {d.name}({', '.join(args[1:])});"
-    return f"target += {density(e, d, args)};"
+    return f"target += {density(e, d, args, unnormalised)};"
 
 
 def density(e: Expressions, d: Distribution, args: Sequence[str], unnormalised: bool = True) -> str:

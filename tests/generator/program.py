@@ -149,7 +149,7 @@ def define_effect(world: World, user: Any) -> None:
     s = Scope(
         [Variable("a", REAL), Variable("v", Shape("vector", ("n",)))], closed=True, indices={"n": ["1", "n"]}
     )
-    lines = Statements(Expressions(world, user=user)).block(s, 1, 1)
+    lines = Statements(Expressions(world, user=user), unnormalised=False).block(s, 1, 1)
     body = ["int n = size(v);", "target += a;", *lines]
     world.functions += [f"void {name}(real a, vector v) {{", *("  " + b for b in body), "}"]
     world.effects.append(name)

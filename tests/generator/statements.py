@@ -14,7 +14,9 @@ Lines = list[str]
 class Statements:
     e: Expressions
     targets: bool = True
-    """Whether the target may be added to: the model block."""
+    """Whether the target may be added to: the model block, a function ending in _lp."""
+    unnormalised: bool = True
+    """Whether constants may be dropped, which stanc does not allow in a function ending in _lp."""
 
     @property
     def c(self):
@@ -64,8 +66,8 @@ class Statements:
         if self.targets:
             options += [
                 (1.5, lambda: [f"target += {self.e.make(s, self.any_shape(s), self.c.between(1, 2))};"]),
-                (4.0, lambda: [distributed(self.e, s, self.c.between(2, 3))]),
-                (0.5, lambda: [f"target += {density_call(self.e, s, 2)};"]),
+                (4.0, lambda: [distributed(self.e, s, self.c.between(2, 3), self.unnormalised)]),
+                (0.5, lambda: [f"target += {density_call(self.e, s, 2, self.unnormalised)};"]),
                 (0.1, lambda: ["target += 0.25 * target();"]),
                 (1.5 if self.world.densities and not s.closed else 0.0, lambda: self.own(s)),
                 (1.0 if self.world.effects and not s.closed else 0.0, lambda: self.effect(s)),
