@@ -33,12 +33,13 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "hypergeometric_1F0": ("unit", "half_unit"),
     "hypergeometric_2F1": ("unit", "unit", "unit", "-unit"),
     **dict.fromkeys(
-        "cholesky_decompose inverse_spd log_determinant_spd mdivide_left_spd chol2inv inverse determinant "
+        "cholesky_decompose inverse_spd log_determinant_spd mdivide_left_spd inverse determinant "
         "log_determinant eigenvalues_sym eigenvectors_sym eigendecompose_sym quad_form_sym mdivide_left "
         "mdivide_left_tri_low cov_matrix_unconstrain symmetrize_from_lower_tri "
         "cholesky_factor_cov_unconstrain".split(),
         ("cov",),
     ),
+    "chol2inv": ("chol_corr",),
     "mdivide_right": ("any", "cov"),
     "mdivide_right_spd": ("any", "cov"),
     "mdivide_right_tri_low": ("any", "cov"),

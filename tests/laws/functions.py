@@ -55,6 +55,7 @@ UNIT = interval(0.2, 0.9)
 ANY = matrix_domain(lambda xp, b: b)
 SYMMETRIC = matrix_domain(lambda xp, b: b + _mirrored(xp, b))
 POSITIVE_DEFINITE = matrix_domain(lambda xp, b: xp.np.matmul(b, _mirrored(xp, b)) + np.eye(N))
+LOWER = matrix_domain(lambda xp, b: xp.np.tril(b) + 4.0 * np.eye(N))
 INVERTIBLE = matrix_domain(lambda xp, b: b + 4.0 * np.eye(N))
 
 DOMAINS: dict[str, tuple[Domain, ...]] = {
@@ -80,7 +81,7 @@ DOMAINS: dict[str, tuple[Domain, ...]] = {
     "mdivide_right": (ANY, INVERTIBLE),
     "mdivide_left_tri_low": (INVERTIBLE, ANY),
     "mdivide_right_tri_low": (ANY, INVERTIBLE),
-    "chol2inv": (INVERTIBLE,),
+    "chol2inv": (LOWER,),
     "inverse": (INVERTIBLE,),
     "determinant": (INVERTIBLE,),
     "log_determinant": (INVERTIBLE,),

@@ -167,6 +167,7 @@ def test_no_factor_is_nan(name, bad):
         of("singular_values", np.full((2, 3), np.nan)),
         of("qr_thin_Q", np.full((2, 2), np.inf)),
         of("matrix_exp", np.full((2, 2), np.nan)),
+        of("chol2inv", LOWER + np.triu(1e-9 * np.ones((4, 4)), 1)),  # a factor that is not one, as in Stan
     ],
 )
 def test_no_answer_is_nan(found):

@@ -40,14 +40,25 @@ def cholesky_decompose(xp: Namespace, a: Array) -> Array:
     return or_nan(xp.linalg.cholesky, symmetric_or_nan(xp, a))
 
 
+@with_vjps(lambda xp, g, ans, lower: g)
+def lower_or_nan(xp: Namespace, lower: Array) -> Array:
+    above = xp.np.any(xp.np.triu(lower, 1) != 0.0, axis=(-1, -2))
+    return xp.np.where(above[..., None, None], xp.np.nan, lower)
+
+
 def chol2inv(xp: Namespace, lower: Array) -> Array:
-    """(L L')^-1."""
+    """(L L')^-1 of a matrix that must be lower triangular."""
+    return inverse_of_factor(xp, lower_or_nan(xp, lower))
+
+
+def inverse_of_factor(xp: Namespace, lower: Array) -> Array:
+    """(L L')^-1 of the lower triangle."""
     inverse_factor = lower_solve(xp, lower, np.eye(lower.shape[-1]))
     return matrix_matrix(xp, transposed(xp, inverse_factor), inverse_factor)
 
 
 def inverse_spd(xp: Namespace, a: Array) -> Array:
-    return chol2inv(xp, cholesky_decompose(xp, a))
+    return inverse_of_factor(xp, cholesky_decompose(xp, a))
 
 
 def log_determinant_spd(xp: Namespace, a: Array) -> Array:
@@ -79,7 +90,9 @@ FUNCTIONS: tuple[Function, ...] = (
         ("(matrix) => matrix", cholesky_decompose),
         batch="leading",
     ),
-    function("chol2inv", "(L L')^-1", ("(matrix) => matrix", chol2inv), batch="leading"),
+    function(
+        "chol2inv", "(L L')^-1 for a lower triangular L", ("(matrix) => matrix", chol2inv), batch="leading"
+    ),
     function(
         "inverse_spd",
         "the inverse of a symmetric positive definite matrix",
