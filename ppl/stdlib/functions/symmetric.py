@@ -90,9 +90,7 @@ FUNCTIONS: tuple[Function, ...] = (
         ("(matrix) => matrix", cholesky_decompose),
         batch="leading",
     ),
-    function(
-        "chol2inv", "(L L')^-1 for a lower triangular L", ("(matrix) => matrix", chol2inv), batch="leading"
-    ),
+    function("chol2inv", "(L L')^-1, L lower triangular", ("(matrix) => matrix", chol2inv), batch="leading"),
     function(
         "inverse_spd",
         "the inverse of a symmetric positive definite matrix",
