@@ -52,6 +52,8 @@ FIRST_STEP = 1.2
 MOST_CORRELATED = 200
 # How much wider the other half begins; less in many dimensions, where a little takes it as far.
 WIDER, FEW_DIMENSIONS = 2.0, 10
+# So many numbers of one round are kept; of larger rounds each third move.
+MOST_KEPT, SELDOM = 2**25, 3
 # About so many points of each half are ranked.
 COMPARED = 2048
 
@@ -112,19 +114,24 @@ class Mover:
     divergent: list[float] = field(default_factory=list)
 
     def moves(self, cloud: Cloud, beta: float, count: int) -> tuple[Cloud, list[Points]]:
-        """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each."""
+        """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each.
+
+        Of many points in very many dimensions each SELDOM-th.
+        """
         factor = metric_of(cloud.u)
         inverse = inverse_of(factor)
         reference = self.reference and self.reference.rescaled(inverse)
         flow = Flow(partial(cloud_at, rescaled(self.target, factor), reference), beta)
         own, seen = cloud.rescaled(factor, inverse), list[Points]()
         change = float(np.log(diagonal_of(factor)).sum())
-        for _ in range(count):
+        every = 1 if count * cloud.u.size <= MOST_KEPT else SELDOM
+        for made in range(1, count + 1):
             self.left -= 1
             own, self.accepted, divergent = move(flow, own, self.step, self.rng)
             self.divergent.append(divergent)
             self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
-            seen.append(Points(times(factor, own.u), own.log_p - change))
+            if made % every == 0:
+                seen.append(Points(times(factor, own.u), own.log_p - change))
         return own.rescaled(inverse, factor), seen
 
 
@@ -173,7 +180,11 @@ def _moved(
 
 def together(one: Annealed, two: Annealed) -> Annealed:
     """Both halves as one, as far from the target as the worse of them."""
-    latest = latest_of(one, two)
+    dim = one.u.shape[1]
+    found = []
+    for latest in (latest_of(one, two, k) for k in range(dim)):
+        found.append((rank_rhat(latest.reshape(2, -1)), rhat_by_chance(latest, dim)))
+    rhats, noise = np.array(found).reshape(dim, 2).T
     return Annealed(
         u=np.concatenate([one.u, two.u]),
         log_p=np.concatenate([one.log_p, two.log_p]),
@@ -183,29 +194,29 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
         reached=one.reached and two.reached,
         divergent=(one.divergent + two.divergent) / 2,
-        rhats=np.nan_to_num([rank_rhat(each.reshape(2, -1)) for each in latest], nan=np.inf),
+        rhats=np.nan_to_num(rhats, nan=np.inf),
         memory_noise=max(one.memory_noise, two.memory_noise),
-        rhat_noise=rhat_by_chance(latest),
+        rhat_noise=float(noise.max(initial=1.0)),
     )
 
 
-def latest_of(one: Annealed, two: Annealed) -> Array:
-    """Where the points of both were of late, (dim, 2, moves, points), about COMPARED of each."""
-    halves = [each.u.reshape(each.moves, -1, each.u.shape[1]) for each in (one, two)]
+def latest_of(one: Annealed, two: Annealed, coordinate: int) -> Array:
+    """A coordinate of the points of both of late, (2, moves, points), about COMPARED of each."""
+    halves = [each.u[:, coordinate].reshape(each.moves, -1) for each in (one, two)]
     moves, points = min(map(len, halves)), halves[0].shape[1]
     some = max(1, moves * points // COMPARED)
-    return np.stack([half[-moves:][::-some] for half in halves]).transpose(3, 0, 1, 2)
+    return np.stack([half[-moves:][::-some] for half in halves])
 
 
-def rhat_by_chance(latest: Array) -> float:
+def rhat_by_chance(latest: Array, looks: int) -> float:
     """R-hat (of two halves) that points of one distribution would have in one of so many coordinates.
 
-    `latest` (dim, 2, moves, points): points are independent of one another, their moves are not.
+    `latest` (2, moves, points) are those of one of them: points are independent of one another, their moves
+    are not.
     """
-    spread, points = latest.var(axis=(1, 2, 3)), latest.shape[3]
-    errors = latest.mean(axis=2).var(axis=2).sum(axis=1) / points  # of the difference of both means
-    ratio = np.divide(errors, spread, out=np.zeros_like(errors), where=spread > 0).max(initial=0.0)
-    return float(np.sqrt(1 + errors_by_chance(len(latest)) ** 2 * ratio / 2))
+    spread = latest.var()
+    errors = latest.mean(axis=1).var(axis=1).sum() / latest.shape[2]  # of the difference of both means
+    return float(np.sqrt(1 + errors_by_chance(looks) ** 2 * errors / spread / 2)) if spread > 0 else 1.0
 
 
 def errors_by_chance(looks: int) -> float:
@@ -269,14 +280,15 @@ def _settle(
     mover.divergent.clear()
     rounds, before = 0, np.zeros(0)
     for stage in STAGES:
-        seen = []
+        after: Array = np.zeros((1, 1))
         for _ in range(stage):
             cloud, moved = mover.moves(cloud, 1.0, MOVES_A_ROUND)
             kept = [*kept[-1:], moved]
-            seen.append(np.mean([marks(each, centre, sds) for each in moved], axis=0))
+            for each in moved:
+                after = after + marks(each, centre, sds) / (stage * len(moved))
             rounds += 1
             listen(Progress(Phase.STATIONARITY, rounds, sum(STAGES), note=f"correlation {memory:.2f}"))
-        after, memory = np.mean(seen, axis=0), largest_memory(came, cloud.u, modes)
+        memory = largest_memory(came, cloud.u, modes)
         if before.size:
             drift = clear_move(before, after, marks(cloud, centre, sds).std(axis=0))
         settled = memory < max(FORGOTTEN, noise) and drift < SETTLED
