@@ -35,11 +35,11 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
         "cholesky_decompose inverse_spd log_determinant_spd mdivide_left_spd inverse determinant "
         "log_determinant eigenvalues_sym eigenvectors_sym eigendecompose_sym quad_form_sym mdivide_left "
-        "mdivide_left_tri_low cov_matrix_unconstrain symmetrize_from_lower_tri "
-        "cholesky_factor_cov_unconstrain".split(),
+        "mdivide_left_tri_low cov_matrix_unconstrain symmetrize_from_lower_tri".split(),
         ("cov",),
     ),
     "chol2inv": ("chol_corr",),
+    "cholesky_factor_cov_unconstrain": ("chol_corr",),
     "mdivide_right": ("any", "cov"),
     "mdivide_right_spd": ("any", "cov"),
     "mdivide_right_tri_low": ("any", "cov"),
@@ -83,6 +83,9 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "log_modified_bessel_first_kind": ("positive", "positive"),
     "gp_exp_quad_cov": ("any", "positive", "positive"),
     "gp_matern32_cov": ("any", "positive", "positive"),
+    "gp_matern52_cov": ("any", "positive", "positive"),
+    "gp_periodic_cov": ("any", "positive", "positive", "positive"),
+    "gp_dot_prod_cov": ("any", "positive"),
     "log_mix": ("unit", "any", "any"),
     "log_softmax": ("any",),
     "softmax": ("any",),
@@ -98,5 +101,6 @@ LEFT_OUT = frozenset(
     "hypergeometric_pFq linspaced_int_array one_hot_int_array corr_matrix_constrain cov_matrix_constrain "
     "cholesky_factor_corr_constrain cholesky_factor_cov_constrain fmod tan logical_eq "
     "logical_neq gp_exponential_cov "
-    "falling_factorial matrix_power machine_precision".split()
+    "falling_factorial matrix_power machine_precision unit_vector_unconstrain sum_to_zero_unconstrain "
+    "stochastic_row_unconstrain stochastic_column_unconstrain".split()
 )

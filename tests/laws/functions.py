@@ -51,12 +51,26 @@ def _mirrored(xp: Namespace, b: Any) -> Any:
     return xp.np.swapaxes(b, -1, -2)
 
 
+def _correlation(xp: Namespace, b: Any) -> Any:
+    rows = b + 4.0 * np.eye(N)
+    rows = rows / xp.np.sqrt(xp.np.sum(rows * rows, axis=-1, keepdims=True))
+    return xp.np.matmul(rows, _mirrored(xp, rows))
+
+
 UNIT = interval(0.2, 0.9)
 ANY = matrix_domain(lambda xp, b: b)
 SYMMETRIC = matrix_domain(lambda xp, b: b + _mirrored(xp, b))
 POSITIVE_DEFINITE = matrix_domain(lambda xp, b: xp.np.matmul(b, _mirrored(xp, b)) + np.eye(N))
 LOWER = matrix_domain(lambda xp, b: xp.np.tril(b) + 4.0 * np.eye(N))
 INVERTIBLE = matrix_domain(lambda xp, b: b + 4.0 * np.eye(N))
+CORRELATION = matrix_domain(lambda xp, b: _correlation(xp, b))
+SIMPLEX = Domain(UNIT.draw, lambda xp, x: x / xp.np.sum(x, axis=-1, keepdims=True))
+COLUMNS = Domain(UNIT.draw, lambda xp, x: x / xp.np.sum(x, axis=-2, keepdims=True))
+UNIT_LENGTH = Domain(UNIT.draw, lambda xp, x: x / xp.np.sqrt(xp.np.sum(x * x, axis=-1, keepdims=True)))
+CENTRED = Domain(UNIT.draw, lambda xp, x: x - xp.np.mean(x, axis=-1, keepdims=True))
+CENTRED_MATRIX = Domain(
+    UNIT.draw, lambda xp, x: _mirrored(xp, CENTRED.into(xp, _mirrored(xp, CENTRED.into(xp, x))))
+)
 
 DOMAINS: dict[str, tuple[Domain, ...]] = {
     "acosh": (interval(1.2, 3.0),),
@@ -95,13 +109,17 @@ DOMAINS: dict[str, tuple[Domain, ...]] = {
     "fmin": (interval(0.2, 0.5), interval(0.55, 0.9)),
     "fdim": (interval(0.55, 0.9), interval(0.2, 0.5)),
     "quantile": (ANY, UNIT),
+    **{
+        f"linspaced_{kind}": (exactly(2), interval(0.2, 0.5), interval(0.6, 0.9))
+        for kind in ("array", "vector", "row_vector")
+    },
     "csr_matrix_times_vector": (exactly(3), exactly(3), ANY, exactly([1, 3, 2]), exactly([1, 2, 3, 4]), ANY),
     "csr_to_dense_matrix": (exactly(3), exactly(3), ANY, exactly([1, 3, 2]), exactly([1, 2, 3, 4])),
 }
 INCREASING = Domain(UNIT.draw, lambda xp, x: xp.np.cumsum(x, axis=-1))
 DOMAINS |= {
-    "hmm_marginal": (ANY, UNIT, UNIT),
-    "hmm_hidden_state_prob": (ANY, UNIT, UNIT),
+    "hmm_marginal": (ANY, SIMPLEX, SIMPLEX),
+    "hmm_hidden_state_prob": (ANY, SIMPLEX, SIMPLEX),
     "lower_bound_unconstrain": (interval(1.0, 2.0), UNIT),
     "upper_bound_unconstrain": (UNIT, interval(1.0, 2.0)),
     "lower_upper_bound_constrain": (UNIT, interval(-1.0, 0.0), interval(1.0, 2.0)),
@@ -109,20 +127,27 @@ DOMAINS |= {
     "lower_upper_bound_unconstrain": (UNIT, interval(-1.0, 0.0), interval(1.0, 2.0)),
     "ordered_unconstrain": (INCREASING,),
     "positive_ordered_unconstrain": (INCREASING,),
-    "stochastic_row_unconstrain": (UNIT,),
-    "stochastic_column_unconstrain": (UNIT,),
+    "simplex_unconstrain": (SIMPLEX,),
+    "unit_vector_unconstrain": (UNIT_LENGTH,),
+    "sum_to_zero_unconstrain": (CENTRED,),
+    "sum_to_zero_unconstrain(matrix": (CENTRED_MATRIX,),
+    "sum_to_zero_unconstrain(array[] matrix": (CENTRED_MATRIX,),
+    "sum_to_zero_unconstrain(array[,] matrix": (CENTRED_MATRIX,),
+    "sum_to_zero_unconstrain(array[,,] matrix": (CENTRED_MATRIX,),
+    "stochastic_row_unconstrain": (SIMPLEX,),
+    "stochastic_column_unconstrain": (COLUMNS,),
     "cov_matrix_constrain": (UNIT, exactly(2)),
     "cov_matrix_jacobian": (UNIT, exactly(2)),
     "cov_matrix_unconstrain": (POSITIVE_DEFINITE,),
     "corr_matrix_constrain": (UNIT, exactly(3)),
     "corr_matrix_jacobian": (UNIT, exactly(3)),
-    "corr_matrix_unconstrain": (POSITIVE_DEFINITE,),
+    "corr_matrix_unconstrain": (CORRELATION,),
     "cholesky_factor_corr_constrain": (UNIT, exactly(3)),
     "cholesky_factor_corr_jacobian": (UNIT, exactly(3)),
     "cholesky_factor_corr_unconstrain": (INVERTIBLE,),
     "cholesky_factor_cov_constrain": (UNIT, exactly(2), exactly(2)),
     "cholesky_factor_cov_jacobian": (UNIT, exactly(2), exactly(2)),
-    "cholesky_factor_cov_unconstrain": (INVERTIBLE,),
+    "cholesky_factor_cov_unconstrain": (LOWER,),
 }
 NOT_FINITE = ("not_a_number", "positive_infinity", "negative_infinity")
 

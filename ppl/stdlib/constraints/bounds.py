@@ -15,6 +15,7 @@ from ppl.arrays import NUMPY, Array, Namespace, with_partials
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import first_element, number
+from ppl.stdlib.record import guarded
 from ppl.stdlib.special.log_add import softplus
 
 Rule = Callable[[Namespace, Array, Array, Array], tuple[Array, ...]]  # (xp, value, lower, upper)
@@ -37,7 +38,8 @@ def log_inv_logit_slope(xp: Namespace, u: Array) -> Array:
     lambda xp, ans, u, a, b: xp.special.expit(u),
 )
 def between(xp: Namespace, u: Array, a: Array, b: Array) -> Array:
-    return a + (b - a) * xp.special.expit(u)
+    """nan unless a < b."""
+    return a + guarded(xp, a < b, b - a) * xp.special.expit(u)
 
 
 @with_partials(lambda xp, ans, u, a: xp.np.exp(u), lambda xp, ans, u, a: 1.0)

@@ -6,17 +6,23 @@ from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import first_element
+from ppl.stdlib.record import guarded
+
+
+def _slope(xp: Namespace, multiplier: Array) -> Array:
+    """The multiplier, nan unless it is positive and finite."""
+    plain = xp.plain(multiplier)
+    return guarded(xp, (plain > 0) & (plain < np.inf), multiplier)
 
 
 def affine(xp: Namespace, u: Array, offset: Array, multiplier: Array) -> tuple[Array, Array]:
-    """(x, log dx/du), elementwise; nan for a multiplier that is not positive and finite."""
-    plain = xp.plain(multiplier)
-    slope = xp.np.where((plain > 0) & (plain < np.inf), multiplier, np.nan)
+    """(x, log dx/du), elementwise."""
+    slope = _slope(xp, multiplier)
     return offset + slope * u, xp.np.log(slope) * np.ones(np.shape(u))
 
 
 def inverse(xp: Namespace, x: Array, offset: Array, multiplier: Array) -> Array:
-    return (x - offset) / multiplier
+    return (x - offset) / _slope(xp, multiplier)
 
 
 def constrain(

@@ -8,10 +8,15 @@ from ppl.stdlib.record import guarded
 TOLERANCE = 1e-8
 
 
+def is_simplex(xp: Namespace, theta: Array) -> Array:
+    """Of theta (..., K), with the tolerance of Stan."""
+    sums_to_one = xp.np.abs(xp.np.sum(theta, axis=-1) - 1.0) <= TOLERANCE
+    return sums_to_one & xp.np.all(theta >= 0, axis=-1)
+
+
 def on_simplex(xp: Namespace, theta: Array, value: Array) -> Array:
     """`value` where theta (..., K) is a simplex, nan elsewhere; the value may have axes after the leading."""
-    sums_to_one = xp.np.abs(xp.np.sum(theta, axis=-1) - 1.0) <= TOLERANCE
-    return guarded(xp, sums_to_one & xp.np.all(theta >= 0, axis=-1), value)
+    return guarded(xp, is_simplex(xp, theta), value)
 
 
 def one_hot(xp: Namespace, y: Array, size: int) -> Array:

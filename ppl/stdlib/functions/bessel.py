@@ -4,21 +4,26 @@ The derivative of each in its argument is a combination of its neighbours in ord
 Mathematical Functions 10.6.1 and 10.29.1.
 """
 
+import math
+
 import scipy.special
 
 from ppl.arrays import Array, Namespace, Node, Value, with_partials
-from ppl.stdlib.record import Function, binary, function
+from ppl.stdlib.record import Function, binary, function, guarded
 from ppl.stdlib.special.log_bessel import log_bessel_i
 
 
-def _bessel(of_order: Value, below: float, above: float) -> Node:
-    """`of_order(v, x)`, whose derivative in x is below * of_order(v - 1, x) + above * of_order(v + 1, x)."""
+def _bessel(of_order: Value, below: float, above: float, least: float = -math.inf) -> Node:
+    """`of_order(v, x)`, whose derivative in x is below * of_order(v - 1, x) + above * of_order(v + 1, x).
+
+    nan unless x is above `least`.
+    """
 
     def by_argument(xp: Namespace, ans: Array, v: Array, x: Array) -> Array:
         return below * bessel(xp, v - 1, x) + above * bessel(xp, v + 1, x)
 
     def value(xp: Namespace, v: Array, x: Array) -> Array:
-        return of_order(v, x)
+        return guarded(xp, x > least, of_order(v, x))
 
     bessel = with_partials(None, by_argument)(value)
     return bessel
@@ -28,9 +33,15 @@ def _record(name: str, meaning: str, node: Node) -> Function:
     return function(name, meaning, ("(I, T) => T", node), batch="elementwise")
 
 
+def log_modified_bessel_first_kind(xp: Namespace, v: Array, x: Array) -> Array:
+    return guarded(xp, (v >= -1) & (x >= 0), log_bessel_i(xp, v, x))
+
+
 FUNCTIONS: tuple[Function, ...] = (
     _record("bessel_first_kind", "the Bessel function J of order v", _bessel(scipy.special.jv, 0.5, -0.5)),
-    _record("bessel_second_kind", "the Bessel function Y of order v", _bessel(scipy.special.yv, 0.5, -0.5)),
+    _record(
+        "bessel_second_kind", "the Bessel function Y of order v", _bessel(scipy.special.yv, 0.5, -0.5, 0.0)
+    ),
     _record(
         "modified_bessel_first_kind",
         "the modified Bessel function I of order v",
@@ -39,7 +50,7 @@ FUNCTIONS: tuple[Function, ...] = (
     _record(
         "modified_bessel_second_kind",
         "the modified Bessel function K of order v",
-        _bessel(scipy.special.kv, -0.5, -0.5),
+        _bessel(scipy.special.kv, -0.5, -0.5, 0.0),
     ),
-    binary("log_modified_bessel_first_kind", "the log of I of real order v", log_bessel_i),
+    binary("log_modified_bessel_first_kind", "the log of I of real order v", log_modified_bessel_first_kind),
 )

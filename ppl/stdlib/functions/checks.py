@@ -1,5 +1,6 @@
 """What the functions over containers refuse, in the words of a bounds check."""
 
+from ppl.arrays import Array
 from ppl.errors import InferenceError
 
 
@@ -11,6 +12,11 @@ def require(holds: bool, name: str, problem: str) -> None:
 
 def require_size(name: str, size: int) -> None:
     require(size >= 0, name, f"a size is {size}, but must be at least 0")
+
+
+def require_some(name: str, x: Array) -> None:
+    """The list `x` has an element."""
+    require(x.shape[-1] > 0, name, "the container has no elements; expected at least one")
 
 
 def require_index(name: str, index: int, size: int) -> None:

@@ -3,6 +3,8 @@
 Matrices are read and filled by columns, arrays by rows.  Every function gives a value of its own.
 """
 
+import numpy as np
+
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.checks import require
 from ppl.stdlib.functions.products import transposed
@@ -50,8 +52,10 @@ def ravel(xp: Namespace, x: Array) -> Array:
 
 
 def to_int(xp: Namespace, x: Array) -> Array:
-    """Truncated toward zero."""
-    return xp.np.trunc(xp.plain(x)).astype(int)
+    """Truncated toward zero; Stan's ints have 32 bits."""
+    plain = xp.plain(x)
+    require(bool(np.all(np.abs(plain) < 2.0**31)), "to_int", f"{plain} has no int from -2^31 to 2^31 - 1")
+    return xp.np.trunc(plain).astype(int)
 
 
 def nested(kind: str) -> list[str]:

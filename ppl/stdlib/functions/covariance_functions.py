@@ -12,9 +12,10 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials, with_vjps
 from ppl.stdlib.functions.products import matrix_matrix, transposed
-from ppl.stdlib.record import Function, Impl, function
+from ppl.stdlib.record import Function, Impl, function, guarded
 
 Shape = Callable[[Namespace, Array], Array]
+Domain = Callable[[Array], Array]
 
 COINCIDENT = 1e-24
 """Two points whose squared distance in length scales is at most this are one, but for rounding."""
@@ -49,8 +50,28 @@ def _wide(xp: Namespace, x: Array) -> Array:
     return x if np.ndim(x) == 0 else xp.np.expand_dims(x, (-1, -2))
 
 
-def _stationary(shape: Shape, slope: Shape) -> Impl:
-    """sigma^2 shape(d2 / l^2), of squared distances d2; `slope` is the derivative of `shape`."""
+def _positive(x: Array) -> Array:
+    return x > 0
+
+
+def _positive_finite(x: Array) -> Array:
+    return (x > 0) & (x < math.inf)
+
+
+def _nonnegative_finite(x: Array) -> Array:
+    return (x >= 0) & (x < math.inf)
+
+
+def _if(xp: Namespace, domain: Domain, x: Array) -> Array:
+    """`x`, nan outside the domain, as Stan refuses what lies there, although its square would do."""
+    return guarded(xp, domain(x), x)
+
+
+def _stationary(shape: Shape, slope: Shape, domain: Domain) -> Impl:
+    """sigma^2 shape(d2 / l^2), of squared distances d2; `slope` is the derivative of `shape`.
+
+    The domain is that of sigma and of l.
+    """
 
     @with_partials(
         lambda xp, ans, d2, sigma, scale: sigma**2 / scale**2 * slope(xp, d2 / scale**2),
@@ -58,7 +79,7 @@ def _stationary(shape: Shape, slope: Shape) -> Impl:
         lambda xp, ans, d2, sigma, scale: -2.0 * sigma**2 * d2 / scale**3 * slope(xp, d2 / scale**2),
     )
     def kernel(xp: Namespace, d2: Array, sigma: Array, scale: Array) -> Array:
-        return sigma**2 * shape(xp, d2 / scale**2)
+        return _if(xp, domain, sigma) ** 2 * shape(xp, d2 / _if(xp, domain, scale) ** 2)
 
     return kernel
 
@@ -102,10 +123,16 @@ def _gp(kernel: Impl, points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
     return _one_and_two(two_sets)
 
 
+@with_partials(lambda xp, ans, x: 1.0)
+def _if_positive_finite(xp: Namespace, x: Array) -> Array:
+    return _if(xp, _positive_finite, x)
+
+
 def _gp_by_coordinate(kernel: Impl) -> tuple[Impl, Impl]:
     """With a length scale for each coordinate."""
 
     def two_sets(xp: Namespace, x: Array, y: Array, sigma: Array, scale: Array) -> Array:
+        sigma, scale = _if_positive_finite(xp, sigma), _if_positive_finite(xp, scale)
         scale = xp.np.expand_dims(scale, -2)
         return kernel(xp, squared_distances(xp, x / scale, y / scale), _wide(xp, sigma), 1.0)
 
@@ -153,6 +180,7 @@ def _by_distance(xp: Namespace, ans: Array, d2: Array, sigma: Array, scale: Arra
 )
 def periodic(xp: Namespace, d2: Array, sigma: Array, scale: Array, period: Array) -> Array:
     """sigma^2 exp(-2 sin^2(pi d / p) / l^2)."""
+    sigma, scale, period = (_if(xp, _positive, x) for x in (sigma, scale, period))
     return sigma**2 * xp.np.exp(-2.0 * _waves(xp, d2, period) / scale**2)
 
 
@@ -163,9 +191,14 @@ def _periodic_cov(points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
     return _one_and_two(two_sets)
 
 
+@with_partials(lambda xp, ans, sigma: 2.0 * sigma)
+def _squared_bias(xp: Namespace, sigma: Array) -> Array:
+    return _if(xp, _nonnegative_finite, sigma) ** 2
+
+
 def _dot_prod_cov(points: Callable[[Array], Array]) -> tuple[Impl, Impl]:
     def two_sets(xp: Namespace, x: Array, y: Array, sigma: Array) -> Array:
-        return _wide(xp, sigma * sigma) + matrix_matrix(xp, points(x), transposed(xp, points(y)))
+        return _wide(xp, _squared_bias(xp, sigma)) + matrix_matrix(xp, points(x), transposed(xp, points(y)))
 
     return _one_and_two(two_sets)
 
@@ -176,22 +209,22 @@ FUNCTIONS: tuple[Function, ...] = (
     _record(
         "gp_exp_quad_cov",
         "exponentiated quadratic covariance: sigma^2 exp(-d^2 / (2 l^2))",
-        _stationary(_exp_quad, lambda xp, s: -0.5 * _exp_quad(xp, s)),
+        _stationary(_exp_quad, lambda xp, s: -0.5 * _exp_quad(xp, s), _positive),
     ),
     _record(
         "gp_exponential_cov",
         "exponential covariance: sigma^2 exp(-d / l)",
-        _stationary(lambda xp, s: xp.np.exp(-xp.np.sqrt(s)), _exponential_slope),
+        _stationary(lambda xp, s: xp.np.exp(-xp.np.sqrt(s)), _exponential_slope, _positive_finite),
     ),
     _record(
         "gp_matern32_cov",
         "Matern covariance of smoothness 3/2",
-        _stationary(_matern32, lambda xp, s: -1.5 * xp.np.exp(-xp.np.sqrt(3.0 * s))),
+        _stationary(_matern32, lambda xp, s: -1.5 * xp.np.exp(-xp.np.sqrt(3.0 * s)), _positive_finite),
     ),
     _record(
         "gp_matern52_cov",
         "Matern covariance of smoothness 5/2",
-        _stationary(_matern52, _matern52_slope),
+        _stationary(_matern52, _matern52_slope, _positive_finite),
     ),
     function(
         "gp_periodic_cov",

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Function, binary, unary
+from ppl.stdlib.record import Function, binary, guarded, unary
 
 TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
 SQRT_HALF = math.sqrt(0.5)
@@ -29,7 +29,7 @@ def erfc(xp: Namespace, x: Array) -> Array:
 
 @with_partials(lambda xp, ans, x: -xp.np.exp(ans * ans) / TWO_OVER_SQRT_PI)
 def inv_erfc(xp: Namespace, x: Array) -> Array:
-    return scipy.special.erfcinv(1.0 * x)
+    return guarded(xp, (x > 0) & (x < 2), scipy.special.erfcinv(1.0 * x))
 
 
 @with_partials(

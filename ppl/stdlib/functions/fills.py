@@ -4,6 +4,8 @@ Stan Functions Reference, "Broadcast functions", "Functions that create containe
 construction functions".  Sizes are never batched; a repeated value may be.
 """
 
+import math
+
 import numpy as np
 
 from ppl.arrays import Array, Namespace
@@ -51,6 +53,9 @@ def _rep_array_overloads() -> list[tuple[str, Impl]]:
 def linspaced(xp: Namespace, n: int, lower: float, upper: float) -> Array:
     """n points from lower to upper; a single one is the upper end."""
     require_size("linspaced", n)
+    ends = f"the ends are {lower} and {upper}"
+    require(math.isfinite(lower) and math.isfinite(upper), "linspaced", f"{ends}, but must be finite")
+    require(lower <= upper, "linspaced", f"{ends}, but the upper one must not be below the lower one")
     require_room((n,), "what `linspaced` gives")
     return np.linspace(lower, upper, n) if n != 1 else np.full(1, 1.0 * upper)
 

@@ -17,9 +17,14 @@ from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
 LARGEST_INT = 2**31 - 1  # Stan's int has 32 bits
 
 
+def _not_a_pole(xp: Namespace, x: Array) -> Array:
+    """Whether the gamma function has a value: at 0, -1, -2, ... it has none."""
+    return (x > 0) | (x != xp.np.floor(x))
+
+
 @with_partials(lambda xp, ans, x: ans * digamma(xp, x))
 def tgamma(xp: Namespace, x: Array) -> Array:
-    return xp.special.gamma(1.0 * x)
+    return guarded(xp, _not_a_pole(xp, 1.0 * x), xp.special.gamma(1.0 * x))
 
 
 def _half_steps(xp: Namespace, f: Callable[..., Array], k: Array, x: Array) -> Array:
@@ -44,7 +49,10 @@ def lbeta(xp: Namespace, a: Array, b: Array) -> Array:
     lambda xp, ans, a, b: -ans * log_gamma_ratio.digamma_rise(xp, 1.0 * b, a),
 )
 def beta(xp: Namespace, a: Array, b: Array) -> Array:
-    return xp.special.beta(a, b)
+    """At the poles of the gamma function never finite, although the quotient may have a limit there."""
+    value = xp.special.beta(a, b)
+    defined = _not_a_pole(xp, 1.0 * a) & _not_a_pole(xp, 1.0 * b)
+    return guarded(xp, defined | xp.np.isinf(value), value)
 
 
 @with_partials(
@@ -75,14 +83,18 @@ def log_rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
     return guarded(xp, x > 0, log_gamma(xp, 1.0 * x + n) - log_gamma(xp, 1.0 * x))
 
 
+def _has_factorial(x: Array, n: Array) -> Array:
+    return (x == x) & (n >= 0)
+
+
 @with_partials(lambda xp, ans, x, n: ans * (digamma(xp, x + n) - digamma(xp, x)), None)
 def rising_factorial(xp: Namespace, x: Array, n: Array) -> Array:
-    return xp.special.poch(x, n)
+    return guarded(xp, _has_factorial(x, n), xp.special.poch(x, n))
 
 
 @with_partials(lambda xp, ans, x, n: ans * (digamma(xp, x + 1.0) - digamma(xp, x - n + 1.0)), None)
 def falling_factorial(xp: Namespace, x: Array, n: Array) -> Array:
-    return xp.special.poch(x - n + 1.0, n)
+    return guarded(xp, _has_factorial(x, n), xp.special.poch(x - n + 1.0, n))
 
 
 def _counting(name: str, count: Callable[[int, int], int]) -> Callable[..., Array]:

@@ -8,8 +8,9 @@ leading axes.
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.distributions.simplexes import is_simplex
 from ppl.stdlib.functions.products import transposed
-from ppl.stdlib.record import Function, function
+from ppl.stdlib.record import Function, function, guarded
 from ppl.stdlib.recurrence import states_after
 
 
@@ -68,13 +69,19 @@ def backward(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> Array
     return xp.np.concatenate([earlier[::-1], last[None]])
 
 
+def is_model(xp: Namespace, gamma: Array, rho: Array) -> Array:
+    """Whether rho and the rows of Gamma are simplexes, as Stan demands."""
+    return xp.np.all(is_simplex(xp, gamma), axis=-1) & is_simplex(xp, rho)
+
+
 def hidden_state_prob(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> Array:
     """The probability of each state at each time given all observations."""
     filtered, _ = forward(xp, log_omega, gamma, rho)
     begin = rho + no_change(log_omega, gamma, rho)
     predicted = xp.np.concatenate([begin[None], step(xp, filtered[:-1], gamma)])
     joint = xp.np.moveaxis(predicted * backward(xp, log_omega, gamma, rho), 0, -1)
-    return joint / xp.np.sum(joint, axis=-2, keepdims=True)
+    valid = is_model(xp, gamma, rho)[..., None, None]
+    return guarded(xp, valid, joint / xp.np.sum(joint, axis=-2, keepdims=True))
 
 
 def _omega_adjoint(xp: Namespace, g: Array, ans: Array, log_omega: Array, gamma: Array, rho: Array) -> Array:
@@ -96,7 +103,7 @@ def _rho_adjoint(xp: Namespace, g: Array, ans: Array, log_omega: Array, gamma: A
 @with_vjps(_omega_adjoint, _gamma_adjoint, _rho_adjoint)
 def marginal(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> Array:
     """The log density of the observations."""
-    return forward(xp, log_omega, gamma, rho)[1]
+    return guarded(xp, is_model(xp, gamma, rho), forward(xp, log_omega, gamma, rho)[1])
 
 
 FUNCTIONS: tuple[Function, ...] = (

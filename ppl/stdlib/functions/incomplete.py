@@ -6,16 +6,16 @@ Stan Functions Reference, "Combinatorial functions".
 import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Function, binary, function
+from ppl.stdlib.record import Function, binary, function, guarded
 from ppl.stdlib.special import incomplete_beta, incomplete_gamma
 
 
 def gamma_p(xp: Namespace, a: Array, x: Array) -> Array:
-    return incomplete_gamma.lower(xp, 1.0 * a, 1.0 * x)
+    return guarded(xp, a > 0, incomplete_gamma.lower(xp, 1.0 * a, 1.0 * x))
 
 
 def gamma_q(xp: Namespace, a: Array, x: Array) -> Array:
-    return incomplete_gamma.upper(xp, 1.0 * a, 1.0 * x)
+    return guarded(xp, a > 0, incomplete_gamma.upper(xp, 1.0 * a, 1.0 * x))
 
 
 def inc_beta(xp: Namespace, a: Array, b: Array, x: Array) -> Array:

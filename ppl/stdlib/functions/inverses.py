@@ -10,7 +10,7 @@ from ppl.arrays import Array, Namespace, with_vjps
 from ppl.errors import InferenceError
 from ppl.stdlib.functions.products import matrix_matrix, transposed
 from ppl.stdlib.functions.solves import if_finite, or_nan
-from ppl.stdlib.record import Function, function
+from ppl.stdlib.record import Function, function, guarded
 
 
 def _sandwich(xp: Namespace, left: Array, middle: Array, right: Array) -> Array:
@@ -77,14 +77,20 @@ def scale_matrix_exp_multiply(xp: Namespace, t: Array, a: Array, b: Array) -> Ar
 
 
 def matrix_power(xp: Namespace, a: Array, n: int) -> Array:
-    """A^n by repeated squaring, for n >= 0."""
+    """A^n for n >= 0, nan unless all of A is finite."""
     if n < 0:
         raise InferenceError(f"matrix_power: the power is {n}, but must not be negative")
+    finite = xp.np.all(xp.np.isfinite(a), axis=(-1, -2), keepdims=True)
+    return guarded(xp, finite, _power(xp, a, n))
+
+
+def _power(xp: Namespace, a: Array, n: int) -> Array:
+    """By repeated squaring."""
     if n == 0:
         return np.broadcast_to(np.eye(a.shape[-1]), a.shape)
     if n == 1:
         return a
-    half = matrix_power(xp, a, n // 2)
+    half = _power(xp, a, n // 2)
     whole = matrix_matrix(xp, half, half)
     return matrix_matrix(xp, whole, a) if n % 2 else whole
 

@@ -51,9 +51,10 @@ def log_qf(xp: Namespace, log_p: Array) -> Array:
     return ndtri_exp(log_p)
 
 
-@with_partials(None, lambda xp, ans, y, p: xp.np.where(y == 1, -1.0 / p, 1.0 / (1.0 - p)))
+@with_partials(None, lambda xp, ans, y, p: xp.np.where(y != 0, -1.0 / p, 1.0 / (1.0 - p)))
 def binary_log_loss(xp: Namespace, y: Array, p: Array) -> Array:
-    return -xp.np.where(y == 1, xp.np.log(p), xp.np.log1p(-p))
+    """Every y but 0 counts as 1, as in Stan."""
+    return -xp.np.where(y != 0, xp.np.log(p), xp.np.log1p(-p))
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -4,7 +4,7 @@ Stan Functions Reference, "Composed functions".
 """
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Function, binary, unary
+from ppl.stdlib.record import Function, binary, guarded, unary
 from ppl.stdlib.special import log_probability
 from ppl.stdlib.special.log_add import softplus
 
@@ -56,8 +56,8 @@ def log_inv_logit_diff(xp: Namespace, x: Array, y: Array) -> Array:
 
 @with_partials(lambda xp, ans, x, y: xp.np.log(y), lambda xp, ans, x, y: xp.np.true_divide(x, y))
 def lmultiply(xp: Namespace, x: Array, y: Array) -> Array:
-    """x log y, 0 at x = y = 0."""
-    return xp.special.xlogy(x, y)
+    """x log y, 0 at x = y = 0 but nan at x = 0 > y."""
+    return guarded(xp, 1.0 * y >= 0, xp.special.xlogy(x, y))
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -1,8 +1,9 @@
 """Log-sum-exp and its kin.  Stan Functions Reference, "Reductions", "Softmax" and "Composed functions"."""
 
 from ppl.arrays import Array, Namespace, Slope, with_partials, with_vjps
+from ppl.stdlib.functions.checks import require_some
 from ppl.stdlib.functions.sums import LISTS, over_matrix, spread
-from ppl.stdlib.record import Function, Overload, function
+from ppl.stdlib.record import Function, Overload, function, guarded
 from ppl.stdlib.special.log_add import log_add, shares
 
 ROWS = ("vector", "row_vector", "array[] real")
@@ -59,6 +60,7 @@ def _log_softmax_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array
 
 @with_vjps(_log_softmax_adjoint)
 def log_softmax(xp: Namespace, x: Array) -> Array:
+    require_some("log_softmax", x)
     return x - spread(xp, log_sum_exp(xp, x))
 
 
@@ -81,13 +83,19 @@ def log_mix_pair(xp: Namespace, theta: Array, x: Array, y: Array) -> Array:
     return log_add(xp, *_weighted(xp, theta, x, y))
 
 
+def _mixes(xp: Namespace, theta: Array, x: Array) -> Array:
+    """What Stan takes: weights from 0 to 1, which need not sum to one, of densities that are not 0."""
+    weights = xp.np.all((theta >= 0) & (theta <= 1), axis=-1)
+    return weights & xp.np.all(xp.np.isfinite(x), axis=-1)
+
+
 @with_vjps(
     lambda xp, g, ans, theta, x: spread(xp, g) * _shares(xp, x, ans),
     lambda xp, g, ans, theta, x: spread(xp, g) * theta * _shares(xp, x, ans),
 )
 def log_mix(xp: Namespace, theta: Array, x: Array) -> Array:
     """log sum_k theta_k exp(x_k) over the last axis."""
-    return log_sum_exp(xp, xp.np.log(theta) + x)
+    return guarded(xp, _mixes(xp, theta, x), log_sum_exp(xp, xp.np.log(theta) + x))
 
 
 def log_mix_rows(xp: Namespace, theta: Array, x: Array) -> Array:

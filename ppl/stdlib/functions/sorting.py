@@ -2,7 +2,7 @@
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.checks import require_index
-from ppl.stdlib.record import Function, Impl, function
+from ppl.stdlib.record import Function, Impl, function, guarded
 
 LISTS = ("vector", "row_vector", "array[] int", "array[] real")
 
@@ -15,12 +15,18 @@ def _descending(xp: Namespace, x: Array) -> Array:
     return xp.np.argsort(-xp.plain(x), stable=True)
 
 
+def _in_order(xp: Namespace, x: Array, order: Array) -> Array:
+    """x[order], which has any nan at its end; all become nan then, as in Stan nothing is sorted."""
+    found = x[order]
+    return guarded(xp, found[-1:] == found[-1:], found) if found.dtype.kind == "f" else found
+
+
 def sort_asc(xp: Namespace, x: Array) -> Array:
-    return x[_ascending(xp, x)]
+    return _in_order(xp, x, _ascending(xp, x))
 
 
 def sort_desc(xp: Namespace, x: Array) -> Array:
-    return x[_descending(xp, x)]
+    return _in_order(xp, x, _descending(xp, x))
 
 
 def sort_indices_asc(xp: Namespace, x: Array) -> Array:

@@ -30,12 +30,14 @@ def scatter_add(xp: Namespace, x: Array, index: Array, size: int) -> Array:
 def _places(m: int, n: int, w: Array, v: Array, u: Array) -> tuple[Array, Array]:
     """The row and column of every value, from 0."""
     v, u = np.asarray(v, dtype=int), np.asarray(u, dtype=int)
+    require(m > 0 and n > 0, "csr", f"the matrix is {m} by {n}, but must have a row and a column")
     require(len(u) == m + 1, "csr", f"u has {len(u)} elements, but must have one more than the {m} rows")
     require(
         len(v) == len(w) == u[-1] - 1,
         "csr",
         "w, v and the last element of u disagree on the number of values",
     )
+    require(u[0] == 1 and bool(np.all(np.diff(u) >= 0)), "csr", "u must begin with 1 and never fall")
     require(bool(np.all((v >= 1) & (v <= n))), "csr", f"v must hold columns from 1 to {n}")
     return np.repeat(np.arange(m), np.diff(u)), v - 1
 

@@ -7,8 +7,9 @@ last axis and a matrix over its last two, so that any leading axes pass through.
 from typing import Any
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.functions.checks import require_some
 from ppl.stdlib.reals import as_real
-from ppl.stdlib.record import Function, Impl, function
+from ppl.stdlib.record import Function, Impl, function, guarded
 
 LISTS = ("vector", "row_vector", "array[] real")
 
@@ -58,6 +59,7 @@ def product(xp: Namespace, x: Array) -> Array:
 
 @with_vjps(lambda xp, g, ans, x: spread(xp, g) * xp.np.full(x.shape, 1.0 / x.shape[-1]))
 def mean(xp: Namespace, x: Array) -> Array:
+    require_some("mean", x)
     return xp.np.mean(x, axis=-1)
 
 
@@ -72,6 +74,7 @@ def _degrees(x: Array) -> int:
 @with_vjps(lambda xp, g, ans, x: spread(xp, g) * 2.0 / _degrees(x) * _centred(xp, x))
 def variance(xp: Namespace, x: Array) -> Array:
     """Divided by n - 1; 0 of a single element."""
+    require_some("variance", x)
     return xp.np.sum(_centred(xp, x) ** 2, axis=-1) / _degrees(x)
 
 
@@ -84,6 +87,7 @@ def _sd_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array:
 
 @with_vjps(_sd_adjoint)
 def sd(xp: Namespace, x: Array) -> Array:
+    require_some("sd", x)
     return xp.np.sqrt(variance(xp, x))
 
 
@@ -95,17 +99,32 @@ def greatest(xp: Namespace, x: Array) -> Array:
     return xp.np.max(x, axis=-1) if x.shape[-1] else xp.np.full(x.shape[:-1], -xp.np.inf)
 
 
+def least_int(xp: Namespace, x: Array) -> Array:
+    require_some("min", x)
+    return xp.np.min(x, axis=-1)
+
+
+def greatest_int(xp: Namespace, x: Array) -> Array:
+    require_some("max", x)
+    return xp.np.max(x, axis=-1)
+
+
 def cumulative_sum(xp: Namespace, x: Array) -> Array:
     return xp.np.cumsum(x, axis=-1)
 
 
 def quantile(xp: Namespace, x: Array, p: Array) -> Array:
-    """Definition 7 of Hyndman & Fan (1996), as in R and NumPy: linear between order statistics."""
+    """Definition 7 of Hyndman & Fan (1996), as in R and NumPy: linear between order statistics.
+
+    nan for a p outside [0, 1], and where an element is nan.
+    """
+    require_some("quantile", x)
     ordered = x[xp.np.argsort(xp.plain(x), stable=True)]
-    place = as_real(p) * (x.shape[-1] - 1)
+    known = (p >= 0) & (p <= 1) & (ordered[-1] == ordered[-1])
+    place = xp.np.where(known, as_real(p), 0.0) * (x.shape[-1] - 1)
     below = xp.np.floor(place).astype(int)
     above = xp.np.minimum(below + 1, x.shape[-1] - 1)
-    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+    return guarded(xp, known, ordered[below] + (place - below) * (ordered[above] - ordered[below]))
 
 
 def _quantiles() -> tuple[tuple[str, Any], ...]:
@@ -121,11 +140,11 @@ FUNCTIONS = (
     reduction("sd", "the standard deviation of the elements, over n - 1", sd),
     reduction(
         "min", "the least element, or int", least,
-        ("(array[] int) => int", least), ("(int, int) => int", lambda xp, a, b: xp.np.minimum(a, b)),
+        ("(array[] int) => int", least_int), ("(int, int) => int", lambda xp, a, b: xp.np.minimum(a, b)),
     ),
     reduction(
         "max", "the greatest element, or int", greatest,
-        ("(array[] int) => int", greatest), ("(int, int) => int", lambda xp, a, b: xp.np.maximum(a, b)),
+        ("(array[] int) => int", greatest_int), ("(int, int) => int", lambda xp, a, b: xp.np.maximum(a, b)),
     ),
     function(
         "cumulative_sum", "the running sums",
