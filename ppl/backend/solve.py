@@ -167,19 +167,24 @@ def integral(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], sett
     (tolerance,) = settings or (np.sqrt(np.finfo(float).eps),)
 
     def run(f: OfProgram, low: Floats, high: Floats) -> tuple[Floats, Pull]:
-        rule = quadrature.rule(f, low, high, tolerance)
-        if len(low) == 1 and not np.isfinite(rule.value).all():
-            raise Rejection(
-                f"`{solver}` from {low[0]:g} to {high[0]:g} did not settle: the integrand may have a "
-                "singularity inside, or be too heavy in the tails."
-            )
+        forwards = (low < high) | ((low == high) & np.isfinite(low))
+        rule = quadrature.rule(f, low, np.where(forwards, high, low), tolerance)
+        values = np.where(forwards, rule.value, np.nan)
+        if len(low) == 1 and not np.isfinite(values).all():
+            raise Rejection(f"`{solver}` from {low[0]:g} to {high[0]:g} {fault(bool(forwards[0]))}")
 
         def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
             return quadrature.adjoints(f, rule, g)
 
-        return rule.value, pull
+        return values, pull
 
     return Problem(forms, by_complement, (low, high), tuple(shared)).solved(xp, run)
+
+
+def fault(forwards: bool) -> str:
+    if not forwards:
+        return "is no integral: the lower limit must not be above the upper one, nor both be infinite."
+    return "did not settle: the integrand may have a singularity inside, or be too heavy in the tails."
 
 
 def by_complement(x: Any, from_end: Any) -> tuple[Any, ...]:

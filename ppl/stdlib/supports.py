@@ -102,6 +102,7 @@ def _structured(keyword: str, must_be: str, axes: int) -> Support:
 
 STRUCTURED = (
     _structured("simplex", "a simplex", 1),
+    _structured("row_stochastic_matrix", "a matrix whose rows are simplexes", 2),
     _structured("ordered", "strictly increasing", 1),
     _structured("cov_matrix", "symmetric positive definite", 2),
     _structured("corr_matrix", "a correlation matrix", 2),

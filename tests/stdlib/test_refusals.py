@@ -161,3 +161,22 @@ def test_nothing_has_no_mean(call):
 def test_ints_and_data_are_refused_in_words(call, words):
     with pytest.raises(PPLError, match=words):
         posterior_of(call).log_density(np.array([1.0]))
+
+
+INTEGRAL = """
+functions { real f(real x, real xc, array[] real theta, data array[] real x_r, data array[] int x_i) {
+  return exp(-square(x) * theta[1]); } }
+parameters { real<lower=0> a; real b; }
+model { target += integrate_1d(f, a, b, {a}, {0.0}, {0}, 1e-8); }
+"""
+
+
+def test_limits_of_an_integral_in_order():
+    """Ends at one point give 0 and its slopes, ends out of order no value."""
+    posterior = ppl.compile_model(INTEGRAL).condition({})
+    us = np.array([[0.0, 2.0], [0.0, 1.0], [0.0, 0.5]])
+    values, slopes = posterior.log_density_gradients(us)
+    assert np.isfinite(values[:2]).all() and not np.isfinite(values[2])
+    assert values[1] == 0.0
+    np.testing.assert_allclose(slopes[1], [1.0 - np.exp(-1.0), np.exp(-1.0)])
+    assert posterior.log_density(us[2]) == -np.inf

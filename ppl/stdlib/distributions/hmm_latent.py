@@ -37,7 +37,12 @@ HMM_LATENT = Distribution(
     meaning="the path of hidden states given all observations",
     discrete=True,
     signatures=(),
-    args=(("states", "category"), ("log_omega", "real"), ("Gamma", "unit_interval"), ("rho", "simplex")),
+    args=(
+        ("states", "category"),
+        ("log_omega", "real"),
+        ("Gamma", "row_stochastic_matrix"),
+        ("rho", "simplex"),
+    ),
     log_density=log_density,
     rng=rng,
     rng_signatures=("(matrix, matrix, vector) => array[] int",),

@@ -30,7 +30,7 @@ class Rule:
 
 
 def rule(f: Field, low: Floats, high: Floats, tolerance: float) -> Rule:
-    """Integrate from low to high, each (draws,), to `tolerance` of the integral of |f|."""
+    """Integrate from low to high >= low, each (draws,), to `tolerance` of the integral of |f|."""
     before, value = np.full(len(low), np.nan), np.full(len(low), np.nan)
     kept, open_, h = [], np.arange(len(low)), FIRST
     while open_.size and h >= FINEST:
@@ -48,7 +48,7 @@ def rule(f: Field, low: Floats, high: Floats, tolerance: float) -> Rule:
         open_, h = open_[~done], h / 2
     parts = [[np.ravel(a) for a in (x, c, w, np.repeat(d, x.shape[1]))] for x, c, w, d in kept]
     x, complement, weights, draws = (np.concatenate(column) for column in zip(*parts, strict=True))
-    used = weights > 0
+    used = (weights > 0) | (low == high)[draws]  # an interval of no length keeps its nodes: f is known there
     return Rule(low, high, value, x[used], complement[used], weights[used], draws[used])
 
 

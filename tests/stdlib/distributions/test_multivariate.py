@@ -63,8 +63,6 @@ def arguments(family, seed=1):
         values[1] = values[0] + values[1]
     if family.name == "gaussian_dlm_obs":
         values[3] = np.array([[1.3, 0.2], [0.2, 0.8]])
-    if family.name == "hmm_latent":
-        values[2] = softmax(values[2], axis=1)
     return values
 
 
