@@ -8,7 +8,8 @@ from ppl.frontend.check import analyse
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.lower import lower
-from ppl.ir.passes.table import RESOLVING, run_passes
+from ppl.ir.passes.table import ARRAYS, PREPARING, run_passes
+from ppl.ir.passes.zero_based import count_from_zero
 from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
@@ -34,8 +35,9 @@ def compile_model(program: str | Path, positive_transform: str = "log") -> Model
     source = read_source(program)
     tree, facts = analyse(source)
     try:
-        resolved = run_passes(lower(tree, facts), RESOLVING)
-        return Model.build(source, resolved, softplus=positive_transform == "softplus")
+        loops = run_passes(lower(tree, facts), PREPARING)
+        resolved = run_passes(loops, (*ARRAYS, count_from_zero))
+        return Model.build(source, resolved, positive_transform == "softplus", loops)
     except (RecursionError, IndentationError):  # Python nests a hundred blocks
         raise too_deep(tree) from None
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
-from ppl.backend.emit import Emitted, emit
+from ppl.backend.emit import Emitted, emit, emit_over_draws
 from ppl.backend.library import Wrap
-from ppl.backend.load import Module, compile_text, load, load_per_draw
+from ppl.backend.load import Module, compile_text, load, load_over_draws, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
 from ppl.conditioning import DataReader
@@ -23,7 +23,9 @@ from ppl.ir.passes.apart import prepare_parts, take_apart
 from ppl.ir.passes.covariances import by_covariance
 from ppl.ir.passes.fuse import fuse
 from ppl.ir.passes.hoist_data import hoist_data
+from ppl.ir.passes.over_draws import DrawByDraw, over_draws
 from ppl.ir.passes.share import share
+from ppl.ir.passes.zero_based import count_from_zero
 from ppl.ir.walk import walk
 from ppl.layout import check_sizes, lay_out, parameters_of
 from ppl.posterior import Posterior
@@ -50,6 +52,8 @@ class Model:
     emitted: Emitted = field(repr=False)
     code: CodeType = field(repr=False)
     softplus: bool = False
+    loops: ir.Program | None = field(default=None, repr=False)
+    """The program whose loops are still loops, where it is known."""
     loaded: dict[tuple[str, bool], Module] = field(
         init=False, default_factory=dict, repr=False, compare=False
     )
@@ -61,11 +65,13 @@ class Model:
         return f"<Model {self.source.name}: {data}; parameters {parameters}>"
 
     @classmethod
-    def build(cls, source: SourceText, resolved: ir.Program, softplus: bool) -> "Model":
+    def build(
+        cls, source: SourceText, resolved: ir.Program, softplus: bool, loops: ir.Program | None = None
+    ) -> "Model":
         """The last phases of the compiler: hoist, emit, and Python's own compilation."""
         hoisted = prepare_parts(share(hoist_data(resolved)))
         emitted = emit(hoisted)
-        return cls(source, hoisted, resolved, emitted, compile_text(emitted, source.name), softplus)
+        return cls(source, hoisted, resolved, emitted, compile_text(emitted, source.name), softplus, loops)
 
     @property
     def python_source(self) -> str:
@@ -157,6 +163,18 @@ class Model:
             text = self.without_constants if propto else self.apart
             self.loaded[xp.name, propto] = load_per_draw(*text, xp, self.softplus)
         return self.loaded[xp.name, propto]
+
+    @cached_property
+    def over_draws(self) -> Module | None:
+        """The module in NumPy that computes the variables of many draws at once, if the program allows it."""
+        if self.loops is None:
+            return None
+        try:
+            lifted, _ = over_draws(self.loops)
+        except DrawByDraw:
+            return None
+        emitted = emit_over_draws(count_from_zero(lifted))
+        return load_over_draws(emitted, compile_text(emitted, self.source.name), self.softplus)
 
     def condition(self, data: Inputs | Mapping[str, Any] | str | Path = {}, seed: int = 0) -> Posterior:  # noqa: B006
         """The posterior given data: a mapping of names, or a path to JSON (also .gz) or .npz.

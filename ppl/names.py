@@ -77,3 +77,10 @@ def flat(variables: Sequence[Sized], values: dict[str, Any]) -> np.ndarray:
     """All elements of several variables, one after the other, shape (n,)."""
     pieces = [p for v in variables for p in flat_values(v, values[v.name])]
     return np.concatenate(pieces) if pieces else np.zeros(0)
+
+
+def flat_draws(variables: Sequence[Sized], values: dict[str, Any], draws: int) -> np.ndarray:
+    """The same of arrays that have an axis of the draws before their own, shape (draws, n)."""
+    pieces = [np.asarray(values[v.name], dtype=float) for v in variables]
+    each = [x.transpose(0, *range(x.ndim - 1, 0, -1)).reshape(draws, -1) for x in pieces]
+    return np.concatenate(each, axis=1) if each else np.zeros((draws, 0))

@@ -28,7 +28,7 @@ from ppl.many_draws import (
     sizes_of,
 )
 from ppl.minibatch import ByRows, by_rows
-from ppl.names import Sized, column_names, flat, sized
+from ppl.names import Sized, column_names, flat, flat_draws, sized
 from ppl.results.fit import Fit, variational
 from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
@@ -43,6 +43,8 @@ RUN = 10_000
 """What a run of the emitted code costs beside its arithmetic, in numbers worked through."""
 OF_POINTS = 16
 """How many times larger than the largest array of a batch its points may be, which are read once each."""
+OF_DRAWS = 1 << 18
+"""How many numbers the variables of all draws that are computed at once should have."""
 TRIED = 64
 """Points at which it is tried how many can be evaluated at once."""
 
@@ -253,6 +255,30 @@ class Posterior:
             if include_gq:
                 values |= module.generated(self.d, values, rng or np.random.default_rng(0))
         return values
+
+    @cached_property
+    def draws_at_once(self) -> int:
+        """How many draws `param_constrain_draws` should be given; 1 where the program takes one at a time."""
+        if self.model.over_draws is None:
+            return 1
+        return max(1, OF_DRAWS // max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True)))
+
+    def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
+        """All columns, a row for each row of `us` (n, dim): every statement runs once for all draws.
+
+        Raises:
+            ValueError: the program takes one draw at a time, as `draws_at_once` says.
+            Rejection: it rejects one of them.
+        """
+        module = self.model.over_draws
+        if module is None:
+            raise ValueError("the program takes one draw at a time")
+        draw = np.arange(1, len(us) + 1)
+        with np.errstate(all="ignore"), located(module):
+            steps = module.constrained(self.d, self.checked_rows(us), draw)
+            values: Values = {**next(steps), **next(steps)}
+            values |= module.generated(self.d, values, rng, draw)
+        return flat_draws(self.declared(include_tp=True, include_gq=True), values, len(us))
 
     def param_constrain(
         self,

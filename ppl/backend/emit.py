@@ -215,8 +215,24 @@ def emit_log_joint(w: Writer, p: ir.Program) -> None:
     w.blank()
 
 
-def emit_constrained(w: Writer, p: ir.Program) -> None:
-    with w.block("def constrained(d, u):"):
+def emit_over_draws(p: ir.Program) -> Emitted:
+    """The module of a program that passes/over_draws.py made, with two functions:
+
+    constrained(d, u, draw__)     -> values of parameters and of transformed parameters
+    generated(d, x, rng, draw__)  -> values of generated quantities
+
+    `u` has a row for each of the draws, which `draw__` numbers from 1.
+    """
+    w = Writer()
+    for f in p.functions:
+        emit_function(w, f)
+    emit_constrained(w, p, draws=True)
+    emit_generated(w, p, draws=True)
+    return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings))
+
+
+def emit_constrained(w: Writer, p: ir.Program, draws: bool = False) -> None:
+    with w.block(f"def constrained(d, u{', draw__' if draws else ''}):"):
         load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters))
         w.line("jacobian = lib.terms()")
         emit_parameters(w, p, jacobian=False)
@@ -249,10 +265,10 @@ def emit_unconstrained(w: Writer, p: ir.Program) -> None:
 # --- Generated quantities ------------------------------------------------------------------------
 
 
-def emit_generated(w: Writer, p: ir.Program) -> None:
+def emit_generated(w: Writer, p: ir.Program, draws: bool = False) -> None:
     declared = [*p.parameters, *p.transformed_parameter_names]
     used = used_names(p.generated_quantities)
-    with w.block("def generated(d, x, rng):"):
+    with w.block(f"def generated(d, x, rng{', draw__' if draws else ''}):"):
         load(w, sorted(known_data(p)), used)
         for d in declared:
             if d.name in used:

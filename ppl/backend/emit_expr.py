@@ -93,7 +93,8 @@ def user_call(w: Writer, e: ir.CallUser) -> str:
     args = [expr(w, a) for a in e.args]
     name = variant(w, e) if e.drops and w.propto else e.name
     if e.lifted:
-        return f"lib.{'join' if e.joined else 'each'}({name}, {marks(e.lifted)}, {', '.join(args)})"
+        lifted = marks((*e.lifted, *(False for _ in e.passes)))
+        return f"lib.{'join' if e.joined else 'each'}({name}, {lifted}, {', '.join([*args, *e.passes])})"
     return f"{name}({', '.join([*args, *e.passes])})"
 
 
@@ -162,7 +163,9 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     if callee.batch == "none":
         if e.drops and w.propto:
             return each_unnormalised(w, e, args)
-        return f"lib.each({library(w, e, whole_mode(callee))}, {marks(e.lifted)}, {', '.join(args)})"
+        lifted = marks((*[False] * len(passed(callee, ())), *e.lifted))
+        given = ", ".join(passed(callee, args))
+        return f"lib.each({library(w, e, whole_mode(callee))}, {lifted}, {given})"
     widest = max(e.ranks)
     if callee.batch == "elementwise":
         args = [
@@ -262,7 +265,8 @@ def index(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     return listed(index_item, w, base, items)
 
 
-def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
+def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int = 0) -> str:
+    """`shift` axes stand before that of the item."""
     match item:
         case ir.At(index=at):
             return expr(w, at)
@@ -270,13 +274,13 @@ def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
             return ":"
         case ir.Between(lower=lower, upper=upper):
             low = "1" if lower is None else expr(w, lower)
-            size = f"lib.axis({base}, {axis})"
+            size = f"lib.axis({base}, {axis + shift})"
             return f"lib.span({low}, {size if upper is None else expr(w, upper)}, {size})"
 
 
 def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int = 0) -> str:
-    """The same outside brackets, where a lone colon cannot stand; `shift` axes stand before it."""
-    text = index_item(w, base, axis + shift, item)
+    """The same outside brackets, where a lone colon cannot stand."""
+    text = index_item(w, base, axis, item, shift)
     return "slice(None)" if text == ":" else text
 
 
@@ -285,12 +289,19 @@ def gather(w: Writer, e: ir.Gather) -> str:
                 for i, lifted in zip(e.items, e.lifted, strict=True))  # fmt: skip
     if not e.base_lifted and any(e.lifted) and (plain or after_lifted_only_slices(e)):
         return indexed(w, e.base, lambda name: listed(index_item, w, name, e.items))
+    if e.base_lifted and not any(e.lifted) and is_sliced(e.items):
+        return indexed(w, e.base, lambda name: f":, {listed(partial(index_item, shift=1), w, name, e.items)}")
     base, name = expr(w, e.base), w.temporary()
     if base.isidentifier():
         name = base
     items = listed(partial(loose_index, shift=int(e.base_lifted)), w, name, e.items)
     first = f"({name} := {base})" if name != base and name in items else base
     return f"lib.gather({first}, {e.base_lifted}, {marks(e.lifted)}, {items})"
+
+
+def is_sliced(items: Sequence[ir.IndexItem]) -> bool:
+    """Whether every item is one entry or a range."""
+    return all(isinstance(i, ir.Between) or i.index.type == INT for i in items)
 
 
 def listed(

@@ -9,6 +9,7 @@ from ppl.backend.emit_expr import (
     expr,
     index,
     indexed_tuples,
+    is_sliced,
     loose_index,
     marks,
 )
@@ -154,7 +155,7 @@ def changed(w: Writer, name: str, step: ir.Step, value: str) -> str:
 def scatter(w: Writer, s: ir.Scatter) -> None:
     name, value = python_name(s.name), expr(w, s.value)
     items = [loose_index(w, name, k, i) for k, i in enumerate(s.items)]
-    if after_lifted_only_slices(s):
+    if after_lifted_only_slices(s) or (is_sliced(s.items) and not any(s.lifted)):
         where = f"({', '.join(items)})" if len(items) > 1 else items[0]
     else:
         where = f"lib.scatter_index({name}, {marks(s.lifted)}, {', '.join(items)})"
@@ -212,7 +213,8 @@ def check_declared(w: Writer, s: ir.CheckDeclared) -> None:
             continue
         shape = f"({''.join(expr(w, size) + ', ' for size in leaf.sizes).rstrip()})"
         args = "".join(f", {expr(w, a)}" for a in leaf.arguments)
-        w.line(f"lib.check({leaf.constraint!r}, {leaf.name!r}, {text}, {shape}{args})")
+        check = "check_draws" if s.over_draws else "check"
+        w.line(f"lib.{check}({leaf.constraint!r}, {leaf.name!r}, {text}, {shape}{args})")
 
 
 def leaves(d: ir.Declared, text: str, outer: tuple[ir.Expr, ...] = ()) -> list[tuple[ir.Declared, str]]:

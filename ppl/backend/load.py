@@ -8,6 +8,7 @@ from types import CodeType, SimpleNamespace
 from typing import Any
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
+from ppl.backend.draws_library import draws_library
 from ppl.backend.emit import Emitted
 from ppl.backend.fields import Forms
 from ppl.backend.library import Wrap, library
@@ -81,6 +82,13 @@ def load_per_draw(emitted: Emitted, code: CodeType, xp: Namespace, softplus: boo
     """The module bound to `xp`, for many draws at once."""
     lib = per_draw_library(xp, emitted.bindings, softplus)
     lib.solve = solver(emitted, code, xp, softplus)
+    return bound_to(lib, emitted, code)
+
+
+def load_over_draws(emitted: Emitted, code: CodeType, softplus: bool = False) -> Module:
+    """The module of `emit_over_draws` in NumPy."""
+    lib = draws_library(emitted.bindings, softplus)
+    lib.solve = solver(emitted, code, NUMPY, softplus)
     return bound_to(lib, emitted, code)
 
 

@@ -360,11 +360,12 @@ class Say:
 
 @dataclass(frozen=True)
 class CheckDeclared:
-    """The value of a transformed quantity must satisfy its declared constraint."""
+    """The value of a transformed quantity must satisfy its declared constraint; or that of every draw."""
 
     name: str
     declared: "Declared"
     span: Span = field(repr=False)
+    over_draws: bool = False
 
 
 Stmt = Union[

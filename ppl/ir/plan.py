@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ppl.ir import nodes as ir
 from ppl.ir.draws_plan import meeting_points
 from ppl.ir.passes.fuse import fuse, is_regression
+from ppl.ir.passes.over_draws import DrawByDraw, over_draws
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.ir.passes.table import PREPARING, RESOLVING, run_passes
 from ppl.ir.passes.vectorise_loops import Note, vectorised
@@ -15,11 +16,12 @@ from ppl.source import Span
 
 def plan(p: ir.Program) -> str:
     """The plan of a program as lowered, before any pass, a line for each decision."""
-    _, notes = vectorised(run_passes(p, PREPARING))
+    with_loops = run_passes(p, PREPARING)
+    _, notes = vectorised(with_loops)
     loops = list(dict.fromkeys(map(loop_line, notes))) or ["no loops"]
     done = run_passes(p)
     once = [f"  {s.name} = {expr(s.value)}" for s in walk(done.prepared) if isinstance(s, ir.Assign)]
-    further = [*fused_lines(done), "", *draws_lines(done), *split_lines(p)]
+    further = [*fused_lines(done), "", *draws_lines(done), "", *values_lines(with_loops), *split_lines(p)]
     return "\n".join([*loops, "", *prepared_lines(once), *further]) + "\n"
 
 
@@ -47,6 +49,21 @@ def draws_lines(p: ir.Program) -> list[str]:
     if calls:
         out += ["One draw after the other:"]
         out += [f"  {statement_line(span)}  ({name} takes one draw at a time)" for span, name in calls]
+    return out
+
+
+def values_lines(p: ir.Program) -> list[str]:
+    """How transformed parameters and generated quantities are computed for the draws of a fit."""
+    if not (p.transformed_parameters or p.generated_quantities):
+        return []
+    try:
+        _, notes = over_draws(p)
+    except DrawByDraw as why:
+        return [f"Transformed parameters and generated quantities are computed draw by draw: {why}."]
+    out = ["Transformed parameters and generated quantities are computed for all draws at once."]
+    if notes:
+        out += ["Statements that run draw by draw:"]
+        out += [f"  {statement_line(note.span)}  ({note.reason})" for note in notes]
     return out
 
 

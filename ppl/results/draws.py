@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -37,28 +38,44 @@ def tabulate(
 ) -> Table:
     """Constrains each of `us`, (dim,) each, with transformed parameters and generated quantities.
 
-    Row k has a random stream of its own for its generated quantities, so that it depends on `seed`,
-    `key` and k alone: a failure elsewhere, or more rows, cannot change it. Ctrl-C leaves the rows so far.
+    As many rows at once as the posterior takes. Their generated quantities share one random stream, that of
+    the first of them, which depends on `seed`, `key` and its number alone; where one of them fails, each half
+    of them has its own. Ctrl-C leaves the rows so far.
     """
     columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
     streams = np.random.SeedSequence(seed, spawn_key=(GENERATED, key)).spawn(len(us))
     rows = np.full((len(us), len(columns)), np.nan)
-    reasons, told = [], perf_counter()
-    with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
-        for k, (u, stream, row) in enumerate(zip(us, streams, rows, strict=True)):
-            try:
-                if perf_counter() - told > SELDOM:
-                    listen(Progress(Phase.VARIABLES, k, len(us)))
-                    told = perf_counter()
-                values, reason = _constrain(posterior, u, np.random.default_rng(stream))
-            except KeyboardInterrupt:
-                if k == 0:
-                    raise
-                rows = rows[:k]
-                break
-            row[: len(values)] = values
-            reasons += [reason] if reason else []
+    reasons, told = list[str](), perf_counter()
+    size = posterior.draws_at_once
+    for k in range(0, len(us), size):
+        try:
+            if perf_counter() - told > SELDOM:
+                listen(Progress(Phase.VARIABLES, k, len(us)))
+                told = perf_counter()
+            reasons += _fill(
+                rows[k : k + size], posterior, np.asarray(us[k : k + size]), streams[k : k + size]
+            )
+        except KeyboardInterrupt:
+            if k == 0:
+                raise
+            rows = rows[:k]
+            break
     return Table(columns, rows, len(reasons), reasons[0] if reasons else "")
+
+
+def _fill(rows: Floats, posterior: Posterior, us: Floats, streams: Sequence[Any]) -> list[str]:
+    """Fill some rows, together or by halves where one fails; what kept values away from some of them."""
+    if len(rows) == 1:
+        values, reason = _constrain(posterior, us[0], np.random.default_rng(streams[0]))
+        rows[0, : len(values)] = values
+        return [reason] if reason else []
+    try:
+        rows[:] = posterior.param_constrain_draws(us, np.random.default_rng(streams[0]))
+        return []
+    except (PPLError, ArithmeticError, ValueError):
+        half = len(rows) // 2
+        parts = (slice(None, half), slice(half, None))
+        return [why for part in parts for why in _fill(rows[part], posterior, us[part], streams[part])]
 
 
 def _constrain(posterior: Posterior, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from laws.fixed_draws import Fixed
 from laws.passes import ALL, OPTIONAL, lowered, model_of
 
 from ppl.arrays import AUTOGRAD, value_and_grads
@@ -21,7 +22,7 @@ from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.frontend.format import format_program
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import print_program
-from ppl.ir.passes.table import REQUIRED, RESOLVING, Pass, run_passes
+from ppl.ir.passes.table import PREPARING, REQUIRED, RESOLVING, Pass, run_passes
 from ppl.minibatch import by_rows, rows_of
 from ppl.model import Model
 from ppl.posterior import Posterior
@@ -104,7 +105,8 @@ class Case:
     @cached_property
     def model(self) -> Model:
         """With all passes, as `compile_model` makes it."""
-        return Model.build(SourceText(self.text), run_passes(self.program, RESOLVING), False)
+        resolved, loops = (run_passes(self.program, passes) for passes in (RESOLVING, PREPARING))
+        return Model.build(SourceText(self.text), resolved, False, loops)
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -351,11 +353,29 @@ def compiled(case: Case) -> Iterator[Comparison]:
     jax.clear_caches()
 
 
+def over_draws(case: Case) -> Iterator[Comparison]:
+    """The variables of all draws at once; those of a draw that is refused alone are left out."""
+    alone = [attempt(lambda u=u: fixed_values(case.reference, u)) for u in case.points]
+    usable_rows = [k for k, found in enumerate(alone) if isinstance(found, Floats)]
+    if not usable_rows or case.posterior.draws_at_once == 1:
+        return
+    found = attempt(lambda: case.posterior.param_constrain_draws(case.points[usable_rows], Fixed()))
+    moves = lambda: max(  # noqa: E731
+        case.noise(lambda v: fixed_values(case.reference, v), case.points[k]) for k in usable_rows
+    )
+    yield "constrained values", np.array([alone[k] for k in usable_rows]), found, VALUE, moves
+
+
+def fixed_values(p: Posterior, u: Floats) -> Floats:
+    return p.param_constrain(u, include_tp=True, include_gq=True, rng=Fixed())
+
+
 ALWAYS: dict[str, Callable[[Case], Iterator[Comparison]]] = {
     "all passes": all_passes,
     "finite differences": finite_differences,
     "without constants": propto,
     "explaining": explaining,
+    "over draws": over_draws,
 }
 IN_TURN: dict[str, Callable[[Case], Iterator[Comparison]]] = {
     **{f"{p.__name__} alone": with_passes(tuple(q for q in ALL if q in (p, *REQUIRED))) for p in OPTIONAL},

@@ -84,6 +84,8 @@ class Toy:
     def explain(self, u):
         return ""
 
+    draws_at_once = 1
+
     def param_constrain(self, u, include_tp=False, include_gq=False, rng=None):
         mu, tau = u[0], np.exp(u[1])
         if include_gq and mu < self.model.floor:

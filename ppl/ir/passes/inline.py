@@ -34,6 +34,8 @@ class Inline:
     fresh: Callable[[str], str]
     unfolded: list[str] = field(default_factory=list)
     """The calls of functions that call themselves, as far as they have been written out."""
+    with_rng: bool = False
+    """Functions that draw random numbers may be written out, before what else the statement draws."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -76,7 +78,7 @@ class Inline:
         return (
             f is not None
             and not call.lifted
-            and "rng" not in call.passes
+            and (self.with_rng or "rng" not in call.passes)
             and sum(1 for _ in walk(f.body)) < LONGEST * 20
             and (not self.recursive(f) or counts_down(call))
         )

@@ -287,7 +287,9 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     value, varies = lift(c, b, s.value)
     value = keep(c, b, (s.name, step), value, varies)
     items, marks = lift_items(c, b, step)
-    if owner is not None:
+    if owner is b and not any(marks):  # the same entry of the value of each
+        items, marks = (ir.Between(None, None), *items), (False, *marks)
+    elif owner is not None:
         where = path_to(b, owner) or helper(batching.positions, (b.index,), INDICES)
         items, marks = (ir.At(where), *items), (True, *marks)
     if not varies and rank(s.value.type) > 0:

@@ -120,10 +120,12 @@ def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
 
 def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     args, varies = lift_all(c, b, e.args)
-    if e.callee.passes:
+    if e.callee.passes and not (c.any_order and e.callee.passes == "rng"):
         raise Dependent(
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
         )
+    if e.callee.passes:
+        args, varies = one_each(b, e, args, varies)
     if not any(varies):
         return replace(e, args=args), False
     refuse_ragged(e, varies)
@@ -165,8 +167,10 @@ def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[tuple[ir.Expr
 def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> Lifted:
     """One call for each entry: the function's own body is not looked into."""
     args, varies = lift_all(c, b, e.args)
-    if e.passes:
+    if e.passes and not (c.any_order and e.passes == ("rng",)):
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
+    if e.passes:
+        args, varies = one_each(b, e, args, varies)
     if not any(varies):
         return replace(e, args=args), False
     if isinstance(core(e.type), Tuple):
@@ -174,6 +178,17 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> Lifted:
     refuse_ragged(e, varies)
     c.fragile = True
     return replace(e, args=args, type=array_of(e.type, 1), lifted=varies), True
+
+
+def one_each(
+    b: Batch, e: ir.Apply | ir.CallUser, args: tuple[ir.Expr, ...], varies: tuple[bool, ...]
+) -> tuple[tuple[ir.Expr, ...], tuple[bool, ...]]:
+    """The arguments of a random draw, laid out so that each entry of the batch gets one of its own."""
+    if any(varies):
+        return args, varies
+    if not args or isinstance(core(e.args[0].type), Tuple):
+        raise Dependent("a random draw has no argument to say how many are wanted")
+    return (same_along(args[0], b.index), *args[1:]), (True, *varies[1:])
 
 
 def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> Lifted:
@@ -280,7 +295,14 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
     if not (base_varies or any(varies)):
         c.fragile = True
         return replace(e, base=base, items=items), False
+    if isinstance(base, ir.Gather) and is_picked(base):  # the entries of entries: none is copied twice
+        return ir.Gather(base.base, (*base.items, *items), array_of(e.type, 1), False, (True, *varies)), True
     return ir.Gather(base, items, array_of(e.type, 1), base_varies, varies), True
+
+
+def is_picked(e: ir.Gather) -> bool:
+    """Whether it is the value of an outer batch for each entry of an inner one, as `pick` makes it."""
+    return not e.base_lifted and e.lifted == (True,) and isinstance(e.items[0], ir.At)
 
 
 def lift_base(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
