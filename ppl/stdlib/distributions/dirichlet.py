@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.special
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.distributions.quadratic_form import lifted
@@ -28,7 +29,17 @@ def log_density(xp: Namespace, theta: Array, alpha: Array) -> Array:
 
 
 def rng(generator: np.random.Generator, alpha: Any) -> Any:
-    return generator.dirichlet(alpha)
+    """Gamma variates over their sum; of many simplexes on the log scale, where the smallest do not vanish.
+
+    A gamma(a) is a gamma(a + 1) times u^(1 / a), u uniform (Marsaglia and Tsang 2000).
+    """
+    if np.ndim(alpha) == 1:
+        return generator.dirichlet(alpha)
+    if np.any(np.less(alpha, 0.0)):
+        raise ValueError("alpha < 0")
+    gammas = generator.standard_gamma(np.add(alpha, 1.0))
+    powers = np.divide(generator.standard_exponential(np.shape(alpha)), alpha)
+    return scipy.special.softmax(np.log(gammas) - powers, axis=-1)
 
 
 DIRICHLET = Distribution(

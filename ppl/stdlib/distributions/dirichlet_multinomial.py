@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace
+from ppl.stdlib.distributions import dirichlet
 from ppl.stdlib.distributions.multinomial import log_coefficient
 from ppl.stdlib.record import Distribution, guarded, supported
 from ppl.stdlib.special.log_gamma_ratio import log_rise
@@ -28,8 +29,11 @@ def _log_counts(xp: Namespace, y: Array) -> Array:
     return np.log(counts) - np.sum(np.log(np.maximum(y, 1)), axis=-1)
 
 
-def rng(generator: np.random.Generator, alpha: Any, trials: int) -> Any:
-    return generator.multinomial(trials, generator.dirichlet(alpha))
+def rng(generator: np.random.Generator, alpha: Any, trials: Any) -> Any:
+    """Probabilities of their own for all counts, also where only the trials differ."""
+    lead = np.broadcast_shapes(np.shape(alpha)[:-1], np.shape(trials))
+    alpha = np.broadcast_to(alpha, (*lead, np.shape(alpha)[-1]))
+    return generator.multinomial(trials, dirichlet.rng(generator, alpha))
 
 
 DIRICHLET_MULTINOMIAL = Distribution(

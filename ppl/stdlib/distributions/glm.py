@@ -109,7 +109,7 @@ def _ordered_logistic(xp: Namespace, y: Array, x: Array, beta: Array, c: Array) 
 
 
 def bernoulli_logit_rng(generator: np.random.Generator, x: Any, alpha: Any, beta: Any) -> Any:
-    return generator.binomial(1, scipy.special.expit(alpha + np.matmul(x, beta)))
+    return generator.binomial(1, scipy.special.expit(alpha + inner(NUMPY, x, beta)))
 
 
 def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:

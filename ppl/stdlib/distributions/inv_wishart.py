@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.layout import squared
 from ppl.stdlib.distributions import wishart
 from ppl.stdlib.distributions.quadratic_form import (
     log_determinant,
@@ -45,7 +46,7 @@ def rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
 
 
 def cholesky_rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
-    return np.linalg.cholesky(rng(generator, nu, scale @ scale.T))
+    return np.linalg.cholesky(rng(generator, nu, squared(NUMPY, scale)))
 
 
 def _nu_term(xp: Namespace, nu: Array, w: Array) -> Array:

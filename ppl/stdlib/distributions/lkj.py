@@ -11,7 +11,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.constraints.correlation import constrain_cholesky
-from ppl.stdlib.constraints.layout import strictly_lower_by_rows
+from ppl.stdlib.constraints.layout import squared, strictly_lower_by_rows
 from ppl.stdlib.distributions import lognormal
 from ppl.stdlib.distributions.quadratic_form import diagonal, lifted, log_determinant
 from ppl.stdlib.record import Distribution, guarded
@@ -49,15 +49,14 @@ def covariance_log_density(xp: Namespace, y: Array, mu: Array, sigma: Array, eta
 def cholesky_rng(generator: np.random.Generator, size: int, eta: Any) -> Any:
     """Canonical partial correlations of column j are 2 beta(b, b) - 1 with b = eta + (K - 1 - j) / 2."""
     _, columns = strictly_lower_by_rows(size)
-    b = eta + 0.5 * (size - 2 - columns)
+    b = lifted(NUMPY, eta, 1) + 0.5 * (size - 2 - columns)
     gammas = np.log(generator.gamma(b)), np.log(generator.gamma(b))
     u = np.clip(0.5 * (gammas[0] - gammas[1]), -300.0, 300.0)
     return constrain_cholesky(NUMPY, u, (size, size))[0]
 
 
 def rng(generator: np.random.Generator, size: int, eta: Any) -> Any:
-    lower = cholesky_rng(generator, size, eta)
-    return lower @ lower.T
+    return squared(NUMPY, cholesky_rng(generator, size, eta))
 
 
 def _eta_term(xp: Namespace, eta: Array, omega: Array) -> Array:

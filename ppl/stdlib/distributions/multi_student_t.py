@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.distributions.multi_normal import RNG_SIGNATURES
 from ppl.stdlib.distributions.quadratic_form import (
     LOG_TWO_PI,
+    lifted,
     log_determinant,
     log_diagonal,
     quadratic,
@@ -49,8 +50,9 @@ def rng(generator: np.random.Generator, nu: Any, mu: Any, sigma: Any) -> Any:
 
 
 def cholesky_rng(generator: np.random.Generator, nu: Any, mu: Any, lower: Any) -> Any:
-    shape = np.broadcast_shapes(np.shape(mu), np.shape(lower)[:-1])
-    z = generator.standard_normal(shape) / np.sqrt(generator.gamma(0.5 * nu, 2.0 / nu, (*shape[:-1], 1)))
+    shape = np.broadcast_shapes(np.shape(mu), np.shape(lower)[:-1], (*np.shape(nu), 1))
+    half, scale = lifted(NUMPY, 0.5 * nu, 1), lifted(NUMPY, 2.0 / nu, 1)
+    z = generator.standard_normal(shape) / np.sqrt(generator.gamma(half, scale, (*shape[:-1], 1)))
     return mu + np.matmul(lower, z[..., None])[..., 0]
 
 

@@ -96,12 +96,17 @@ def _category(latent: Any, c: Any) -> Any:
     return 1 + np.sum(np.asarray(c) < np.asarray(latent)[..., None], axis=-1)
 
 
+def _shape(eta: Any, c: Any) -> tuple[int, ...]:
+    """That of the latent variables: one for every category, also where only the cutpoints differ."""
+    return np.broadcast_shapes(np.shape(eta), np.shape(c)[:-1])
+
+
 def logistic_rng(generator: np.random.Generator, eta: Any, c: Any) -> Any:
-    return _category(generator.logistic(eta), c)
+    return _category(generator.logistic(eta, size=_shape(eta, c)), c)
 
 
 def probit_rng(generator: np.random.Generator, eta: Any, c: Any) -> Any:
-    return _category(generator.normal(eta), c)
+    return _category(generator.normal(eta, size=_shape(eta, c)), c)
 
 
 ORDERED_LOGISTIC = Distribution(

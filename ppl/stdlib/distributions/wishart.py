@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.layout import squared
 from ppl.stdlib.distributions.quadratic_form import (
     diagonal,
     lifted,
@@ -60,13 +61,15 @@ def cholesky_log_density(xp: Namespace, lower: Array, nu: Array, scale: Array) -
 def cholesky_rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
     """Bartlett's decomposition."""
     size = np.shape(scale)[-1]
-    noise = np.tril(generator.standard_normal((size, size)), -1)
-    return scale @ (noise + np.diag(np.sqrt(generator.chisquare(nu - np.arange(size)))))
+    lead = np.broadcast_shapes(np.shape(nu), np.shape(scale)[:-2])
+    below = np.tril(generator.standard_normal((*lead, size, size)), -1)
+    squares = generator.chisquare(lifted(NUMPY, nu, 1) - np.arange(size), (*lead, size))
+    return np.matmul(scale, np.where(np.eye(size) == 1.0, np.sqrt(squares)[..., None, :], below))
 
 
 def rng(generator: np.random.Generator, nu: Any, scale: Any) -> Any:
     lower = cholesky_rng(generator, nu, np.linalg.cholesky(scale))
-    return lower @ lower.T
+    return squared(NUMPY, lower)
 
 
 def _nu_term(xp: Namespace, nu: Array, w: Array) -> Array:
