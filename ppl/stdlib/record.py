@@ -64,12 +64,12 @@ class Distribution:
     log_density  (xp, y, *args): elementwise with broadcasting when univariate; otherwise one value for
                  each leading index.  -inf outside the support, nan for a parameter outside its domain.
     cdf          (xp, y, *args), elementwise; lcdf, lccdf are its logs, each accurate in its own tail
-    rng          (generator, *args): a draw, of leading axes one for each entry.  An argument is
-                 (*lead, *core): the core is none where elementwise, else as `cores` has it, or the type in
-                 the signature less its array axes.  The leads broadcast, and the result is (*lead, *core of
-                 the variate); an argument without lead is the same for all, as a size must be.  Where one
-                 has fewer axes in its lead than another, whoever calls lines them up, as for log_density.
-                 A family of batch "none" without `cores` takes no leads: one call for each draw.
+    rng          (generator, *args): a draw, or with leading axes one for each of their entries.  Each
+                 argument is (*lead, *core): no core where elementwise, else the axes that `cores` names for
+                 it or its type has, array axes aside.  The leads broadcast, and the result is (*lead, *core
+                 of the variate); an argument without lead is the same for all, as a size has to be.  Leads
+                 of different length are lined up at the left by whoever calls, with axes of length one, as
+                 for log_density.  A family of batch "none" without `cores` takes none: call it for each.
     constants    terms of log_density that propto drops, each a tuple (needs, term, sizes): the term goes when
                  every argument named in `needs` is data, and is term(xp, *needs, *sizes); of the arguments
                  named in `sizes`, which may be left out, it takes but the size.  The variate is "y" or as

@@ -129,13 +129,14 @@ def one_by_one(name: str, settings: tuple[int, ...]) -> np.ndarray:
 
 
 def moments(draws: np.ndarray, middle: np.ndarray, scale: np.ndarray) -> np.ndarray:
-    """One number a draw: each coordinate, squeezed so that heavy tails have moments, and products of two.
+    """Each coordinate, squeezed so that heavy tails have moments, products of two, and the fourth power.
 
-    The products with the draw before are there for draws that have a random number in common.
+    A random number that all draws have in common shows in the fourth, one that two have in the products with
+    the draw before.
     """
     z = np.arctan((draws.reshape(len(draws), -1) - middle) / scale)
     inside, before = z[:, :, None] * z[:, None, :], z * np.roll(z, 1, axis=0)
-    return np.concatenate([z, inside.reshape(len(z), -1), before], axis=1)
+    return np.concatenate([z, inside.reshape(len(z), -1), z**4, before], axis=1)
 
 
 def assert_same_law(found: np.ndarray, expected: np.ndarray) -> None:
