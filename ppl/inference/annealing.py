@@ -89,6 +89,10 @@ class Annealed:
         """The largest."""
         return float(self.rhats.max(initial=1.0))
 
+    def without_points(self) -> "Annealed":
+        """What is known of the points, without them: they are several times as many as the draws."""
+        return replace(self, u=self.u[:0].copy(), log_p=self.log_p[:0].copy())
+
 
 class Points(NamedTuple):
     """Points u (n, dim) and the log density of the target there (n,)."""
@@ -282,8 +286,9 @@ def _settle(
     for stage in STAGES:
         after: Array = np.zeros((1, 1))
         for _ in range(stage):
+            del kept[:-1]
             cloud, moved = mover.moves(cloud, 1.0, MOVES_A_ROUND)
-            kept = [*kept[-1:], moved]
+            kept.append(moved)
             for each in moved:
                 after = after + marks(each, centre, sds) / (stage * len(moved))
             rounds += 1

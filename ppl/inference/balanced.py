@@ -21,7 +21,7 @@ def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> 
     """n positions in u (N, dim), in proportion to the weights (N,), in random order."""
     weights = np.exp(log_weights - logsumexp(log_weights))
     chosen = systematic(log_weights, n, rng)
-    moments = _moments(u, weights)[:, : max(1, n // DRAWS_A_MOMENT)] / max(1, n)
+    moments = _moments(u, weights, max(1, n // DRAWS_A_MOMENT)) / max(1, n)
     held, cumulative = moments[chosen], np.cumsum(weights)
     off = held.sum(axis=0)
     for _ in range(MOST_EXCHANGES if n else 0):
@@ -36,10 +36,13 @@ def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> 
     return rng.permutation(chosen)
 
 
-def _moments(u: Array, weights: Array) -> Array:
-    """First and second powers of each coordinate, with weighted mean 0 and variance 1: (N, 2 dim)."""
-    first = _standardised(u, weights)
-    return np.concatenate([first, _standardised(first**2, weights)], axis=1)
+def _moments(u: Array, weights: Array, most: int) -> Array:
+    """First and second powers of each coordinate, with weighted mean 0 and variance 1: (N, at most 2 dim).
+
+    Of more than `most` only those, the first powers before the second.
+    """
+    first = _standardised(u[:, :most], weights)
+    return np.concatenate([first, _standardised(first**2, weights)], axis=1)[:, :most]
 
 
 def _standardised(x: Array, weights: Array) -> Array:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.inference.annealing import Annealed
 from ppl.inference.diagnostics import Trend, khat_of_means, tail_shapes
@@ -32,9 +33,9 @@ class Verdict:
     `khats` (dim,) is the same for the mean of each coordinate, `shifts` (dim,) how far the weights move
     that mean in sds of q. `trend` is what the ELBO still gained when the loop stopped, None where a later
     stage ended at a maximum. `spread` compares independent runs, None where there was one. `made` says how
-    the draws came from q, `annealed` how they were annealed, `modes` what modes were found beside q's.
-    `tails` (dim,) is the shape of the heavier tail of annealed draws, `stuck` the coordinates whose draws
-    are all equal.
+    the draws came from q, `annealed` how they were annealed (without the points), `modes` what modes were
+    found beside q's. `tails` (dim,) is the shape of the heavier tail of annealed draws, `stuck` the
+    coordinates whose draws are all equal.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -175,7 +176,7 @@ def verdict_of(
     written = refined.u if len(refined.u) > 1 else u
     return Verdict(
         n=len(u),
-        khat=smoothed.khat if (u != u[:1]).any() else math.nan,
+        khat=math.nan if constant(u).all() else smoothed.khat,
         ess=smoothed.ess,
         khats=khat_of_means(pool.log_p - pool.log_q, u),
         shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),
@@ -186,7 +187,12 @@ def verdict_of(
         trend=trend,
         made=refined.made,
         modes=refined.modes,
-        annealed=annealed,
+        annealed=annealed and annealed.without_points(),
         tails=tail_shapes(annealed.u) if annealed else np.zeros(0),
-        stuck=tuple(np.flatnonzero((written == written[:1]).all(axis=0)).tolist()),
+        stuck=tuple(np.flatnonzero(constant(written)).tolist()),
     )
+
+
+def constant(u: Array) -> NDArray[np.bool_]:
+    """Which coordinates (dim,) are the same in all draws u (n, dim)."""
+    return np.asarray(u.min(axis=0) == u.max(axis=0))

@@ -16,6 +16,7 @@ from ppl.inference.draws import draws_with_density
 from ppl.inference.families import describe
 from ppl.inference.level import Level
 from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.parts import by_columns
 from ppl.inference.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes import fit
@@ -454,7 +455,7 @@ def _failures(table: Table) -> tuple[str, ...]:
 
 def _missing(table: Table) -> tuple[str, ...]:
     """Which columns are nan in some draws though nothing failed there; the summary leaves those draws out."""
-    counts = np.isnan(table.rows[1:]).sum(axis=0)
+    counts = by_columns(lambda some: np.isnan(some).sum(axis=0), table.rows[1:])
     names = [name for name, count in zip(table.columns, counts, strict=True) if count]
     if table.failed or not names:
         return ()

@@ -1,0 +1,96 @@
+"""How often the draws are in memory at once."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from ppl.inference import parts
+from ppl.inference.annealing import Annealed
+from ppl.inference.balanced import balanced
+from ppl.inference.elbo import elbo_of
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.recipes.result import Path, result_of
+from ppl.inference.refining import Made, Refined, pool_of
+from ppl.inference.settings import Settings
+from ppl.inference.verdict import verdict_of
+
+N, DIM = 200, 3000
+COPY = 8 * N * DIM
+DONE = Outcome(Ending.CONVERGED, "")
+
+
+class Normal:
+    """A standard normal that takes no memory of its own, and is too costly to anneal to."""
+
+    dim, width = DIM, 60_000
+
+    def log_density(self, u):
+        return -0.5 * float(u @ u)
+
+    def log_density_gradient(self, u):
+        return self.log_density(u), -u
+
+    def explain(self, u):
+        return ""
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch):
+    """As much smaller than the draws as the parts are where there are very many draws."""
+    monkeypatch.setattr(parts, "PART", 1 << 13)
+    monkeypatch.setattr(parts, "MOST_NUMBERS", 1)
+
+
+def rng():
+    return np.random.default_rng(1)
+
+
+def copies(f):
+    """The most memory that `f` has taken at once, its answer included, in copies of the draws."""
+    tracemalloc.start()
+    try:
+        f()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return peak / COPY
+
+
+def pool():
+    u = rng().standard_normal((N, DIM))
+    return pool_of(u, np.zeros(N), 0.1 * u[:, 0])
+
+
+def test_a_sample_is_balanced_without_a_copy_of_the_pool():
+    """Of so many coordinates a few moments are balanced, and no others computed."""
+    some = pool()
+    assert copies(lambda: balanced(some.u, some.weights.log_weights, N, rng())) < 0.3
+
+
+def test_a_verdict_looks_at_the_pool_a_part_at_a_time():
+    some = pool()
+    drawn = Refined(some.u, some.log_p, Made.RESAMPLED)
+    elbo = elbo_of(some.log_p, 0.0, 0)
+    assert copies(lambda: verdict_of(some, elbo, 0, DONE, None, drawn)) < 0.1
+
+
+def test_a_verdict_does_not_keep_the_points_of_an_annealing():
+    some = pool()
+    annealed = Annealed(some.u, some.log_p, 1, 0.0, 0.0, 0.0)
+    drawn = Refined(some.u[:10], some.log_p[:10], Made.ANNEALED, annealed)
+    judged = verdict_of(some, elbo_of(some.log_p, 0.0, 0), 0, DONE, None, drawn)
+    assert judged.tails.size == DIM and not judged.annealed.u.size and judged.annealed.u.base is None
+
+
+def test_resampled_draws_and_their_pool_are_all_there_is():
+    family = MeanField(DIM)
+    params, asked = family.start(np.zeros(DIM)), Settings(draws=N, elbo_samples=N, resample=True)
+    made = []
+
+    def run():
+        made.append(result_of(Normal(), asked, family, params, Path(np.zeros(DIM), DONE), rng()))
+
+    assert copies(run) < 2.5
+    assert made[0].draws_u.nbytes == COPY and made[0].verdict.made is Made.RESAMPLED
