@@ -172,14 +172,19 @@ def _moved(
 ) -> Annealed:
     """Points moved under the target from where they are; one that cannot move gives its place to another."""
     mover = Mover(target, None, rng, FIRST_STEP / target.dim**0.25, moves)
-    cloud = cloud_at(target, None, near)
+    cloud = _movable(cloud_at(target, None, near), mover)
+    return _settle(cloud, reference.nearest(cloud.u), mover, 0, np.nan, listen)
+
+
+def _movable(cloud: Cloud, mover: Mover) -> Cloud:
+    """The points after a first round; in place of one that it has not moved, another that it has."""
     after, _ = mover.moves(cloud, 1.0, MOVES_A_ROUND)
     free = np.flatnonzero((np.abs(after.log_p - cloud.log_p) > 0) & np.isfinite(after.log_p))
     if not len(free):
         raise np.linalg.LinAlgError("no point can be moved")
-    kept = np.isin(np.arange(len(near)), free)
-    cloud = after.at(np.where(kept, np.arange(len(near)), rng.choice(free, len(near))))
-    return _settle(cloud, reference.nearest(cloud.u), mover, 0, np.nan, listen)
+    n = len(cloud.u)
+    kept = np.isin(np.arange(n), free)
+    return after.at(np.where(kept, np.arange(n), mover.rng.choice(free, n)))
 
 
 def together(one: Annealed, two: Annealed) -> Annealed:
