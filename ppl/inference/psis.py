@@ -13,6 +13,8 @@ FEWEST_TAIL_DRAWS = 5
 SMALLEST = math.log(np.finfo(float).tiny)
 # The tail of logarithms nearer to one another than this is flat.
 CLOSE = 4 * float(np.finfo(float).eps)
+# In units of the largest excess; smaller ones tell no two tails apart.
+SMALLEST_THETA = float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,7 @@ def fit_pareto(excess: Array) -> tuple[float, float]:
     quartile = excess[int(n / 4 + 0.5) - 1]
     spread = 1 - np.sqrt(grid / (np.arange(1, grid + 1) - 0.5))
     theta = 1 / excess[-1] + spread / (3 * quartile)
+    theta[theta == 0] = SMALLEST_THETA / excess[-1]  # an exponential tail, of which what follows is the limit
     shapes = np.log1p(-theta[:, None] * excess).mean(axis=1)
     profile = n * (np.log(-theta / shapes) - shapes - 1)
     mean_theta = float(np.exp(profile - logsumexp(profile)) @ theta)

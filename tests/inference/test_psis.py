@@ -174,3 +174,12 @@ def test_at_the_threshold_itself_draws_do_not_suffice():
     weights = np.full(4000, -math.log(4000))
     assert Psis(weights, 0.69).reliable and not Psis(weights, 0.7).reliable
     assert khat_threshold(1) == khat_threshold(2) == pytest.approx(1 - 1 / math.log10(2))
+
+
+@pytest.mark.parametrize("tied", [90, 100, 111, 120])
+def test_ratios_that_differ_by_rounding_alone_keep_their_weights(tied):
+    """Of a tail of 100 to 120 equal excesses a candidate for theta is 0; the likelihood has a limit there."""
+    shape, scale = fit_pareto(np.ones(tied))
+    assert shape < -1 and scale > 0
+    found = psis(np.concatenate([np.zeros(2097 - tied), np.full(tied, 1e-12)]))
+    assert found.khat == pytest.approx(shape) and found.ess == pytest.approx(2097)
