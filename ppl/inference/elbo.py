@@ -23,8 +23,11 @@ def estimate_elbo(target: Target, family: Family, params: Array, n: int, rng: np
     return elbo_of(draws.log_density, family.entropy(params), draws.dropped)
 
 
-def elbo_of(log_density: Array, entropy: float, dropped: int) -> Elbo:
-    """The ELBO from log densities at draws of q (n,) and the entropy of q."""
-    n = len(log_density)
-    se = float(np.std(log_density, ddof=1)) / n**0.5 if n > 1 else float("nan")
-    return Elbo(float(np.mean(log_density)) + entropy, se, dropped)
+def elbo_of(terms: Array, entropy: float, dropped: int) -> Elbo:
+    """The ELBO from log densities at draws of q (n,) and the entropy of q.
+
+    Or from log(p/q), without an entropy: these differ less from draw to draw, where q is near p.
+    """
+    n = len(terms)
+    se = float(np.std(terms, ddof=1)) / n**0.5 if n > 1 else float("nan")
+    return Elbo(float(np.mean(terms)) + entropy, se, dropped)

@@ -27,9 +27,10 @@ from ppl.inference.settings import Settings
 from ppl.inference.target import Array, Target, width_of
 from ppl.inference.triangular import solved
 
-# Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing.
+# Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing: so many,
+# or in many dimensions, where there are fewer of them, such a share of them.
 PROPOSALS = 8192
-ENOUGH = 2000
+ENOUGH, ENOUGH_OF = 2000, 0.5
 # What annealing works through, in numbers, where points need as many evaluations as most do, and what it may
 # at most: some 50 seconds and some 200.
 MUCH_WORK, MOST_WORK = 2**31, 2**33
@@ -104,7 +105,8 @@ def refine(
         if settings.corrects and is_affordable(target) and target.dim <= MOST_DENSE:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = beyond(scaled, seen(scaled, rng), rng)
-        enough = may_resample and weights.ess >= ENOUGH and not found.gaussians and not settings.anneal
+        enough = may_resample and weights.ess >= min(ENOUGH, ENOUGH_OF * len(pool.u))
+        enough = enough and not found.gaussians and not settings.anneal
         if will_anneal(target, settings) and not enough:
             return anneal_from(scaled, found, pool, n, rng, listen)
     except np.linalg.LinAlgError:

@@ -171,8 +171,16 @@ def test_without_a_gaussian_or_draws_or_gradients_to_spare_the_pool_is_all_there
     assert not carried
 
 
-def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
+def test_weights_worth_half_of_few_draws_are_enough(monkeypatch, carried):
     q, weighted = pool(1.1)
+    assert weighted.weights.ess > len(weighted.u) / 2
+    monkeypatch.setattr(refining, "ENOUGH", 2 * len(weighted.u))
+    assert refine(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
+
+
+def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
+    q, weighted = pool(2.0)
+    assert weighted.weights.ess < len(weighted.u) / 2
     monkeypatch.setattr(refining, "ENOUGH", weighted.weights.ess)
     assert refine(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
     monkeypatch.setattr(refining, "ENOUGH", weighted.weights.ess + 1)
@@ -210,6 +218,7 @@ def test_where_annealing_stops_the_weights_do_what_they_can(monkeypatch, error, 
     for sd, made in ((1.1, RESAMPLED), (0.6, OF_Q)):
         q, weighted = pool(sd)
         monkeypatch.setattr(refining, "ENOUGH", 10**6)
+        monkeypatch.setattr(refining, "ENOUGH_OF", 1.1)
         refined = refine(correlated(3), Settings(), q, weighted, rng())
         assert refined.made is made and refined.interrupted is interrupted
 

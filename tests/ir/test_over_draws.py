@@ -1,4 +1,3 @@
-# ruff: noqa: E501
 """Transformed parameters and generated quantities of all draws at once are those of each draw alone."""
 
 import numpy as np
@@ -18,7 +17,8 @@ DATA = {
 }
 HEAD = """
 functions {
-  real largest(vector v) { real m = negative_infinity(); for (i in 1:size(v)) if (v[i] > m) m = v[i]; return m; }
+  real largest(vector v) {
+    real m = negative_infinity(); for (i in 1:size(v)) if (v[i] > m) m = v[i]; return m; }
   real noisy_rng(real mu, real sigma) { real z = normal_rng(mu, sigma); return z > 0 ? z : -z; }
   int steps(real a) { int k = 0; real b = a; while (b < 10) { b += 1 + b^2; k += 1; } return k; }
   real once_more(real a, int k) { if (k == 0) return a; return once_more(a / 2, k - 1); }
@@ -33,36 +33,66 @@ parameters {
 
 PROGRAMS = {
     "the same for all": "real a = 3; real k = N; vector[J] z = rep_vector(1, J);",
-    "whole containers": "vector[J] a = mu + tau * theta; matrix[J, K] m = B * B' * B; real s = sum(a) + dot_self(theta);",
-    "an independent loop": "vector[N] e; for (i in 1:N) e[i] = exp(theta[g[i]] * x[i]) + B[g[i], n[g[i]] > 1 ? 2 : 1];",
+    "whole containers": """
+        vector[J] a = mu + tau * theta; matrix[J, K] m = B * B' * B; real s = sum(a) + dot_self(theta);""",
+    "an independent loop": """
+        vector[N] e; for (i in 1:N) e[i] = exp(theta[g[i]] * x[i]) + B[g[i], n[g[i]] > 1 ? 2 : 1];""",
     "a nested loop": "matrix[N, K] m; for (i in 1:N) for (k in 1:K) m[i, k] = eta[g[i], k] * x[i] + mu;",
     "a recurrence": "vector[N] a; a[1] = mu; for (i in 2:N) a[i] = tau * a[i - 1] + x[i];",
-    "a triangle": "matrix[J, J] m = rep_matrix(0, J, J); for (i in 1:J) for (j in i:J) m[i, j] = theta[i] * theta[j];",
-    "a branch on a parameter": "real a = mu; if (mu > 0) a = tau; else if (tau > 1) a += 1; else { a = -mu; a *= 2; }",
+    "a triangle": """
+        matrix[J, J] m = rep_matrix(0, J, J); for (i in 1:J) for (j in i:J) m[i, j] = theta[i] *
+        theta[j];""",
+    "a branch on a parameter": """
+        real a = mu; if (mu > 0) a = tau; else if (tau > 1) a += 1; else { a = -mu; a *= 2; }""",
     "branches in a recurrence": """
         array[N] real best; real most = negative_infinity();
-        for (i in 1:N) { best[i] = 1; if (theta[g[i]] * x[i] > most) { most = theta[g[i]] * x[i]; best[i] = 2; } }""",
-    "an index that differs": "vector[J] a; real b; { array[J] int k = sort_indices_asc(theta); a = theta[k]; b = a[k[1]]; }",
+        for (i in 1:N) {
+          best[i] = 1;
+          if (theta[g[i]] * x[i] > most) { most = theta[g[i]] * x[i]; best[i] = 2; }
+        }""",
+    "an index that differs": """
+        vector[J] a; real b; { array[J] int k = sort_indices_asc(theta); a = theta[k]; b = a[k[1]]; }""",
     "a while loop": "real k = 0; { real a = tau; while (a < 5) { a *= 1.7; k += 1; } }",
     "names used again": """
         real a = 0; { real b = mu; a += b; } { vector[J] b = theta; a += sum(b); }
         for (j in 1:J) { real b = theta[j]; a += b; } while (a < 0) { real b = 1; a += b; }""",
-    "functions": "real a = largest(theta); real k = steps(tau); real b = once_more(mu, 3); vector[J] v = back(theta);",
-    "ranges": "vector[2] a = theta[1:2]; array[2] vector[K] b = eta[2:3]; vector[J] c = theta; c[2:3] = a; row_vector[K] r = B[2];",
-    "several indices": "matrix[2, K] a = B[{3, 1}]; vector[N] b = theta[g]; matrix[J, K] c = B; c[{1, 3}, 1] = a[, 2];",
-    "logic": "real a = mu > 0 && tau > 1; real b = mu > 0 || 1 / tau > 2; real c = mu > 1 ? mu : tau > 1 ? tau : 3;",
-    "arrays and literals": "array[2] real a = {mu, tau}; row_vector[2] b = [1, mu]; matrix[2, 2] c = [[1, mu], [tau, 2]];",
-    "an int of a draw": "real a; { int k = 1; for (j in 1:J) if (theta[j] > 0) k += j; a = k * mu + k %/% 2; }",
-    "declared bounds": "vector<lower=mu>[J] a = mu + exp(theta); real<lower=mu - 9, upper=above + 9> b = 1; simplex[K] q = p;",
-    "break and continue": "real a = 0; for (j in 1:J) { if (theta[j] > 1) break; if (theta[j] < -1) continue; a += theta[j]; }",
+    "functions": """
+        real a = largest(theta); real k = steps(tau); real b = once_more(mu, 3); vector[J] v =
+        back(theta);""",
+    "ranges": """
+        vector[2] a = theta[1:2]; array[2] vector[K] b = eta[2:3]; vector[J] c = theta; c[2:3] = a;
+        row_vector[K] r = B[2];""",
+    "several indices": """
+        matrix[2, K] a = B[{3, 1}]; vector[N] b = theta[g]; matrix[J, K] c = B; c[{1, 3}, 1] = a[, 2];""",
+    "logic": """
+        real a = mu > 0 && tau > 1; real b = mu > 0 || 1 / tau > 2; real c = mu > 1 ? mu : tau > 1 ? tau
+        : 3;""",
+    "arrays and literals": """
+        array[2] real a = {mu, tau}; row_vector[2] b = [1, mu]; matrix[2, 2] c = [[1, mu], [tau, 2]];""",
+    "an int of a draw": """
+        real a; { int k = 1; for (j in 1:J) if (theta[j] > 0) k += j; a = k * mu + k %/% 2; }""",
+    "declared bounds": """
+        vector<lower=mu>[J] a = mu + exp(theta); real<lower=mu - 9, upper=above + 9> b = 1; simplex[K] q
+        = p;""",
+    "break and continue": """
+        real a = 0; for (j in 1:J) { if (theta[j] > 1) break; if (theta[j] < -1) continue; a +=
+        theta[j]; }""",
 }
 DRAWING = {
-    "random numbers": "real a = normal_rng(mu, tau); vector[J] b; for (j in 1:J) b[j] = normal_rng(theta[j], 1);",
-    "random numbers of data": "real a = normal_rng(0, 1); array[N] real b = normal_rng(x, 1); int c = poisson_rng(3);",
-    "random ints": "array[N] int y; for (i in 1:N) y[i] = poisson_rng(exp(theta[g[i]])); int c = categorical_rng(p);",
-    "random vectors": "vector[J] a = multi_normal_rng(theta, diag_matrix(rep_vector(1, J))); vector[K] q = dirichlet_rng(p);",
-    "a function that draws": "real a = noisy_rng(mu, tau); vector[J] b; for (j in 1:J) b[j] = noisy_rng(theta[j], 1);",
-    "a chain of states": "array[N] int z; z[1] = categorical_rng(p); for (i in 2:N) z[i] = categorical_rng(softmax(eta[z[i - 1]]));",
+    "random numbers": """
+        real a = normal_rng(mu, tau); vector[J] b; for (j in 1:J) b[j] = normal_rng(theta[j], 1);""",
+    "random numbers of data": """
+        real a = normal_rng(0, 1); array[N] real b = normal_rng(x, 1); int c = poisson_rng(3);""",
+    "random ints": """
+        array[N] int y; for (i in 1:N) y[i] = poisson_rng(exp(theta[g[i]])); int c = categorical_rng(p);""",
+    "random vectors": """
+        vector[J] a = multi_normal_rng(theta, diag_matrix(rep_vector(1, J))); vector[K] q =
+        dirichlet_rng(p);""",
+    "a function that draws": """
+        real a = noisy_rng(mu, tau); vector[J] b; for (j in 1:J) b[j] = noisy_rng(theta[j], 1);""",
+    "a chain of states": """
+        array[N] int z; z[1] = categorical_rng(p); for (i in 2:N) z[i] = categorical_rng(softmax(eta[z[i
+        - 1]]));""",
     "a branch that draws": "real a; if (mu > 0) a = normal_rng(mu, 1); else a = uniform_rng(0, tau);",
     "no argument": "real a = std_normal_rng();",
 }
@@ -94,8 +124,9 @@ def test_generated_quantities(name):
 
 def test_generated_quantities_read_transformed_parameters():
     blocks = (
-        "transformed parameters { real a = 3; vector[J] b = theta * tau; { real hidden = mu; b[1] = hidden; } } "
-        "model {} generated quantities { vector[J] c = a * b; real hidden = c[2]; }"
+        "transformed parameters {"
+        " real a = 3; vector[J] b = theta * tau; { real hidden = mu; b[1] = hidden; } }"
+        " model {} generated quantities { vector[J] c = a * b; real hidden = c[2]; }"
     )
     assert_same_values(posterior_of(HEAD + blocks))
 

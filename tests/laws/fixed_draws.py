@@ -1,4 +1,4 @@
-"""A generator whose numbers depend on its arguments alone, so that it does not matter in which order they are drawn.
+"""A generator whose numbers depend on its arguments alone, not on the order in which they are drawn.
 
 Each method stands in for that of `np.random.Generator`; what it gives has the right shape, type and support.
 """
@@ -96,7 +96,9 @@ class Fixed:
         return _count(0 if high is None else low + 0 * np.asarray(high), size)
 
     def dirichlet(self, alpha: Any, size: Any = None) -> Any:
-        return _real(alpha / np.sum(alpha, axis=-1, keepdims=True))
+        """As `dirichlet.rng` makes many, of gamma and exponential variates."""
+        weights = np.add(alpha, 1.0) * np.exp(-LEVEL / np.asarray(alpha))
+        return _real(weights / np.sum(weights, axis=-1, keepdims=True))
 
     def multinomial(self, n: Any, p: Any, size: Any = None) -> Any:
         return _count(np.asarray(n)[..., None] * np.asarray(p))

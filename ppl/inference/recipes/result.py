@@ -137,8 +137,8 @@ def result_of(
         few, stopped = min(FEW, n), Outcome(Ending.INTERRUPTED, f"stopped by hand in the last {n} draws")
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
         u, log_p, dropped = points_with_density(target, family, params, few, rng, PATIENCE)
-    elbo = elbo_of(log_p, family.entropy(params), dropped)
     pool = pool_of(u, log_p, by_rows(partial(family.log_density, params), u))
+    elbo = elbo_of(pool.log_p - pool.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
     wanted = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
     refined = refine(target, wanted, gaussian_of(family, params), pool, rng, listen)
