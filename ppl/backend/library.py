@@ -1,7 +1,7 @@
 """`lib`: the standard library and the runtime, bound to one namespace."""
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -80,14 +80,7 @@ def plain_library(
     xp: Namespace, lib: SimpleNamespace, bindings: Mapping[str, Binding], softplus: bool
 ) -> Callable[[], SimpleNamespace]:
     """The same library in plain NumPy, made when it is first asked for."""
-    made = [lib] if xp is NUMPY else []
-
-    def get() -> SimpleNamespace:
-        if not made:
-            made.append(library(NUMPY, bindings, softplus))
-        return made[0]
-
-    return get
+    return cache(lambda: lib if xp is NUMPY else library(NUMPY, bindings, softplus))
 
 
 def constrainer(xp: Namespace, constraint: Constraint) -> Callable[..., tuple[Any, Any]]:

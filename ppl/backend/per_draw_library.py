@@ -5,13 +5,13 @@ axis; one that takes none is called once a draw.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, Node
+from ppl.arrays import NUMPY, Array, Namespace, Node
 from ppl.backend.library import less_constants, library, sum_last
 from ppl.backend.per_draw import (
     PerDraw,
@@ -44,7 +44,7 @@ def per_draw_library(
     for rule in RUNTIME:
         name = rule.__name__.rstrip("_")
         setattr(lib, name, either(getattr(lib, name), partial(rule, xp)))
-    lib.scan = either(lib.scan, partial(scan, xp, lib))
+    lib.scan = either(lib.scan, partial(scan, xp, lib, in_numpy(xp, lib, bindings, softplus)))
     for constraint in CONSTRAINTS:
         chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
         setattr(lib, f"constrain_{constraint.keyword}", constrainer(xp, chosen))
@@ -52,6 +52,13 @@ def per_draw_library(
         if binding.passes != "rng":
             setattr(lib, name, over_draws(xp, binding, getattr(lib, name)))
     return lib
+
+
+def in_numpy(
+    xp: Namespace, lib: SimpleNamespace, bindings: Mapping[str, Binding], softplus: bool
+) -> Callable[[], SimpleNamespace]:
+    """The same library in plain NumPy, made when it is first asked for."""
+    return cache(lambda: lib if xp is NUMPY else per_draw_library(NUMPY, bindings, softplus))
 
 
 def either(once: Function, many: Function) -> Function:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace, stack
-from ppl.backend import runtime
+from ppl.backend import runtime, scan_draws
 from ppl.backend.lanes import in_lanes
 from ppl.backend.per_draw import (
     PerDraw,
@@ -152,6 +152,7 @@ RUNTIME = (
 def scan(
     xp: Namespace,
     lib: Any,
+    plain: Callable[[], Any],
     step: Step,
     batch: Step,
     start: Sequence[Any],
@@ -159,8 +160,7 @@ def scan(
     fixed: Sequence[Any],
 ) -> tuple[Any, ...]:
     """Step by step, all draws together."""
-    states = Scan(step, batch, lib, lib).run(lib, start, entries, fixed)
-    return tuple(one_array(xp, items) for items in zip(*states, strict=True))
+    return scan_draws.scan(xp, Scan(step, batch, plain(), lib), start, entries, fixed)
 
 
 # --- Loops that became arrays --------------------------------------------------------------------
