@@ -41,8 +41,8 @@ def is_packable(args: Sequence[Any], start: Sequence[Any], entries: Sequence[Any
     boxes = [a.each for a in args if is_boxed(a)]
     if not boxes or any(isinstance(a, list | tuple) for a in args) or any(isbox(b._value) for b in boxes):
         return False
-    width = sum(math.prod(np.shape(a)) for a in start)
-    jacobians = number_of_draws(args) * int(len(entries[0])) * width**2
+    width: int = sum(math.prod(np.shape(a)) for a in start)
+    jacobians: int = number_of_draws(args) * len(entries[0]) * width**2
     return jacobians <= MOST
 
 
