@@ -15,7 +15,7 @@ from ppl.backend.emit_expr import (
 )
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
-from ppl.ir.walk import used_names, walk
+from ppl.ir.walk import assigned_names, used_names, walk
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, array_of, core, rank
 
@@ -166,8 +166,12 @@ def scatter(w: Writer, s: ir.Scatter) -> None:
 
 
 def scan(w: Writer, s: ir.Scan) -> None:
-    """Two functions, of one step and of all at once, and the call that runs them."""
-    names = [python_name(n) for n in (*s.carried, *s.inputs, *(v.name for v in s.fixed))]
+    """Two functions, of one step and of all at once, and the call that runs them.
+
+    They are given all that they read: what a name holds may be another value when derivatives are taken.
+    """
+    fixed = [*(v.name for v in s.fixed), *sorted(read_from_outside(s))]
+    names = [python_name(n) for n in (*s.carried, *s.inputs, *fixed)]
     step, batch = w.function(), w.function()
     for name, body, values in ((step, s.step, s.next), (batch, s.batch, s.batch_next)):
         with w.block(f"def {name}({', '.join(['lib', *names])}):"):
@@ -175,9 +179,18 @@ def scan(w: Writer, s: ir.Scan) -> None:
                 w.line(f"{python_name(changed)} = lib.own({python_name(changed)})")
             statements(w, body)
             w.line(f"return {listing(w, values)}")
-    given = ", ".join(f"({listing(w, part)})" for part in (s.start, s.entries, s.fixed))
+    shared = "".join(f"{python_name(name)}, " for name in fixed).rstrip()
+    given = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
     after = ", ".join(map(python_name, s.after))
     w.line(f"{after}, = lib.scan({step}, {batch}, {given})")
+
+
+def read_from_outside(s: ir.Scan) -> set[str]:
+    """Variables that the steps read and are not said to: passes may have brought them in."""
+    own = {*s.carried, *s.inputs, *(v.name for v in s.fixed)}
+    read = used_names((s.step, s.next)) - assigned_names(s.step)
+    read |= used_names((s.batch, s.batch_next)) - assigned_names(s.batch)
+    return read - own
 
 
 def listing(w: Writer, items: Sequence[ir.Expr]) -> str:

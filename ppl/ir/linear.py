@@ -1,9 +1,11 @@
 """Int expressions as sums of variables: what tells `x[t]` from `x[t - 1]`."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ppl.ir import nodes as ir
+from ppl.ir.printer import expr
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
 from ppl.types import INT
 
@@ -32,23 +34,28 @@ class Linear:
         return dict(self.terms).get(name, 0)
 
 
-def linear(e: ir.Expr) -> Linear | None:
-    """The expression in this form; None for any other."""
+def linear(e: ir.Expr, as_variable: Callable[[ir.Index], bool] = lambda entry: False) -> Linear | None:
+    """The expression in this form; None for any other.
+
+    Entries of int arrays may count as variables, under their text.
+    """
     match e:
         case ir.Const(value=value, type=t) if t == INT:
             return Linear(int(value), frozenset())
         case ir.Var(name=name, type=t) if t == INT:
             return Linear(0, frozenset({(name, 1)}))
         case ir.Apply(callee=callee, args=(x,), lifted=()) if callee.impl is wrap_int:
-            return linear(x)
+            return linear(x, as_variable)
         case ir.Apply(callee=callee, args=(x,), lifted=()) if callee.name == NEGATE and e.type == INT:
-            of_x = linear(x)
+            of_x = linear(x, as_variable)
             return None if of_x is None else -of_x
         case ir.Apply(callee=callee, args=(x, y), lifted=()) if callee.name in SIGNS and e.type == INT:
-            of_x, of_y = linear(x), linear(y)
+            of_x, of_y = linear(x, as_variable), linear(y, as_variable)
             if of_x is None or of_y is None:
                 return None
             return of_x + (of_y if SIGNS[callee.name] > 0 else -of_y)
+        case ir.Index(type=t) if t == INT and as_variable(e):
+            return Linear(0, frozenset({(expr(e), 1)}))
         case _:
             return None
 

@@ -54,6 +54,21 @@ def where_false(xp: Namespace, condition: Array) -> Array:
     return np.flatnonzero(np.equal(xp.plain(condition), 0)) + 1
 
 
+def where_within(xp: Namespace, lower: Array, upper: Array, value: int) -> Array:
+    """The positions of the bounds that a value lies in."""
+    return np.flatnonzero((lower <= value) & (value <= upper)) + 1
+
+
+def earliest(xp: Namespace, lower: Array) -> int:
+    """Where the first of many loops begins, none of which need be there."""
+    return int(np.min(lower, initial=np.iinfo(np.int64).max))
+
+
+def latest(xp: Namespace, upper: Array) -> int:
+    """Where the last of many loops ends; before `earliest`, where there are none."""
+    return int(np.max(upper, initial=np.iinfo(np.int64).min))
+
+
 def both(xp: Namespace, a: Array, b: Array) -> Array:
     return 1 * (np.not_equal(xp.plain(a), 0) & np.not_equal(xp.plain(b), 0))
 

@@ -137,7 +137,7 @@ LOOPS = (
       }"""),
     Loop("inner sum that is read on the way", """for (n in 1:N) {
         real a = 0; real b = 0; for (i in 1:J[n]) { for (j in i:3) a += s[j] * z; b += a; } target += a * b;
-      }""", ("`a` is read whole", "scan: `a` is carried")),
+      }"""),
     Loop("read back in an inner loop that stays", """vector[N] w;
       for (n in 1:N) { w[n] = z * n; for (i in 1:M) w[n] += normal_lpdf(s[i] | w[n], t); }
       target += sum(w);"""),
@@ -369,6 +369,19 @@ LOOPS = (
     Loop("triples", """for (n in 1:N) for (m in 1:M) for (i in 1:K)
         target += cos(x[n] * v[m] + X[n, i] * z + s[m] * v[i]) + square(x[n] * v[m]) + v[i];"""),
     Loop("pairs with a triangle", "for (n in 1:N) for (m in 1:g[n]) target += cos(x[n] * v[m]) * v[g[n]];"),
+    # Recurrences abreast, of different lengths
+    Loop("recurrences of different lengths", """for (n in 1:N) { vector[5] w; w[1] = x[n] * z;
+        for (i in 2:(J[n] + 2)) w[i] = w[i - 1] * t + v[1]; target += w[J[n] + 2] * x[n]; }"""),
+    Loop("recurrences that begin later", """array[4] real a; for (n in 1:N) { a[g[n]] = x[n];
+        for (i in (g[n] + 1):4) a[i] = a[i - 1] * z + t; target += a[4]; }"""),
+    Loop("recurrences of pairs", """array[4] vector[K] a; for (n in 1:N) if (k[n] != 0) {
+        for (m in 1:K) a[g[n], m] = X[n, m] * z;
+        for (i in (g[n] + 1):4) for (m in 1:K) a[i, m] = a[i - 1, 1] * t + a[i - 1, m] * v[m];
+        target += sum(a[4]); }"""),
+    Loop("recurrences of which none runs", """array[4] real a; for (n in 1:N) { a[4] = x[n] * z;
+        for (i in (4 + g[n]):4) a[i] = a[i - 1] + t; target += a[4]; }""", ("`a` may",)),
+    Loop("a carried number in loops of different lengths", """for (n in 1:N) { real a = x[n];
+        for (i in 1:J[n]) { if (a > 0) a -= z; else a += t; } target += a * v[g[n]]; }"""),
     # Counters
     Loop("counted at the end", """vector[N] a; int i = 1; for (q in x) { a[i] = q * z; i += 1; }
         target += a * i;"""),

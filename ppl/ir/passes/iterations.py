@@ -6,7 +6,7 @@ arrays.  An `if` runs each branch on its own entries.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -372,12 +372,13 @@ def splits(b: Batch, s: ir.If) -> bool:
 
 def captured(c: Lifting, b: Batch, body: Sequence[ir.Stmt], forget: Collection[str] = ()) -> Stmts:
     """What running the body adds, taken aside; variables to forget may have changed when it runs."""
+    return c.aside(partial(afresh, c, forget, partial(run, c, b, body)))
 
-    def afresh() -> None:
-        c.stored = {entry: value for entry, value in c.stored.items() if entry[0] not in forget}
-        run(c, b, body)
 
-    return c.aside(afresh)
+def afresh(c: Lifting, forget: Collection[str], work: Callable[[], None]) -> None:
+    """Do the work without what is known of the entries of some variables."""
+    c.stored = {entry: value for entry, value in c.stored.items() if entry[0] not in forget}
+    work()
 
 
 def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
@@ -396,6 +397,20 @@ def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
         lower, lower_varies = lift(c, b, s.lower)
         upper, upper_varies = lift(c, b, s.upper)
         if lower_varies or upper_varies:
-            raise
+            return abreast(c, b, s)
         body = captured(c, b, s.body, forget=set(outer_writes(s)))
         c.out.append(replace(s, lower=lower, upper=upper, body=body))
+    return None
+
+
+def abreast(c: Lifting, b: Batch, s: ir.For) -> None:
+    """Loops of different bounds, one for each entry of the batch: a step is run for those it belongs to."""
+    lower, upper = (c.name("bound", to_batch(c, b, bound)) for bound in (s.lower, s.upper))
+
+    def step() -> None:
+        at = helper(batching.where_within, (lower, upper, ir.Var(s.variable, INT)), INDICES)
+        within = restrict(c, b, at)
+        c.unless_empty(within, partial(run, c, within, s.body))
+
+    bounds = (helper(batching.earliest, (lower,), INT), helper(batching.latest, (upper,), INT))
+    c.out.append(ir.For(s.variable, *bounds, c.aside(partial(afresh, c, set(outer_writes(s)), step)), s.span))

@@ -1,6 +1,7 @@
 """Increasing vectors: steps are exponentials.  Stan Reference Manual, "Ordered vector"."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +59,10 @@ def _not_increasing(x: np.ndarray) -> str | None:
     return None
 
 
+def _are_increasing(x: np.ndarray) -> Any:
+    return np.all(x[..., 1:] > x[..., :-1], axis=-1)
+
+
 def _not_positive_increasing(x: np.ndarray) -> str | None:
     if len(x) and not x[0] >= 0:
         return f"is not positive: element [1] is {number(x[0])}, but must be at least 0"
@@ -65,7 +70,7 @@ def _not_positive_increasing(x: np.ndarray) -> str | None:
 
 
 def check(x: Array, shape: Shape) -> str | None:
-    return each(x, 1, _not_increasing)
+    return each(x, 1, _not_increasing, _are_increasing)
 
 
 def check_positive(x: Array, shape: Shape) -> str | None:

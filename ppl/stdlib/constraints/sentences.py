@@ -1,6 +1,7 @@
 """The sentences of `check`: what is wrong with a value, and where, counted from 1."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -24,10 +25,19 @@ def first_element(x: np.ndarray, good: np.ndarray, wanted: Callable[[tuple[int, 
     return f"{position(index)} is {number(x[index])}, but must be {wanted(index)}".lstrip()
 
 
-def each(x: np.ndarray, axes: int, fault: Callable[[np.ndarray], str | None]) -> str | None:
-    """The first fault among the values, each with `axes` axes, that lie along the leading array axes."""
+def each(
+    x: np.ndarray,
+    axes: int,
+    fault: Callable[[np.ndarray], str | None],
+    valid: Callable[[np.ndarray], Any] | None = None,
+) -> str | None:
+    """The first fault among the values, each with `axes` axes, that lie along the leading array axes.
+
+    `valid` tells of all values at once which need no closer look.
+    """
     x = np.asarray(x, dtype=float)
-    for index in np.ndindex(x.shape[: x.ndim - axes]):
+    everywhere = np.ndindex(x.shape[: x.ndim - axes])
+    for index in everywhere if valid is None else map(tuple, np.argwhere(~valid(x))):
         if (sentence := fault(x[index])) is not None:
             return f"{position(index)} {sentence}".lstrip()
     return None

@@ -6,6 +6,7 @@ log|J| = sum_k log x_k + log(K) / 2.
 
 import math
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -81,6 +82,10 @@ def _not_a_simplex(x: np.ndarray) -> str | None:
     return None
 
 
+def _are_simplexes(x: np.ndarray) -> Any:
+    return np.all(x >= 0, axis=-1) & (np.abs(x.sum(axis=-1) - 1) <= TOLERANCE)
+
+
 def _not_stochastic(lines: np.ndarray, name: str) -> str | None:
     for i, line in enumerate(lines):
         if (fault := _not_a_simplex(line)) is not None:
@@ -89,7 +94,7 @@ def _not_stochastic(lines: np.ndarray, name: str) -> str | None:
 
 
 def check(x: Array, shape: Shape) -> str | None:
-    return each(x, 1, _not_a_simplex)
+    return each(x, 1, _not_a_simplex, _are_simplexes)
 
 
 def check_rows(x: Array, shape: Shape) -> str | None:
