@@ -4,7 +4,7 @@ PPLError
 ├── ModelError       the program is refused; carries a Span, so file, line and column
 ├── DataError        the data do not fit the program's data block; names the variable
 └── InferenceError   no fit could be made; names the statement to blame where it is known
-    └── Rejection    the program itself refused a point, by reject() or a declared constraint
+    └── Rejection    the program itself refused a point, by reject(), a declared constraint or an rng
 
 A user's mistake always ends in one of these; any other exception is a bug in ppl.
 """
@@ -104,7 +104,7 @@ class InferenceError(PPLError):
 
 
 class Rejection(InferenceError):
-    """reject() was called, or a transformed quantity broke its declared constraint."""
+    """reject() was called, a transformed quantity broke its constraint, or an rng refused an argument."""
 
     def __init__(self, message: str, code: str = "PPL972"):
         super().__init__(message, code)

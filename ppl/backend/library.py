@@ -13,6 +13,7 @@ from ppl.backend.text import Binding
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINTS
+from ppl.stdlib.drawing import drawn
 from ppl.stdlib.functions.sums import product
 from ppl.stdlib.record import Constant
 
@@ -95,7 +96,8 @@ def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
     """The implementation in this namespace; an rng draws from the generator it is given instead."""
     impl = binding.impl if not binding.drops else less_constants(binding)
     if binding.passes == "rng":
-        return impl
+        assert binding.family is not None
+        return drawn(binding.family)
     if binding.passes == "jacobian":
         return partial(add_jacobian, xp, impl)
     match binding.mode:

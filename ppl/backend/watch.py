@@ -149,7 +149,7 @@ def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any
 
 def first_outside(given: Any, contains: Callable[[Any], Any]) -> tuple[tuple[int, ...], Any] | None:
     """Where an argument first leaves its domain, and its value there."""
-    inside = np.asarray(contains(given))
+    inside = np.asarray(contains(np.asarray(given)))
     if np.all(inside):
         return None
     if inside.shape != np.shape(given):

@@ -56,6 +56,18 @@ class Parts:
 
 
 @dataclass(frozen=True)
+class Relation:
+    """What an rng asks of one argument in view of the others.
+
+    The argument `name` must be `must_be`, in words; `holds(*args)`, with broadcasting, says where it is.
+    """
+
+    name: str
+    must_be: str
+    holds: Impl
+
+
+@dataclass(frozen=True)
 class Distribution:
     """A family of distributions: `y ~ name(args)`, name_lpdf, name_cdf, name_rng, ...
 
@@ -70,6 +82,10 @@ class Distribution:
                  of the variate); an argument without lead is the same for all, as a size has to be.  Leads
                  of different length are lined up at the left by whoever calls, with axes of length one, as
                  for log_density.  A family of batch "none" without `cores` takes none: call it for each.
+                 It may rely on `rng_args` and `relations`: a program calls it through drawing.py.
+    rng_args     (name, support) of each argument of rng, where these are not the parameters in `args`, or
+                 where Stan's rng takes more or less than its density
+    relations    what else must hold between the arguments of rng
     constants    terms of log_density that propto drops, each a tuple (needs, term, sizes): the term goes when
                  every argument named in `needs` is data, and is term(xp, *needs, *sizes); of the arguments
                  named in `sizes`, which may be left out, it takes but the size.  The variate is "y" or as
@@ -90,6 +106,8 @@ class Distribution:
     lccdf: Impl | None = None
     rng: Impl | None = None
     rng_signatures: tuple[str, ...] = ()
+    rng_args: tuple[tuple[str, str], ...] = ()
+    relations: tuple[Relation, ...] = ()
     constants: tuple[Constant, ...] = ()
     parts: Parts | None = None
     batch: Batch = "elementwise"

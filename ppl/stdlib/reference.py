@@ -92,6 +92,8 @@ def distribution_page(d: Distribution) -> Iterator[str]:
         yield ""
     for name, support in d.args:
         yield f"  {name:8} is {SUPPORTS[support].must_be if support in SUPPORTS else support}"
+    for name, must_be in of_draws(d):
+        yield f"  {name:8} is {must_be}, in {d.name}_rng"
     names = [name for name, callee in library().items() if callee.record is d]
     yield ""
     yield from textwrap.wrap(f"Functions: {', '.join(names)}.", WIDTH)
@@ -99,6 +101,14 @@ def distribution_page(d: Distribution) -> Iterator[str]:
     yield ""
     yield from lines
     yield from where(lines, [o for name in names for o in library()[name].overloads])
+
+
+def of_draws(d: Distribution) -> Iterator[tuple[str, str]]:
+    """What only the rng asks of its arguments."""
+    yield from (
+        (name, SUPPORTS[support].must_be) for name, support in d.rng_args if (name, support) not in d.args
+    )
+    yield from ((relation.name, relation.must_be) for relation in d.relations)
 
 
 def constraint_page(c: Constraint) -> Iterator[str]:

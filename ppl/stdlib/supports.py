@@ -5,12 +5,13 @@ gives sample points well inside it, at which the laws of the standard library ar
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ppl.arrays import NUMPY
+from ppl.arrays import NUMPY, Array
+from ppl.stdlib.constraints.sentences import TOLERANCE, first_element, position
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
 Shape = tuple[int, ...]
@@ -21,8 +22,9 @@ class Support:
     """One set of values.
 
     must_be   completes "sigma must be ..."
-    contains  value -> bool array, elementwise for scalars; one bool for structured values
+    contains  number or array -> bool or bool array: one for each number, or for each value of `axes` axes
     sample    (generator, shape) -> points of the set, an array of that shape
+    wrong     a structured value outside -> what is wrong with it, None for no more than `must_be` says
     """
 
     name: str
@@ -30,6 +32,18 @@ class Support:
     contains: Callable[[Any], Any]
     sample: Callable[[np.random.Generator, Shape], Any]
     discrete: bool = False
+    axes: int = 0
+    wrong: Callable[[Any], str | None] = lambda value: None
+
+
+def fault(support: Support, value: Any) -> str:
+    """What is wrong with the first that lies outside, and where: "[3] is -1, but must be positive"."""
+    inside = np.asarray(support.contains(value))
+    if support.axes == 0:
+        return first_element(np.asarray(value), inside, lambda _: support.must_be) or ""
+    index = tuple(int(i) for i in np.argwhere(~inside)[0])
+    sentence = support.wrong(np.asarray(value)[index]) or f"must be {support.must_be}"
+    return f"{position(index)} {sentence}".lstrip()
 
 
 def _log_normal(generator: np.random.Generator, shape: Shape) -> Any:
@@ -41,73 +55,146 @@ def _inner(low: float, high: float) -> Callable[[np.random.Generator, Shape], An
 
 
 def _between(low: float, high: float) -> Callable[[Any], Any]:
-    return lambda x: (np.asarray(x) >= low) & (np.asarray(x) <= high)
+    return lambda x: (x >= low) & (x <= high)
+
+
+def _is_finite(x: Any) -> Any:
+    return (x > -np.inf) & (x < np.inf)
 
 
 def _counts(generator: np.random.Generator, shape: Shape) -> Any:
     return generator.integers(1, 12, shape)
 
 
+MOST_RATE = 2.0**30
+"""Of the mean of a Poisson count that is drawn: Stan's limit, whose ints have 32 bits."""
+
 CONTINUOUS = (
-    Support("real", "finite", np.isfinite, lambda g, shape: g.normal(0.0, 1.0, shape)),
-    Support("positive", "positive and finite", lambda x: (np.asarray(x) > 0) & np.isfinite(x), _log_normal),
-    Support(
-        "nonnegative", "nonnegative and finite", lambda x: (np.asarray(x) >= 0) & np.isfinite(x), _log_normal
-    ),
+    Support("real", "finite", _is_finite, lambda g, shape: g.normal(0.0, 1.0, shape)),
+    Support("positive", "positive and finite", lambda x: (x > 0) & (x < np.inf), _log_normal),
+    Support("nonnegative", "nonnegative and finite", lambda x: (x >= 0) & (x < np.inf), _log_normal),
     Support("unit_interval", "in the interval [0, 1]", _between(0.0, 1.0), _inner(0.1, 0.9)),
     Support(
         "open_unit",
         "strictly between 0 and 1",
-        lambda x: (np.asarray(x) > 0) & (np.asarray(x) < 1),
+        lambda x: (x > 0) & (x < 1),
         _inner(0.1, 0.9),
     ),
     Support("angle", "in the interval [-pi, pi]", _between(-np.pi, np.pi), _inner(-2.5, 2.5)),
+    Support("log_weight", "below infinity", lambda x: x < np.inf, _inner(-2.0, 0.0)),
+    Support(
+        "poisson_rate",
+        "positive and below 2^30",
+        lambda x: (x > 0) & (x < MOST_RATE),
+        _log_normal,
+    ),
+    Support(
+        "log_poisson_rate",
+        "finite and below 30 log(2)",
+        lambda x: (x > -np.inf) & (x < np.log(MOST_RATE)),
+        _inner(-1.0, 1.0),
+    ),
 )
 
 DISCRETE = (
-    Support("int", "an integer", np.isfinite, lambda g, shape: g.integers(-6, 7, shape), discrete=True),
-    Support("count", "nonnegative", lambda x: np.asarray(x) >= 0, _counts, discrete=True),
+    Support("int", "an integer", _is_finite, lambda g, shape: g.integers(-6, 7, shape), discrete=True),
+    Support("count", "nonnegative", lambda x: x >= 0, _counts, discrete=True),
     Support(
         "trials",
         "nonnegative",
-        lambda x: np.asarray(x) >= 0,
+        lambda x: x >= 0,
         lambda g, shape: g.integers(12, 17, shape),
         True,
     ),
-    Support(
-        "lower_int", "an integer", np.isfinite, lambda g, shape: g.integers(-9, -6, shape), discrete=True
-    ),
-    Support("upper_int", "an integer", np.isfinite, lambda g, shape: g.integers(7, 10, shape), discrete=True),
-    Support(
-        "category", "at least 1", lambda x: np.asarray(x) >= 1, lambda g, shape: g.integers(1, 4, shape), True
-    ),
+    Support("lower_int", "an integer", _is_finite, lambda g, shape: g.integers(-9, -6, shape), discrete=True),
+    Support("upper_int", "an integer", _is_finite, lambda g, shape: g.integers(7, 10, shape), discrete=True),
+    Support("category", "at least 1", lambda x: x >= 1, lambda g, shape: g.integers(1, 4, shape), True),
+    Support("size", "at least 1", lambda x: x >= 1, _counts, discrete=True),
     Support("binary", "0 or 1", _between(0, 1), lambda g, shape: g.integers(0, 2, shape), discrete=True),
 )
 
 
-def _structured(keyword: str, must_be: str, axes: int) -> Support:
+def _structured(keyword: str, must_be: str, axes: int, contains: Callable[[Array], Array]) -> Support:
     """The values of a constrained type; shapes end with the `axes` of one value."""
     constraint = CONSTRAINT_BY_KEYWORD[keyword]
 
-    def contains(x: Any) -> Any:
-        return constraint.check(np.asarray(x), np.shape(x)[np.ndim(x) - axes :]) is None
+    def wrong(x: Any) -> str | None:
+        return constraint.check(x, np.shape(x))
 
     def sample(generator: np.random.Generator, shape: Shape) -> Any:
         one = shape[len(shape) - axes :]
         u = generator.normal(0.0, 0.7, (*shape[: len(shape) - axes], *constraint.free_shape(one)))
         return constraint.constrain(NUMPY, u, one)[0]
 
-    return Support(keyword, must_be, contains, sample)
+    return Support(keyword, must_be, contains, sample, False, axes, wrong)
 
+
+def _is_simplex(x: Array) -> Array:
+    return (x >= 0).all(axis=-1) & (abs(x.sum(axis=-1) - 1.0) <= TOLERANCE)
+
+
+def _is_row_stochastic(x: Array) -> Array:
+    return _is_simplex(x).all(axis=-1)
+
+
+def _is_ordered(x: Array) -> Array:
+    return (x[..., 1:] > x[..., :-1]).all(axis=-1)
+
+
+def _is_cutpoints(x: Array) -> Array:
+    return _is_ordered(x) & np.isfinite(x).all(axis=-1) & (x.shape[-1] > 0)
+
+
+def _is_covariance(x: Array) -> Array:
+    return (abs(x - x.swapaxes(-1, -2)) <= TOLERANCE).all(axis=(-2, -1)) & _is_definite(x)
+
+
+def _is_definite(x: Array) -> Array:
+    """All at once where all are; LAPACK does not say which is not."""
+    try:
+        np.linalg.cholesky(x)
+    except np.linalg.LinAlgError:
+        if x.ndim == 2:
+            return np.False_
+        each = [_is_definite(one) for one in x.reshape(-1, *x.shape[-2:])]
+        return np.reshape(each, x.shape[:-2])
+    return np.ones(x.shape[:-2], dtype=bool)
+
+
+def _is_correlation(x: Array) -> Array:
+    return _is_covariance(x) & (abs(_diagonal(x) - 1.0) <= TOLERANCE).all(axis=-1)
+
+
+def _is_cholesky(x: Array) -> Array:
+    return (np.triu(x, 1) == 0).all(axis=(-2, -1)) & (_diagonal(x) > 0).all(axis=-1)
+
+
+def _is_correlation_cholesky(x: Array) -> Array:
+    return _is_cholesky(x) & (abs((x * x).sum(axis=-1) - 1.0) <= TOLERANCE).all(axis=-1)
+
+
+def _diagonal(x: Array) -> Array:
+    return x.diagonal(axis1=-2, axis2=-1)
+
+
+ORDERED = _structured("ordered", "strictly increasing", 1, _is_ordered)
 
 STRUCTURED = (
-    _structured("simplex", "a simplex", 1),
-    _structured("row_stochastic_matrix", "a matrix whose rows are simplexes", 2),
-    _structured("ordered", "strictly increasing", 1),
-    _structured("cov_matrix", "symmetric positive definite", 2),
-    _structured("corr_matrix", "a correlation matrix", 2),
-    _structured("cholesky_factor_cov", "lower triangular with positive diagonal", 2),
-    _structured("cholesky_factor_corr", "the Cholesky factor of a correlation matrix", 2),
+    _structured("simplex", "a simplex", 1, _is_simplex),
+    _structured("row_stochastic_matrix", "a matrix whose rows are simplexes", 2, _is_row_stochastic),
+    ORDERED,
+    replace(
+        ORDERED,
+        name="cutpoints",
+        must_be="strictly increasing and finite, and one at least",
+        contains=_is_cutpoints,
+    ),
+    _structured("cov_matrix", "symmetric positive definite", 2, _is_covariance),
+    _structured("corr_matrix", "a correlation matrix", 2, _is_correlation),
+    _structured("cholesky_factor_cov", "lower triangular with positive diagonal", 2, _is_cholesky),
+    _structured(
+        "cholesky_factor_corr", "the Cholesky factor of a correlation matrix", 2, _is_correlation_cholesky
+    ),
 )
 
 SUPPORTS: dict[str, Support] = {support.name: support for support in (*CONTINUOUS, *DISCRETE, *STRUCTURED)}

@@ -62,6 +62,8 @@ def not_symmetric(x: np.ndarray) -> str | None:
     unequal = np.argwhere(~(np.abs(x - x.T) <= TOLERANCE))
     if len(unequal):
         i, j = unequal[0]
+        if i == j:
+            return f"has {number(x[i, i])} at [{i + 1},{i + 1}], but must be finite"
         return (
             f"is not symmetric: element [{i + 1},{j + 1}] is {number(x[i, j])}, "
             f"but element [{j + 1},{i + 1}] is {number(x[j, i])}"

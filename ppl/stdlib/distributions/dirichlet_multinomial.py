@@ -45,6 +45,7 @@ DIRICHLET_MULTINOMIAL = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(vector, int) => array[] int",),
+    rng_args=(("alpha", "positive"), ("N", "count")),
     constants=((("y",), _log_counts),),
     batch="leading",
     cores=(1, 1),

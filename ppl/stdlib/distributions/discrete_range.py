@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import Distribution, Relation, guarded, supported
 
 
 def log_density(xp: Namespace, y: Array, lower: Array, upper: Array) -> Array:
@@ -47,6 +47,7 @@ DISCRETE_RANGE = Distribution(
     lcdf=lcdf,
     lccdf=lccdf,
     rng=rng,
+    relations=(Relation("upper", "at least lower", lambda lower, upper: upper >= lower),),
 )
 
 FAMILIES = (DISCRETE_RANGE,)

@@ -46,6 +46,7 @@ HMM_LATENT = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(matrix, matrix, vector) => array[] int",),
+    rng_args=(("log_omega", "log_weight"), ("Gamma", "row_stochastic_matrix"), ("rho", "simplex")),
     batch="none",
 )
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import Distribution, Relation, guarded, supported
 from ppl.stdlib.special.log_gamma_ratio import log_choose
 
 
@@ -35,6 +35,8 @@ HYPERGEOMETRIC = Distribution(
     args=(("y", "count"), ("N", "trials"), ("a", "trials"), ("b", "trials")),
     log_density=log_density,
     rng=rng,
+    rng_args=(("N", "size"), ("a", "size"), ("b", "size")),
+    relations=(Relation("N", "at most a + b", lambda draws, good, bad: draws <= good + bad),),
 )
 
 FAMILIES = (HYPERGEOMETRIC,)

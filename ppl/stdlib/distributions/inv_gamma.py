@@ -55,7 +55,7 @@ def _inv_chi_square(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def inv_chi_square_rng(generator: np.random.Generator, nu: Any) -> Any:
-    return 1.0 / generator.chisquare(nu)
+    return np.divide(1.0, generator.chisquare(nu))
 
 
 def _scaled(of_inv_gamma: Callable[..., Any]) -> Callable[..., Any]:

@@ -16,7 +16,13 @@ from ppl.stdlib.distributions.quadratic_form import (
     log_multivariate_gamma,
     trace,
 )
-from ppl.stdlib.distributions.wishart import LOG_TWO, cholesky_nu_term, log_jacobian, log_normaliser
+from ppl.stdlib.distributions.wishart import (
+    ENOUGH_DEGREES,
+    LOG_TWO,
+    cholesky_nu_term,
+    log_jacobian,
+    log_normaliser,
+)
 from ppl.stdlib.functions.solves import solve
 from ppl.stdlib.record import Distribution
 
@@ -66,6 +72,7 @@ INV_WISHART = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(real, matrix) => matrix",),
+    relations=(ENOUGH_DEGREES,),
     constants=(
         (("nu",), _nu_term, ("W",)),
         (("nu", "S"), _scale_term),
@@ -83,6 +90,7 @@ INV_WISHART_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=("(real, matrix) => matrix",),
+    relations=(ENOUGH_DEGREES,),
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),
     batch="leading",
 )

@@ -16,6 +16,9 @@ from ppl.stdlib.distributions import lognormal
 from ppl.stdlib.distributions.quadratic_form import diagonal, lifted, log_determinant
 from ppl.stdlib.record import Distribution, guarded
 
+SMALLEST = np.finfo(float).tiny
+"""Of the positive numbers in full precision."""
+
 
 def log_normaliser(xp: Namespace, eta: Array, size: int) -> Array:
     """Minus the log of the integral of |Omega|^(eta - 1) over correlation matrices of that size."""
@@ -50,9 +53,19 @@ def cholesky_rng(generator: np.random.Generator, size: int, eta: Any) -> Any:
     """Canonical partial correlations of column j are 2 beta(b, b) - 1 with b = eta + (K - 1 - j) / 2."""
     _, columns = strictly_lower_by_rows(size)
     b = lifted(NUMPY, eta, 1) + 0.5 * (size - 2 - columns)
-    gammas = np.log(generator.gamma(b)), np.log(generator.gamma(b))
-    u = np.clip(0.5 * (gammas[0] - gammas[1]), -300.0, 300.0)
+    difference = _log_gamma_variates(generator, b) - _log_gamma_variates(generator, b)
+    u = np.clip(0.5 * difference, -300.0, 300.0)
     return constrain_cholesky(NUMPY, u, (size, size))[0]
+
+
+def _log_gamma_variates(generator: np.random.Generator, b: Array) -> Array:
+    """Logarithms of gamma(b) variates, those that underflow too: their density is as x^(b - 1) there."""
+    variates = generator.gamma(b)
+    below = variates < SMALLEST
+    logs = np.log(np.where(below, SMALLEST, variates))
+    if below.any():
+        logs[below] -= generator.standard_exponential(np.count_nonzero(below)) / b[below]
+    return logs
 
 
 def rng(generator: np.random.Generator, size: int, eta: Any) -> Any:
@@ -72,6 +85,7 @@ LKJ_CORR = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(int, real) => matrix",),
+    rng_args=(("K", "size"), ("eta", "positive")),
     constants=((("eta",), _eta_term, ("Omega",)),),
     batch="leading",
 )
@@ -85,6 +99,7 @@ LKJ_CORR_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=("(int, real) => matrix",),
+    rng_args=(("K", "size"), ("eta", "positive")),
     constants=((("eta",), _eta_term, ("L",)),),
     batch="leading",
 )

@@ -15,11 +15,13 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.record import Distribution, Parts, guarded, supported
+from ppl.errors import Rejection
+from ppl.stdlib.record import Distribution, Parts, Relation, guarded, supported
 from ppl.stdlib.special import incomplete_beta
 from ppl.stdlib.special.counts import of_counts
 from ppl.stdlib.special.log_add import softplus
 from ppl.stdlib.special.log_gamma_ratio import digamma_excess, log1p_ratio, log_beta
+from ppl.stdlib.supports import MOST_RATE
 
 
 def log_coefficient(xp: Namespace, y: Array, shape: Array) -> Array:
@@ -114,7 +116,14 @@ lccdf, mean_lccdf = _through(incomplete_beta.log_upper, 0.0)
 
 
 def rng(generator: np.random.Generator, alpha: Any, beta: Any) -> Any:
-    return generator.poisson(generator.gamma(alpha, np.divide(1.0, beta)))
+    return _counts(generator, "neg_binomial_rng", generator.gamma(alpha, np.divide(1.0, beta)))
+
+
+def _counts(generator: np.random.Generator, name: str, rate: Any) -> Any:
+    """Poisson counts whose rates are gamma variates."""
+    if not np.all(rate < MOST_RATE):
+        raise Rejection(f"`{name}`: the rate that it drew is {np.max(rate):.8g}, but must be below 2^30.")
+    return generator.poisson(rate)
 
 
 def _mean_slope(xp: Namespace, ans: Array, y: Array, mu: Array, phi: Array) -> Array:
@@ -151,7 +160,7 @@ def mean_kernel(xp: Namespace, y: Array, mu: Array, phi: Array) -> Array:
 
 
 def mean_rng(generator: np.random.Generator, mu: Any, phi: Any) -> Any:
-    return generator.poisson(generator.gamma(phi, np.divide(mu, phi)))
+    return _counts(generator, "neg_binomial_2_rng", generator.gamma(phi, np.divide(mu, phi)))
 
 
 def _log_mean_gap(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
@@ -190,7 +199,7 @@ def log_mean_kernel(xp: Namespace, y: Array, eta: Array, phi: Array) -> Array:
 
 
 def log_mean_rng(generator: np.random.Generator, eta: Any, phi: Any) -> Any:
-    return mean_rng(generator, np.exp(eta), phi)
+    return _counts(generator, "neg_binomial_2_log_rng", generator.gamma(phi, np.divide(np.exp(eta), phi)))
 
 
 NEG_BINOMIAL = Distribution(
@@ -219,6 +228,13 @@ NEG_BINOMIAL_2 = Distribution(
     lcdf=mean_lcdf,
     lccdf=mean_lccdf,
     rng=mean_rng,
+    relations=(
+        Relation(
+            "mu",
+            "such that mu / phi is positive and finite",
+            lambda mu, phi: _is_positive(np.divide(mu, phi)),
+        ),
+    ),
     constants=(
         (("y", "phi"), log_coefficient),
         (("y", "mu"), lambda xp, y, mu: y * xp.np.log(mu)),
@@ -234,6 +250,13 @@ NEG_BINOMIAL_2_LOG = Distribution(
     args=(("y", "count"), ("eta", "real"), ("phi", "positive")),
     log_density=log_mean_log_density,
     rng=log_mean_rng,
+    relations=(
+        Relation(
+            "eta",
+            "such that exp(eta) / phi is positive and finite",
+            lambda eta, phi: _is_positive(np.divide(np.exp(eta), phi)),
+        ),
+    ),
     constants=(
         (("y", "phi"), log_coefficient),
         (("y", "eta"), lambda xp, y, eta: y * eta),

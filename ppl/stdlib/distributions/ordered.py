@@ -118,6 +118,7 @@ ORDERED_LOGISTIC = Distribution(
     log_density=logistic_log_density,
     rng=logistic_rng,
     rng_signatures=("(real, vector) => int",),
+    rng_args=(("eta", "real"), ("c", "cutpoints")),
     batch="leading",
     cores=(0, 0, 1),
 )
@@ -137,6 +138,7 @@ ORDERED_PROBIT = Distribution(
     log_density=probit_log_density,
     rng=probit_rng,
     rng_signatures=("(real, vector) => int",),
+    rng_args=(("eta", "real"), ("c", "cutpoints")),
     batch="leading",
     cores=(0, 0, 1),
 )

@@ -91,6 +91,7 @@ POISSON = Distribution(
     lcdf=lcdf,
     lccdf=lccdf,
     rng=rng,
+    rng_args=(("lambda", "poisson_rate"),),
     constants=CONSTANTS,
     parts=Parts(kernel, term, ("y",)),
 )
@@ -103,6 +104,7 @@ POISSON_LOG = Distribution(
     args=(("y", "count"), ("alpha", "real")),
     log_density=log_rate_log_density,
     rng=log_rate_rng,
+    rng_args=(("alpha", "log_poisson_rate"),),
     constants=CONSTANTS,
     parts=Parts(log_rate_kernel, term, ("y",)),
 )

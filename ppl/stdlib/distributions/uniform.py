@@ -7,7 +7,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.reals import reals
-from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.record import Distribution, Relation, guarded, supported
 
 
 @reals
@@ -61,6 +61,7 @@ UNIFORM = Distribution(
     lcdf=lcdf,
     lccdf=lccdf,
     rng=rng,
+    relations=(Relation("beta", "greater than alpha", lambda alpha, beta: beta > alpha),),
     constants=((("alpha", "beta"), lambda xp, alpha, beta: -xp.np.log(beta - alpha)),),
 )
 

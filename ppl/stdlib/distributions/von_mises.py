@@ -126,6 +126,7 @@ VON_MISES = Distribution(
     lcdf=lcdf,
     lccdf=lccdf,
     rng=rng,
+    rng_args=(("mu", "real"), ("kappa", "nonnegative")),
     constants=(
         ((), lambda xp: -LOG_TWO_PI),
         (("kappa",), lambda xp, kappa: -log_scaled_i0(xp, as_real(kappa)) - kappa),

@@ -19,7 +19,7 @@ from ppl.stdlib.distributions.quadratic_form import (
     trace,
 )
 from ppl.stdlib.functions.solves import solve
-from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.record import Distribution, Relation, guarded
 
 LOG_TWO = math.log(2.0)
 
@@ -82,6 +82,10 @@ def cholesky_nu_term(xp: Namespace, nu: Array, lower: Array) -> Array:
     return log_normaliser(xp, nu, size) + size * LOG_TWO
 
 
+ENOUGH_DEGREES = Relation(
+    "nu", "greater than K - 1 for K rows", lambda nu, scale: nu > np.shape(scale)[-1] - 1
+)
+
 WISHART = Distribution(
     name="wishart",
     meaning="the scatter matrix of nu normal vectors with covariance S",
@@ -91,6 +95,7 @@ WISHART = Distribution(
     log_density=log_density,
     rng=rng,
     rng_signatures=("(real, matrix) => matrix",),
+    relations=(ENOUGH_DEGREES,),
     constants=(
         (("nu",), _nu_term, ("W",)),
         (("nu", "S"), lambda xp, nu, scale: -0.5 * nu * log_determinant(xp, scale)),
@@ -109,6 +114,7 @@ WISHART_CHOLESKY = Distribution(
     log_density=cholesky_log_density,
     rng=cholesky_rng,
     rng_signatures=("(real, matrix) => matrix",),
+    relations=(ENOUGH_DEGREES,),
     constants=((("nu",), cholesky_nu_term, ("L_W",)),),
     batch="leading",
 )
