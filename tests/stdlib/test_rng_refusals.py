@@ -262,6 +262,17 @@ def test_a_count_that_needs_more_than_32_bits_is_refused(name, args):
         drawn(FAMILIES[name])(generator(), *args)
 
 
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("log_omega", "gamma"),
+    [([[-INF, -0.3], [-INF, -0.2]], GAMMA), ([[-0.1, -INF], [-INF, -0.2]], [[1.0, 0.0], [0.4, 0.6]])],
+)
+def test_states_that_no_path_leads_through_are_refused(log_omega, gamma):
+    """Stan draws by probabilities that are nan."""
+    with pytest.raises(Rejection, match="no path of states has a positive probability"):
+        drawn(FAMILIES["hmm_latent"])(generator(), value(log_omega), value(gamma), np.array([0.5, 0.5]))
+
+
 GUARDED = """
 data { int N; vector[N] t; }
 parameters { real x; }

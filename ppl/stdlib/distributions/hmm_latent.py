@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import NUMPY, Array, Namespace
+from ppl.errors import Rejection
 from ppl.stdlib.distributions import categorical
 from ppl.stdlib.functions.hmm import forward, marginal
 from ppl.stdlib.record import Distribution
@@ -24,7 +25,9 @@ def log_density(xp: Namespace, states: Array, log_omega: Array, gamma: Array, rh
 
 def rng(generator: np.random.Generator, log_omega: Any, gamma: Any, rho: Any) -> Any:
     """Filter forwards, then draw the states backwards."""
-    filtered, _ = forward(NUMPY, log_omega, gamma, rho)
+    filtered, log_evidence = forward(NUMPY, log_omega, gamma, rho)
+    if not log_evidence > -np.inf:
+        raise Rejection("`hmm_latent_rng`: no path of states has a positive probability.")
     states: list[int] = []
     for p in reversed(filtered):
         chances = p * gamma[:, states[-1] - 1] if states else p
