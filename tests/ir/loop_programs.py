@@ -116,6 +116,8 @@ LOOPS = (
     Loop("read back after its index changed", """vector[N] w = x; vector[N] a; for (n in 1:N) w[n] = n * z;
       for (n in 1:N) { int i = n; w[i] = z * z * n; i = N + 1 - n; a[n] = w[i] * n; }
       target += sum(a) * t;""", ("", "scan: `w` may get two values")),
+    Loop("read back after another entry", """for (n in 1:N) { vector[3] w = v; int i = g[n];
+        w[2] = x[n] * t; w[i] = z * x[n]; target += w[2] ^ 2; }"""),
     # Nests
     Loop("ragged nest", "for (n in 1:N) for (i in 1:J[n]) target += v[i] * x[n] * z;"),
     Loop("triangle", "for (i in 1:2) for (j in (i + 1):3) target += v[i] * s[j] * z;"),
@@ -222,6 +224,9 @@ LOOPS = (
     Loop("row after row", """matrix[3, 4] A; A[1] = [1, 2, 3, 4] * z;
         for (i in 2:3) for (j in 1:4) A[i, j] = log_sum_exp(A[i - 1, j], s[i] * z); target += A;""",
          ("scan: `A` is filled by one iteration and read by another",)),
+    Loop("column after column, crosswise", """matrix[3, N] A = rep_matrix(z, 3, N);
+        for (i in 2:(N - 1)) for (j in 1:3) A[j, i + 1] = A[4 - j, i - 1] * t + s[j]; target += A;""",
+         ("`A` is filled by one iteration and read by another", "")),
     Loop("scratch filled anew", """array[3] real acc;
         for (n in 1:N) { for (i in 1:3) acc[i] = x[n] * v[i]; target += log_sum_exp(acc); }""", ("",)),
     Loop("scratch by literal entries", """vector[2] acc;
@@ -242,9 +247,14 @@ LOOPS = (
         for (n in 1:N) { a[n] = x[n] * z; a[n] = a[n] + a[n] ^ 2; } target += a;""", ("",)),
     Loop("read back after a loop that may not run", """vector[N] a = x;
         for (n in 1:N) { for (m in 1:0) a[n] = z; target += a[n]; }""", ("",)),
+    Loop("read back after a branch", """vector[N] a;
+        for (n in 1:N) { a[n] = x[n] * z; if (k[n] > 0) a[n] = x[n] * t; target += a[n] ^ 2; }""", ("",)),
     Loop("function with branches", "for (n in 1:N) target += clamped(x[n], z);", ("",),
          functions="""real clamped(real a, real b) {
              if (a > 0) return a * b; else if (a < -1) return b; return a; }"""),
+    Loop("function with steps between its returns", "for (n in 1:N) target += bent(x[n], z);", ("",),
+         functions="""real bent(real a, real b) {
+             real c = a * b; if (a > 0) return c; c += b ^ 2; real d = 2 * c; return d + a; }"""),
     Loop("function with a loop", "for (n in 1:N) target += powers(x[n], 3);", ("", ""),
          functions="real powers(real a, int k) { real s = 0; for (i in 1:k) s += a ^ i; return s; }"),
     Loop("size that each iteration asks for", "for (n in 1:N) target += first(x[n] * v, s);", ("",),
@@ -336,6 +346,10 @@ LOOPS = (
         target += a ^ 2;""", ("`a` is",)),
     Loop("a guarded lag", "vector[N] a; for (n in 1:N) a[n] = n > 1 ? z * a[n - 1] : t; target += a;",
          ("`a` is filled",)),
+    Loop("a guarded lag that exists", """vector[N] a = x;
+        for (n in 2:N) a[n] = x[n] > 0 ? z * a[n - 1] : t; target += a .* x;""", ("scan: `a` is filled",)),
+    Loop("terms in a branch of the state", """real a = t;
+        for (n in 1:N) { if (x[n] > 0) { a = tanh(a + x[n]); target += a * z; } }""", ("scan: `a` is",)),
     # Pairs
     Loop("pairs", "for (n in 1:N) for (m in 1:M) target += normal_lpdf(x[n] | v[m] + s[m], t) + exp(v[m]);"),
     Loop("pairs of a mixture", """for (n in 1:N) { vector[M] w = log_softmax(v);
@@ -400,6 +414,8 @@ LOOPS = (
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),
          functions="void add_lp(real a, real b) { target += a * b; }"),
+    Loop("an _lp function that may return early", "early_lp(z - 3); target += t ^ 2; early_lp(z);", ("",),
+         functions="void early_lp(real a) { if (a < 0) return; for (i in 1:3) target += a * i; }"),
     Loop("generated quantities", "", ("`normal_rng` draws", "", ""), generated="""
         vector[N] w; array[N] int c;
         for (n in 1:N) w[n] = z * x[n] + normal_rng(0, 1);

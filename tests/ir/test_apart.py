@@ -8,6 +8,7 @@ import ppl
 from ppl.ir import nodes as ir
 from ppl.ir.passes.apart import take_apart
 from ppl.ir.walk import walk
+from ppl.stdlib.special.counts import distinct, tally
 from ppl.types import REAL, array_of
 
 HEADER = """
@@ -56,6 +57,13 @@ def test_the_kernel_has_the_counts_as_reals() -> None:
     program = take_apart(posterior_of(APART["poisson"]).model.program)
     (kernel,) = (n for n in walk(program.model) if isinstance(n, ir.Apply) and "_kernel_" in n.callee.name)
     assert kernel.args[0].type == array_of(REAL, 1)
+
+
+def test_the_distinct_counts_and_how_often_each_occurs_are_lists_of_reals() -> None:
+    program = posterior_of(APART["a common shape"]).model.program
+    values = [s.value for s in program.prepared if isinstance(s, ir.Assign)]
+    lists = [v for v in values if isinstance(v, ir.Apply) and v.callee.impl in (distinct, tally)]
+    assert [v.type for v in lists] == [array_of(REAL, 1)] * 2
 
 
 @pytest.mark.parametrize("statements", APART.values(), ids=APART)

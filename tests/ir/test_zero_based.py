@@ -57,6 +57,18 @@ def test_an_index_below_one_is_refused_in_a_loop_without_order(first: int) -> No
         model.condition(given).param_constrain(np.zeros(2), include_tp=True, include_gq=True)
 
 
+def test_an_argument_that_has_the_name_of_a_loop_variable_is_looked_at() -> None:
+    program = """
+    functions { real entry(vector a, int n) { return a[n]; } }
+    data { int N; int k; vector[N] y; }
+    parameters { real x; }
+    model { real s = 0; for (n in 1:N) { if (y[n] > x) break; s += y[n]; } target += s * entry(y, k); }
+    """
+    posterior = ppl.compile_model(program).condition({"N": 2, "k": 0, "y": [0.5, 0.25]})
+    with pytest.raises(ppl.errors.PPLError, match="index 0 is out of range"):
+        posterior.log_density([0.3])
+
+
 def test_counting_from_zero() -> None:
     assert zero_based(NUMPY, 3) == 2
     np.testing.assert_array_equal(zero_based(NUMPY, np.array([2, 1])), [1, 0])

@@ -1,0 +1,36 @@
+"""Which terms of the target are those of rows, and which N is a size."""
+
+import numpy as np
+import pytest
+from laws.passes import lowered
+
+from ppl import compile_model
+from ppl.ir.passes.split_rows import split_rows
+from ppl.minibatch import by_rows
+
+DECLARED = "data { int N; int K; matrix[N, K] x; vector[N] y; }\nparameters { vector[K] b; }\nmodel {\n"
+X = np.random.default_rng(2).normal(size=(6, 2))
+DATA = {"N": 6, "K": 2, "x": X, "y": X @ [1.0, -2.0]}
+
+
+@pytest.mark.parametrize(
+    "row_term",
+    [
+        "y ~ normal((x * b) / N, 1);",
+        "y ~ normal(x * b, sqrt(N));",
+        "for (n in 1:N) x[n] ~ multi_student_t(N, b, identity_matrix(2));",
+    ],
+)
+def test_a_size_that_is_a_number_keeps_its_value_in_a_batch(row_term: str) -> None:
+    posterior = compile_model(f"{DECLARED} b ~ normal(0, N); {row_term} }}").condition(DATA)
+    batches, u = by_rows(posterior, "N"), np.array([0.3, -0.8])
+    of_rows = [batches.minibatch(np.array([n])).log_density(u) for n in range(6)]
+    assert np.mean(of_rows) == pytest.approx(posterior.log_density(u), rel=1e-12)
+
+
+def test_what_has_no_entry_a_row_is_no_row_term() -> None:
+    split = split_rows(
+        lowered(f"{DECLARED} vector[K] c = 2 * b;\n c ~ normal(0, 1);\n y ~ normal(x * c, 1); }}"), "N"
+    )
+    assert [span.line for span in split.terms] == [6]
+    assert [span.line for span in split.rest_terms] == [5]
