@@ -175,6 +175,11 @@ TOGETHER = {
         vector[2] v; } model { for (n in 1:N) target += up(y[n] + k[n], x, w) - up(z[n], 1, v[n]) ^ 2 +
         up(x, y[n], w); for (n in 1:N) { int i = bin(y[n]); z[n] ~ normal(w[i], 1); } }
     """,
+    "entries beside a tuple": """
+        functions { real turned(tuple(real, vector) p, real b) { real y = p.1; int k = 0; while (k < 2) { y =
+        sin(y + b) * p.2[1]; k += 1; } return y * p.2[2]; } } data { int N; vector[N] y; } parameters {
+        tuple(real, vector[2]) p; } model { for (n in 1:N) target += turned(p, y[n]) ^ 2; }
+    """,
     "nothing": "parameters { real x; } model { }",
 }
 

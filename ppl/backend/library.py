@@ -57,7 +57,7 @@ Wrap = Callable[[str, Binding, Callable[..., Any]], Callable[..., Any]]
 
 
 def library(
-    xp: Namespace, bindings: Mapping[str, Binding], softplus: bool = False, wrap: Wrap | None = None
+    xp: Namespace, bindings: Mapping[str, Binding], softplus: bool, wrap: Wrap | None = None
 ) -> SimpleNamespace:
     """Everything emitted code may call.
 

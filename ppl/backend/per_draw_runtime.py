@@ -92,7 +92,7 @@ def widen(xp: Namespace, x: PerDraw, batch: int, axes: int) -> PerDraw:
 
 def each(xp: Namespace, f: Function, lifted: Sequence[bool], *args: Any) -> Any:
     draws = number_of_draws(args)
-    if draws and not any(isinstance(a, list | tuple) for a in args):
+    if not any(isinstance(a, list | tuple) for a in args):
         return in_lanes(xp, f, lifted, args, draws)
     return one_array(xp, runtime.results(f, lifted, args))
 

@@ -68,10 +68,15 @@ def scan(
         states = s.run(s.plain, start, entries, fixed)
         return tuple(np.array(each) for each in zip(*states, strict=True))
     width = sum(int(np.size(xp.plain(a))) for a in start)
-    if width > WIDEST or any(isbox(a._value) for a in boxes):
+    if width > WIDEST or not on_one_tape(boxes):
         states = s.run(lib, start, entries, fixed)
         return tuple(xp.np.stack(each) for each in zip(*states, strict=True))
     return unpacked(xp, packed_scan(s, start, entries, fixed), [np.shape(xp.plain(a)) for a in start])
+
+
+def on_one_tape(boxes: Sequence[Any]) -> bool:
+    """Whether all are on the same tape, of a first derivative."""
+    return len({a._trace for a in boxes}) == 1 and not any(isbox(a._value) for a in boxes)
 
 
 def unpacked(xp: Namespace, whole: Array, shapes: Sequence[tuple[int, ...]]) -> tuple[Array, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 WORTH_SHARING = 1 << 20
-"""How many numbers an array must have for threads to gain more than it costs to keep them in step."""
+"""Threads gain more than it costs to keep them in step where an array has more numbers than this."""
 
 
 @contextmanager

@@ -36,3 +36,12 @@ def test_what_moves_with_the_parameters_is_put_right_there(statement):
 
 def test_a_density_of_zero_points_to_the_variate():
     assert "on the edge of the support" in advice("0.0 ~ lognormal(mu, 1);")
+
+
+def test_a_function_that_adds_a_jacobian_is_called_on_the_way():
+    program = """
+    parameters { real x; }
+    transformed parameters { real s = lower_bound_jacobian(x, 0); }
+    model { x ~ normal(0, s - 5); }
+    """
+    assert "argument 2 of `normal" in compile_model(program).condition({}).explain(np.array([0.3]))

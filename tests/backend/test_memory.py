@@ -5,7 +5,10 @@ import resource
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+from ppl.backend.memory import keep_freed_memory
 
 CHURN = """
 import resource, sys
@@ -32,3 +35,18 @@ def test_fresh_pages_are_few_once_a_model_has_its_data():
 
     of_a_run = 10 * 100_000 * 8 // resource.getpagesize()
     assert faults("kept") < of_a_run < faults("left")
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="how freed memory is kept is glibc's affair")
+def test_fresh_pages_are_few_in_this_process_too():
+    keep_freed_memory.__wrapped__()
+
+    def evaluation() -> None:
+        [np.ones(300_000) for _ in range(10)]
+
+    evaluation()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        evaluation()
+    of_a_run = 10 * 300_000 * 8 // resource.getpagesize()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < of_a_run

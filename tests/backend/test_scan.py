@@ -58,6 +58,31 @@ def test_it_can_be_differentiated_twice() -> None:
     np.testing.assert_allclose(slopes(lambda u: run(AUTOGRAD, u)), slopes(looped), rtol=1e-12)
 
 
+def apart(begin, rest):
+    """What `run` gives, of a start and coefficients that may be on two tapes."""
+    start, entries = (begin[0], begin[1:]), (rest[1:],)
+    parts = scan(AUTOGRAD, None, lambda: None, step, batch, start, entries, (rest[0],))
+    return sum(anp.sum((k + 1) * s**2) for k, s in enumerate(parts))
+
+
+def whole(begin, rest):
+    return looped(anp.concatenate([begin, rest]))
+
+
+def test_its_slope_in_the_start_can_be_differentiated_by_the_rest() -> None:
+    def slopes(f):
+        return grad(lambda rest: anp.sum(grad(f)(U[:3], rest)))(U[3:])
+
+    np.testing.assert_allclose(slopes(apart), slopes(whole), rtol=1e-12)
+
+
+def test_its_slope_in_everything_can_be_differentiated_by_the_rest() -> None:
+    def slopes(f):
+        return grad(lambda rest: sum(map(anp.sum, grad(lambda u: f(*u))((U[:3], rest)))))(U[3:])
+
+    np.testing.assert_allclose(slopes(apart), slopes(whole), rtol=1e-12)
+
+
 def alone(lib, x, y, a):
     return (a * anp.sqrt(1 + x**2) + y,)
 

@@ -33,6 +33,11 @@ def test_large_data_and_wide_evaluations_leave_threads_alone():
         assert threads() == before
 
 
+def test_data_and_evaluations_of_just_the_bound_take_one() -> None:
+    with as_many_threads_as_pay({"x": np.zeros(WORTH_SHARING)}, lambda: WORTH_SHARING):
+        assert threads() == 1
+
+
 def test_large_data_are_not_worked_through_to_see_how_wide_an_evaluation_is():
     def width() -> int:
         raise AssertionError

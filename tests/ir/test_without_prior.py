@@ -19,7 +19,14 @@ def test_the_prior_of_the_parameter_alone_goes(prior: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "others", ["", "b ~ normal(1, 3);", "b ~ normal(a, 3);", "b ~ cauchy(0, 3);", "b ~ normal(0, 3); b ~ std_normal();"]
+    "others",
+    [
+        "",
+        "b ~ normal(1, 3);",
+        "b ~ normal(a, 3);",
+        "b ~ cauchy(0, 3);",
+        "b ~ normal(0, 3); b ~ std_normal();",
+    ],
 )
 def test_a_parameter_without_just_one_such_prior_is_refused(others: str) -> None:
     with pytest.raises(NoSuchPrior):

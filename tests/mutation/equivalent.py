@@ -10,6 +10,8 @@ LATER = "what it is at first is not looked at before it is set"
 SAME = "the same number for every input"
 MASKED = "a stand-in for a value that is not used"
 CANCELS = "a constant that cancels when the weights are normalised"
+NAMES = "a number in a fresh name, which tells it apart with either value"
+ONE_OTHER = "a density in two parts has at most one argument beside y in the second: any of one is all of it"
 
 _PSIS = "ppl/inference/psis.py"
 _PROFILE = "np.log(-theta / shapes) - shapes"
@@ -34,6 +36,8 @@ _REFINING = "ppl/inference/refining.py"
 _ALL = "width * EVALUATIONS * FEWEST_POINTS"
 _OFFSET = 'sign = {OPERATORS["+"].name: 1, OPERATORS["-"].name: -1}.get(callee.name)'
 _MOST_CALLS = "len(self.unfolded) > MOST_CALLS -> len(self.unfolded) >= MOST_CALLS"
+_SHARED = "rank(a.type) or self.is_lifted(e, k) for a, k in zip(shared, chosen[1:], strict=True)"
+_LARGEST = "largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_PSIS, "CLOSE = 4 * float(np.finfo(float).eps)", "4 -> 5"): ROUNDING,
@@ -75,4 +79,10 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("ppl/ir/passes/lift.py", _OFFSET, "1 -> 2"): SAME,  # offsets that differ still do
     ("ppl/backend/memory.py", "LARGEST_LEARNT = 32 << 20", "32 -> 33"): WORK,
     ("ppl/backend/memory.py", "LARGEST_LEARNT = 32 << 20", "20 -> 21"): WORK,
+    ("ppl/backend/memory.py", "HEAD = 1 << 16", "1 -> 2"): WORK,
+    ("ppl/backend/memory.py", "HEAD = 1 << 16", "16 -> 17"): WORK,
+    ("ppl/backend/text.py", "taken, k = base, 1", "1 -> 2"): NAMES,
+    ("ppl/ir/passes/write_out.py", "count: int = 0", "0 -> 1"): NAMES,
+    ("ppl/backend/threads.py", _LARGEST, "0 -> 1"): EDGE,  # one number and none are both below the bound
+    ("ppl/ir/passes/apart.py", f"if any({_SHARED}):", f"any(({_SHARED})) -> all(({_SHARED}))"): ONE_OTHER,
 }

@@ -76,19 +76,26 @@ _GENERATED = tuple(
 PASSES = (
     *_tests("ir", "golden draws_plan zero_based hoist_data covariances share"),
     f"{_LOOPS}::test_a_loop_goes_or_says_why_not",
+    f"{_LOOPS}::test_a_loop_means_the_same_as_arrays",
     "tests/test_propto.py",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
     *_tests("ir", "privatise apart fuse without_prior"),
     "tests/ir/test_fills.py::test_a_predictor_has_no_index_sets",
     "tests/ir/test_fills.py::test_a_part_is_not_the_whole",
-    f"{_LOOPS}::test_a_loop_means_the_same_as_arrays",
     *_GENERATED,
     f"{_LOOPS}::test_a_wrong_size_or_index_is_refused_in_a_batch_too",
-    *_tests("ir", "pairs for_each"),
+    *_tests("ir", "split_rows pairs for_each"),
     "tests/test_minibatch.py",
 )
+_MANY = "tests/test_many_draws.py"
+_LIMITS = "tests/hostile/test_limits.py"
 BACKEND = (
-    *_tests("backend", "advice scan places threads"),
+    *_tests("backend", "memory advice scan places threads"),
+    f"{_MANY}::test_draws_that_go_different_ways",
+    f"{_MANY}::test_draws_that_go_together",
+    f"{_LIMITS}::test_memory_that_cannot_be_had_all_the_same_has_its_place",
+    "tests/language/test_regressions.py::test_tuples_are_printed_as_tuples",
+    "tests/backend/test_emit_expr.py",
     "tests/language/test_tuple_arrays.py",
     "tests/language/test_regressions.py::test_arrays_of_tuples_in_every_block",
     *_tests("ir", "draws_plan apart"),
