@@ -261,6 +261,9 @@ LOOPS = (
          functions="real first(vector a, vector b) { int n = size(a); vector[n] c = b; return a[1] * c[1];}"),
     Loop("function that calls itself", "for (n in 1:N) target += fall(x[n], 3);", ("",),
          functions="real fall(real a, int k) { if (k <= 1) return a; return a * fall(a - 1, k - 1); }"),
+    Loop("function that calls itself with the same int", "for (n in 1:N) target += grown(x[n] * z, 3);", ("",),
+         functions="""real grown(real a, int k) {
+             if (abs(a) > 9) return a; return grown(2 * a + 1, k); }"""),
     Loop("shifted read", "vector[N] a = x; for (n in 2:N) a[n] = a[n - 1] * z + x[n]; target += a;",
          ("scan: `a` is filled by one iteration and read by another",)),
     Loop("shifted read ahead", "vector[N] a = x; for (n in 1:(N - 1)) a[n] = a[n + 1] * z; target += a;",
@@ -413,7 +416,7 @@ LOOPS = (
     # Elsewhere
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),
-         functions="void add_lp(real a, real b) { target += a * b; }"),
+         functions="void add_lp(real a, real b) { target += a * b; return; }"),
     Loop("an _lp function that may return early", "early_lp(z - 3); target += t ^ 2; early_lp(z);", ("",),
          functions="void early_lp(real a) { if (a < 0) return; for (i in 1:3) target += a * i; }"),
     Loop("generated quantities", "", ("`normal_rng` draws", "", ""), generated="""

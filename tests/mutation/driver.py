@@ -58,7 +58,7 @@ def dependents(file: str) -> set[str]:
     ours = {
         name: Path(module.__file__)
         for name, module in sys.modules.items()
-        if getattr(module, "__file__", None) and Path(str(module.__file__)).is_relative_to(ROOT)
+        if getattr(module, "__file__", None) and is_ours(Path(str(module.__file__)))
     }
     inside = {name: path for name, path in ours.items() if not path.is_relative_to(ROOT / "tests")}
     needs = {name: imports(path) for name, path in inside.items()}
@@ -69,6 +69,11 @@ def dependents(file: str) -> set[str]:
         name for name in ours if name not in inside and "mutation" not in name and "conftest" not in name
     }
     return found | tests
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a file is the project's: an environment may lie in the checkout too."""
+    return any(path.is_relative_to(ROOT / folder) for folder in ("ppl", "cli", "tests"))
 
 
 @cache
