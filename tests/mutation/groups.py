@@ -88,11 +88,13 @@ PASSES = (
     "tests/test_minibatch.py",
 )
 _MANY = "tests/test_many_draws.py"
+_TOGETHER = ("containers", "jacobian", "entries beside a tuple")
 _LIMITS = "tests/hostile/test_limits.py"
 BACKEND = (
-    *_tests("backend", "memory advice scan places threads"),
-    f"{_MANY}::test_draws_that_go_different_ways",
-    f"{_MANY}::test_draws_that_go_together",
+    "tests/backend/test_memory.py::test_fresh_pages_are_few_in_this_process_too",
+    *_tests("backend", "advice scan places threads"),
+    f"{_MANY}::test_draws_that_go_different_ways[branch]",
+    *(f"{_MANY}::test_draws_that_go_together[{which}]" for which in _TOGETHER),
     f"{_LIMITS}::test_memory_that_cannot_be_had_all_the_same_has_its_place",
     "tests/language/test_regressions.py::test_tuples_are_printed_as_tuples",
     "tests/backend/test_emit_expr.py",
