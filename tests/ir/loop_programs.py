@@ -261,7 +261,7 @@ LOOPS = (
          functions="real first(vector a, vector b) { int n = size(a); vector[n] c = b; return a[1] * c[1];}"),
     Loop("function that calls itself", "for (n in 1:N) target += fall(x[n], 3);", ("",),
          functions="real fall(real a, int k) { if (k <= 1) return a; return a * fall(a - 1, k - 1); }"),
-    Loop("function that calls itself with the same int", "for (n in 1:N) target += grown(x[n] * z, 3);", ("",),
+    Loop("function that calls itself with the same int", "for (n in 1:N) target += grown(x[n] * z, 3);",
          functions="""real grown(real a, int k) {
              if (abs(a) > 9) return a; return grown(2 * a + 1, k); }"""),
     Loop("shifted read", "vector[N] a = x; for (n in 2:N) a[n] = a[n - 1] * z + x[n]; target += a;",
