@@ -88,7 +88,7 @@ PASSES = (
     "tests/test_minibatch.py",
 )
 _MANY = "tests/test_many_draws.py"
-_TOGETHER = ("containers", "jacobian", "entries beside a tuple")
+_TOGETHER = ("containers", "jacobian", "entries beside a tuple", "shards")
 _LIMITS = "tests/hostile/test_limits.py"
 BACKEND = (
     "tests/backend/test_memory.py::test_fresh_pages_are_few_in_this_process_too",
