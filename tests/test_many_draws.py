@@ -183,8 +183,8 @@ TOGETHER = {
     "shards": """
         functions { vector part(vector phi, vector theta, data array[] real r, data array[] int i) { return
         phi[1] * theta + r[1] * i[1]; } } data { int N; } transformed data { array[2, 1] real r = {{1}, {-2}};
-        array[2, 1] int i = {{3}, {4}}; } parameters { vector[1] phi; array[2] vector[2] theta; } model { target +=
-        -dot_self(map_rect(part, phi, theta, r, i)); }
+        array[2, 1] int i = {{3}, {4}}; } parameters { vector[1] phi; array[2] vector[2] theta; } model {
+        target += -dot_self(map_rect(part, phi, theta, r, i)); }
     """,
     "nothing": "parameters { real x; } model { }",
 }

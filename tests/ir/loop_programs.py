@@ -207,6 +207,8 @@ LOOPS = (
         for (n in 1:N) { A[n, {1, 3}] = [z, x[n]]; A[n, 2:2] = [t]; } target += A * s;"""),
     Loop("filled twice", """matrix[N, 2] A;
         for (n in 1:N) { A[n, 1] = x[n] * z; A[n, 2] = A[n, 1] ^ 2; target += sum(A[n]); }"""),
+    Loop("local filled by several indices", """for (n in 1:N) { matrix[3, 3] A = v * s' * x[n];
+        A[{1, 3}, {2, 1}] = [[z, x[n]], [t, 1]]; target += sum(square(A) * v); }"""),
     Loop("filled triangle", """matrix[3, 3] A = rep_matrix(0, 3, 3);
         for (i in 1:2) for (j in (i + 1):3) A[i, j] = v[i] * s[j]; target += A;"""),
     Loop("symmetric", """matrix[3, 3] A;
@@ -417,6 +419,9 @@ LOOPS = (
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),
          functions="void add_lp(real a, real b) { target += a * b; return; }"),
+    Loop("in a function that is written out", "target += waves(x, z) * waves(s, t);", ("",) * 3,
+         functions="""real waves(vector a, real b) {
+             real o = 0; for (i in 1:size(a)) o += sin(a[i] * b); return o; }"""),
     Loop("an _lp function that may return early", "early_lp(z - 3); target += t ^ 2; early_lp(z);", ("",),
          functions="void early_lp(real a) { if (a < 0) return; for (i in 1:3) target += a * i; }"),
     Loop("generated quantities", "", ("`normal_rng` draws", "", ""), generated="""
