@@ -7,6 +7,7 @@ import pytest
 
 from ppl.cli.commands.plot import Kind
 from ppl.cli.main import main
+from ppl.posterior import Posterior
 from ppl.results import draws
 from ppl.results.pictures import KINDS
 from ppl.results.read_csv import read_draws
@@ -91,6 +92,7 @@ def test_generate_with_an_edited_program(fitted):
 
 def test_generate_and_draws_report_where_they_take_long(fitted, monkeypatch):
     monkeypatch.setattr(draws, "SELDOM", -1.0)
+    monkeypatch.setattr(Posterior, "draws_at_once", 100)
     generate = ("generate", "edited.model", "toy.json", "1.csv")
     reports = [f"variables of the draws {k} of 300" for k in (0, 100, 200)]
     status, _, err = fitted(*generate)
