@@ -1,12 +1,14 @@
 """`lib` for code in which parameters have an axis of the draws before their own (passes/over_draws.py)."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Array
 from ppl.backend.library import library
+from ppl.backend.per_draw import PerDraw
 from ppl.backend.runtime import Place, complained
 from ppl.backend.text import Binding
 from ppl.errors import Rejection
@@ -20,6 +22,7 @@ def draws_library(bindings: Mapping[str, Binding], softplus: bool = False) -> Si
     lib = library(NUMPY, bindings, softplus)
     lib.take = lambda u, place: constrained(CONSTRAINT_BY_KEYWORD["identity"], u, place)[0]
     lib.check_draws = check_draws
+    lib.solve_each = partial(solve_each, lib)
     for constraint in CONSTRAINTS:
         chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
         setattr(lib, f"constrain_{constraint.keyword}", constrainer(chosen))
@@ -47,3 +50,23 @@ def check_draws(constraint: str, name: str, x: Array, shape: tuple[int, ...], *a
     complaint = CONSTRAINT_BY_KEYWORD[constraint].check(np.asarray(x), shape, *bounds)
     if complaint:
         raise Rejection(complained(name, complaint))
+
+
+def solve_each(
+    lib: SimpleNamespace,
+    lifted: Sequence[bool],
+    solver: str,
+    f: Callable[..., Array],
+    args: Sequence[Array],
+    settings: Sequence[Array],
+) -> Array:
+    """The answers (draws, ...) of a solver of which some arguments differ from draw to draw.
+
+    Raises:
+        Rejection: one of them has no answer; it says why when it is solved alone.
+    """
+    given = [PerDraw(NUMPY, a) if own else a for a, own in zip(args, lifted, strict=True)]
+    answers: Array = lib.solve(solver, f, given, settings).each
+    if not np.all(np.isfinite(answers)):
+        raise Rejection(f"`{solver}` has no answer for a draw.")
+    return answers

@@ -30,8 +30,8 @@ def expr(w: Writer, e: ir.Expr) -> str:
             return application(w, e)
         case ir.CallUser():
             return user_call(w, e)
-        case ir.Solve(solver=solver, function=function, args=args, settings=settings):
-            return f"lib.solve({solver!r}, {function}, {tuple_of(w, args)}, {tuple_of(w, settings)})"
+        case ir.Solve():
+            return solve(w, e)
         case ir.Logical() | ir.Select():
             return choice(w, e)
         case ir.Index(base=base) if isinstance(core(base.type), Tuple) and not is_one_entry(e.items):
@@ -96,6 +96,13 @@ def user_call(w: Writer, e: ir.CallUser) -> str:
         lifted = marks((*e.lifted, *(False for _ in e.passes)))
         return f"lib.{'join' if e.joined else 'each'}({name}, {lifted}, {', '.join([*args, *e.passes])})"
     return f"{name}({', '.join([*args, *e.passes])})"
+
+
+def solve(w: Writer, e: ir.Solve) -> str:
+    given = f"{e.function}, {tuple_of(w, e.args)}, {tuple_of(w, e.settings)}"
+    if e.lifted:
+        return f"lib.solve_each({marks(e.lifted)}, {e.solver!r}, {given})"
+    return f"lib.solve({e.solver!r}, {given})"
 
 
 def marks(lifted: Sequence[int]) -> str:

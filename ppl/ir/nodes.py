@@ -83,7 +83,8 @@ class CallUser:
 class Solve:
     """A differential or algebraic equation, or an integral, given by a function of the program.
 
-    `args` are what the function would get at the start; `settings` are for the solver alone.
+    `args` are what the function would get at the start; `settings` are for the solver alone.  `lifted` marks
+    the arguments of which there is one for each draw.
     """
 
     solver: str
@@ -91,6 +92,7 @@ class Solve:
     args: tuple["Expr", ...]
     settings: tuple["Expr", ...]
     type: Type
+    lifted: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,9 @@ functions {
   int steps(real a) { int k = 0; real b = a; while (b < 10) { b += 1 + b^2; k += 1; } return k; }
   real once_more(real a, int k) { if (k == 0) return a; return once_more(a / 2, k - 1); }
   vector back(vector v) { return reverse(v); }
+  vector decay(real t, vector y, real k) { return k > 1 ? -k * y : -2 * k * y; }
+  real bell(real x, real xc, array[] real s, data array[] real r, data array[] int i) {
+    return exp(-s[1] * x^2); }
 }
 data { int N; int J; int K; array[N] int g; vector[N] x; array[N] int n; }
 parameters {
@@ -78,6 +81,9 @@ PROGRAMS = {
         real a = 0; for (j in 1:J) { if (theta[j] > 1) break; if (theta[j] < -1) continue; a +=
         theta[j]; }""",
 }
+PROGRAMS["solvers"] = """
+    array[2] vector[1] y = ode_rk45(decay, [1 + tau]', 0, {0.5, 1.5}, tau);
+    real k = integrate_1d(bell, 0, positive_infinity(), {tau}, {0.0}, {0}, 1e-8);"""
 DRAWING = {
     "random numbers": """
         real a = normal_rng(mu, tau); vector[J] b; for (j in 1:J) b[j] = normal_rng(theta[j], 1);""",
@@ -142,6 +148,7 @@ def notes_of(statements):
     [
         (PROGRAMS["branches in a recurrence"], 0),
         (PROGRAMS["functions"], 0),
+        (PROGRAMS["solvers"], 0),
         (DRAWING["a chain of states"], 0),
         (PROGRAMS["a while loop"], 1),
         (PROGRAMS["break and continue"], 1),

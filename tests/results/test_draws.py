@@ -54,3 +54,16 @@ def test_programs_that_take_one_draw_at_a_time(block):
     posterior, us = posterior_of(block), points(5)
     assert posterior.draws_at_once == 1
     np.testing.assert_allclose(tabulate(posterior, us, seed=1).rows[:, 1], 2 * us[:, 0])
+
+
+def test_a_draw_without_an_integral_harms_no_other():
+    program = """
+    functions { real f(real x, real xc, array[] real a, data array[] real r, data array[] int i) {
+      return x^a[1]; } }
+    parameters { real x; } model { x ~ normal(0, 1); }
+    generated quantities { real y = integrate_1d(f, 0, 1, {x}, {0.0}, {0}, 1e-6); }
+    """
+    posterior, us = ppl.compile_model(program).condition({}), np.array([[0.0], [1.0], [-2.0], [2.0], [3.0]])
+    table = tabulate(posterior, us, seed=1)
+    assert table.failed == 1
+    np.testing.assert_allclose(table.rows[:, 1], [1.0, 1 / 2, np.nan, 1 / 3, 1 / 4], rtol=1e-5)

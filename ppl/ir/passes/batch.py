@@ -62,8 +62,8 @@ class Lifting:
     """Entries of variables that the loop reads, as they are written."""
     sums: frozenset[str] = frozenset()
     """Outer variables that the innermost loop only adds to."""
-    any_order: bool = False
-    """Random numbers may be drawn in another order than that of the loop."""
+    of_draws: bool = False
+    """The loop is that over draws: random numbers may come in another order, and solvers take all at once."""
     stored: dict[Entry, tuple[int, Lifted]] = field(default_factory=dict)
     """Entries whose value the present iteration has just set, with the batch it was set in."""
 

@@ -35,10 +35,8 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
             return lift_apply(c, b, e)
         case ir.CallUser():
             return lift_user_call(c, b, e)
-        case ir.Solve(solver=solver):
-            if any(lift_all(c, b, (*e.args, *e.settings))[1]):
-                raise Dependent(f"`{solver}` solves for one iteration at a time")
-            return e, False
+        case ir.Solve():
+            return lift_solve(c, b, e)
         case ir.Logical():
             return lift_logical(c, b, e)
         case ir.Select():
@@ -120,7 +118,7 @@ def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
 
 def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     args, varies = lift_all(c, b, e.args)
-    if e.callee.passes and not (c.any_order and e.callee.passes == "rng"):
+    if e.callee.passes and not (c.of_draws and e.callee.passes == "rng"):
         raise Dependent(
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
         )
@@ -167,7 +165,7 @@ def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[tuple[ir.Expr
 def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> Lifted:
     """One call for each entry: the function's own body is not looked into."""
     args, varies = lift_all(c, b, e.args)
-    if e.passes and not (c.any_order and e.passes == ("rng",)):
+    if e.passes and not (c.of_draws and e.passes == ("rng",)):
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
     if e.passes:
         args, varies = one_each(b, e, args, varies)
@@ -178,6 +176,15 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> Lifted:
     refuse_ragged(e, varies)
     c.fragile = True
     return replace(e, args=args, type=array_of(e.type, 1), lifted=varies), True
+
+
+def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> Lifted:
+    (args, varies), (settings, vary) = lift_all(c, b, e.args), lift_all(c, b, e.settings)
+    if not any((*varies, *vary)):
+        return replace(e, args=args, settings=settings), False
+    if any(vary) or not c.of_draws:
+        raise Dependent(f"`{e.solver}` solves for one iteration at a time")
+    return replace(e, args=args, settings=settings, type=array_of(e.type, 1), lifted=varies), True
 
 
 def one_each(

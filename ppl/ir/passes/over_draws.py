@@ -42,7 +42,7 @@ def over_draws(p: ir.Program) -> tuple[ir.Program, list[Note]]:
     if not body and not p.parameters:
         return replace(p, model=()), []
     span = (*p.parameters, *body)[0].span
-    lifting = Lifting(span, once=set_once(body), reads=read_entries(body), any_order=True)
+    lifting = Lifting(span, once=set_once(body), reads=read_entries(body), of_draws=True)
     draws = Draws(lifting, Batch(DRAW, {}), {f.name: f for f in p.functions})
     parameters = tuple(draws.parameter(d) for d in p.parameters)
     transformed = draws.block(p.transformed_parameters, p.transformed_parameter_names)
