@@ -77,7 +77,34 @@ STAN = (
         program=r"^(skew_normal|student_t)_l?c?cdf",
         quantity="value",
     ),
-    Known("Stan's uniform cdf is 0 above its bounds too", program=r"^uniform_l?c?cdf", quantity="value"),
+    Known("Stan's uniform cdf is 0 above its bounds too", program=r"^uniform_l?c?cdf"),
+    Known(
+        "Stan's slopes of incomplete beta and gamma functions are off in a tail; ppl's follow its values",
+        program=r"^(beta|beta_proportion|beta_binomial|binomial|gamma)_l?c?cdf|^inc_beta",
+        quantity="gradient",
+        stan=r"^[^ni]*$",
+    ),
+    Known(
+        "Stan refuses a variate outside the support of this cdf, which is 0 or 1 there",
+        stan=r"pareto_type_2_\w*cdf: Random variable is",
+        quantity="value",
+    ),
+    Known(
+        "Stan's von Mises cdf overflows, or is that of a normal",
+        program=r"^von_mises_l?c?cdf",
+        quantity="value",
+    ),
+    Known(
+        "Stan's series of a Wiener density ends too early at 1e20 boundary times",
+        program="^wiener_lpdf",
+        quantity="value",
+    ),
+    Known("Stan's hypergeometric series does not converge", stan=r"hypergeometric_?(2F1|pFq)"),
+    Known(
+        "Stan has no slope in the order of a Bessel function",
+        program="^log_modified_bessel",
+        quantity="gradient",
+    ),
     Known(
         "Stan is off by 4e-7 for a neg_binomial_2 that is nearly Poisson; ppl's is that of 900 digits",
         program="^neg_binomial_2(_log)?_lpmf",
@@ -92,6 +119,7 @@ STAN = (
 """Where Stan is off, or both are within what was asked for."""
 
 OURS = (
+    Known("ppl: at a pole trigamma is 8e30", program="^trigamma", quantity="value"),
     Known(
         "ppl: the gradient is nan at the edge: a chance of 0 or 1, a rate of 0, a Weibull variate of 0",
         program=r"^(binomial|poisson|weibull)_l?cdf",

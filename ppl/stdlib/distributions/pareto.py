@@ -26,7 +26,7 @@ def log_density(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
 
 @reals
 def lccdf(xp: Namespace, y: Array, y_min: Array, alpha: Array) -> Array:
-    value = -alpha * xp.np.log(xp.np.maximum(y, y_min) / y_min)
+    value = -alpha * xp.np.log(xp.np.where(y >= y_min, y, y_min) / y_min)  # at y_min the slope of the support
     return guarded(xp, (y_min > 0) & (alpha > 0), value)
 
 
@@ -60,7 +60,7 @@ def type_2_log_density(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: 
 
 @reals
 def type_2_lccdf(xp: Namespace, y: Array, mu: Array, scale: Array, alpha: Array) -> Array:
-    inside = y > mu
+    inside = y >= mu
     value = -alpha * xp.np.log1p(xp.np.where(inside, y - mu, 0.0) / scale)
     return guarded(xp, (scale > 0) & (alpha > 0), value)
 

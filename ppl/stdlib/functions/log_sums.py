@@ -10,6 +10,8 @@ ROWS = ("vector", "row_vector", "array[] real")
 ARRAYS_OF_ROWS = ("array[] vector", "array[] row_vector")
 
 TINY = 1e-300
+LARGEST_LOG = 700.0
+"""What may still be exponentiated."""
 
 
 def _peak(xp: Namespace, x: Array) -> Array:
@@ -69,9 +71,12 @@ def _weighted(xp: Namespace, theta: Array, x: Array, y: Array) -> tuple[Array, A
 
 
 def _slope_in_theta(xp: Namespace, ans: Array, theta: Array, x: Array, y: Array) -> Array:
-    """Zero at 0 and 1, where a parameter comes only as its transform underflows, whose slope is zero too."""
+    """exp(x - ans) - exp(y - ans), by their shares between 0 and 1."""
     first, second = shares(xp, *_weighted(xp, theta, x, y))
-    return first / xp.np.maximum(theta, TINY) - second / xp.np.maximum(1.0 - theta, TINY)
+    between = first / xp.np.maximum(theta, TINY) - second / xp.np.maximum(1.0 - theta, TINY)
+    known = xp.np.where(xp.np.isfinite(ans), ans, 0.0)
+    over = [xp.np.exp(xp.np.minimum(each - known, LARGEST_LOG)) for each in (x, y)]
+    return xp.np.where((theta > 0) & (theta < 1), between, over[0] - over[1])
 
 
 @with_partials(

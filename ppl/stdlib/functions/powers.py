@@ -12,7 +12,8 @@ def _is_two(y: Array) -> bool:
 def _by_base(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
     if _is_two(y):
         return 2.0 * x
-    return xp.np.where(y == 0, 0.0, y * power(xp, xp.np.where(y == 0, 1.0, x), y - 1))
+    flat = (y == 0) | ((x == 0) & (y < 1))  # at the root of a root 0, as in Stan, where the slope is infinite
+    return xp.np.where(flat, 0.0, y * power(xp, xp.np.where(flat, 1.0, x), y - 1))
 
 
 def _by_exponent(xp: Namespace, ans: Array, x: Array, y: Array) -> Array:
@@ -31,7 +32,9 @@ def square(xp: Namespace, x: Array) -> Array:
     return 1.0 * x * x
 
 
+@with_partials(lambda xp, ans, x: xp.np.where(ans == 0, 0.0, 0.5 / xp.np.where(ans == 0, 1.0, ans)))
 def sqrt(xp: Namespace, x: Array) -> Array:
+    """Its slope at 0 is 0, as in Stan: the root of a sum of squares has none there that could be followed."""
     return xp.np.sqrt(x)
 
 
