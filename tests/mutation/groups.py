@@ -92,7 +92,7 @@ _TOGETHER = ("containers", "jacobian", "entries beside a tuple", "shards")
 _LIMITS = "tests/hostile/test_limits.py"
 BACKEND = (
     "tests/backend/test_memory.py::test_fresh_pages_are_few_in_this_process_too",
-    *_tests("backend", "advice scan places threads"),
+    *_tests("backend", "advice scan scan_draws places threads"),
     f"{_MANY}::test_draws_that_go_different_ways[branch]",
     *(f"{_MANY}::test_draws_that_go_together[{which}]" for which in _TOGETHER),
     f"{_LIMITS}::test_memory_that_cannot_be_had_all_the_same_has_its_place",
