@@ -177,11 +177,18 @@ def _refine(target: Target, path: Pathfinder, rng: np.random.Generator) -> Gauss
     gradient = target.log_density_gradient(path.mean)[1]
     curve = hessian(target, path.mean, units)
     if np.isfinite(curve).all() and np.isfinite(gradient).all():
-        precision, _ = made_positive(-curve * np.outer(units, units))
-        local = Gaussian.with_precision(path.mean, precision, units)
-        step = local.factor @ (local.factor.T @ gradient)
-        guesses += [local, local.moved(path.mean + step)]
+        guesses += _by_hessian(path.mean, -curve, gradient, units)
     return max(guesses, key=lambda guess: _elbo(target, guess, z))
+
+
+def _by_hessian(mean: Array, precision: Array, gradient: Array, units: Array) -> list[Gaussian]:
+    """The Gaussian with this precision, and the same a Newton step on; none where it is flat to rounding."""
+    positive, _ = made_positive(precision * np.outer(units, units))
+    try:
+        local = Gaussian.with_precision(mean, positive, units)
+    except np.linalg.LinAlgError:
+        return []
+    return [local, local.moved(mean + local.factor @ (local.factor.T @ gradient))]
 
 
 def _elbo(target: Target, guess: Gaussian, z: Array) -> float:

@@ -60,3 +60,14 @@ def test_the_best_so_far_is_told_after_each_path():
     starting.from_paths(TARGET, family_of("meanfield", DIM, 6), points, np.random.default_rng(3), told.append)
     assert [(p.phase, p.iteration, p.total) for p in told] == [("Pathfinder", k, 2) for k in (0, 1, 1, 2, 2)]
     assert told[1].elbo <= told[3].elbo == told[-1].elbo
+
+
+def test_a_density_that_is_flat_to_rounding_has_no_gaussian_of_its_hessian(monkeypatch):
+    def refused(*_):
+        raise np.linalg.LinAlgError("not positive definite")
+
+    given = np.zeros(2), np.eye(2), np.ones(2), np.ones(2)
+    local, moved = starting._by_hessian(*given)
+    np.testing.assert_allclose((local.mean, moved.mean), ([0, 0], [1, 1]))
+    monkeypatch.setattr(starting.Gaussian, "with_precision", refused)
+    assert starting._by_hessian(*given) == []

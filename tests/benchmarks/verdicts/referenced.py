@@ -3,11 +3,15 @@
 The other models are symmetric under a relabelling or a rotation, and have no reference.
 """
 
+import math
+from dataclasses import replace
 from pathlib import Path
 
 from tests.benchmarks.errors import read_reference
 from tests.benchmarks.verdicts.case import Case, Group, Known
 
+# Scales with Cauchy priors that the data leave free: like these they have no mean and no sd.
+WITHOUT_MOMENTS = {"horseshoe_regularised": ("lambda.",)}
 ROOT = Path(__file__).parents[3]
 PACK = ROOT / "tests" / "conformance" / "programs"
 MODELS = ROOT / "models"
@@ -22,7 +26,10 @@ def of_models(name: str, seed: int) -> Case:
 
 
 def _case(program: Path) -> Case:
-    reference = read_reference(program.with_suffix(".reference.json"))
+    reference = dict(read_reference(program.with_suffix(".reference.json")))
+    for name in reference:
+        if name.startswith(WITHOUT_MOMENTS.get(program.stem, ())):
+            reference[name] = replace(reference[name], mean=math.nan, sd=math.nan)
     return Case(program, program.with_suffix(".data.json"), Known(reference))
 
 
