@@ -6,8 +6,8 @@ from conformance.pack import Case, cases, programs
 from ir.loop_programs import DATA, LOOPS, Loop
 
 import ppl
-from ppl.many_draws import ELEMENTS, WIDEST, Alone, Found, in_batches, one_by_one
-from ppl.posterior import RUN
+from ppl.density.many_points import ELEMENTS, WIDEST, Alone, Found, in_batches, one_by_one
+from ppl.density.posterior import RUN
 
 DRAWS = 7
 
@@ -72,7 +72,7 @@ def looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
         seen.extend(us)
         return one_by_one(us, alone)
 
-    monkeypatch.setattr("ppl.many_draws.one_by_one", watched)
+    monkeypatch.setattr("ppl.density.many_points.one_by_one", watched)
     return seen
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ppl import InferenceError, compile_model
-from ppl.minibatch import by_rows
+from ppl.density.rows import by_rows
 
 GENERATOR = np.random.default_rng(20)
 N = 23

@@ -1,4 +1,4 @@
-"""`ppl show`: any stage of the compiler, or the functions of the language, printed."""
+"""`ppl show`: any stage of the compiler, its passes and forms, or the functions of the language, printed."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -19,9 +19,20 @@ class Stage(StrEnum):
 
 
 def show(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The program; or the word 'functions'.")],
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A function, after that word.")] = None,
+    model: Annotated[
+        str,
+        typer.Argument(metavar="MODEL", help="The program; or the word 'functions', 'forms' or 'passes'."),
+    ],
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A function, after the word 'functions'.")
+    ] = None,
     stage: Annotated[Stage, typer.Option(help="Checked tree, lowered tree, or emitted text.")] = Stage.python,
+    form: Annotated[
+        str, typer.Option(metavar="NAME", help="With ir or python: the form of the program, as it runs.")
+    ] = "values",
+    without: Annotated[
+        list[str] | None, typer.Option(metavar="PASS", help="Leave a pass out; may be given again.")
+    ] = None,
 ) -> None:
     """Print one stage of compiling MODEL, or the functions of the language.
 
@@ -31,18 +42,50 @@ def show(
 
     \b
     ppl show functions lists every function with its meaning; with a NAME,
-    its signatures and the code that computes it.
+    its signatures and the code that computes it. ppl show forms lists the
+    forms that a program is run in, ppl show passes what makes them.
     """
-    if model == FUNCTIONS and not Path(model).is_file():
-        show_functions(name)
+    if model in LISTS and not Path(model).is_file():
+        if name is not None and model != FUNCTIONS:
+            raise typer.BadParameter(f"unexpected '{name}' after '{model}'.", param_hint="NAME")
+        LISTS[model](name)
         return
     if name is not None:
         raise typer.BadParameter(f"unexpected '{name}' after the program.", param_hint="NAME")
     if not Path(model).is_file():
         raise typer.BadParameter(f"File '{model}' does not exist.", param_hint="MODEL")
     from ppl.compile import show_stage
+    from ppl.ir.forms import FORMS
+    from ppl.ir.passes.over_draws import DrawByDraw
 
-    typer.echo(show_stage(Path(model), stage.value))
+    try:
+        typer.echo(show_stage(Path(model), stage.value, form, without or ()))
+    except KeyError:
+        known = ", ".join(FORMS)
+        raise typer.BadParameter(
+            f"there is no form {form!r}; the forms are {known}, and rows:SIZE and rest:SIZE.",
+            param_hint="--form",
+        ) from None
+    except ValueError as error:
+        raise typer.BadParameter(f"{error}.") from None
+    except DrawByDraw as why:
+        raise typer.BadParameter(f"the program is run draw by draw: {why}.", param_hint="--form") from None
+
+
+def show_forms(name: None) -> None:
+    from ppl.ir.forms import FORMS
+
+    for form in FORMS.values():
+        made = f"{form.base.name}, then " if form.base else ""
+        passes = ", ".join(each.name for each in form.passes) or "nothing more"
+        typer.echo(f"{form.name}: {form.meaning}\n  {made}{passes}")
+
+
+def show_passes(name: None) -> None:
+    from ppl.ir.passes.table import PASSES
+
+    for each in PASSES:
+        typer.echo(f"{each.name}: {each.meaning}" + (f" Required: {each.required}." if each.required else ""))
 
 
 def show_functions(name: str | None) -> None:
@@ -58,3 +101,7 @@ def show_functions(name: str | None) -> None:
         near = nearest(name, reference())
         hint = f"; did you mean {near}?" if near else "."
         raise typer.BadParameter(f"there is no function {name}{hint}", param_hint="NAME")
+
+
+LISTS = {FUNCTIONS: show_functions, "forms": show_forms, "passes": show_passes}
+"""What may be asked for in place of a program."""

@@ -49,20 +49,35 @@ class Module:
         return line.strip(), line[frames[-1].colno : frames[-1].end_colno]
 
 
-def compile_text(emitted: Emitted, name: str) -> CodeType:
-    """Emitted text as a code object; the text comes from the checked IR alone."""
-    return compile(emitted.text, file_of(name), "exec")
+@dataclass(frozen=True, eq=False)
+class Code:
+    """An emitted module as Python's code object, for any namespace; its text comes from the checked IR alone.
 
+    `softplus` is the map to the positive reals.
+    """
 
-def file_of(name: str) -> str:
-    return f"<emitted from {name}>"
+    emitted: Emitted
+    compiled: CodeType
+    softplus: bool = False
+
+    @classmethod
+    def of(cls, emitted: Emitted, name: str, softplus: bool = False) -> "Code":
+        """Python's compilation of a text that comes from the program of this name."""
+        return cls(emitted, compile(emitted.text, f"<emitted from {name}>", "exec"), softplus)
+
+    @cached_property
+    def plain_and_many(self) -> tuple[Module, Module, Module]:
+        """The module in NumPy for plain numbers and for many points, and for many under autograd."""
+        return load(self, NUMPY), load_per_draw(self, NUMPY), load_per_draw(self, AUTOGRAD)
+
+    def forms(self, name: str) -> Forms:
+        """A function of the module in the forms that solvers ask for."""
+        return Forms(*(module.functions[name] for module in self.plain_and_many))
 
 
 def load(
-    emitted: Emitted,
-    code: CodeType,
+    code: Code,
     xp: Namespace,
-    softplus: bool = False,
     wrap: Wrap | None = None,
     builtins: Mapping[str, Any] = BUILTINS,
     **replaced: Any,
@@ -71,54 +86,28 @@ def load(
 
     `builtins` are all that the module sees of Python.
     """
-    lib: SimpleNamespace = library(xp, emitted.bindings, softplus, wrap)
-    lib.solve = solver(emitted, code, xp, softplus)
-    for name, function in replaced.items():
-        setattr(lib, name, function)
-    return bound_to(lib, emitted, code, builtins)
+    lib: SimpleNamespace = library(xp, code.emitted.bindings, code.softplus, wrap)
+    return bound_to(lib, code, xp, builtins, **replaced)
 
 
-def load_per_draw(emitted: Emitted, code: CodeType, xp: Namespace, softplus: bool = False) -> Module:
+def load_per_draw(code: Code, xp: Namespace) -> Module:
     """The module bound to `xp`, for many draws at once."""
-    lib = per_draw_library(xp, emitted.bindings, softplus)
-    lib.solve = solver(emitted, code, xp, softplus)
-    return bound_to(lib, emitted, code)
+    return bound_to(per_draw_library(xp, code.emitted.bindings, code.softplus), code, xp)
 
 
-def load_over_draws(emitted: Emitted, code: CodeType, softplus: bool = False) -> Module:
+def load_over_draws(code: Code) -> Module:
     """The module of `emit_over_draws` in NumPy."""
-    lib = draws_library(emitted.bindings, softplus)
-    lib.solve = solver(emitted, code, NUMPY, softplus)
-    return bound_to(lib, emitted, code)
-
-
-def solver(emitted: Emitted, code: CodeType, xp: Namespace, softplus: bool = False) -> Callable[..., Any]:
-    """`lib.solve` for the functions of the module."""
-    return partial(solve, xp, Siblings(emitted, code, softplus).forms)
-
-
-@dataclass(frozen=True)
-class Siblings:
-    """The same module for plain numbers and for many points, made when a solver first asks for a function."""
-
-    emitted: Emitted
-    code: CodeType
-    softplus: bool
-
-    def forms(self, name: str) -> Forms:
-        return Forms(*(module.functions[name] for module in self.modules))
-
-    @cached_property
-    def modules(self) -> list[Module]:
-        plain = load(self.emitted, self.code, NUMPY, self.softplus)
-        many = [load_per_draw(self.emitted, self.code, xp, self.softplus) for xp in (NUMPY, AUTOGRAD)]
-        return [plain, *many]
+    return bound_to(draws_library(code.emitted.bindings, code.softplus), code, NUMPY)
 
 
 def bound_to(
-    lib: SimpleNamespace, emitted: Emitted, code: CodeType, builtins: Mapping[str, Any] = BUILTINS
+    lib: SimpleNamespace, code: Code, xp: Namespace, builtins: Mapping[str, Any] = BUILTINS, **replaced: Any
 ) -> Module:
+    """The module with this library."""
+    lib.solve = partial(solve, xp, code.forms)
+    for name, function in replaced.items():
+        setattr(lib, name, function)
     scope: dict[str, Any] = {"__builtins__": dict(builtins), "lib": lib}
-    exec(code, scope)
+    exec(code.compiled, scope)
     functions = {k: v for k, v in scope.items() if callable(v)}
-    return Module(functions, emitted, code.co_filename)
+    return Module(functions, code.emitted, code.compiled.co_filename)

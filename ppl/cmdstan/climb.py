@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from ppl.density.posterior import Floats
 from ppl.inference.hessian import hessian
 from ppl.inference.target import Target
-from ppl.posterior import Floats
 
 EPSILON = float(np.finfo(float).eps)
 SCIPY = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": "trust-exact"}

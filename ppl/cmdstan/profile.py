@@ -3,15 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from time import perf_counter
 from typing import Any
 
 from ppl.arrays import AUTOGRAD, Namespace
-from ppl.backend.emit import emit
 from ppl.backend.library import Wrap
-from ppl.backend.load import Module, compile_text, load
+from ppl.backend.load import Module
 from ppl.files import write_whole
+from ppl.ir.forms import Form
 from ppl.model import Model
 
 HEADER = (
@@ -35,14 +34,8 @@ class Profiled(Model):
 
     timings: dict[str, Timing] = field(default_factory=dict)
 
-    def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
-        return super().module(xp, wrap, **{"profile": self._clock(xp is AUTOGRAD), **replaced})
-
-    @cached_property
-    def unnormalised(self) -> Module:
-        emitted = emit(self.program, propto=True)
-        code = compile_text(emitted, self.source.name)
-        return load(emitted, code, AUTOGRAD, self.softplus, profile=self._clock(autodiff=True))
+    def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
+        return super().bind(form, xp, wrap, **{"profile": self._clock(xp is AUTOGRAD), **replaced})
 
     def _clock(self, autodiff: bool) -> Callable[[str], AbstractContextManager[None]]:
         """What takes the place of `profile` in emitted code."""
@@ -65,7 +58,7 @@ def profiled(model: Model, file: str | None) -> Iterator[Model]:
     if file is None:
         yield model
         return
-    timed = Profiled(model.source, model.program, model.resolved, model.emitted, model.code, model.softplus)
+    timed = Profiled(model.source, model.lowered, model.softplus, model.without)
     yield timed
     write_whole(file, _lines(timed.timings))
 

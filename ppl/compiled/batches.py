@@ -1,4 +1,4 @@
-"""A posterior seen a few rows at a time, the rows gathered by compiled code; see ppl.minibatch."""
+"""A posterior seen a few rows at a time, the rows gathered by compiled code; see density/rows.py."""
 
 import re
 from dataclasses import dataclass, replace
@@ -16,8 +16,11 @@ from ppl.compiled.density import Density, Functions, part
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.reach import Trace
 from ppl.compiled.target import CompiledTarget, within_reach
+from ppl.density.rows import ByRows
 from ppl.inference.leaps import Place
 from ppl.inference.optimise import Algorithm, Run
+from ppl.ir.forms import rest_of
+from ppl.ir.passes.split_rows import RowSplit
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -36,7 +39,7 @@ class BatchDensity(Functions):
 
     rows: Density
     rest: Density
-    split: Any
+    split: RowSplit
     at_once: int
 
     def log_joint(self, shape: Any, jacobian: bool, arguments: Any, u: Any) -> Any:
@@ -56,12 +59,10 @@ class BatchDensity(Functions):
 
     def some_terms(self, shape: Shape, n_rows: int, whole: list[Any], u: Any, rows: Any) -> Any:
         d, trace = shape.with_arguments(whole), Trace()
-        for name, axis in self.split.data:
-            if hasattr(d, python_name(name)):
-                setattr(d, python_name(name), jnp.take(getattr(d, python_name(name)), rows, axis=axis))
-        setattr(d, python_name(self.split.size), rows.shape[0])
-        setattr(d, self.split.total, n_rows)
-        d.rows = rows
+        read = [(name, axis) for name, axis in self.split.data if hasattr(d, python_name(name))]
+        cut = {name: jnp.take(d.of(name), rows, axis=axis) for name, axis in read}
+        counts = {self.split.total: n_rows, "rows": rows}
+        d = d.with_values({self.split.size: rows.shape[0], **cut}, **counts)
         module = self.rows.module(trace)
         module.prepare(d)
         return trace.guarded(jnp.asarray(module.log_joint(d, u, False), dtype=float))
@@ -83,7 +84,7 @@ class CompiledByRows:
     """
 
     target: CompiledTarget
-    batches: Any
+    batches: ByRows
 
     @property
     def n_rows(self) -> int:
@@ -133,22 +134,23 @@ class CompiledByRows:
         return self.target.leap(algorithm, run, noise, count, place, rows)
 
 
-def compiled_by_rows(batches: Any, device: Any = None) -> CompiledByRows:
-    """The rows of a minibatch.ByRows, compiled by JAX for a device.
+def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
+    """The rows of a density.rows.ByRows, compiled by JAX for a device.
 
     Raises:
         OutOfReach: JAX cannot run the program, or its data stay on disk; the message says why.
     """
     if batches.row_bytes:
         raise OutOfReach("the data stay on disk")
-    of_rows, of_rest = _density(batches.rows), _density(batches.rest)
+    model = batches.posterior.model
+    of_rows, of_rest = (Density(model.code(form)) for form in (batches.rows, rest_of(batches.split.size)))
     density = BatchDensity(of_rows, of_rest, batches.split, rows_at_once(batches))
-    names = density.rows.reads | _prepared_from(batches.rows.emitted.text)
+    names = density.rows.reads | _prepared_from(of_rows.code.emitted.text)
     n_rows, posterior = batches.n_rows, batches.posterior
 
     def laid_out(baked: str) -> tuple[Any, Any]:
         of_rows, whole = split(posterior.d, names, baked)
-        of_rest, rest = split(batches.rest_data, density.rest.reads, baked)
+        of_rest, rest = split(batches.rest.d, density.rest.reads, baked)
         return (of_rows, of_rest, n_rows), (whole, rest, np.arange(min(2, n_rows)))
 
     shape, arguments = within_reach(density, laid_out, batches.dim, True, device)
@@ -156,13 +158,9 @@ def compiled_by_rows(batches: Any, device: Any = None) -> CompiledByRows:
     return CompiledByRows(target, batches)
 
 
-def rows_at_once(batches: Any) -> int:
+def rows_at_once(batches: ByRows) -> int:
     """How many rows are evaluated together."""
     return max(1, CACHED // int(batches.row_width))
-
-
-def _density(terms: Any) -> Density:
-    return Density(terms.emitted, terms.code, terms.softplus)
 
 
 def _prepared_from(text: str) -> set[str]:

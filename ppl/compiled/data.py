@@ -4,7 +4,6 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -12,6 +11,7 @@ import numpy as np
 
 from ppl.backend.runtime import Place
 from ppl.compiled.out_of_reach import OutOfReach
+from ppl.density.data import Data
 
 BAKED = ("", "biu", "biuf")
 """Kinds of arrays that become part of the code, as few as will do: none, ints and truth values, all."""
@@ -53,12 +53,12 @@ class Shape:
     def __hash__(self) -> int:
         return self.hash
 
-    def with_arguments(self, arguments: list[Any]) -> SimpleNamespace:
+    def with_arguments(self, arguments: list[Any]) -> Data:
         """The data as emitted code reads them."""
         given = iter(arguments)
         leaves = [next(given) if fixed is None else fixed.value for fixed in self.fixed]
         named = jax.tree_util.tree_unflatten(self.structure, leaves)
-        return SimpleNamespace(**named, places=dict(self.places))
+        return Data(**named, places=dict(self.places))
 
 
 def read_by(text: str) -> set[str]:
@@ -66,7 +66,7 @@ def read_by(text: str) -> set[str]:
     return set(re.findall(r"\bd\.(\w+)", text)) - {"places"}
 
 
-def split(d: SimpleNamespace, names: Collection[str], baked: str) -> tuple[Shape, list[Any]]:
+def split(d: Data, names: Collection[str], baked: str) -> tuple[Shape, list[Any]]:
     """The data of these names as shape and arguments; arrays of the kinds `baked` belong to the shape.
 
     Raises:

@@ -4,19 +4,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 import jax
 import jax.numpy as jnp
 
-from ppl.backend.emit import Emitted
-from ppl.backend.load import BUILTINS, Module, load
+from ppl.backend.load import BUILTINS, Code, Module, load
 from ppl.compiled.climb import jitted
 from ppl.compiled.data import Shape, read_by
 from ppl.compiled.jit import Effort, compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import Trace, replacements
+from ppl.density.model import Model
+from ppl.ir.forms import KERNELS
 
 Function = Callable[..., Any]
 
@@ -91,9 +91,7 @@ class Density(Functions):
     `traces` has one entry for every time that the emitted code was traced.
     """
 
-    emitted: Emitted
-    code: CodeType
-    softplus: bool
+    code: Code
     traces: list[Shape] = field(default_factory=list)
     effort: Effort = Effort.PLAIN
 
@@ -110,7 +108,7 @@ class Density(Functions):
     @property
     def reads(self) -> set[str]:
         """The names of the data that the log joint reads."""
-        return read_by(part(self.emitted.text, "log_joint"))
+        return read_by(part(self.code.emitted.text, "log_joint"))
 
     def log_joint(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         """The log density at u (dim,), traced."""
@@ -127,9 +125,12 @@ class Density(Functions):
     def module(self, trace: Trace) -> Module:
         """The emitted module for one trace."""
         builtins = {**BUILTINS, "range": trace.range}
-        return load(
-            self.emitted, self.code, JAX, self.softplus, trace.counted, builtins, **replacements(trace)
-        )
+        return load(self.code, JAX, trace.counted, builtins, **replacements(trace))
+
+
+def density_of(model: Model) -> Density:
+    """The log density of a model, made once."""
+    return cast(Density, model.compiled.setdefault("density", Density(model.code(KERNELS))))
 
 
 def part(text: str, name: str) -> str:

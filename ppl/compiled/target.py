@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 import jax
 import numpy as np
@@ -12,10 +11,11 @@ from numpy.typing import NDArray
 
 from ppl.compiled.climb import Parts, is_known
 from ppl.compiled.data import BAKED, split
-from ppl.compiled.density import Functions
+from ppl.compiled.density import Functions, density_of
 from ppl.compiled.jit import Effort
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.state import State, packed, unpacked
+from ppl.density.posterior import Posterior
 from ppl.errors import PPLError
 from ppl.inference.leaps import Place
 from ppl.inference.optimise import Algorithm, Run
@@ -51,20 +51,6 @@ FEW = 1_000
 """... whose q has at most so many parameters."""
 WIDE = 2**17
 """How many numbers the largest array of an evaluation must have for its steps to be run beside each other."""
-
-
-class Posterior(Protocol):
-    """What is needed of posterior.Posterior."""
-
-    @property
-    def model(self) -> Any: ...
-    @property
-    def d(self) -> SimpleNamespace: ...
-    @property
-    def width(self) -> int: ...
-    def param_unc_num(self) -> int: ...
-    def log_density(self, u: Floats, propto: bool = False, jacobian: bool = True) -> float: ...
-    def explain(self, u: Floats) -> str: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +163,7 @@ def compiled_target(
         PPLError: the program cannot be run with these data at all.
     """
     posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
-    density, dim = posterior.model.compiled, posterior.param_unc_num()
+    density, dim = density_of(posterior.model), posterior.param_unc_num()
     if posterior.width >= WIDE:
         density = density.of_wide
     elif quick and GRADIENTS[0][0] * posterior.width <= GRADIENTS[0][1]:

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from ppl.ir import nodes as ir
 from ppl.ir.draws_plan import meeting_points
+from ppl.ir.forms import ARRAYS, LOOPS, VALUES
 from ppl.ir.passes.fuse import fuse, is_regression
 from ppl.ir.passes.over_draws import DrawByDraw, over_draws
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
-from ppl.ir.passes.table import PREPARING, RESOLVING, run_passes
 from ppl.ir.passes.vectorise_loops import Note, vectorised
 from ppl.ir.printer import expr
 from ppl.ir.walk import walk
@@ -16,10 +16,10 @@ from ppl.source import Span
 
 def plan(p: ir.Program) -> str:
     """The plan of a program as lowered, before any pass, a line for each decision."""
-    with_loops = run_passes(p, PREPARING)
+    with_loops = LOOPS.of(p)
     _, notes = vectorised(with_loops)
     loops = list(dict.fromkeys(map(loop_line, notes))) or ["no loops"]
-    done = run_passes(p)
+    done = VALUES.of(p)
     once = [f"  {s.name} = {expr(s.value)}" for s in walk(done.prepared) if isinstance(s, ir.Assign)]
     further = [*fused_lines(done), "", *draws_lines(done), "", *values_lines(with_loops), *split_lines(p)]
     return "\n".join([*loops, "", *prepared_lines(once), *further]) + "\n"
@@ -72,7 +72,7 @@ def split_lines(p: ir.Program) -> list[str]:
 
     Whether they add up over rows is tried out once there are data.
     """
-    resolved = run_passes(p, RESOLVING)
+    resolved = ARRAYS.of(p)
     splits = [split_rows(resolved, size) for size in row_sizes(resolved)]
     return [line for split in splits if split.terms for line in ("", *split_by(split))]
 

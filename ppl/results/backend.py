@@ -8,9 +8,10 @@ import numpy as np
 
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.data.blocks import is_mapped
+from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.inference.target import Target
-from ppl.results.posterior import AsTarget, Posterior
+from ppl.results.posterior import AsTarget
 from ppl.results.settings import Settings
 
 LONG = 200

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from numpy.random import Generator
 
+from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
 from ppl.results.coded import decode, encode
-from ppl.results.posterior import Posterior
 from ppl.results.saved import identity, plain, refuse_mismatch
 from ppl.results.sealed import opened, sealed
 from ppl.results.settings import Settings

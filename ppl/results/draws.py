@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ppl.density.posterior import Posterior
 from ppl.errors import PPLError
 from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.results.columns import Floats
-from ppl.results.posterior import Posterior
 
 SELDOM = 0.2
 """Seconds between two reports: most tables take less."""

@@ -5,11 +5,12 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
 from ppl.backend.threads import as_many_threads_as_pay
+from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.files import write_whole
 from ppl.inference.draws import draws_with_density
@@ -35,7 +36,7 @@ from ppl.results.improper import refuse_improper
 from ppl.results.initial import start_for
 from ppl.results.metric import save_warm_start
 from ppl.results.needs import require_memory
-from ppl.results.posterior import Model, Posterior, parameters_of
+from ppl.results.posterior import parameters_of
 from ppl.results.provenance import Provenance
 from ppl.results.runs import best_of
 from ppl.results.sample_csv import sample_lines
@@ -416,7 +417,15 @@ def _one_run(
     return replace(found, result=replace(found.result, notes=(*found.result.notes, *journal.notes))), journal
 
 
-def load_fit(path: str | Path, model: Model, data: Any, *, progress: Listener | bool | None = None) -> Fit:
+class Conditions(Protocol):
+    """A compiled program that can be given data."""
+
+    def condition(self, data: Any) -> Posterior: ...
+
+
+def load_fit(
+    path: str | Path, model: Conditions, data: Any, *, progress: Listener | bool | None = None
+) -> Fit:
     """The fit that `Fit.save` wrote, with the same draws, given the program and data it was made with.
 
     `progress` is as in `variational`.

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ppl.density.posterior import Posterior
 from ppl.inference.progress import Listener, silent
 from ppl.results.columns import Floats
 from ppl.results.config import Config, comment_lines
 from ppl.results.draws import Table, tabulate
 from ppl.results.log_prob import unconstrained_of
-from ppl.results.posterior import Posterior
 from ppl.results.stan_csv import line
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ppl.density.posterior import Posterior
 from ppl.results.columns import Floats
-from ppl.results.posterior import Posterior
 
 STEPS = (1e-2, 1e-3, 1e-4, 1e-5)
 """Relative steps of the differences; the pair of neighbours that agrees best gives the estimate."""

@@ -10,14 +10,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.results.columns import Floats
-from ppl.results.posterior import Indices, Posterior
 
 FAR = 30.0
 """Where a density between two bounds falls off for good, on the unconstrained scale."""
 MOST_NAMED = 10
 SEED = 0x666C61
+
+Indices = NDArray[np.intp]
 
 
 def refuse_improper(posterior: Posterior) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.inference.families import family_from
 from ppl.inference.start import Init, Warm
 from ppl.results.columns import Floats, unflatten
-from ppl.results.posterior import Posterior
 from ppl.results.sealed import unsealed
 
 FIT_FORMAT = "ppl fit 1"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.results.columns import Floats, unflatten
-from ppl.results.posterior import Posterior
 from ppl.results.readers import read_file
 from ppl.results.stan_csv import cell
 

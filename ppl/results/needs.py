@@ -1,9 +1,9 @@
 """How much memory a fit will take, asked before it begins."""
 
+from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.inference.lbfgs_path import PATH_NUMBERS
 from ppl.memory import LARGE, NUMBER, available, in_bytes
-from ppl.results.posterior import Posterior
 from ppl.results.settings import Settings
 
 MATRICES = {"fullrank": 6, "ssvb": 6, "dsvi": 6, "laplace": 4}

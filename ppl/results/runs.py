@@ -11,6 +11,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple, cast
 
+from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError, PPLError
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.phases import Phase
@@ -19,7 +20,6 @@ from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
 from ppl.inference.spread import spread_of
 from ppl.results.checkpoint import Keep, journal_of
-from ppl.results.posterior import Posterior
 from ppl.results.settings import Settings
 from ppl.results.target import target_of
 

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 
 from ppl.data.blocks import blocks
+from ppl.density.model import Model
+from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.inference.families import describe, family_from
 from ppl.inference.optimise import TracePoint
@@ -22,7 +24,6 @@ from ppl.inference.spread import Spread
 from ppl.inference.streams import Streams
 from ppl.results.initial import FIT_FORMAT as FORMAT
 from ppl.results.initial import start_for
-from ppl.results.posterior import Model, Posterior
 from ppl.results.provenance import Provenance
 from ppl.results.sealed import opened, sealed
 from ppl.results.settings import Settings

@@ -231,6 +231,24 @@ def test_check_and_show(run):
     for stage in ("ast", "ir", "python", "plan"):
         status, out, _ = run("show", "toy.model", "--stage", stage)
         assert status == 0 and out.strip()
+    status, out, _ = run("show", "toy.model", "--form", "gradient", "--without", "fuse-regressions")
+    assert status == 0 and "def log_joint" in out
+    assert "gradient: The log density at a point" in run("show", "forms")[1]
+    assert "fuse-regressions: A linear predictor" in run("show", "passes")[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["toy.model", "--form", "no"], "there is no form 'no'; the forms are loops, arrays"),
+        (["toy.model", "--form", "loops"], "is not run; look at its stage 'ir'"),
+        (["toy.model", "--without", "fuse"], "there is no pass 'fuse'"),
+        (["forms", "values"], "unexpected 'values' after 'forms'"),
+    ],
+)
+def test_show_says_what_it_has_not(run, arguments, why):
+    status, _, err = run("show", *arguments)
+    assert status == 2 and why in " ".join(err.split())
 
 
 def test_an_internal_error_says_that_it_is_one(tmp_path, monkeypatch, capsys):

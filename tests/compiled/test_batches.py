@@ -10,6 +10,7 @@ import ppl
 pytest.importorskip("jax")
 
 from ppl.compiled.batches import CompiledByRows, compiled_by_rows
+from ppl.density.rows import ByRows
 from ppl.inference.averaging import Last
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families.mean_field import MeanField
@@ -18,7 +19,6 @@ from ppl.inference.optimise import Algorithm, advance, begin
 from ppl.inference.steps.adam import Adam
 from ppl.inference.stopping.fixed import Fixed
 from ppl.inference.subsampling import Minibatches
-from ppl.minibatch import ByRows
 from ppl.results.settings import Settings
 from ppl.results.target import target_of
 

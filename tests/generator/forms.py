@@ -11,19 +11,17 @@ from typing import Any
 
 import numpy as np
 from laws.fixed_draws import Fixed
-from laws.passes import ALL, OPTIONAL, lowered, model_of
+from laws.passes import NONE, OPTIONAL, lowered, model_of, only, programs_of
 
 from ppl.arrays import AUTOGRAD, value_and_grads
-from ppl.backend.emit import emit
-from ppl.backend.load import load
 from ppl.backend.located import located
 from ppl.backend.runtime import joined
+from ppl.density.rows import by_rows
 from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.frontend.format import format_program
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import print_program
-from ppl.ir.passes.table import PREPARING, REQUIRED, RESOLVING, Pass, run_passes
-from ppl.minibatch import by_rows, rows_of
+from ppl.ir import forms as ir_forms
 from ppl.model import Model
 from ppl.posterior import Posterior
 from ppl.source import SourceText
@@ -105,8 +103,7 @@ class Case:
     @cached_property
     def model(self) -> Model:
         """With all passes, as `compile_model` makes it."""
-        resolved, loops = (run_passes(self.program, passes) for passes in (RESOLVING, PREPARING))
-        return Model.build(SourceText(self.text), resolved, False, loops)
+        return model_of(self.text)
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -114,7 +111,7 @@ class Case:
 
     @cached_property
     def reference(self) -> Posterior:
-        return model_of(self.text, run_passes(self.program, REQUIRED)).condition(self.data)
+        return model_of(self.text, NONE).condition(self.data)
 
     @cached_property
     def dim(self) -> int:
@@ -134,8 +131,7 @@ class Case:
 
     def gradient(self, u: Floats) -> Floats:
         """Of the reference, by autograd."""
-        p, model = self.reference, self.reference.model
-        module = load(model.emitted, model.code, AUTOGRAD)
+        p, module = self.reference, self.reference.model.load(ir_forms.GRADIENT, AUTOGRAD)
         with np.errstate(all="ignore"), located(module):
             _, parts = value_and_grads(lambda v: module.log_joint(p.d, v, True), p.blocks(u))
         return joined(list(p.places.values()), parts)
@@ -281,8 +277,8 @@ def rewritten(case: Case, write: Callable[[], str]) -> Iterator[Comparison]:
     """The text comes out as the same program."""
 
     def differs() -> float:
-        again = emit(run_passes(lowered(write()), REQUIRED)).text
-        return float(again != emit(run_passes(case.program, REQUIRED)).text)
+        again = model_of(write(), NONE).python_source
+        return float(again != case.reference.model.python_source)
 
     yield "difference of the emitted code", np.array(0.0), attempt(differs), 0.0, zero
 
@@ -301,7 +297,7 @@ def minibatches(case: Case) -> Iterator[Comparison]:
         except Exception as error:
             yield f"split by {size}", np.array(0.0), Crashed(f"{type(error).__name__}: {error}"), 0.0, zero
             continue
-        n = rows_of(case.posterior, size)
+        n = case.posterior.d.of(size)
         parts = [np.arange(1), np.arange(1, n)]
 
         def epoch(parts: list[Floats] = parts, n: int = n, batches: Any = batches) -> Floats:
@@ -319,12 +315,14 @@ def minibatches(case: Case) -> Iterator[Comparison]:
             yield f"values by {size} at many points", np.array(case.values), attempt(many), VALUE, ill
 
 
-def with_passes(passes: tuple[Pass, ...]) -> Callable[[Case], Iterator[Comparison]]:
+def left_out(without: frozenset[str]) -> Callable[[Case], Iterator[Comparison]]:
+    """Some passes left out."""
+
     def form(case: Case) -> Iterator[Comparison]:
-        program = run_passes(case.program, passes)
-        if program == case.model.program:
+        model = model_of(case.text, without)
+        if programs_of(model) == programs_of(case.model):
             return  # as with all passes
-        yield from of_posterior(case, model_of(case.text, program).condition(case.data), 1)
+        yield from of_posterior(case, model.condition(case.data), 1)
 
     return form
 
@@ -378,8 +376,8 @@ ALWAYS: dict[str, Callable[[Case], Iterator[Comparison]]] = {
     "over draws": over_draws,
 }
 IN_TURN: dict[str, Callable[[Case], Iterator[Comparison]]] = {
-    **{f"{p.__name__} alone": with_passes(tuple(q for q in ALL if q in (p, *REQUIRED))) for p in OPTIONAL},
-    **{f"without {p.__name__}": with_passes(tuple(q for q in ALL if q is not p)) for p in OPTIONAL},
+    **{f"{p.name} alone": left_out(only(p)) for p in OPTIONAL},
+    **{f"without {p.name}": left_out(frozenset({p.name})) for p in OPTIONAL},
     "printed": printed,
     "formatted": formatted,
     "minibatches": minibatches,

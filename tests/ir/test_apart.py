@@ -44,7 +44,7 @@ WHOLE = {
 
 
 def halves(posterior: ppl.Posterior) -> int:
-    calls = walk(take_apart(posterior.model.program).model)
+    calls = walk(take_apart(posterior.model.program()).model)
     return sum(isinstance(n, ir.Apply) and "_kernel_" in n.callee.name for n in calls)
 
 
@@ -54,13 +54,13 @@ def posterior_of(statements: str) -> ppl.Posterior:
 
 
 def test_the_kernel_has_the_counts_as_reals() -> None:
-    program = take_apart(posterior_of(APART["poisson"]).model.program)
+    program = take_apart(posterior_of(APART["poisson"]).model.program())
     (kernel,) = (n for n in walk(program.model) if isinstance(n, ir.Apply) and "_kernel_" in n.callee.name)
     assert kernel.args[0].type == array_of(REAL, 1)
 
 
 def test_the_distinct_counts_and_how_often_each_occurs_are_lists_of_reals() -> None:
-    program = posterior_of(APART["a common shape"]).model.program
+    program = posterior_of(APART["a common shape"]).model.program()
     values = [s.value for s in program.prepared if isinstance(s, ir.Assign)]
     lists = [v for v in values if isinstance(v, ir.Apply) and v.callee.impl in (distinct, tally)]
     assert [v.type for v in lists] == [array_of(REAL, 1)] * 2

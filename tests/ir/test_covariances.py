@@ -38,7 +38,7 @@ AS_IT_IS = {
 
 
 def densities(model: ppl.Model) -> list[str]:
-    program = by_covariance(model.program)
+    program = by_covariance(model.program())
     return [
         n.callee.name
         for n in walk(program.model)

@@ -8,7 +8,7 @@ from laws.passes import lowered
 
 from ppl import compile_model
 from ppl.ir import nodes as ir
-from ppl.ir.passes.table import RESOLVING, run_passes
+from ppl.ir.forms import ARRAYS
 from ppl.ir.walk import walk
 
 PREDICTOR = """
@@ -31,7 +31,7 @@ model { y ~ normal(predictor(X, a, b), 1); }
 
 def test_a_predictor_has_no_index_sets() -> None:
     """Neither to set all entries to one value nor to read a column, whose length `rows` says."""
-    nodes = list(walk(run_passes(lowered(PREDICTOR), RESOLVING).model))
+    nodes = list(walk(ARRAYS.of(lowered(PREDICTOR)).model))
     columns = [n for n in nodes if isinstance(n, ir.Index) and n.items[0] == ir.Between(None, None)]
     assert len(columns) == 1
     assert not any(isinstance(n, ir.Scatter | ir.Gather) for n in nodes)
@@ -39,7 +39,7 @@ def test_a_predictor_has_no_index_sets() -> None:
 
 def test_a_part_is_not_the_whole() -> None:
     part = PREDICTOR.replace("for (i in 1:n)", "for (i in 1:n - 1)")
-    nodes = list(walk(run_passes(lowered(part), RESOLVING).model))
+    nodes = list(walk(ARRAYS.of(lowered(part)).model))
     assert any(isinstance(n, ir.Scatter) for n in nodes)
 
 

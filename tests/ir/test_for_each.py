@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from laws.passes import SUBSETS, assert_same, lowered, posterior, reference, run
+from laws.passes import LEFT_OUT, assert_same, lowered, posterior, reference
 
-from ppl.ir.passes.table import PREPARING
+from ppl.ir.forms import LOOPS
 from ppl.ir.passes.vectorise_loops import vectorised
 
 PROGRAM = """
@@ -34,11 +34,11 @@ def test_elements_come_in_stans_order(name: str) -> None:
     text = PROGRAM.format(body=body)
     plain = reference(text, {})
     assert plain.log_density(U) == pytest.approx(value, abs=1e-9)
-    for passes in SUBSETS.values():
-        assert_same(posterior(text, {}, passes), plain, U)
+    for without in LEFT_OUT.values():
+        assert_same(posterior(text, {}, without), plain, U)
 
 
 def test_a_loop_over_elements_becomes_arrays() -> None:
     program = lowered(PROGRAM.format(body="for (e in v) e ~ normal(0, 1); for (e in m) e ~ normal(0, 1);"))
-    notes = vectorised(run(program, PREPARING))[1]
+    notes = vectorised(LOOPS.of(program))[1]
     assert [note.reason for note in notes] == ["", ""]

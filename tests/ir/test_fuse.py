@@ -73,7 +73,7 @@ LEFT = {
 
 def regressions(posterior: ppl.Posterior) -> int:
     names = {model.name for _, model in MODELS}
-    calls = (n for n in walk(fuse(posterior.model.program).model) if isinstance(n, ir.Apply))
+    calls = (n for n in walk(fuse(posterior.model.program()).model) if isinstance(n, ir.Apply))
     return sum(n.callee.family is not None and n.callee.family.name in names for n in calls)
 
 

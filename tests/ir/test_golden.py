@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from laws.passes import lowered
 
-from ppl.ir.passes.table import PASSES
+from ppl.ir.forms import VALUES
 from ppl.ir.printer import print_program
 
 PROGRAMS = sorted((Path(__file__).parents[1] / "golden" / "ir").glob("*.model"))
@@ -18,9 +18,9 @@ PROGRAMS = sorted((Path(__file__).parents[1] / "golden" / "ir").glob("*.model"))
 def stages(text: str) -> str:
     program = lowered(text)
     out = f"-- lower\n{print_program(program)}"
-    for transform in PASSES:
-        program = transform(program)
-        out += f"\n-- {transform.__name__}\n{print_program(program)}"
+    for each in VALUES.all_passes:
+        program = each.run(program)
+        out += f"\n-- {each.name}\n{print_program(program)}"
     return out
 
 

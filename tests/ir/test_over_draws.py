@@ -5,6 +5,7 @@ import pytest
 from laws.fixed_draws import Fixed
 
 import ppl
+from ppl.ir.forms import LOOPS
 from ppl.ir.passes.over_draws import DrawByDraw, over_draws
 
 DATA = {
@@ -138,9 +139,8 @@ def test_generated_quantities_read_transformed_parameters():
 
 
 def notes_of(statements):
-    return over_draws(ppl.compile_model(f"{HEAD} model {{}} generated quantities {{ {statements} }}").loops)[
-        1
-    ]
+    model = ppl.compile_model(f"{HEAD} model {{}} generated quantities {{ {statements} }}")
+    return over_draws(model.program(LOOPS))[1]
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_each_draw_has_random_numbers_of_its_own():
 def test_programs_that_take_one_draw_at_a_time(blocks, words):
     model = ppl.compile_model(HEAD + blocks)
     with pytest.raises(DrawByDraw, match=words):
-        over_draws(model.loops)
+        over_draws(model.program(LOOPS))
     posterior = model.condition(DATA)
     assert posterior.draws_at_once == 1
     with pytest.raises(ValueError, match="one draw at a time"):

@@ -1,10 +1,10 @@
 """What stands twice is computed once, unless it may have changed or may never be evaluated."""
 
 import pytest
-from laws.passes import assert_same, lowered, posterior, reference, run
+from laws.passes import assert_same, lowered, posterior, reference
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.table import PASSES
+from ppl.ir.forms import VALUES
 from ppl.ir.walk import walk
 
 HEADER = """
@@ -33,7 +33,7 @@ BODIES = {
 @pytest.mark.parametrize(("body", "shared"), BODIES.values(), ids=BODIES)
 def test_an_expression_is_shared(body: str, shared: int) -> None:
     text = HEADER.format(body=body)
-    program = run(lowered(text), PASSES)
+    program = VALUES.of(lowered(text))
     made = [n for n in walk(program.model) if isinstance(n, ir.Assign) and n.name.startswith("shared")]
     assert len(made) == shared
     assert_same(posterior(text, DATA), reference(text, DATA), U)

@@ -5,8 +5,8 @@ import pytest
 from laws.passes import lowered
 
 from ppl import compile_model
+from ppl.density.rows import by_rows
 from ppl.ir.passes.split_rows import split_rows
-from ppl.minibatch import by_rows
 
 DECLARED = "data { int N; int K; matrix[N, K] x; vector[N] y; }\nparameters { vector[K] b; }\nmodel {\n"
 X = np.random.default_rng(2).normal(size=(6, 2))

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from ir.loop_programs import DATA, HEADER, LOOPS, Loop, U
-from laws.passes import SUBSETS, assert_same, lowered, posterior, reference, run
+from laws.passes import LEFT_OUT, NONE, assert_same, lowered, posterior, reference
 
 from ppl.errors import PPLError
-from ppl.ir.passes.table import PREPARING, REQUIRED
+from ppl.ir import forms
 from ppl.ir.passes.vectorise_loops import vectorised
 
 
@@ -19,13 +19,13 @@ def test_a_loop_means_the_same_as_arrays(loop: Loop) -> None:
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_means_the_same_with_a_pass_left_out(loop: Loop) -> None:
     plain = reference(loop.text, DATA)
-    for name in SUBSETS.keys() - {"all"}:
-        assert_same(posterior(loop.text, DATA, SUBSETS[name]), plain, U)
+    for name in LEFT_OUT.keys() - {"all"}:
+        assert_same(posterior(loop.text, DATA, LEFT_OUT[name]), plain, U)
 
 
 @pytest.mark.parametrize("loop", LOOPS, ids=lambda loop: loop.id)
 def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
-    notes = vectorised(run(lowered(loop.text), PREPARING))[1]
+    notes = vectorised(forms.LOOPS.of(lowered(loop.text)))[1]
     reasons = [f"scan: {note.reason}" if note.scan else note.reason for note in notes]
     assert len(reasons) == len(loop.left), reasons
     for reason, left in zip(reasons, loop.left, strict=True):
@@ -37,9 +37,9 @@ def test_a_loop_goes_or_says_why_not(loop: Loop) -> None:
 )
 def test_a_wrong_size_or_index_is_refused_in_a_batch_too(body: str) -> None:
     loop = Loop("", f"for (n in 1:N) {{ {body} target += a; }}")
-    for passes in (REQUIRED, *SUBSETS.values()):
+    for without in (NONE, *LEFT_OUT.values()):
         with pytest.raises(PPLError, match="<string>:21:"):
-            posterior(loop.text, DATA, passes).log_density(U)
+            posterior(loop.text, DATA, without).log_density(U)
 
 
 READS = (

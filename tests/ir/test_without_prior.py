@@ -3,7 +3,10 @@
 import pytest
 from laws.passes import lowered
 
+from ppl.ir import nodes as ir
+from ppl.ir.forms import ARRAYS
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
+from ppl.ir.walk import walk
 
 PROGRAM = """
 data {{ int K; }}
@@ -15,7 +18,15 @@ model {{ a ~ normal(0, 2); {} }}
 @pytest.mark.parametrize("prior", ["b ~ normal(0, 3);", "b ~ normal(0, a[1]);", "b ~ std_normal();"])
 def test_the_prior_of_the_parameter_alone_goes(prior: str) -> None:
     program = lowered(PROGRAM.format(prior))
-    assert without_prior(program, "b").program.model == program.model[:1]
+    assert without_prior(program, ARRAYS.of(program), "b").model == program.model[:1]
+
+
+def test_a_prior_in_a_loop_over_the_entries_goes() -> None:
+    program = lowered(PROGRAM.format("for (k in 1:K) { a[k] ~ normal(1, 2); b[k] ~ normal(0, 3); }"))
+    less = without_prior(program, ARRAYS.of(program), "b")
+    assert [s for s in walk(less.model) if isinstance(s, ir.Increment)] == [
+        s for s in walk(program.model) if isinstance(s, ir.Increment)
+    ][:2]
 
 
 @pytest.mark.parametrize(
@@ -30,4 +41,5 @@ def test_the_prior_of_the_parameter_alone_goes(prior: str) -> None:
 )
 def test_a_parameter_without_just_one_such_prior_is_refused(others: str) -> None:
     with pytest.raises(NoSuchPrior):
-        without_prior(lowered(PROGRAM.format(others)), "b")
+        program = lowered(PROGRAM.format(others))
+        without_prior(program, ARRAYS.of(program), "b")

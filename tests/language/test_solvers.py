@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import ppl
-from ppl.explaining import explained
+from ppl.density.explaining import explained
 
 LOTKA_VOLTERRA = """
 functions {

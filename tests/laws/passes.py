@@ -1,44 +1,41 @@
-"""The law of the passes: a program means the same with any of them left out."""
+"""The law of the passes: a program means the same with any of them left out, in every form that runs."""
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from laws.fixed_draws import Fixed
 
-from ppl.arrays import AUTOGRAD
-from ppl.backend.emit import emit
-from ppl.backend.load import Module, compile_text, load
+from ppl.errors import Rejection
 from ppl.frontend.check import check
 from ppl.frontend.parser import parse
+from ppl.ir.forms import DRAWS, GRADIENT, KERNELS, PROPTO, VALUES, Form
 from ppl.ir.lower import lower
 from ppl.ir.nodes import Program
-from ppl.ir.passes.apart import prepare_parts
-from ppl.ir.passes.table import PASSES, REQUIRED, Pass
+from ppl.ir.passes.over_draws import DrawByDraw
+from ppl.ir.passes.table import PASSES, Pass
 from ppl.model import Model
 from ppl.posterior import Posterior
 from ppl.source import SourceText
 
-ALL = (*PASSES, prepare_parts)
-OPTIONAL = tuple(p for p in ALL if p not in REQUIRED)
+OPTIONAL = tuple(each for each in PASSES if not each.required)
+NONE = frozenset(each.name for each in OPTIONAL)
+"""Left out, they leave the program as it is written but for the passes that nothing runs without."""
 
-SUBSETS = {
-    "all": ALL,
-    **{f"without {p.__name__}": tuple(q for q in ALL if q is not p) for p in OPTIONAL},
+LEFT_OUT = {
+    "all": frozenset[str](),
+    **{f"without {each.name}": frozenset({each.name}) for each in OPTIONAL},
 }
 """Each pass left out in turn."""
 
+RUN = (VALUES, GRADIENT, KERNELS, PROPTO, DRAWS)
+"""The forms that run; those of rows need a size."""
 
-class AsItStands(Model):
-    """A model whose gradients run the text that its values run."""
 
-    @cached_property
-    def traced(self) -> Module:
-        return load(self.emitted, self.code, AUTOGRAD, self.softplus)
-
-    @cached_property
-    def quick(self) -> Program:
-        return self.program
+def only(kept: Pass) -> frozenset[str]:
+    """What to leave out so that of the passes that may be left out one is run."""
+    return NONE - {kept.name}
 
 
 def lowered(text: str) -> Program:
@@ -47,28 +44,56 @@ def lowered(text: str) -> Program:
     return lower(tree, check(tree))
 
 
-def run(program: Program, passes: Sequence[Pass]) -> Program:
-    for transform in passes:
-        program = transform(program)
-    return program
+def model_of(text: str, without: Collection[str] = (), kind: type[Model] = Model) -> Model:
+    """The model of a program, some passes left out."""
+    return kind(SourceText(text), lowered(text), without=frozenset(without))
 
 
-def posterior(
-    text: str, data: Mapping[str, Any], passes: Sequence[Pass] = ALL, kind: type[Model] = Model
-) -> Posterior:
-    """The posterior of a program compiled with some of the passes."""
-    return model_of(text, run(lowered(text), passes), kind).condition(data)
+@dataclass(frozen=True, repr=False)
+class Broken(Model):
+    """A model of which one form, and all that are made of it, has gone through a wrong pass as its last."""
+
+    at: str = ""
+    wrong: Callable[[Program], Program] = lambda program: program
+
+    def program(self, form: Form = VALUES) -> Program:
+        program = super().program(form)
+        return self.wrong(program) if form.name == self.at else program
 
 
-def model_of(text: str, program: Program, kind: type[Model] = Model) -> Model:
-    """The model that runs a program as its passes left it."""
-    source, emitted = SourceText(text), emit(program)
-    return kind(source, program, program, emitted, compile_text(emitted, source.name))
+def broken(text: str, at: str, wrong: Callable[[Program], Program]) -> Model:
+    """The model of a program with a wrong pass at the end of the form of that name."""
+    return Broken(SourceText(text), lowered(text), at=at, wrong=wrong)
+
+
+def posterior(text: str, data: Mapping[str, Any], without: Collection[str] = ()) -> Posterior:
+    """The posterior of a program compiled with some passes left out."""
+    return model_of(text, without).condition(data)
 
 
 def reference(text: str, data: Mapping[str, Any]) -> Posterior:
     """The posterior of the program as it is written, no pass run but those without which none is emitted."""
-    return posterior(text, data, REQUIRED, AsItStands)
+    return posterior(text, data, NONE)
+
+
+def variants(text: str, whole: Model) -> Iterator[Model]:
+    """The program with each pass left out that changes one of its forms."""
+    for without in LEFT_OUT.values():
+        model = model_of(text, without)
+        if without and programs_of(model) != programs_of(whole):
+            yield model
+
+
+def programs_of(model: Model) -> list[Program | None]:
+    """The program in every form that runs."""
+    return [form_of(model, form) for form in RUN]
+
+
+def form_of(model: Model, form: Form) -> Program | None:
+    try:
+        return model.program(form)
+    except DrawByDraw:
+        return None
 
 
 def assert_same(a: Posterior, b: Posterior, u: np.ndarray) -> None:
@@ -76,6 +101,7 @@ def assert_same(a: Posterior, b: Posterior, u: np.ndarray) -> None:
     value, (density, gradient) = b.log_density(u), b.log_density_gradient(u)
     close(density, value)
     close(a.log_density(u), value)
+    close(a.log_density(u, propto=True), b.log_density(u, propto=True))
     both = np.stack([u, u])
     close(a.log_densities(both), [value, value])
     for got, slope in (a.log_density_gradient(u), [x[1] for x in a.log_density_gradients(both)]):
@@ -83,6 +109,18 @@ def assert_same(a: Posterior, b: Posterior, u: np.ndarray) -> None:
         close(slope, gradient, 1e-11)  # its terms cancel: digits are lost before the sum
     close(values(a, u), values(b, u))
     assert len(values(a, u)) == len(a.param_names(include_tp=True, include_gq=True))
+    assert_same_draws(a, b, both)
+
+
+def assert_same_draws(a: Posterior, b: Posterior, us: np.ndarray) -> None:
+    """The variables of all draws at once, where they are had so; random numbers depend on their arguments."""
+    if a.draws_at_once == 1:
+        return
+    try:
+        alone = [b.param_constrain(u, include_tp=True, include_gq=True, rng=Fixed()) for u in us]
+    except Rejection:
+        return
+    close(a.param_constrain_draws(us, Fixed()), np.array(alone))
 
 
 def values(p: Posterior, u: np.ndarray) -> np.ndarray:

@@ -6,9 +6,9 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
+from ppl.density.posterior import Floats
 from ppl.files import write_whole
 from ppl.inference.target import Target
-from ppl.posterior import Floats
 from ppl.results.config import comment_lines
 
 

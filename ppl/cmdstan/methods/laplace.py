@@ -6,10 +6,11 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, read_rows
+from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
 from ppl.inference.hessian import hessian
 from ppl.inference.target import log_densities
-from ppl.posterior import Floats, Posterior
+from ppl.posterior import Posterior
 from ppl.results.draws import tabulate
 from ppl.results.log_prob import read_points, unconstrained_of
 

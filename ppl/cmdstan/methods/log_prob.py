@@ -5,8 +5,8 @@ import numpy as np
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.data import load_data
+from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
-from ppl.posterior import Floats
 from ppl.results.log_prob import read_points
 
 

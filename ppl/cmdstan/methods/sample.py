@@ -10,9 +10,9 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, beside, numbered
+from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
 from ppl.files import write_whole
-from ppl.posterior import Floats
 from ppl.results.draws import tabulate
 from ppl.results.metric import metric_json
 from ppl.results.sample_csv import elapsed

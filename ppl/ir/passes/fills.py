@@ -14,7 +14,7 @@ from ppl.ir.passes.batch import helper, same_along
 from ppl.ir.walk import rewrite, used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
-from ppl.types import INT, array_dims, rank
+from ppl.types import INT, Type, array_dims, rank
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -35,12 +35,13 @@ def fill_whole(p: ir.Program) -> ir.Program:
 
 @dataclass(frozen=True)
 class Fills:
-    """The sizes of containers, and how variables that are set once were made.
+    """The sizes of containers and their types, and how variables that are set once were made.
 
     The steps of a scan see but one entry of its inputs, under the same name: these are left to `steps`.
     """
 
     sizes: dict[str, tuple[ir.Expr, ...]]
+    types: dict[str, Type]
     made: dict[str, ir.Expr]
     inputs: frozenset[str] = frozenset()
 
@@ -66,8 +67,11 @@ class Fills:
             if once[n.name] == 1 and isinstance(n.shape, tuple) and not used_names(n.shape) & changing
         }
         sizes |= {d.name: (*d.dims, *d.sizes) for d in given if not d.items}
+        types = {n.name: n.type if isinstance(n, ir.Declare) else n.value.type for n in declared}
         made = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
-        return cls(sizes, made, frozenset(name for n in nodes if isinstance(n, ir.Scan) for name in n.inputs))
+        return cls(
+            sizes, types, made, frozenset(name for n in nodes if isinstance(n, ir.Scan) for name in n.inputs)
+        )
 
     def filled(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(rewrite(s, self.change) for s in body)
@@ -89,7 +93,7 @@ class Fills:
             case (ir.At(index=i), ir.At(index=k)) if n.lifted == (True, True) and len(sizes) == 2:
                 if array_dims(value.type) and rank(value.type) == 1 and self.is_rectangle(i, k, sizes):
                     callee = ir.Callee("rectangle", batching.rectangle, "none")
-                    whole = ir.Apply(callee, (value, *sizes), value.type)
+                    whole = ir.Apply(callee, (value, *sizes), self.types[n.name])
                     return ir.Assign(n.name, whole, n.span, declares=True)
         return n
 
@@ -134,7 +138,7 @@ class Fills:
 
     def steps(self, n: ir.Scan) -> ir.Scan:
         """The scan, its steps reading whole entries of the inputs where they read all of one."""
-        entry = Fills({name: self.sizes[name][1:] for name in n.inputs if name in self.sizes}, self.made)
+        entry = Fills({name: self.sizes[name][1:] for name in n.inputs if name in self.sizes}, {}, self.made)
         return replace(n, step=entry.filled(n.step), next=tuple(rewrite(e, entry.change) for e in n.next))
 
     def maker(self, e: ir.Expr | None, impl: Impl) -> tuple[ir.Expr, ...] | None:

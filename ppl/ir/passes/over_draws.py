@@ -32,7 +32,7 @@ class DrawByDraw(Exception):
 def over_draws(p: ir.Program) -> tuple[ir.Program, list[Note]]:
     """The program whose parameters are arrays over draws, with no target; a note on each statement left.
 
-    `p` is as the passes left it that make loops independent, `table.PREPARING`.
+    `p` is as the passes left it that make loops independent, `forms.LOOPS`.
 
     Raises:
         DrawByDraw: a block has what cannot be laid out along draws.
@@ -58,6 +58,11 @@ def over_draws(p: ir.Program) -> tuple[ir.Program, list[Note]]:
         generated_quantities=generated,
     )
     return lifted, draws.notes
+
+
+def along_draws(p: ir.Program) -> ir.Program:
+    """The pass."""
+    return over_draws(p)[0]
 
 
 def refuse(p: ir.Program) -> None:

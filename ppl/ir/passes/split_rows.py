@@ -4,7 +4,7 @@ A row is an entry along the axes of one size variable of the data, say N.  Terms
 on anything of size N are row terms, the others the rest.  Two programs come out: the rest, and the row
 terms of any subset of rows, which is the same code run with N made smaller, the data cut to the subset and
 parameters with one entry a row picked.  Whether the row terms really add up over rows is for
-ppl/minibatch.py to try out: a time series looks the same here, and does not.
+ppl/density/rows.py to try out: a time series looks the same here, and does not.
 """
 
 from collections.abc import Iterable, Sequence
@@ -59,6 +59,16 @@ def row_axes(declared: Iterable[ir.Declared], size: str) -> Axes:
     return tuple(found)
 
 
+def row_terms(p: ir.Program, size: str) -> ir.Program:
+    """The row terms alone."""
+    return split_rows(p, size).rows
+
+
+def rest_terms(p: ir.Program, size: str) -> ir.Program:
+    """What is no row term."""
+    return split_rows(p, size).rest
+
+
 def split_rows(p: ir.Program, size: str) -> RowSplit:
     """Split a program, not yet hoisted, by the rows that `size` counts."""
     data = row_axes((*p.data, *p.transformed_data_names), size)
@@ -68,7 +78,13 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
     touched = depends_on(body, named | counted_by(body, size))
     rows, rest = (pick(body, touched, wanted) for wanted in (True, False))
     total = f"{size}_total__"
-    common = replace(p, transformed_parameters=(), transformed_parameter_names=(), generated_quantities=())
+    common = replace(
+        p,
+        transformed_parameters=(),
+        transformed_parameter_names=(),
+        generated_quantities=(),
+        generated_names=(),
+    )
     cut = tuple(with_total(s, size, total) for s in pruned(rows))
     return RowSplit(
         size,
@@ -127,6 +143,9 @@ def with_total(node: Any, size: str, total: str) -> Any:
             return replace(node, value=inside(value))
         case ir.For(body=body):
             return replace(node, body=tuple(map(inside, body)))
+        case ir.Scan(fixed=fixed) if ir.Var(size, INT) in fixed:  # its steps may need both
+            steps = with_parts(replace(node, fixed=()), inside)
+            return replace(steps, fixed=(*fixed, ir.Var(total, INT)))
         case ir.Apply(args=args) if rank(node.type) > 0 and node.callee.batch != "elementwise":
             plain = ir.Var(size, INT)
             return replace(node, args=tuple(a if a == plain else inside(a) for a in args))

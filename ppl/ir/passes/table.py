@@ -1,36 +1,148 @@
-"""The passes, in the order they run."""
+"""The passes, each with its name and what it does; ir/forms.py has the order in which they run."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ppl.ir.nodes import Program
+from ppl.ir.passes.apart import prepare_parts, take_apart
 from ppl.ir.passes.counters import count_by_loops
+from ppl.ir.passes.covariances import by_covariance
 from ppl.ir.passes.fills import fill_whole
+from ppl.ir.passes.fuse import fuse
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.idle import without_idle
+from ppl.ir.passes.over_draws import along_draws
 from ppl.ir.passes.pairs import lay_out_pairs
 from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.share import share
+from ppl.ir.passes.split_rows import rest_terms, row_terms
 from ppl.ir.passes.vectorise_loops import vectorise_loops
 from ppl.ir.passes.write_out import write_out
 from ppl.ir.passes.zero_based import count_from_zero
 
-Pass = Callable[[Program], Program]
 
-PREPARING: tuple[Pass, ...] = (write_out, count_by_loops, privatise)
-"""What makes more loops independent."""
+@dataclass(frozen=True)
+class Pass:
+    """A function from a program to one that means the same; `required`, why it cannot be left out, or ""."""
 
-ARRAYS: tuple[Pass, ...] = (vectorise_loops, fill_whole, lay_out_pairs, without_idle)
-"""From loops to operations on arrays."""
-
-RESOLVING: tuple[Pass, ...] = (*PREPARING, *ARRAYS, count_from_zero)
-PASSES: tuple[Pass, ...] = (*RESOLVING, hoist_data, share)
-
-REQUIRED: tuple[Pass, ...] = (count_from_zero,)
-"""Without them nothing can be emitted, as indices count from one; every other may be left out."""
+    name: str
+    meaning: str
+    run: Callable[[Program], Program]
+    required: str = ""
 
 
-def run_passes(program: Program, passes: tuple[Pass, ...] = PASSES) -> Program:
-    """The program after the passes; RESOLVING leaves data-only work where it stands."""
-    for transform in passes:
-        program = transform(program)
-    return program
+INLINE = Pass(
+    "inline",
+    "Functions with loops are written out where they are called, so that index sets of data are seen.",
+    write_out,
+)
+INDUCTION = Pass(
+    "induction-variables",
+    "An int that a loop adds a constant to in every iteration becomes a formula in the loop's variable.",
+    count_by_loops,
+)
+PRIVATISE = Pass(
+    "privatise",
+    "A scratch variable that every iteration sets anew is declared inside the loop.",
+    privatise,
+)
+VECTORISE = Pass(
+    "vectorise",
+    "Loops whose iterations are independent become operations on arrays, recurrences a scan.",
+    vectorise_loops,
+)
+WHOLE_ARRAYS = Pass(
+    "whole-arrays",
+    "A variable that is filled or read from end to end is set or taken as a whole.",
+    fill_whole,
+)
+OUTER_BROADCAST = Pass(
+    "outer-broadcast",
+    "A nest of two loops over all pairs becomes a rectangle, whose axes broadcast.",
+    lay_out_pairs,
+)
+DEAD_CODE = Pass("dead-code", "Index sets that nothing reads any more are dropped.", without_idle)
+ZERO_BASED = Pass(
+    "zero-based",
+    "Indices count from zero, those that are not known are checked.",
+    count_from_zero,
+    required="Python's indices count from zero",
+)
+HOIST = Pass(
+    "hoist-data",
+    "What depends on data alone is computed once, when the data arrive.",
+    hoist_data,
+)
+SHARE = Pass(
+    "common-subexpressions",
+    "An expression of the log joint that stands more than once is computed once.",
+    share,
+)
+PREPARE_NORMALISERS = Pass(
+    "prepare-normalisers",
+    "Terms of densities that need the data alone are computed once, for the pass split-normalisers.",
+    prepare_parts,
+)
+COVARIANCES = Pass(
+    "covariances",
+    "The density of a Cholesky factor that is used there alone becomes that of the covariance.",
+    by_covariance,
+)
+SPLIT_NORMALISERS = Pass(
+    "split-normalisers",
+    "A density over rows becomes its kernel and the terms that were prepared.",
+    take_apart,
+)
+FUSE = Pass(
+    "fuse-regressions",
+    "A linear predictor and the density it stands in become one generalised linear model.",
+    fuse,
+)
+DRAWS_AXIS = Pass(
+    "draws-axis",
+    "Every variable that may differ from draw to draw gets an axis of the draws, by lifting.",
+    along_draws,
+    required="it is what the form is for",
+)
+
+
+def row_terms_of(size: str) -> Pass:
+    """The pass that keeps the terms of the target that depend on rows, which the variable `size` counts."""
+    return Pass(
+        "row-terms",
+        "Only the terms of the target that depend on rows are kept, for any subset of rows.",
+        lambda p: row_terms(p, size),
+        required="it is what the form is for",
+    )
+
+
+def rest_terms_of(size: str) -> Pass:
+    """The pass that keeps the other terms."""
+    return Pass(
+        "rest-terms",
+        "Only the terms of the target that depend on no row are kept.",
+        lambda p: rest_terms(p, size),
+        required="it is what the form is for",
+    )
+
+
+PASSES: tuple[Pass, ...] = (
+    INLINE,
+    INDUCTION,
+    PRIVATISE,
+    VECTORISE,
+    WHOLE_ARRAYS,
+    OUTER_BROADCAST,
+    DEAD_CODE,
+    ZERO_BASED,
+    HOIST,
+    SHARE,
+    PREPARE_NORMALISERS,
+    COVARIANCES,
+    SPLIT_NORMALISERS,
+    FUSE,
+    DRAWS_AXIS,
+    row_terms_of(""),
+    rest_terms_of(""),
+)
+"""Every pass."""

@@ -4,7 +4,7 @@ Titsias and Lazaro-Gredilla 2014, section 2.3: the scales of the prior N(0, lamb
 closed form, so the log joint is given without it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.source import Span
@@ -12,33 +12,37 @@ from ppl.source import Span
 ZERO_MEAN = ("normal_lpdf", "std_normal_lpdf", "multi_normal_lpdf")
 
 
-@dataclass(frozen=True)
-class Removed:
-    """The program that is left, and where the prior stood."""
-
-    program: ir.Program
-    prior: Span
-
-
 class NoSuchPrior(Exception):
     """The program has not exactly one statement `name ~ normal(0, ...)`."""
 
 
-def without_prior(p: ir.Program, name: str) -> Removed:
-    """Take out the one top-level statement that is the zero-mean Gaussian prior of parameter `name`.
+def without_prior(lowered: ir.Program, arrays: ir.Program, name: str) -> ir.Program:
+    """The program as lowered, less the one statement that is the zero-mean Gaussian prior of a parameter.
+
+    `arrays` is the same program with loops as arrays: a loop over the entries may be that statement.
 
     Raises:
         NoSuchPrior: there is no such statement, or more than one; or no such parameter.
     """
-    if name not in {d.name for d in p.parameters}:
+    if name not in {d.name for d in lowered.parameters}:
         raise NoSuchPrior(f"`{name}` is no parameter of the program.")
-    found = [s for s in p.model if is_prior(s, name)]
+    found = [s.span for s in arrays.model if is_prior(s, name)]
     if len(found) != 1:
         raise NoSuchPrior(
             f"`{name}` has {len(found) or 'no'} statements `{name} ~ normal(0, ...)` in the model block; "
             "the ARD variant needs exactly one, on the whole vector."
         )
-    return Removed(replace(p, model=tuple(s for s in p.model if s is not found[0])), found[0].span)
+    (prior,) = found
+    return replace(lowered, model=less(lowered.model, prior))
+
+
+def less(body: tuple[ir.Stmt, ...], prior: Span) -> tuple[ir.Stmt, ...]:
+    """The statements without the increment that stands there, be it in a loop."""
+
+    def inside(s: ir.Stmt) -> ir.Stmt:
+        return replace(s, body=less(s.body, prior)) if isinstance(s, ir.For | ir.Profile) else s
+
+    return tuple(inside(s) for s in body if not (isinstance(s, ir.Increment) and s.span == prior))
 
 
 def is_prior(s: ir.Stmt, name: str) -> bool:

@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import zip_longest
-from types import CodeType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace, values_and_grads
 from ppl.backend import runtime
-from ppl.backend.emit import Emitted
-from ppl.backend.load import Module, load, solver
+from ppl.backend.load import Code, Module, load
 from ppl.backend.located import located
 from ppl.backend.per_draw import PartWays, PerDraw
+from ppl.backend.solve import solve
 from ppl.backend.text import Binding
+from ppl.density.data import Data
 from ppl.errors import PPLError, Rejection
 
 Floats = NDArray[np.float64]
@@ -98,7 +99,7 @@ def joined(parts: Sequence[Found]) -> Found:
 # --- One run of the emitted code -----------------------------------------------------------------
 
 
-def log_joints(module: Module, d: SimpleNamespace, us: Floats, jacobian: bool) -> Floats:
+def log_joints(module: Module, d: Data, us: Floats, jacobian: bool) -> Floats:
     """The log joint at each row of `us` (n, dim), (n,).
 
     Raises:
@@ -109,9 +110,7 @@ def log_joints(module: Module, d: SimpleNamespace, us: Floats, jacobian: bool) -
         return np.asarray(ends(module.log_joint(d, per_draw(NUMPY, blocks(d, us)), jacobian), len(us)))
 
 
-def log_joint_gradients(
-    module: Module, d: SimpleNamespace, us: Floats, jacobian: bool
-) -> tuple[Floats, Floats]:
+def log_joint_gradients(module: Module, d: Data, us: Floats, jacobian: bool) -> tuple[Floats, Floats]:
     """The same with the gradients (n, dim), by one tape for all: each row moves its own value alone."""
 
     def run(traced: Sequence[Any]) -> Any:
@@ -122,9 +121,7 @@ def log_joint_gradients(
     return values, runtime.joined(list(d.places.values()), parts, (len(us),))
 
 
-def as_one_of_many(
-    module: Module, d: SimpleNamespace, u: Floats, jacobian: bool
-) -> tuple[float, Floats] | None:
+def as_one_of_many(module: Module, d: Data, u: Floats, jacobian: bool) -> tuple[float, Floats] | None:
     """The log joint and its gradient at u (dim,); None where they cannot be had this way.
 
     Rows that go through a loop of a function then do so together (backend/lanes.py).
@@ -136,7 +133,7 @@ def as_one_of_many(
     return float(values[0]), gradients[0]
 
 
-def blocks(d: SimpleNamespace, us: Floats) -> list[Floats]:
+def blocks(d: Data, us: Floats) -> list[Floats]:
     """One array a parameter, (n, *shape)."""
     return [us[:, p.at].reshape(len(us), *p.shape) for p in d.places.values()]
 
@@ -180,11 +177,10 @@ class Sizes:
         return counted
 
 
-def sizes_of(emitted: Emitted, code: CodeType, softplus: bool, d: SimpleNamespace, dim: int) -> Sizes:
+def sizes_of(code: Code, d: Data, dim: int) -> Sizes:
     """What an evaluation at the origin (dim,) works through."""
     sizes = Sizes()
-    solve = sizes.solving(solver(emitted, code, NUMPY, softplus))
-    module = load(emitted, code, NUMPY, softplus, sizes.wrap, solve=solve)
+    module = load(code, NUMPY, sizes.wrap, solve=sizes.solving(partial(solve, NUMPY, code.forms)))
     with np.errstate(all="ignore"), suppress(PPLError), located(module):
         module.log_joint(d, np.zeros(dim), True)
     return sizes

@@ -1,35 +1,29 @@
 """Why a log density or its gradient is not finite: the statement, the argument, its value."""
 
-from types import SimpleNamespace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.arrays import AUTOGRAD, NUMPY, Namespace, value_and_grads
-from ppl.backend.library import Wrap
-from ppl.backend.load import Module
+from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
 from ppl.backend.located import located
 from ppl.backend.runtime import block
 from ppl.backend.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
+from ppl.density.data import Data
+from ppl.density.model import Model
 from ppl.errors import PPLError
+from ppl.ir.forms import VALUES
 from ppl.source import Span
 
 Floats = NDArray[np.float64]
 
 
-class Model(Protocol):
-    """What is needed of model.Model."""
-
-    def module(self, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module: ...
-
-
-def explained(model: Model, d: SimpleNamespace, u: Floats) -> str:
+def explained(model: Model, d: Data, u: Floats) -> str:
     """What is wrong with the log density of a model with data `d` at `u`, or with its gradient; else ""."""
     return explained_value(model, d, u) or explained_gradient(model, d, u)
 
 
-def explained_value(model: Model, d: SimpleNamespace, u: Floats) -> str:
+def explained_value(model: Model, d: Data, u: Floats) -> str:
     found, place = trouble(model, d, u)
     if found is None:
         return ""
@@ -41,11 +35,11 @@ def explained_value(model: Model, d: SimpleNamespace, u: Floats) -> str:
     return f"{where}{found}\n{NO_START_HELPS if fixed else found.help}".rstrip()
 
 
-def trouble(model: Model, d: SimpleNamespace, u: Floats) -> tuple[Exception | None, Span | None]:
+def trouble(model: Model, d: Data, u: Floats) -> tuple[Exception | None, Span | None]:
     """The first thing that goes wrong at `u`, and the statement it goes wrong in."""
     watch = Watch()
-    module = model.module(
-        NUMPY, watch.wrap, terms=watch.terms, constrain_lower_upper=watch.constrain_lower_upper
+    module = model.bind(
+        VALUES, NUMPY, watch.wrap, terms=watch.terms, constrain_lower_upper=watch.constrain_lower_upper
     )
     try:
         with np.errstate(all="ignore"):
@@ -55,10 +49,10 @@ def trouble(model: Model, d: SimpleNamespace, u: Floats) -> tuple[Exception | No
     return None, None
 
 
-def explained_gradient(model: Model, d: SimpleNamespace, u: Floats) -> str:
+def explained_gradient(model: Model, d: Data, u: Floats) -> str:
     """The first statement whose gradient is not finite."""
     terms = LocatedTerms()
-    module = model.module(AUTOGRAD, terms=lambda: terms)
+    module = model.bind(VALUES, AUTOGRAD, terms=lambda: terms)
     found: list[str] = []
 
     def inspect(parts: list[Any]) -> Any:

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.backend.runtime import Place, checked_sizes
+from ppl.density.data import Data
 from ppl.names import dotted, indices
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
 
@@ -38,7 +38,7 @@ class Laid:
         return math.prod(self.dims) * each
 
 
-def parameters_of(layout: Callable[..., None], d: SimpleNamespace) -> list[Laid]:
+def parameters_of(layout: Callable[..., None], d: Data) -> list[Laid]:
     """The parameters as the emitted function `layout` declares them, given the data."""
     parameters: list[Laid] = []
     layout(d, lambda *declared: parameters.append(laid(*declared)))
@@ -58,7 +58,7 @@ def laid(name: str, constraint: str, dims: Sequence[int], sizes: Sequence[int], 
     return Laid(name, constraint, tuple(map(int, dims)), core, tuple(laid(*item) for item in items))
 
 
-def check_sizes(shapes: Callable[..., None], d: SimpleNamespace) -> None:
+def check_sizes(shapes: Callable[..., None], d: Data) -> None:
     """ValueError where a size that the emitted function `shapes` declares is negative."""
 
     def check(name: str, dims: Sequence[int], sizes: Sequence[int], items: Sequence[Any]) -> None:

@@ -8,59 +8,29 @@ mean over an epoch is the full log density.
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from types import SimpleNamespace
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.backend.emit import emit
-from ppl.backend.load import compile_text
-from ppl.backend.located import located
-from ppl.backend.text import python_name
 from ppl.data.blocks import is_mapped, row_blocks, taken
+from ppl.density.data import Data, Rows
+from ppl.density.log_joint import Forms, LogJoint
+from ppl.density.many_points import sizes_of
 from ppl.errors import InferenceError
-from ppl.ir.nodes import Program
-from ppl.ir.passes.hoist_data import hoist_data
-from ppl.ir.passes.share import share
+from ppl.ir.forms import ARRAYS, Form, rest_of, rows_of
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
-from ppl.source import SourceText, Span
-from ppl.terms import Terms
+from ppl.source import Span
+
+if TYPE_CHECKING:
+    from ppl.density.posterior import Posterior
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 TRIES = 3
 TOLERANCE = 1e-8
 ENOUGH = 2000
 FEW = 100
-
-
-class Compiled(Protocol):
-    """What is needed of a model."""
-
-    @property
-    def source(self) -> SourceText: ...
-    @property
-    def resolved(self) -> Program: ...
-    @property
-    def softplus(self) -> bool: ...
-
-
-class Whole(Protocol):
-    """What is needed of the posterior of all rows; posterior.Posterior has it."""
-
-    @property
-    def model(self) -> Compiled: ...
-    @property
-    def d(self) -> SimpleNamespace: ...
-    def param_unc_num(self) -> int: ...
-    def log_density(self, u: Floats) -> float: ...
-    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]: ...
-    def log_densities(self, us: Floats) -> Floats: ...
-    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]: ...
-    def explain(self, u: Floats) -> str: ...
-    def checked(self, u: Floats) -> Floats: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,31 +44,41 @@ class ByRows:
         >>> value, gradient = batches.minibatch(np.array([0, 3, 7])).log_density_gradient(u)
     """
 
-    posterior: Whole
+    posterior: "Posterior"
     split: RowSplit
-    rows: Terms
-    rest: Terms
-    rest_data: SimpleNamespace
 
     @property
     def n_rows(self) -> int:
-        return rows_of(self.posterior, self.split.size)
+        return int(self.posterior.d.of(self.split.size))
 
     @property
     def dim(self) -> int:
         return self.posterior.param_unc_num()
 
+    @property
+    def rows(self) -> Form:
+        """The form of the row terms."""
+        return rows_of(self.split.size)
+
+    @cached_property
+    def rest(self) -> LogJoint:
+        """The terms that are no row terms, with the Jacobian."""
+        form = rest_of(self.split.size)
+        d = self.posterior.model.prepared(self.posterior.d, form)
+        return LogJoint(self.posterior.model, Forms(form, form, form), d, True, self.dim)
+
     @cached_property
     def row_bytes(self) -> int:
         """What a row of the data on disk takes there; 0 where none are."""
-        data = ((getattr(self.posterior.d, python_name(name)), axis) for name, axis in self.split.data)
+        data = ((self.posterior.d.of(name), axis) for name, axis in self.split.data)
         return sum(x.nbytes // max(1, x.shape[axis]) for x, axis in data if is_mapped(x))
 
     @cached_property
     def row_width(self) -> int:
         """How many numbers the largest array of an evaluation has for each row, as far as a few rows show."""
         few = self.minibatch(np.arange(min(self.n_rows, FEW)))
-        return -(-self.rows.width(few.data, self.dim) // max(1, len(few.rows)))
+        sizes = sizes_of(self.posterior.model.code(self.rows), few.data, self.dim)
+        return -(-sizes.largest // max(1, len(few.rows)))
 
     @property
     def width(self) -> int:
@@ -121,18 +101,18 @@ class ByRows:
         """At each row of `us` (n, dim), (n,); data on disk are read once for all of them, block by block."""
         if not self.row_bytes:
             return self.posterior.log_densities(us)
-        values = self.rest.log_densities(self.rest_data, us, True, self.dim)
+        values = self.rest.values(us)
         for batch in self.in_blocks():
-            values = values + self.rows.log_densities(batch.data, us, False, batch.width)
+            values = values + batch.terms.values(us)
         return values
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """The same with the gradients (n, dim)."""
         if not self.row_bytes:
             return self.posterior.log_density_gradients(us)
-        values, gradients = self.rest.log_density_gradients(self.rest_data, us, True, self.dim)
+        values, gradients = self.rest.values_and_gradients(us)
         for batch in self.in_blocks():
-            more_values, more_gradients = self.rows.log_density_gradients(batch.data, us, False, batch.width)
+            more_values, more_gradients = batch.terms.values_and_gradients(us)
             values, gradients = values + more_values, gradients + more_gradients
         return values, gradients
 
@@ -149,7 +129,7 @@ class ByRows:
 
     def row_terms(self, u: Floats, rows: Rows) -> float:
         """The sum of the row terms of a subset, not scaled."""
-        return self.rows.log_density(Batch(self, rows).data, self.posterior.checked(u), False)
+        return Batch(self, rows).terms.value(self.posterior.checked(u))
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,19 +140,19 @@ class Batch:
     rows: Rows
 
     @cached_property
-    def data(self) -> SimpleNamespace:
+    def data(self) -> Data:
         """The size made smaller, everything with one entry a row cut."""
-        split, known = self.whole.split, self.whole.posterior.d
-        d = SimpleNamespace(**vars(known))
-        setattr(d, python_name(split.size), len(self.rows))
-        setattr(d, split.total, self.whole.n_rows)
-        for name, axis in split.data:
-            whole = getattr(known, python_name(name))
-            setattr(d, python_name(name), taken(whole, self.rows, axis))
-        d.rows = self.rows
-        with np.errstate(all="ignore"), located(self.whole.rows.traced):
-            self.whole.rows.traced.prepare(d)
-        return d
+        split, posterior = self.whole.split, self.whole.posterior
+        cut = {name: taken(posterior.d.of(name), self.rows, axis) for name, axis in split.data}
+        counts = {split.total: self.whole.n_rows, "rows": self.rows}
+        d = posterior.d.with_values({split.size: len(self.rows), **cut}, **counts)
+        return posterior.model.prepared(d, self.whole.rows)
+
+    @cached_property
+    def terms(self) -> LogJoint:
+        """The row terms of these rows, not scaled."""
+        form = self.whole.rows
+        return LogJoint(self.whole.posterior.model, Forms(form, form, form), self.data, False, self.width)
 
     @property
     def dim(self) -> int:
@@ -189,70 +169,48 @@ class Batch:
 
     def log_density(self, u: Floats) -> float:
         """The log density at `u` estimated from these rows."""
-        rest = self.whole.rest.log_density(self.whole.rest_data, u, True)
-        return rest + self.scale * self.whole.rows.log_density(self.data, u, False)
+        return self.whole.rest.value(u) + self.scale * self.terms.value(u)
 
     def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
         """The same with its gradient."""
-        rest, rest_gradient = self.whole.rest.log_density_gradient(self.whole.rest_data, u, True)
-        rows, gradient = self.whole.rows.log_density_gradient(self.data, u, False)
+        rest, rest_gradient = self.whole.rest.value_and_gradient(u)
+        rows, gradient = self.terms.value_and_gradient(u)
         return rest + self.scale * rows, rest_gradient + self.scale * gradient
 
     def log_densities(self, us: Floats) -> Floats:
         """The estimate at each row of `us` (n, dim), (n,)."""
-        rest = self.whole.rest.log_densities(self.whole.rest_data, us, True, self.dim)
-        return rest + self.scale * self.whole.rows.log_densities(self.data, us, False, self.width)
+        return self.whole.rest.values(us) + self.scale * self.terms.values(us)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """The same with the gradients (n, dim)."""
-        rest, rest_gradients = self.whole.rest.log_density_gradients(self.whole.rest_data, us, True, self.dim)
-        rows, gradients = self.whole.rows.log_density_gradients(self.data, us, False, self.width)
+        rest, rest_gradients = self.whole.rest.values_and_gradients(us)
+        rows, gradients = self.terms.values_and_gradients(us)
         return rest + self.scale * rows, rest_gradients + self.scale * gradients
 
     def explain(self, u: Floats) -> str:
         return self.whole.explain(u)
 
 
-def rows_of(posterior: Whole, size: str) -> int:
-    """The value of a size variable."""
-    return int(getattr(posterior.d, python_name(size)))
-
-
-def by_rows(posterior: Whole, size: str | None = None, seed: int = 0) -> ByRows:
+def by_rows(posterior: "Posterior", size: str | None = None, seed: int = 0) -> ByRows:
     """Split a posterior by rows; without `size`, by the largest size along which it splits.
 
     Raises:
         InferenceError: the target does not split; the message names the size and the terms tried.
     """
-    program = posterior.model.resolved
-    sizes = row_sizes(program)
+    arrays = posterior.model.program(ARRAYS)
+    sizes = row_sizes(arrays)
     if size is not None and size not in sizes:
         raise InferenceError(f"`{size}` counts no rows: the sizes of data are {', '.join(sizes) or 'none'}.")
-    candidates = [size] if size is not None else sorted(sizes, key=lambda s: -rows_of(posterior, s))
+    candidates = [size] if size is not None else sorted(sizes, key=lambda s: -posterior.d.of(s))
     reasons = []
     for candidate in candidates:
-        batches = split_by(posterior, candidate)
+        batches = ByRows(posterior, split_rows(arrays, candidate))
         reason = why_not(batches, np.random.default_rng(seed))
         if reason is None:
             return batches
         reasons.append(reason)
     reason = "\n".join(reasons) or "The data block has no size that could count rows."
     raise InferenceError(reason, "PPL974")
-
-
-def split_by(posterior: Whole, size: str) -> ByRows:
-    model = posterior.model
-    split = split_rows(model.resolved, size)
-    rows, rest = terms_of(model, split.rows), terms_of(model, split.rest)
-    rest_data = SimpleNamespace(**vars(posterior.d))
-    with np.errstate(all="ignore"), located(rest.traced):
-        rest.traced.prepare(rest_data)
-    return ByRows(posterior, split, rows, rest, rest_data)
-
-
-def terms_of(model: Compiled, program: Program) -> Terms:
-    emitted = emit(share(hoist_data(program)))
-    return Terms(emitted, compile_text(emitted, model.source.name), model.softplus)
 
 
 def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:

@@ -1,0 +1,32 @@
+"""The data of a posterior, as emitted code reads them."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.backend.runtime import Place
+from ppl.backend.text import python_name
+
+Rows = NDArray[np.intp]
+
+
+class Data(SimpleNamespace):
+    """The variables of the data block, of transformed data, and what was computed from them, as attributes.
+
+    `places` says where each parameter lies in `u`; `rows` (n,) which rows are at hand, in a minibatch.
+    """
+
+    places: Mapping[str, Place]
+    rows: Rows
+
+    def of(self, name: str) -> Any:
+        """The value of a variable of the program."""
+        return getattr(self, python_name(name))
+
+    def with_values(self, values: Mapping[str, Any], **others: Any) -> "Data":
+        """The same with other values of some variables of the program, and other attributes."""
+        named = {python_name(name): value for name, value in values.items()}
+        return Data(**{**vars(self), **named, **others})

@@ -1,0 +1,99 @@
+"""The log joint of a program with its data: a density over R^dim, at one point or at many."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
+from ppl.backend.located import located
+from ppl.backend.runtime import block, joined
+from ppl.density.data import Data
+from ppl.density.many_points import as_one_of_many, in_batches, log_joint_gradients, log_joints
+from ppl.density.model import Model
+from ppl.errors import Rejection
+from ppl.ir.forms import GRADIENT, KERNELS, PROPTO, VALUES, Form
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Forms:
+    """The forms that are run: for a value at a point, for the gradient there, and for many points."""
+
+    value: Form
+    gradient: Form
+    many: Form
+
+
+TARGET = Forms(VALUES, GRADIENT, KERNELS)
+UNNORMALISED = Forms(PROPTO, PROPTO, PROPTO)
+"""Less the constants that Stan drops after `~` and in lupdf."""
+
+
+@dataclass(frozen=True, eq=False)
+class LogJoint:
+    """The log joint of some forms of a model, with data; the log-Jacobian of the transforms counts or not.
+
+    A batch of points is as large as `width` allows, which is the size of the largest array that one
+    evaluation makes.
+    """
+
+    model: Model
+    forms: Forms
+    d: Data
+    jacobian: bool = True
+    width: int = 1
+
+    def blocks(self, u: Floats) -> list[Floats]:
+        """One array a parameter."""
+        return [block(u, place) for place in self.d.places.values()]
+
+    def value(self, u: Floats) -> float:
+        """At `u` (dim,); -inf where the program rejects it."""
+        module = self.model.load(self.forms.value, NUMPY)
+        with np.errstate(all="ignore"), located(module):
+            try:
+                return float(module.log_joint(self.d, u, self.jacobian))
+            except Rejection:
+                return -np.inf
+
+    def value_and_gradient(self, u: Floats) -> tuple[float, Floats]:
+        """The same with the gradient (dim,), nan where the program rejects `u`."""
+        if self.model.loops_by_row:
+            many = self.model.load(self.forms.many, AUTOGRAD, many=True)
+            if found := as_one_of_many(many, self.d, u, self.jacobian):
+                return found
+        module = self.model.load(self.forms.gradient, AUTOGRAD)
+        with np.errstate(all="ignore"), located(module):
+            try:
+                value, parts = value_and_grads(
+                    lambda v: module.log_joint(self.d, v, self.jacobian), self.blocks(u)
+                )
+                return value, joined(list(self.d.places.values()), parts)
+            except Rejection:
+                return -np.inf, np.full(len(u), np.nan)
+
+    def values(self, us: Floats) -> Floats:
+        """At each row of `us` (n, dim), (n,), many at a time."""
+        if not len(us):
+            return np.zeros(0)
+        together, alone = (lambda some: (self.values_at_once(some),)), (lambda u: (self.value(u),))
+        return in_batches(us, self.width, together, alone)[0]
+
+    def values_at_once(self, us: Floats) -> Floats:
+        """The same by one run of the emitted code; see many_points.log_joints."""
+        return log_joints(self.model.load(self.forms.many, NUMPY, many=True), self.d, us, self.jacobian)
+
+    def values_and_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        """The same with the gradients (n, dim), which mean nothing where the density is zero."""
+        if not len(us):
+            return np.zeros(0), us
+        module = self.model.load(self.forms.many, AUTOGRAD, many=True)
+        values, gradients = in_batches(
+            us,
+            self.width,
+            lambda some: log_joint_gradients(module, self.d, some, self.jacobian),
+            self.value_and_gradient,
+        )
+        return values, gradients

@@ -1,0 +1,165 @@
+"""A program that compiled: its forms, and each as a module bound to a namespace."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Namespace
+from ppl.backend.emit import emit, emit_over_draws
+from ppl.backend.library import Wrap
+from ppl.backend.load import Code, Module, load, load_over_draws, load_per_draw
+from ppl.backend.located import located
+from ppl.backend.memory import keep_freed_memory
+from ppl.data import Inputs, load_data
+from ppl.density.conditioning import DataReader
+from ppl.density.data import Data
+from ppl.density.layout import check_sizes, lay_out, parameters_of
+from ppl.ir import nodes as ir
+from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
+from ppl.ir.made_of import made_of
+from ppl.ir.passes.over_draws import DrawByDraw
+from ppl.ir.walk import walk
+from ppl.source import SourceText
+
+
+@dataclass(frozen=True)
+class Model:
+    """A program as lowered, whose forms are made when they are first asked for; some passes may be left out.
+
+    With `verified`, what each pass makes is checked (ir/verify.py).
+
+    Example:
+        >>> model.load(GRADIENT, AUTOGRAD).log_joint
+        <function log_joint at 0x...>
+    """
+
+    source: SourceText
+    lowered: ir.Program = field(repr=False)
+    softplus: bool = False
+    without: frozenset[str] = frozenset()
+    verified: bool = False
+    programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
+    codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
+    modules: dict[tuple[str, str, bool], Module] = field(
+        init=False, default_factory=dict, repr=False, compare=False
+    )
+    compiled: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
+    """What ppl/compiled made of the program, which is made once."""
+
+    def __repr__(self) -> str:
+        data = f"data {', '.join(self.data_schema)}" if self.data_schema else "no data"
+        parameters = ", ".join(d.name for d in self.lowered.parameters) or "none"
+        return f"<Model {self.source.name}: {data}; parameters {parameters}>"
+
+    # --- Forms ---
+
+    def program(self, form: Form = VALUES) -> ir.Program:
+        """A form of the program."""
+        if form.name not in self.programs:
+            base = self.program(form.base) if form.base else self.lowered
+            self.programs[form.name] = form.from_base(base, self.without, self.verified)
+        return self.programs[form.name]
+
+    def code(self, form: Form) -> Code:
+        """A form as Python code."""
+        if form.name not in self.codes:
+            program = self.program(form)
+            emitted = emit_over_draws(program) if form.over_draws else emit(program, form.propto)
+            self.codes[form.name] = Code.of(emitted, self.source.name, self.softplus)
+        return self.codes[form.name]
+
+    def load(self, form: Form, xp: Namespace, many: bool = False) -> Module:
+        """A form bound to a namespace, for one point or for many at once."""
+        key = form.name, xp.name, many
+        if key not in self.modules:
+            code = self.code(form)
+            self.modules[key] = load_per_draw(code, xp) if many else self.bind(form, xp)
+        return self.modules[key]
+
+    def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
+        """A form bound to a namespace anew, for one point; `wrap`, `replaced` are those of backend.load."""
+        return load(self.code(form), xp, wrap, **replaced)
+
+    @property
+    def plain(self) -> Module:
+        """The module in NumPy: data, values, draws."""
+        return self.load(VALUES, NUMPY)
+
+    @cached_property
+    def over_draws(self) -> Module | None:
+        """The module in NumPy that computes the variables of many draws at once, if the program allows it."""
+        try:
+            return load_over_draws(self.code(DRAWS))
+        except DrawByDraw:
+            return None
+
+    # --- What the program is ---
+
+    @property
+    def python_source(self) -> str:
+        """The Python module that values are computed by."""
+        return self.code(VALUES).emitted.text
+
+    @property
+    def data_schema(self) -> dict[str, str]:
+        """The type of each variable of the data block, by name."""
+        return {d.name: str(d.type) for d in self.lowered.data}
+
+    @cached_property
+    def made_of(self) -> dict[str, frozenset[str]]:
+        """The parameters that each transformed parameter is made of, by its name."""
+        return made_of(self.program(ARRAYS))
+
+    @cached_property
+    def recurs(self) -> bool:
+        """Whether the log density has a recurrence, which is run step by step."""
+        return any(isinstance(n, ir.Scan) for n in self._density_nodes())
+
+    @cached_property
+    def loops_by_row(self) -> bool:
+        """Whether a function with a loop of its own is called once for each row of the data."""
+        functions = self.program().functions
+        loops = {f.name for f in functions if any(isinstance(n, ir.While | ir.For) for n in walk(f.body))}
+        calls = (n for n in self._density_nodes() if isinstance(n, ir.CallUser))
+        return any(call.lifted and call.name in loops for call in calls)
+
+    def _density_nodes(self) -> Iterator[Any]:
+        """Every node of what the log density may run."""
+        p = self.program()
+        return walk((p.functions, p.transformed_parameters, p.model))
+
+    # --- Data ---
+
+    def data_of(self, inputs: Inputs, seed: int = 0) -> Data:
+        """The data with all that is computed from them; `seed` is for random numbers in transformed data.
+
+        Raises:
+            DataError: a variable is missing or does not fit its declaration; the message names it.
+        """
+        d = Data()
+        with np.errstate(all="ignore"), located(self.plain):
+            self.plain.read_data(d, DataReader(self.lowered.data, inputs).read)
+            self.plain.transform_data(d, np.random.default_rng(seed))
+            d.places = lay_out(parameters_of(self.plain.layout, d))
+            check_sizes(self.plain.shapes, d)
+        return self.prepared(d)
+
+    def prepared(self, d: Data, form: Form = VALUES) -> Data:
+        """The data with what a form computes of them once."""
+        d, module = d.with_values({}), self.load(form, NUMPY)
+        with np.errstate(all="ignore"), located(module):
+            module.prepare(d)
+        return d
+
+
+def conditioned(
+    model: Model, data: Inputs | Mapping[str, Any] | str | Path, seed: int
+) -> tuple[Data, Mapping[str, Any]]:
+    """The data of a model, and the values that were given for them; see Model.condition."""
+    keep_freed_memory()
+    inputs = load_data(data)
+    return model.data_of(inputs, seed), inputs.values

@@ -1,0 +1,312 @@
+"""A compiled program with its data: what fits and reports are made of."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.backend.located import located
+from ppl.backend.runtime import Place, joined
+from ppl.density.conditioning import leaf_values, leaves
+from ppl.density.data import Data
+from ppl.density.explaining import explained
+from ppl.density.layout import free_names, parameters_of
+from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
+from ppl.density.many_points import WIDEST, Sizes, in_batches, sizes_of
+from ppl.density.model import Model
+from ppl.density.rows import ByRows, by_rows
+from ppl.errors import InferenceError
+from ppl.ir.forms import ARRAYS, VALUES
+from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
+from ppl.names import Sized, column_names, flat, flat_draws, sized
+from ppl.source import SourceText
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+
+Floats = NDArray[np.float64]
+Values = dict[str, Any]
+
+RUN = 10_000
+"""What a run of the emitted code costs beside its arithmetic, in numbers worked through."""
+OF_POINTS = 16
+"""How many times larger than the largest array of a batch its points may be, which are read once each."""
+OF_DRAWS = 1 << 18
+"""How many numbers the variables of all draws that are computed at once should have."""
+TRIED = 64
+"""Points at which it is tried how many can be evaluated at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A model with its data: a log density over R^dim, and the way back to the program's variables.
+
+    `u` is always the unconstrained vector, shape (param_unc_num(),).
+
+    Example:
+        >>> posterior
+        <Posterior of eight_schools.model: 10 unconstrained parameters>
+        >>> posterior.param_names()[:3]
+        ['mu', 'tau', 'theta_raw.1']
+        >>> value, gradient = posterior.log_density_gradient(np.zeros(10))
+        >>> gradient.shape
+        (10,)
+    """
+
+    model: Model
+    d: Data = field(repr=False)
+    data: Mapping[str, Any] = field(repr=False)
+    targets: dict[Any, Any] = field(init=False, default_factory=dict, repr=False)
+    """The targets of compiled/ that were asked for: by Jacobian, device and haste, or by rows and device."""
+    log_joints: dict[tuple[bool, bool], LogJoint] = field(init=False, default_factory=dict, repr=False)
+
+    @property
+    def source(self) -> SourceText:
+        return self.model.source
+
+    def __repr__(self) -> str:
+        return f"<Posterior of {self.source.name}: {self.param_unc_num()} unconstrained parameters>"
+
+    # --- Names and sizes ---
+
+    @cached_property
+    def variables(self) -> dict[str, list[Sized]]:
+        """Parameters, transformed parameters ("transformed") and generated quantities ("generated")."""
+        groups: dict[str, list[Sized]] = {"parameters": [], "transformed": [], "generated": []}
+        with located(self.model.plain):
+            self.model.plain.shapes(self.d, lambda group, *shape: groups[group].append(sized(*shape)))
+        return groups
+
+    def declared(self, include_tp: bool, include_gq: bool) -> list[Sized]:
+        v = self.variables
+        return [
+            *v["parameters"],
+            *(v["transformed"] if include_tp else []),
+            *(v["generated"] if include_gq else []),
+        ]
+
+    def param_num(self, include_tp: bool = False, include_gq: bool = False) -> int:
+        """How many flat columns there are."""
+        return len(self.param_names(include_tp, include_gq))
+
+    def param_names(self, include_tp: bool = False, include_gq: bool = False) -> list[str]:
+        """Flat names in Stan's order, e.g. "theta.1"."""
+        return [n for v in self.declared(include_tp, include_gq) for n in column_names(v)]
+
+    def param_unc_num(self) -> int:
+        """The dimension of the unconstrained space."""
+        return sum(math.prod(p.shape) for p in self.places.values())
+
+    def param_unc_names(self) -> list[str]:
+        """Flat names of the unconstrained elements, in the order of `u`."""
+        parameters = parameters_of(self.model.plain.layout, self.d)
+        return [name for p in parameters for name in free_names(p, p.name)]
+
+    @property
+    def places(self) -> Mapping[str, Place]:
+        return self.d.places
+
+    # --- Density ---
+
+    def log_joint(self, propto: bool = False, jacobian: bool = True) -> LogJoint:
+        """The log density as it is computed, with the log-Jacobian of the transforms unless told otherwise.
+
+        `propto` leaves out what does not depend on parameters, as Stan does after `~` and in lupdf.
+        """
+        key = propto, jacobian
+        if key not in self.log_joints:
+            forms = UNNORMALISED if propto else TARGET
+            self.log_joints[key] = LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch)
+        return self.log_joints[key]
+
+    def log_density(self, u: Floats, propto: bool = False, jacobian: bool = True) -> float:
+        """The log density at `u`; see `log_joint`.  A point that the program rejects has log density -inf."""
+        return self.log_joint(propto, jacobian).value(self.checked(u))
+
+    def log_density_gradient(
+        self, u: Floats, propto: bool = False, jacobian: bool = True
+    ) -> tuple[float, Floats]:
+        """The log density and its gradient, shape (param_unc_num(),)."""
+        return self.log_joint(propto, jacobian).value_and_gradient(self.checked(u))
+
+    def log_densities(self, us: Floats, propto: bool = False, jacobian: bool = True) -> Floats:
+        """The log density at each row of `us` (n, dim), shape (n,), many at a time; see `log_density`."""
+        return self.log_joint(propto, jacobian).values(self.checked_rows(us))
+
+    def log_density_gradients(
+        self, us: Floats, propto: bool = False, jacobian: bool = True
+    ) -> tuple[Floats, Floats]:
+        """The log density (n,) and its gradient (n, dim) at each row of `us` (n, dim), many at a time.
+
+        Where the density is zero, its logarithm -inf, the gradient means nothing.
+        """
+        return self.log_joint(propto, jacobian).values_and_gradients(self.checked_rows(us))
+
+    @cached_property
+    def cost(self) -> int:
+        """How many numbers one of many evaluations works through, its share of a run of the code counted too.
+
+        Points that part at a branch, or cannot be evaluated at once, need runs of their own.
+        """
+        if self.width > WIDEST:  # then each is evaluated by itself
+            return self.width + RUN
+        runs, joint = [0], self.log_joint()
+
+        def together(batch: Floats) -> tuple[Floats]:
+            runs[0] += 1
+            return (joint.values_at_once(batch),)
+
+        def alone(u: Floats) -> tuple[float]:
+            runs[0] += 1
+            return (joint.value(u),)
+
+        dim = self.param_unc_num()
+        if dim:
+            in_batches(np.random.default_rng(0).uniform(-1, 1, (TRIED, dim)), self.width, together, alone)
+        return self.width + self.sizes.solved + RUN * runs[0] // TRIED
+
+    @cached_property
+    def width(self) -> int:
+        """How many numbers the largest array of an evaluation has, as far as the origin shows."""
+        return max(self.sizes.largest, self.param_unc_num())
+
+    @cached_property
+    def in_a_batch(self) -> int:
+        """How many numbers a point counts for in a batch: many scalar parameters are never one array."""
+        return max(self.sizes.largest, self.param_unc_num() // OF_POINTS, 1)
+
+    @cached_property
+    def sizes(self) -> Sizes:
+        """What an evaluation at the origin works through."""
+        return sizes_of(self.model.code(VALUES), self.d, self.param_unc_num())
+
+    def blocks(self, u: Floats) -> list[Floats]:
+        """One array a parameter."""
+        return self.log_joint().blocks(u)
+
+    def checked_rows(self, us: Floats) -> Floats:
+        us = np.asarray(us, dtype=float)
+        if us.ndim != 2 or us.shape[1] != self.param_unc_num():
+            raise ValueError(f"us has shape {us.shape}, but must have shape (n, {self.param_unc_num()})")
+        return us
+
+    def checked(self, u: Floats) -> Floats:
+        u = np.asarray(u, dtype=float)
+        if u.shape != (self.param_unc_num(),):
+            raise ValueError(f"u has shape {u.shape}, but must have shape ({self.param_unc_num()},)")
+        return u
+
+    def explain(self, u: Floats) -> str:
+        """Why the log density or its gradient at `u` is not finite: statement, argument, value; else ""."""
+        return explained(self.model, self.d, self.checked(u))
+
+    # --- Values ---
+
+    def values(
+        self, u: Floats, rng: np.random.Generator | None, include_tp: bool, include_gq: bool
+    ) -> Values:
+        """Every asked-for variable by name, as arrays."""
+        module = self.model.plain
+        with np.errstate(all="ignore"), located(module):
+            steps = module.constrained(self.d, self.checked(u))
+            values: Values = dict(next(steps))
+            if include_tp or include_gq:
+                values |= next(steps)
+            if include_gq:
+                values |= module.generated(self.d, values, rng or np.random.default_rng(0))
+        return values
+
+    @cached_property
+    def draws_at_once(self) -> int:
+        """How many draws `param_constrain_draws` should be given; 1 where the program takes one at a time."""
+        if self.model.over_draws is None:
+            return 1
+        return max(1, OF_DRAWS // max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True)))
+
+    def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
+        """All columns, a row for each row of `us` (n, dim): every statement runs once for all draws.
+
+        Raises:
+            ValueError: the program takes one draw at a time, as `draws_at_once` says.
+            Rejection: it rejects one of them.
+        """
+        module = self.model.over_draws
+        if module is None:
+            raise ValueError("the program takes one draw at a time")
+        draw = np.arange(1, len(us) + 1)
+        with np.errstate(all="ignore"), located(module):
+            steps = module.constrained(self.d, self.checked_rows(us), draw)
+            values: Values = {**next(steps), **next(steps)}
+            values |= module.generated(self.d, values, rng, draw)
+        return flat_draws(self.declared(include_tp=True, include_gq=True), values, len(us))
+
+    def param_constrain(
+        self,
+        u: Floats,
+        include_tp: bool = False,
+        include_gq: bool = False,
+        rng: np.random.Generator | None = None,
+    ) -> Floats:
+        """The constrained values at `u`, flat, in the order of `param_names`.
+
+        `rng` draws for generated quantities.
+        """
+        return flat(self.declared(include_tp, include_gq), self.values(u, rng, include_tp, include_gq))
+
+    def by_rows(self, size: str | None = None) -> ByRows:
+        """This posterior a few rows at a time; `size` names the variable that counts rows.
+
+        Raises:
+            InferenceError: the target is no sum over rows; the message says where.
+        """
+        return by_rows(self, size)
+
+    def unconstrained(self, name: str) -> NDArray[np.intp]:
+        """Where a parameter that has no constraint lies in `u`.
+
+        Raises:
+            InferenceError: there is no such parameter, or it has a constraint.
+        """
+        constraints = {d.name: d.constraint for d in self.model.lowered.parameters if not d.items}
+        found = constraints.get(name)
+        if found != "identity":
+            free = ", ".join(n for n, constraint in constraints.items() if constraint == "identity")
+            is_what = f"has the constraint {found}" if found else "is no parameter"
+            raise InferenceError(f"`{name}` {is_what}; the parameters without one are {free or 'none'}.")
+        place = self.places[name]
+        return np.ravel(np.arange(self.param_unc_num())[place.at])
+
+    @cached_property
+    def in_bounded_sets(self) -> NDArray[np.bool_]:
+        """Which elements of `u` make a value of a set that is always bounded, as a simplex is."""
+        found = np.zeros(self.param_unc_num(), dtype=bool)
+        for d in leaves(self.model.lowered.parameters):
+            if CONSTRAINT_BY_KEYWORD[d.constraint].bounded:
+                found[self.places[d.name].at] = True
+        return found
+
+    def without_prior(self, name: str) -> tuple[Self, NDArray[np.intp]]:
+        """The posterior less the Gaussian prior of a parameter, and where that parameter lies in `u`.
+
+        Raises:
+            InferenceError: the program has not exactly one statement `name ~ normal(0, ...)`.
+        """
+        try:
+            lowered = without_prior(self.model.lowered, self.model.program(ARRAYS), name)
+        except NoSuchPrior as why:
+            raise InferenceError(str(why)) from None
+        model = replace(self.model, lowered=lowered)
+        at = np.arange(self.param_unc_num())[self.places[name].at]
+        return replace(self, model=model, d=model.prepared(self.d)), np.ravel(at)
+
+    def param_unconstrain(self, values: Mapping[str, Any]) -> Floats:
+        """The `u` of constrained values, given by variable name in their natural shapes.
+
+        Raises:
+            DataError: a value is missing, has another shape or breaks its constraint.
+        """
+        given = leaf_values(self.model.lowered.parameters, self.places, values)
+        with np.errstate(all="ignore"), located(self.model.plain):
+            return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, given))

@@ -1,0 +1,165 @@
+"""Whether a program is well formed: what every pass may rely on, and has to leave true.
+
+Every name is set before it is read; a variable has the axes that it was declared with; each argument of a
+lifted call has its own axes and those of the loops that it is lifted over, none of which it could have but
+from the left; and a block declares each of its outputs once.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import PART_NAMES, assigned_names, is_node
+from ppl.types import INT, Tuple, Type, array_of, core, rank
+
+Scope = dict[str, Type | None]
+"""The variables that are set, each with its type, or None where that is not known."""
+
+MOST_LIFTED = 2
+"""Axes of loops that an argument may have: a nest over pairs has one for each of its two loops."""
+
+
+class Malformed(Exception):
+    """A program that no pass should have made; the message says what is wrong, and where."""
+
+
+def verify(p: ir.Program, over_draws: bool = False) -> None:
+    """Check a program as lowered, or after any pass; `over_draws`, after that which adds an axis of draws.
+
+    Raises:
+        Malformed: it is none that can be run.
+    """
+    for f in p.functions:
+        block(f.body, dict.fromkeys(f.args))
+    data: Scope = {**declared(p.data), **dict.fromkeys(p.given)}
+    after_data = block(p.transformed_data, data)
+    known = {**data, **outputs(p.transformed_data_names, after_data, "transformed data")}
+    known |= {"draw__": None} if over_draws else {}
+    prepared = block(p.prepared, known, keep=True)
+    known |= {name: prepared[name] for name in assigned_names(p.prepared)}
+    axes: Scope = {d.name: array_of(d.type, over_draws) for d in p.parameters}
+    parameters = outputs(p.parameters, axes, "parameters")
+    for d in p.parameters:
+        expressions((d.arguments, d.dims, d.sizes), {**known, **parameters})
+    scope = block(p.transformed_parameters, {**known, **parameters})
+    transformed = outputs(p.transformed_parameter_names, scope, "transformed parameters")
+    block(p.model, scope)
+    end = block(p.generated_quantities, {**known, **parameters, **transformed})
+    outputs(p.generated_names, end, "generated quantities")
+
+
+def declared(names: Sequence[ir.Declared]) -> Scope:
+    return {d.name: d.type for d in names}
+
+
+def outputs(names: Sequence[ir.Declared], scope: Scope, where: str) -> Scope:
+    """The outputs of a block, each set once."""
+    for name, count in Counter(d.name for d in names).items():
+        if count > 1:
+            raise Malformed(f"`{name}` is declared {count} times in {where}")
+        if name not in scope:
+            raise Malformed(f"`{name}` is never set in {where}")
+    return {d.name: scope[d.name] for d in names}
+
+
+# --- Statements ----------------------------------------------------------------------------------
+
+
+def block(body: Sequence[ir.Stmt], outer: Scope, keep: bool = False) -> Scope:
+    """The variables after the statements; those of branches are kept where only data decide."""
+    scope = dict(outer)
+    for s in body:
+        try:
+            statement(s, scope, keep)
+        except Malformed as why:
+            raise why if "\n" in str(why) else Malformed(f"{s.span.describe()}\n{why}") from None
+    return scope
+
+
+def statement(s: ir.Stmt, scope: Scope, keep: bool) -> None:
+    """One statement; what it declares is added to the scope."""
+    match s:
+        case ir.Declare(name=name, type=t, shape=shape):
+            expressions(shape, scope)
+            scope[name] = t
+        case ir.Assign(name=name, value=value, shape=shape):
+            expressions((value, shape), scope)
+            declares = s.declares or keep  # there the number 0 stands for what is not computed
+            if not declares:
+                known(name, scope)
+            scope[name] = value.type if declares else scope[name]
+        case ir.Update(name=name) | ir.Scatter(name=name) | ir.CheckDeclared(name=name):
+            known(name, scope)
+            expressions([getattr(s, part) for part in PART_NAMES[type(s)]], scope)
+        case ir.For(variable=variable, body=body):
+            expressions((s.lower, s.upper), scope)
+            block(body, {**scope, variable: INT})
+        case ir.If():
+            expressions(s.condition, scope)
+            then, otherwise = (block(branch, scope, keep) for branch in (s.then, s.otherwise))
+            if keep:
+                changed = {name: t for name, t in then.items() if scope.get(name) != t}
+                scope |= {**otherwise, **changed}
+        case ir.While(body=body):
+            expressions(s.condition, scope)
+            block(body, scope)
+        case ir.Profile(body=body):
+            scope |= block(body, scope)
+        case ir.Scan():
+            scan(s, scope)
+        case _:
+            expressions([getattr(s, part) for part in PART_NAMES[type(s)]], scope)
+
+
+def scan(s: ir.Scan, scope: Scope) -> None:
+    """A step sees its state, its entries and what is fixed, and nothing else."""
+    expressions((s.start, s.entries, s.fixed), scope)
+    own = dict.fromkeys((*s.carried, *s.inputs, *(v.name for v in s.fixed)))
+    for body, after in ((s.step, s.next), (s.batch, s.batch_next)):
+        expressions(after, block(body, own))
+    scope |= dict.fromkeys(s.after)
+
+
+def known(name: str, scope: Scope) -> None:
+    if name not in scope:
+        raise Malformed(f"`{name}` is read or changed where it is not set")
+
+
+# --- Expressions ---------------------------------------------------------------------------------
+
+
+def expressions(e: Any, scope: Scope) -> None:
+    """An expression, and all in it."""
+    match e:
+        case ir.Var(name=name, type=t):
+            known(name, scope)
+            same_axes(name, t, scope[name])
+        case ir.Apply(lifted=lifted) if lifted:
+            lifted_call(e)
+    for part in e if isinstance(e, tuple | list) else parts(e):
+        expressions(part, scope)
+
+
+def parts(e: Any) -> list[Any]:
+    return [getattr(e, name) for name in PART_NAMES[type(e)]] if is_node(e) else []
+
+
+def same_axes(name: str, t: Type, known: Type | None) -> None:
+    if known is not None and not isinstance(core(t), Tuple) and rank(t) != rank(known):
+        raise Malformed(f"`{name}` is read as {t}, but is {known}")
+
+
+def lifted_call(e: ir.Apply) -> None:
+    """The axes of the arguments of a call over the iterations of loops."""
+    name = e.callee.name
+    if not len(e.lifted) == len(e.ranks) == len(e.args):
+        raise Malformed(
+            f"`{name}` says of {len(e.lifted)} of {len(e.args)} arguments whether they are lifted"
+        )
+    for k, (arg, over, own) in enumerate(zip(e.args, e.lifted, e.ranks, strict=True), 1):
+        if not 0 <= over <= MOST_LIFTED:
+            raise Malformed(f"argument {k} of `{name}` is lifted over {over} loops")
+        if rank(arg.type) != own + over:
+            axes = f"{own} of its own and {int(over)} of loops"
+            raise Malformed(f"argument {k} of `{name}` is {arg.type}, but should have {axes}")

@@ -1,0 +1,100 @@
+"""Programs are well formed after every pass of every form; those that are not are noticed."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+from conformance.pack import programs
+from generator.program import generated
+from ir.loop_programs import LOOPS as LOOP_PROGRAMS
+from ir.test_passes import MODELS, library_model
+from laws.passes import lowered
+
+from ppl.ir import nodes as ir
+from ppl.ir.forms import FORMS, VALUES, rest_of, rows_of
+from ppl.ir.nodes import Program
+from ppl.ir.passes.over_draws import DrawByDraw
+from ppl.ir.passes.split_rows import row_sizes
+from ppl.ir.passes.table import Pass
+from ppl.ir.verify import Malformed, verify
+from ppl.model import Model
+from ppl.source import SourceText
+from ppl.types import REAL, array_of
+
+TEXTS = {
+    **{case.id: case.program for case in [*programs(), *map(library_model, MODELS)]},
+    **{f"generated {number}": generated(24, number).text for number in range(60)},
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_every_pass_leaves_a_program_that_is_well_formed(text: str) -> None:
+    program = lowered(text)
+    verify(program)
+    every_form(Model(SourceText(text), program, verified=True))
+
+
+@pytest.mark.parametrize("loop", LOOP_PROGRAMS, ids=lambda loop: loop.id)
+def test_loops_too(loop) -> None:
+    every_form(Model(SourceText(loop.text), lowered(loop.text), verified=True))
+
+
+def every_form(model: Model) -> None:
+    rows = [form(size) for size in row_sizes(model.lowered) for form in (rows_of, rest_of)]
+    for form in (*FORMS.values(), *rows):
+        with suppress(DrawByDraw):
+            model.program(form)
+
+
+PROGRAM = lowered("""
+data { int N; vector[N] y; }
+parameters { real a; }
+transformed parameters { real b = 2 * a; }
+model { vector[N] m = y * a; y ~ normal(m, 1); }
+generated quantities { real c = b; }
+""")
+
+
+def less(p: Program) -> Program:
+    return replace(p, model=p.model[1:])
+
+
+def twice(p: Program) -> Program:
+    return replace(p, generated_names=p.generated_names * 2)
+
+
+def unset(p: Program) -> Program:
+    return replace(p, generated_quantities=())
+
+
+def other_axes(p: Program) -> Program:
+    first, *rest = p.model
+    return replace(p, model=(replace(first, value=ir.Var("a", array_of(REAL, 1))), *rest))
+
+
+def lifted_twice(p: Program) -> Program:
+    increment = p.model[-1]
+    call = replace(increment.value, lifted=(True, False, False), ranks=(1, 1, 0))
+    return replace(p, model=(*p.model[:-1], replace(increment, value=call)))
+
+
+@pytest.mark.parametrize(
+    ("broken", "why"),
+    [
+        (less, "`m` is read or changed where it is not set"),
+        (twice, "`c` is declared 2 times in generated quantities"),
+        (unset, "`c` is never set in generated quantities"),
+        (other_axes, r"`a` is read as array\[\] real, but is real"),
+        (lifted_twice, "argument 1 of `normal_lpdf` is vector, but should have 1 of its own and 1 of loops"),
+    ],
+)
+def test_what_is_wrong_with_a_program_is_said(broken, why) -> None:
+    verify(PROGRAM)
+    with pytest.raises(Malformed, match=why):
+        verify(broken(PROGRAM))
+
+
+def test_a_pass_that_leaves_a_program_malformed_is_named() -> None:
+    wrong = replace(VALUES, passes=(*VALUES.passes, Pass("wrong", "", twice)))
+    with pytest.raises(Malformed, match="after wrong of values: `c` is declared 2 times"):
+        Model(SourceText(""), PROGRAM, verified=True).program(wrong)
