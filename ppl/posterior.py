@@ -7,7 +7,7 @@ from ppl.density import posterior
 from ppl.results.fit import Fit, variational
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Posterior(posterior.Posterior):
     """A model with its data: a log density over R^dim, the way back to the program's variables, and fits.
 

@@ -33,8 +33,9 @@ class Model:
     With `verified`, what each pass makes is checked (ir/verify.py).
 
     Example:
-        >>> model.load(GRADIENT, AUTOGRAD).log_joint
-        <function log_joint at 0x...>
+        >>> module = model.load(VALUES, NUMPY)
+        >>> round(float(module.log_joint(posterior.d, np.zeros(posterior.param_unc_num()), True)), 3)
+        -44.129
     """
 
     source: SourceText

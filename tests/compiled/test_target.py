@@ -7,6 +7,7 @@ import ppl
 
 jax = pytest.importorskip("jax")
 
+from ppl.compiled.density import density_of  # noqa: E402
 from ppl.compiled.jit import Effort, understood  # noqa: E402
 from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
 from ppl.compiled.reach import MOST_STEPS  # noqa: E402
@@ -60,7 +61,7 @@ def test_value_and_gradient_are_those_of_autograd(target: CompiledTarget) -> Non
 
 def test_a_program_of_large_arrays_is_compiled_for_them(model: ppl.Model, target: CompiledTarget) -> None:
     wide = compiled_target(model.condition(data(1, n=WIDE)))
-    assert wide.density is model.compiled.of_wide and target.density is model.compiled
+    assert wide.density is density_of(model).of_wide and target.density is density_of(model)
     assert wide.density.effort is Effort.WIDE and target.density.effort is Effort.PLAIN
     u = np.random.default_rng(2).normal(size=wide.dim)
     value, gradient = wide.log_density_gradient(u)
@@ -82,7 +83,7 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
 @pytest.mark.parametrize("n", [0, 1, GRADIENTS[0][0] + 3])
 def test_a_quick_target_answers_the_same(model: ppl.Model, target: CompiledTarget, n: int) -> None:
     quick = compiled_target(target.posterior, quick=True)
-    assert quick.density is model.compiled.quick and quick.quick
+    assert quick.density is density_of(model).quick and quick.quick
     us = np.random.default_rng(4).normal(size=(n, target.dim))
     for got, expected in zip(quick.log_density_gradients(us), target.log_density_gradients(us), strict=True):
         close(got, expected)
@@ -96,10 +97,10 @@ def test_no_large_program_is_compiled_quickly(model: ppl.Model) -> None:
 
 def test_a_gradient_is_traced_once_for_a_point_and_for_many(model: ppl.Model) -> None:
     target = compiled_target(model.condition(data(1, n=11)))
-    traced = len(model.compiled.traces)
+    traced = len(density_of(model).traces)
     target.log_density_gradient(np.zeros(target.dim))
     target.log_density_gradients(np.zeros((3, target.dim)))
-    assert len(model.compiled.traces) == traced
+    assert len(density_of(model).traces) == traced
 
 
 @pytest.mark.parametrize("effort", Effort)
@@ -148,19 +149,19 @@ def test_sums_by_position_are_compiled() -> None:
 
 def test_data_of_the_same_shape_are_traced_once(model: ppl.Model) -> None:
     u = np.zeros(compiled_target(model.condition(data(1))).dim)
-    traced = len(model.compiled.traces)
+    traced = len(density_of(model).traces)
     for seed in (4, 5):
         posterior = model.condition(data(seed))
         close(compiled_target(posterior).log_density_gradient(u)[0], posterior.log_density(u))
-    assert len(model.compiled.traces) == traced
+    assert len(density_of(model).traces) == traced
 
 
 def test_data_of_another_shape_are_traced_again(model: ppl.Model) -> None:
     posterior = model.condition(data(6, n=7))
-    traced = len(model.compiled.traces)
+    traced = len(density_of(model).traces)
     u = np.full(posterior.param_unc_num(), 0.3)
     close(compiled_target(posterior).log_density_gradient(u)[0], posterior.log_density(u))
-    assert len(model.compiled.traces) > traced
+    assert len(density_of(model).traces) > traced
 
 
 def test_a_broken_constraint_has_no_density(target: CompiledTarget) -> None:
