@@ -65,7 +65,7 @@ class Functions(ABC):
     @cached_property
     def climb(self) -> Function:
         """Iterations of variational inference; see climb.jitted."""
-        return jitted(self.log_joint, self.at, self.effort)
+        return jitted(self._at_a_point, self.at, self.effort)
 
     @cached_property
     def _at_a_point(self) -> Function:

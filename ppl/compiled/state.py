@@ -1,22 +1,13 @@
 """The state of a compiled loop, and the arrays in which it goes in, round and out."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import numpy as np
 
+from ppl.inference.optimise import State
+
 Traced = Any
-
-
-class State(NamedTuple):
-    """What changes from iteration to iteration."""
-
-    iteration: Traced
-    params: Traced
-    average: Traced
-    gradient: Traced
-    step_state: Traced
-    bounds: Traced
 
 
 SHORT = 1_000

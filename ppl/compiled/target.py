@@ -9,12 +9,12 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.compiled.climb import Parts, is_known
+from ppl.compiled.climb import Parts
 from ppl.compiled.data import BAKED, split
 from ppl.compiled.density import Functions, density_of
 from ppl.compiled.jit import Effort
 from ppl.compiled.out_of_reach import OutOfReach
-from ppl.compiled.state import State, packed, unpacked
+from ppl.compiled.state import packed, unpacked
 from ppl.density.posterior import Posterior
 from ppl.errors import PPLError
 from ppl.inference.leaps import Place
@@ -113,16 +113,15 @@ class CompiledTarget:
     ) -> Run | None:
         """The run up to `count` iterations on; see inference.leaps.Leap."""
         hardly_pays = run.iteration < SLOW_START and run.params.size <= FEW
-        if not is_known(algorithm) or (self.quick and hardly_pays):
+        if self.quick and hardly_pays:
             return None
-        rule: Any = algorithm.step_rule
+        eta = getattr(algorithm.step_rule, "eta", None)
         parts = Parts.of(algorithm, max(1, GRADIENTS[-1][1] // self.width))
-        state = State(run.iteration, run.params, run.average, run.gradient, run.step_state, run.bounds)
         with jax.enable_x64(True), jax.default_device(self.device):
             given = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
             call = partial(self.density.climb, parts, self.shape, self.jacobian, given, place)
-            arrays = [np.array(a) for a in call(packed(state), rule.eta, noise, count)]
-        ahead = jax.tree_util.tree_map(_on_host, unpacked(arrays, state))
+            arrays = [np.array(a) for a in call(packed(run.state), eta, noise, count)]
+        ahead = jax.tree_util.tree_map(_on_host, unpacked(arrays, run.state))
         return run._replace(**ahead._asdict())
 
     def explain(self, u: Floats) -> str:

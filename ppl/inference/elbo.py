@@ -30,4 +30,4 @@ def elbo_of(terms: Array, entropy: float, dropped: int) -> Elbo:
     """
     n = len(terms)
     se = float(np.std(terms, ddof=1)) / n**0.5 if n > 1 else float("nan")
-    return Elbo(float(np.mean(terms)) + entropy, se, dropped)
+    return Elbo(float(np.mean(terms) + entropy), se, dropped)

@@ -95,7 +95,7 @@ def _elbo_terms(algorithm: Algorithm, target: Target, params: Array, seed: np.ra
     """Log density plus entropy at each of elbo_samples draws: their mean is the ELBO."""
     family, rng = algorithm.family, np.random.default_rng(seed)
     draws = draws_with_density(target, family, params, algorithm.elbo_samples, rng)
-    return draws.log_density + family.entropy(params)
+    return draws.log_density + float(family.entropy(params))
 
 
 def _choose(at_start: Array, terms: dict[float, Array]) -> EtaSearch:

@@ -10,6 +10,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from ppl.errors import InferenceError
+from ppl.inference.estimators.reparameterised import elbo_gradient
 from ppl.inference.families.family import Family
 from ppl.inference.target import Array, Target, blame, log_density_gradients
 
@@ -136,8 +137,7 @@ def negative_elbo(target: Target, family: Family, z: Array, origin: float) -> Ob
 
     def objective(params: Array) -> tuple[float, Array]:
         values, gradients = log_density_gradients(target, family.transform(params, z))
-        elbo = float(values.mean()) + family.entropy(params)
-        slope = family.pull_back(params, z, gradients) + family.entropy_gradient(params)
-        return -elbo - origin, -slope
+        elbo = float(values.mean() + family.entropy(params))
+        return -elbo - origin, -elbo_gradient(family, params, z, gradients)
 
     return objective

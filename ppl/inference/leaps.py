@@ -28,8 +28,7 @@ class Leap(Protocol):
 
     It gives the run after `count` iterations with the reparameterised gradient, or those before a number on
     the way is not finite, on the first of the noise (k, grad_samples, noise_dim) and of the rows (k, B) of a
-    subsampled target; None where it does not know a part of the algorithm. `place` is None where the
-    coordinates are u itself.
+    subsampled target; None where it would not pay. `place` is None where the coordinates are u itself.
     """
 
     def __call__(

@@ -4,10 +4,11 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ppl.arrays import NUMPY, Namespace
 from ppl.errors import InferenceError
 from ppl.inference.averaging import Averaging
 from ppl.inference.elbo import estimate_elbo
@@ -24,6 +25,17 @@ from ppl.inference.subsampling import ALL_ROWS, RowChoice
 from ppl.inference.target import Array, Target
 
 STAGE = "loop"
+
+
+class Parts(Protocol):
+    """The parts of an algorithm that make a step of a gradient; compiled code is given no others."""
+
+    @property
+    def family(self) -> Family: ...
+    @property
+    def step_rule(self) -> StepRule[Any]: ...
+    @property
+    def averaging(self) -> Averaging: ...
 
 
 @dataclass(frozen=True)
@@ -50,11 +62,22 @@ class TracePoint(NamedTuple):
     elbo: float
 
 
-class Run(NamedTuple):
-    """The whole state of a run between two iterations: `params` is where it stands, `average` its answer.
+class State(NamedTuple):
+    """What changes from iteration to iteration: `params` is where a run stands, `average` its answer.
 
     `bounds` is the sum of the instantaneous bounds since the last checkpoint.
     """
+
+    iteration: int
+    params: Array
+    average: Array
+    gradient: Array
+    step_state: Any
+    bounds: float
+
+
+class Run(NamedTuple):
+    """The whole state of a run between two iterations, with the fields of `State` among its own."""
 
     iteration: int
     params: Array
@@ -68,6 +91,10 @@ class Run(NamedTuple):
     dropped: int
     bounds: float = 0.0
 
+    @property
+    def state(self) -> State:
+        return State(self.iteration, self.params, self.average, self.gradient, self.step_state, self.bounds)
+
 
 def begin(algorithm: Algorithm, params: Array) -> Run:
     """The state before the first iteration, at `params` (size,)."""
@@ -75,26 +102,26 @@ def begin(algorithm: Algorithm, params: Array) -> Run:
     return Run(0, params, params, np.zeros_like(params), step_state, stopping_state, (), -math.inf, params, 0)
 
 
+def stepped(parts: Parts, state: State, gradient: Array, log_density: float, xp: Namespace = NUMPY) -> State:
+    """The state after a step along the gradient (size,) that came with a mean log density of draws."""
+    params, step_state = parts.step_rule.step(state.step_state, state.params, gradient, xp)
+    iteration = state.iteration + 1
+    average = parts.averaging.update(state.average, params, iteration)
+    bounds = state.bounds + log_density + parts.family.entropy(state.params, xp)
+    return State(iteration, params, average, gradient, step_state, bounds)
+
+
 def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator) -> Run:
     """One iteration: estimate the gradient, on the rows whose turn it is, and step.
 
     Raises InferenceError when no gradient can be had or the step leaves the real numbers.
     """
-    family, on_rows = algorithm.family, algorithm.rows.view(target, run.iteration)
-    estimate = algorithm.estimator(on_rows, family, run.params, algorithm.grad_samples, rng)
-    params, step_state = algorithm.step_rule.step(run.step_state, run.params, estimate.gradient)
-    if not np.isfinite(params).all():
+    on_rows = algorithm.rows.view(target, run.iteration)
+    estimate = algorithm.estimator(on_rows, algorithm.family, run.params, algorithm.grad_samples, rng)
+    state = stepped(algorithm, run.state, estimate.gradient, estimate.log_density)
+    if not np.isfinite(state.params).all():
         raise InferenceError("the step led to parameters that are not finite")
-    iteration = run.iteration + 1
-    return run._replace(
-        iteration=iteration,
-        params=params,
-        average=algorithm.averaging.update(run.average, params, iteration),
-        gradient=estimate.gradient,
-        step_state=step_state,
-        dropped=run.dropped + estimate.dropped,
-        bounds=run.bounds + estimate.log_density + family.entropy(run.params),
-    )
+    return run._replace(**state._asdict(), dropped=run.dropped + estimate.dropped)
 
 
 def onward(

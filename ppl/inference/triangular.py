@@ -45,7 +45,7 @@ def composed(outer: Array, inner: Array) -> Array:
 def _product(lower: Array, points: Array, transposed: bool) -> Array:
     if lower.ndim == 1:
         return lower * points
-    if points.ndim != 2 or not points.size:
+    if points.ndim != 2 or not points.size or not isinstance(points, np.ndarray):
         return points @ (lower if transposed else lower.T)
     # BLAS reads by columns: to it both arrays are their transposes, as they lie in memory.
     columns = dtrmm(1.0, lower.T, points.T, lower=0, trans_a=not transposed)

@@ -20,12 +20,15 @@ STOPPING = ("relative-elbo", "gradient-norm", "rolling-bound", "iterate-rhat", "
 BACKENDS = ("auto", "autograd", "jax")
 DEVICES = ("cpu", "gpu")
 STANDARDS = ("normal", "student_t", "logistic", "laplace")
+STARTS = ("pathfinder", "random")
+POSITIVE_TRANSFORMS = ("log", "softplus")
+LAYOUTS = ("variational", "sample")
 
 PPL = Group(
     "ppl",
     "What CmdStan has no word for",
     (
-        word("start", "Where the fit begins", "pathfinder", "random"),
+        word("start", "Where the fit begins", *STARTS),
         least(0, "init_scale", "Sds of the first q at a random start; 0 for the algorithm's own", 0.0),
         flag("average", "Average the end of the path?", True),
         flag("polish", "Go on to the maximum on fixed draws?", True),
@@ -48,8 +51,8 @@ PPL = Group(
         word("backend", "What computes the log density", *BACKENDS),
         word("device", "Where JAX computes", *DEVICES),
         flag("quick_jit", "Should JAX compile a small program quickly, for one fit?", True),
-        word("positive_transform", "Map to positive parameters", "log", "softplus"),
-        word("format", "Layout of the draws of a fit: variational or sample", "variational", "sample"),
+        word("positive_transform", "Map to positive parameters", *POSITIVE_TRANSFORMS),
+        word("format", "Layout of the draws of a fit: variational or sample", *LAYOUTS),
     ),
 )
 

@@ -13,26 +13,28 @@ import numpy as np
 
 from ppl.inference.eta_search import EtaSearch
 from ppl.inference.families import KINDS
-from ppl.inference.families.standard import Laplace, Logistic, Normal, StudentT
+from ppl.inference.families.standard import STANDARDS
 from ppl.inference.fixed_draws import FixedDrawsFit
 from ppl.inference.optimise import Run, TracePoint
 from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.polish import Polished
 from ppl.inference.recipes.climbing import Loop
 from ppl.inference.starting import Kept
-from ppl.inference.steps.adam import AdamState
-from ppl.inference.steps.advi_sequence import AdviState
-from ppl.inference.steps.dowg import DowgState
-from ppl.inference.steps.rmsprop import RmsPropState
-from ppl.inference.stopping.relative_elbo import RelativeElboState
+from ppl.inference.steps import STEPS
+from ppl.inference.stopping import STOPPING
 from ppl.inference.target import Array
 
+# What rules carry from step to step, and the parts of families: of each kind one.
+STATES: tuple[Any, ...] = (
+    *(make(1.0).init(np.zeros(1)) for make in STEPS.values()),
+    *(make(1, 1, 1.0).init() for make in STOPPING.values()),
+    *(make() for make in STANDARDS.values()),
+)
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Kept, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Polished),
-        *(AdviState, AdamState, RmsPropState, DowgState, RelativeElboState),
-        *(Normal, StudentT, Logistic, Laplace, *KINDS),
+        *(Kept, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Polished, *KINDS),
+        *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )
 }
 

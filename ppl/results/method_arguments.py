@@ -25,20 +25,22 @@ OURS = {
 }
 """Algorithms of ppl's recipes that CmdStan does not have."""
 
+ALGORITHM = Choice(
+    "algorithm",
+    "Family of the approximation",
+    (
+        Group("auto", "The family that fits, its draws corrected towards the posterior (ppl only)"),
+        Group("meanfield", "Normal with a diagonal covariance"),
+        Group("fullrank", "Normal with a full covariance"),
+        *(Group(name, about + " (ppl only)") for name, about in OURS.items()),
+    ),
+)
+
 VARIATIONAL = Group(
     "variational",
     "Variational inference",
     (
-        Choice(
-            "algorithm",
-            "Family of the approximation",
-            (
-                Group("auto", "The family that fits, its draws corrected towards the posterior (ppl only)"),
-                Group("meanfield", "Normal with a diagonal covariance"),
-                Group("fullrank", "Normal with a full covariance"),
-                *(Group(name, about + " (ppl only)") for name, about in OURS.items()),
-            ),
-        ),
+        ALGORITHM,
         positive("iter", "Most iterations", 10000),
         positive("grad_samples", "Draws that an estimate of the gradient averages", 1),
         positive("elbo_samples", "Draws that an estimate of the ELBO averages", 100),

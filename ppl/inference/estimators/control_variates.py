@@ -43,7 +43,8 @@ class Quadratic:
         n = family.noise_dim
         axes = sqrt(n * family.standard.variance) * np.eye(n)
         z = np.concatenate([axes, -axes])
-        return family.pull_back(params, z, self.gradients(family.transform(params, z)))
+        gradient: Array = family.pull_back(params, z, self.gradients(family.transform(params, z)))
+        return gradient
 
 
 # A control variate for a target near the q with these params.

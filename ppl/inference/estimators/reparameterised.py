@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ppl.arrays import NUMPY, Namespace
 from ppl.inference.draws import draws_with_gradient
 from ppl.inference.estimators.estimate import Estimate
 from ppl.inference.families.family import Family
@@ -13,5 +14,11 @@ def reparameterised(
 ) -> Estimate:
     """Average the gradients of the log density along n draws, and add the gradient of the entropy."""
     draws = draws_with_gradient(target, family, params, n, rng)
-    gradient = family.pull_back(params, draws.z, draws.gradient) + family.entropy_gradient(params)
+    gradient = elbo_gradient(family, params, draws.z, draws.gradient)
     return Estimate(gradient, float(draws.log_density.sum()) / n, draws.dropped)
+
+
+def elbo_gradient(family: Family, params: Array, z: Array, gradients: Array, xp: Namespace = NUMPY) -> Array:
+    """The gradient (size,) on noise z (n, noise_dim) that leads to gradients (n, dim) of the log density."""
+    gradient: Array = family.pull_back(params, z, gradients, xp) + family.entropy_gradient(params, xp)
+    return gradient

@@ -1,6 +1,7 @@
 """Variational families."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from ppl.errors import InferenceError
@@ -20,12 +21,9 @@ FAMILIES: dict[str, Callable[[int], Family]] = {
     "diagonal": Diagonal,
 }
 
-
+# The names in files: also of what is left by searches that fit no family.
 KINDS: dict[type, str] = {
-    MeanField: "meanfield",
-    FullRank: "fullrank",
-    LowRank: "lowrank",
-    Diagonal: "diagonal",
+    **{type(make(1)): name for name, make in FAMILIES.items()},
     Point: "point",
     Marginal: "marginal",
 }
@@ -34,11 +32,7 @@ KINDS: dict[type, str] = {
 def describe(family: Family) -> dict[str, Any]:
     """What `family_from` needs beside the dimension, fit for JSON."""
     standard = next(name for name, kind in STANDARDS.items() if kind is type(family.standard))
-    own: dict[str, Any] = {}
-    if isinstance(family, LowRank):
-        own = {"rank": family.rank}
-    if isinstance(family, Marginal):
-        own = {"at": list(family.at)}
+    own = {name: getattr(family, name) for name in _own(type(family))}
     return {"family": KINDS[type(family)], "standard": standard, **vars(family.standard), **own}
 
 
@@ -46,11 +40,16 @@ def family_from(description: Mapping[str, Any], dim: int) -> Family:
     """The family over R^dim that was described."""
     rest = dict(description)
     kind = {name: kind for kind, name in KINDS.items()}[rest.pop("family")]
-    own = {name: rest.pop(name) for name in ("rank", "at") if name in rest}
-    if "at" in own:
-        own["at"] = tuple(own["at"])
+    own = {name: rest.pop(name) for name in _own(kind)}
+    # What was a tuple is a list in JSON.
+    own = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
     made: Family = kind(dim, **own, standard=STANDARDS[rest.pop("standard")](**rest))
     return made
+
+
+def _own(kind: Any) -> list[str]:
+    """The fields of a family beside those that all have."""
+    return [field.name for field in fields(kind) if field.name not in ("dim", "standard")]
 
 
 def family_of(name: str, dim: int, rank: int | None = None) -> Family:

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.gaussian import LOG_2PI
-from ppl.inference.target import Array
 
 Positions = NDArray[np.intp]
 
@@ -26,20 +26,18 @@ class ArdDiagonal(Diagonal):
 
     ard: Positions
 
-    def entropy(self, params: Array) -> float:
-        of_prior = -0.5 * (np.log(self.prior_variances(params)) + LOG_2PI + 1).sum()
-        return super().entropy(params) + float(of_prior)
+    def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        of_prior = -0.5 * (xp.np.log(self.prior_variances(params, xp)) + LOG_2PI + 1).sum()
+        return super().entropy(params, xp) + of_prior
 
-    def entropy_gradient(self, params: Array) -> Array:
+    def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
         """The last terms of DSVI-ARD's updates (Algorithm 2 of the supplement)."""
-        gradient = super().entropy_gradient(params)
-        shrink = 1 / self.prior_variances(params)
-        gradient[self.ard] -= shrink * self.mean(params)[self.ard]
-        in_c = self.dim + self.ard
-        gradient[in_c] -= shrink * self.standard.variance * params[in_c]
-        return gradient
+        gradient = super().entropy_gradient(params, xp)
+        shrink, in_c = 1 / self.prior_variances(params, xp), self.dim + self.ard
+        of_mean = gradient[self.ard] - shrink * self.mean(params)[self.ard]
+        of_c = gradient[in_c] - shrink * self.standard.variance * params[in_c]
+        return xp.put(xp.put(gradient, self.ard, of_mean), in_c, of_c)
 
-    def prior_variances(self, params: Array) -> Array:
+    def prior_variances(self, params: Array, xp: Namespace = NUMPY) -> Array:
         """The best prior variances (k,) for a q: the second moments c^2 + mu^2."""
-        moments: Array = self.mean(params)[self.ard] ** 2 + self.scales(params)[self.ard] ** 2
-        return moments
+        return self.mean(params)[self.ard] ** 2 + self.scales(params, xp)[self.ard] ** 2

@@ -7,8 +7,8 @@ from math import sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.standard import NORMAL, Standard
-from ppl.inference.target import Array
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,22 @@ class Diagonal:
     def noise(self, n: int, rng: np.random.Generator) -> Array:
         return self.standard.noise(n, self.dim, rng)
 
-    def transform(self, params: Array, z: Array) -> Array:
+    def transform(self, params: Array, z: Array, xp: Namespace = NUMPY) -> Array:
         return self.mean(params) + self.factor(params) * z
 
-    def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
+    def pull_back(self, params: Array, z: Array, gradients: Array, xp: Namespace = NUMPY) -> Array:
         """DSVI eq. 7 and 9, without the entropy."""
-        in_c = np.einsum("ij,ij->j", gradients, z)
-        return np.concatenate([gradients.sum(axis=0), in_c]) / len(z)
+        in_c = xp.np.einsum("ij,ij->j", gradients, z)
+        return xp.np.concatenate([gradients.sum(axis=0), in_c]) / len(z)
 
-    def entropy(self, params: Array) -> float:
-        return self.standard.entropy(self.dim) + float(np.log(np.abs(self.factor(params))).sum())
+    def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return self.standard.entropy(self.dim) + self._log_det(params, xp)
 
-    def entropy_gradient(self, params: Array) -> Array:
-        return np.concatenate([np.zeros(self.dim), 1 / self.factor(params)])
+    def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return xp.np.concatenate([np.zeros(self.dim), 1 / self.factor(params)])
 
     def log_density(self, params: Array, u: Array) -> Array:
-        log_det = np.log(np.abs(self.factor(params))).sum()
-        log_q: Array = self.standard.log_density(self._whiten(params, u)) - log_det
-        return log_q
+        return self.standard.log_density(self._whiten(params, u)) - self._log_det(params)
 
     def score(self, params: Array, u: Array) -> Array:
         return self.standard.score(self._whiten(params, u)) / self.factor(params)
@@ -70,9 +68,8 @@ class Diagonal:
     def mean(self, params: Array) -> Array:
         return params[: self.dim]
 
-    def scales(self, params: Array) -> Array:
-        scales: Array = np.abs(self.factor(params)) * sqrt(self.standard.variance)
-        return scales
+    def scales(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return xp.np.abs(self.factor(params)) * sqrt(self.standard.variance)
 
     def covariance(self, params: Array) -> Array:
         return np.diag(self.scales(params) ** 2)
@@ -80,6 +77,9 @@ class Diagonal:
     def factor(self, params: Array) -> Array:
         """c, (dim,)."""
         return params[self.dim :]
+
+    def _log_det(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return xp.np.log(xp.np.abs(self.factor(params))).sum()
 
     def _whiten(self, params: Array, u: Array) -> Array:
         return (u - self.mean(params)) / self.factor(params)

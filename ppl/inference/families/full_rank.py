@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.standard import NORMAL, Standard
-from ppl.inference.target import Array
 
 
 @dataclass(frozen=True)
@@ -44,31 +44,26 @@ class FullRank:
     def noise(self, n: int, rng: np.random.Generator) -> Array:
         return self.standard.noise(n, self.dim, rng)
 
-    def transform(self, params: Array, z: Array) -> Array:
-        return self.mean(params) + z @ self.factor(params).T
+    def transform(self, params: Array, z: Array, xp: Namespace = NUMPY) -> Array:
+        return self.mean(params) + z @ self.factor(params, xp).T
 
-    def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
+    def pull_back(self, params: Array, z: Array, gradients: Array, xp: Namespace = NUMPY) -> Array:
         """ADVI eq. 7 and 9, DSVI eq. 7 and 8, without the entropy."""
         in_factor = (gradients.T @ z).ravel()[self._lower]
-        return np.concatenate([gradients.sum(axis=0), in_factor]) / len(z)
+        return xp.np.concatenate([gradients.sum(axis=0), in_factor]) / len(z)
 
-    def entropy(self, params: Array) -> float:
-        return self.standard.entropy(self.dim) + self._log_det(params)
+    def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return self.standard.entropy(self.dim) + self._log_det(params, xp)
 
-    def entropy_gradient(self, params: Array) -> Array:
-        gradient = np.zeros(self.size)
-        gradient[self.diagonal] = 1 / params[self.diagonal]
-        return gradient
+    def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return xp.put(np.zeros(self.size), self.diagonal, 1 / params[self.diagonal])
 
     def log_density(self, params: Array, u: Array) -> Array:
         return self.standard.log_density(self._whiten(params, u)) - self._log_det(params)
 
     def score(self, params: Array, u: Array) -> Array:
         in_z = self.standard.score(self._whiten(params, u)).T
-        score: Array = solve_triangular(
-            self.factor(params), in_z, lower=True, trans="T", check_finite=False
-        ).T
-        return score
+        return solve_triangular(self.factor(params), in_z, lower=True, trans="T", check_finite=False).T
 
     def params_score(self, params: Array, u: Array) -> Array:
         pull = -self.score(params, u)
@@ -84,27 +79,24 @@ class FullRank:
         return params[: self.dim]
 
     def scales(self, params: Array) -> Array:
-        scales: Array = np.sqrt(self.standard.variance * (self.factor(params) ** 2).sum(axis=1))
-        return scales
+        return np.sqrt(self.standard.variance * (self.factor(params) ** 2).sum(axis=1))
 
     def covariance(self, params: Array) -> Array:
         factor = self.factor(params)
         return self.standard.variance * factor @ factor.T
 
-    def factor(self, params: Array) -> Array:
+    def factor(self, params: Array, xp: Namespace = NUMPY) -> Array:
         """The lower-triangular L, (dim, dim)."""
-        factor = np.zeros(self.dim * self.dim)
-        factor[self._lower] = params[self.dim :]
-        return factor.reshape(self.dim, self.dim)
+        entries = xp.put(np.zeros(self.dim * self.dim), self._lower, params[self.dim :])
+        return entries.reshape(self.dim, self.dim)
 
     def _whiten(self, params: Array, u: Array) -> Array:
         """The noise z = L^-1 (u - mu) that lands on u, (n, dim)."""
         centred = (u - self.mean(params)).T
-        z: Array = solve_triangular(self.factor(params), centred, lower=True, check_finite=False).T
-        return z
+        return solve_triangular(self.factor(params), centred, lower=True, check_finite=False).T
 
-    def _log_det(self, params: Array) -> float:
-        return float(np.log(np.abs(params[self.diagonal])).sum())
+    def _log_det(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return xp.np.log(xp.np.abs(params[self.diagonal])).sum()
 
     @cached_property
     def _lower(self) -> NDArray[np.intp]:

@@ -5,8 +5,8 @@ from math import ceil, sqrt
 
 import numpy as np
 
+from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.standard import NORMAL, Elliptical
-from ppl.inference.target import Array
 
 
 @dataclass(frozen=True)
@@ -59,21 +59,22 @@ class LowRank:
     def noise(self, n: int, rng: np.random.Generator) -> Array:
         return self.standard.noise(n, self.noise_dim, rng)
 
-    def transform(self, params: Array, z: Array) -> Array:
-        return self.mean(params) + self._s(params) * self._correlate(params, z)
+    def transform(self, params: Array, z: Array, xp: Namespace = NUMPY) -> Array:
+        return self.mean(params) + self._s(params, xp) * self._correlate(params, z)
 
-    def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
-        scaled = gradients * self._s(params)
-        in_omega = np.einsum("ij,ij->j", scaled, self._correlate(params, z))
+    def pull_back(self, params: Array, z: Array, gradients: Array, xp: Namespace = NUMPY) -> Array:
+        scaled = gradients * self._s(params, xp)
+        in_omega = xp.np.einsum("ij,ij->j", scaled, self._correlate(params, z))
         in_factor = scaled.T @ z[:, self.dim :]
-        return np.concatenate([gradients.sum(axis=0), in_omega, in_factor.ravel()]) / len(z)
+        return xp.np.concatenate([gradients.sum(axis=0), in_omega, in_factor.ravel()]) / len(z)
 
-    def entropy(self, params: Array) -> float:
-        return self.standard.entropy(self.dim) + self._half_log_det(params)
+    def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return self.standard.entropy(self.dim) + self._half_log_det(params, xp)
 
-    def entropy_gradient(self, params: Array) -> Array:
-        in_factor = self._solve(params, self.factor(params).T).T
-        return np.concatenate([np.zeros(self.dim), np.ones(self.dim), in_factor.ravel()])
+    def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        # The core is small, and symmetric: its inverse costs less than a solution for each of dim columns.
+        in_factor = self.factor(params) @ self._solve(params, np.eye(self.rank), xp)
+        return xp.np.concatenate([np.zeros(self.dim), np.ones(self.dim), in_factor.ravel()])
 
     def log_density(self, params: Array, u: Array) -> Array:
         y, rest = self._project(params, u)
@@ -81,8 +82,7 @@ class LowRank:
         return log_phi - self._half_log_det(params)
 
     def score(self, params: Array, u: Array) -> Array:
-        score: Array = -self._pull(params, u)[1] / self._s(params)
-        return score
+        return -self._pull(params, u)[1] / self._s(params)
 
     def params_score(self, params: Array, u: Array) -> Array:
         y, pull = self._pull(params, u)
@@ -102,8 +102,7 @@ class LowRank:
 
     def scales(self, params: Array) -> Array:
         inflation = self.standard.variance * (1 + (self.factor(params) ** 2).sum(axis=1))
-        scales: Array = self._s(params) * np.sqrt(inflation)
-        return scales
+        return self._s(params) * np.sqrt(inflation)
 
     def covariance(self, params: Array) -> Array:
         factor, s = self.factor(params), self._s(params)
@@ -113,16 +112,16 @@ class LowRank:
         """F, (dim, rank)."""
         return params[2 * self.dim :].reshape(self.dim, self.rank)
 
-    def _s(self, params: Array) -> Array:
-        return np.exp(params[self.dim : 2 * self.dim])
+    def _s(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return xp.np.exp(params[self.dim : 2 * self.dim])
 
     def _correlate(self, params: Array, z: Array) -> Array:
         return z[:, : self.dim] + z[:, self.dim :] @ self.factor(params).T
 
-    def _solve(self, params: Array, right: Array) -> Array:
+    def _solve(self, params: Array, right: Array, xp: Namespace = NUMPY) -> Array:
         """The inverse of the core times `right` (rank, n); nan where a step too far has made it singular."""
         try:
-            return np.asarray(np.linalg.solve(self._core(params), right), dtype=float)
+            return xp.linalg.solve(self._core(params), right)
         except np.linalg.LinAlgError:
             return np.full_like(right, np.nan)
 
@@ -131,9 +130,9 @@ class LowRank:
         factor = self.factor(params)
         return np.eye(self.rank) + factor.T @ factor
 
-    def _half_log_det(self, params: Array) -> float:
-        log_det = np.linalg.slogdet(self._core(params))[1]
-        return float(params[self.dim : 2 * self.dim].sum() + 0.5 * log_det)
+    def _half_log_det(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        log_det = xp.linalg.slogdet(self._core(params))[1]
+        return params[self.dim : 2 * self.dim].sum() + 0.5 * log_det
 
     def _project(self, params: Array, u: Array) -> tuple[Array, Array]:
         """y = (u - mu) / s and (I + F F')^-1 y, each (n, dim)."""

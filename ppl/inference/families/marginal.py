@@ -6,9 +6,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.standard import NORMAL, Standard
-from ppl.inference.target import Array
 
 
 @dataclass(frozen=True)
@@ -46,21 +46,20 @@ class Marginal:
     def noise(self, n: int, rng: np.random.Generator) -> Array:
         return self.inner.noise(n, rng)
 
-    def transform(self, params: Array, z: Array) -> Array:
-        u = np.tile(self.mean(params), (len(z), 1))
-        u[:, self._at] = self.inner.transform(self._inside(params), z)
-        return u
+    def transform(self, params: Array, z: Array, xp: Namespace = NUMPY) -> Array:
+        u = xp.np.tile(self.mean(params), (len(z), 1))
+        return xp.put(u, (slice(None), self._at), self.inner.transform(self._inside(params, xp), z, xp))
 
-    def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
-        inside = self.inner.pull_back(self._inside(params), z, gradients[:, self._at])
-        return np.concatenate([gradients.mean(axis=0), inside[self.inner.dim :]])
+    def pull_back(self, params: Array, z: Array, gradients: Array, xp: Namespace = NUMPY) -> Array:
+        inside = self.inner.pull_back(self._inside(params, xp), z, gradients[:, self._at], xp)
+        return xp.np.concatenate([gradients.mean(axis=0), inside[self.inner.dim :]])
 
-    def entropy(self, params: Array) -> float:
-        return self.inner.entropy(self._inside(params))
+    def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return self.inner.entropy(self._inside(params, xp), xp)
 
-    def entropy_gradient(self, params: Array) -> Array:
-        inside = self.inner.entropy_gradient(self._inside(params))
-        return np.concatenate([np.zeros(self.dim), inside[self.inner.dim :]])
+    def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        inside = self.inner.entropy_gradient(self._inside(params, xp), xp)
+        return xp.np.concatenate([np.zeros(self.dim), inside[self.inner.dim :]])
 
     def log_density(self, params: Array, u: Array) -> Array:
         return self.inner.log_density(self._inside(params), u[:, self._at])
@@ -96,6 +95,6 @@ class Marginal:
         covariance[np.ix_(self._at, self._at)] = self.inner.covariance(self._inside(params))
         return covariance
 
-    def _inside(self, params: Array) -> Array:
+    def _inside(self, params: Array, xp: Namespace = NUMPY) -> Array:
         """The params of the inner family."""
-        return np.concatenate([params[self._at], params[self.dim :]])
+        return xp.np.concatenate([params[self._at], params[self.dim :]])

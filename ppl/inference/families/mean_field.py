@@ -5,8 +5,8 @@ from math import sqrt
 
 import numpy as np
 
+from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.standard import NORMAL, Standard
-from ppl.inference.target import Array
 
 
 @dataclass(frozen=True)
@@ -30,25 +30,24 @@ class MeanField:
     def noise(self, n: int, rng: np.random.Generator) -> Array:
         return self.standard.noise(n, self.dim, rng)
 
-    def transform(self, params: Array, z: Array) -> Array:
-        return self.mean(params) + self._s(params) * z
+    def transform(self, params: Array, z: Array, xp: Namespace = NUMPY) -> Array:
+        return self.mean(params) + self._s(params, xp) * z
 
-    def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
+    def pull_back(self, params: Array, z: Array, gradients: Array, xp: Namespace = NUMPY) -> Array:
         """ADVI eq. 7 and 8, without the entropy."""
-        in_omega = np.einsum("ij,ij->j", gradients, z) * self._s(params)
-        return np.concatenate([gradients.sum(axis=0), in_omega]) / len(z)
+        in_omega = xp.np.einsum("ij,ij->j", gradients, z) * self._s(params, xp)
+        return xp.np.concatenate([gradients.sum(axis=0), in_omega]) / len(z)
 
-    def entropy(self, params: Array) -> float:
-        return self.standard.entropy(self.dim) + float(params[self.dim :].sum())
+    def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return self.standard.entropy(self.dim) + params[self.dim :].sum()
 
-    def entropy_gradient(self, params: Array) -> Array:
+    def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
         gradient = np.zeros(self.size)
         gradient[self.dim :] = 1.0
         return gradient
 
     def log_density(self, params: Array, u: Array) -> Array:
-        log_q: Array = self.standard.log_density(self._whiten(params, u)) - params[self.dim :].sum()
-        return log_q
+        return self.standard.log_density(self._whiten(params, u)) - params[self.dim :].sum()
 
     def score(self, params: Array, u: Array) -> Array:
         return self.standard.score(self._whiten(params, u)) / self._s(params)
@@ -72,8 +71,8 @@ class MeanField:
     def covariance(self, params: Array) -> Array:
         return np.diag(self.scales(params) ** 2)
 
-    def _s(self, params: Array) -> Array:
-        return np.exp(params[self.dim :])
+    def _s(self, params: Array, xp: Namespace = NUMPY) -> Array:
+        return xp.np.exp(params[self.dim :])
 
     def _whiten(self, params: Array, u: Array) -> Array:
         return (u - self.mean(params)) / self._s(params)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.standard import NORMAL, Standard
-from ppl.inference.target import Array
 
 
 @dataclass(frozen=True)
@@ -29,17 +29,16 @@ class Point:
     def noise(self, n: int, rng: np.random.Generator) -> Array:
         return np.empty((n, 0))
 
-    def transform(self, params: Array, z: Array) -> Array:
-        return np.tile(params, (len(z), 1))
+    def transform(self, params: Array, z: Array, xp: Namespace = NUMPY) -> Array:
+        return xp.np.tile(params, (len(z), 1))
 
-    def pull_back(self, params: Array, z: Array, gradients: Array) -> Array:
-        mean: Array = gradients.mean(axis=0)
-        return mean
+    def pull_back(self, params: Array, z: Array, gradients: Array, xp: Namespace = NUMPY) -> Array:
+        return gradients.mean(axis=0)
 
-    def entropy(self, params: Array) -> float:
+    def entropy(self, params: Array, xp: Namespace = NUMPY) -> Array:
         return 0.0
 
-    def entropy_gradient(self, params: Array) -> Array:
+    def entropy_gradient(self, params: Array, xp: Namespace = NUMPY) -> Array:
         return np.zeros(self.size)
 
     def log_density(self, params: Array, u: Array) -> Array:
@@ -52,7 +51,7 @@ class Point:
         return np.zeros_like(u)
 
     def carry(self, params: Array, centre: Array, factor: Array) -> Array:
-        return np.asarray(centre + (factor * params if factor.ndim == 1 else factor @ params))
+        return centre + (factor * params if factor.ndim == 1 else factor @ params)
 
     def mean(self, params: Array) -> Array:
         return params

@@ -1,6 +1,7 @@
 """Whole algorithms, one file a recipe: each fills slots with parts and leaves a Result."""
 
 from ppl.errors import InferenceError
+from ppl.inference.families import FAMILIES
 from ppl.inference.journal import FORGETFUL, Journal
 from ppl.inference.progress import Listener, silent
 from ppl.inference.recipes.advi import staged
@@ -20,9 +21,7 @@ from ppl.inference.target import Target
 
 RECIPES: dict[str, Recipe] = {
     "auto": staged,
-    "meanfield": staged,
-    "fullrank": staged,
-    "lowrank": staged,
+    **{name: staged for name in FAMILIES if name != "diagonal"},  # which is dsvi-diagonal's
     "fixed-draws": fixed_draws,
     "laplace": laplace,
     "pathfinder": multi_pathfinder,

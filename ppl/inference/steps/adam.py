@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.arrays import NUMPY, Namespace
 from ppl.inference.target import Array
 
 
@@ -33,7 +34,9 @@ class Adam:
     def init(self, params: Array) -> AdamState:
         return AdamState(0, np.zeros_like(params), np.zeros_like(params))
 
-    def step(self, state: AdamState, params: Array, gradient: Array) -> tuple[Array, AdamState]:
+    def step(
+        self, state: AdamState, params: Array, gradient: Array, xp: Namespace = NUMPY
+    ) -> tuple[Array, AdamState]:
         steps = state.steps + 1
         first = self.beta1 * state.first + (1 - self.beta1) * gradient
         second = self.beta2 * state.second + (1 - self.beta2) * gradient**2

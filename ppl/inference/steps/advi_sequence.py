@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.arrays import NUMPY, Namespace
 from ppl.inference.target import Array
 
 
@@ -29,7 +30,9 @@ class AdviSequence:
     def init(self, params: Array) -> AdviState:
         return AdviState(0, np.zeros_like(params))
 
-    def step(self, state: AdviState, params: Array, gradient: Array) -> tuple[Array, AdviState]:
+    def step(
+        self, state: AdviState, params: Array, gradient: Array, xp: Namespace = NUMPY
+    ) -> tuple[Array, AdviState]:
         steps = state.steps + 1
         weight = self.memory + (1 - self.memory) * (steps == 1)
         s = weight * gradient**2 + (1 - weight) * state.s

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.arrays import NUMPY, Namespace
 from ppl.inference.target import Array
 
 
@@ -28,8 +29,10 @@ class Dowg:
     def init(self, params: Array) -> DowgState:
         return DowgState(params, self.reach * (1 + float(np.linalg.norm(params))), 0.0)
 
-    def step(self, state: DowgState, params: Array, gradient: Array) -> tuple[Array, DowgState]:
-        distance = max(state.distance, float(np.linalg.norm(params - state.origin)))
-        weighted = state.weighted + distance**2 * float(gradient @ gradient)
-        rate = distance**2 / weighted**0.5 if weighted > 0 else 0.0
+    def step(
+        self, state: DowgState, params: Array, gradient: Array, xp: Namespace = NUMPY
+    ) -> tuple[Array, DowgState]:
+        distance = xp.np.maximum(state.distance, xp.linalg.norm(params - state.origin))
+        weighted = state.weighted + distance**2 * (gradient @ gradient)
+        rate = distance**2 / xp.np.where(weighted > 0, weighted, np.inf) ** 0.5
         return params + rate * gradient, DowgState(state.origin, distance, weighted)

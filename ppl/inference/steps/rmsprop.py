@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ppl.arrays import NUMPY, Namespace
 from ppl.inference.target import Array
 
 
@@ -29,7 +30,9 @@ class RmsProp:
     def init(self, params: Array) -> RmsPropState:
         return RmsPropState(0, np.zeros_like(params))
 
-    def step(self, state: RmsPropState, params: Array, gradient: Array) -> tuple[Array, RmsPropState]:
+    def step(
+        self, state: RmsPropState, params: Array, gradient: Array, xp: Namespace = NUMPY
+    ) -> tuple[Array, RmsPropState]:
         steps = state.steps + 1
         memory = self.memory * (state.steps > 0)
         square = memory * state.square + (1 - memory) * gradient**2

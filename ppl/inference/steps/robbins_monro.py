@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from ppl.arrays import NUMPY, Namespace
 from ppl.errors import InferenceError
 from ppl.inference.target import Array
 
@@ -29,6 +30,6 @@ class RobbinsMonro:
         """The state is the number of steps taken."""
         return 0
 
-    def step(self, state: int, params: Array, gradient: Array) -> tuple[Array, int]:
+    def step(self, state: int, params: Array, gradient: Array, xp: Namespace = NUMPY) -> tuple[Array, int]:
         rate = self.eta * (1 + state / self.w) ** -self.kappa
         return params + rate * gradient, state + 1

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.arrays import NUMPY, Namespace
 from ppl.inference.target import Array
 
 
@@ -30,8 +31,8 @@ class Staged:
         """The state is the number of steps taken."""
         return 0
 
-    def step(self, state: int, params: Array, gradient: Array) -> tuple[Array, int]:
+    def step(self, state: int, params: Array, gradient: Array, xp: Namespace = NUMPY) -> tuple[Array, int]:
         rho = self.eta * self.factor ** (state // self.every)
         stepped = params + rho * self.rates * gradient
-        stepped[self.positive] = np.maximum(stepped[self.positive], 0.5 * params[self.positive])
-        return stepped, state + 1
+        held = xp.np.maximum(stepped[self.positive], 0.5 * params[self.positive])
+        return xp.put(stepped, self.positive, held), state + 1

@@ -2,6 +2,7 @@
 
 from typing import Protocol, TypeVar
 
+from ppl.arrays import NUMPY, Namespace
 from ppl.inference.target import Array
 
 State = TypeVar("State")
@@ -10,13 +11,16 @@ State = TypeVar("State")
 class StepRule(Protocol[State]):
     """A pure rule that climbs: nothing is mutated, the state goes in and comes out.
 
-    One that is plain arithmetic, without a branch, can be compiled as it stands (ppl.compiled.climb).
+    Compiled code (ppl.compiled.climb) runs the step as it stands: what is more than arithmetic is left to
+    `xp`, and no branch depends on an array.
     """
 
     def init(self, params: Array) -> State:
         """The state before the first step."""
         ...
 
-    def step(self, state: State, params: Array, gradient: Array) -> tuple[Array, State]:
+    def step(
+        self, state: State, params: Array, gradient: Array, xp: Namespace = NUMPY
+    ) -> tuple[Array, State]:
         """New params and state after one step along a noisy gradient (size,)."""
         ...
