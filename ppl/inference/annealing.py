@@ -22,7 +22,7 @@ from scipy.special import ndtri
 
 from ppl.inference.convergence import rank_rhat
 from ppl.inference.coordinates import rescaled
-from ppl.inference.hamiltonian import Cloud, Flow, cloud_at, move
+from ppl.inference.hamiltonian import LEAPS, Cloud, Flow, cloud_at, move
 from ppl.inference.phases import Phase
 from ppl.inference.progress import Listener, Progress, silent
 from ppl.inference.reference import Reference
@@ -46,9 +46,15 @@ MOST_TEMPERATURES = 50
 # After so many temperatures, or rounds, it is asked whether those that are left can do.
 FEWEST_TEMPERATURES, ROUNDS_TO_TELL = 10, 8
 HOPELESS = 0.6
+# A drift so large, in sds, that has not become less in the next stage will not in those that are left: that
+# of the horseshoe on 1,500 coefficients was 0.02, 0.14, 0.31 after 8, 16, 32 rounds.
+STEADY = 0.02
 MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
 ACCEPTED = 0.7
 FIRST_STEP = 1.2
+# A trajectory shorter than this, in sds, is made of more leaps, as many fewer moves: about half of the way
+# around a posterior of sd 1, after which points would come back.
+TURN = 3.0
 MOST_CORRELATED = 200
 # How much wider the other half begins; less in many dimensions, where a little takes it as far.
 WIDER, FEW_DIMENSIONS = 2.0, 10
@@ -67,8 +73,9 @@ class Annealed:
     reached, that is left in it; `drift` the largest move between the last two stages, in sds and beyond its
     noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
     log of the integral of the target, nan without temperatures; `reached` whether the temperatures came to
-    1. `rhats` (dim,) compares the points that began at the reference with those that began wider, the
-    larger of the R-hat of their centres and of their tails.
+    1; `hopeless` whether the moves were stopped early, as those that were left could not have done. `rhats`
+    (dim,) compares the points that began at the reference with those that began wider, the larger of the
+    R-hat of their centres and of their tails.
     """
 
     u: Array
@@ -83,6 +90,7 @@ class Annealed:
     memory_noise: float = 0.0
     rhat_noise: float = 1.0
     moves: int = 1
+    hopeless: bool = False
 
     @property
     def rhat(self) -> float:
@@ -125,18 +133,30 @@ class Mover:
         factor = metric_of(cloud.u)
         inverse = inverse_of(factor)
         reference = self.reference and self.reference.rescaled(inverse)
-        flow = Flow(partial(cloud_at, rescaled(self.target, factor), reference), beta)
+        made_in = moves_within(count, self.step)
+        each = count // made_in
+        flow = Flow(partial(cloud_at, rescaled(self.target, factor), reference), beta, LEAPS * each)
         own, seen = cloud.rescaled(factor, inverse), list[Points]()
         change = float(np.log(diagonal_of(factor)).sum())
         every = 1 if count * cloud.u.size <= MOST_KEPT else SELDOM
-        for made in range(1, count + 1):
-            self.left -= 1
+        for made in range(1, made_in + 1):
+            self.left -= each
             own, self.accepted, divergent = move(flow, own, self.step, self.rng)
             self.divergent.append(divergent)
             self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
-            if made % every == 0:
+            if (made_in - made) % every == 0:
                 seen.append(Points(times(factor, own.u), own.log_p - change))
         return own.rescaled(inverse, factor), seen
+
+
+def moves_within(count: int, step: float) -> int:
+    """In how many moves the leaps of `count` short ones are best made, a divisor of it.
+
+    On trajectories much shorter than TURN points walk at random, and come as far only in the square of
+    their number (Neal 2011, section 5.4.2).
+    """
+    enough = [m for m in range(1, count + 1) if count % m == 0 and LEAPS * step * count / m >= TURN]
+    return max(enough, default=1)
 
 
 def anneal(
@@ -206,6 +226,7 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         rhats=np.nan_to_num(rhats, nan=np.inf),
         memory_noise=max(one.memory_noise, two.memory_noise),
         rhat_noise=float(noise.max(initial=1.0)),
+        hopeless=one.hopeless or two.hopeless,
     )
 
 
@@ -298,16 +319,17 @@ def _settle(
                 after = after + marks(each, centre, sds) / (stage * len(moved))
             rounds += 1
             listen(Progress(Phase.STATIONARITY, rounds, sum(STAGES), note=f"correlation {memory:.2f}"))
-        memory = largest_memory(came, cloud.u, modes)
+        memory, last = largest_memory(came, cloud.u, modes), drift
         if before.size:
             drift = clear_move(before, after, marks(cloud, centre, sds).std(axis=0))
         settled = memory < max(FORGOTTEN, noise) and drift < SETTLED
-        hopeless = rounds >= ROUNDS_TO_TELL and memory ** (sum(STAGES) / rounds) > HOPELESS
+        hopeless = rounds >= ROUNDS_TO_TELL and will_not_settle(memory, last, drift, rounds)
         if rounds >= FEWEST_ROUNDS and (settled or hopeless or mover.left < MOVES_A_ROUND * rounds):
             break
         before = after
     points = [each for moved in kept for each in moved]
     return Annealed(
+        hopeless=hopeless and not settled,
         u=np.concatenate([each.u for each in points]),
         log_p=np.concatenate([each.log_p for each in points]),
         temperatures=temperatures,
@@ -318,6 +340,16 @@ def _settle(
         memory_noise=noise,
         moves=len(points),
     )
+
+
+def will_not_settle(memory: float, last: float, drift: float, rounds: int) -> bool:
+    """Whether the rounds that are left could not do: too much would be remembered, or drift is as it was.
+
+    A stage is as long as all before it, so that of any start which is forgotten exponentially less than half
+    of the drift is left in the next (`last` and `drift` are those of two stages). Where neither stage could
+    tell it from noise nothing is known.
+    """
+    return memory ** (sum(STAGES) / rounds) > HOPELESS or drift >= last >= STEADY
 
 
 def marks(points: Points | Cloud, centre: Array, sds: Array) -> Array:

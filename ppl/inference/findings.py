@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ppl.inference.annealing import FORGOTTEN, SETTLED
 from ppl.inference.level import FROM_BEST, Level
 from ppl.inference.outcome import Ending
 from ppl.inference.psis import khat_threshold
@@ -24,11 +25,9 @@ KHAT_GOOD = 0.5
 MOVED = 0.2
 # Resampled draws must come from a pool worth so many, for means to be sure to 0.05 sd.
 WORTH = 400
-# The autocorrelation that is left in annealed draws of where their last moves began, to be good and to be
-# usable.
-AUTOCORRELATION, MOST_AUTOCORRELATION = 0.3, 0.6
-# How far their means and spreads may still move, in sds, to be good.
-DRIFT = 0.02
+# The autocorrelation that is left in annealed draws of where their last moves began, to be usable. To be good
+# they have settled, by the rule that ends their moves (FORGOTTEN and SETTLED).
+MOST_AUTOCORRELATION = 0.6
 # R-hat between two annealings that began apart, to be good and to be usable: means 0.1 and 0.45 sd apart.
 RHAT, MOST_RHAT = 1.005, 1.05
 # Moves of annealed draws that diverge, however short their steps, in good fits are fewer.
@@ -205,7 +204,7 @@ def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
 
 
 def slow_moves(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None or not v.annealed.memory >= max(AUTOCORRELATION, v.annealed.memory_noise):
+    if v.annealed is None or not v.annealed.memory >= max(FORGOTTEN, v.annealed.memory_noise):
         return None
     level = Level.POOR if v.annealed.memory > MOST_AUTOCORRELATION else Level.USABLE
     why = (
@@ -226,10 +225,14 @@ def divergent(v: "Verdict", name: Name) -> Finding | None:
 
 
 def drifting(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None or not v.annealed.drift >= DRIFT:
+    """A drift that has not slowed down has at least as far to go again."""
+    if v.annealed is None or not v.annealed.drift >= SETTLED:
         return None
-    level = Level.POOR if v.annealed.drift > MOVED else Level.USABLE
-    why = f"annealed draws had not settled: a mean or a spread still moved by {v.annealed.drift:.2f} sd"
+    left = (2 if v.annealed.hopeless else 1) * v.annealed.drift
+    level = Level.POOR if left > MOVED else Level.USABLE
+    why = f"annealed draws had not settled: a mean or a spread still moved by {v.annealed.drift:.2g} sd"
+    if v.annealed.hopeless:
+        why += ", and moves were stopped early, as those left would not have changed that"
     return Finding(level, why, (reparameterise("the program"), RUNS))
 
 

@@ -94,16 +94,17 @@ class Flow:
 
     look: Callable[[Array], Cloud]
     beta: float
+    leaps: int = LEAPS
 
     def trajectory(self, cloud: Cloud, momentum: Array, steps: Array) -> tuple[Cloud, Array, Array]:
-        """Where `LEAPS` leapfrog steps (n, 1) lead, the momentum there, and the loss of energy (n,).
+        """Where `leaps` leapfrog steps (n, 1) lead, the momentum there, and the loss of energy (n,).
 
         The loss is the log of the chance at which it would be accepted, before that is cut at 1.
         """
         now, ahead = cloud, momentum + 0.5 * steps * cloud.slope(self.beta)
-        for leap in range(LEAPS):
+        for leap in range(self.leaps):
             now = self.look(now.u + steps * ahead)
-            ahead = ahead + (1.0 if leap < LEAPS - 1 else 0.5) * steps * now.slope(self.beta)
+            ahead = ahead + (1.0 if leap < self.leaps - 1 else 0.5) * steps * now.slope(self.beta)
         kinetic = 0.5 * ((momentum**2).sum(axis=1) - (ahead**2).sum(axis=1))
         loss = now.log_path(self.beta) - cloud.log_path(self.beta) + kinetic
         return now, ahead, np.where(np.isnan(loss), -np.inf, loss)

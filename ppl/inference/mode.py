@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
+from ppl.inference.ascent import ascend
 from ppl.inference.coordinates import Scaled
 from ppl.inference.lbfgs_path import lbfgs_path
 from ppl.inference.phases import Phase
@@ -73,16 +73,7 @@ def _above(target: Target, point: Array) -> Mode:
         variances = path[-1].curvature.variances
         scales = np.sqrt(np.where(variances > 0, variances, 1.0))
     scaled = Scaled(target, end, scales)
-    origin = scaled.log_density(np.zeros(target.dim))
-
-    def objective(v: Array) -> tuple[float, Array]:
-        value, gradient = scaled.log_density_gradient(v)
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return 1e10, np.zeros_like(v)
-        return origin - value, -gradient
-
-    options = {"maxiter": MOST_STEPS, "ftol": 0.0, "gtol": GRADIENT_TOLERANCE, "maxcor": 20}
-    found = minimize(objective, np.zeros(target.dim), jac=True, method="L-BFGS-B", options=options)
-    u = scaled.to_u(found.x)
-    settled = bool(np.abs(found.jac).max(initial=0.0) < 100 * GRADIENT_TOLERANCE)
-    return Mode(u, target.log_density(u), scales, len(path) + int(found.nit), settled)
+    top = ascend(scaled, np.zeros(target.dim), MOST_STEPS, GRADIENT_TOLERANCE)
+    u = scaled.to_u(top.u)
+    settled = top.slope < 100 * GRADIENT_TOLERANCE
+    return Mode(u, target.log_density(u), scales, len(path) + top.steps, settled)

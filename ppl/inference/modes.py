@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ppl.errors import InferenceError
+from ppl.inference.ascent import ascend
 from ppl.inference.coordinates import Scaled
 from ppl.inference.gaussian import Gaussian, made_positive
 from ppl.inference.hessian import hessian
@@ -166,18 +166,11 @@ def is_new(gaussian: Gaussian, known: Sequence[Gaussian]) -> bool:
 
 def climb(scaled: Scaled, start: Array) -> Peak | None:
     """The mode above a point; None where the climb ends at none, as in a funnel."""
-
-    def objective(v: Array) -> tuple[float, Array]:
-        value, gradient = scaled.log_density_gradient(v)
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return 1e300, np.zeros_like(v)
-        return -value, -gradient
-
-    if objective(start)[0] == 1e300:
+    value, gradient = scaled.log_density_gradient(start)
+    if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return None
-    options = {"maxiter": MOST_STEPS, "ftol": 0.0, "gtol": SLOPE, "maxcor": 20}
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
-    return Peak(found.x, -float(found.fun)) if np.abs(found.jac).max() < STATIONARY else None
+    top = ascend(scaled, start, MOST_STEPS, SLOPE)
+    return Peak(top.u, top.value) if top.slope < STATIONARY else None
 
 
 def valley(scaled: Scaled, one: Peak, other: Peak) -> float:

@@ -5,21 +5,20 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ppl.inference.convergence import rhat
-from ppl.inference.findings import KHAT_GOOD
-from ppl.inference.level import Level
-from ppl.inference.psis import khat_threshold, psis
+from ppl.inference.elbo import elbo_of
+from ppl.inference.level import FROM_BEST
+from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.psis import khat_threshold
+from ppl.inference.refining import Made, Refined, pool_of
+from ppl.inference.verdict import Verdict, verdict_of
 from ppl.results.columns import Floats
 from ppl.results.provenance import worst_of
 from ppl.results.read_csv import DrawsFile
 from ppl.results.stansummary import worst_khats
 
 APART = 1.05
-MEANING = {
-    Level.GOOD: "the draws are close to the posterior",
-    Level.USABLE: "the approximation is near enough to the posterior that importance weights can repair it",
-    Level.POOR: "the approximation misses part of the posterior; do not rely on its means and sds",
-    Level.UNKNOWN: "there are too few draws, or no spread in them, to tell how close the approximation is",
-}
+STEPS = ("", "--correct", "--runs")
+"""A file cannot be told to run in another way: no next step is advised."""
 NAMED = 3
 
 
@@ -42,29 +41,29 @@ def verdict(files: Sequence[DrawsFile]) -> str:
 
 
 def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
-    """Sentences on the importance ratios of the worst run, in the words of inference.verdict."""
-    found = [ratios[np.isfinite(ratios)] for file in files if (ratios := file.log_ratios) is not None]
+    """The verdict on the worst of files that say nothing of their fit, where their densities tell."""
+    told = [(file, ratios) for file in files if (ratios := file.log_ratios) is not None]
+    found = [of_densities(file, ratios) for file, ratios in told if np.isfinite(ratios).any()]
     if not found and any(file.follows_target for file in files):
         yield "These draws were made to follow the posterior; the files do not say how well they do."
         return
     if not found:
         yield "These files have no log densities of the approximation, so nothing tells how close it came."
         return
-    worst = max((psis(ratios) for ratios in found), key=lambda p: p.khat)
-    draws = len(worst.log_weights)
-    level = level_of(worst.khat, khat_threshold(draws))
-    yield f"Verdict: {level.value}: {MEANING[level]}."
-    yield (
-        f"Pareto k-hat is {worst.khat:.2f} (good below {KHAT_GOOD:g}, usable below "
-        f"{khat_threshold(draws):.2f}); weighted, the {draws} draws are worth {worst.ess:.0f}."
-    )
+    worst = max(found, key=lambda v: (FROM_BEST.index(v.level), v.khat))
+    yield worst.sentence(files[0].parameters, STEPS)
+    if details := worst.details(files[0].parameters):
+        yield details
 
 
-def level_of(khat: float, threshold: float) -> Level:
-    """What k-hat alone says."""
-    if np.isnan(khat):
-        return Level.UNKNOWN
-    return Level.GOOD if khat < KHAT_GOOD else Level.USABLE if khat < threshold else Level.POOR
+def of_densities(file: DrawsFile, ratios: Floats) -> Verdict:
+    """The verdict on a file's draws of q by their log ratios (draws,), in its own coordinates."""
+    finite = np.isfinite(ratios)
+    u, ratios = file.only(file.parameters).draws[finite], ratios[finite]
+    pool = pool_of(u, ratios, np.zeros_like(ratios))
+    elbo = elbo_of(ratios, 0.0, int((~finite).sum()))
+    drawn = Refined(u, ratios, Made.OF_Q)
+    return verdict_of(pool, elbo, elbo.dropped, Outcome(Ending.COMPLETED, "not told"), None, drawn)
 
 
 def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:

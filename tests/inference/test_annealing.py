@@ -25,7 +25,9 @@ from ppl.inference.annealing import (
     marks,
     means_of,
     metric_of,
+    moves_within,
     together,
+    will_not_settle,
 )
 from ppl.inference.balanced import balanced
 from ppl.inference.coordinates import Scaled, rescaled
@@ -144,6 +146,50 @@ def test_moves_leave_the_target_as_it_is():
     np.testing.assert_allclose(moved.u.mean(axis=0), target.mean, atol=0.06)
     np.testing.assert_allclose(np.cov(moved.u.T), target.covariance, atol=0.08)
     np.testing.assert_allclose(moved.log_p, [target.log_density(v) for v in moved.u])
+
+
+@pytest.mark.parametrize(
+    "count, step, moves",
+    [(6, 0.6, 6), (6, 0.5, 6), (6, 0.49, 3), (6, 0.2, 2), (6, 0.1, 1), (6, 0.01, 1), (3, 0.3, 1)],
+)
+def test_moves_of_short_steps_are_fewer_and_as_much_longer(count, step, moves):
+    assert moves_within(count, step) == moves
+
+
+def test_long_trajectories_take_as_many_gradients_and_forget_more():
+    """Six moves of six leaps are one of 36, from which a point comes half-way around."""
+    counts.clear()
+    target = Counted(np.zeros(2), np.eye(2))
+    cloud = cloud_at(target, None, rng().normal(size=(500, 2)))
+    mover = Mover(target, None, rng(1), 0.1, left=6)
+    after, seen = mover.moves(cloud, 1.0, 6)
+    assert mover.left == 0 and len(seen) == 1 and counts.count(500) == 1 + 6 * LEAPS
+    assert largest_memory(cloud.u, after.u, np.zeros(500, dtype=np.intp)) < 0.5
+    assert np.cov(after.u.T) == pytest.approx(np.eye(2), abs=0.2)
+
+
+@pytest.mark.parametrize(
+    "memory, last, drift, rounds, expected",
+    [
+        (0.1, 0.02, 0.02, 16, True),
+        (0.1, 0.02, 0.019, 16, False),
+        (0.1, 0.019, 0.5, 16, False),
+        (0.1, np.inf, 0.1, 16, False),
+        (0.94, 0.0, 0.0, 8, True),
+        (0.93, 0.0, 0.0, 8, False),
+    ],
+)
+def test_moves_are_given_up_where_what_is_left_of_them_could_not_do(memory, last, drift, rounds, expected):
+    assert will_not_settle(memory, last, drift, rounds) is expected
+
+
+def test_draws_that_drift_on_are_given_up_and_say_so(monkeypatch):
+    moves = iter([0.0, 0.03, 0.03] * 2)
+    monkeypatch.setattr(annealing, "clear_move", lambda *_: next(moves))
+    seen = []
+    target = GaussianTarget(np.zeros(1), np.eye(1))
+    found = anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64)
+    assert found.hopeless and found.drift == 0.03 and seen.count("stationarity") == 2 * 8
 
 
 def test_moves_that_are_tried_again_leave_the_target_as_it_is(monkeypatch):

@@ -170,16 +170,18 @@ LEVELS = [
     (annealed(**trend(3.1, 1.0)), GOOD),
     (annealed(**moved(0.9)), GOOD),
     (annealed(reached=False), POOR, not_arrived),
-    (annealed(memory=0.299), GOOD),
-    (annealed(memory=0.3), USABLE, slow_moves),
+    (annealed(memory=0.199), GOOD),
+    (annealed(memory=0.2), USABLE, slow_moves),
     (annealed(memory=0.6), USABLE, slow_moves),
     (annealed(memory=0.601), POOR, slow_moves),
     (annealed(divergent=0.001), GOOD),
     (annealed(divergent=0.0011), USABLE, divergent),
-    (annealed(drift=0.0199), GOOD),
-    (annealed(drift=0.02), USABLE, drifting),
+    (annealed(drift=0.00499), GOOD),
+    (annealed(drift=0.005), USABLE, drifting),
     (annealed(drift=0.2), USABLE, drifting),
     (annealed(drift=0.201), POOR, drifting),
+    (annealed(drift=0.1, hopeless=True), USABLE, drifting),
+    (annealed(drift=0.101, hopeless=True), POOR, drifting),
     (annealed(rhats=(1.0, 1.0049)), GOOD),
     (annealed(rhats=(1.0, 1.005)), USABLE, starts_disagree),
     (annealed(rhats=(1.049,)), USABLE, starts_disagree),
@@ -252,9 +254,9 @@ BOUNDS = [
             "KHAT_GOOD",
             "MOVED",
             "WORTH",
-            "AUTOCORRELATION",
+            "FORGOTTEN",
             "MOST_AUTOCORRELATION",
-            "DRIFT",
+            "SETTLED",
             "RHAT",
             "MOST_RHAT",
             "HEAVY",
@@ -399,7 +401,12 @@ SAID = [
     ),
     (
         annealed(drift=0.1),
-        f"usable: annealed draws had not settled: a mean or a spread still moved by 0.10 sd. {PROGRAM}",
+        f"usable: annealed draws had not settled: a mean or a spread still moved by 0.1 sd. {PROGRAM}",
+    ),
+    (
+        annealed(drift=0.2, hopeless=True),
+        "poor: annealed draws had not settled: a mean or a spread still moved by 0.2 sd, and moves were "
+        f"stopped early, as those left would not have changed that. {PROGRAM}",
     ),
     (
         annealed(**tails(0.5, 0.7, 0.0, 0.9)),
@@ -415,7 +422,7 @@ SAID = [
     ),
     (
         annealed(drift=0.1, **tails(0.9)),
-        f"usable: annealed draws had not settled: a mean or a spread still moved by 0.10 sd. {PROGRAM}",
+        f"usable: annealed draws had not settled: a mean or a spread still moved by 0.1 sd. {PROGRAM}",
     ),
 ]
 
@@ -453,7 +460,7 @@ def test_where_all_steps_are_in_force_none_is_advised():
 DETAILS = [
     (
         annealed(drift=0.1, memory=0.61, **tails(0.9)),
-        "Also: annealed draws had not settled: a mean or a spread still moved by 0.10 sd. Also: the tails of "
+        "Also: annealed draws had not settled: a mean or a spread still moved by 0.1 sd. Also: the tails of "
         "mu are so heavy that means and sds say nothing; quantiles do. Pareto",
     ),
     (

@@ -135,6 +135,13 @@ def test_many_rows_are_worth_a_compilation() -> None:
         assert is_worth_it(AsTarget(posterior), Settings()) is expected
 
 
+def test_many_parameters_are_worth_a_compilation() -> None:
+    pytest.importorskip("jax")
+    model = ppl.compile_model("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }")
+    for n, expected in ((backend.DIMENSIONS, True), (backend.DIMENSIONS - 1, False)):
+        assert is_worth_it(AsTarget(model.condition({"N": n})), Settings()) is expected
+
+
 def test_without_jax_the_message_says_what_to_install(posterior: ppl.Posterior, monkeypatch) -> None:
     monkeypatch.setattr(backend, "find_spec", lambda name: None)
     with pytest.raises(InferenceError, match=r"pip install"):

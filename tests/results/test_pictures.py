@@ -258,10 +258,20 @@ def test_the_paragraph_tells_good_from_bad(files):
     ratios = {"log_p__": rng.standard_cauchy(200) * 5, "log_g__": np.zeros(200)}
     bad = replace(files[0], internal=ratios, config={})
     assert reading([bad], bad.columns).startswith("Verdict: poor: ")
+    assert "q misses part of the posterior (Pareto k-hat" in reading([bad], bad.columns)
     moved = replace(files[1], draws=files[1].draws + 3)
     assert "do not agree" in reading([files[0], moved], files[0].columns)
     silent = replace(files[0], internal={}, config={})
     assert "nothing tells how close" in reading([silent], silent.columns)
+
+
+@pytest.mark.parametrize(("scale", "level"), [(0.02, "good"), (0.25, "usable"), (1.0, "poor")])
+def test_files_that_say_nothing_are_judged_by_the_rule_of_fits(files, scale, level):
+    draws = np.random.default_rng(1).standard_normal((1000, 2))
+    ratios = {"log_p__": scale * (draws**2).sum(axis=1), "log_g__": np.zeros(1000)}
+    names = files[0].parameters[:2]
+    file = replace(files[0], config={}, columns=names, draws=draws, internal=ratios, mean=None)
+    assert reading([file], names).startswith(f"Verdict: {level}: ")
 
 
 class Page(HTMLParser):
