@@ -2,7 +2,7 @@
 
 So the text that computes one log density computes many at once: every operation runs on an array that has
 the draws along its first axis.  Where the program must decide something, a branch, a size or an index, all
-draws must decide alike; PartWays says which of them do.
+draws must decide alike; BranchDivergence says which of them do.
 """
 
 import operator
@@ -18,7 +18,7 @@ T = TypeVar("T")
 Indices = NDArray[np.intp]
 
 
-class PartWays(Exception):
+class BranchDivergence(Exception):
     """Draws that decide differently cannot go on together; `groups` are the positions of those that can."""
 
     def __init__(self, groups: Sequence[Indices]):
@@ -93,7 +93,7 @@ def agreed(x: Any) -> Any:
     """The decision that all draws share; anything else as it is.
 
     Raises:
-        PartWays: they do not share it.
+        BranchDivergence: they do not share it.
     """
     if not isinstance(x, PerDraw):
         return x
@@ -103,7 +103,7 @@ def agreed(x: Any) -> Any:
     if (values == values[0]).all():
         return values[0]
     _, group = np.unique(values.reshape(len(values), -1), axis=0, return_inverse=True)
-    raise PartWays([np.flatnonzero(group.ravel() == k) for k in range(group.max() + 1)])
+    raise BranchDivergence([np.flatnonzero(group.ravel() == k) for k in range(group.max() + 1)])
 
 
 def in_groups(at: Indices, run: Callable[[Indices], T]) -> list[tuple[Indices, T]]:
@@ -113,7 +113,7 @@ def in_groups(at: Indices, run: Callable[[Indices], T]) -> list[tuple[Indices, T
         group, *waiting = waiting
         try:
             found.append((group, run(group)))
-        except PartWays as parting:
+        except BranchDivergence as parting:
             waiting = [*(group[part] for part in parting.groups), *waiting]
     return found
 

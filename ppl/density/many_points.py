@@ -20,7 +20,7 @@ from ppl.arrays import AUTOGRAD, NUMPY, Namespace, values_and_grads
 from ppl.backend import runtime
 from ppl.backend.load import Code, Module, load
 from ppl.backend.located import located
-from ppl.backend.per_draw import PartWays, PerDraw
+from ppl.backend.per_draw import BranchDivergence, PerDraw
 from ppl.backend.solve import solve
 from ppl.backend.text import Binding
 from ppl.density.data import Data
@@ -67,7 +67,7 @@ def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
         return one_by_one(us, alone)
     try:
         found = together(us)
-    except PartWays as parting:
+    except BranchDivergence as parting:
         return by_groups(us, parting.groups, together, alone)
     except Rejection:
         return by_groups(us, np.array_split(np.arange(len(us)), 2), together, alone)
@@ -103,7 +103,7 @@ def log_joints(module: Module, d: Data, us: Floats, jacobian: bool) -> Floats:
     """The log joint at each row of `us` (n, dim), (n,).
 
     Raises:
-        PartWays: the rows take different branches of the program.
+        BranchDivergence: the rows take different branches of the program.
         Rejection: the program rejects one of them.
     """
     with np.errstate(all="ignore"), located(module):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from ppl.ir import nodes as ir
 from ppl.ir.draws_plan import meeting_points
 from ppl.ir.forms import ARRAYS, LOOPS, VALUES
-from ppl.ir.passes.fuse import fuse, is_regression
+from ppl.ir.passes.fuse_regressions import fuse_regressions, is_regression
 from ppl.ir.passes.over_draws import DrawByDraw, over_draws
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.ir.passes.vectorise_loops import Note, vectorised
@@ -35,7 +35,9 @@ def loop_line(note: Note) -> str:
 
 def fused_lines(p: ir.Program) -> list[str]:
     """The regressions that autograd takes as one step."""
-    found = [s for s in walk(fuse(p).model) if isinstance(s, ir.Increment) and is_regression(s.value)]
+    found = [
+        s for s in walk(fuse_regressions(p).model) if isinstance(s, ir.Increment) and is_regression(s.value)
+    ]
     return ["", "One step of autograd:", *(f"  {statement_line(s.span)}" for s in found)] if found else []
 
 

@@ -37,6 +37,7 @@ _ALL = "width * EVALUATIONS * FEWEST_POINTS"
 _OFFSET = 'sign = {OPERATORS["+"].name: 1, OPERATORS["-"].name: -1}.get(callee.name)'
 _MOST_CALLS = "len(self.unfolded) > MOST_CALLS -> len(self.unfolded) >= MOST_CALLS"
 _LOOPING = "isinstance(n, ir.For) or (isinstance(n, ir.CallUser) and n.name in known) for n in walk(f.body)"
+_NORMALISERS = "ppl/ir/passes/split_normalisers.py"
 _SHARED = "rank(a.type) or self.is_lifted(e, k) for a, k in zip(shared, chosen[1:], strict=True)"
 _LARGEST = "largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)"
 
@@ -83,9 +84,13 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ("ppl/backend/memory.py", "HEAD = 1 << 16", "1 -> 2"): WORK,
     ("ppl/backend/memory.py", "HEAD = 1 << 16", "16 -> 17"): WORK,
     ("ppl/backend/text.py", "taken, k = base, 1", "1 -> 2"): NAMES,
-    ("ppl/ir/passes/write_out.py", "count: int = 0", "0 -> 1"): NAMES,
+    ("ppl/ir/passes/inline_calls.py", "count: int = 0", "0 -> 1"): NAMES,
     # functions without a loop that call others are written out too
-    ("ppl/ir/passes/write_out.py", _LOOPING, "n.name in known -> n.name not in known"): WORK,
+    ("ppl/ir/passes/inline_calls.py", _LOOPING, "n.name in known -> n.name not in known"): WORK,
     ("ppl/backend/threads.py", _LARGEST, "0 -> 1"): EDGE,  # one number and none are both below the bound
-    ("ppl/ir/passes/apart.py", f"if any({_SHARED}):", f"any(({_SHARED})) -> all(({_SHARED}))"): ONE_OTHER,
+    (
+        "ppl/ir/passes/split_normalisers.py",
+        f"if any({_SHARED}):",
+        f"any(({_SHARED})) -> all(({_SHARED}))",
+    ): ONE_OTHER,
 }

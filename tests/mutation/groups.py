@@ -74,14 +74,14 @@ _GENERATED = tuple(
     f"tests/generator/test_generated.py::test_every_form_agrees[{number}]" for number in range(1, 200, 7)
 )
 PASSES = (
-    *_tests("ir", "golden draws_plan zero_based hoist_data covariances share"),
+    *_tests("ir", "golden draws_plan zero_based hoist_data covariances common_subexpressions"),
     f"{_LOOPS}::test_a_loop_goes_or_says_why_not",
     f"{_LOOPS}::test_a_loop_means_the_same_as_arrays",
     "tests/test_propto.py",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
-    *_tests("ir", "privatise apart fuse without_prior"),
-    "tests/ir/test_fills.py::test_a_predictor_has_no_index_sets",
-    "tests/ir/test_fills.py::test_a_part_is_not_the_whole",
+    *_tests("ir", "privatise split_normalisers fuse_regressions without_prior"),
+    "tests/ir/test_whole_arrays.py::test_a_predictor_has_no_index_sets",
+    "tests/ir/test_whole_arrays.py::test_a_part_is_not_the_whole",
     *_GENERATED,
     f"{_LOOPS}::test_a_wrong_size_or_index_is_refused_in_a_batch_too",
     *_tests("ir", "split_rows pairs for_each"),
@@ -100,7 +100,7 @@ BACKEND = (
     "tests/backend/test_emit_expr.py",
     "tests/language/test_tuple_arrays.py",
     "tests/language/test_regressions.py::test_arrays_of_tuples_in_every_block",
-    *_tests("ir", "draws_plan apart over_draws"),
+    *_tests("ir", "draws_plan split_normalisers over_draws"),
     "tests/test_propto.py",
     "tests/backend/test_loops_over_draws.py",
     "tests/language/test_solvers.py::test_gradients_and_draws_together[program0-data0]",

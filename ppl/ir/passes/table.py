@@ -4,20 +4,20 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ppl.ir.nodes import Program
-from ppl.ir.passes.apart import prepare_parts, take_apart
-from ppl.ir.passes.counters import count_by_loops
+from ppl.ir.passes.common_subexpressions import eliminate_common_subexpressions
 from ppl.ir.passes.covariances import by_covariance
-from ppl.ir.passes.fills import fill_whole
-from ppl.ir.passes.fuse import fuse
+from ppl.ir.passes.dead_code import eliminate_dead_code
+from ppl.ir.passes.fuse_regressions import fuse_regressions
 from ppl.ir.passes.hoist_data import hoist_data
-from ppl.ir.passes.idle import without_idle
+from ppl.ir.passes.induction_variables import replace_induction_variables
+from ppl.ir.passes.inline_calls import inline_calls
+from ppl.ir.passes.outer_broadcast import outer_broadcast
 from ppl.ir.passes.over_draws import along_draws
-from ppl.ir.passes.pairs import lay_out_pairs
 from ppl.ir.passes.privatise import privatise
-from ppl.ir.passes.share import share
+from ppl.ir.passes.split_normalisers import prepare_normalisers, split_normalisers
 from ppl.ir.passes.split_rows import rest_terms, row_terms
 from ppl.ir.passes.vectorise_loops import vectorise_loops
-from ppl.ir.passes.write_out import write_out
+from ppl.ir.passes.whole_arrays import whole_arrays
 from ppl.ir.passes.zero_based import count_from_zero
 
 
@@ -34,12 +34,12 @@ class Pass:
 INLINE = Pass(
     "inline",
     "Functions with loops are written out where they are called, so that index sets of data are seen.",
-    write_out,
+    inline_calls,
 )
 INDUCTION = Pass(
     "induction-variables",
     "An int that a loop adds a constant to in every iteration becomes a formula in the loop's variable.",
-    count_by_loops,
+    replace_induction_variables,
 )
 PRIVATISE = Pass(
     "privatise",
@@ -54,14 +54,14 @@ VECTORISE = Pass(
 WHOLE_ARRAYS = Pass(
     "whole-arrays",
     "A variable that is filled or read from end to end is set or taken as a whole.",
-    fill_whole,
+    whole_arrays,
 )
 OUTER_BROADCAST = Pass(
     "outer-broadcast",
     "A nest of two loops over all pairs becomes a rectangle, whose axes broadcast.",
-    lay_out_pairs,
+    outer_broadcast,
 )
-DEAD_CODE = Pass("dead-code", "Index sets that nothing reads any more are dropped.", without_idle)
+DEAD_CODE = Pass("dead-code", "Index sets that nothing reads any more are dropped.", eliminate_dead_code)
 ZERO_BASED = Pass(
     "zero-based",
     "Indices count from zero, those that are not known are checked.",
@@ -76,12 +76,12 @@ HOIST = Pass(
 SHARE = Pass(
     "common-subexpressions",
     "An expression of the log joint that stands more than once is computed once.",
-    share,
+    eliminate_common_subexpressions,
 )
 PREPARE_NORMALISERS = Pass(
     "prepare-normalisers",
     "Terms of densities that need the data alone are computed once, for the pass split-normalisers.",
-    prepare_parts,
+    prepare_normalisers,
 )
 COVARIANCES = Pass(
     "covariances",
@@ -91,12 +91,12 @@ COVARIANCES = Pass(
 SPLIT_NORMALISERS = Pass(
     "split-normalisers",
     "A density over rows becomes its kernel and the terms that were prepared.",
-    take_apart,
+    split_normalisers,
 )
 FUSE = Pass(
     "fuse-regressions",
     "A linear predictor and the density it stands in become one generalised linear model.",
-    fuse,
+    fuse_regressions,
 )
 DRAWS_AXIS = Pass(
     "draws-axis",

@@ -258,7 +258,7 @@ ORDERED_LOGISTIC_GLM = Distribution(
     cores=(0, 1, 1, 1),
 )
 
-# --- For passes/fuse alone -----------------------------------------------------------------------
+# --- For passes/fuse_regressions alone ------------------------------------------------------------------
 
 ORDERED_LOGISTIC_ROWS = replace(
     ORDERED_LOGISTIC_GLM,

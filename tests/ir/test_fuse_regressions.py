@@ -8,7 +8,7 @@ from laws.passes import close
 import ppl
 from ppl.arrays import AUTOGRAD
 from ppl.ir import nodes as ir
-from ppl.ir.passes.fuse import MODELS, fuse
+from ppl.ir.passes.fuse_regressions import MODELS, fuse_regressions
 from ppl.ir.walk import walk
 from ppl.stdlib.distributions import bernoulli, glm
 
@@ -73,7 +73,7 @@ LEFT = {
 
 def regressions(posterior: ppl.Posterior) -> int:
     names = {model.name for _, model in MODELS}
-    calls = (n for n in walk(fuse(posterior.model.program()).model) if isinstance(n, ir.Apply))
+    calls = (n for n in walk(fuse_regressions(posterior.model.program()).model) if isinstance(n, ir.Apply))
     return sum(n.callee.family is not None and n.callee.family.name in names for n in calls)
 
 

@@ -22,19 +22,19 @@ AXES = {"rows": 0, "cols": 1, "size": 0}
 """Functions that say how long an axis is, of what has two axes or, the last, one."""
 
 
-def fill_whole(p: ir.Program) -> ir.Program:
+def whole_arrays(p: ir.Program) -> ir.Program:
     """The pass; it reads the index sets that loops have become."""
-    shared = Fills.of_program(p)
+    shared = Definitions.of_program(p)
     return replace(
         p,
-        functions=tuple(replace(f, body=Fills.of(f.body).filled(f.body)) for f in p.functions),
+        functions=tuple(replace(f, body=Definitions.of(f.body).filled(f.body)) for f in p.functions),
         transformed_parameters=shared.filled(p.transformed_parameters),
         model=shared.filled(p.model),
     )
 
 
 @dataclass(frozen=True)
-class Fills:
+class Definitions:
     """The sizes of containers and their types, and how variables that are set once were made.
 
     The steps of a scan see but one entry of its inputs, under the same name: these are left to `steps`.
@@ -46,13 +46,13 @@ class Fills:
     inputs: frozenset[str] = frozenset()
 
     @classmethod
-    def of_program(cls, p: ir.Program) -> "Fills":
+    def of_program(cls, p: ir.Program) -> "Definitions":
         """Of all of it but the bodies of its functions."""
         body = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
         return cls.of(body, (*p.data, *p.parameters))
 
     @classmethod
-    def of(cls, body: Sequence[ir.Stmt], given: Sequence[ir.Declared] = ()) -> "Fills":
+    def of(cls, body: Sequence[ir.Stmt], given: Sequence[ir.Declared] = ()) -> "Definitions":
         """Of statements, and of variables that are there when they run."""
         nodes = list(walk(tuple(body)))
         declared = [n for n in nodes if isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.shape)]
@@ -138,7 +138,9 @@ class Fills:
 
     def steps(self, n: ir.Scan) -> ir.Scan:
         """The scan, its steps reading whole entries of the inputs where they read all of one."""
-        entry = Fills({name: self.sizes[name][1:] for name in n.inputs if name in self.sizes}, {}, self.made)
+        entry = Definitions(
+            {name: self.sizes[name][1:] for name in n.inputs if name in self.sizes}, {}, self.made
+        )
         return replace(n, step=entry.filled(n.step), next=tuple(rewrite(e, entry.change) for e in n.next))
 
     def maker(self, e: ir.Expr | None, impl: Impl) -> tuple[ir.Expr, ...] | None:

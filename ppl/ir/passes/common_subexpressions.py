@@ -18,7 +18,7 @@ PLAIN = (ir.Assign, ir.Update, ir.Scatter, ir.Increment)
 """Statements whose expressions are all evaluated."""
 
 
-def share(p: ir.Program) -> ir.Program:
+def eliminate_common_subexpressions(p: ir.Program) -> ir.Program:
     """The pass; it runs after data-only work has been hoisted."""
     body = (*p.transformed_parameters, *p.model)
     sharing = Sharing(changing(body))

@@ -19,7 +19,7 @@ Stmts = tuple[ir.Stmt, ...]
 SETTERS = (ir.Declare, ir.Assign, ir.Update)
 
 
-def count_by_loops(p: ir.Program) -> ir.Program:
+def replace_induction_variables(p: ir.Program) -> ir.Program:
     """The pass."""
     return replace(
         p,

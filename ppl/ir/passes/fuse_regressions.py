@@ -36,7 +36,7 @@ OF_VECTORS = frozenset({categorical.CATEGORICAL_LOGIT.log_density})
 
 
 def _kernel(family: Distribution, model: Distribution) -> Distribution:
-    """The model with the kernel of the family; see passes/apart."""
+    """The model with the kernel of the family; see passes/split_normalisers."""
     assert family.parts is not None and isinstance(family.parts.kernel, Node)
     return replace(model, name=f"{model.name}_kernel", log_density=glm.ByRows(family.parts.kernel))
 
@@ -48,7 +48,7 @@ OF_ROWS: dict[Impl, Distribution] = {
 PLUS = OPERATORS["+"].name
 
 
-def fuse(p: ir.Program) -> ir.Program:
+def fuse_regressions(p: ir.Program) -> ir.Program:
     """The pass; it runs after data-only work has been hoisted."""
     known = {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
     sizes = {d.name: (*d.dims, *d.sizes) for d in (*p.data, *p.parameters) if rank(d.type) == 2}

@@ -6,7 +6,7 @@ from laws.passes import close
 
 import ppl
 from ppl.ir import nodes as ir
-from ppl.ir.passes.apart import take_apart
+from ppl.ir.passes.split_normalisers import split_normalisers
 from ppl.ir.walk import walk
 from ppl.stdlib.special.counts import distinct, tally
 from ppl.types import REAL, array_of
@@ -44,7 +44,7 @@ WHOLE = {
 
 
 def halves(posterior: ppl.Posterior) -> int:
-    calls = walk(take_apart(posterior.model.program()).model)
+    calls = walk(split_normalisers(posterior.model.program()).model)
     return sum(isinstance(n, ir.Apply) and "_kernel_" in n.callee.name for n in calls)
 
 
@@ -54,7 +54,7 @@ def posterior_of(statements: str) -> ppl.Posterior:
 
 
 def test_the_kernel_has_the_counts_as_reals() -> None:
-    program = take_apart(posterior_of(APART["poisson"]).model.program())
+    program = split_normalisers(posterior_of(APART["poisson"]).model.program())
     (kernel,) = (n for n in walk(program.model) if isinstance(n, ir.Apply) and "_kernel_" in n.callee.name)
     assert kernel.args[0].type == array_of(REAL, 1)
 

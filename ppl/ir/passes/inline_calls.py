@@ -13,7 +13,7 @@ from ppl.ir.walk import walk
 Stmts = tuple[ir.Stmt, ...]
 
 
-def write_out(p: ir.Program) -> ir.Program:
+def inline_calls(p: ir.Program) -> ir.Program:
     """The pass."""
     functions, names = looping(p.functions), Names()
     return replace(

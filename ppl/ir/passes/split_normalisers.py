@@ -2,9 +2,9 @@
 
 A record's `parts` say which terms of a density need few of its arguments.  Where those are data, the terms of
 all rows are summed when the data arrive; where the others are numbers that all rows share, the terms are
-computed for each distinct y.  What is left has the counts as reals.  `prepare_parts` adds what that takes to
-the prepared data and `take_apart` uses it; the checked run that explains a value that is not finite sees the
-densities whole.
+computed for each distinct y.  What is left has the counts as reals.  `prepare_normalisers` adds what that
+takes to the prepared data and `split_normalisers` uses it; the checked run that explains a value that is not
+finite sees the densities whole.
 """
 
 from collections.abc import Sequence
@@ -21,22 +21,22 @@ from ppl.types import REAL, array_of, rank
 Halves = tuple[ir.Expr, ir.Expr]
 
 
-def prepare_parts(p: ir.Program) -> ir.Program:
+def prepare_normalisers(p: ir.Program) -> ir.Program:
     """What densities in two need, added to the prepared data."""
-    apart = Apart.of(p)
-    apart.statements(p.model)
-    return replace(p, prepared=(*p.prepared, *apart.wanted))
+    splitting = Splitting.of(p)
+    splitting.statements(p.model)
+    return replace(p, prepared=(*p.prepared, *splitting.wanted))
 
 
-def take_apart(p: ir.Program) -> ir.Program:
-    """The densities in two; the program as it is where `prepare_parts` has not been."""
-    apart = Apart.of(p)
-    model = apart.statements(p.model)
-    return p if apart.wanted else replace(p, model=model)
+def split_normalisers(p: ir.Program) -> ir.Program:
+    """The densities in two; the program as it is where `prepare_normalisers` has not been."""
+    splitting = Splitting.of(p)
+    model = splitting.statements(p.model)
+    return p if splitting.wanted else replace(p, model=model)
 
 
 @dataclass
-class Apart:
+class Splitting:
     """`known` names hold data, `prepared` has the names of values; `wanted` collects what has none yet.
 
     The values of `broadcast` names lie along the outer of two loops, for all iterations of the inner one.
@@ -48,7 +48,7 @@ class Apart:
     wanted: list[ir.Assign]
 
     @classmethod
-    def of(cls, p: ir.Program) -> "Apart":
+    def of(cls, p: ir.Program) -> "Splitting":
         known = {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
         prepared = {s.value: s.name for s in p.prepared if isinstance(s, ir.Assign)}
         broadcast = {name for value, name in prepared.items() if is_broadcast(value)}

@@ -12,7 +12,7 @@ from typing import Literal
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, helper
-from ppl.ir.passes.fills import Fills
+from ppl.ir.passes.whole_arrays import Definitions
 from ppl.ir.walk import rewrite, used_names, walk, with_parts
 from ppl.stdlib import batching
 from ppl.types import INT, Type, array_dims, array_of
@@ -21,7 +21,7 @@ Stmts = tuple[ir.Stmt, ...]
 
 
 @dataclass(frozen=True)
-class Laid:
+class Operand:
     """A value of every pair as one of each iteration of the loops it depends on.
 
     `back` leads from there to the pairs: of a value along the outer loop the position of each pair in it, of
@@ -43,13 +43,13 @@ class Laid:
         return helper(batching.row_by_row, (self.value,), t)
 
 
-def lay_out_pairs(p: ir.Program) -> ir.Program:
+def outer_broadcast(p: ir.Program) -> ir.Program:
     """The pass; it reads the index sets that loops have become."""
-    shared = Pairs.of(Fills.of_program(p), (*p.transformed_parameters, *p.model))
+    shared = Pairs.of(Definitions.of_program(p), (*p.transformed_parameters, *p.model))
     return replace(
         p,
         functions=tuple(
-            replace(f, body=Pairs.of(Fills.of(f.body), f.body).statements(f.body)) for f in p.functions
+            replace(f, body=Pairs.of(Definitions.of(f.body), f.body).statements(f.body)) for f in p.functions
         ),
         transformed_parameters=shared.statements(p.transformed_parameters),
         model=shared.statements(p.model),
@@ -63,14 +63,14 @@ class Pairs:
     The steps of a scan see one entry of what has the same name outside: what they read is left alone.
     """
 
-    fills: Fills
+    definitions: Definitions
     in_scans: frozenset[str]
-    locals: dict[str, Laid] = field(default_factory=dict)
+    locals: dict[str, Operand] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, fills: Fills, body: Stmts) -> "Pairs":
+    def of(cls, definitions: Definitions, body: Stmts) -> "Pairs":
         scans = tuple(n for n in walk(body) if isinstance(n, ir.Scan))
-        return cls(fills, frozenset(used_names(scans)))
+        return cls(definitions, frozenset(used_names(scans)))
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -85,12 +85,12 @@ class Pairs:
                 return (replace(s, body=self.statements(body)),)
             case ir.Scan():
                 return (s,)
-            case ir.Assign(name=name) if name in self.fills.made and name not in self.in_scans:
+            case ir.Assign(name=name) if name in self.definitions.made and name not in self.in_scans:
                 return self.local(with_parts(s, lambda part: rewrite(part, self.change)))
             case ir.Increment(value=value):
                 value = rewrite(value, self.change)
-                laid = self.laid(value)  # all are summed, so that there is no need to make them flat
-                return (replace(s, value=laid.value if laid and laid.along == "both" else value),)
+                operand = self.operand(value)  # all are summed, so that there is no need to make them flat
+                return (replace(s, value=operand.value if operand and operand.along == "both" else value),)
             case _:
                 return (rewrite(s, self.change),)
 
@@ -99,61 +99,61 @@ class Pairs:
 
         The statement stays where it looks at a declared size.
         """
-        laid = self.laid(s.value)
-        if laid is None or self.variable(self.fills.made[s.name]):
+        operand = self.operand(s.value)
+        if operand is None or self.variable(self.definitions.made[s.name]):
             return (s,)
         name = f"{s.name.rstrip('_')}_laid__"
-        kept = ir.Assign(name, laid.value, s.span, declares=True)
-        self.locals[s.name] = replace(laid, value=ir.Var(name, laid.value.type))
+        kept = ir.Assign(name, operand.value, s.span, declares=True)
+        self.locals[s.name] = replace(operand, value=ir.Var(name, operand.value.type))
         return (kept, s) if s.shape else (kept,)
 
     # --- Which loops a value depends on ----------------------------------------------------------
 
-    def laid(self, e: ir.Expr) -> Laid | None:
+    def operand(self, e: ir.Expr) -> Operand | None:
         """A value of every pair along the loops it depends on; None where that is not known."""
         match e:
             case ir.Var(name=name):
-                return self.variable(self.fills.made.get(name))
+                return self.variable(self.definitions.made.get(name))
             case ir.Apply(callee=ir.Callee(impl=batching.over_again), args=(value, outer)):
-                return Laid("inner", value, outer)
+                return Operand("inner", value, outer)
             case ir.Apply(callee=ir.Callee(impl=batching.row_by_row), args=(value,)):
-                return Laid("both", value)
+                return Operand("both", value)
             case ir.Gather(base=base, items=(ir.At(index=at),), base_lifted=False, lifted=(True,)):
-                return Laid("outer", base, at) if self.nest(at) else self.picked(e)
+                return Operand("outer", base, at) if self.nest(at) else self.picked(e)
             case ir.Gather(base_lifted=False):
                 return self.picked(e)
         return None
 
-    def variable(self, made: ir.Expr | None) -> Laid | None:
+    def variable(self, made: ir.Expr | None) -> Operand | None:
         """A loop variable, by what its values along the pairs were made with."""
         match made:
             case ir.Gather(base=base, items=(ir.At(index=at),)) if self.nest(at):
-                return Laid("outer", base, at)
+                return Operand("outer", base, at)
             case ir.Apply(callee=ir.Callee(impl=batching.nested_range), args=(outer, lower, upper)):
                 if lower.type == upper.type == INT:
-                    return Laid("inner", helper(batching.loop_range, (lower, upper), INDICES), outer)
+                    return Operand("inner", helper(batching.loop_range, (lower, upper), INDICES), outer)
         return None
 
     def nest(self, at: ir.Expr) -> bool:
         """Whether these are the outer positions in a nest whose inner bounds are always the same."""
-        args = self.fills.maker(at, batching.nested_positions)
+        args = self.definitions.maker(at, batching.nested_positions)
         return args is not None and args[1].type == args[2].type == INT
 
-    def picked(self, e: ir.Gather) -> Laid | None:
+    def picked(self, e: ir.Gather) -> Operand | None:
         """Entries picked by one of the loops: x[n], x[group[n]], x[k, 2]."""
         at = [i.index for i, m in zip(e.items, e.lifted, strict=True) if m and isinstance(i, ir.At)]
-        found = [self.laid(index) for index in at]
+        found = [self.operand(index) for index in at]
         first = found[0] if found else None
         if first is None or first.along == "both":
             return None
-        if any(laid is None or (laid.along, laid.back) != (first.along, first.back) for laid in found):
+        if any(x is None or (x.along, x.back) != (first.along, first.back) for x in found):
             return None
-        values = dict(zip(at, (laid.value for laid in found if laid), strict=True))
+        values = dict(zip(at, (x.value for x in found if x), strict=True))
         items = tuple(
             ir.At(values[i.index]) if m and isinstance(i, ir.At) else i
             for i, m in zip(e.items, e.lifted, strict=True)
         )
-        return replace(first, value=self.fills.read_whole(replace(e, items=items)))
+        return replace(first, value=self.definitions.read_whole(replace(e, items=items)))
 
     # --- Calls -----------------------------------------------------------------------------------
 
@@ -162,38 +162,40 @@ class Pairs:
             case ir.Var(name=name, type=t) if name in self.locals:
                 return self.locals[name].flat(t)
             case ir.Apply(callee=ir.Callee(impl=batching.rectangle), args=(values, _, _)):
-                laid = self.laid(values)
-                return laid.value if laid and laid.along == "both" else n
+                operand = self.operand(values)
+                return operand.value if operand and operand.along == "both" else n
             case ir.Apply(callee=ir.Callee(impl=batching.sum_at), args=(values, at, _)) if self.nest(at):
-                laid = self.laid(values)
-                both = laid is not None and laid.along == "both"
-                return helper(batching.sum_across, (laid.value,), n.type) if laid and both else n
+                operand = self.operand(values)
+                both = operand is not None and operand.along == "both"
+                return helper(batching.sum_across, (operand.value,), n.type) if operand and both else n
             case ir.Apply(callee=callee) if n.lifted and callee.batch != "none" and not callee.passes:
                 return self.call(n)
         return n
 
     def call(self, e: ir.Apply) -> ir.Expr:
         """The call along the loops its arguments depend on; as it is where one of them is not known."""
-        laid = [self.laid(a) if m else None for a, m in zip(e.args, e.lifted, strict=True)]
-        found = [side for side in laid if side is not None]
+        sides = [self.operand(a) if m else None for a, m in zip(e.args, e.lifted, strict=True)]
+        found = [side for side in sides if side is not None]
         if len(found) < sum(e.lifted):
             return e
         is_sum = array_dims(e.type) == 0
         ways = {side.along for side in found}
         if len(ways) == 1 and ways != {"both"}:
-            along_one = tuple(a if side is None else side.value for a, side in zip(e.args, laid, strict=True))
+            along_one = tuple(
+                a if side is None else side.value for a, side in zip(e.args, sides, strict=True)
+            )
             return e if is_sum else replace(found[0], value=replace(e, args=along_one)).flat(e.type)
-        pairs = [(a, 0) if side is None else broadcast(side) for a, side in zip(e.args, laid, strict=True)]
+        pairs = [(a, 0) if side is None else broadcast(side) for a, side in zip(e.args, sides, strict=True)]
         made = replace(e, args=tuple(a for a, _ in pairs), lifted=tuple(axes for _, axes in pairs))
-        return made if is_sum else Laid("both", replace(made, type=array_of(e.type, 1))).flat(e.type)
+        return made if is_sum else Operand("both", replace(made, type=array_of(e.type, 1))).flat(e.type)
 
 
-def broadcast(laid: Laid) -> tuple[ir.Expr, int]:
+def broadcast(operand: Operand) -> tuple[ir.Expr, int]:
     """The value so that it meets those of the other loop, and how many axes of loops it has."""
-    match laid.along:
+    match operand.along:
         case "outer":
-            return helper(batching.down, (laid.value,), array_of(laid.value.type, 1)), 2
+            return helper(batching.down, (operand.value,), array_of(operand.value.type, 1)), 2
         case "inner":
-            return laid.value, 1
+            return operand.value, 1
         case "both":
-            return laid.value, 2
+            return operand.value, 2

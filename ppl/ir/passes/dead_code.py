@@ -8,19 +8,19 @@ from ppl.ir.passes.batch import INDICES
 from ppl.ir.walk import used_names, walk
 
 
-def without_idle(p: ir.Program) -> ir.Program:
+def eliminate_dead_code(p: ir.Program) -> ir.Program:
     """The pass; a set may have been read by another that nothing reads."""
-    names = idle(p)
+    names = dead_index_sets(p)
     shorter = replace(
         p,
         functions=tuple(replace(f, body=kept(f.body, names)) for f in p.functions),
         transformed_parameters=kept(p.transformed_parameters, names),
         model=kept(p.model, names),
     )
-    return p if shorter == p else without_idle(shorter)
+    return p if shorter == p else eliminate_dead_code(shorter)
 
 
-def idle(p: ir.Program) -> set[str]:
+def dead_index_sets(p: ir.Program) -> set[str]:
     """Names that loops made for index sets, and that stand nowhere."""
     bodies = (*(f.body for f in p.functions), p.transformed_parameters, p.model)
     sets = (n for n in walk(bodies) if isinstance(n, ir.Assign) and n.value.type == INDICES)
