@@ -9,20 +9,20 @@ from pathlib import Path
 from typing import TextIO
 
 from ppl.errors import ModelError
-from ppl.frontend.cautions import Caution
 from ppl.frontend.check import analyse
-from ppl.frontend.pedantic import cautions
+from ppl.frontend.lints import Lint
+from ppl.frontend.pedantic import lints
 from ppl.source import read_source
 
-Diagnostic = ModelError | Caution
+Diagnostic = ModelError | Lint
 
 BOLD, RED, YELLOW, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
 MOST_COLUMNS = 80
 
 
-def likely_bugs(model: Path) -> list[Caution]:
+def likely_bugs(model: Path) -> list[Lint]:
     """The warnings that are given without being asked for; raises ModelError as compiling does."""
-    return [caution for caution in cautions(*analyse(read_source(model))) if caution.likely]
+    return [lint for lint in lints(*analyse(read_source(model))) if lint.likely]
 
 
 def severity(d: Diagnostic) -> str:

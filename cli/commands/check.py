@@ -35,21 +35,21 @@ def check(
     """
     from ppl.cli.diagnostics import as_json, show
     from ppl.frontend.check import analyse
-    from ppl.frontend.pedantic import cautions
+    from ppl.frontend.pedantic import lints
     from ppl.source import read_source
 
     try:
-        found = cautions(*analyse(read_source(Path(model))))
+        found = lints(*analyse(read_source(Path(model))))
     except ModelError as error:
         if format is Format.text:
             raise
         for each in (error, *error.others):
             typer.echo(as_json(each))
         raise typer.Exit(1) from None
-    shown = [caution for caution in found if caution.likely or pedantic]
+    shown = [lint for lint in found if lint.likely or pedantic]
     if format is Format.json:
-        for caution in shown:
-            typer.echo(as_json(caution))
+        for lint in shown:
+            typer.echo(as_json(lint))
         return
     show(shown, sys.stdout)
     typer.echo(("\n" if shown else "") + summary(model, len(shown)))

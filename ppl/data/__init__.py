@@ -1,13 +1,13 @@
 """Data in: files and mappings to checked arrays, each variable as its declaration wants it."""
 
+from ppl.data.expected import Expected
 from ppl.data.inputs import Inputs, load_data, unknown_names
 from ppl.data.on_disk import open_array, with_arrays
 from ppl.data.read import check_value, read_value
-from ppl.data.wanted import Wanted
 
 __all__ = [
+    "Expected",
     "Inputs",
-    "Wanted",
     "check_value",
     "load_data",
     "open_array",

@@ -13,8 +13,8 @@ from typing import Any
 
 from numpy.lib import format as npy
 
-from ppl.data.settled import aligned, settled
-from ppl.data.whole import require_room_for
+from ppl.data.bounded_read import require_room_for
+from ppl.data.read_only import aligned, read_only
 from ppl.errors import DataError
 
 HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
@@ -52,7 +52,7 @@ def _member(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
                 raise ValueError(wrong)
         with archive.open(info) as file:
             array = npy.read_array(file, allow_pickle=False)
-        return settled(aligned(array, array.dtype) if array.dtype.kind in "biuf" else array)
+        return read_only(aligned(array, array.dtype) if array.dtype.kind in "biuf" else array)
     except BROKEN as error:
         raise DataError(f"{path}: {name} is not an array of numbers: {said(error)}", name, "PPL905") from None
 

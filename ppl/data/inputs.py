@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ppl.data.archive import read_npz
+from ppl.data.bounded_read import read_bytes
 from ppl.data.json_text import Malformed, parse_json
-from ppl.data.whole import read_bytes
 from ppl.errors import DataError
 
 READERS = (".json", ".json.gz", ".npz")

@@ -4,37 +4,37 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
+from ppl.data.expected import Expected
 from ppl.data.inputs import Inputs, unknown_names
 from ppl.data.values import described
-from ppl.data.wanted import Wanted
 from ppl.errors import DataError
 
 
-def find(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any:
+def find(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
     """The raw value of `y`, or of an item `t.2.1` of a tuple.
 
     Raises:
         DataError: there is none; the message lists every name of `known` that is missing, each with the
             name in the data that is most like it.
     """
-    if wanted.name in inputs.values:
-        return inputs.values[wanted.name]
-    name, *items = wanted.name.split(".")
+    if expected.name in inputs.values:
+        return inputs.values[expected.name]
+    name, *items = expected.name.split(".")
     if name not in inputs.values:
-        sentence = missing(inputs, wanted, name, [k.split(".")[0] for k in known])
+        sentence = missing(inputs, expected, name, [k.split(".")[0] for k in known])
         raise DataError(sentence, name, "PPL901")
     value = inputs.values[name]
     for item in items:
-        value = tuple_item(inputs, wanted, value, name, int(item))
+        value = tuple_item(inputs, expected, value, name, int(item))
         name = f"{name}.{item}"
     return value
 
 
-def tuple_item(inputs: Inputs, wanted: Wanted, value: Any, name: str, item: int) -> Any:
+def tuple_item(inputs: Inputs, expected: Expected, value: Any, name: str, item: int) -> Any:
     """Item `item`, from 1, of a tuple; of an array of tuples the array of the items."""
     match value:
         case list():
-            return [tuple_item(inputs, wanted, v, f"{name}[{k}]", item) for k, v in enumerate(value, 1)]
+            return [tuple_item(inputs, expected, v, f"{name}[{k}]", item) for k, v in enumerate(value, 1)]
         case Mapping() if str(item) in value:
             return value[str(item)]
         case tuple() if len(value) >= item:
@@ -44,18 +44,20 @@ def tuple_item(inputs: Inputs, wanted: Wanted, value: Any, name: str, item: int)
         case _:
             found = f"is {described(value)}"
     raise DataError(
-        f'{inputs.label_of(name)}: {name} {found}, but {wanted.declaration} needs {{"1": ..., "2": ...}}',
-        wanted.name,
+        f'{inputs.label_of(name)}: {name} {found}, but {expected.declaration} needs {{"1": ..., "2": ...}}',
+        expected.name,
         "PPL902",
     )
 
 
-def missing(inputs: Inputs, wanted: Wanted, name: str, known: Iterable[str]) -> str:
+def missing(inputs: Inputs, expected: Expected, name: str, known: Iterable[str]) -> str:
     """One line for the variable, one for each other that is missing too."""
     names = list(dict.fromkeys([name, *known]))
     absent = [n for n in names if n not in inputs.values]
     spare = unknown_names(inputs, names)
-    first = f"{inputs.label}: `{name}` is missing: {wanted.declaration} declares it{suggestion(name, spare)}"
+    first = (
+        f"{inputs.label}: `{name}` is missing: {expected.declaration} declares it{suggestion(name, spare)}"
+    )
     others = [f"`{n}` is missing too{suggestion(n, spare)}" for n in absent if n != name]
     return "\n".join([first, *others])
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ppl.data.blocks import OnDisk, blocks, is_mapped
+from ppl.data.expected import Expected, Shape, written
 from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
-from ppl.data.settled import aligned, is_settled
+from ppl.data.read_only import aligned, is_read_only
 from ppl.data.values import Misfit, Numbers, as_array, place
-from ppl.data.wanted import Shape, Wanted, written
 from ppl.errors import DataError
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import ELEMENTWISE
@@ -20,36 +20,36 @@ from ppl.stdlib.constraints.table import ELEMENTWISE
 LOWEST, HIGHEST = -(2**31), 2**31 - 1
 
 
-def read_value(inputs: Inputs, wanted: Wanted, known: Iterable[str] = ()) -> Any:
+def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
     """The value of one variable: int or float for a scalar, else an ndarray of int64 or float64.
 
-    The array has shape (*wanted.dims, *wanted.sizes) and is a copy, unless it is a map of doubles on disk,
-    which stays there, or holds doubles that no one can change.  `known` are the names of all variables of the
+    The array has shape (*expected.dims, *expected.sizes) and is a copy, unless it is a map of doubles on disk
+    that stays there, or holds doubles that no one can change.  `known` are the names of all variables of the
     data block: with them the message about a missing variable names every other missing one too.
 
     Raises:
         DataError: the variable is missing, ragged, of another shape or type, or holds what is no number.
     """
-    where = f"{inputs.label_of(wanted.name)}: "
-    if any(size < 0 for size in wanted.shape):
+    where = f"{inputs.label_of(expected.name)}: "
+    if any(size < 0 for size in expected.shape):
         raise DataError(
-            f"{where}{wanted.declaration} has shape {written(wanted.shape)}, but no size may be negative",
-            wanted.name,
+            f"{where}{expected.declaration} has shape {written(expected.shape)}, but no size may be negative",
+            expected.name,
             "PPL903",
         )
-    value = find(inputs, wanted, known)
+    value = find(inputs, expected, known)
     try:
-        array = shaped(as_array(wanted.name, value), wanted)
-        array = integers(array, wanted) if wanted.is_int else doubles(array)
+        array = shaped(as_array(expected.name, value), expected)
+        array = integers(array, expected) if expected.is_int else doubles(array)
     except Misfit as misfit:
-        needs = misfit.needs or wanted.needs
-        sentence = f"{where}{misfit.found}, but {wanted.declaration} needs {needs}"
-        raise DataError(sentence, wanted.name, "PPL902") from None
-    return array if wanted.shape else array.item()
+        needs = misfit.needs or expected.needs
+        sentence = f"{where}{misfit.found}, but {expected.declaration} needs {needs}"
+        raise DataError(sentence, expected.name, "PPL902") from None
+    return array if expected.shape else array.item()
 
 
 def check_value(
-    value: Any, wanted: Wanted, constraint: Constraint, args: Sequence[Any], label: str = ""
+    value: Any, expected: Expected, constraint: Constraint, args: Sequence[Any], label: str = ""
 ) -> None:
     """Hold a value against its declared constraint; `label` is the file for the message, where there is one.
 
@@ -58,29 +58,31 @@ def check_value(
     """
     where = f"{label}: " if label else ""
     for word, bound in zip(constraint.arguments, args, strict=True):
-        if np.shape(bound) not in ((), wanted.sizes, wanted.shape):
+        if np.shape(bound) not in ((), expected.sizes, expected.shape):
             raise DataError(
-                f"{where}{wanted.declaration} has {written(np.shape(bound))} as the shape of `{word}`, "
-                f"but the variable has shape {written(wanted.shape)}",
-                wanted.name,
+                f"{where}{expected.declaration} has {written(np.shape(bound))} as the shape of `{word}`, "
+                f"but the variable has shape {written(expected.shape)}",
+                expected.name,
                 "PPL907",
             )
-    sentence = fault_in_blocks(value, wanted, constraint, args)
+    sentence = fault_in_blocks(value, expected, constraint, args)
     if sentence is not None:
         gap = "" if sentence.startswith("[") else " "
-        text = f"{where}{wanted.name}{gap}{sentence}: {wanted.declaration}"
-        raise DataError(text, wanted.name, "PPL904")
+        text = f"{where}{expected.name}{gap}{sentence}: {expected.declaration}"
+        raise DataError(text, expected.name, "PPL904")
 
 
-def fault_in_blocks(value: Any, wanted: Wanted, constraint: Constraint, args: Sequence[Any]) -> str | None:
+def fault_in_blocks(
+    value: Any, expected: Expected, constraint: Constraint, args: Sequence[Any]
+) -> str | None:
     """What `constraint.check` says, without an array on disk being in memory as a whole."""
     by_element = constraint.keyword in ELEMENTWISE
-    if not is_mapped(value) or not (wanted.dims or by_element):
-        return constraint.check(value, wanted.sizes, *args)
+    if not is_mapped(value) or not (expected.dims or by_element):
+        return constraint.check(value, expected.sizes, *args)
     first = 0
     for block in blocks(value):
         rows = slice(first, first + len(block))
-        sizes = wanted.sizes if wanted.dims else (len(block), *wanted.sizes[1:])
+        sizes = expected.sizes if expected.dims else (len(block), *expected.sizes[1:])
         bounds = [bound[rows] if np.shape(bound) == value.shape else bound for bound in args]
         if sentence := constraint.check(block, sizes, *bounds):
             return counted_from(first, sentence)
@@ -98,20 +100,20 @@ def doubles(array: Numbers) -> Numbers:
     if array.dtype == np.float64 and array.flags.c_contiguous:
         if is_mapped(array):
             return array.view(OnDisk)
-        if is_settled(array):
+        if is_read_only(array):
             return array
     return aligned(array, np.float64)
 
 
-def shaped(array: Numbers, wanted: Wanted) -> Numbers:
-    """The array in the wanted shape; where that has no elements, an empty list will do."""
-    found, shape = array.shape, wanted.shape
+def shaped(array: Numbers, expected: Expected) -> Numbers:
+    """The array in the expected shape; where that has no elements, an empty list will do."""
+    found, shape = array.shape, expected.shape
     if found == shape:
         return array
     if 0 in shape and array.size == 0 and found in ((0,), shape[: len(found)]):
         return np.zeros(shape, dtype=array.dtype)
     has = f"has shape {written(found)}" if found else "is a single number"
-    raise Misfit(f"{wanted.name} {has}", wanted.needs + shape_hint(array, shape))
+    raise Misfit(f"{expected.name} {has}", expected.needs + shape_hint(array, shape))
 
 
 def shape_hint(array: Numbers, shape: Shape) -> str:
@@ -127,24 +129,24 @@ def shape_hint(array: Numbers, shape: Shape) -> str:
     return ""
 
 
-def integers(array: Numbers, wanted: Wanted) -> Numbers:
+def integers(array: Numbers, expected: Expected) -> Numbers:
     """Whole numbers of 32 bits, as int64; 10.0 is one."""
-    refuse_first(array, wanted, array == np.trunc(array), lambda v: f"integers{nearest_integer(v)}")
+    refuse_first(array, expected, array == np.trunc(array), lambda v: f"integers{nearest_integer(v)}")
     refuse_first(
         array,
-        wanted,
+        expected,
         (array >= LOWEST) & (array <= HIGHEST),
         lambda _: f"integers of 32 bits, {LOWEST} to {HIGHEST}",
     )
     return aligned(array, np.int64)
 
 
-def refuse_first(array: Numbers, wanted: Wanted, good: Numbers, needs: Callable[[Any], str]) -> None:
+def refuse_first(array: Numbers, expected: Expected, good: Numbers, needs: Callable[[Any], str]) -> None:
     """Name the first element that is not good."""
     if not np.all(good):
         k = int(np.argmin(good))
         value = array.flat[k].item()
-        raise Misfit(f"{place(wanted.name, k, array.shape)} is {value}", needs(value))
+        raise Misfit(f"{place(expected.name, k, array.shape)} is {value}", needs(value))
 
 
 def nearest_integer(value: float) -> str:

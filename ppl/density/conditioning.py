@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ppl.backend.runtime import Place
-from ppl.data import Inputs, Wanted, check_value, read_value
+from ppl.data import Expected, Inputs, check_value, read_value
 from ppl.ir import nodes as ir
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -27,9 +27,9 @@ class DataReader:
 
     def read(self, name: str, dims: Sequence[int], sizes: Sequence[int], *args: Any) -> Any:
         d = self.by_name[name]
-        wanted = Wanted(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
-        value = read_value(self.inputs, wanted, self.by_name)
-        check_value(value, wanted, CONSTRAINT_BY_KEYWORD[d.constraint], args, self.inputs.label_of(name))
+        expected = Expected(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
+        value = read_value(self.inputs, expected, self.by_name)
+        check_value(value, expected, CONSTRAINT_BY_KEYWORD[d.constraint], args, self.inputs.label_of(name))
         return value
 
 
@@ -41,5 +41,5 @@ def leaf_values(
     out = {}
     for d in leaves(parameters):
         place = places[d.name]
-        out[d.name] = read_value(inputs, Wanted(d.name, d.type, place.dims, place.core, d.span))
+        out[d.name] = read_value(inputs, Expected(d.name, d.type, place.dims, place.core, d.span))
     return out

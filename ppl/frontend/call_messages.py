@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ppl.frontend.elsewhere import DISTRIBUTIONS
 from ppl.frontend.messages import Message, did_you_mean, elsewhere, listed
+from ppl.frontend.other_languages import DISTRIBUTIONS
 from ppl.frontend.overloads import Misfit
 from ppl.stdlib.record import Distribution
 from ppl.types import Type

@@ -1,6 +1,6 @@
 """The canonical layout of a program, its comments kept: two spaces a level, one statement a line.
 
-Only the space between words changes.  Parentheses, braces, the order of words and `#include` stay as they
+Only the space between tokens changes.  Parentheses, braces, the order of tokens and `#include` stay as they
 are, and so do single empty lines.
 """
 
@@ -13,11 +13,11 @@ from ppl.errors import ModelError
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.parser import parse
 from ppl.frontend.spacing import CLOSING, OPENING, laid_out
-from ppl.frontend.words import Word, words
+from ppl.frontend.tokens import Token, tokens
 from ppl.source import SourceText
 
 INDENT = 2
-END = Word("end", "")
+END = Token("end", "")
 
 
 def format_program(source: SourceText, include_paths: Sequence[str | Path] = ()) -> str:
@@ -34,7 +34,7 @@ def format_program(source: SourceText, include_paths: Sequence[str | Path] = ())
     """
     source = replace(source, text=source.text.replace("\r\n", "\n"))
     refuse_wrong(source, include_paths)
-    layout = Layout(list(words(source.text)))
+    layout = Layout(list(tokens(source.text)))
     try:
         layout.program()
     except RecursionError:
@@ -56,52 +56,52 @@ class Line:
     """A statement, the head of a block, a closing brace or a comment, `depth` blocks deep."""
 
     depth: int
-    words: list[Word]
+    tokens: list[Token]
 
 
 @dataclass
 class Layout:
-    """Reads words from the front, in the order of the grammar, and lays them out in lines."""
+    """Reads tokens from the front, in the order of the grammar, and lays them out in lines."""
 
-    rest: list[Word]
+    rest: list[Token]
     at: int = 0
     lines: list[Line] = field(default_factory=list)
 
     # --- Reading ---
 
     @property
-    def next(self) -> Word:
+    def next(self) -> Token:
         return self.rest[self.at] if self.at < len(self.rest) else END
 
-    def take(self) -> Word:
-        word = self.next
+    def take(self) -> Token:
+        token = self.next
         self.at += 1
-        return word
+        return token
 
-    def next_word(self) -> Word:
+    def next_word(self) -> Token:
         """The next one that is no comment."""
-        return next((word for word in self.rest[self.at :] if not word.is_comment), END)
+        return next((token for token in self.rest[self.at :] if not token.is_comment), END)
 
-    def comments(self) -> list[Word]:
+    def comments(self) -> list[Token]:
         found = []
         while self.next.is_comment:
             found.append(self.take())
         return found
 
-    def through_brackets(self) -> list[Word]:
+    def through_brackets(self) -> list[Token]:
         """Up to the bracket that closes the next one."""
         taken, depth = [], 0
         while self.next is not END:
-            word = self.take()
-            taken.append(word)
-            depth += (word.text in OPENING) - (word.text in CLOSING)
-            if word.text in CLOSING and depth == 0:
+            token = self.take()
+            taken.append(token)
+            depth += (token.text in OPENING) - (token.text in CLOSING)
+            if token.text in CLOSING and depth == 0:
                 break
         return taken
 
     # --- Writing ---
 
-    def write(self, depth: int, line: list[Word]) -> None:
+    def write(self, depth: int, line: list[Token]) -> None:
         """A line, with the comments that follow it on its own line of the text."""
         while self.next.is_comment and not self.next.first:
             line.append(self.take())
@@ -115,11 +115,11 @@ class Layout:
         """The lines as text; an empty line stays, but not at the start or end of a block."""
         before = ""
         for line in self.lines:
-            first = line.words[0]
+            first = line.tokens[0]
             if first.blank and before not in ("", "{") and first.text != "}":
                 yield ""
-            yield from laid_out(line.words, INDENT * line.depth)
-            before = last_text(line.words) or "//"
+            yield from laid_out(line.tokens, INDENT * line.depth)
+            before = last_text(line.tokens) or "//"
 
     # --- The grammar ---
 
@@ -132,17 +132,17 @@ class Layout:
             self.block(0, head)
             self.own_comments(0)
 
-    def block(self, depth: int, head: list[Word]) -> None:
+    def block(self, depth: int, head: list[Token]) -> None:
         """`head { ... }`; comments between the two go behind the brace, or under it."""
         moved = trailing(head)
         self.lines.append(Line(depth, [*head[: len(head) - len(moved)], self.take()]))
         while self.next.is_comment and not self.next.first:
             moved.append(self.take())
         for comment in moved:
-            if comment.first or self.lines[-1].words[-1].ends_line:
+            if comment.first or self.lines[-1].tokens[-1].ends_line:
                 self.lines.append(Line(depth + 1, [comment]))
             else:
-                self.lines[-1].words.append(comment)
+                self.lines[-1].tokens.append(comment)
         self.items(depth + 1)
         self.write(depth, [self.take()])
 
@@ -152,7 +152,7 @@ class Layout:
             self.statement(depth, [])
             self.own_comments(depth)
 
-    def statement(self, depth: int, head: list[Word]) -> None:
+    def statement(self, depth: int, head: list[Token]) -> None:
         """One statement; `head` is the `else` that stands before it on its line."""
         match self.next.text:
             case "if" | "for" | "while" | "profile":
@@ -162,14 +162,14 @@ class Layout:
             case _:
                 self.simple(depth, head)
 
-    def governed(self, depth: int, head: list[Word]) -> None:
+    def governed(self, depth: int, head: list[Token]) -> None:
         """A keyword with its parentheses, the statement it governs, and the `else` of an `if`."""
         keyword = self.take()
         self.body(depth, [*head, keyword, *self.through_brackets()])
         if keyword.text == "if" and self.next_word().text == "else":
             self.otherwise(depth)
 
-    def body(self, depth: int, head: list[Word]) -> None:
+    def body(self, depth: int, head: list[Token]) -> None:
         """The statement after a head, in braces or one level in."""
         head = [*head, *self.comments()]
         if self.next.text == "{":
@@ -181,8 +181,8 @@ class Layout:
     def otherwise(self, depth: int) -> None:
         """`else` goes behind the brace before it, unless a comment stands between."""
         last = self.lines[-1]
-        joins = last.depth == depth and len(last.words) == 1 and last.words[0].text == "}"
-        head = self.lines.pop().words if joins and self.next.text == "else" else []
+        joins = last.depth == depth and len(last.tokens) == 1 and last.tokens[0].text == "}"
+        head = self.lines.pop().tokens if joins and self.next.text == "else" else []
         self.own_comments(depth)
         head = [*head, self.take()]
         if self.next.text == "if":
@@ -190,27 +190,27 @@ class Layout:
         else:
             self.body(depth, head)
 
-    def simple(self, depth: int, head: list[Word]) -> None:
+    def simple(self, depth: int, head: list[Token]) -> None:
         """Up to its semicolon, or a function up to the end of its body."""
         line, open_brackets = [*head], 0
         while self.next is not END:
             if self.next.text == "{" and not open_brackets and last_text(line) == ")":
                 return self.block(depth, line)
-            word = self.take()
-            line.append(word)
-            open_brackets += (word.text in OPENING) - (word.text in CLOSING)
-            if word.text == ";" and not open_brackets:
+            token = self.take()
+            line.append(token)
+            open_brackets += (token.text in OPENING) - (token.text in CLOSING)
+            if token.text == ";" and not open_brackets:
                 break
         self.write(depth, line)
         return None
 
 
-def trailing(head: Sequence[Word]) -> list[Word]:
+def trailing(head: Sequence[Token]) -> list[Token]:
     """The comments at the end of a head."""
-    count = next((k for k, word in enumerate(reversed(head)) if not word.is_comment), len(head))
+    count = next((k for k, token in enumerate(reversed(head)) if not token.is_comment), len(head))
     return list(head[len(head) - count :])
 
 
-def last_text(line: Sequence[Word]) -> str:
-    """The last word that is no comment."""
-    return next((word.text for word in reversed(line) if not word.is_comment), "")
+def last_text(line: Sequence[Token]) -> str:
+    """The last token that is no comment."""
+    return next((token.text for token in reversed(line) if not token.is_comment), "")

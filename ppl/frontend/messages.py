@@ -7,7 +7,7 @@ may rely on it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ppl.frontend.elsewhere import FUNCTIONS, VALUES
+from ppl.frontend.other_languages import FUNCTIONS, VALUES
 from ppl.types import Type
 
 

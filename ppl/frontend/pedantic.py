@@ -1,10 +1,9 @@
-"""`ppl check --pedantic`: the cautions for a correct program, each found by one function of a table."""
+"""`ppl check --pedantic`: the lints for a correct program, each found by one function of a table."""
 
 from collections.abc import Callable, Iterator
 
 from ppl.frontend import ast
-from ppl.frontend.cautions import Caution
-from ppl.frontend.density_cautions import (
+from ppl.frontend.density_lints import (
     arguments,
     empty_bounds,
     funnels,
@@ -14,9 +13,10 @@ from ppl.frontend.density_cautions import (
     variances,
 )
 from ppl.frontend.facts import Facts
-from ppl.frontend.usage_cautions import integer_divisions, priors, unassigned_variables, unused_variables
+from ppl.frontend.lints import Lint
+from ppl.frontend.usage_lints import integer_divisions, priors, unassigned_variables, unused_variables
 
-Rule = Callable[[ast.Program, Facts], Iterator[Caution]]
+Rule = Callable[[ast.Program, Facts], Iterator[Lint]]
 
 RULES: tuple[Rule, ...] = (
     priors,
@@ -33,7 +33,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def cautions(program: ast.Program, facts: Facts) -> tuple[Caution, ...]:
+def lints(program: ast.Program, facts: Facts) -> tuple[Lint, ...]:
     """All warnings for a checked program, by line."""
-    found = [caution for rule in RULES for caution in rule(program, facts)]
+    found = [lint for rule in RULES for lint in rule(program, facts)]
     return tuple(sorted(found, key=lambda c: (c.span.line, c.span.column, c.code)))

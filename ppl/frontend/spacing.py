@@ -1,10 +1,10 @@
-"""One statement on as many lines as it needs: spaces between its words, and breaks past 80 columns."""
+"""One statement on as many lines as it needs: spaces between its tokens, and breaks past 80 columns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ppl.frontend.printer import PRECEDENCE, TERNARY
-from ppl.frontend.words import Word
+from ppl.frontend.tokens import Token
 
 WIDTH = 80
 CONTINUED = 4
@@ -19,13 +19,13 @@ NEVER_BROKEN = ("^", ".^")
 
 @dataclass(frozen=True)
 class Piece:
-    """A word in its place: is there a space before it, may a line end there, and how deep is it?
+    """A token in its place: is there a space before it, may a line end there, and how deep is it?
 
     `level` (brackets open, looseness of the operator) orders the breaks: the smaller the better; None for no
     break.  `opens` and `closes` count brackets.
     """
 
-    word: Word
+    token: Token
     space: bool
     level: tuple[int, int] | None = None
     opens: bool = False
@@ -34,12 +34,12 @@ class Piece:
     @property
     def width(self) -> int:
         """Comments count for nothing: they are never the reason to break."""
-        return 0 if self.word.is_comment else self.space + len(self.word.text)
+        return 0 if self.token.is_comment else self.space + len(self.token.text)
 
 
 @dataclass
 class Context:
-    """What is open at a word: brackets, each with the word before it, and in each the `?` without its `:`."""
+    """What is open at a token: brackets, each with the token before it, and in each the `?` without `:`."""
 
     brackets: list[tuple[str, str]] = field(default_factory=list)
     waiting: list[int] = field(default_factory=lambda: [0])
@@ -77,17 +77,17 @@ class Context:
             self.waiting[-1] += 1 if text == "?" else -1
 
 
-def pieces(statement: Sequence[Word]) -> Iterator[Piece]:
-    """The words of one statement with the spaces that belong between them."""
+def pieces(statement: Sequence[Token]) -> Iterator[Piece]:
+    """The tokens of one statement with the spaces that belong between them."""
     context, before, glued = Context(), "", True
-    for word in statement:
-        if word.is_comment:
-            yield Piece(word, True, (context.depth, 0) if word.first else None)
+    for token in statement:
+        if token.is_comment:
+            yield Piece(token, True, (context.depth, 0) if token.first else None)
             continue
-        text = word.text
-        space = not glued and spaced(before, word, context)
+        text = token.text
+        space = not glued and spaced(before, token, context)
         level = break_level(before, text, context)
-        yield Piece(word, space, level, context.opens(before, text), context.closes(text))
+        yield Piece(token, space, level, context.opens(before, text), context.closes(text))
         glued = glues(before, text, context)
         context.pass_over(before, text)
         before = text
@@ -107,7 +107,7 @@ def break_level(before: str, text: str, context: Context) -> tuple[int, int] | N
 
 
 def glues(before: str, text: str, context: Context) -> bool:
-    """Whether no space may follow a word."""
+    """Whether no space may follow a token."""
     return (
         context.opens(before, text)
         or is_unary(before, text)
@@ -123,9 +123,9 @@ def is_unary(before: str, text: str) -> bool:
     return text in ("+", "-") and (not before or before in SIGNS_BEFORE_UNARY or before in KEYWORDS)
 
 
-def spaced(before: str, word: Word, context: Context) -> bool:
-    """Whether a space stands between a word and the one before it, which does not itself forbid it."""
-    text = word.text
+def spaced(before: str, token: Token, context: Context) -> bool:
+    """Whether a space stands between a token and the one before it, which does not itself forbid it."""
+    text = token.text
     ends_operand = before[:1].isalnum() or before[:1] in ("_", ".") or before in CLOSING
     match text:
         case "," | ";" | ")" | "}" | "'":
@@ -143,26 +143,26 @@ def spaced(before: str, word: Word, context: Context) -> bool:
         case ":" if not context.in_ternary:
             return before == ","
         case _:
-            return not (word.kind == "number" and text[0] == "." and ends_operand)  # the item of a tuple
+            return not (token.kind == "number" and text[0] == "." and ends_operand)  # the item of a tuple
 
 
-def laid_out(statement: Sequence[Word], indent: int) -> list[str]:
+def laid_out(statement: Sequence[Token], indent: int) -> list[str]:
     """The lines of one statement, the first of them `indent` columns in."""
     all_pieces = list(pieces(statement))
     lines = [" " * indent]
     columns = [indent + CONTINUED]
     forced = False
     for k, piece in enumerate(all_pieces):
-        word = piece.word
+        token = piece.token
         too_long = piece.level is not None and column(lines) + chunk_width(all_pieces, k) > WIDTH
         begins = k == 0 or not lines[-1].strip()
-        if not begins and (forced or too_long or (word.is_comment and word.first)):
+        if not begins and (forced or too_long or (token.is_comment and token.first)):
             lines.append(" " * columns[-1])
             begins = True
         lines[-1] += (" " if piece.space and not begins else "") + shifted(
-            word, column(lines) + (piece.space and not begins)
+            token, column(lines) + (piece.space and not begins)
         )
-        forced = word.ends_line
+        forced = token.ends_line
         if piece.opens:
             columns.append(column(lines))
         elif piece.closes:
@@ -171,7 +171,7 @@ def laid_out(statement: Sequence[Word], indent: int) -> list[str]:
 
 
 def column(lines: Sequence[str]) -> int:
-    """Where the next word would stand."""
+    """Where the next token would stand."""
     return len(lines[-1].rpartition("\n")[2])
 
 
@@ -187,10 +187,10 @@ def chunk_width(all_pieces: Sequence[Piece], k: int) -> int:
     return width
 
 
-def shifted(word: Word, column: int) -> str:
+def shifted(token: Token, column: int) -> str:
     """A comment of several lines keeps its shape where it moves to another column."""
-    head, *rest = word.text.split("\n")
+    head, *rest = token.text.split("\n")
     if not rest:
         return head
-    moved = (line[min(word.column, len(line) - len(line.lstrip())) :] for line in rest)
+    moved = (line[min(token.column, len(line) - len(line.lstrip())) :] for line in rest)
     return "\n".join([head, *(f"{' ' * column}{line}".rstrip() for line in moved)])

@@ -1,4 +1,4 @@
-"""The formatter: what it lays out, and that it changes nothing but the space between words."""
+"""The formatter: what it lays out, and that it changes nothing but the space between tokens."""
 
 import random
 from pathlib import Path
@@ -9,7 +9,7 @@ from ppl.errors import ModelError
 from ppl.frontend.format import format_program
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import print_program
-from ppl.frontend.words import words
+from ppl.frontend.tokens import tokens
 from ppl.source import SourceText
 
 ROOT = Path(__file__).parents[2]
@@ -127,12 +127,12 @@ SCATTERED = (" /* c */ ", " // d\n", "\n// e\n", "\n\n\n", "\n/* m\n  * n */\n",
 
 
 def scattered(text, rng):
-    """The program with comments and line ends between its words."""
-    together = ("transformed", "generated")  # a block's name of two words is one
+    """The program with comments and line ends between its tokens."""
+    together = ("transformed", "generated")  # a block's name of two tokens is one
     between = (
-        ("\n" if w.ends_line else " " if w.text in together else rng.choice(SCATTERED)) for w in words(text)
+        ("\n" if w.ends_line else " " if w.text in together else rng.choice(SCATTERED)) for w in tokens(text)
     )
-    return "".join(w.text + space for w, space in zip(words(text), between, strict=True))
+    return "".join(w.text + space for w, space in zip(tokens(text), between, strict=True))
 
 
 def check(text):
@@ -144,8 +144,8 @@ def check(text):
 
 
 def spelled(text, comments):
-    """The words of a program, or its comments with the spaces in them taken out."""
-    return ["".join(w.text.split()) for w in words(text) if w.is_comment == comments]
+    """The tokens of a program, or its comments with the spaces in them taken out."""
+    return ["".join(w.text.split()) for w in tokens(text) if w.is_comment == comments]
 
 
 def test_lines_keep_within_80_columns_where_they_can_be_broken():

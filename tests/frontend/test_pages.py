@@ -13,7 +13,7 @@ import ppl
 from ppl.errors import DataError, ModelError
 from ppl.frontend.check import analyse
 from ppl.frontend.pages import Page, pages
-from ppl.frontend.pedantic import cautions
+from ppl.frontend.pedantic import lints
 from ppl.source import SourceText
 
 ROOT = Path(__file__).parents[2]
@@ -38,9 +38,9 @@ WITHOUT_EXAMPLE = {
 
 
 def said(text: str, name: str) -> tuple[list[str], str]:
-    """The codes of all errors and cautions, and how they read."""
+    """The codes of all errors and lints, and how they read."""
     try:
-        found = cautions(*analyse(SourceText(text, name)))
+        found = lints(*analyse(SourceText(text, name)))
     except ModelError as error:
         return [e.code for e in (error, *error.others)], str(error)
     return [c.code for c in found], "\n\n".join(c.describe() for c in found)

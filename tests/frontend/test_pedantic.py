@@ -1,12 +1,12 @@
-"""Each caution is given where it is due, and no likely bug is seen in a program that is right."""
+"""Each lint is given where it is due, and no likely bug is seen in a program that is right."""
 
 from pathlib import Path
 
 import pytest
 
-from ppl.frontend.cautions import Caution
 from ppl.frontend.check import analyse
-from ppl.frontend.pedantic import cautions
+from ppl.frontend.lints import Lint
+from ppl.frontend.pedantic import lints
 from ppl.source import SourceText
 
 ROOT = Path(__file__).parents[2]
@@ -18,18 +18,18 @@ TRUE_FINDS = {("zero_truncated_counts_vectorised", "PPL002"), ("zero_truncated_c
 """What the programs really have: an array without use, and a prior truncated inside the declared bounds."""
 
 
-def found(text: str) -> list[Caution]:
-    return list(cautions(*analyse(SourceText(text))))
+def found(text: str) -> list[Lint]:
+    return list(lints(*analyse(SourceText(text))))
 
 
 def codes(parameters: str, model: str, data: str = "") -> list[str]:
     blocks = f"data {{ {data} }} parameters {{ {parameters} }} model {{ {model} }}"
-    return [caution.code for caution in found(blocks)]
+    return [lint.code for lint in found(blocks)]
 
 
 @pytest.mark.parametrize("file", PROGRAMS, ids=lambda file: file.stem)
 def test_no_false_alarm_in_right_programs(file: Path) -> None:
-    given = cautions(*analyse(SourceText(file.read_text(), file.name)))
+    given = lints(*analyse(SourceText(file.read_text(), file.name)))
     assert {(file.stem, c.code) for c in given if c.likely} <= TRUE_FINDS
 
 
@@ -85,14 +85,14 @@ def test_caution(parameters: str, model: str, expected: list[str]) -> None:
 
 def test_a_prior_on_a_nonlinear_variable_is_said_only_when_asked() -> None:
     blocks = "parameters { real a; } transformed parameters { real b = exp(a); real c = 2 * a; } model { %s }"
-    (caution,) = found(blocks % "b ~ normal(0, 1);")
-    assert (caution.code, caution.likely) == ("PPL004", False)
+    (lint,) = found(blocks % "b ~ normal(0, 1);")
+    assert (lint.code, lint.likely) == ("PPL004", False)
     assert found(blocks % "c ~ normal(0, 1);") == []
 
 
 def test_unused_data_is_said_only_when_asked() -> None:
-    (caution,) = found("data { int N; } parameters { real a; } model { a ~ normal(0, 1); }")
-    assert (caution.code, caution.likely, caution.span.line) == ("PPL003", False, 1)
+    (lint,) = found("data { int N; } parameters { real a; } model { a ~ normal(0, 1); }")
+    assert (lint.code, lint.likely, lint.span.line) == ("PPL003", False, 1)
 
 
 def test_a_size_is_a_use() -> None:
@@ -100,5 +100,5 @@ def test_a_size_is_a_use() -> None:
 
 
 def test_the_declaration_to_write_instead_compiles() -> None:
-    (caution,) = found("parameters { array[3] vector[2] a; } model { a[1] ~ exponential(1); }")
-    assert "`array[3] vector<lower=0>[2] a;`" in caution.hint
+    (lint,) = found("parameters { array[3] vector[2] a; } model { a[1] ~ exponential(1); }")
+    assert "`array[3] vector<lower=0>[2] a;`" in lint.hint

@@ -1,6 +1,6 @@
 """What is said of a program that is correct but may not do what was meant.
 
-Each caution follows Stan's "pedantic mode" (Stan User's Guide, "Using the Stan compiler") where that has it.
+Each lint follows Stan's "pedantic mode" (Stan User's Guide, "Using the Stan compiler") where that has it.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from ppl.source import Span
 
 
 @dataclass(frozen=True)
-class Caution:
+class Lint:
     """A warning; `likely` when it is rarely anything but a bug, and so given without being asked for."""
 
     span: Span
@@ -23,8 +23,8 @@ class Caution:
         return describe(self.span, "warning", self.code, self.message, self.hint)
 
 
-def no_prior(name: str, span: Span) -> Caution:
-    return Caution(
+def no_prior(name: str, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL001",
         f"The parameter `{name}` has no prior: its prior is flat over all that its bounds allow.",
@@ -33,8 +33,8 @@ def no_prior(name: str, span: Span) -> Caution:
     )
 
 
-def unused(name: str, what: str, span: Span) -> Caution:
-    return Caution(
+def unused(name: str, what: str, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL002",
         f"The {what} `{name}` is declared and never used.",
@@ -43,14 +43,14 @@ def unused(name: str, what: str, span: Span) -> Caution:
     )
 
 
-def unused_data(name: str, span: Span) -> Caution:
-    return Caution(
+def unused_data(name: str, span: Span) -> Lint:
+    return Lint(
         span, "PPL003", f"The data variable `{name}` is read and never used.", "Take it out.", likely=False
     )
 
 
-def never_assigned(name: str, span: Span) -> Caution:
-    return Caution(
+def never_assigned(name: str, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL011",
         f"`{name}` is declared but no statement gives it a value, so every use of it gives nan.",
@@ -59,8 +59,8 @@ def never_assigned(name: str, span: Span) -> Caution:
     )
 
 
-def nothing_between(name: str, lower: str, upper: str, span: Span) -> Caution:
-    return Caution(
+def nothing_between(name: str, lower: str, upper: str, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL012",
         f"The bounds of `{name}` leave no value: lower is {lower} and upper is {upper}.",
@@ -69,8 +69,8 @@ def nothing_between(name: str, lower: str, upper: str, span: Span) -> Caution:
     )
 
 
-def needs_jacobian(left: str, likely: bool, span: Span) -> Caution:
-    return Caution(
+def needs_jacobian(left: str, likely: bool, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL004",
         f"The left side `{left}` is a nonlinear function of parameters, and no Jacobian is added.",
@@ -80,8 +80,8 @@ def needs_jacobian(left: str, likely: bool, span: Span) -> Caution:
     )
 
 
-def integer_division(text: str, real: str, span: Span) -> Caution:
-    return Caution(
+def integer_division(text: str, real: str, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL005",
         f"`{text}` divides an int by an int and drops the remainder.",
@@ -90,8 +90,8 @@ def integer_division(text: str, real: str, span: Span) -> Caution:
     )
 
 
-def bounds_contradict(name: str, distribution: str, support: str, declare: str, span: Span) -> Caution:
-    return Caution(
+def bounds_contradict(name: str, distribution: str, support: str, declare: str, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL006",
         f"`{distribution}` has density on {support} only, but the declaration of `{name}` allows more.",
@@ -100,8 +100,8 @@ def bounds_contradict(name: str, distribution: str, support: str, declare: str, 
     )
 
 
-def variance_for_scale(text: str, distribution: str, root: str, span: Span) -> Caution:
-    return Caution(
+def variance_for_scale(text: str, distribution: str, root: str, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL007",
         f"`{text}` looks like a variance, but `{distribution}` takes a standard deviation.",
@@ -110,8 +110,8 @@ def variance_for_scale(text: str, distribution: str, root: str, span: Span) -> C
     )
 
 
-def undeclared_hard_bounds(name: str, declare: str, span: Span) -> Caution:
-    return Caution(
+def undeclared_hard_bounds(name: str, declare: str, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL008",
         f"The density of `{name}` is zero outside the bounds of its uniform prior, but the declaration of "
@@ -121,8 +121,8 @@ def undeclared_hard_bounds(name: str, declare: str, span: Span) -> Caution:
     )
 
 
-def funnel(name: str, scale: str, declare: str, span: Span) -> Caution:
-    return Caution(
+def funnel(name: str, scale: str, declare: str, span: Span) -> Lint:
+    return Lint(
         span,
         "PPL009",
         f"`{name}` and its scale `{scale}` are both parameters: where data are few, their posterior is a "
@@ -132,9 +132,9 @@ def funnel(name: str, scale: str, declare: str, span: Span) -> Caution:
     )
 
 
-def argument_unconstrained(name: str, argument: str, distribution: str, must_be: str, span: Span) -> Caution:
+def argument_unconstrained(name: str, argument: str, distribution: str, must_be: str, span: Span) -> Lint:
     bounds = "<lower=0>" if "positive" in must_be or "nonnegative" in must_be else "<lower=0, upper=1>"
-    return Caution(
+    return Lint(
         span,
         "PPL010",
         f"The argument {argument} of `{distribution}` must be {must_be}, but the declaration of `{name}` "

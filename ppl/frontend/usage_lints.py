@@ -1,18 +1,18 @@
-"""Cautions about what is done with variables: priors, use, integer division."""
+"""Lints about what is done with variables: priors, use, integer division."""
 
 from collections.abc import Iterable, Iterator
 
 from ppl.frontend import ast
 from ppl.frontend.calls import CUMULATIVE_SUFFIXES, DENSITY_SUFFIXES, suffix_of
-from ppl.frontend.cautions import (
-    Caution,
+from ppl.frontend.facts import Facts
+from ppl.frontend.lints import (
+    Lint,
     integer_division,
     never_assigned,
     no_prior,
     unused,
     unused_data,
 )
-from ppl.frontend.facts import Facts
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Block, Symbol
 from ppl.frontend.walk import statements, variables, walk
@@ -28,7 +28,7 @@ Names = set[Symbol]
 # --- Priors --------------------------------------------------------------------------------------
 
 
-def priors(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def priors(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Parameters with an unbounded range that no statement gives a distribution."""
     given = with_sources(program, facts, given_a_density(program, facts))
     used = symbols(read_variables(program), facts)
@@ -101,7 +101,7 @@ def symbols(root: ast.Node | Iterable[ast.Node], facts: Facts) -> Names:
 # --- Use -----------------------------------------------------------------------------------------
 
 
-def unused_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def unused_variables(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Names that are declared but whose value nothing needs; a block's output is used by being written."""
     used = symbols(read_variables(program), facts)
     output = {*program.transformed_parameters, *program.generated_quantities}
@@ -115,7 +115,7 @@ def unused_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
             yield unused(d.name, described(facts.symbols[d], d in parameters), d.name_span)
 
 
-def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Variables that the program must compute and never does; local ones where their value is needed."""
     used, given = symbols(read_variables(program), facts), {*program.data, *program.parameters}
     output = {*program.transformed_parameters, *program.generated_quantities}
@@ -169,7 +169,7 @@ def base(target: ast.Node) -> ast.Node:
 # --- Division ------------------------------------------------------------------------------------
 
 
-def integer_divisions(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def integer_divisions(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     for e in walk(program):
         match e:
             case ast.Binary(op="/", left=left, right=right) if (

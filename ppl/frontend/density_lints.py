@@ -1,12 +1,13 @@
-"""Cautions about densities: their support, their arguments, and changes of variables."""
+"""Lints about densities: their support, their arguments, and changes of variables."""
 
 import math
 import re
 from collections.abc import Iterator, Mapping
 
 from ppl.frontend import ast
-from ppl.frontend.cautions import (
-    Caution,
+from ppl.frontend.facts import Facts
+from ppl.frontend.lints import (
+    Lint,
     argument_unconstrained,
     bounds_contradict,
     funnel,
@@ -15,10 +16,9 @@ from ppl.frontend.cautions import (
     undeclared_hard_bounds,
     variance_for_scale,
 )
-from ppl.frontend.facts import Facts
 from ppl.frontend.printer import declared, expression
 from ppl.frontend.scope import Block, Level, Symbol
-from ppl.frontend.usage_cautions import base, definitions
+from ppl.frontend.usage_lints import base, definitions
 from ppl.frontend.walk import statements, variables
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import distribution
@@ -118,7 +118,7 @@ def interval_text(wanted: Interval) -> str:
     return "lower=0, upper=1" if wanted == (0.0, 1.0) else "lower=0"
 
 
-def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """A parameter between a lower bound and an upper one that is not above it."""
     for d in program.parameters:
         lower, upper = allowed(d.type)
@@ -126,7 +126,7 @@ def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
             yield nothing_between(d.name, f"{lower:g}", f"{upper:g}", d.span)
 
 
-def supports(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """A parameter whose declaration allows values where its own prior is zero."""
     known = parameters(program)
     for s, family in densities(program):
@@ -155,7 +155,7 @@ def truncation_text(s: ast.Tilde) -> str:
     return ", ".join(f"{name}={expression(e)}" for name, e in sides if e is not None)
 
 
-def arguments(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """A parameter given where it must be positive, or a probability, but declared without such bounds."""
     known = parameters(program)
     for s, family in densities(program):
@@ -167,7 +167,7 @@ def arguments(program: ast.Program, facts: Facts) -> Iterator[Caution]:
                 yield argument_unconstrained(d.name, name, s.distribution, must_be, e.span)
 
 
-def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     known = parameters(program)
     for s, family in densities(program):
         d = parameter(known, facts, s.left)
@@ -186,7 +186,7 @@ def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Caution]:
 # --- Scales --------------------------------------------------------------------------------------
 
 
-def variances(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def variances(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Where a standard deviation is wanted, a square or a name that says variance."""
     for s, family in densities(program):
         for (name, _), e in zip(family.args[1:], s.args, strict=False):
@@ -210,7 +210,7 @@ def square_root(e: ast.Expr) -> str | None:
             return None
 
 
-def funnels(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def funnels(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """A parameter with several entries whose scale is a parameter, centred."""
     known = parameters(program)
     for s, family in densities(program):
@@ -229,7 +229,7 @@ def funnels(program: ast.Program, facts: Facts) -> Iterator[Caution]:
 # --- Jacobians -----------------------------------------------------------------------------------
 
 
-def jacobians(program: ast.Program, facts: Facts) -> Iterator[Caution]:
+def jacobians(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """A nonlinear function of parameters on the left of `~`, in a program that adds no Jacobian by hand."""
     increments = (ast.TargetIncrement, ast.JacobianIncrement)
     if any(isinstance(node, increments) for node in statements(program)):

@@ -19,7 +19,7 @@ def aligned(array: np.ndarray, dtype: Any) -> np.ndarray:
     return copy
 
 
-def settled(array: np.ndarray) -> np.ndarray:
+def read_only(array: np.ndarray) -> np.ndarray:
     """The array, it and what it is a view of being closed to changes."""
     part: Any = array
     while isinstance(part, np.ndarray):
@@ -28,7 +28,7 @@ def settled(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def is_settled(array: np.ndarray) -> bool:
+def is_read_only(array: np.ndarray) -> bool:
     part: Any = array
     while isinstance(part, np.ndarray) and not part.flags.writeable:
         part = part.base

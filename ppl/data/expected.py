@@ -9,7 +9,7 @@ Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Expected:
     """`dims` are the array axes, `sizes` the shape of one value; an item of a tuple is named `t.1`.
 
     `declared_text` is the declaration as error messages quote it; left empty, it is read off `span`.

@@ -1,4 +1,4 @@
-"""Program text -> words, comments among them: what the formatter moves about."""
+"""Program text -> tokens, comments among them: what the formatter moves about."""
 
 import re
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ COMMENTS = ("include", "line", "comment")
 
 
 @dataclass(frozen=True)
-class Word:
-    """A word of a program: `kind` is a group of WORD.
+class Token:
+    """A token of a program: `kind` is a group of WORD.
 
     `first` tells whether it begins its line, at `column` counted from 0; `blank` whether an empty line stands
     before it.
@@ -43,12 +43,12 @@ class Word:
         return self.kind in ("include", "line")
 
 
-def words(text: str) -> Iterator[Word]:
-    """The words of a program that parses, in order."""
+def tokens(text: str) -> Iterator[Token]:
+    """The tokens of a program that parses, in order."""
     end = 0
     for found in WORD.finditer(text):
         before = text[end : found.start()]
         column = found.start() - text.rfind("\n", 0, found.start()) - 1
         first = "\n" in before or end == 0
-        yield Word(found.lastgroup or "", found[0].rstrip(), column, first, before.count("\n") > 1)
+        yield Token(found.lastgroup or "", found[0].rstrip(), column, first, before.count("\n") > 1)
         end = found.end()
