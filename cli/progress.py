@@ -7,8 +7,8 @@ from typing import TextIO, cast
 from rich.console import Console
 
 from ppl.cli.output import Patient
-from ppl.inference.phases import Phase
-from ppl.inference.progress import Listener
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener
 from ppl.results.progress import EVERY, nats, shown
 
 __all__ = ["nats", "on_stderr"]

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from ppl.cli.progress import nats
 from ppl.files import STDOUT
-from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.checkpoint import Checkpoint
 from ppl.results.columns import folded
 from ppl.results.density import varies

@@ -13,7 +13,7 @@ from ppl.cli.main import main
 from ppl.data import blocks as blocks_of
 from ppl.data import load_data, open_array, with_arrays
 from ppl.density.rows import by_rows
-from ppl.inference import subsampling
+from ppl.inference.objective import subsampling
 from ppl.results import backend
 from ppl.results.posterior import AsTarget
 from ppl.results.read_csv import read_draws

@@ -84,7 +84,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
 
 def stages() -> str:
     """What the progress of a fit calls its stages, and what each of them does."""
-    from ppl.inference.phases import PHASES
+    from ppl.inference.run.phases import PHASES
 
     def entry(name: str, does: str) -> str:
         return textwrap.fill(f"{name}: {does}", COLUMNS, initial_indent="  ", subsequent_indent="    ")

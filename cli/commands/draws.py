@@ -33,7 +33,7 @@ def draws(
     from ppl.cli.progress import on_stderr
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
-    from ppl.inference.phases import Phase, phases_of_draws
+    from ppl.inference.run.phases import Phase, phases_of_draws
     from ppl.results.fit import load_fit
     from ppl.results.formats import save_draws
 

@@ -33,7 +33,7 @@ def generate(
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
     from ppl.files import write_whole
-    from ppl.inference.phases import Phase
+    from ppl.inference.run.phases import Phase
     from ppl.results.config import Config
     from ppl.results.generate import csv_lines
     from ppl.results.generate import generate as generated

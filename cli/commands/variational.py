@@ -38,7 +38,7 @@ from ppl.cli.options import (
     whole,
 )
 from ppl.files import STDOUT
-from ppl.inference.outcome import Ending
+from ppl.inference.run.outcome import Ending
 
 if TYPE_CHECKING:
     from ppl.data import Inputs
@@ -131,7 +131,7 @@ def variational(
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
-    from ppl.inference.phases import phases_of
+    from ppl.inference.run.phases import phases_of
     from ppl.results.checkpoint import Keep
     from ppl.results.fit import fitted
     from ppl.results.formats import save_draws

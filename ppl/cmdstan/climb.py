@@ -8,8 +8,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from ppl.density.posterior import Floats
-from ppl.inference.hessian import hessian
-from ppl.inference.target import Target
+from ppl.inference.numerics.hessian import hessian
+from ppl.inference.objective.target import Target
 
 EPSILON = float(np.finfo(float).eps)
 SCIPY = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": "trust-exact"}

@@ -12,9 +12,9 @@ import numpy as np
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
 from ppl.files import write_whole
-from ppl.inference.start import start_point
-from ppl.inference.streams import Streams
-from ppl.inference.target import Target
+from ppl.inference.initialise.start import start_point
+from ppl.inference.objective.target import Target
+from ppl.inference.run.streams import Streams
 from ppl.posterior import Posterior
 from ppl.results.config import Config, as_json, comment_lines
 from ppl.results.initial import start_for

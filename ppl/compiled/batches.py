@@ -17,8 +17,8 @@ from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.reach import Trace
 from ppl.compiled.target import CompiledTarget, within_reach
 from ppl.density.rows import ByRows
-from ppl.inference.leaps import Place
-from ppl.inference.optimise import Algorithm, Run
+from ppl.inference.run.fused_steps import Place
+from ppl.inference.run.optimise import Algorithm, Run
 from ppl.ir.forms import rest_of
 from ppl.ir.passes.split_rows import RowSplit
 

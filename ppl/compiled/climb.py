@@ -17,8 +17,8 @@ from ppl.compiled.jit import Effort, compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.state import packed, unpacked
 from ppl.inference.estimators.reparameterised import elbo_gradient
-from ppl.inference.optimise import State, stepped
-from ppl.inference.triangular import times, transposed_times
+from ppl.inference.numerics.triangular import times, transposed_times
+from ppl.inference.run.optimise import State, stepped
 
 Traced = Any
 LogDensities = Callable[[Traced, Traced], tuple[Traced, Traced]]

@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ppl.inference.optimise import State
+from ppl.inference.run.optimise import State
 
 Traced = Any
 

@@ -17,9 +17,9 @@ from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.state import packed, unpacked
 from ppl.density.posterior import Posterior
 from ppl.errors import PPLError
-from ppl.inference.leaps import Place
-from ppl.inference.optimise import Algorithm, Run
-from ppl.inference.subsampling import Rows
+from ppl.inference.objective.subsampling import Rows
+from ppl.inference.run.fused_steps import Place
+from ppl.inference.run.optimise import Algorithm, Run
 from ppl.source import Span
 
 Floats = NDArray[np.float64]

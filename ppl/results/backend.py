@@ -10,7 +10,7 @@ from ppl.compiled.out_of_reach import OutOfReach
 from ppl.data.blocks import is_mapped
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
-from ppl.inference.target import Target
+from ppl.inference.objective.target import Target
 from ppl.results.posterior import AsTarget
 from ppl.results.settings import Settings
 

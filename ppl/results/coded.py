@@ -11,18 +11,18 @@ from typing import Any
 
 import numpy as np
 
-from ppl.inference.eta_search import EtaSearch
 from ppl.inference.families import KINDS
 from ppl.inference.families.standard import STANDARDS
-from ppl.inference.fixed_draws import FixedDrawsFit
-from ppl.inference.optimise import Run, TracePoint
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.polish import Polished
+from ppl.inference.initialise.starting import Kept
+from ppl.inference.objective.target import Array
 from ppl.inference.recipes.climbing import Loop
-from ppl.inference.starting import Kept
+from ppl.inference.refine.fixed_draws import FixedDrawsFit
+from ppl.inference.refine.refinement import Polished
+from ppl.inference.run.optimise import Run, TracePoint
+from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.steps import STEPS
+from ppl.inference.steps.eta_search import EtaSearch
 from ppl.inference.stopping import STOPPING
-from ppl.inference.target import Array
 
 # What rules carry from step to step, and the parts of families: of each kind one.
 STATES: tuple[Any, ...] = (

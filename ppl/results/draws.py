@@ -9,8 +9,8 @@ import numpy as np
 
 from ppl.density.posterior import Posterior
 from ppl.errors import PPLError
-from ppl.inference.phases import Phase
-from ppl.inference.progress import Listener, Progress, silent
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.results.columns import Floats
 
 SELDOM = 0.2

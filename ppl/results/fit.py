@@ -13,17 +13,17 @@ from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.files import write_whole
-from ppl.inference.draws import draws_with_density
+from ppl.inference.correct.draws import draws_with_density
+from ppl.inference.diagnose.level import Level
+from ppl.inference.diagnose.verdict import Verdict
 from ppl.inference.families import describe
-from ppl.inference.level import Level
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.parts import by_columns
-from ppl.inference.phases import Phase, phases_of, phases_of_draws
-from ppl.inference.progress import Listener, silent
+from ppl.inference.initialise.start import Init
+from ppl.inference.numerics.parts import by_columns
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result, result_of
-from ppl.inference.start import Init
-from ppl.inference.verdict import Verdict
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
+from ppl.inference.run.progress import Listener, silent
 from ppl.results import saved, stan_csv
 from ppl.results.arguments import Values
 from ppl.results.arviz import Coords, Dims, to_arviz, to_xarray

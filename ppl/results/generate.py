@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ppl.density.posterior import Posterior
-from ppl.inference.progress import Listener, silent
+from ppl.inference.run.progress import Listener, silent
 from ppl.results.columns import Floats
 from ppl.results.config import Config, comment_lines
 from ppl.results.draws import Table, tabulate

@@ -12,7 +12,7 @@ import numpy as np
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.inference.families import family_from
-from ppl.inference.start import Init, Warm
+from ppl.inference.initialise.start import Init, Warm
 from ppl.results.columns import Floats, unflatten
 from ppl.results.sealed import unsealed
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from ppl.inference.phases import PHASES, Phase
-from ppl.inference.progress import Progress
+from ppl.inference.run.phases import PHASES, Phase
+from ppl.inference.run.progress import Progress
 
 SURE = 0.02
 """A share of the work from which on the time it took tells how long the rest may take."""

@@ -2,7 +2,7 @@
 
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
-from ppl.inference.lbfgs_path import PATH_NUMBERS
+from ppl.inference.initialise.lbfgs_path import PATH_NUMBERS
 from ppl.memory import LARGE, NUMBER, available, in_bytes
 from ppl.results.settings import Settings
 

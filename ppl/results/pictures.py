@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.inference.outcome import Ending
+from ppl.inference.run.outcome import Ending
 from ppl.results import plots
 from ppl.results.columns import Floats, reshape, variables
 from ppl.results.density import varies

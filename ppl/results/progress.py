@@ -13,8 +13,8 @@ from rich.progress import Progress as Bars
 from rich.table import Column
 from rich.text import Text
 
-from ppl.inference.phases import Phase
-from ppl.inference.progress import Listener, Progress, silent
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.results.meter import Meter
 
 EVERY = 100

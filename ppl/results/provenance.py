@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ppl.errors import DataError
-from ppl.inference.level import FROM_BEST, Level
-from ppl.inference.refining import Made
+from ppl.inference.correct.correction import Made
+from ppl.inference.diagnose.level import FROM_BEST, Level
 
 PREFIX = "fit_"
 """Before every name, for a file has an `algorithm` and a `draws` of its own."""

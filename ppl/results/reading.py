@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ppl.inference.convergence import rhat
-from ppl.inference.elbo import elbo_of
-from ppl.inference.level import FROM_BEST
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.psis import khat_threshold
-from ppl.inference.refining import Made, Refined, pool_of
-from ppl.inference.verdict import Verdict, verdict_of
+from ppl.inference.correct.correction import Made, Refined, pool_of
+from ppl.inference.diagnose.convergence import rhat
+from ppl.inference.diagnose.level import FROM_BEST
+from ppl.inference.diagnose.psis import khat_threshold
+from ppl.inference.diagnose.verdict import Verdict, verdict_of
+from ppl.inference.objective.elbo import elbo_of
+from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.columns import Floats
 from ppl.results.provenance import worst_of
 from ppl.results.read_csv import DrawsFile

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple, cast
 
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError, PPLError
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.phases import Phase
-from ppl.inference.progress import Listener, Progress
+from ppl.inference.diagnose.spread import spread_of
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
-from ppl.inference.spread import spread_of
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress
 from ppl.results.checkpoint import Keep, journal_of
 from ppl.results.settings import Settings
 from ppl.results.target import target_of

@@ -14,14 +14,14 @@ from ppl.data.blocks import blocks
 from ppl.density.model import Model
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
+from ppl.inference.diagnose.spread import Spread
 from ppl.inference.families import describe, family_from
-from ppl.inference.optimise import TracePoint
-from ppl.inference.outcome import Ending, Outcome
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Path, Result
 from ppl.inference.recipes.result import result_of as drawn
-from ppl.inference.spread import Spread
-from ppl.inference.streams import Streams
+from ppl.inference.run.optimise import TracePoint
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.streams import Streams
 from ppl.results.initial import FIT_FORMAT as FORMAT
 from ppl.results.initial import start_for
 from ppl.results.provenance import Provenance

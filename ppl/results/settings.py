@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ppl.errors import InferenceError
-from ppl.inference.settings import Settings as InferenceSettings
+from ppl.inference.run.settings import Settings as InferenceSettings
 from ppl.results.arguments import BACKENDS, DEVICES
 
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.convergence import ess_bulk, ess_tail, mcse_mean, rhat
-from ppl.inference.diagnostics import khat_of_means
-from ppl.inference.psis import psis
+from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rhat
+from ppl.inference.diagnose.diagnostics import khat_of_means
+from ppl.inference.diagnose.psis import psis
 from ppl.results.columns import Floats
 from ppl.results.read_csv import DrawsFile
 from ppl.results.summary import MISSING, short

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from ppl.density.posterior import Posterior
-from ppl.inference.ard import ArdTarget
-from ppl.inference.marginal import MarginalTarget
-from ppl.inference.target import Target
+from ppl.inference.objective.ard import ArdTarget
+from ppl.inference.objective.marginal import MarginalTarget
+from ppl.inference.objective.target import Target
 from ppl.results.backend import on_backend, rows_on_backend
 from ppl.results.posterior import AsTarget
 from ppl.results.settings import Settings

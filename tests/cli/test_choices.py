@@ -6,7 +6,7 @@ from ppl.cli.choices import Algorithm, Backend, Device, Estimator, Noise, Start,
 from ppl.inference.estimators import ESTIMATORS
 from ppl.inference.families.standard import STANDARDS
 from ppl.inference.recipes import RECIPES
-from ppl.inference.settings import STARTS
+from ppl.inference.run.settings import STARTS
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
 from ppl.results import arguments

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from ppl.cli.main import COMMANDS, main
-from ppl.inference.phases import PHASES
+from ppl.inference.run.phases import PHASES
 from ppl.stdlib.constraints.descriptions import DESCRIPTIONS
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.reference import reference

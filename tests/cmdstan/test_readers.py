@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.inference.refining import Made
+from ppl.inference.correct.correction import Made
 from tests.cmdstan.conftest import BERNOULLI, DATA
 
 cmdstanpy = pytest.importorskip("cmdstanpy")

@@ -11,14 +11,14 @@ pytest.importorskip("jax")
 
 from ppl.compiled.batches import CompiledByRows, compiled_by_rows
 from ppl.density.rows import ByRows
-from ppl.inference.averaging import Last
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.leaps import leap
-from ppl.inference.optimise import Algorithm, advance, begin
+from ppl.inference.objective.subsampling import Minibatches
+from ppl.inference.run.fused_steps import leap
+from ppl.inference.run.optimise import Algorithm, advance, begin
 from ppl.inference.steps.adam import Adam
+from ppl.inference.steps.averaging import Last
 from ppl.inference.stopping.fixed import Fixed
-from ppl.inference.subsampling import Minibatches
 from ppl.results.settings import Settings
 from ppl.results.target import target_of
 

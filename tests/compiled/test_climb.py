@@ -18,8 +18,6 @@ from ppl.compiled.climb import Parts
 from ppl.compiled.namespace import JAX
 from ppl.compiled.state import SHORT, packed, unpacked
 from ppl.compiled.target import SLOW_START, CompiledTarget, compiled_target
-from ppl.inference.averaging import Last, Polynomial
-from ppl.inference.coordinates import Scaled
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.estimators.sticking_the_landing import sticking_the_landing
 from ppl.inference.families import FAMILIES
@@ -29,11 +27,13 @@ from ppl.inference.families.marginal import Marginal
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.families.standard import StudentT
-from ppl.inference.leaps import leap
-from ppl.inference.optimise import Algorithm, Run, State, advance, begin
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.run.fused_steps import leap
+from ppl.inference.run.optimise import Algorithm, Run, State, advance, begin
 from ppl.inference.steps import STEPS
 from ppl.inference.steps.adam import Adam
 from ppl.inference.steps.advi_sequence import AdviSequence
+from ppl.inference.steps.averaging import Last, Polynomial
 from ppl.inference.steps.robbins_monro import RobbinsMonro
 from ppl.inference.steps.staged import Staged
 from ppl.inference.stopping.fixed import Fixed

@@ -8,8 +8,8 @@ from scipy.special import logsumexp
 from toy_targets import Funnel, HalfSpace, line
 from toy_targets import Gaussian as GaussianTarget
 
-from ppl.inference import annealing, hamiltonian
-from ppl.inference.annealing import (
+from ppl.inference.correct import annealing, hamiltonian
+from ppl.inference.correct.annealing import (
     MOST_CORRELATED,
     MOST_MOVES,
     MOVES_A_ROUND,
@@ -29,12 +29,12 @@ from ppl.inference.annealing import (
     together,
     will_not_settle,
 )
-from ppl.inference.balanced import balanced
-from ppl.inference.coordinates import Scaled, rescaled
-from ppl.inference.gaussian import Gaussian
-from ppl.inference.hamiltonian import LEAPS, Flow, cloud_at, move
-from ppl.inference.reference import Reference
-from ppl.inference.tempering import effective_size, next_temperature, systematic
+from ppl.inference.correct.balanced_resampling import balanced
+from ppl.inference.correct.hamiltonian import LEAPS, Flow, cloud_at, move
+from ppl.inference.correct.reference import Reference
+from ppl.inference.correct.tempering import effective_size, next_temperature, systematic
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.objective.coordinates import Scaled, rescaled
 
 
 def rng(seed=0):

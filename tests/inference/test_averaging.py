@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from toy_targets import correlated
 
-from ppl.inference.averaging import AVERAGING, Last, Polynomial
 from ppl.inference.recipes.advi import advi
+from ppl.inference.steps.averaging import AVERAGING, Last, Polynomial
 
 
 def average(rule, path):

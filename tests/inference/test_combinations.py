@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 from toy_targets import correlated
 
-from ppl.inference.averaging import Polynomial
-from ppl.inference.elbo import estimate_elbo
 from ppl.inference.estimators import ESTIMATORS
 from ppl.inference.families import FAMILIES
 from ppl.inference.families.standard import STANDARDS
-from ppl.inference.optimise import Algorithm, optimise
-from ppl.inference.outcome import Ending
-from ppl.inference.progress import silent
+from ppl.inference.objective.elbo import estimate_elbo
+from ppl.inference.run.optimise import Algorithm, optimise
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.progress import silent
 from ppl.inference.steps import STEPS
+from ppl.inference.steps.averaging import Polynomial
 from ppl.inference.stopping import STOPPING
 
 DIM, ITERATIONS, EVERY = 2, 200, 20

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.inference.convergence import ess_bulk, ess_tail, mcse_mean, rank_rhat, rhat
+from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rank_rhat, rhat
 
 
 def autoregression(rho, runs=4, n=500, seed=0):

@@ -5,16 +5,16 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from ppl.inference import parts
-from ppl.inference.annealing import Annealed
-from ppl.inference.balanced import balanced
-from ppl.inference.elbo import elbo_of
+from ppl.inference.correct.annealing import Annealed
+from ppl.inference.correct.balanced_resampling import balanced
+from ppl.inference.correct.correction import Made, Refined, pool_of
+from ppl.inference.diagnose.verdict import verdict_of
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.numerics import parts
+from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.recipes.result import Path, result_of
-from ppl.inference.refining import Made, Refined, pool_of
-from ppl.inference.settings import Settings
-from ppl.inference.verdict import verdict_of
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.settings import Settings
 
 N, DIM = 200, 3000
 COPY = 8 * N * DIM

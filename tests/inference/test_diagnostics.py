@@ -5,10 +5,10 @@ import pytest
 from scipy import stats
 from toy_targets import correlated
 
-from ppl.inference.diagnostics import khat_of_means, tail_shapes, trend
-from ppl.inference.optimise import TracePoint
-from ppl.inference.psis import psis
+from ppl.inference.diagnose.diagnostics import khat_of_means, tail_shapes, trend
+from ppl.inference.diagnose.psis import psis
 from ppl.inference.recipes.advi import advi
+from ppl.inference.run.optimise import TracePoint
 
 
 def traced(elbos):

@@ -3,8 +3,8 @@ import pytest
 from toy_targets import Gaussian, HalfSpace, OneByOne, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.eta_search import ETAS, _improves
 from ppl.inference.recipes.advi import advi
+from ppl.inference.steps.eta_search import ETAS, _improves
 
 
 class Needle(OneByOne, HalfSpace):

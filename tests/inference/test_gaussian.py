@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 from toy_targets import correlated
 
-from ppl.inference.gaussian import WIDEST, Gaussian, made_positive
-from ppl.inference.lbfgs_path import lbfgs_path
+from ppl.inference.initialise.lbfgs_path import lbfgs_path
+from ppl.inference.numerics.gaussian import WIDEST, Gaussian, made_positive
 
 
 def test_precision_in_units_gives_the_covariance():

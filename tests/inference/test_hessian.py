@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 from toy_targets import Gaussian, Quartic, correlated
 
-from ppl.inference.hessian import hessian, hessian_vector_product
+from ppl.inference.numerics.hessian import hessian, hessian_vector_product
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 from toy_targets import HalfSpace, line
 
-from ppl.inference.gaussian import Gaussian
-from ppl.inference.mixture_sampling import Batch, integral, log_weights, missed
+from ppl.inference.diagnose.mixture_sampling import Batch, integral, log_weights, missed
+from ppl.inference.numerics.gaussian import Gaussian
 
 
 def log_of(found):

@@ -5,11 +5,11 @@ import pytest
 from toy_targets import Funnel, Mixture, Quartic, correlated, line
 from toy_targets import Gaussian as GaussianTarget
 
-from ppl.inference.coordinates import Scaled
-from ppl.inference.gaussian import Gaussian
-from ppl.inference.modes import beyond, climb, curved, valley, widened
-from ppl.inference.refining import seen
-from ppl.inference.triangular import diagonal_of
+from ppl.inference.correct.correction import seen
+from ppl.inference.diagnose.modes import beyond, climb, curved, valley, widened
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.numerics.triangular import diagonal_of
+from ppl.inference.objective.coordinates import Scaled
 
 SEEDS = range(3)
 

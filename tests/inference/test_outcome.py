@@ -1,6 +1,6 @@
 import pytest
 
-from ppl.inference.outcome import ADVICE, Ending, Outcome
+from ppl.inference.run.outcome import ADVICE, Ending, Outcome
 
 
 @pytest.mark.parametrize("ending", Ending)

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from ppl.inference import parts
-from ppl.inference.diagnostics import khat_of_means
-from ppl.inference.draws import draws_with_density, points_with_density
+from ppl.inference.correct.draws import draws_with_density, points_with_density
+from ppl.inference.diagnose.diagnostics import khat_of_means
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.parts import by_columns, by_rows, draws_within, row_parts
+from ppl.inference.numerics import parts
+from ppl.inference.numerics.parts import by_columns, by_rows, draws_within, row_parts
 
 rng = np.random.default_rng(1)
 U = rng.standard_normal((60, 7))

@@ -5,14 +5,14 @@ import pytest
 from toy_targets import Gaussian, HalfSpace, Logistic, correlated
 
 from ppl.errors import InferenceError
+from ppl.inference.diagnose.psis import psis
 from ppl.inference.families import FAMILIES
-from ppl.inference.fixed_draws import fit_fixed_draws
-from ppl.inference.lbfgs_path import Curvature, curvatures, lbfgs_path
-from ppl.inference.pathfinder import _best, pathfinder, pathfinders
-from ppl.inference.progress import silent
-from ppl.inference.psis import psis
-from ppl.inference.starting import WIDE, from_paths
-from ppl.inference.target import log_densities
+from ppl.inference.initialise.lbfgs_path import Curvature, curvatures, lbfgs_path
+from ppl.inference.initialise.pathfinder import _best, pathfinder, pathfinders
+from ppl.inference.initialise.starting import WIDE, from_paths
+from ppl.inference.objective.target import log_densities
+from ppl.inference.refine.fixed_draws import fit_fixed_draws
+from ppl.inference.run.progress import silent
 
 
 def rng():
@@ -247,7 +247,8 @@ def test_paths_apart_lead_to_each_place_once_and_cost_less():
 def test_a_start_on_a_wide_target_keeps_its_paths_apart(monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "ppl.inference.starting.pathfinders", lambda *args, apart: asked.append(apart) or pathfinders(*args)
+        "ppl.inference.initialise.starting.pathfinders",
+        lambda *args, apart: asked.append(apart) or pathfinders(*args),
     )
     for width in (WIDE - 1, WIDE):
         target = TwoHills()

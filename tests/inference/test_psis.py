@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.inference.psis import Psis, fit_pareto, khat_threshold, pareto_midpoints, psis
+from ppl.inference.diagnose.psis import Psis, fit_pareto, khat_threshold, pareto_midpoints, psis
 
 
 @pytest.mark.parametrize("shape", [-0.3, 0.2, 0.5, 0.8, 1.2])

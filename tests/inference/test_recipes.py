@@ -3,8 +3,8 @@ import pytest
 from toy_targets import Gaussian, HalfSpace, OneByOne, Quartic, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.outcome import Ending
 from ppl.inference.recipes.advi import advi
+from ppl.inference.run.outcome import Ending
 
 
 class InterruptedAfter(OneByOne, Quartic):

@@ -3,18 +3,9 @@ import pytest
 from toy_targets import Gaussian as GaussianTarget
 from toy_targets import correlated
 
-from ppl.inference import refining
-from ppl.inference.annealing import Annealed
-from ppl.inference.coordinates import Scaled
-from ppl.inference.families.full_rank import FullRank
-from ppl.inference.families.low_rank import LowRank
-from ppl.inference.families.mean_field import MeanField
-from ppl.inference.families.point import Point
-from ppl.inference.fixed_draws import MOST_GRADIENTS, gradients_for
-from ppl.inference.gaussian import Gaussian
-from ppl.inference.modes import Beyond, Mode, Peak
-from ppl.inference.psis import psis
-from ppl.inference.refining import (
+from ppl.inference.correct import correction as refining
+from ppl.inference.correct.annealing import Annealed
+from ppl.inference.correct.correction import (
     Made,
     anneal_from,
     gaussian_of,
@@ -24,7 +15,16 @@ from ppl.inference.refining import (
     refine,
     will_anneal,
 )
-from ppl.inference.settings import Settings
+from ppl.inference.diagnose.modes import Beyond, Mode, Peak
+from ppl.inference.diagnose.psis import psis
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.low_rank import LowRank
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.families.point import Point
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.refine.fixed_draws import MOST_GRADIENTS, gradients_for
+from ppl.inference.run.settings import Settings
 
 
 class Wide(GaussianTarget):

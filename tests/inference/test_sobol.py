@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import qmc
 
-from ppl.inference.sobol import MOST_DIMENSIONS, sobol
+from ppl.inference.numerics.sobol import MOST_DIMENSIONS, sobol
 
 
 @pytest.mark.parametrize("dim", [1, 2, 7, 33, MOST_DIMENSIONS])

@@ -4,11 +4,11 @@ import numpy as np
 from regressions import simulated
 from toy_targets import correlated
 
-from ppl.inference.elbo import estimate_elbo
 from ppl.inference.families.full_rank import FullRank
-from ppl.inference.fixed_draws import fit_fixed_draws
+from ppl.inference.objective.elbo import estimate_elbo
 from ppl.inference.recipes import fit
-from ppl.inference.settings import Settings
+from ppl.inference.refine.fixed_draws import fit_fixed_draws
+from ppl.inference.run.settings import Settings
 
 
 def test_a_gaussian_is_found_exactly_since_its_control_variate_leaves_no_noise():

@@ -3,7 +3,7 @@ import pytest
 from toy_targets import HalfSpace, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.start import start_point
+from ppl.inference.initialise.start import start_point
 
 
 def rng():

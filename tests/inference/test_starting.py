@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from toy_targets import Gaussian
 
-from ppl.inference import starting
-from ppl.inference.elbo import estimate_elbo
 from ppl.inference.families import family_of
-from ppl.inference.lbfgs_path import lbfgs_path
-from ppl.inference.progress import silent
+from ppl.inference.initialise import starting
+from ppl.inference.initialise.lbfgs_path import lbfgs_path
+from ppl.inference.objective.elbo import estimate_elbo
+from ppl.inference.run.progress import silent
 
 DIM = 30
 WIDE = np.random.default_rng(0).normal(size=(DIM, 3)) * [3.0, 2.0, 1.5]

@@ -5,16 +5,16 @@ import pytest
 from toy_targets import Gaussian as ToyGaussian
 from toy_targets import OneOfMany
 
-from ppl.inference.coordinates import Scaled
+from ppl.inference.diagnose.psis import psis
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.gaussian import Gaussian
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.polish import Polished
-from ppl.inference.progress import silent
-from ppl.inference.psis import psis
-from ppl.inference.starting import Start
-from ppl.inference.step_up import Weighed, _move_mean, step_up
+from ppl.inference.initialise.starting import Start
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.refine.family_upgrade import Weighed, _move_mean, step_up
+from ppl.inference.refine.refinement import Polished
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.progress import silent
 
 DIM = 3
 WIDE = Gaussian(np.zeros(DIM), np.linalg.cholesky(np.eye(DIM) + 0.5))

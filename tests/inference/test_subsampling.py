@@ -4,8 +4,8 @@ from regressions import LogisticRows
 from toy_targets import correlated, numeric_gradient
 
 from ppl.errors import InferenceError
-from ppl.inference.coordinates import Scaled
-from ppl.inference.subsampling import ALL_ROWS, Minibatches, minibatch, rows_of
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.subsampling import ALL_ROWS, Minibatches, minibatch, rows_of
 
 N, DIM = 103, 3
 

@@ -1,7 +1,7 @@
 import numpy as np
 from toy_targets import HalfSpace, Quartic, correlated
 
-from ppl.inference.target import blame, log_densities, log_density_gradients
+from ppl.inference.objective.target import blame, log_densities, log_density_gradients
 
 
 class BatchedQuartic(Quartic):

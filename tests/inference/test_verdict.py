@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.inference.annealing import Annealed
-from ppl.inference.diagnostics import Trend
-from ppl.inference.elbo import elbo_of
-from ppl.inference.level import Level
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.refining import Made, Refined, pool_of
-from ppl.inference.spread import spread_of
-from ppl.inference.verdict import verdict_of
+from ppl.inference.correct.annealing import Annealed
+from ppl.inference.correct.correction import Made, Refined, pool_of
+from ppl.inference.diagnose.diagnostics import Trend
+from ppl.inference.diagnose.level import Level
+from ppl.inference.diagnose.spread import spread_of
+from ppl.inference.diagnose.verdict import verdict_of
+from ppl.inference.objective.elbo import elbo_of
+from ppl.inference.run.outcome import Ending, Outcome
 
 DONE = Outcome(Ending.CONVERGED, "it is there")
 NAMES = ("mu", "tau")

@@ -7,11 +7,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ppl.inference import findings, verdict
-from ppl.inference.annealing import Annealed
-from ppl.inference.diagnostics import Trend
-from ppl.inference.elbo import elbo_of
-from ppl.inference.findings import (
+from ppl.inference.correct.annealing import Annealed
+from ppl.inference.correct.correction import Made, Pool, Refined, pool_of
+from ppl.inference.diagnose import verdict
+from ppl.inference.diagnose import verdict_rules as findings
+from ppl.inference.diagnose.diagnostics import Trend
+from ppl.inference.diagnose.level import Level
+from ppl.inference.diagnose.modes import Mode, Peak
+from ppl.inference.diagnose.psis import Psis
+from ppl.inference.diagnose.spread import Spread
+from ppl.inference.diagnose.verdict import Verdict, verdict_of
+from ppl.inference.diagnose.verdict_rules import (
     RULES,
     divergent,
     drifting,
@@ -31,14 +37,9 @@ from ppl.inference.findings import (
     still_rising,
     uncertain_elbo,
 )
-from ppl.inference.gaussian import Gaussian
-from ppl.inference.level import Level
-from ppl.inference.modes import Mode, Peak
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.psis import Psis
-from ppl.inference.refining import Made, Pool, Refined, pool_of
-from ppl.inference.spread import Spread
-from ppl.inference.verdict import Verdict, verdict_of
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.objective.elbo import elbo_of
+from ppl.inference.run.outcome import Ending, Outcome
 
 GOOD, USABLE, POOR, UNKNOWN = Level
 NAMES = ("mu", "tau", "theta", "phi", "psi")

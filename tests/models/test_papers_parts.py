@@ -111,9 +111,9 @@ def test_coordinate_ascent_of_the_topics_raises_the_bound():
 def test_the_control_variate_of_a_bound_is_the_same_function_in_other_coordinates():
     from stochastic_search.search import InCoordinates
 
-    from ppl.inference.coordinates import Scaled
     from ppl.inference.estimators.control_variates import JaakkolaJordan
     from ppl.inference.families.full_rank import FullRank
+    from ppl.inference.objective.coordinates import Scaled
 
     rng = np.random.default_rng(8)
     x, y = rng.standard_normal((15, 2)), np.arange(15.0) % 2

@@ -111,10 +111,10 @@ BACKEND = (
 _SOLVER_FILES = tuple(f"ppl/backend/{name}.py" for name in ("fields", "lanes", "solve"))
 DERIVATIVES = ("with_partials", "with_vjps")
 GROUPS = {
-    "psis": Group(_inference("psis"), _tests("inference", "psis")),
-    "verdict": Group(_inference("verdict"), _tests("inference", "verdict verdict_levels")),
-    "annealing": Group(_inference("annealing"), _tests("inference", "annealing verdict")),
-    "refining": Group(_inference("refining"), _tests("inference", "refining")),
+    "psis": Group(_inference("diagnose/psis"), _tests("inference", "psis")),
+    "verdict": Group(_inference("diagnose/verdict"), _tests("inference", "verdict verdict_levels")),
+    "annealing": Group(_inference("correct/annealing"), _tests("inference", "annealing verdict")),
+    "refining": Group(_inference("correct/correction"), _tests("inference", "refining")),
     "estimators": Group(
         _inference(
             "estimators/control_variates",

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.inference.level import Level
-from ppl.inference.refining import Made
+from ppl.inference.correct.correction import Made
+from ppl.inference.diagnose.level import Level
 
 NON_CENTRED = """
 data { int N; int J; array[N] int<lower=1, upper=J> group; vector[N] x; vector[N] y; }

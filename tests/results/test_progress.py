@@ -6,10 +6,10 @@ import pytest
 from rich.console import Console
 
 from ppl.errors import InferenceError
-from ppl.inference.phases import PHASES, Phase, phases_of
-from ppl.inference.progress import Progress
 from ppl.inference.recipes import RECIPES
-from ppl.inference.settings import Settings
+from ppl.inference.run.phases import PHASES, Phase, phases_of
+from ppl.inference.run.progress import Progress
+from ppl.inference.run.settings import Settings
 from ppl.results.fit import variational
 from ppl.results.meter import Meter
 from ppl.results.progress import duration, line, roughly, shown

@@ -10,8 +10,8 @@ import pytest
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.methods import variational as method
 from ppl.errors import DataError
-from ppl.inference.spread import Spread
-from ppl.inference.verdict import Level
+from ppl.inference.diagnose.spread import Spread
+from ppl.inference.diagnose.verdict import Level
 from ppl.results.config import Config
 from ppl.results.fit import load_fit, variational
 from ppl.results.formats import save_draws

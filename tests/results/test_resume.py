@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from ppl.errors import DataError
-from ppl.inference.outcome import Ending
 from ppl.inference.recipes import RECIPES, fit
-from ppl.inference.settings import Settings
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.settings import Settings
 from ppl.results.checkpoint import Checkpoint, Keep, as_text, journal_of, stages_of
 from ppl.results.fit import variational
 from ppl.results.sealed import sealed

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from ppl.errors import InferenceError
-from ppl.inference.outcome import Ending
-from ppl.inference.phases import Phase
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.phases import Phase
 from ppl.results import runs
 from ppl.results.fit import load_fit, variational
 

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ppl.inference.psis import psis
+from ppl.inference.diagnose.psis import psis
 from ppl.results.fit import variational
 from ppl.results.readers import read_all
 from ppl.results.stansummary import as_text, csv_lines, headings, stansummary, stated

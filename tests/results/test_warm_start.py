@@ -8,9 +8,9 @@ import pytest
 from ppl import compile_model, load_fit
 from ppl.errors import DataError, InferenceError
 from ppl.inference.families import FAMILIES, family_of
+from ppl.inference.initialise.start import Warm
+from ppl.inference.initialise.starting import from_q
 from ppl.inference.recipes import RECIPES
-from ppl.inference.start import Warm
-from ppl.inference.starting import from_q
 from ppl.results.initial import start_for
 from ppl.results.posterior import AsTarget
 from ppl.results.saved import data_hash

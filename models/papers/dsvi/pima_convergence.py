@@ -10,11 +10,11 @@ import numpy as np
 from dsvi.datasets import Array, regression, with_ones
 
 import ppl
-from ppl.inference.averaging import Averaging, Last, Polynomial
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.recipes import fit
-from ppl.inference.settings import Settings
+from ppl.inference.run.settings import Settings
+from ppl.inference.steps.averaging import Averaging, Last, Polynomial
 from ppl.inference.steps.staged import Staged
 from ppl.results.posterior import AsTarget
 

@@ -11,8 +11,8 @@ from stochastic_search.datasets import Array, Labelled, iris, pima, spectf, voti
 from stochastic_search.search import PILOT, RATE, VARIANCE, InCoordinates, Search, search
 
 import ppl
-from ppl.inference.coordinates import Scaled
 from ppl.inference.estimators.control_variates import JaakkolaJordan, taylor
+from ppl.inference.objective.coordinates import Scaled
 from ppl.posterior import Posterior
 from ppl.results.posterior import AsTarget
 

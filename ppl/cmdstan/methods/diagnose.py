@@ -8,7 +8,7 @@ from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
 from ppl.density.posterior import Floats
 from ppl.files import write_whole
-from ppl.inference.target import Target
+from ppl.inference.objective.target import Target
 from ppl.results.config import comment_lines
 
 

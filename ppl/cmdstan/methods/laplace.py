@@ -8,8 +8,8 @@ from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, read_rows
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
-from ppl.inference.hessian import hessian
-from ppl.inference.target import log_densities
+from ppl.inference.numerics.hessian import hessian
+from ppl.inference.objective.target import log_densities
 from ppl.posterior import Posterior
 from ppl.results.draws import tabulate
 from ppl.results.log_prob import read_points, unconstrained_of

@@ -10,10 +10,10 @@ from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, numbered
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
-from ppl.inference.gaussian import LOG_2PI
-from ppl.inference.pathfinder import pathfinder
-from ppl.inference.psis import psis
-from ppl.inference.target import log_densities
+from ppl.inference.diagnose.psis import psis
+from ppl.inference.initialise.pathfinder import pathfinder
+from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.objective.target import log_densities
 from ppl.results.draws import tabulate
 from ppl.results.sample_csv import elapsed
 

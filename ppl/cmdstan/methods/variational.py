@@ -4,9 +4,9 @@ import math
 from dataclasses import replace
 
 from ppl.cmdstan.job import Job
-from ppl.inference.outcome import Ending
-from ppl.inference.phases import Phase
-from ppl.inference.progress import Listener, Progress, silent
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.results.fit import Fit, variational
 from ppl.results.given import in_cmdstans_words, settings_of
 from ppl.results.sample_csv import as_sample, elapsed

@@ -11,8 +11,8 @@ import numpy as np
 
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
-from ppl.inference.hessian import hessian
-from ppl.inference.target import Array, Target, blame
+from ppl.inference.numerics.hessian import hessian
+from ppl.inference.objective.target import Array, Target, blame
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.families.family import Family
-from ppl.inference.target import Array, Target
+from ppl.inference.objective.target import Array, Target
 
 
 class Estimate(NamedTuple):

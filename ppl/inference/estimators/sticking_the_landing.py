@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ppl.inference.draws import draws_with_gradient
+from ppl.inference.correct.draws import draws_with_gradient
 from ppl.inference.estimators.estimate import Estimate
 from ppl.inference.families.family import Family
-from ppl.inference.target import Array, Target
+from ppl.inference.objective.target import Array, Target
 
 
 def sticking_the_landing(

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.draws import Draws, draws_with_density
+from ppl.inference.correct.draws import Draws, draws_with_density
 from ppl.inference.estimators.control_variates import ControlVariate, Quadratic, taylor
 from ppl.inference.estimators.estimate import Estimate
 from ppl.inference.estimators.score_function import PILOT
 from ppl.inference.families.family import Family
-from ppl.inference.target import Array, Target
+from ppl.inference.objective.target import Array, Target
 
 MOST_DRAWS = 10_000
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.diagonal import Diagonal
-from ppl.inference.gaussian import LOG_2PI
+from ppl.inference.numerics.gaussian import LOG_2PI
 
 Positions = NDArray[np.intp]
 

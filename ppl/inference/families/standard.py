@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import gammaln, psi
 
 from ppl.errors import InferenceError
-from ppl.inference.gaussian import LOG_2PI
-from ppl.inference.target import Array
+from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.objective.target import Array
 
 LOG_2 = float(np.log(2))
 

@@ -2,8 +2,8 @@
 
 from ppl.errors import InferenceError
 from ppl.inference.families import FAMILIES
-from ppl.inference.journal import FORGETFUL, Journal
-from ppl.inference.progress import Listener, silent
+from ppl.inference.initialise.start import Init
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.advi import staged
 from ppl.inference.recipes.dsvi import dsvi, dsvi_ard, dsvi_diagonal
 from ppl.inference.recipes.fixed_draws import fixed_draws
@@ -15,9 +15,9 @@ from ppl.inference.recipes.refusals import refuse
 from ppl.inference.recipes.result import Result
 from ppl.inference.recipes.ssvb import ssvb
 from ppl.inference.recipes.without_parameters import without_parameters
-from ppl.inference.settings import Settings
-from ppl.inference.start import Init
-from ppl.inference.target import Target
+from ppl.inference.run.journal import FORGETFUL, Journal
+from ppl.inference.run.progress import Listener, silent
+from ppl.inference.run.settings import Settings
 
 RECIPES: dict[str, Recipe] = {
     "auto": staged,

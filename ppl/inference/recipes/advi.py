@@ -10,29 +10,29 @@ from typing import Any
 
 import numpy as np
 
-from ppl.inference.averaging import Last, Polynomial
 from ppl.inference.estimators.reparameterised import reparameterised
-from ppl.inference.eta_search import FEWEST_DRAWS
 from ppl.inference.families import family_of
 from ppl.inference.families.family import Family
-from ppl.inference.journal import FORGETFUL, Journal, once
-from ppl.inference.optimise import Algorithm
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.polish import Polished, polish, unpolished
-from ppl.inference.progress import Listener, silent
+from ppl.inference.initialise.start import Init
+from ppl.inference.initialise.starting import Start
+from ppl.inference.objective.subsampling import row_choice
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.climbing import Loop, begun, looped
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.settings import Settings
-from ppl.inference.start import Init
-from ppl.inference.starting import Start
-from ppl.inference.step_up import step_up
+from ppl.inference.refine.family_upgrade import step_up
+from ppl.inference.refine.refinement import Polished, polish, unpolished
+from ppl.inference.run.journal import FORGETFUL, Journal, once
+from ppl.inference.run.optimise import Algorithm
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.progress import Listener, silent
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
 from ppl.inference.steps.advi_sequence import AdviSequence
+from ppl.inference.steps.averaging import Last, Polynomial
+from ppl.inference.steps.eta_search import FEWEST_DRAWS
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.stopping.stopping_rule import StoppingRule
-from ppl.inference.streams import Streams
-from ppl.inference.subsampling import row_choice
-from ppl.inference.target import Target
 
 NO_POLISH = "The polish was left out: it looks at all rows at once, and minibatches were asked for."
 # The family that `auto` begins with.

@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.averaging import Averaging, Last, Polynomial
-from ppl.inference.eta_search import EtaSearch, search_eta
 from ppl.inference.families.family import Family
-from ppl.inference.journal import Journal, once
-from ppl.inference.optimise import Algorithm, Run, begin, optimise
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.progress import Listener
+from ppl.inference.initialise.start import PATHS, Init, Warm, start_point, start_points
+from ppl.inference.initialise.starting import Start, at_random, from_paths, from_q
+from ppl.inference.objective.subsampling import STARTING, row_choice
+from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.parts import etas_of
 from ppl.inference.recipes.result import Path
-from ppl.inference.settings import Settings
-from ppl.inference.start import PATHS, Init, Warm, start_point, start_points
-from ppl.inference.starting import Start, at_random, from_paths, from_q
-from ppl.inference.streams import Streams
-from ppl.inference.subsampling import STARTING, row_choice
-from ppl.inference.target import Array, Target
+from ppl.inference.run.journal import Journal, once
+from ppl.inference.run.optimise import Algorithm, Run, begin, optimise
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.progress import Listener
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
+from ppl.inference.steps.averaging import Averaging, Last, Polynomial
+from ppl.inference.steps.eta_search import EtaSearch, search_eta
 
 # A narrow first q: the first gradients then say where the mean should go, with little noise.
 FIRST_SCALE = 0.1

@@ -7,23 +7,23 @@ from functools import partial
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.ard import ArdTarget
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families.ard_diagonal import ArdDiagonal
 from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.families.full_rank import FullRank
-from ppl.inference.journal import Journal
-from ppl.inference.optimise import Algorithm
-from ppl.inference.progress import Listener
+from ppl.inference.initialise.start import Init
+from ppl.inference.objective.ard import ArdTarget
+from ppl.inference.objective.subsampling import row_choice
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.climbing import averaging_of, climb
 from ppl.inference.recipes.parts import estimator_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
-from ppl.inference.settings import Settings
-from ppl.inference.start import Init
+from ppl.inference.run.journal import Journal
+from ppl.inference.run.optimise import Algorithm
+from ppl.inference.run.progress import Listener
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
 from ppl.inference.steps.staged import Staged
-from ppl.inference.streams import Streams
-from ppl.inference.subsampling import row_choice
-from ppl.inference.target import Target
 
 # The annealing schedule of the supplement, section C: twenty stages, and slower steps for C than for mu.
 STAGES = 20

@@ -3,18 +3,18 @@
 import numpy as np
 
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.fixed_draws import fit_fixed_draws
-from ppl.inference.journal import Journal, once
-from ppl.inference.polish import Polished, answer, unpolished
-from ppl.inference.progress import Listener
+from ppl.inference.initialise.start import Init
+from ppl.inference.initialise.starting import Start
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.climbing import begun
 from ppl.inference.recipes.parts import with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.settings import Settings
-from ppl.inference.start import Init
-from ppl.inference.starting import Start
-from ppl.inference.streams import Streams
-from ppl.inference.target import Target
+from ppl.inference.refine.fixed_draws import fit_fixed_draws
+from ppl.inference.refine.refinement import Polished, answer, unpolished
+from ppl.inference.run.journal import Journal, once
+from ppl.inference.run.progress import Listener
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
 
 
 def fixed_draws(

@@ -3,18 +3,18 @@
 import numpy as np
 
 from ppl.inference.families.full_rank import FullRank
-from ppl.inference.gaussian import Gaussian, made_positive
-from ppl.inference.hessian import hessian
-from ppl.inference.journal import Journal
-from ppl.inference.mode import Mode, find_mode
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.phases import Phase
-from ppl.inference.progress import Listener, Progress
+from ppl.inference.initialise.mode import Mode, find_mode
+from ppl.inference.initialise.start import Init, start_points
+from ppl.inference.numerics.gaussian import Gaussian, made_positive
+from ppl.inference.numerics.hessian import hessian
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.settings import Settings
-from ppl.inference.start import Init, start_points
-from ppl.inference.streams import Streams
-from ppl.inference.target import Target
+from ppl.inference.run.journal import Journal
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
 
 REPAIRED = (
     "The log density curves upward at the mode in {} of {} directions, so its Hessian gives no variance "

@@ -3,21 +3,21 @@
 import numpy as np
 from scipy.special import logsumexp
 
-from ppl.inference.elbo import elbo_of
+from ppl.inference.correct.correction import pool_of, resample
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.gaussian import MOST_DENSE
-from ppl.inference.journal import Journal
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.pathfinder import Pathfinder, pathfinders
-from ppl.inference.progress import Listener
+from ppl.inference.initialise.pathfinder import Pathfinder, pathfinders
+from ppl.inference.initialise.start import Init, start_points
+from ppl.inference.numerics.gaussian import MOST_DENSE
+from ppl.inference.objective.elbo import elbo_of
+from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
-from ppl.inference.refining import pool_of, resample
-from ppl.inference.settings import Settings
-from ppl.inference.start import Init, start_points
-from ppl.inference.streams import Streams
-from ppl.inference.target import Array, Target, log_densities
+from ppl.inference.run.journal import Journal
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.progress import Listener
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
 
 
 def multi_pathfinder(

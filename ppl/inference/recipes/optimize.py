@@ -11,20 +11,20 @@ import numpy as np
 from ppl.inference.families.marginal import Marginal
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
-from ppl.inference.fixed_draws import fit_fixed_draws
-from ppl.inference.journal import Journal, once
-from ppl.inference.marginal import MarginalTarget
-from ppl.inference.mode import find_mode
-from ppl.inference.phases import Phase
-from ppl.inference.polish import Polished, answer, unpolished
-from ppl.inference.progress import Listener, Progress
+from ppl.inference.initialise.mode import find_mode
+from ppl.inference.initialise.start import Init, start_points
+from ppl.inference.initialise.starting import Start, from_paths
+from ppl.inference.objective.marginal import MarginalTarget
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.laplace import outcome_of
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.settings import Settings
-from ppl.inference.start import Init, start_points
-from ppl.inference.starting import Start, from_paths
-from ppl.inference.streams import Streams
-from ppl.inference.target import Target
+from ppl.inference.refine.fixed_draws import fit_fixed_draws
+from ppl.inference.refine.refinement import Polished, answer, unpolished
+from ppl.inference.run.journal import Journal, once
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
 
 
 def optimize(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:

@@ -6,10 +6,10 @@ from typing import Any
 
 from ppl.inference.estimators import ESTIMATORS
 from ppl.inference.estimators.estimate import Estimator
-from ppl.inference.eta_search import ETAS
 from ppl.inference.families.standard import STANDARDS
-from ppl.inference.settings import Settings
+from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
+from ppl.inference.steps.eta_search import ETAS
 from ppl.inference.steps.step_rule import StepRule
 from ppl.inference.stopping import STOPPING
 from ppl.inference.stopping.stopping_rule import StoppingRule

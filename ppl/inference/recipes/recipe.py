@@ -2,12 +2,12 @@
 
 from typing import Protocol
 
-from ppl.inference.journal import Journal
-from ppl.inference.progress import Listener
+from ppl.inference.initialise.start import Init
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.result import Result
-from ppl.inference.settings import Settings
-from ppl.inference.start import Init
-from ppl.inference.target import Target
+from ppl.inference.run.journal import Journal
+from ppl.inference.run.progress import Listener
+from ppl.inference.run.settings import Settings
 
 
 class Recipe(Protocol):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ppl.errors import InferenceError
-from ppl.inference.settings import Settings
+from ppl.inference.run.settings import Settings
 
 WITHOUT_STEPS = ("fixed-draws", "laplace", "pathfinder", "optimize")
 GAUSSIAN = ("laplace", "pathfinder", "optimize")

@@ -7,19 +7,28 @@ from math import nan
 
 import numpy as np
 
-from ppl.inference.diagnostics import trend
-from ppl.inference.draws import points_with_density
-from ppl.inference.elbo import Elbo, elbo_of
+from ppl.inference.correct.correction import (
+    MOST_WORK,
+    PROPOSALS,
+    Made,
+    Pool,
+    Refined,
+    gaussian_of,
+    pool_of,
+    refine,
+)
+from ppl.inference.correct.draws import points_with_density
+from ppl.inference.diagnose.diagnostics import trend
+from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.families.family import Family
-from ppl.inference.optimise import TracePoint
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.parts import by_rows, draws_within
-from ppl.inference.phases import Phase
-from ppl.inference.progress import Listener, Progress, silent
-from ppl.inference.refining import MOST_WORK, PROPOSALS, Made, Pool, Refined, gaussian_of, pool_of, refine
-from ppl.inference.settings import Settings
-from ppl.inference.target import Array, Target, width_of
-from ppl.inference.verdict import Verdict, verdict_of
+from ppl.inference.numerics.parts import by_rows, draws_within
+from ppl.inference.objective.elbo import Elbo, elbo_of
+from ppl.inference.objective.target import Array, Target, width_of
+from ppl.inference.run.optimise import TracePoint
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.inference.run.settings import Settings
 
 # A q that lies half outside the support still has its draws written; the count of those dropped tells.
 PATIENCE = 100

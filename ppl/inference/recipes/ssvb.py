@@ -5,18 +5,18 @@ from collections.abc import Callable
 from ppl.inference.estimators.stochastic_search import StochasticSearch
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
-from ppl.inference.journal import Journal
-from ppl.inference.optimise import Algorithm
-from ppl.inference.progress import Listener
+from ppl.inference.initialise.start import Init
+from ppl.inference.objective.subsampling import row_choice
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.climbing import averaging_of, climb
 from ppl.inference.recipes.parts import step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
-from ppl.inference.settings import Settings
-from ppl.inference.start import Init
+from ppl.inference.run.journal import Journal
+from ppl.inference.run.optimise import Algorithm
+from ppl.inference.run.progress import Listener
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
 from ppl.inference.steps.robbins_monro import RobbinsMonro
-from ppl.inference.streams import Streams
-from ppl.inference.subsampling import row_choice
-from ppl.inference.target import Target
 
 # The variance that a gradient may have in an entry of params (the paper's epsilon), and most draws to get it.
 VARIANCE = 1.0

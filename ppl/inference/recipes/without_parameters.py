@@ -3,11 +3,11 @@
 import numpy as np
 
 from ppl.inference.families.full_rank import FullRank
-from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.objective.target import Target
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.settings import Settings
-from ppl.inference.streams import Streams
-from ppl.inference.target import Target
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
 
 OUTCOME = Outcome(Ending.CONVERGED, "the program has no parameters, so that nothing had to be fitted")
 

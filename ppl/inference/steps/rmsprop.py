@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace
-from ppl.inference.target import Array
+from ppl.inference.objective.target import Array
 
 
 class RmsPropState(NamedTuple):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ppl.arrays import NUMPY, Namespace
 from ppl.errors import InferenceError
-from ppl.inference.target import Array
+from ppl.inference.objective.target import Array
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Namespace
-from ppl.inference.target import Array
+from ppl.inference.objective.target import Array
 
 
 def _none() -> NDArray[np.intp]:

@@ -3,7 +3,7 @@
 from typing import Protocol, TypeVar
 
 from ppl.arrays import NUMPY, Namespace
-from ppl.inference.target import Array
+from ppl.inference.objective.target import Array
 
 State = TypeVar("State")
 

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 
-from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
 
 

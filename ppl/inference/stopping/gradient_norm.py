@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.objective.target import Array
+from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
-from ppl.inference.target import Array
 
 WINDOW = 10
 

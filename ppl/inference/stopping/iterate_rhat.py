@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.iterates import mcse, split_rhat
-from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.objective.target import Array
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.stopping.iterate_chain import mcse, split_rhat
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
-from ppl.inference.target import Array
 
 FEWEST = 20
 RHAT = 1.1

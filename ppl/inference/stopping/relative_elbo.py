@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 from typing import NamedTuple
 
-from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
 
 DIVERGING_AFTER = 10

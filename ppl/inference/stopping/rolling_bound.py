@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from statistics import fmean, variance
 
-from ppl.inference.outcome import Ending, Outcome
+from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
 
 WINDOW = 200

@@ -4,8 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from ppl.inference.outcome import Ending, Outcome
-from ppl.inference.target import Array
+from ppl.inference.objective.target import Array
+from ppl.inference.run.outcome import Ending, Outcome
 
 State = TypeVar("State")
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 import ppl
-from ppl.inference.phases import Phase
-from ppl.inference.progress import Progress
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Progress
 from tests.benchmarks.peers.repeated import repeated
 
 

@@ -11,7 +11,7 @@ from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.estimators.stochastic_search import StochasticSearch, pilot_of
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.fixed_draws import fit_fixed_draws
+from ppl.inference.refine.fixed_draws import fit_fixed_draws
 
 
 def controls_of(target):

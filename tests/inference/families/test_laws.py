@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from toy_targets import Gaussian, Quartic, numeric_gradient, params_of
 
-from ppl.inference.elbo import estimate_elbo
 from ppl.inference.estimators.sticking_the_landing import sticking_the_landing
 from ppl.inference.families import FAMILIES
 from ppl.inference.families.standard import STANDARDS, StudentT
+from ppl.inference.objective.elbo import estimate_elbo
 from ppl.inference.recipes.advi import advi
 
 DIM = 3

@@ -8,12 +8,12 @@ import pytest
 from toy_targets import correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.elbo import estimate_elbo
 from ppl.inference.estimators import ESTIMATORS
 from ppl.inference.families.standard import STANDARDS
-from ppl.inference.outcome import Ending
+from ppl.inference.objective.elbo import estimate_elbo
 from ppl.inference.recipes import fit
-from ppl.inference.settings import Settings
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
 

@@ -8,14 +8,14 @@ from scipy.special import gamma
 from toy_targets import Gaussian, HalfSpace, Logistic, Mixture, OneByOne, Quartic, correlated
 
 from ppl.errors import InferenceError
+from ppl.inference.correct.correction import Made
+from ppl.inference.diagnose.level import Level
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.level import Level
-from ppl.inference.outcome import Ending
 from ppl.inference.recipes import RECIPES, fit
 from ppl.inference.recipes.advi import PAPER, advi
-from ppl.inference.refining import Made
-from ppl.inference.settings import Settings
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.settings import Settings
 
 FULL = ("fullrank", "laplace", "pathfinder")
 

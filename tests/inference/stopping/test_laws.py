@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ppl.inference.outcome import Ending
+from ppl.inference.run.outcome import Ending
 from ppl.inference.stopping import STOPPING
 from ppl.inference.stopping.gradient_norm import GradientNorm
 from ppl.inference.stopping.iterate_rhat import IterateRhat

@@ -1,0 +1,1 @@
+"""From q to the draws that are written: importance resampling, annealing."""

@@ -1,0 +1,418 @@
+"""Draws carried from q to the posterior: annealing by sequential Monte Carlo with Hamiltonian moves.
+
+Neal (2001), "Annealed importance sampling"; Del Moral, Doucet and Jasra (2006), JRSS B 68. The points follow
+q^(1-beta) p^beta while beta goes from 0 to 1: at each temperature they are resampled by weight and moved. At
+beta = 1 they are moved on until they have forgotten where they came from.
+
+Points may agree with one another and not with the target, as in a tail that no move reaches.  So half of
+them begin at q and half at q widened, each half with temperatures of its own, and R-hat between the two
+tells whether where they began still shows (Margossian et al. 2024, "Nested R-hat", Bayesian Analysis:
+chains that are many and short).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky
+from scipy.special import ndtri
+
+from ppl.inference.correct.hamiltonian import LEAPS, Cloud, Flow, cloud_at, move
+from ppl.inference.correct.reference import Reference
+from ppl.inference.correct.tempering import next_temperature, systematic
+from ppl.inference.diagnose.convergence import rank_rhat
+from ppl.inference.numerics.triangular import diagonal_of, inverse_of, times
+from ppl.inference.objective.coordinates import rescaled
+from ppl.inference.objective.target import Array, Target
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+
+POINTS = 1024
+# A temperature is left when the weights to the next halve the worth of the points.
+SHARE = 0.5
+MOVES_EACH = 3
+# Moves at the end come in rounds of so many, rounds in stages, each in the end as long as all before it; the
+# points of the last two rounds are kept. A tail that moves reach seldom shows in a stage that is long enough.
+MOVES_A_ROUND = 6
+STAGES = (1, 1, 2, 4, 8, 16, 32)
+FEWEST_ROUNDS = 4
+FORGOTTEN = 0.2
+SETTLED = 0.005
+FALSE_ALARMS = 0.01
+MOST_TEMPERATURES = 50
+# After so many temperatures, or rounds, it is asked whether those that are left can do.
+FEWEST_TEMPERATURES, ROUNDS_TO_TELL = 10, 8
+HOPELESS = 0.6
+# A drift so large, in sds, that has not become less in the next stage will not in those that are left: that
+# of the horseshoe on 1,500 coefficients was 0.02, 0.14, 0.31 after 8, 16, 32 rounds.
+STEADY = 0.02
+MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
+ACCEPTED = 0.7
+FIRST_STEP = 1.2
+# A trajectory shorter than this, in sds, is made of more leaps, as many fewer moves: about half of the way
+# around a posterior of sd 1, after which points would come back.
+TURN = 3.0
+MOST_CORRELATED = 200
+# How much wider the other half begins; less in many dimensions, where a little takes it as far.
+WIDER, FEW_DIMENSIONS = 2.0, 10
+# So many numbers of one round are kept; of larger rounds each third move.
+MOST_KEPT, SELDOM = 2**25, 3
+# About so many points of each half are ranked.
+COMPARED = 2048
+
+
+@dataclass(frozen=True)
+class Annealed:
+    """Points u (n, dim) that follow the target, their log densities (n,), and how they came there.
+
+    They are as many points after each of the last `moves` moves, one move after the other.
+    `memory` is the largest share of where a coordinate was within its mode, when the last temperature was
+    reached, that is left in it; `drift` the largest move between the last two stages, in sds and beyond its
+    noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
+    log of the integral of the target, nan without temperatures; `reached` whether the temperatures came to
+    1; `hopeless` whether the moves were stopped early, as those that were left could not have done. `rhats`
+    (dim,) compares the points that began at the reference with those that began wider, the larger of the
+    R-hat of their centres and of their tails.
+    """
+
+    u: Array
+    log_p: Array
+    temperatures: int
+    memory: float
+    drift: float
+    log_evidence: float
+    reached: bool = True
+    rhats: Array = field(default_factory=lambda: np.ones(0))
+    divergent: float = 0.0
+    memory_noise: float = 0.0
+    rhat_noise: float = 1.0
+    moves: int = 1
+    hopeless: bool = False
+
+    @property
+    def rhat(self) -> float:
+        """The largest."""
+        return float(self.rhats.max(initial=1.0))
+
+    def without_points(self) -> "Annealed":
+        """What is known of the points, without them: they are several times as many as the draws."""
+        return replace(self, u=self.u[:0].copy(), log_p=self.log_p[:0].copy())
+
+
+class Points(NamedTuple):
+    """Points u (n, dim) and the log density of the target there (n,)."""
+
+    u: Array
+    log_p: Array
+
+
+@dataclass
+class Mover:
+    """Moves with a step size that learns from what is accepted (Robbins-Monro); `left` may still be made.
+
+    q counts as flat where there is no reference. `divergent` has the share of points of each move so far
+    whose trajectory diverged even with a shorter step.
+    """
+
+    target: Target
+    reference: Reference | None
+    rng: np.random.Generator
+    step: float
+    left: int
+    accepted: float = ACCEPTED
+    divergent: list[float] = field(default_factory=list)
+
+    def moves(self, cloud: Cloud, beta: float, count: int) -> tuple[Cloud, list[Points]]:
+        """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each.
+
+        Of many points in very many dimensions each SELDOM-th.
+        """
+        factor = metric_of(cloud.u)
+        inverse = inverse_of(factor)
+        reference = self.reference and self.reference.rescaled(inverse)
+        made_in = moves_within(count, self.step)
+        each = count // made_in
+        flow = Flow(partial(cloud_at, rescaled(self.target, factor), reference), beta, LEAPS * each)
+        own, seen = cloud.rescaled(factor, inverse), list[Points]()
+        change = float(np.log(diagonal_of(factor)).sum())
+        every = 1 if count * cloud.u.size <= MOST_KEPT else SELDOM
+        for made in range(1, made_in + 1):
+            self.left -= each
+            own, self.accepted, divergent = move(flow, own, self.step, self.rng)
+            self.divergent.append(divergent)
+            self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
+            if (made_in - made) % every == 0:
+                seen.append(Points(times(factor, own.u), own.log_p - change))
+        return own.rescaled(inverse, factor), seen
+
+
+def moves_within(count: int, step: float) -> int:
+    """In how many moves the leaps of `count` short ones are best made, a divisor of it.
+
+    On trajectories much shorter than TURN points walk at random, and come as far only in the square of
+    their number (Neal 2011, section 5.4.2).
+    """
+    enough = [m for m in range(1, count + 1) if count % m == 0 and LEAPS * step * count / m >= TURN]
+    return max(enough, default=1)
+
+
+def anneal(
+    target: Target,
+    reference: Reference,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+    points: int = POINTS,
+    moves: int = MOST_MOVES,
+    near: Array | None = None,
+) -> Annealed:
+    """Carry `points` (a power of two) draws to the target, each by `moves` or few more.
+
+    One half begins at the reference, the other where that is wider. Where there are points `near` the
+    target, (points / 2, dim), they are moved under it at once, and so are as many of the wider reference:
+    temperatures between do no good where there is no other mode, and in many dimensions harm. The same
+    generator gives the same points to the last bit.
+
+    Raises:
+        LinAlgError: the points fell together.
+    """
+    with np.errstate(all="ignore"):  # a move too far overflows, and is refused
+        wider = 1 + (WIDER - 1) * min(1.0, np.sqrt(FEW_DIMENSIONS / target.dim))
+        begin = (reference, reference.widened(wider))
+        if near is not None:
+            starts = (near, begin[1].draws(len(near), rng))
+            return together(*(_moved(target, reference, each, rng, listen, moves) for each in starts))
+        return together(*(_anneal(target, each, rng, listen, points // 2, moves) for each in begin))
+
+
+def _moved(
+    target: Target, reference: Reference, near: Array, rng: np.random.Generator, listen: Listener, moves: int
+) -> Annealed:
+    """Points moved under the target from where they are; one that cannot move gives its place to another."""
+    mover = Mover(target, None, rng, FIRST_STEP / target.dim**0.25, moves)
+    cloud = _movable(cloud_at(target, None, near), mover)
+    return _settle(cloud, reference.nearest(cloud.u), mover, 0, np.nan, listen)
+
+
+def _movable(cloud: Cloud, mover: Mover) -> Cloud:
+    """The points after a first round; in place of one that it has not moved, another that it has."""
+    after, _ = mover.moves(cloud, 1.0, MOVES_A_ROUND)
+    free = np.flatnonzero((np.abs(after.log_p - cloud.log_p) > 0) & np.isfinite(after.log_p))
+    if not len(free):
+        raise np.linalg.LinAlgError("no point can be moved")
+    n = len(cloud.u)
+    kept = np.isin(np.arange(n), free)
+    return after.at(np.where(kept, np.arange(n), mover.rng.choice(free, n)))
+
+
+def together(one: Annealed, two: Annealed) -> Annealed:
+    """Both halves as one, as far from the target as the worse of them."""
+    dim = one.u.shape[1]
+    found = []
+    for latest in (latest_of(one, two, k) for k in range(dim)):
+        found.append((rank_rhat(latest.reshape(2, -1)), rhat_by_chance(latest, dim)))
+    rhats, noise = np.array(found).reshape(dim, 2).T
+    return Annealed(
+        u=np.concatenate([one.u, two.u]),
+        log_p=np.concatenate([one.log_p, two.log_p]),
+        temperatures=max(one.temperatures, two.temperatures),
+        memory=max(one.memory, two.memory),
+        drift=max(one.drift, two.drift),
+        log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
+        reached=one.reached and two.reached,
+        divergent=(one.divergent + two.divergent) / 2,
+        rhats=np.nan_to_num(rhats, nan=np.inf),
+        memory_noise=max(one.memory_noise, two.memory_noise),
+        rhat_noise=float(noise.max(initial=1.0)),
+        hopeless=one.hopeless or two.hopeless,
+    )
+
+
+def latest_of(one: Annealed, two: Annealed, coordinate: int) -> Array:
+    """A coordinate of the points of both of late, (2, moves, points), about COMPARED of each."""
+    halves = [each.u[:, coordinate].reshape(each.moves, -1) for each in (one, two)]
+    moves, points = min(map(len, halves)), halves[0].shape[1]
+    some = max(1, moves * points // COMPARED)
+    return np.stack([half[-moves:][::-some] for half in halves])
+
+
+def rhat_by_chance(latest: Array, looks: int) -> float:
+    """R-hat (of two halves) that points of one distribution would have in one of so many coordinates.
+
+    `latest` (2, moves, points) are those of one of them: points are independent of one another, their moves
+    are not.
+    """
+    spread = latest.var()
+    errors = latest.mean(axis=1).var(axis=1).sum() / latest.shape[2]  # of the difference of both means
+    return float(np.sqrt(1 + errors_by_chance(looks) ** 2 * errors / spread / 2)) if spread > 0 else 1.0
+
+
+def errors_by_chance(looks: int) -> float:
+    """How many standard errors the largest of so many differences may be by chance (Bonferroni)."""
+    return float(-ndtri(FALSE_ALARMS / (2 * looks)))
+
+
+def _anneal(
+    target: Target,
+    reference: Reference,
+    rng: np.random.Generator,
+    listen: Listener,
+    points: int,
+    moves: int,
+) -> Annealed:
+    mover = Mover(target, reference, rng, FIRST_STEP / target.dim**0.25, moves)
+    cloud = cloud_at(target, reference, reference.draws(points, rng))
+    path, log_evidence = [0.0], 0.0
+    while path[-1] < 1 and arrives(path):
+        ratios = np.where(cloud.log_p > -np.inf, cloud.log_p - cloud.log_q, -np.inf)
+        beta = next_temperature(ratios, path[-1], SHARE)
+        weights = (beta - path[-1]) * ratios
+        log_evidence += _log_mean(weights)
+        cloud = cloud.at(systematic(weights, points, rng))
+        path.append(beta)
+        listen(Progress(Phase.ANNEALING, len(path) - 1, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
+        if beta < 1:
+            cloud, _ = mover.moves(cloud, beta, MOVES_EACH)
+    mover.reference, reached = None, path[-1] == 1
+    mover.left = mover.left if reached else 0
+    settled = _settle(cloud, reference.nearest(cloud.u), mover, len(path) - 1, log_evidence, listen)
+    return replace(settled, reached=reached)
+
+
+def arrives(path: Sequence[float]) -> bool:
+    """Whether temperatures that go on to grow as the latest did come to 1 in time; the first of them is 0."""
+    done = len(path) - 1
+    if done < FEWEST_TEMPERATURES:
+        return True
+    earlier, latest = path[done // 2], path[-1]
+    growth = np.log(latest / earlier) / (done - done // 2) if earlier > 0 else 0.0
+    return bool(growth * (MOST_TEMPERATURES - done) >= -np.log(latest))
+
+
+def _settle(
+    cloud: Cloud,
+    modes: NDArray[np.intp],
+    mover: Mover,
+    temperatures: int,
+    log_evidence: float,
+    listen: Listener,
+) -> Annealed:
+    """Move the points under the target itself, until they have forgotten and what they say has settled.
+
+    No move leads from mode to mode; how many points each has was settled by weights.
+    """
+    came, memory, drift = cloud.u, 1.0, np.inf
+    noise = errors_by_chance(came.shape[1]) / np.sqrt(len(came))
+    centre, sds = came.mean(axis=0), came.std(axis=0)
+    kept: list[list[Points]] = []
+    mover.divergent.clear()
+    rounds, before = 0, np.zeros(0)
+    for stage in STAGES:
+        after: Array = np.zeros((1, 1))
+        for _ in range(stage):
+            del kept[:-1]
+            cloud, moved = mover.moves(cloud, 1.0, MOVES_A_ROUND)
+            kept.append(moved)
+            for each in moved:
+                after = after + marks(each, centre, sds) / (stage * len(moved))
+            rounds += 1
+            listen(Progress(Phase.STATIONARITY, rounds, sum(STAGES), note=f"correlation {memory:.2f}"))
+        memory, last = largest_memory(came, cloud.u, modes), drift
+        if before.size:
+            drift = clear_move(before, after, marks(cloud, centre, sds).std(axis=0))
+        settled = memory < max(FORGOTTEN, noise) and drift < SETTLED
+        hopeless = rounds >= ROUNDS_TO_TELL and will_not_settle(memory, last, drift, rounds)
+        if rounds >= FEWEST_ROUNDS and (settled or hopeless or mover.left < MOVES_A_ROUND * rounds):
+            break
+        before = after
+    points = [each for moved in kept for each in moved]
+    return Annealed(
+        hopeless=hopeless and not settled,
+        u=np.concatenate([each.u for each in points]),
+        log_p=np.concatenate([each.log_p for each in points]),
+        temperatures=temperatures,
+        memory=memory,
+        drift=drift,
+        log_evidence=log_evidence,
+        divergent=float(np.mean(mover.divergent)),
+        memory_noise=noise,
+        moves=len(points),
+    )
+
+
+def will_not_settle(memory: float, last: float, drift: float, rounds: int) -> bool:
+    """Whether the rounds that are left could not do: too much would be remembered, or drift is as it was.
+
+    A stage is as long as all before it, so that of any start which is forgotten exponentially less than half
+    of the drift is left in the next (`last` and `drift` are those of two stages). Where neither stage could
+    tell it from noise nothing is known.
+    """
+    return memory ** (sum(STAGES) / rounds) > HOPELESS or drift >= last >= STEADY
+
+
+def marks(points: Points | Cloud, centre: Array, sds: Array) -> Array:
+    """Each point's coordinates, in sds from a centre, their squares and log density (n, 2 dim + 1).
+
+    The squares see a tail that fills slowly, which hardly moves a mean.
+    """
+    z = (points.u - centre) / sds
+    return np.column_stack([z, z**2, points.log_p])
+
+
+def metric_of(u: Array) -> Array:
+    """A Cholesky factor of the covariance of u (n, dim), its correlations shrunk by dim / (dim + n).
+
+    In more than MOST_CORRELATED dimensions only the sds (dim,): so few points know little of correlations,
+    and products with a matrix would cost more than the target.
+
+    Raises LinAlgError where there is none, as where a coordinate has no spread or is not finite.
+    """
+    n, dim = u.shape
+    if dim > MOST_CORRELATED:
+        sds = u.std(axis=0)
+        if not (np.isfinite(sds).all() and (sds > 0).all()):
+            raise np.linalg.LinAlgError("a coordinate has no spread, or is not finite")
+        return np.asarray(sds)
+    covariance = np.atleast_2d(np.cov(u.T))
+    shrink = dim / (dim + n)
+    diagonal = np.diag(np.diag(covariance))
+    if not np.isfinite(covariance).all():
+        raise np.linalg.LinAlgError("a point is not finite")
+    return np.asarray(cholesky((1 - shrink) * covariance + shrink * diagonal, lower=True))
+
+
+def largest_memory(before: Array, after: Array, groups: NDArray[np.intp]) -> float:
+    """The largest slope, over coordinates, of where points (n, dim) are on where they were before.
+
+    That share of a bias is left too. A correlation would be smaller where the points have spread since.
+    Points are compared with those of their group (n,), the mode that they were at.
+    """
+    one, two = (u - means_of(u, groups) for u in (before, after))
+    spread = (one**2).sum(axis=0)
+    return float(np.divide((one * two).sum(axis=0), spread, out=np.ones_like(spread), where=spread > 0).max())
+
+
+def means_of(u: Array, groups: NDArray[np.intp]) -> Array:
+    """The mean of its group for each point of u (n, dim)."""
+    counts = np.bincount(groups)
+    sums = np.zeros((len(counts), u.shape[1]))
+    np.add.at(sums, groups, u)
+    return np.asarray((sums / np.maximum(counts, 1)[:, None])[groups])
+
+
+def clear_move(before: Array, after: Array, sds: Array) -> float:
+    """The largest move of a mean from `before` to `after`, (n, dim) each, in sds, less what is noise.
+
+    Of many means one moves by three errors though none has drifted. The more there are, the more is taken
+    off, so that in at most FALSE_ALARMS of all looks any of them seems to have (Bonferroni).
+    """
+    change = after - before
+    errors = errors_by_chance(change.shape[1])
+    clear = np.maximum(0.0, np.abs(change.mean(axis=0)) - errors * change.std(axis=0) / np.sqrt(len(change)))
+    return float(np.divide(clear, sds, out=np.zeros_like(clear), where=sds > 0).max())
+
+
+def _log_mean(log_weights: Array) -> float:
+    return float(np.logaddexp.reduce(log_weights) - np.log(len(log_weights)))

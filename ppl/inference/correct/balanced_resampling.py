@@ -1,0 +1,51 @@
+"""A few draws that stand for many: resampled by weight, then exchanged until they have the pool's moments.
+
+A thousand independent draws put a mean 0.03 sd off, and the worst of fifty means 0.1 sd. Of the samples that
+resampling could give, one whose means and variances are those of the weighted pool is taken: Hajek's
+rejective sampling (Fuller 2009, Biometrika 96), found by exchanging one draw at a time.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from ppl.inference.correct.tempering import systematic
+from ppl.inference.objective.target import Array
+
+MOST_EXCHANGES = 300
+# Moments to balance are worth their number only where there are many more draws than moments.
+DRAWS_A_MOMENT = 5
+
+
+def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """n positions in u (N, dim), in proportion to the weights (N,), in random order."""
+    weights = np.exp(log_weights - logsumexp(log_weights))
+    chosen = systematic(log_weights, n, rng)
+    moments = _moments(u, weights, max(1, n // DRAWS_A_MOMENT)) / max(1, n)
+    held, cumulative = moments[chosen], np.cumsum(weights)
+    off = held.sum(axis=0)
+    for _ in range(MOST_EXCHANGES if n else 0):
+        places = np.searchsorted(cumulative, cumulative[-1] * rng.random(n), side="right")
+        offered = np.minimum(places, len(u) - 1)
+        change = moments[offered] - held
+        gains = 2 * change @ off + np.einsum("ij,ij->i", change, change)
+        best = int(np.argmin(gains))
+        if gains[best] < 0:
+            off = off + change[best]
+            chosen[best], held[best] = offered[best], moments[offered[best]]
+    return rng.permutation(chosen)
+
+
+def _moments(u: Array, weights: Array, most: int) -> Array:
+    """First and second powers of each coordinate, with weighted mean 0 and variance 1: (N, at most 2 dim).
+
+    Of more than `most` only those, the first powers before the second.
+    """
+    first = _standardised(u[:, :most], weights)
+    return np.concatenate([first, _standardised(first**2, weights)], axis=1)[:, :most]
+
+
+def _standardised(x: Array, weights: Array) -> Array:
+    off = x - weights @ x
+    sd = np.sqrt(weights @ off**2)
+    return np.divide(off, sd, out=np.zeros_like(off), where=sd > 0)

@@ -1,0 +1,202 @@
+"""From q to the draws that are written: q's own, resampled by importance, or annealed to the posterior.
+
+Draws of q are weighted by p/q. Where the weights can be relied on and leave enough, draws are resampled by
+them; where they cannot, draws are carried to the posterior by annealing.
+"""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.inference.correct.annealing import POINTS, Annealed, anneal
+from ppl.inference.correct.balanced_resampling import balanced
+from ppl.inference.correct.hamiltonian import LEAPS
+from ppl.inference.correct.reference import Reference
+from ppl.inference.diagnose.mixture_sampling import Batch
+from ppl.inference.diagnose.modes import Beyond, Mode, beyond
+from ppl.inference.diagnose.psis import Psis, psis
+from ppl.inference.families.family import Family
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
+from ppl.inference.numerics.triangular import solved
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.target import Array, Target, width_of
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.inference.run.settings import Settings
+
+# Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing: so many,
+# or in many dimensions, where there are fewer of them, such a share of them.
+PROPOSALS = 8192
+ENOUGH, ENOUGH_OF = 2000, 0.5
+# What annealing works through, in numbers, where points need as many evaluations as most do, and what it may
+# at most: some 50 seconds and some 200.
+MUCH_WORK, MOST_WORK = 2**31, 2**33
+EVALUATIONS = 600
+# Draws of q's Gaussian that are looked at for what it does not reach.
+SEEN = 2048
+# Weighted draws must be worth so many to begin from, and in more dimensions than so many temperatures lead
+# astray.
+STARTS, TEMPERED = 100, 30
+FEWEST_POINTS = 256
+
+
+class Made(StrEnum):
+    """How draws were made from q."""
+
+    OF_Q = "of q"
+    RESAMPLED = "resampled"
+    ANNEALED = "annealed"
+
+
+class Pool(NamedTuple):
+    """Draws u (n, dim) of q, their log densities under the target and under q (n,), and weights p/q."""
+
+    u: Array
+    log_p: Array
+    log_q: Array
+    weights: Psis
+
+
+def pool_of(u: Array, log_p: Array, log_q: Array) -> Pool:
+    """A pool with its weights smoothed."""
+    return Pool(u, log_p, log_q, psis(log_p - log_q))
+
+
+@dataclass(frozen=True)
+class Refined:
+    """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
+
+    `modes` are those that were found beside q's own, from where annealing began too; `interrupted` is
+    whether it was stopped by hand.
+    """
+
+    u: Array
+    log_p: Array
+    made: Made
+    annealed: Annealed | None = None
+    modes: tuple[Mode, ...] = ()
+    interrupted: bool = False
+
+
+def refine(
+    target: Target,
+    settings: Settings,
+    q: Gaussian | None,
+    pool: Pool,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+) -> Refined:
+    """`settings.draws` draws from the pool of draws of q, or from where annealing carries q's Gaussian.
+
+    What was asked for is done; where nothing was, what the weights call for (see `Settings`), and annealing
+    where there is mass that q does not reach. Where annealing fails, or a gradient costs too much for it, the
+    weights do what they can.
+    """
+    n, weights = settings.draws, pool.weights
+    if q is None or not n or (settings.resample and not settings.anneal):
+        return _from_pool(pool, n, rng, bool(settings.resample))
+    scaled, interrupted = Scaled(target, q.mean, q.factor), False
+    found = Beyond()
+    may_resample = settings.corrects and settings.resample is None and weights.reliable
+    try:
+        if settings.corrects and is_affordable(target) and target.dim <= MOST_DENSE:
+            listen(Progress(Phase.OTHER_MODES, 0, 1))
+            found = beyond(scaled, seen(scaled, rng), rng)
+        enough = may_resample and weights.ess >= min(ENOUGH, ENOUGH_OF * len(pool.u))
+        enough = enough and not found.gaussians and not settings.anneal
+        if will_anneal(target, settings) and not enough:
+            return anneal_from(scaled, found, pool, n, rng, listen)
+    except np.linalg.LinAlgError:
+        pass
+    except KeyboardInterrupt:
+        interrupted = True
+    return replace(_from_pool(pool, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
+
+
+def seen(scaled: Scaled, rng: np.random.Generator) -> Batch:
+    """Draws of q's Gaussian, in coordinates where it is standard."""
+    standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
+    return Batch.of(standard, scaled, rng.standard_normal((SEEN, scaled.dim)))
+
+
+def is_affordable(target: Target) -> bool:
+    """Whether gradients at hundreds of points, hundreds of times, are not too much work."""
+    return points_for(width_of(target)) > 0
+
+
+def will_anneal(target: Target, settings: Settings) -> bool:
+    """Whether draws are annealed where the weights call for it."""
+    wanted = settings.corrects if settings.anneal is None else settings.anneal
+    return wanted and is_affordable(target) and target.dim > 0
+
+
+def points_for(width: int) -> int:
+    """How many points annealing may carry where one evaluation works through `width` numbers; 0 for none."""
+    if width * EVALUATIONS * FEWEST_POINTS > MOST_WORK:
+        return 0
+    affordable = max(FEWEST_POINTS, MUCH_WORK // (width * EVALUATIONS))
+    return min(POINTS, 1 << (affordable.bit_length() - 1))
+
+
+def resample(pool: Pool, n: int, rng: np.random.Generator) -> Refined:
+    """n of the pool, by their smoothed weights."""
+    chosen = balanced(pool.u, pool.weights.log_weights, n, rng)
+    return Refined(pool.u[chosen], pool.log_p[chosen], Made.RESAMPLED)
+
+
+def _from_pool(pool: Pool, n: int, rng: np.random.Generator, resampled: bool) -> Refined:
+    return resample(pool, n, rng) if resampled else Refined(pool.u[:n], pool.log_p[:n], Made.OF_Q)
+
+
+def anneal_from(
+    scaled: Scaled,
+    beside: Beyond,
+    pool: Pool,
+    n: int,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+) -> Refined:
+    """n draws that annealing carried to the target, in coordinates where q's Gaussian is standard.
+
+    It begins at that and at Gaussians over what that does not reach. Raises LinAlgError where the draws
+    fell together.
+    """
+    standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
+    width = width_of(scaled)
+    points = points_for(width)
+    moves = MOST_WORK // (width * points * LEAPS)
+    reference = Reference((standard, *beside.gaussians), 1 + len(beside.modes))
+    near = None if beside.gaussians else nearest_of(scaled, pool, points // 2, rng)
+    found = anneal(scaled, reference, rng, listen, points, moves, near)
+    chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
+    log_p = found.log_p[chosen] - scaled.log_jacobian
+    return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found, beside.modes)
+
+
+def nearest_of(scaled: Scaled, pool: Pool, n: int, rng: np.random.Generator) -> Array | None:
+    """n draws of q (n, dim), in coordinates where it is standard, resampled by weights that are worth it.
+
+    None in few dimensions, where temperatures take them to the posterior: a draw of the wider start that
+    cannot move, as at a scale far too large, has no weight there, and would stay where it is without.
+    """
+    if scaled.dim <= TEMPERED:
+        return None
+    worth = pool.weights.ess >= STARTS
+    chosen = balanced(pool.u, pool.weights.log_weights, n, rng) if worth else np.arange(n) % len(pool.u)
+    return solved(scaled.factor, pool.u[chosen] - scaled.centre)
+
+
+def gaussian_of(family: Family, params: Array) -> Gaussian | None:
+    """The Gaussian with the mean and covariance of q, its variances in many dimensions; None for a point."""
+    mean, sds = family.mean(params), family.scales(params)
+    if not family.dim or not sds.all():
+        return None
+    if isinstance(family, MeanField) or family.dim > MOST_DENSE:
+        return Gaussian(mean, sds)
+    try:
+        return Gaussian.with_covariance(mean, family.covariance(params))
+    except np.linalg.LinAlgError:
+        return None

@@ -1,0 +1,156 @@
+"""Hamiltonian moves of many points at once, each of which leaves q^(1-beta) p^beta as it is.
+
+Neal (2011), "MCMC using Hamiltonian dynamics", section 5.3.2.1; Buchholz, Chopin and Jacob (2021), Bayesian
+Analysis 16, for its use within sequential Monte Carlo.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.correct.reference import Reference
+from ppl.inference.numerics.triangular import diagonal_of, times, transposed_times
+from ppl.inference.objective.target import Array, Target, log_density_gradients
+
+LEAPS = 6
+# Each point draws a step size of its own, from exp(-1) to exp(0.3) of the common one: a funnel needs many.
+SHORTEST, LONGEST = -1.0, 0.3
+# A trajectory whose chance to be accepted is below this many nats is tried again, with a step so many times
+# shorter.
+REFUSED = -3.0
+SHORTER = (4.0, 16.0)
+# One whose energy is off by so much has diverged, as in Stan.
+DIVERGENT = -1000.0
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Points u (n, dim) with the log densities (n,) and gradients (n, dim) of p and of q there.
+
+    Where p has no density its logarithm is -inf and its gradient is taken as zero.
+    """
+
+    u: Array
+    log_p: Array
+    slope_p: Array
+    log_q: Array
+    slope_q: Array
+
+    def log_path(self, beta: float) -> Array:
+        return np.where(self.log_p > -np.inf, (1 - beta) * self.log_q + beta * self.log_p, -np.inf)
+
+    def slope(self, beta: float) -> Array:
+        return (1 - beta) * self.slope_q + beta * self.slope_p
+
+    def at(self, places: NDArray[np.intp]) -> "Cloud":
+        """Those points."""
+        return Cloud(*(part[places] for part in vars(self).values()))
+
+    def rescaled(self, factor: Array, inverse: Array) -> "Cloud":
+        """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)
+        or their diagonals."""
+        change = float(np.log(diagonal_of(factor)).sum())
+        return Cloud(
+            u=times(inverse, self.u),
+            log_p=self.log_p + change,
+            slope_p=transposed_times(factor, self.slope_p),
+            log_q=self.log_q + change,
+            slope_q=transposed_times(factor, self.slope_q),
+        )
+
+    def with_at(self, places: NDArray[np.intp], by: "Cloud") -> "Cloud":
+        """These points, but those of `by` at the places."""
+        parts = Cloud(*(part.copy() for part in vars(self).values()))
+        for own, new in zip(vars(parts).values(), vars(by).values(), strict=True):
+            own[places] = new
+        return parts
+
+    def replaced(self, where: NDArray[np.bool_], by: "Cloud") -> "Cloud":
+        """These points, but those of `by` where (n,) that is true."""
+        pairs = zip(vars(self).values(), vars(by).values(), strict=True)
+        return Cloud(*(np.where(where if own.ndim == 1 else where[:, None], new, own) for own, new in pairs))
+
+
+def cloud_at(target: Target, reference: Reference | None, u: Array) -> Cloud:
+    """Both densities at u (n, dim); q counts as flat where there is no reference, as where beta is 1."""
+    log_p, slope = log_density_gradients(target, u)
+    bad = ~(np.isfinite(log_p) & np.isfinite(slope).all(axis=1))
+    log_p, slope = np.where(bad, -np.inf, log_p), np.where(bad[:, None], 0.0, slope)
+    log_q, slope_q = (
+        reference.log_density_gradients(u) if reference else (np.zeros(len(u)), np.zeros(u.shape))
+    )
+    return Cloud(u, log_p, slope, log_q, slope_q)
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Trajectories of points in a cloud under q^(1-beta) p^beta; `look` evaluates both densities.
+
+    The coordinates are taken to be uncorrelated, of sd 1 or about.
+    """
+
+    look: Callable[[Array], Cloud]
+    beta: float
+    leaps: int = LEAPS
+
+    def trajectory(self, cloud: Cloud, momentum: Array, steps: Array) -> tuple[Cloud, Array, Array]:
+        """Where `leaps` leapfrog steps (n, 1) lead, the momentum there, and the loss of energy (n,).
+
+        The loss is the log of the chance at which it would be accepted, before that is cut at 1.
+        """
+        now, ahead = cloud, momentum + 0.5 * steps * cloud.slope(self.beta)
+        for leap in range(self.leaps):
+            now = self.look(now.u + steps * ahead)
+            ahead = ahead + (1.0 if leap < self.leaps - 1 else 0.5) * steps * now.slope(self.beta)
+        kinetic = 0.5 * ((momentum**2).sum(axis=1) - (ahead**2).sum(axis=1))
+        loss = now.log_path(self.beta) - cloud.log_path(self.beta) + kinetic
+        return now, ahead, np.where(np.isnan(loss), -np.inf, loss)
+
+
+class Moved(NamedTuple):
+    """Points after a move, the share that a first trajectory moved, and the share that diverged twice."""
+
+    cloud: Cloud
+    accepted: float
+    divergent: float
+
+
+def move(flow: Flow, cloud: Cloud, step: float, rng: np.random.Generator) -> Moved:
+    """Every point moved along a trajectory, or left where that is refused.
+
+    Where it was as good as sure to be refused, a shorter step is tried: the delayed rejection of Modi,
+    Barnett and Carpenter (2024), "Delayed rejection Hamiltonian Monte Carlo for sampling multiscale
+    distributions", Bayesian Analysis 19.
+    """
+    n, dim = cloud.u.shape
+    steps = step * np.exp(rng.uniform(SHORTEST, LONGEST, (n, 1)))
+    momentum = rng.standard_normal((n, dim))
+    there, _, loss = flow.trajectory(cloud, momentum, steps)
+    chance = np.exp(np.minimum(0.0, loss))
+    accepted = rng.random(n) < chance
+    moved = cloud.replaced(accepted, there)
+    refused, divergent = np.flatnonzero(~accepted & (loss < REFUSED)), 0
+    if len(refused):
+        some = (cloud.at(refused), momentum[refused], steps[refused], loss[refused])
+        again, divergent = _shorter(flow, *some, rng)
+        moved = moved.with_at(refused, again)
+    return Moved(moved, float(chance.mean()), divergent / n)
+
+
+def _shorter(
+    flow: Flow, cloud: Cloud, momentum: Array, steps: Array, loss: Array, rng: np.random.Generator
+) -> tuple[Cloud, int]:
+    """Points whose trajectories ended in that loss, moved with a shorter step, or left; how many diverged.
+
+    The way back must fail at first as the way there did, for both to be as probable.
+    """
+    shorter = steps / rng.choice(SHORTER, steps.shape)
+    there, ahead, gain = flow.trajectory(cloud, momentum, shorter)
+    _, _, back = flow.trajectory(there, -ahead, steps)
+    fails = back < REFUSED
+    odds = gain + np.log1p(-np.exp(np.where(fails, back, -np.inf))) - np.log1p(-np.exp(loss))
+    accepted = np.log(rng.random(len(odds))) < odds
+    return cloud.replaced(fails & accepted, there), int((gain < DIVERGENT).sum())

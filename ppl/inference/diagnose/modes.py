@@ -1,0 +1,205 @@
+"""What of the posterior q knows nothing of: other modes, a narrow peak inside it, mass far beyond its tails.
+
+Paths of L-BFGS from afar end in Gaussians, as Pathfinder's do; what matters is the share of the posterior's
+mass that lies under one of them and not where q does, estimated by importance sampling from both.  Such a
+Gaussian is at another mode where a climb from it ends at a stationary point, and the straight way from
+there to q's own mode leads through a valley; else, as in a funnel or on a sphere, it is but one more place
+to begin annealing from.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.correct.tempering import systematic
+from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
+from ppl.inference.initialise.ascent import ascend
+from ppl.inference.initialise.pathfinder import ROUGH_DRAWS, pathfinder
+from ppl.inference.numerics.gaussian import Gaussian, made_positive
+from ppl.inference.numerics.hessian import hessian
+from ppl.inference.numerics.triangular import solved
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.target import Array, log_densities
+
+# Paths begin so many at a time: some sds of q away, where runs may begin, and at the heaviest of distant
+# draws.
+PATHS, AWAY, RADIUS = 4, 3.0, 2.0
+# A path that ends within so many sds of q has found nothing that the weights of q would not tell.
+FAR = 3.0
+# Two such ends nearer than this are one.
+NEAR = 1.0
+# A peak narrower than so many sds of q in some direction.
+SPIKE = 0.1
+# A climb has ended at a mode where no slope is left, in nats an sd of q.
+MOST_STEPS, SLOPE, STATIONARY = 300, 1e-6, 1e-3
+# The way between two modes is looked at in so many places; they are one where it falls by less, in nats.
+PLACES, VALLEY = 64, 1.0
+# What another mode must have of the posterior's mass, and what must lie far out or in a peak of q's own.
+MATTERS, CLEAR = 0.01, 0.05
+# Distant draws come from q widened by powers of so much.
+WIDER, WIDENINGS = 3.0, 9
+DRAWS = 256
+# In few dimensions so many more may hit on a narrow mode far away.
+FEW_DIMENSIONS, MORE_DRAWS = 10, 1024
+# Modes whose heights and curvatures agree so well, in nats, are images of one another.
+IMAGES = 0.01
+
+
+@dataclass(frozen=True)
+class Peak:
+    """Where a climb ended at v (dim,), and the log density there."""
+
+    v: Array
+    height: float
+
+
+@dataclass(frozen=True)
+class Mode:
+    """A mode in coordinates where q is standard: where it is, a Gaussian with its curvature, and the share of
+    the posterior that lies about it and not where q does.
+
+    `image` is whether it is as high and as curved as q's own, as under a permutation of labels or signs.
+    """
+
+    gaussian: Gaussian
+    peak: Peak
+    share: float
+    image: bool = False
+
+    @property
+    def apart(self) -> Array:
+        """How far it lies from q's mean (dim,), in sds of q."""
+        return self.gaussian.mean
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """What q does not reach: other modes, and Gaussians over the rest of the mass, in coordinates where q is
+    standard."""
+
+    modes: tuple[Mode, ...] = ()
+    others: tuple[Gaussian, ...] = ()
+
+    @property
+    def gaussians(self) -> tuple[Gaussian, ...]:
+        """From where annealing should begin too."""
+        return (*(mode.gaussian for mode in self.modes), *self.others)
+
+
+def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
+    """What there is beside q, whose draws are given in coordinates where it is standard."""
+    with np.errstate(all="ignore"):
+        wide = [*widened(scaled.dim)]
+        n = MORE_DRAWS if scaled.dim <= FEW_DIMENSIONS else DRAWS
+        distant = [Batch.of(each, scaled, rng.standard_normal((n, scaled.dim))) for each in wide]
+        own = climb(scaled, np.zeros(scaled.dim))
+        centre = curved(scaled, own) if own else None
+        starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
+        modes, places, others = list[Mode](), list[Gaussian](), list[Gaussian]()
+        for found in ends(scaled, starts, rng):
+            if is_new(found, places) and share_of(found, scaled, q, rng) > MATTERS:
+                places.append(found)
+        for place in places:
+            peak = climb(scaled, place.mean)
+            local = curved(scaled, peak) if peak else None
+            if not (own and peak and local and valley(scaled, peak, own) > VALLEY):
+                others.append(place)
+            elif all(valley(scaled, peak, other.peak) > VALLEY for other in modes):
+                image = centre is not None and alike(peak, local, own, centre)
+                modes.append(Mode(local, peak, share_of(local, scaled, q, rng), image))
+        narrow = [centre] if centre and is_spike(centre, scaled, q, rng) else []
+        return Beyond(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
+
+
+def widened(dim: int) -> Iterator[Gaussian]:
+    """q, standard here, made wider and wider."""
+    for k in range(1, WIDENINGS + 1):
+        yield Gaussian(np.zeros(dim), np.full(dim, WIDER**k))
+
+
+def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:
+    yield from AWAY * rng.standard_normal((PATHS, scaled.dim))
+    uniform = rng.uniform(-RADIUS, RADIUS, (PATHS, scaled.dim)) - scaled.centre
+    yield from solved(scaled.factor, uniform)
+
+
+def heaviest(q: Batch, distant: Sequence[Batch], rng: np.random.Generator) -> Iterator[Array]:
+    """Some of the distant draws, in proportion to their importance, where they see what q does not."""
+    if missed(q, *distant, clear=False) > MATTERS:
+        weights = np.concatenate(log_weights([q, *distant])[1:])
+        points = np.concatenate([batch.u for batch in distant])
+        yield from points[systematic(weights, PATHS, rng)]
+
+
+def ends(scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator) -> Iterator[Gaussian]:
+    """The best Gaussian on the path from each start, where that is far from q."""
+    for start in starts:
+        if not np.isfinite(scaled.log_density(start)):
+            continue
+        try:
+            path = pathfinder(scaled, start, rng, ROUGH_DRAWS)
+            if np.linalg.norm(path.mean) > FAR:
+                yield Gaussian.with_covariance(path.mean, path.curvature.dense())
+        except (InferenceError, np.linalg.LinAlgError):
+            continue
+
+
+def share_of(
+    gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator, clear: bool = True
+) -> float:
+    """The share of the posterior that lies under a Gaussian and not where q does."""
+    there = Batch.of(gaussian, scaled, rng.standard_normal((DRAWS, scaled.dim)))
+    return missed(q, there, clear=clear)
+
+
+def is_spike(gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator) -> bool:
+    """Whether the peak of q's own mode is so narrow that draws of q hardly come upon it, and has mass."""
+    narrow = np.linalg.norm(gaussian.factor, -2) <= SPIKE
+    return bool(narrow) and share_of(gaussian, scaled, q, rng, clear=False) > CLEAR
+
+
+def is_new(gaussian: Gaussian, known: Sequence[Gaussian]) -> bool:
+    return all(np.linalg.norm(gaussian.mean - other.mean) > NEAR for other in known)
+
+
+def climb(scaled: Scaled, start: Array) -> Peak | None:
+    """The mode above a point; None where the climb ends at none, as in a funnel."""
+    value, gradient = scaled.log_density_gradient(start)
+    if not (np.isfinite(value) and np.isfinite(gradient).all()):
+        return None
+    top = ascend(scaled, start, MOST_STEPS, SLOPE)
+    return Peak(top.u, top.value) if top.slope < STATIONARY else None
+
+
+def valley(scaled: Scaled, one: Peak, other: Peak) -> float:
+    """How far the log density falls below the lower of two modes on the straight way between them."""
+    along = np.linspace(0, 1, PLACES)[:, None]
+    lowest = np.nan_to_num(log_densities(scaled, one.v + along * (other.v - one.v)), nan=-np.inf).min()
+    return float(min(one.height, other.height) - lowest)
+
+
+def alike(peak: Peak, local: Gaussian, own: Peak, centre: Gaussian) -> bool:
+    """Whether a mode is as high and as curved as q's own."""
+    return abs(peak.height - own.height) < IMAGES and abs(local.half_log_det - centre.half_log_det) < IMAGES
+
+
+def curved(scaled: Scaled, peak: Peak) -> Gaussian | None:
+    """The Gaussian with the curvature at a mode."""
+    curve = -hessian(scaled, peak.v, np.ones(scaled.dim))
+    if not np.isfinite(curve).all():
+        return None
+    try:
+        return Gaussian.with_precision(peak.v, made_positive(curve)[0], np.ones(scaled.dim))
+    except np.linalg.LinAlgError:
+        return None
+
+
+def outside(q: Batch, wide: Sequence[Gaussian], distant: Sequence[Batch]) -> Iterator[Gaussian]:
+    """Those of the widened Gaussians that see mass which q does not."""
+    if not missed(q, *distant) > CLEAR:
+        return
+    totals = [np.logaddexp.reduce(each) for each in log_weights([q, *distant])]
+    shares = np.exp(totals - np.logaddexp.reduce(totals))
+    yield from (each for each, share in zip(wide, shares[1:], strict=True) if share > CLEAR)

@@ -1,0 +1,106 @@
+"""Pareto-smoothed importance sampling (Vehtari, Simpson, Gelman, Yao and Gabry 2024, JMLR 25:72)."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ppl.inference.objective.target import Array
+
+FEWEST_TAIL_DRAWS = 5
+# Of ratios whose largest is 1, those below the smallest number that is kept whole tell nothing of the tail.
+SMALLEST = math.log(np.finfo(float).tiny)
+# The tail of logarithms nearer to one another than this is flat.
+CLOSE = 4 * float(np.finfo(float).eps)
+# In units of the largest excess; smaller ones tell no two tails apart.
+SMALLEST_THETA = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True)
+class Psis:
+    """Smoothed importance weights.
+
+    `log_weights` (n,) are normalised to sum to one; `khat` is the shape of their tail, -inf where the weights
+    are all equal, inf where fewer than five draws have nearly all the weight and nan where there are too few
+    draws to tell; `ess` is the effective sample size.
+    """
+
+    log_weights: Array
+    khat: float
+
+    @property
+    def ess(self) -> float:
+        return float(1 / np.exp(2 * self.log_weights).sum())
+
+    @property
+    def reliable(self) -> bool:
+        """Whether estimates with these weights can be trusted at this number of draws."""
+        return self.khat < khat_threshold(len(self.log_weights))
+
+
+def khat_threshold(n: int) -> float:
+    """The largest k-hat at which n draws suffice: min(1 - 1/log10(n), 0.7), as the paper finds."""
+    return min(1 - 1 / math.log10(max(n, 2)), 0.7)
+
+
+def psis(log_ratios: Array) -> Psis:
+    """Smooth the importance ratios p/q at draws of q, given their logarithms (n,) up to a constant.
+
+    Example:
+        >>> psis(fit.result.log_p - fit.result.log_q).khat < 1
+        True
+    """
+    n, length = len(log_ratios), _tail_length(len(log_ratios))
+    if not np.isfinite(
+        log_ratios.max()
+    ):  # an improper posterior can send q so far out that nothing is told apart
+        return Psis(np.full(n, -math.log(n)), math.inf)
+    log_ratios = log_ratios - log_ratios.max()
+    raw = log_ratios - logsumexp(log_ratios)
+    if length < FEWEST_TAIL_DRAWS:
+        return Psis(raw, math.nan)
+    before = n - length - 1
+    cutoff = max(float(np.partition(log_ratios, before)[before]), SMALLEST)
+    if cutoff >= -CLOSE:
+        return Psis(raw, -math.inf)
+    tail = np.flatnonzero(log_ratios > cutoff)
+    if len(tail) < FEWEST_TAIL_DRAWS:  # few draws have nearly all the weight
+        return Psis(raw, math.inf)
+    tail = tail[np.argsort(log_ratios[tail], kind="stable")]
+    shape, scale = fit_pareto(np.exp(log_ratios[tail]) - math.exp(cutoff))
+    smoothed = log_ratios.copy()
+    smoothed[tail] = np.minimum(np.log(math.exp(cutoff) + pareto_midpoints(len(tail), shape, scale)), 0.0)
+    return Psis(smoothed - logsumexp(smoothed), shape)
+
+
+def fit_pareto(excess: Array) -> tuple[float, float]:
+    """Shape k and scale of a generalised Pareto distribution from sorted positive excesses (n,).
+
+    The quasi-Bayesian estimate of Zhang and Stephens (2009), with k drawn towards 1/2 by a prior worth ten
+    draws, as in the PSIS paper.
+    """
+    n = len(excess)
+    grid = 30 + math.isqrt(n)
+    quartile = excess[int(n / 4 + 0.5) - 1]
+    spread = 1 - np.sqrt(grid / (np.arange(1, grid + 1) - 0.5))
+    theta = 1 / excess[-1] + spread / (3 * quartile)
+    theta[theta == 0] = SMALLEST_THETA / excess[-1]  # an exponential tail, of which what follows is the limit
+    shapes = np.log1p(-theta[:, None] * excess).mean(axis=1)
+    profile = n * (np.log(-theta / shapes) - shapes - 1)
+    mean_theta = float(np.exp(profile - logsumexp(profile)) @ theta)
+    shape = float(np.log1p(-mean_theta * excess).mean())
+    scale = -shape / mean_theta
+    return (n * shape + 10 * 0.5) / (n + 10), scale
+
+
+def _tail_length(n: int) -> int:
+    return math.ceil(min(0.2 * n, 3 * math.sqrt(n)))
+
+
+def pareto_midpoints(n: int, shape: float, scale: float) -> Array:
+    """The quantiles (n,) at (i - 1/2)/n of a generalised Pareto distribution."""
+    log_survival = np.log1p(-(np.arange(1, n + 1) - 0.5) / n)
+    if abs(shape) < 1e-12:
+        return -scale * log_survival
+    return scale * np.expm1(-shape * log_survival) / shape

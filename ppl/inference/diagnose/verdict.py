@@ -1,0 +1,198 @@
+"""Whether a fit can be believed: what importance ratios, annealing, the trace and other runs say of it."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.correct.annealing import Annealed
+from ppl.inference.correct.correction import Made, Pool, Refined
+from ppl.inference.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
+from ppl.inference.diagnose.level import Level
+from ppl.inference.diagnose.modes import Mode
+from ppl.inference.diagnose.psis import khat_threshold
+from ppl.inference.diagnose.spread import Spread
+from ppl.inference.diagnose.verdict_rules import findings
+from ppl.inference.numerics.parts import by_columns
+from ppl.inference.objective.elbo import Elbo
+from ppl.inference.objective.target import Array
+from ppl.inference.run.outcome import Outcome
+
+# Draws of q that are worth this part of their number are those of the posterior: the total variation distance
+# is at most half of sqrt(n / ess - 1), here 7%. The tail of weights that hardly differ may have any shape.
+ALIKE = 0.98
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is known of the quality of a fit.
+
+    `khat` is the shape of the tail of p/q at `n` draws of q, and `ess` what these are worth once weighted;
+    `khats` (dim,) is the same for the mean of each coordinate, `shifts` (dim,) how far the weights move
+    that mean in sds of q. `trend` is what the ELBO still gained when the loop stopped, None where a later
+    stage ended at a maximum. `spread` compares independent runs, None where there was one. `made` says how
+    the draws came from q, `annealed` how they were annealed (without the points), `modes` what modes were
+    found beside q's. `tails` (dim,) is the shape of the heavier tail of annealed draws, `stuck` the
+    coordinates whose draws are all equal.
+
+    Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
+    """
+
+    n: int
+    khat: float
+    ess: float
+    khats: Array
+    shifts: Array
+    elbo: float
+    elbo_se: float
+    dropped: int
+    outcome: Outcome
+    trend: Trend | None = None
+    spread: Spread | None = None
+    made: Made = Made.OF_Q
+    modes: tuple[Mode, ...] = ()
+    annealed: Annealed | None = None
+    tails: Array = field(default_factory=lambda: np.zeros(0))
+    stuck: tuple[int, ...] = ()
+
+    @property
+    def level(self) -> Level:
+        """The worst of what is found against the fit; good where nothing is."""
+        if not self.khats.size:  # no parameters: there is nothing to be wrong about
+            return Level.GOOD
+        found = findings(self)
+        return found[0].level if found else Level.GOOD
+
+    @property
+    def warns(self) -> bool:
+        """Whether the fit should not be relied on as it is."""
+        return self.level is not Level.GOOD
+
+    @property
+    def alike(self) -> bool:
+        """Whether the weights hardly differ from one another."""
+        return self.ess >= ALIKE * self.n
+
+    @property
+    def moved(self) -> float:
+        """The largest move of a mean under the weights, in sds."""
+        return float(np.abs(self.shifts).max(initial=0.0))
+
+    def beside(self, spread: Spread) -> "Verdict":
+        """The verdict in the light of independent runs."""
+        return replace(self, spread=spread)
+
+    def sentence(self, names: Sequence[str], in_force: Collection[str] = ()) -> str:
+        """The level, why, and the next thing to try; `names` (dim,) are those of the coordinates.
+
+        `in_force` names the options that need not be advised, as they were given.
+        """
+        if not self.khats.size:
+            return "Verdict: good: there are no parameters to be wrong about."
+        found = findings(self, lambda k: names[k])
+        if not found:
+            return f"Verdict: good: {self._how()}{self._agreement()}."
+        worst = found[0]
+        steps = [step.words for step in worst.steps if step.option not in in_force]
+        return " ".join([f"Verdict: {worst.level.value}: {worst.why}.", *steps[:1]])
+
+    def _how(self) -> str:
+        """Why the draws of a good fit are believed."""
+        match self.made:
+            case Made.ANNEALED if self.annealed is not None:
+                agree = f"annealings from two starts agree (largest R-hat {self.annealed.rhat:.2f})"
+                return f"the draws were annealed from q to the posterior, and {agree}"
+            case Made.RESAMPLED:
+                worth = f"{self.n} draws of it are worth {self.ess:.0f}"
+                return f"the draws were resampled by importance from a q close to the posterior ({worth})"
+            case _:
+                worth = f"weighted, {self.n} of them are worth {self.ess:.0f}"
+                return f"the draws are those of a q close to the posterior ({worth})"
+
+    def _agreement(self) -> str:
+        if self.spread is None:
+            return ""
+        return f"; {self.spread.runs} runs agree (largest R-hat {self.spread.rhat:.2f})"
+
+    def details(self, names: Sequence[str]) -> str:
+        """The numbers behind the sentence: of q, of annealing, of the trace, of other runs."""
+        others = [f"Also: {finding.why}." for finding in findings(self, lambda k: names[k])[1:]]
+        parts = [*others, self._of_q(), self._of_annealing(), self._of_trend(), self._of_spread(names)]
+        return " ".join(part for part in parts if part)
+
+    def _of_q(self) -> str:
+        if math.isnan(self.khat):
+            return ""
+        reliable = khat_threshold(self.n)
+        text = (
+            f"Pareto k-hat of q is {self.khat:.2f} (its weights can be relied on below {reliable:.2f}); "
+            f"weighted, {self.n} draws of q are worth {self.ess:.0f}."
+        )
+        alike = " The weights hardly differ, so that the shape of their tail does not matter."
+        return text + alike if self.alike and self.khat >= reliable else text
+
+    def _of_annealing(self) -> str:
+        known = self.annealed
+        if known is None:
+            return ""
+        temperatures = {0: "no temperatures", 1: "1 temperature"}.get(
+            known.temperatures, f"{known.temperatures} temperatures"
+        )
+        return (
+            f"Annealing took {temperatures}; its last moves left a correlation of "
+            f"{max(0.0, known.memory):.2f} with where they began, means and spreads moved by "
+            f"{known.drift:.2f} sd more than noise, and R-hat between its two starts is {known.rhat:.3f} at "
+            "most."
+        )
+
+    def _of_trend(self) -> str:
+        if self.trend is None or math.isnan(self.trend.gain):
+            return ""
+        return "The ELBO was still rising at the stop." if self.trend.rising else "The ELBO had levelled off."
+
+    def _of_spread(self, names: Sequence[str]) -> str:
+        if self.spread is None:
+            return ""
+        worst = names[self.spread.worst]
+        text = f"Over {self.spread.runs} runs the largest R-hat is {self.spread.rhat:.2f} ({worst})"
+        return f"{text}: they found different answers." if self.spread.apart else f"{text}: they agree."
+
+
+def verdict_of(
+    pool: Pool,
+    elbo: Elbo,
+    dropped: int,
+    outcome: Outcome,
+    trend: Trend | None,
+    refined: Refined,
+) -> Verdict:
+    """Judge a fit by a pool of draws of q, and by how its own draws were made of them."""
+    u, smoothed = pool.u, pool.weights
+    sd = by_columns(lambda some: some.std(axis=0), u)
+    moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
+    annealed = refined.annealed
+    written = refined.u if len(refined.u) > 1 else u
+    return Verdict(
+        n=len(u),
+        khat=math.nan if constant(u).all() else smoothed.khat,
+        ess=smoothed.ess,
+        khats=khat_of_means(pool.log_p - pool.log_q, u),
+        shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),
+        elbo=elbo.value,
+        elbo_se=elbo.se,
+        dropped=dropped,
+        outcome=outcome,
+        trend=trend,
+        made=refined.made,
+        modes=refined.modes,
+        annealed=annealed and annealed.without_points(),
+        tails=tail_shapes(annealed.u) if annealed else np.zeros(0),
+        stuck=tuple(np.flatnonzero(constant(written)).tolist()),
+    )
+
+
+def constant(u: Array) -> NDArray[np.bool_]:
+    """Which coordinates (dim,) are the same in all draws u (n, dim)."""
+    return np.asarray(u.min(axis=0) == u.max(axis=0))

@@ -1,0 +1,300 @@
+"""What stands against a fit: one rule a finding, and the table of rules that a verdict goes through.
+
+A rule looks at what is known of the fit and returns None, or how far the fit can still be believed, why,
+and what to try next.  Every bound of the verdict stands here, with what it bounds.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ppl.inference.correct.annealing import FORGOTTEN, SETTLED
+from ppl.inference.correct.correction import ENOUGH, PROPOSALS, Made
+from ppl.inference.diagnose.level import FROM_BEST, Level
+from ppl.inference.diagnose.psis import khat_threshold
+from ppl.inference.run.outcome import Ending
+
+if TYPE_CHECKING:
+    from ppl.inference.diagnose.verdict import Verdict
+
+# Draws of q are those of the posterior where k-hat is below this, as in Yao et al. (2018).
+KHAT_GOOD = 0.5
+# A mean that the importance weights would move by more sds than this is not where it should be.
+MOVED = 0.2
+# Resampled draws must come from a pool worth so many, for means to be sure to 0.05 sd.
+WORTH = 400
+# The autocorrelation that is left in annealed draws of where their last moves began, to be usable. To be good
+# they have settled, by the rule that ends their moves (FORGOTTEN and SETTLED).
+MOST_AUTOCORRELATION = 0.6
+# R-hat between two annealings that began apart, to be good and to be usable: means 0.1 and 0.45 sd apart.
+RHAT, MOST_RHAT = 1.005, 1.05
+# Moves of annealed draws that diverge, however short their steps, in good fits are fewer.
+DIVERGENT = 0.001
+# Draws whose tails fall off like a power have no mean beyond this shape, as far as so many can tell.
+HEAVY = 0.6
+# An ELBO of which so many draws do not know a nat.
+UNCERTAIN = 1.0
+MOST_NAMED = 3
+
+Name = Callable[[int], str]
+
+
+class Step(NamedTuple):
+    """Something to try, and the option that would be in force where it has been tried, "" for none."""
+
+    option: str
+    words: str
+
+
+class Finding(NamedTuple):
+    """The level a fit can have at most, why (a clause), and what to try: the first that is not in force."""
+
+    level: Level
+    why: str
+    steps: tuple[Step, ...]
+
+
+RUNS = Step("--runs", "Let independent runs tell: --runs 4.")
+DRAWS = Step("", "Ask for more draws (--draws).")
+ONE_MODE = Step("", "Try priors or an ordering that leave one mode.")
+ITERATIONS = Step("", "Allow more iterations (--iter), or leave --algorithm out.")
+PROPER = Step("", "Give every parameter a proper prior, or start nearer to the posterior (--init).")
+ONWARD = Step("", "Run it to its end; --resume goes on from where it was.")
+
+
+def reparameterise(names: str) -> Step:
+    return Step(
+        "",
+        f"Reparameterise {names}, for instance in a non-centred form, or sample: `ppl build`, method sample.",
+    )
+
+
+def findings(v: "Verdict", name: Name = str) -> list[Finding]:
+    """All that stands against a fit, the worst first; `name` calls a coordinate by its name."""
+    found = [finding for rule in RULES if (finding := rule(v, name))]
+    return sorted(found, key=lambda finding: -FROM_BEST.index(finding.level))
+
+
+# --- The search for q, and other runs ------------------------------------------------------------
+
+
+def runs_apart(v: "Verdict", name: Name) -> Finding | None:
+    if v.spread is None or not v.spread.apart:
+        return None
+    why = (
+        f"{v.spread.runs} runs found different answers (R-hat {v.spread.rhat:.2f} of {name(v.spread.worst)})"
+    )
+    return Finding(Level.POOR, why, (ONE_MODE,))
+
+
+def ended_badly(v: "Verdict", name: Name) -> Finding | None:
+    level = Level.USABLE if v.annealed else Level.POOR
+    match v.outcome.ending:
+        case Ending.DIVERGED:
+            return Finding(level, "the search for q diverged", (PROPER,))
+        case Ending.INTERRUPTED:
+            return Finding(level, "the run was stopped by hand", (ONWARD,))
+    return None
+
+
+def still_rising(v: "Verdict", name: Name) -> Finding | None:
+    if v.made is not Made.OF_Q or v.trend is None or not v.trend.rising:
+        return None
+    gain = f"{v.trend.gain:.2g} ± {v.trend.se:.2g} nats over the second half of the run"
+    return Finding(Level.POOR, f"the ELBO was still rising when the run stopped, by {gain}", (ITERATIONS,))
+
+
+def uncertain_elbo(v: "Verdict", name: Name) -> Finding | None:
+    if v.elbo_se <= UNCERTAIN:
+        return None
+    why = f"q is so far from the posterior that its ELBO is not known to a nat (± {v.elbo_se:.2g})"
+    return Finding(Level.USABLE, why, (RUNS, PROPER))
+
+
+def no_spread(v: "Verdict", name: Name) -> Finding | None:
+    if not len(v.stuck) or math.isnan(v.khat):
+        return None
+    why = f"all draws of {named(v.stuck, name)} are equal: the density rises without bound there"
+    return Finding(Level.POOR, why, (PROPER,))
+
+
+def nothing_to_tell(v: "Verdict", name: Name) -> Finding | None:
+    if v.annealed or not math.isnan(v.khat):
+        return None
+    return Finding(Level.UNKNOWN, "too few draws, or no spread in them, to tell how close they are", (DRAWS,))
+
+
+# --- Draws of q, and resampled ones --------------------------------------------------------------
+
+
+def far_from_q(v: "Verdict", name: Name) -> Finding | None:
+    """Draws of q, or resampled by weights of which no estimate can be made."""
+    if v.annealed or v.alike or not v.khat >= khat_threshold(v.n):
+        return None
+    worst = worst_of_q(v, name)
+    about = f"; least sure {worst}" if worst else ""
+    drawn = "q misses part of the posterior" if v.made is Made.OF_Q else "the weights cannot be relied on"
+    why = f"{drawn} (Pareto k-hat {v.khat:.2f}){about}"
+    return Finding(Level.POOR, why, (correction(v), RUNS, reparameterise(worst or "the program")))
+
+
+def near_q(v: "Verdict", name: Name) -> Finding | None:
+    """Draws of q that weights would still move."""
+    fits = (v.khat < KHAT_GOOD or v.alike) and v.moved < MOVED
+    if v.made is not Made.OF_Q or fits or math.isnan(v.khat) or not v.khat < khat_threshold(v.n):
+        return None
+    worst = worst_of_q(v, name)
+    about = f"; least sure {worst}" if worst else ""
+    near = f"q is near enough to the posterior for importance weights to repair it (k-hat {v.khat:.2f})"
+    return Finding(Level.USABLE, f"{near}{about}", (correction(v),))
+
+
+def few_worth(v: "Verdict", name: Name) -> Finding | None:
+    if v.made is not Made.RESAMPLED or v.ess >= WORTH:
+        return None
+    why = f"{v.n} draws of q, from which these were resampled by importance, are worth {v.ess:.0f}"
+    return Finding(Level.USABLE, why, (DRAWS,))
+
+
+def correction(v: "Verdict") -> Step:
+    """To ask for what would be done about draws of q."""
+    enough = v.khat < khat_threshold(v.n) and v.ess / v.n >= ENOUGH / PROPOSALS and not v.modes
+    how = "resampled by importance" if enough else "annealed to the posterior"
+    return Step(
+        "--correct", f"Ask for corrected draws, {how}: leave --algorithm out, or add --correct to it."
+    )
+
+
+def worst_of_q(v: "Verdict", name: Name) -> str:
+    """The coordinates whose means the weights would move, or whose k-hat is worst, most of all first."""
+    order = np.argsort(-np.abs(v.shifts), kind="stable")
+    off = [k for k in order if abs(v.shifts[k]) >= MOVED or v.khats[k] >= khat_threshold(v.n)]
+    return named(off, name)
+
+
+def named(coordinates: Sequence[int], name: Name) -> str:
+    rest = len(coordinates) - MOST_NAMED
+    return ", ".join(map(name, coordinates[:MOST_NAMED])) + (f" and {rest} more" if rest > 0 else "")
+
+
+# --- Annealed draws ------------------------------------------------------------------------------
+
+
+def not_arrived(v: "Verdict", name: Name) -> Finding | None:
+    if v.annealed is None or v.annealed.reached:
+        return None
+    why = f"annealing did not arrive at the posterior in {v.annealed.temperatures} temperatures"
+    return Finding(Level.POOR, why, (reparameterise("the program"), RUNS))
+
+
+def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
+    if v.annealed is None:
+        return None
+    most, rhats = max(RHAT, v.annealed.rhat_noise), v.annealed.rhats
+    apart = [k for k in np.argsort(-rhats, kind="stable") if rhats[k] >= most]
+    if not apart:
+        return None
+    worst = named(apart, name)
+    level = Level.POOR if v.annealed.rhat >= max(MOST_RHAT, most) else Level.USABLE
+    words = "disagree" if level is Level.POOR else "do not quite agree"
+    why = f"two annealings, from q and from wider, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
+    return Finding(level, why, (reparameterise(worst), RUNS))
+
+
+def slow_moves(v: "Verdict", name: Name) -> Finding | None:
+    if v.annealed is None or not v.annealed.memory >= max(FORGOTTEN, v.annealed.memory_noise):
+        return None
+    level = Level.POOR if v.annealed.memory > MOST_AUTOCORRELATION else Level.USABLE
+    why = (
+        "Hamiltonian moves go through the posterior too slowly: after the last of them the draws are still "
+        f"correlated by {v.annealed.memory:.2f} with where they began"
+    )
+    return Finding(level, why, (reparameterise("the program"), RUNS))
+
+
+def divergent(v: "Verdict", name: Name) -> Finding | None:
+    if v.annealed is None or not v.annealed.divergent > DIVERGENT:
+        return None
+    why = (
+        f"{v.annealed.divergent:.1%} of the Hamiltonian moves diverged, even with short steps: part of the "
+        "posterior is too narrow for them, and may have too few draws"
+    )
+    return Finding(Level.USABLE, why, (reparameterise("the program"), RUNS))
+
+
+def drifting(v: "Verdict", name: Name) -> Finding | None:
+    """A drift that has not slowed down has at least as far to go again."""
+    if v.annealed is None or not v.annealed.drift >= SETTLED:
+        return None
+    left = (2 if v.annealed.hopeless else 1) * v.annealed.drift
+    level = Level.POOR if left > MOVED else Level.USABLE
+    why = f"annealed draws had not settled: a mean or a spread still moved by {v.annealed.drift:.2g} sd"
+    if v.annealed.hopeless:
+        why += ", and moves were stopped early, as those left would not have changed that"
+    return Finding(level, why, (reparameterise("the program"), RUNS))
+
+
+def heavy_tails(v: "Verdict", name: Name) -> Finding | None:
+    heavy = [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > HEAVY]
+    if not heavy:
+        return None
+    why = f"the tails of {named(heavy, name)} are so heavy that means and sds say nothing; quantiles do"
+    return Finding(Level.USABLE, why, (Step("", "Report quantiles, or give it a prior with lighter tails."),))
+
+
+# --- Modes ---------------------------------------------------------------------------------------
+
+
+def other_modes(v: "Verdict", name: Name) -> Finding | None:
+    """Modes that are no images of q's own."""
+    own = [mode for mode in v.modes if not mode.image]
+    if not own:
+        return None
+    shares = " and ".join(f"{mode.share:.0%}" for mode in own)
+    modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
+    if v.made is not Made.ANNEALED:
+        return Finding(
+            Level.POOR, f"there {modes}, with about {shares} of the posterior", (correction(v), ONE_MODE)
+        )
+    why = (
+        f"beside q's there {modes}, with about {shares} of the posterior; how many draws each has is less "
+        "sure"
+    )
+    return Finding(Level.USABLE, why, (RUNS, ONE_MODE))
+
+
+def images(v: "Verdict", name: Name) -> Finding | None:
+    """Modes of the same height and curvature as q's own, as where labels can be exchanged."""
+    own = [mode for mode in v.modes if mode.image]
+    if not own:
+        return None
+    moved = np.any([np.abs(mode.apart) >= 1 for mode in own], axis=0)
+    who = named(np.flatnonzero(moved).tolist(), name)
+    why = (
+        f"the posterior is the same when labels or signs of {who} are exchanged, so that their own means say "
+        "nothing; what does not depend on them is not touched by that"
+    )
+    return Finding(Level.USABLE, why, (Step("", "Order them, or fix a sign, if they themselves matter."),))
+
+
+RULES = (
+    runs_apart,
+    ended_badly,
+    no_spread,
+    nothing_to_tell,
+    far_from_q,
+    near_q,
+    few_worth,
+    still_rising,
+    not_arrived,
+    starts_disagree,
+    slow_moves,
+    drifting,
+    other_modes,
+    images,
+    divergent,  # as some do between modes, whose scales are not those of all draws
+    heavy_tails,
+    uncertain_elbo,
+)

@@ -1,0 +1,1 @@
+"""Where a run begins: modes, L-BFGS paths, Pathfinder."""

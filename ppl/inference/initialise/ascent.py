@@ -1,0 +1,40 @@
+"""L-BFGS up a log density, from a point to the mode above it."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+
+from ppl.inference.objective.target import Array, Target
+
+# Lower than the start by so many nats is what a point without a density counts as.
+NOWHERE = 1e10
+MEMORY = 20
+
+
+class Top(NamedTuple):
+    """Where a climb ended (dim,), the log density there, the largest slope that is left, and steps taken."""
+
+    u: Array
+    value: float
+    slope: float
+    steps: int
+
+
+def ascend(target: Target, start: Array, most_steps: int, slope: float) -> Top:
+    """Climb until no slope is larger than that, in at most so many steps; the density at the start is finite.
+
+    The coordinates should be such that the mode is about one unit wide.
+    """
+    origin = target.log_density_gradient(start)[0]
+
+    def objective(u: Array) -> tuple[float, Array]:
+        value, gradient = target.log_density_gradient(u)
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            return NOWHERE, np.zeros_like(u)
+        return origin - value, -gradient
+
+    options = {"maxiter": most_steps, "ftol": 0.0, "gtol": slope, "maxcor": MEMORY}
+    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    left = float(np.abs(found.jac).max(initial=0.0))
+    return Top(found.x, origin - float(found.fun), left, int(found.nit))

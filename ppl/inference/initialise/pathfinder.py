@@ -1,0 +1,186 @@
+"""A start for a variational fit: the point on an L-BFGS path whose Gaussian has the best ELBO.
+
+Zhang, Carpenter, Gelman and Vehtari (2022), "Pathfinder", JMLR 23, Algorithm 1. The best ELBO, rather than
+the mode, is what survives a funnel, whose mode lies where the scale is zero. Beside the paper's Gaussian,
+centred one Newton step on, the one centred at the point itself is tried: in a funnel the step goes too far.
+All of them are judged on the same noise. A path ends where it rises no more that matters, before L-BFGS has
+the mode to its last digits.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.initialise.lbfgs_path import Curvature, PathPoint, Watch, curvatures, lbfgs_path, unwatched
+from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.target import Array, Target, log_densities
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+
+ELBO_DRAWS = 25
+# Draws that rank the paths of a start or of a look for other modes, where a rough ELBO will do.
+ROUGH_DRAWS = 10
+# A path of hundreds of points is one down a funnel, where neighbours hardly differ.
+MOST_POINTS = 40
+# A path ends where so many steps have raised the log density by less than this, in nats.
+MANY_STEPS, LITTLE = 20, 0.1
+# How many numbers the draws may have by which Gaussians are judged together.
+MOST_NUMBERS = 1 << 20
+
+
+@dataclass(frozen=True)
+class Pathfinder:
+    """A Gaussian: its mean (dim,), its covariance, its estimated ELBO, and the length of the path.
+
+    `draws` are draws from it with the log densities of the target and of the Gaussian at each.
+    """
+
+    mean: Array
+    curvature: Curvature
+    elbo: float
+    steps: int
+    draws: Array
+    log_p: Array
+    log_q: Array
+
+    def sample(self, n: int, rng: np.random.Generator) -> Array:
+        """n fresh draws, (n, dim)."""
+        return self.mean + self.curvature.colour(rng.standard_normal((n, len(self.mean))))[0]
+
+    def log_density(self, u: Array) -> Array:
+        """Of this Gaussian at u (n, dim); (n,)."""
+        return self.curvature.log_density(u - self.mean)
+
+    def has_reached(self, u: Array, log_p: float) -> bool:
+        """Whether a point (dim,) with this log density lies as its draws do, no lower and no further out."""
+        if log_p < np.median(self.log_p):
+            return False
+        return bool(self.log_density(u[None])[0] >= self.log_q.min())
+
+    def scale(self, target: Target, dense: bool) -> Scaled:
+        """The target in coordinates where this Gaussian is standard, or of unit variances if not `dense`."""
+        if dense:
+            return Scaled(
+                target, self.mean, np.asarray(np.linalg.cholesky(self.curvature.dense()), dtype=float)
+            )
+        return Scaled(target, self.mean, np.sqrt(self.curvature.variances))
+
+
+def pathfinder(
+    target: Target,
+    start: Array,
+    rng: np.random.Generator,
+    elbo_draws: int = ELBO_DRAWS,
+    watch: Watch = unwatched,
+) -> Pathfinder:
+    """Climb from `start` (dim,) and return the Gaussian with the best ELBO along the way.
+
+    Raises:
+        InferenceError: no Gaussian on the path has a finite ELBO.
+    """
+    z = rng.standard_normal((elbo_draws, target.dim))
+    heights: list[float] = []
+
+    def until_settled(point: PathPoint) -> None:
+        watch(point)
+        heights.append(point.log_density)
+        if len(heights) > MANY_STEPS and heights[-1] - heights[-1 - MANY_STEPS] < LITTLE:
+            raise StopIteration
+
+    path = lbfgs_path(target, start, watch=until_settled)
+    chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST_POINTS)).astype(int))
+    at_once = max(1, MOST_NUMBERS // (2 * z.size))
+    some = ([path[k] for k in chosen[i : i + at_once]] for i in range(0, len(chosen), at_once))
+    found = filter(None, (_best(target, points, z) for points in some))
+    best = max(found, key=lambda gaussian: gaussian.elbo, default=None)
+    if best is None:
+        raise InferenceError(
+            "No point on the L-BFGS path has a Gaussian whose draws all have a finite log density. "
+            "Start from random values, or nearer to the posterior."
+        )
+    return best
+
+
+class Arrived(Exception):
+    """A path has come to where another has led."""
+
+
+def pathfinders(
+    target: Target,
+    points: Sequence[Array],
+    rng: np.random.Generator,
+    found: list[Pathfinder],
+    elbo_draws: int = ELBO_DRAWS,
+    listen: Listener = silent,
+    apart: bool = False,
+) -> InferenceError | None:
+    """Add the best Gaussian of the path from each point to `found`, so that Ctrl-C leaves those so far.
+
+    With `apart` a path that comes to where an earlier one has led is left there. Returns the last error,
+    where there was one.
+    """
+    last = None
+
+    def watch(point: PathPoint) -> None:
+        if any(path.has_reached(point.u, point.log_density) for path in found):
+            raise Arrived
+
+    for k, point in enumerate(points, start=1):
+        listen(Progress(Phase.PATHFINDER, k - 1, len(points), found[-1].elbo if found else nan))
+        try:
+            found.append(pathfinder(target, point, rng, elbo_draws, watch if apart else unwatched))
+        except Arrived:
+            continue
+        except InferenceError as error:
+            last = error
+        else:
+            listen(
+                Progress(Phase.PATHFINDER, k, len(points), found[-1].elbo, note=f"{found[-1].steps} steps")
+            )
+    return last
+
+
+class Guess(NamedTuple):
+    """A point of a path, and two Gaussians with its curvature: means (2, dim), noise (n, dim) about them."""
+
+    point: PathPoint
+    curvature: Curvature
+    means: Array
+    noise: Array
+    half_log_det: float
+
+
+def _best(target: Target, points: Sequence[PathPoint], z: Array) -> Pathfinder | None:
+    """The Gaussian with the best ELBO at these points, judged on the noise z; None where none has one."""
+    guesses = _guesses(points, z)
+    if not guesses:
+        return None
+    draws = np.array([guess.means[:, None] + guess.noise for guess in guesses])
+    log_p = log_densities(target, draws.reshape(-1, target.dim)).reshape(draws.shape[:-1])
+    standard = -0.5 * ((z**2).sum(axis=1) + target.dim * LOG_2PI)
+    log_q = standard - np.array([[[guess.half_log_det]] for guess in guesses])
+    elbos = np.where(np.isfinite(log_p).all(axis=-1), (log_p - log_q).mean(axis=-1), -np.inf)
+    k, which = np.unravel_index(elbos.argmax(), elbos.shape)
+    if elbos[k, which] == -np.inf:
+        return None
+    point, curvature, means, *_ = guesses[k]
+    at = (draws[k, which], log_p[k, which], log_q[k, 0])
+    return Pathfinder(means[which], curvature, float(elbos[k, which]), point.steps, *at)
+
+
+def _guesses(points: Sequence[PathPoint], z: Array) -> list[Guess]:
+    """Those at the points; none where the covariance is not positive definite."""
+    try:
+        all_of = curvatures(points)
+        noise, half_log_dets = all_of.colour(z)
+    except np.linalg.LinAlgError:
+        return [g for point in points for g in _guesses([point], z)] if len(points) > 1 else []
+    us = np.array([point.u for point in points])
+    moved = us + all_of.times(np.array([point.gradient for point in points]))
+    means = np.stack([moved, us], axis=1)
+    return list(map(Guess, points, all_of.each, means, noise, half_log_dets.tolist()))

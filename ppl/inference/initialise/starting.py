@@ -1,0 +1,197 @@
+"""Where the loop begins: a point as it is, or the best Gaussian near the L-BFGS paths from several.
+
+The Gaussians of Pathfinder's paths come first; where the dimension allows, the Hessian at the best of them
+then replaces L-BFGS's guess of it, if that raises the ELBO.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import nan
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.inference.families.family import Family
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.low_rank import LowRank
+from ppl.inference.initialise.pathfinder import ROUGH_DRAWS, Pathfinder, pathfinders
+from ppl.inference.initialise.start import Warm
+from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian, made_positive
+from ppl.inference.numerics.hessian import hessian
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.target import Array, Target, log_densities, width_of
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress
+
+ELBO_DRAWS = 50
+# How many numbers an evaluation works through for it to be a waste to follow four paths to one end.
+WIDE = 4096
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where and in which coordinates a fit begins.
+
+    `point` (dim,) is where it came from, `target` the target in those coordinates and `params` (size,) the
+    first q there. `metric` (dim, dim) is the Cholesky factor of a guess at its covariance there, None where
+    there is none. `note` is for the user; `outcome` is how the run ended, where it ended here.
+    """
+
+    point: Array
+    target: Target
+    family: Family
+    params: Array
+    metric: Array | None = None
+    note: str = ""
+    outcome: Outcome | None = None
+
+    @property
+    def scaled(self) -> bool:
+        """Whether Pathfinder found it."""
+        return isinstance(self.target, Scaled)
+
+    @property
+    def kept(self) -> "Kept":
+        """What a journal keeps of it."""
+        at = (self.target.centre, self.target.factor) if isinstance(self.target, Scaled) else ()
+        return Kept(self.point, at, self.params, self.metric, self.note, self.outcome)
+
+    def back(self, params: Array) -> Array:
+        """Those params in the coordinates of the model."""
+        if isinstance(self.target, Scaled):
+            return self.family.carry(params, self.target.centre, self.target.factor)
+        return params
+
+
+class Kept(NamedTuple):
+    """A start without its target and family; `scaled_by` is the centre and the factor of its coordinates."""
+
+    point: Array
+    scaled_by: tuple[Array, ...]
+    params: Array
+    metric: Array | None
+    note: str
+    outcome: Outcome | None
+
+    def start(self, target: Target, family: Family) -> Start:
+        """The start that it was."""
+        seen = Scaled(target, *self.scaled_by) if self.scaled_by else target
+        return Start(self.point, seen, family, self.params, self.metric, self.note, self.outcome)
+
+
+def at_random(target: Target, family: Family, point: Array, scale: float = 1.0, note: str = "") -> Start:
+    """Begin at `point` (dim,) with equal scales, which are one in the ADVI paper."""
+    return Start(point, target, family, family.start(point, scale), note=note)
+
+
+def from_paths(
+    target: Target, family: Family, points: Sequence[Array], rng: np.random.Generator, listen: Listener
+) -> Start:
+    """Begin at the Gaussian with the best ELBO that is found along the paths from `points`, (dim,) each.
+
+    Where there is none, the first point is the start and the note says so. Ctrl-C leaves the best so far.
+    """
+    paths: list[Pathfinder] = []
+
+    def on_the_way(path: Progress) -> None:
+        listen(replace(path, elbo=max((found.elbo for found in paths), default=nan), note=""))
+
+    try:
+        wide = width_of(target) >= WIDE
+        error = pathfinders(target, points, rng, paths, ROUGH_DRAWS, on_the_way, apart=wide)
+        if not paths:
+            note = f"Started at random, since Pathfinder failed: {error}"
+            return at_random(target, family, points[0], note=note)
+        best = max(paths, key=lambda path: path.elbo)
+        n = len(points)
+        listen(Progress(Phase.PATHFINDER, n, n, best.elbo, note=f"best of {n} paths"))
+        if target.dim > MOST_DENSE:
+            return _by_factors(target, family, points[0], best)
+        return _in_shape(target, family, points[0], _refine(target, best, rng))
+    except KeyboardInterrupt:
+        stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a start")
+        if not paths:
+            return replace(at_random(target, family, points[0]), outcome=stopped)
+        best = max(paths, key=lambda path: path.elbo)
+        return replace(_by_factors(target, family, points[0], best), outcome=stopped)
+
+
+def from_q(target: Target, family: Family, warm: Warm, scaled: bool) -> Start:
+    """Begin at the member of the family nearest to an earlier q, in coordinates made of it if `scaled`.
+
+    A family of the same kind takes all of q, full rank its covariance, any other its scales.
+    """
+    q, mean, zeros = warm.family, warm.mean, np.zeros(target.dim)
+    scales = q.scales(warm.params)
+    if not scales.all():
+        return at_random(target, family, mean)
+    full = isinstance(family, FullRank)
+    factor = np.asarray(np.linalg.cholesky(q.covariance(warm.params)), dtype=float) if full else scales
+    same = q == family and not full
+    params = family.carry(warm.params, -mean / scales, 1 / scales) if same else family.start(zeros)
+    if scaled:
+        return Start(mean, Scaled(target, mean, factor), family, params)
+    return Start(mean, target, family, family.carry(params, mean, factor))
+
+
+def _by_factors(target: Target, family: Family, origin: Array, path: Pathfinder) -> Start:
+    """Centred on the Gaussian of a path, as near to it as the family can be by L-BFGS's factors alone.
+
+    No Hessian is formed, and a matrix (dim, dim) only for full rank, which is made of one.
+    """
+    mean, curvature, zeros = path.mean, path.curvature, np.zeros(target.dim)
+    match family:
+        case FullRank():
+            factor = np.asarray(np.linalg.cholesky(curvature.dense()), dtype=float)
+            return Start(origin, Scaled(target, mean, factor), family, family.start(zeros))
+        case LowRank():
+            factor = family.like(curvature.widening())
+            return Start(origin, Scaled(target, mean, np.sqrt(curvature.alpha)), family, factor)
+        case _:  # the conditional sds are those of the mean-field q nearest to a Gaussian
+            scaled = Scaled(target, mean, curvature.precisions**-0.5)
+            return Start(origin, scaled, family, family.start(zeros))
+
+
+def _in_shape(target: Target, family: Family, origin: Array, found: Gaussian) -> Start:
+    """Where a Gaussian is standard, or as near to that as the family can see."""
+    zeros = np.zeros(target.dim)
+    if isinstance(family, FullRank):
+        return Start(origin, Scaled(target, found.mean, found.factor), family, family.start(zeros))
+    # In units of the conditional sds, those of the mean-field q nearest to a Gaussian.
+    sds = found.precisions**-0.5
+    scaled = Scaled(target, found.mean, sds)
+    metric = found.factor / sds[:, None]
+    first = family.near(metric @ metric.T) if isinstance(family, LowRank) else family.start(zeros)
+    return Start(origin, scaled, family, first, metric=metric)
+
+
+def _refine(target: Target, path: Pathfinder, rng: np.random.Generator) -> Gaussian:
+    """The best of the path's Gaussian and those with the Hessian at its mean, on the same noise."""
+    z = rng.standard_normal((ELBO_DRAWS, target.dim))
+    try:
+        guesses = [Gaussian.with_covariance(path.mean, path.curvature.dense())]
+    except np.linalg.LinAlgError:
+        guesses = [Gaussian.with_covariance(path.mean, np.diag(path.curvature.variances))]
+    units = np.sqrt(path.curvature.variances)
+    gradient = target.log_density_gradient(path.mean)[1]
+    curve = hessian(target, path.mean, units)
+    if np.isfinite(curve).all() and np.isfinite(gradient).all():
+        guesses += _by_hessian(path.mean, -curve, gradient, units)
+    return max(guesses, key=lambda guess: _elbo(target, guess, z))
+
+
+def _by_hessian(mean: Array, precision: Array, gradient: Array, units: Array) -> list[Gaussian]:
+    """The Gaussian with this precision, and the same a Newton step on; none where it is flat to rounding."""
+    positive, _ = made_positive(precision * np.outer(units, units))
+    try:
+        local = Gaussian.with_precision(mean, positive, units)
+    except np.linalg.LinAlgError:
+        return []
+    return [local, local.moved(mean + local.factor @ (local.factor.T @ gradient))]
+
+
+def _elbo(target: Target, guess: Gaussian, z: Array) -> float:
+    """The ELBO of a Gaussian up to a constant; -inf where a draw leaves the support."""
+    elbo = float(log_densities(target, guess.draws(z)).mean()) + guess.half_log_det
+    return elbo if np.isfinite(elbo) else -np.inf

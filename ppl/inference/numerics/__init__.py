@@ -1,0 +1,1 @@
+"""Linear algebra and point sets that the rooms beside share."""

@@ -1,0 +1,45 @@
+"""Second derivatives of a target: its own where it has them, differences of gradients where it has not."""
+
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+
+from ppl.inference.objective.target import Array, Target, log_density_gradients
+
+# The step that balances truncation, which grows as its square, against rounding, which falls as its inverse.
+STEP = float(np.finfo(float).eps ** (1 / 3))
+
+
+@runtime_checkable
+class Curved(Protocol):
+    """A target that multiplies its Hessian at `u` (dim,) by a vector `v` (dim,)."""
+
+    def hessian_vector_product(self, u: Array, v: Array) -> Array: ...
+
+
+def hessian_vector_product(target: Target, u: Array, v: Array) -> Array:
+    """The Hessian of the log density at `u` (dim,) times `v` (dim,).
+
+    Without a product of the target's own it is a central difference of two gradients, right to about nine
+    digits when `v` is about as long as the distance over which the curvature changes.
+    """
+    if isinstance(target, Curved):
+        return target.hessian_vector_product(u, v)
+    ahead, behind = (target.log_density_gradient(at)[1] for at in (u + STEP * v, u - STEP * v))
+    return (ahead - behind) / (2 * STEP)
+
+
+def hessian(target: Target, u: Array, scales: Array) -> Array:
+    """The Hessian at `u`, (dim, dim) and symmetric, from dim products.
+
+    `scales` (dim,) are the distances over which the curvature changes, such as standard deviations.
+    """
+    steps = np.diag(scales)
+    if isinstance(target, Curved):
+        rows = np.array([target.hessian_vector_product(u, step) for step in steps])
+    else:
+        ahead, behind = (log_density_gradients(target, at)[1] for at in (u + STEP * steps, u - STEP * steps))
+        rows = (ahead - behind) / (2 * STEP)
+    matrix = rows / scales[:, None]
+    symmetric: Array = 0.5 * (matrix + matrix.T)
+    return symmetric

@@ -1,0 +1,1 @@
+"""What is maximised: the target, its coordinates, the ELBO."""

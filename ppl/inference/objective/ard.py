@@ -1,0 +1,55 @@
+"""Targets with a Gaussian prior taken out and put back, for automatic relevance determination."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.inference.families.ard_diagonal import Positions
+from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.objective.target import Array, Forwarding, Target, log_densities, log_density_gradients
+
+
+@dataclass(frozen=True, eq=False)
+class ArdTarget(Forwarding):
+    """A log joint given without the zero-mean Gaussian prior of the coordinates at `ard` (k,)."""
+
+    target: Target
+    ard: Positions
+
+    def with_prior(self, variances: Array) -> "WithPrior":
+        """The whole log joint, for prior variances (k,)."""
+        return WithPrior(self.target, self.ard, variances)
+
+
+@dataclass(frozen=True, eq=False)
+class WithPrior(Forwarding):
+    """A target times independent N(0, variances) over the coordinates at `ard`."""
+
+    target: Target
+    ard: Positions
+    variances: Array
+
+    def log_density(self, u: Array) -> float:
+        return self.target.log_density(u) + float(self._log_prior(u))
+
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+        value, gradient = self.target.log_density_gradient(u)
+        return value + float(self._log_prior(u)), self._with_prior(gradient, u)
+
+    def log_densities(self, us: Array) -> Array:
+        return log_densities(self.target, us) + self._log_prior(us)
+
+    def log_density_gradients(self, us: Array) -> tuple[Array, Array]:
+        values, gradients = log_density_gradients(self.target, us)
+        return values + self._log_prior(us), self._with_prior(gradients, us)
+
+    def _log_prior(self, u: Array) -> Array:
+        """At u (..., dim), (...)."""
+        terms = u[..., self.ard] ** 2 / self.variances + np.log(self.variances) + LOG_2PI
+        return np.asarray(-0.5 * terms.sum(axis=-1))
+
+    def _with_prior(self, gradient: Array, u: Array) -> Array:
+        """The gradient (..., dim) at u with that of the prior added."""
+        gradient = gradient.copy()
+        gradient[..., self.ard] -= u[..., self.ard] / self.variances
+        return gradient

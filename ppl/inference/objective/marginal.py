@@ -1,0 +1,13 @@
+"""A target some coordinates of which are to be integrated out rather than maximised over."""
+
+from dataclasses import dataclass
+
+from ppl.inference.objective.target import Forwarding, Target
+
+
+@dataclass(frozen=True, eq=False)
+class MarginalTarget(Forwarding):
+    """A target, and the coordinates `at` that Type-II maximum likelihood integrates out."""
+
+    target: Target
+    at: tuple[int, ...]

@@ -1,0 +1,128 @@
+"""Gradients from some of the rows of data: the second stochasticity of doubly stochastic inference."""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.errors import InferenceError
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.target import Target
+
+Rows = NDArray[np.intp]
+
+
+@runtime_checkable
+class Subsampled(Protocol):
+    """A target whose log density is a sum over rows of data, plus terms without rows such as the prior.
+
+    `minibatch(rows)` is the target in which only `rows` (B,) of the n_rows count, each n_rows / B times. Its
+    gradient at rows drawn without replacement is unbiased for that of the target.
+    """
+
+    @property
+    def n_rows(self) -> int: ...
+    def minibatch(self, rows: Rows) -> Target: ...
+
+
+# What samples of rows are for, beside judging.
+STARTING = 1
+# Rows that stand for all of them while a run is on its way.
+MOST_ROWS = 10_000
+
+
+class RowChoice(Protocol):
+    """Which rows an iteration sees, as a function of the iteration alone, so that a run can be resumed."""
+
+    def view(self, target: Target, iteration: int) -> Target:
+        """The target as iteration 0, 1, ... is to see it."""
+        ...
+
+    def on_the_way(self, target: Target, purpose: int = 0) -> Target:
+        """The target by which a step size or the path so far is judged; for another purpose, another one."""
+        ...
+
+
+@dataclass(frozen=True)
+class AllRows:
+    """The whole target, always."""
+
+    def view(self, target: Target, iteration: int) -> Target:
+        return target
+
+    def on_the_way(self, target: Target, purpose: int = 0) -> Target:
+        return target
+
+
+ALL_ROWS = AllRows()
+
+
+@dataclass(frozen=True)
+class Minibatches:
+    """Batches of `size` rows, in an order that is shuffled anew each epoch; the last batch has what is left.
+
+    Weighted by their sizes, the gradients of the batches of an epoch average to the full gradient.
+    """
+
+    size: int
+    seed: int
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise InferenceError(f"minibatch = {self.size} is out of range; expected at least 1 row.")
+
+    def view(self, target: Target, iteration: int) -> Target:
+        return minibatch(target, self.rows(rows_of(target), iteration))
+
+    def on_the_way(self, target: Target, purpose: int = 0) -> Target:
+        """All rows or, of more than `MOST_ROWS`, the same sample of so many each time, one a purpose.
+
+        What is left out shifts every ELBO alike, and leaves the changes that a run is judged by. A start
+        found on one sample has to prove itself on another: on its own, no step would seem to better it.
+        """
+        n_rows = rows_of(target)
+        if n_rows <= MOST_ROWS:
+            return target
+        sample = np.random.default_rng([self.seed, n_rows, purpose]).choice(n_rows, MOST_ROWS, replace=False)
+        return minibatch(target, np.sort(sample))
+
+    def rows(self, n_rows: int, iteration: int) -> Rows:
+        """The rows of iteration 0, 1, ...: at most `size` of n_rows."""
+        epoch, batch = divmod(iteration, self.per_epoch(n_rows))
+        return _shuffled(n_rows, self.seed, epoch)[batch * self.size : (batch + 1) * self.size]
+
+    def per_epoch(self, n_rows: int) -> int:
+        """The number of batches in which every row is seen once."""
+        return -(-n_rows // self.size)
+
+
+def row_choice(minibatch: int | None, seed: int) -> RowChoice:
+    """The batches of so many rows, or all rows where `minibatch` is None."""
+    return ALL_ROWS if minibatch is None else Minibatches(minibatch, seed)
+
+
+@lru_cache(maxsize=2)
+def _shuffled(n_rows: int, seed: int, epoch: int) -> Rows:
+    return np.random.default_rng([seed, epoch]).permutation(n_rows)
+
+
+def rows_of(target: Target) -> int:
+    """The number of rows of a target; InferenceError where it has none to choose from."""
+    match target:
+        case Scaled():
+            return rows_of(target.target)
+        case Subsampled():
+            return target.n_rows
+    raise InferenceError("The target is not a sum over rows of data, so it cannot be fitted by minibatches.")
+
+
+def minibatch(target: Target, rows: Rows) -> Target:
+    """A subsampled target, or one in scaled coordinates, on `rows` (B,) alone."""
+    match target:
+        case Scaled():
+            return replace(target, target=minibatch(target.target, rows))
+        case Subsampled():
+            return target.minibatch(rows)
+    raise InferenceError("The target is not a sum over rows of data, so it cannot be fitted by minibatches.")

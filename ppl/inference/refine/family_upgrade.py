@@ -1,0 +1,270 @@
+"""The end of the third stage: what more can be done where the importance ratios say that q does not fit.
+
+Mean-field is climbed again in coordinates of its own, for as long as it rises; full rank from there, where
+it did worse. Where draws are corrected q need not stay what was asked for: mean-field goes on to full rank,
+begun at the mean and covariance that were found, and the mean of q is moved to the importance-weighted one,
+for as long as that makes the draws worth more.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.correct.draws import points_with_density
+from ppl.inference.diagnose.psis import Psis, psis
+from ppl.inference.families.family import Family
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.initialise.starting import Start
+from ppl.inference.numerics.gaussian import Gaussian
+from ppl.inference.numerics.parts import by_rows, draws_within
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.target import Array, Target
+from ppl.inference.refine.fixed_draws import MOST_GRADIENTS, FixedDrawsFit, fit_fixed_draws
+from ppl.inference.refine.refinement import Polished
+from ppl.inference.run.journal import FORGETFUL, Journal
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress
+
+# Below this k-hat, q is good enough.
+GOOD = 0.5
+DRAWS = 4000
+# So many it takes to tell, in however many dimensions.
+FEWEST_DRAWS = 500
+MOST_MOVES = 4
+# A move is kept when it makes the draws worth so much more.
+WORTH_IT = 1.1
+# What a climb in d dimensions is taken to cost: 4 d draws, and this many evaluations.
+EVALUATIONS = 30
+LARGEST = MOST_GRADIENTS // (4 * EVALUATIONS)
+LOCAL = "Mean-field does not fit: the approximation is the Gaussian with the curvature where the fit began."
+FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the approximation was stepped up to full rank."
+# A second climb of mean-field must gain so many nats.
+RISEN = 1.0
+MOST_CLIMBS = 4
+AGAIN = "In coordinates of its own scales, mean-field rose by another {:.3g} nats."
+LOST = "Mean-field came {:.3g} nats higher, so the climb to full rank was begun again from there."
+MOVED = (
+    "The mean of q was moved to the importance-weighted mean, which made its draws worth {:.1f} times more."
+)
+
+
+class Weighed(NamedTuple):
+    """Draws u (n, dim) of a q, their log importance ratios (n,), and the smoothed weights."""
+
+    u: Array
+    log_ratios: Array
+    weights: Psis
+
+    @property
+    def elbo(self) -> float:
+        return float(self.log_ratios.mean())
+
+    def shift(self) -> Array:
+        """How far the weights move the mean (dim,), as far as either half of the draws would move it.
+
+        One draw of huge weight stands in one half only, so that it moves nothing.
+        """
+        one, two = (_shift(self.u[half::2], self.log_ratios[half::2]) for half in (0, 1))
+        agreed = np.where(np.abs(one) < np.abs(two), one, two)
+        return np.asarray(np.where(one * two > 0, agreed, 0.0))
+
+
+def _shift(u: Array, log_ratios: Array) -> Array:
+    return np.asarray(np.exp(psis(log_ratios).log_weights) @ u - u.mean(axis=0))
+
+
+def step_up(
+    target: Target,
+    start: Start,
+    found: Polished,
+    rng: np.random.Generator,
+    listen: Listener,
+    journal: Journal = FORGETFUL,
+    corrects: bool = True,
+) -> Polished:
+    """The q that was found, or a better one where its k-hat is not below 0.5; of another kind if `corrects`.
+
+    Above `LARGEST` dimensions full rank would cost too much, and a mean-field q stays as it is.
+    """
+    try:
+        return _step_up(target, start, found, rng, listen, journal, corrects)
+    except (InferenceError, np.linalg.LinAlgError) as error:
+        return replace(found, notes=(*found.notes, f"The approximation was not stepped up: {error}"))
+
+
+def _step_up(
+    target: Target,
+    start: Start,
+    found: Polished,
+    rng: np.random.Generator,
+    listen: Listener,
+    journal: Journal,
+    corrects: bool,
+) -> Polished:
+    weighed, local = _weigh(target, found, rng), None
+    if weighed.weights.khat < GOOD:
+        return found
+    if corrects and isinstance(found.family, MeanField):
+        local = _local(target, start, found, rng.spawn(1)[0])
+        if local and local[1].weights.khat < GOOD:
+            return local[0]
+    if isinstance(found.family, MeanField) and not weighed.weights.reliable:
+        start, found, weighed = _climb_again(target, start, found, weighed, rng.spawn(1)[0], listen)
+    fits = weighed.weights.khat < GOOD
+    if corrects and isinstance(found.family, MeanField) and target.dim <= LARGEST and not fits:
+        fuller = _full_rank(target, start, found, rng, listen, journal)
+        note = FULL_RANK.format(weighed.weights.khat)
+        found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
+    elif isinstance(found.family, FullRank):
+        better = _by_mean_field(target, start, found, weighed.elbo, rng, listen, journal)
+        if better is not found:
+            found, weighed = better, _weigh(target, better, rng)
+    if local and local[1].weights.ess > weighed.weights.ess:
+        found, weighed = local
+    if corrects and isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
+        return _move_mean(target, found, weighed, rng, listen)
+    return found
+
+
+def _local(
+    target: Target, start: Start, found: Polished, rng: np.random.Generator
+) -> tuple[Polished, Weighed] | None:
+    """The Gaussian that the start was found to be, with the curvature there; None where the start has none.
+
+    Where the posterior is nearly Gaussian it has every covariance right, which a climb on few draws has not.
+    """
+    if start.metric is None or not isinstance(start.target, Scaled):
+        return None
+    family = FullRank(target.dim, found.family.standard)
+    factor = start.target.factor[:, None] * start.metric
+    params = family.carry(family.start(np.zeros(target.dim)), start.target.centre, factor)
+    local = replace(found, family=family, params=params, notes=(*found.notes, LOCAL))
+    try:
+        return local, _weigh(target, local, rng)
+    except InferenceError:
+        return None
+
+
+def _climb_again(
+    target: Target,
+    start: Start,
+    found: Polished,
+    weighed: Weighed,
+    rng: np.random.Generator,
+    listen: Listener,
+) -> tuple[Start, Polished, Weighed]:
+    """Mean-field in units of its own scales, which those at the start may be far from; and where it began.
+
+    A climb in other units may end on a plateau, as where a scale of the model is so large, or so small, that
+    the rest hardly matters.
+    """
+    zeros, first = np.zeros(target.dim), weighed.elbo
+    for _ in range(MOST_CLIMBS):
+        family, params = found.family, found.params
+        scaled = Scaled(target, family.mean(params), family.scales(params))
+        fit = _climb(scaled, family, family.start(zeros), rng, listen=listen)
+        params = family.carry(fit.params, scaled.centre, scaled.factor)
+        higher = Polished(family, params, fit.outcome, fit.outcome.converged, found.notes)
+        now = _weigh(target, higher, rng)
+        if not now.elbo > weighed.elbo + RISEN:
+            break
+        start, found, weighed = Start(start.point, scaled, family, family.start(zeros)), higher, now
+    if weighed.elbo > first:
+        found = replace(found, notes=(*found.notes, AGAIN.format(weighed.elbo - first)))
+    return start, found, weighed
+
+
+def _by_mean_field(
+    target: Target,
+    start: Start,
+    found: Polished,
+    elbo: float,
+    rng: np.random.Generator,
+    listen: Listener,
+    journal: Journal,
+) -> Polished:
+    """Full rank from a mean-field q, if that has a higher ELBO: full rank contains it, so the climb was lost.
+
+    A narrow peak of the density, as where a scale is zero, holds full rank rather than mean-field.
+    """
+    if not isinstance(start.target, Scaled) or start.target.factor.ndim != 2 or target.dim > LARGEST:
+        return found
+    guess, own = Gaussian(start.target.centre, start.target.factor), rng.spawn(1)[0]
+    sds = guess.precisions**-0.5
+    scaled, family = Scaled(target, guess.mean, sds), MeanField(target.dim, found.family.standard)
+    metric, first = guess.factor / sds[:, None], family.start(np.zeros(target.dim))
+    fit = _climb(scaled, family, first, own, listen=listen, metric=metric)
+    params = family.carry(fit.params, scaled.centre, scaled.factor)
+    narrow = Polished(family, params, fit.outcome, fit.outcome.converged)
+    start, narrow, weighed = _climb_again(target, start, narrow, _weigh(target, narrow, own), own, listen)
+    gain = weighed.elbo - elbo
+    if not gain > 0:
+        return found
+    fuller = _full_rank(target, start, narrow, own, listen, journal)
+    return replace(fuller, notes=(*found.notes, *narrow.notes, LOST.format(gain)))
+
+
+def _full_rank(
+    target: Target,
+    start: Start,
+    found: Polished,
+    rng: np.random.Generator,
+    listen: Listener,
+    journal: Journal,
+) -> Polished:
+    """Full rank in coordinates where the mean-field q, with the correlations of the start, is standard."""
+    family = FullRank(target.dim, found.family.standard)
+    scales = found.family.scales(found.params)
+    factor = np.diag(scales)
+    if start.metric is not None and isinstance(start.target, Scaled):
+        factor = start.target.factor[:, None] * start.metric
+    scaled = Scaled(target, found.family.mean(found.params), factor)
+    first = family.start(np.zeros(target.dim))
+    fit = _climb(scaled, family, first, rng, listen=listen, journal=journal, stage="step up")
+    params = family.carry(fit.params, scaled.centre, scaled.factor)
+    return Polished(family, params, fit.outcome, fit.outcome.converged)
+
+
+def _climb(
+    target: Target, family: Family, params: Array, rng: np.random.Generator, **how: Any
+) -> FixedDrawsFit:
+    """`fit_fixed_draws`, whose Ctrl-C is passed on: half-way up is no better than where it began."""
+    fit = fit_fixed_draws(target, family, params, rng, **how)
+    if fit.outcome.ending is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
+    return fit
+
+
+def _move_mean(
+    target: Target, found: Polished, weighed: Weighed, rng: np.random.Generator, listen: Listener
+) -> Polished:
+    """Moment matching of the mean (Paananen, Piironen, Buerkner and Vehtari 2021, Algorithm 1, step 1).
+
+    The ELBO asks q to lie inside the posterior; the weighted mean is the posterior's own.
+    """
+    before, dim = weighed.weights.ess, target.dim
+    for move in range(1, MOST_MOVES + 1):
+        mean = found.family.mean(found.params) + weighed.shift()
+        moved = replace(found, params=np.concatenate([mean, found.params[dim:]]))
+        try:
+            now = _weigh(target, moved, rng)
+        except InferenceError:
+            break
+        if now.weights.ess < WORTH_IT * weighed.weights.ess:
+            break
+        found, weighed = moved, now
+        listen(Progress(Phase.MATCHING, move, MOST_MOVES, note=f"{DRAWS} draws worth {now.weights.ess:.0f}"))
+    gain = weighed.weights.ess / before
+    return replace(found, notes=(*found.notes, MOVED.format(gain))) if gain > 1 else found
+
+
+def _weigh(target: Target, q: Polished, rng: np.random.Generator) -> Weighed:
+    n = draws_within(DRAWS, target.dim, FEWEST_DRAWS)
+    u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
+    log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)
+    return Weighed(u, log_ratios, psis(log_ratios))

@@ -1,0 +1,179 @@
+"""Variational inference on draws held fixed: a deterministic ELBO, maximised by L-BFGS.
+
+Giordano, Ingram and Broderick (2024), "Black box variational inference with a deterministic objective",
+JMLR 25; the draws are doubled as in Burroni, Domke and Sheldon (2024).
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import ndtri
+
+from ppl.arrays import LateModule
+from ppl.errors import InferenceError
+from ppl.inference.families.family import Family
+from ppl.inference.families.standard import NORMAL
+from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SPACING, sobol
+from ppl.inference.objective.target import Array, Target, width_of
+from ppl.inference.refine.fixed_elbo import End, Maximum, maximise
+from ppl.inference.run.journal import FORGETFUL, Journal
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+
+stats = LateModule("scipy.stats")
+FEWEST_DRAWS = 32
+MOST_DRAWS = 2048
+MOST_GRADIENTS = 25_000
+# A climb works through no more numbers than this: fewer gradients of a target with many rows.
+MOST_WORK = 100_000_000
+# What a maximisation takes where it begins near its end.
+EVALUATIONS = 8
+
+
+@dataclass(frozen=True)
+class FixedDrawsFit:
+    """The params (size,) found, the draws `z` at the end, the gradients used, and the outcome.
+
+    `shift` is how far the last doubling moved the means, in posterior standard deviations (the largest).
+    """
+
+    params: Array
+    z: Array
+    gradients: int
+    shift: float
+    outcome: Outcome
+
+
+def fit_fixed_draws(
+    target: Target,
+    family: Family,
+    params: Array,
+    rng: np.random.Generator,
+    tolerance: float = 0.08,
+    listen: Listener = silent,
+    metric: Array | None = None,
+    most_gradients: int | None = None,
+    journal: Journal = FORGETFUL,
+    stage: str = "fixed draws",
+) -> FixedDrawsFit:
+    """Maximise the ELBO on fixed draws from `params` (size,), doubling them until the means settle.
+
+    Every doubling takes fresh draws, so that the move it makes in the means tells the Monte Carlo error: a
+    move of `tolerance` posterior standard deviations stands for an error of tolerance / sqrt(3) at the end.
+    A family with correlations begins with four times as many draws as dimensions of noise: with fewer draws
+    than dimensions the full-rank ELBO has no maximum. `metric` (dim, dim) is the Cholesky factor of a guess
+    at the covariance of the target, which speeds up the search for the means. The journal keeps what each
+    doubling came to, by the name of `stage`; Ctrl-C leaves the best that was seen.
+
+    Raises:
+        InferenceError: the ELBO at `params` is not finite (names the statement to blame), or the draws that
+            the family needs would take more than `most_gradients`, by default `gradients_for(target)`.
+    """
+    n = _fewest_draws(family)
+    most_gradients = most_gradients or gradients_for(target)
+    if n * EVALUATIONS > most_gradients:
+        raise InferenceError(
+            f"{n} draws, as many as {family.dim} dimensions need, would take more than {most_gradients} "
+            "gradients. A mean-field or low-rank approximation needs fewer."
+        )
+    most = max(MOST_DRAWS, 4 * n)
+    at: FixedDrawsFit | None = journal.recall(stage, rng)
+    if at is None:
+        z = _noise_of(family, n, rng)
+        told = _told(listen, n, n, most, math.inf)
+        first, shift = maximise(target, family, params, z, metric, most_gradients, told), math.inf
+        outcome = _outcome(n, shift, tolerance, first)
+        at = FixedDrawsFit(first.params, z, first.gradients, shift, outcome)
+    while at.outcome.ending is Ending.BUDGET_REACHED and _affordable(at, most, most_gradients):
+        journal.record(stage, at, rng)
+        n = 2 * len(at.z)
+        z, told = _noise_of(family, n, rng), _told(listen, n, _fewest_draws(family), most, at.shift)
+        try:
+            found = maximise(target, family, at.params, z, metric, most_gradients - at.gradients, told)
+        except InferenceError as error:
+            return replace(at, outcome=Outcome(Ending.DIVERGED, str(error)))
+        shift = _largest_move(family, at.params, found.params)
+        outcome = _outcome(n, shift, tolerance, found)
+        at = FixedDrawsFit(found.params, z, at.gradients + found.gradients, shift, outcome)
+    return at
+
+
+def _told(listen: Listener, n: int, fewest: int, most: int, shift: float) -> Callable[[float], None]:
+    """Reports an ELBO on n draws: how often they have been doubled, and what the last doubling moved."""
+    done, total = (n // fewest).bit_length() - 1, (most // fewest).bit_length()
+    moved = f", means moved by {shift:.2g} sd" if math.isfinite(shift) else ""
+    note = f"{n} draws{moved}"
+    return lambda elbo: listen(Progress(Phase.FIXED_DRAWS, done, total, elbo, note=note))
+
+
+def gradients_for(target: Target) -> int:
+    """How many gradients of this target a climb may take."""
+    return min(MOST_GRADIENTS, MOST_WORK // width_of(target))
+
+
+def _affordable(at: FixedDrawsFit, most: int, most_gradients: int) -> bool:
+    """Whether the draws may be doubled once more."""
+    n = 2 * len(at.z)
+    return n <= most and at.gradients + n * EVALUATIONS <= most_gradients
+
+
+def _fewest_draws(family: Family) -> int:
+    """32 where each coordinate has a scale of its own and no more; else four times the noise."""
+    correlated = family.size > 2 * family.dim
+    return _power_of_two(max(FEWEST_DRAWS, 4 * family.noise_dim if correlated else 0))
+
+
+def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
+    """Quasi-random where the noise is normal; pairs z and -z where it is another symmetric one."""
+    if family.standard == NORMAL:
+        return fixed_noise(n, family.noise_dim, rng)
+    z = family.noise(n // 2, rng)
+    return np.concatenate([z, -z])
+
+
+def _outcome(n: int, shift: float, tolerance: float, found: Maximum) -> Outcome:
+    if found.end is End.INTERRUPTED:
+        return Outcome(Ending.INTERRUPTED, f"stopped by hand on {n} fixed draws")
+    if math.isinf(shift) or (found.end is End.SPENT and shift < tolerance):
+        return Outcome(Ending.BUDGET_REACHED, f"the budget of gradients was used up on {n} fixed draws")
+    if shift < tolerance:
+        return Outcome(
+            Ending.CONVERGED, f"doubling the draws to {n} moved every mean by under {tolerance:g} sd"
+        )
+    return Outcome(Ending.BUDGET_REACHED, f"doubling the draws to {n} still moved a mean by {shift:.2g} sd")
+
+
+def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
+    """n standard normal points (n, dim) from a scrambled Sobol sequence, with sample mean 0 and covariance I.
+
+    n is a power of two. With too few points to whiten, each coordinate is only scaled to variance 1.
+    """
+    if dim <= MOST_DIMENSIONS:
+        z = _normal(sobol(n, dim, rng))
+    elif dim <= stats.qmc.Sobol.MAXDIM:
+        z = _normal(stats.qmc.Sobol(dim, seed=rng).random(n))
+    else:
+        z = rng.standard_normal((n, dim))
+    z = z - z.mean(axis=0)
+    if n <= 2 * dim:
+        return np.asarray(z / z.std(axis=0))
+    return np.asarray(np.linalg.solve(np.linalg.cholesky(z.T @ z / n), z.T).T)
+
+
+def _normal(points: Array) -> Array:
+    """Quantiles of the standard normal at Sobol points; one in 2^30 lies at 0, and is moved into its cell."""
+    return np.asarray(ndtri(np.maximum(points, 0.5 * SPACING)))
+
+
+def _largest_move(family: Family, before: Array, after: Array) -> float:
+    scales = family.scales(after)
+    # A coordinate in which q is a point has no sd: its unit is that of the coordinates.
+    move = np.abs(family.mean(after) - family.mean(before)) / np.where(scales > 0, scales, 1.0)
+    return float(move.max(initial=0.0))
+
+
+def _power_of_two(n: int) -> int:
+    return 1 << (n - 1).bit_length()

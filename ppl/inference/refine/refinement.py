@@ -1,0 +1,81 @@
+"""The third stage: from where the loop ended to the maximum of the ELBO on fixed draws."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.families.family import Family
+from ppl.inference.initialise.starting import Start
+from ppl.inference.objective.target import Array
+from ppl.inference.refine.fixed_draws import FixedDrawsFit, fit_fixed_draws, gradients_for
+from ppl.inference.refine.fixed_elbo import negative_elbo
+from ppl.inference.refine.response import with_response
+from ppl.inference.run.journal import FORGETFUL, Journal
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.progress import Listener
+
+COMPARED = 32
+
+
+@dataclass(frozen=True)
+class Polished:
+    """A q in the coordinates of the model, how it was ended, and notes for the user."""
+
+    family: Family
+    params: Array
+    outcome: Outcome
+    at_maximum: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def unpolished(start: Start, params: Array, outcome: Outcome, *notes: str) -> Polished:
+    """The loop's answer as it is."""
+    return Polished(start.family, start.back(params), outcome, notes=notes)
+
+
+def polish(
+    start: Start,
+    params: Array,
+    before: Outcome,
+    rng: np.random.Generator,
+    listen: Listener,
+    corrected: bool = False,
+    journal: Journal = FORGETFUL,
+) -> Polished:
+    """Maximise the ELBO on fixed draws from `params` (size,) or, where that was better, from the start.
+
+    Where it fails, or is stopped by hand, the loop's answer and outcome stay. With `corrected`, the
+    covariance found is replaced by that of its linear response.
+    """
+    try:
+        z = start.family.noise(COMPARED, rng)
+        loss = negative_elbo(start.target, start.family, z, 0.0)
+        begin = min((params, start.params), key=lambda p: _or_infinite(loss(p)[0]))
+        found = fit_fixed_draws(
+            start.target,
+            start.family,
+            begin,
+            rng,
+            listen=listen,
+            metric=start.metric,
+            most_gradients=gradients_for(start.target) - 2 * COMPARED,
+            journal=journal,
+            stage="polish",
+        )
+    except InferenceError as error:
+        return unpolished(start, params, before, f"Not polished: {error}")
+    except KeyboardInterrupt:
+        return unpolished(start, params, Outcome(Ending.INTERRUPTED, "stopped by hand in the polish"))
+    return answer(start, found, corrected)
+
+
+def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Polished:
+    """The q that was found on fixed draws or, if `corrected`, that of its linear response."""
+    q = with_response(start, found, corrected)
+    return Polished(q.family, q.params, q.outcome, q.outcome.converged, q.notes)
+
+
+def _or_infinite(loss: float) -> float:
+    return loss if math.isfinite(loss) else math.inf

@@ -1,0 +1,1 @@
+"""The iterations of a run, what they report and how they end."""

@@ -1,0 +1,37 @@
+"""Which point of a noisy path is the answer: the last, or an average over its tail."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from ppl.inference.objective.target import Array
+
+
+class Averaging(Protocol):
+    """A pure rule that keeps one running answer (size,)."""
+
+    def update(self, average: Array, params: Array, iteration: int) -> Array:
+        """The answer after iteration 1, 2, ... went to `params`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Last:
+    """The last iterate, as in the ADVI paper."""
+
+    def update(self, average: Array, params: Array, iteration: int) -> Array:
+        return params
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """Weights that grow as iteration^power, so that old iterates fade (Shamir and Zhang 2013, section 4)."""
+
+    power: float = 8.0
+
+    def update(self, average: Array, params: Array, iteration: int) -> Array:
+        weight = (self.power + 1) / (iteration + self.power)
+        return average + weight * (params - average)
+
+
+AVERAGING: dict[str, Callable[[], Averaging]] = {"last": Last, "polynomial": Polynomial}

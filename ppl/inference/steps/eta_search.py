@@ -1,0 +1,121 @@
+"""The search for ADVI's step size (Kucukelbir et al. 2017, section 2.6)."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.correct.draws import draws_with_density
+from ppl.inference.objective.target import Array, Target
+from ppl.inference.run.optimise import Algorithm, begin, onward
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress
+
+# The paper's, those that a good start bears first: larger ones mostly lead off it.
+ETAS = (1.0, 0.1, 0.01, 10.0, 100.0)
+# With one draw a gradient, 50 iterations rank the etas by luck as much as by merit.
+FEWEST_DRAWS = 10
+
+
+@dataclass(frozen=True)
+class EtaSearch:
+    """The chosen eta, the ELBO of the start and of each candidate, and a note on the choice or ""."""
+
+    eta: float
+    start_elbo: float
+    scores: dict[float, float]
+    note: str
+
+
+def search_eta(
+    with_eta: Callable[[float], Algorithm],
+    target: Target,
+    params: Array,
+    iterations: int,
+    seed: np.random.SeedSequence,
+    listen: Listener,
+    etas: Sequence[float] = ETAS,
+    fewest: int = FEWEST_DRAWS,
+) -> EtaSearch:
+    """Try every eta for a few iterations from the same start and keep the one with the best ELBO.
+
+    All candidates see the same noise, at least `fewest` draws a gradient, and are scored on the same draws:
+    they differ by eta alone. One that diverges scores -inf. As in Stan, scores that fall from one eta to a
+    larger one are taken to fall further, and larger ones still are not tried. When none beats the start
+    beyond noise, as when the start is already good, the smallest eta is taken and the note says so.
+
+    Raises:
+        InferenceError: the start itself has no ELBO.
+    """
+    path_seed, score_seed = seed.spawn(2)
+    seen = with_eta(etas[0]).rows.on_the_way(target)
+    at_start = _elbo_terms(with_eta(etas[0]), seen, params, score_seed)
+    total = len(etas) * iterations
+    listen(Progress(Phase.STEP_SIZE, 0, total, float(at_start.mean())))
+    terms: dict[float, Array] = {}
+    for k, eta in enumerate(etas, start=1):
+        if _is_past_the_best(eta, terms):
+            continue
+        try:
+            end = _follow(with_eta(eta), target, params, iterations, path_seed, fewest)
+            terms[eta] = _elbo_terms(with_eta(eta), seen, end, score_seed)
+        except InferenceError:
+            terms[eta] = np.full_like(at_start, -np.inf)
+        listen(
+            Progress(Phase.STEP_SIZE, k * iterations, total, float(terms[eta].mean()), note=f"eta = {eta:g}")
+        )
+    return _choose(at_start, terms)
+
+
+def _is_past_the_best(eta: float, tried: Mapping[float, Array]) -> bool:
+    """Whether the two largest etas below this one, both tried, say that larger is worse."""
+    below = sorted(other for other in tried if other < eta)[-2:]
+    return len(below) == 2 and bool(tried[below[1]].mean() < tried[below[0]].mean())
+
+
+def _follow(
+    algorithm: Algorithm,
+    target: Target,
+    params: Array,
+    iterations: int,
+    seed: np.random.SeedSequence,
+    fewest: int,
+) -> Array:
+    """The params a few iterations on."""
+    algorithm = replace(algorithm, grad_samples=max(fewest, algorithm.grad_samples))
+    run, rng = begin(algorithm, params), np.random.default_rng(seed)
+    for ahead in onward(algorithm, target, run, rng, iterations):
+        run = ahead
+    return run.params
+
+
+def _elbo_terms(algorithm: Algorithm, target: Target, params: Array, seed: np.random.SeedSequence) -> Array:
+    """Log density plus entropy at each of elbo_samples draws: their mean is the ELBO."""
+    family, rng = algorithm.family, np.random.default_rng(seed)
+    draws = draws_with_density(target, family, params, algorithm.elbo_samples, rng)
+    return draws.log_density + float(family.entropy(params))
+
+
+def _choose(at_start: Array, terms: dict[float, Array]) -> EtaSearch:
+    scores = {eta: float(values.mean()) for eta, values in terms.items()}
+    best, start_elbo = max(scores, key=scores.__getitem__), float(at_start.mean())
+    if _improves(terms[best], at_start):
+        return EtaSearch(best, start_elbo, scores, "")
+    smallest = min(scores)
+    note = f"No step size improved on the start, which may be good already; eta = {smallest:g} is used."
+    return EtaSearch(smallest, start_elbo, scores, note)
+
+
+def _improves(terms: Array, before: Array) -> bool:
+    """Whether paired terms are larger than before beyond noise, in their mean or in most draws.
+
+    The majority speaks where one terrible draw rules the mean and its standard error alike.
+    """
+    n, gain = len(terms), terms - before
+    if n == 1:
+        return bool(gain[0] > 0)
+    in_mean = gain.mean() > 3 * gain.std(ddof=1) / math.sqrt(n)
+    in_most = gain.mean() > 0 and (gain > 0).mean() > 0.5 + 2.5 / math.sqrt(n)
+    return bool(in_mean or in_most)
