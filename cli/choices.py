@@ -5,7 +5,8 @@ They are read off the arguments, which are there at once: the tables themselves 
 
 from enum import StrEnum
 
-from ppl.results.arguments import (
+from ppl.results.arguments.methods import ALGORITHM
+from ppl.results.arguments.tree import (
     BACKENDS,
     DEVICES,
     ESTIMATORS,
@@ -16,7 +17,6 @@ from ppl.results.arguments import (
     STEPS,
     STOPPING,
 )
-from ppl.results.method_arguments import ALGORITHM
 
 
 def words(name: str, *values: str) -> type[StrEnum]:

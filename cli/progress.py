@@ -9,7 +9,7 @@ from rich.console import Console
 from ppl.cli.output import Patient
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener
-from ppl.results.progress import EVERY, nats, shown
+from ppl.results.fits.progress import EVERY, nats, shown
 
 __all__ = ["nats", "on_stderr"]
 

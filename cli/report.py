@@ -14,11 +14,11 @@ from rich.console import Console
 from ppl.cli.progress import nats
 from ppl.files import STDOUT
 from ppl.inference.run.outcome import Ending, Outcome
-from ppl.results.checkpoint import Checkpoint
-from ppl.results.columns import folded
-from ppl.results.density import varies
-from ppl.results.fit import Fit
-from ppl.results.summary import Summary, as_text
+from ppl.results.files.columns import folded
+from ppl.results.fits.checkpoint import Checkpoint
+from ppl.results.fits.density import varies
+from ppl.results.fits.fit import Fit
+from ppl.results.report.summary import Summary, as_text
 
 ROWS = 20
 

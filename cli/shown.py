@@ -5,7 +5,7 @@ from collections.abc import Set as AbstractSet
 
 from ppl.names import Sized, column_names
 from ppl.posterior import Posterior
-from ppl.results.columns import chosen
+from ppl.results.files.columns import chosen
 
 
 def columns_shown(posterior: Posterior, wanted: Sequence[str]) -> tuple[str, ...]:

@@ -96,7 +96,7 @@ class WithWords(TyperCommand):
 @cache
 def groups() -> frozenset[str]:
     """Words without an `=`."""
-    from ppl.results.arguments import TREE
+    from ppl.results.arguments.tree import TREE
 
     return frozenset({argument.name for argument in TREE} | {"variational", "adapt"})
 

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from ppl.errors import Rejection as Rejection
     from ppl.model import Model as Model
     from ppl.posterior import Posterior as Posterior
-    from ppl.results.fit import Fit as Fit
-    from ppl.results.fit import load_fit as load_fit
+    from ppl.results.fits.fit import Fit as Fit
+    from ppl.results.fits.fit import load_fit as load_fit
 
 PUBLIC = {
     "compile_model": "ppl.compile",
     "Model": "ppl.model",
     "Posterior": "ppl.posterior",
-    "Fit": "ppl.results.fit",
-    "load_fit": "ppl.results.fit",
+    "Fit": "ppl.results.fits.fit",
+    "load_fit": "ppl.results.fits.fit",
     "PPLError": "ppl.errors",
     "ModelError": "ppl.errors",
     "DataError": "ppl.errors",

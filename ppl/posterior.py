@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ppl.density import posterior
-from ppl.results.fit import Fit, variational
+from ppl.results.fits.fit import Fit, variational
 
 
 @dataclass(frozen=True, eq=False, repr=False)

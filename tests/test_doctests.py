@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.results.posterior import AsTarget
+from ppl.results.fits.as_target import AsTarget
 
 ROOT = Path(__file__).parents[1]
 NAMES = sorted(module.name for module in pkgutil.walk_packages(ppl.__path__, "ppl."))

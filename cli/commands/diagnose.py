@@ -33,8 +33,8 @@ def diagnose(
     from rich.table import Table
 
     from ppl.compile import compile_model
-    from ppl.results.gradient_test import gradient_test
-    from ppl.results.initial import drawn, start_for
+    from ppl.results.fits.gradient_test import gradient_test
+    from ppl.results.fits.initial import drawn, start_for
 
     posterior = compile_model(model).condition(data or {}, seed=seed)
     test = gradient_test(posterior, drawn(posterior, start_for(posterior, as_radius(init)), seed))

@@ -34,8 +34,8 @@ def draws(
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
     from ppl.inference.run.phases import Phase, phases_of_draws
-    from ppl.results.fit import load_fit
-    from ppl.results.formats import save_draws
+    from ppl.results.files.formats import save_draws
+    from ppl.results.fits.fit import load_fit
 
     inputs = with_arrays(load_data(data), as_names(arrays))
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:

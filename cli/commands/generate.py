@@ -34,11 +34,11 @@ def generate(
     from ppl.data import load_data, with_arrays
     from ppl.files import write_whole
     from ppl.inference.run.phases import Phase
-    from ppl.results.config import Config
-    from ppl.results.generate import csv_lines
-    from ppl.results.generate import generate as generated
-    from ppl.results.posterior import parameters_of
-    from ppl.results.readers import read_file
+    from ppl.results.files.config import Config
+    from ppl.results.files.readers import read_file
+    from ppl.results.fits.as_target import parameters_of
+    from ppl.results.fits.generate import csv_lines
+    from ppl.results.fits.generate import generate as generated
 
     inputs = with_arrays(load_data(data), as_names(arrays))
     posterior = compile_model(model).condition(inputs, seed=seed)

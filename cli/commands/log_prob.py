@@ -32,8 +32,8 @@ def log_prob(
     """
     from ppl.compile import compile_model
     from ppl.files import write_whole
-    from ppl.results.log_prob import log_prob as evaluate
-    from ppl.results.log_prob import read_points
+    from ppl.results.fits.log_prob import log_prob as evaluate
+    from ppl.results.fits.log_prob import read_points
 
     posterior = compile_model(model).condition(data)
     found = evaluate(posterior, read_points(points, posterior, unconstrained))

@@ -52,15 +52,15 @@ def plot(
     Needs the extra: pip install "ppl[plot]".
     """
     from ppl.files import write_whole
-    from ppl.results.plots import SUFFIXES
+    from ppl.results.report.plots import SUFFIXES
 
     if output and output.suffix not in SUFFIXES:
         raise typer.BadParameter(f"'{output}' should end in {', '.join(SUFFIXES)}.", param_hint="--output")
     material, posterior = gather(files, variables, reference, trace, model, data)
     if report:
         from ppl.compile import show_stage
-        from ppl.results.report import Program
-        from ppl.results.report import report as page
+        from ppl.results.report.report import Program
+        from ppl.results.report.report import report as page
 
         program = Program(posterior.source.text, show_stage(model, "plan")) if model else None
         write_whole(report, [page(material, (model or files[0]).stem, program)])
@@ -77,9 +77,9 @@ def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path)
         DataError: there is nothing to draw.
     """
     from ppl.errors import DataError
-    from ppl.results.pictures import KINDS, left_out
-    from ppl.results.plots import save
-    from ppl.results.reading import shown
+    from ppl.results.report.pictures import KINDS, left_out
+    from ppl.results.report.plots import save
+    from ppl.results.report.reading import shown
 
     base, missing, written = output or usual, [], 0
     for name in [kind.value for kind in kinds] or [name for name in KINDS if KINDS[name].usual(material)]:
@@ -112,9 +112,9 @@ def gather(
     """The pictures' material, and the posterior where a program is given."""
     from ppl.compile import compile_model
     from ppl.data import load_data
-    from ppl.results.columns import chosen
-    from ppl.results.pictures import OBSERVED, Material, as_numbers, read_trace
-    from ppl.results.readers import read_all, read_file
+    from ppl.results.files.columns import chosen
+    from ppl.results.files.readers import read_all, read_file
+    from ppl.results.report.pictures import OBSERVED, Material, as_numbers, read_trace
 
     runs = read_all(files)
     trace = trace or named_in(runs[0], "output.diagnostic_file")

@@ -33,10 +33,10 @@ def summary(
     from ppl.cli.diagnostics import wrapped
     from ppl.cli.output import screen_width
     from ppl.files import write_whole
-    from ppl.results.columns import chosen
-    from ppl.results.readers import read_all
-    from ppl.results.reading import verdict
-    from ppl.results.stansummary import as_text, csv_lines, headings, stansummary, stated
+    from ppl.results.files.columns import chosen
+    from ppl.results.files.readers import read_all
+    from ppl.results.report.reading import verdict
+    from ppl.results.report.stansummary import as_text, csv_lines, headings, stansummary, stated
 
     quantiles = as_quantiles(percentiles)
     runs = read_all(files)

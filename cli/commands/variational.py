@@ -132,10 +132,10 @@ def variational(
     from ppl.compile import compile_model
     from ppl.data import load_data, with_arrays
     from ppl.inference.run.phases import phases_of
-    from ppl.results.checkpoint import Keep
-    from ppl.results.fit import fitted
-    from ppl.results.formats import save_draws
-    from ppl.results.settings import Settings
+    from ppl.results.files.formats import save_draws
+    from ppl.results.fits.checkpoint import Keep
+    from ppl.results.fits.fit import fitted
+    from ppl.results.fits.settings import Settings
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config)
     written = STDOUT in (output, diagnostic_file, save_fit, profile_file)

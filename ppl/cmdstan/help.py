@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from ppl.results.argument import Argument, Choice, Group, Value
-from ppl.results.arguments import TREE
-from ppl.results.config import PARTS, STAN_VERSION, text
-from ppl.results.method_arguments import METHOD
+from ppl.results.arguments.argument import Argument, Choice, Group, Value
+from ppl.results.arguments.methods import METHOD
+from ppl.results.arguments.tree import TREE
+from ppl.results.files.config import PARTS, STAN_VERSION, text
 
 KINDS = {int: "int", float: "double", bool: "boolean", str: "string"}
 FLAGS = ("OPENCL", "THREADS", "MPI", "NO_RANGE_CHECKS", "CPP_OPTIMS")

@@ -16,10 +16,10 @@ from ppl.inference.initialise.start import start_point
 from ppl.inference.objective.target import Target
 from ppl.inference.run.streams import Streams
 from ppl.posterior import Posterior
-from ppl.results.config import Config, as_json, comment_lines
-from ppl.results.initial import start_for
-from ppl.results.read_csv import read_draws
-from ppl.results.stan_csv import cell
+from ppl.results.files.config import Config, as_json, comment_lines
+from ppl.results.files.read_csv import read_draws
+from ppl.results.files.stan_csv import cell
+from ppl.results.fits.initial import start_for
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 from ppl.cmdstan.help import info, usage
 from ppl.cmdstan.parse import HelpAsked, Misuse, parse
 from ppl.errors import InferenceError, PPLError
-from ppl.results.arguments import PPL
-from ppl.results.config import Config, tree_lines
+from ppl.results.arguments.tree import PPL
+from ppl.results.files.config import Config, tree_lines
 
 DONE, FAILED = 0, 1
 
@@ -56,7 +56,7 @@ def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:
     from ppl.cmdstan.methods import METHODS
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
-    from ppl.results.posterior import parameters_of
+    from ppl.results.fits.as_target import parameters_of
 
     _refuse_unwritable(given)
     if given.get("random.seed", -1) == -1:

@@ -6,9 +6,9 @@ from typing import Any
 
 from ppl.cmdstan.help import node_help, tree_help
 from ppl.errors import PPLError
-from ppl.results.argument import Argument, Choice, Group, Value
-from ppl.results.arguments import TREE
-from ppl.results.method_arguments import METHOD
+from ppl.results.arguments.argument import Argument, Choice, Group, Value
+from ppl.results.arguments.methods import METHOD
+from ppl.results.arguments.tree import TREE
 
 Words = deque[str]
 TRUTH = {"1": True, "true": True, "0": False, "false": False}

@@ -18,7 +18,7 @@ import numpy as np
 
 import ppl
 from ppl.errors import PPLError
-from ppl.results.fit import Fit, variational
+from ppl.results.fits.fit import Fit, variational
 
 Data = dict[str, Any]
 Program = tuple[str, Data]

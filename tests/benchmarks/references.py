@@ -21,7 +21,7 @@ import numpy as np
 
 import ppl
 from ppl.errors import PPLError
-from ppl.results.fit import Fit, variational
+from ppl.results.fits.fit import Fit, variational
 from tests.benchmarks.errors import Quantities, errors_of, read_reference, worst
 
 PAPER = {"start": "random", "polish": False, "average": False, "correct": False}

@@ -8,9 +8,9 @@ import pytest
 from ppl.cli.commands.plot import Kind
 from ppl.cli.main import main
 from ppl.posterior import Posterior
-from ppl.results import draws
-from ppl.results.pictures import KINDS
-from ppl.results.read_csv import read_draws
+from ppl.results.files.read_csv import read_draws
+from ppl.results.fits import draws
+from ppl.results.report.pictures import KINDS
 
 PROGRAM = """\
 data { int<lower=0> N; vector[N] y; }

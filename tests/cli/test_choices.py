@@ -9,8 +9,8 @@ from ppl.inference.recipes import RECIPES
 from ppl.inference.run.settings import STARTS
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
-from ppl.results import arguments
-from ppl.results.arguments import BACKENDS, DEVICES
+from ppl.results.arguments import tree as arguments
+from ppl.results.arguments.tree import BACKENDS, DEVICES
 
 TABLES = [
     (Algorithm, RECIPES),

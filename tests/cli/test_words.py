@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from ppl.cli.main import main
-from ppl.results.read_csv import read_draws
+from ppl.results.files.read_csv import read_draws
 
 PROGRAM = "data { real m; } parameters { real x; } model { x ~ normal(m, 1); }"
 

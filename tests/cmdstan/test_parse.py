@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from ppl.cmdstan.help import info, tree_help, usage
 from ppl.cmdstan.parse import HelpAsked, Misuse, parse
-from ppl.results.argument import Choice, Group, Value
-from ppl.results.arguments import TREE, leaves, with_defaults
-from ppl.results.config import text
+from ppl.results.arguments.argument import Choice, Group, Value
+from ppl.results.arguments.tree import TREE, leaves, with_defaults
+from ppl.results.files.config import text
 
 # What cmdstanpy 1.3.2 sends: groups first, the method last, `adapt` always.
 SENT = (

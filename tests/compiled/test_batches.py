@@ -19,8 +19,8 @@ from ppl.inference.run.optimise import Algorithm, advance, begin
 from ppl.inference.steps.adam import Adam
 from ppl.inference.steps.averaging import Last
 from ppl.inference.stopping.fixed import Fixed
-from ppl.results.settings import Settings
-from ppl.results.target import target_of
+from ppl.results.fits.settings import Settings
+from ppl.results.fits.target import target_of
 
 PROGRAM = """
 data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; array[N] int<lower=0> y; }

@@ -6,11 +6,11 @@ import random
 import pytest
 
 import ppl
-from ppl.results import checkpoint
-from ppl.results.fit import variational
-from ppl.results.formats import save_draws
-from ppl.results.readers import read_file
-from ppl.results.sealed import sealed
+from ppl.results.files.formats import save_draws
+from ppl.results.files.readers import read_file
+from ppl.results.fits import checkpoint
+from ppl.results.fits.fit import variational
+from ppl.results.fits.sealed import sealed
 
 PROGRAM = (
     "data { real y; } parameters { real mu; vector[2] x; } model { mu ~ normal(y, 1); x ~ normal(mu, 1); }"

@@ -10,8 +10,8 @@ import pytest
 
 import ppl
 from ppl.frontend import tables
-from ppl.results import checkpoint
-from ppl.results.fit import variational
+from ppl.results.fits import checkpoint
+from ppl.results.fits.fit import variational
 
 PROGRAM = """
 data { int N; vector[N] y; }

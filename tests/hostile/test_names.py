@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ppl.results.read_csv import read_draws
+from ppl.results.files.read_csv import read_draws
 
 PROGRAM = "parameters { vector[25] x; } model { x ~ normal(0, 1); }"
 FIT = "variational m.model --algorithm laplace --draws 20 --no-anneal --backend autograd -o".split()

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.results.fit import variational
+from ppl.results.fits.fit import variational
 
 pytest.importorskip("arviz")
 

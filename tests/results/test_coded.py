@@ -12,7 +12,7 @@ from ppl.inference.families.point import Point
 from ppl.inference.families.standard import STANDARDS, StudentT
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
-from ppl.results.coded import decode, encode
+from ppl.results.fits.state_json import decode, encode
 
 PARTS: list[Any] = [
     *[make(3) for make in FAMILIES.values()],

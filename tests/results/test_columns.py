@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.results.columns import reshape, variables
+from ppl.results.files.columns import reshape, variables
 
 
 def flat_names(name, shape):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.results.draws import tabulate
+from ppl.results.fits.draws import tabulate
 
 HEAD = "parameters { real x; } model { x ~ normal(0, 1); } generated quantities"
 REJECTS = '{ real y = 2 * x; if (x > 1) reject("too large"); real z = x + 1; }'

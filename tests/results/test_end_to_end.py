@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.results.fit import variational
+from ppl.results.fits.fit import variational
 
 PROGRAM = """
 data {

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from ppl.errors import DataError, InferenceError
-from ppl.results.fit import load_fit, variational
+from ppl.results.fits.fit import load_fit, variational
 from ppl.source import SourceText
 
 QUICK = {"iter": 1000, "draws": 500, "eta": 0.3, "seed": 3}

@@ -6,9 +6,9 @@ import pytest
 import ppl
 from ppl.errors import DataError, InferenceError
 from ppl.files import replacing
-from ppl.results.formats import WRITERS, save_draws
-from ppl.results.metric import covariance_of, stepsize_for
-from ppl.results.readers import read_file
+from ppl.results.files.formats import WRITERS, save_draws
+from ppl.results.files.readers import read_file
+from ppl.results.fits.metric import covariance_of, stepsize_for
 
 PROGRAM = """
 parameters { vector[2] mu; real<lower=0> tau; tuple(real, vector[2]) t; }

@@ -10,11 +10,11 @@ import pytest
 from ppl.compile import compile_model
 from ppl.errors import DataError
 from ppl.names import Sized, flat
-from ppl.results.columns import unflatten
-from ppl.results.config import Config
-from ppl.results.generate import csv_lines, generate
-from ppl.results.gradient_test import Component, gradient_test
-from ppl.results.log_prob import log_prob, read_points, unconstrained_of
+from ppl.results.files.columns import unflatten
+from ppl.results.files.config import Config
+from ppl.results.fits.generate import csv_lines, generate
+from ppl.results.fits.gradient_test import Component, gradient_test
+from ppl.results.fits.log_prob import log_prob, read_points, unconstrained_of
 
 PROGRAM = """
 data { int N; vector[N] y; }

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from ppl.errors import DataError, PPLError
-from ppl.results.columns import chosen, folded
-from ppl.results.density import density, is_discrete, masses
-from ppl.results.fit import variational
-from ppl.results.pictures import KINDS, Material, Trace, left_out, read_trace, worst
-from ppl.results.readers import read_all
-from ppl.results.reading import reading
-from ppl.results.report import Program, report
+from ppl.results.files.columns import chosen, folded
+from ppl.results.files.readers import read_all
+from ppl.results.fits.density import density, is_discrete, masses
+from ppl.results.fits.fit import variational
+from ppl.results.report.pictures import KINDS, Material, Trace, left_out, read_trace, worst
+from ppl.results.report.reading import reading
+from ppl.results.report.report import Program, report
 
 pytest.importorskip("matplotlib")
-from ppl.results.plots import Draws, labelled, predictive, save, svg
+from ppl.results.report.plots import Draws, labelled, predictive, save, svg
 
 
 @pytest.fixture

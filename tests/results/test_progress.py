@@ -10,9 +10,9 @@ from ppl.inference.recipes import RECIPES
 from ppl.inference.run.phases import PHASES, Phase, phases_of
 from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import Settings
-from ppl.results.fit import variational
-from ppl.results.meter import Meter
-from ppl.results.progress import duration, line, roughly, shown
+from ppl.results.fits.fit import variational
+from ppl.results.fits.progress import duration, line, roughly, shown
+from ppl.results.fits.progress_meter import Meter
 
 LOOP, FIXED, VARIABLES = Phase.LOOP, Phase.FIXED_DRAWS, Phase.VARIABLES
 PLAN = (Phase.PATHFINDER, LOOP, FIXED, Phase.ANNEALING, VARIABLES)

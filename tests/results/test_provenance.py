@@ -12,12 +12,12 @@ from ppl.cmdstan.methods import variational as method
 from ppl.errors import DataError
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.diagnose.verdict import Level
-from ppl.results.config import Config
-from ppl.results.fit import load_fit, variational
-from ppl.results.formats import save_draws
-from ppl.results.provenance import Provenance, read_entries, worst_of
-from ppl.results.readers import read_file
-from ppl.results.reading import verdict
+from ppl.results.files.config import Config
+from ppl.results.files.formats import save_draws
+from ppl.results.files.provenance import Provenance, read_entries, worst_of
+from ppl.results.files.readers import read_file
+from ppl.results.fits.fit import load_fit, variational
+from ppl.results.report.reading import verdict
 
 ABOUT = Provenance(
     "meanfield", "fullrank", "resampled", -12.25, 0.01, "Converged: it did.", Level.GOOD, "Verdict: good."

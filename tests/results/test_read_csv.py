@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from ppl.errors import DataError
-from ppl.results.fit import variational
-from ppl.results.read_csv import read_draws
-from ppl.results.readers import read_all
+from ppl.results.files.read_csv import read_draws
+from ppl.results.files.readers import read_all
+from ppl.results.fits.fit import variational
 
 SAMPLE = """\
 # method = sample (Default)

@@ -8,12 +8,12 @@ import subprocess
 import numpy as np
 import pytest
 
-from ppl.results.fit import variational
-from ppl.results.pictures import KINDS, Material, Trace
-from ppl.results.readers import read_all
+from ppl.results.files.readers import read_all
+from ppl.results.fits.fit import variational
+from ppl.results.report.pictures import KINDS, Material, Trace
 
 pytest.importorskip("matplotlib")
-from ppl.results.report import Program, report
+from ppl.results.report.report import Program, report
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking

@@ -10,8 +10,8 @@ import pytest
 from ppl.errors import InferenceError
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
-from ppl.results import runs
-from ppl.results.fit import load_fit, variational
+from ppl.results.fits import runs
+from ppl.results.fits.fit import load_fit, variational
 
 RECIPES = ["auto", "meanfield", "fullrank", "lowrank", "fixed-draws", "laplace", "pathfinder", "optimize"]
 

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from ppl.inference.recipes import RECIPES
-from ppl.results.arguments import PPL, leaves
-from ppl.results.config import Config
-from ppl.results.given import EITHER, FIELDS, NAMES, OPTIONAL, given_of, settings_of
-from ppl.results.settings import Settings
-from ppl.results.stan_csv import cell, csv_lines, diagnostic_lines
+from ppl.results.arguments.settings_in_words import EITHER, FIELDS, NAMES, OPTIONAL, given_of, settings_of
+from ppl.results.arguments.tree import PPL, leaves
+from ppl.results.files.config import Config
+from ppl.results.files.stan_csv import cell, csv_lines, diagnostic_lines
+from ppl.results.fits.settings import Settings
 
 GOLDEN = """\
 # stan_version_major = 2

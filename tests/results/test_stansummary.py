@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from ppl.inference.diagnose.psis import psis
-from ppl.results.fit import variational
-from ppl.results.readers import read_all
-from ppl.results.stansummary import as_text, csv_lines, headings, stansummary, stated
+from ppl.results.files.readers import read_all
+from ppl.results.fits.fit import variational
+from ppl.results.report.stansummary import as_text, csv_lines, headings, stansummary, stated
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from ppl.results.summary import as_html, as_text, summarise
+from ppl.results.report.summary import as_html, as_text, summarise
 
 
 def test_agrees_with_numpy():

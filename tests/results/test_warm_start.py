@@ -11,9 +11,9 @@ from ppl.inference.families import FAMILIES, family_of
 from ppl.inference.initialise.start import Warm
 from ppl.inference.initialise.starting import from_q
 from ppl.inference.recipes import RECIPES
-from ppl.results.initial import start_for
-from ppl.results.posterior import AsTarget
-from ppl.results.saved import data_hash
+from ppl.results.fits.as_target import AsTarget
+from ppl.results.fits.initial import start_for
+from ppl.results.fits.saved import data_hash
 
 PROGRAM = """
 data { int N; vector[N] y; }

@@ -8,7 +8,7 @@ import pytest
 
 import ppl
 from ppl.errors import Rejection
-from ppl.results.draws import tabulate
+from ppl.results.fits.draws import tabulate
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.drawing import drawn, rng_args

@@ -13,7 +13,7 @@ from ppl.inference.estimators.score_function import score_function
 from ppl.inference.estimators.stochastic_search import StochasticSearch
 from ppl.inference.families.diagonal import Diagonal
 from ppl.inference.steps.staged import Staged
-from ppl.results.posterior import AsTarget
+from ppl.results.fits.as_target import AsTarget
 
 from frame.figures import COLOURS, legend, panels
 from frame.result import Claim, Result, Table

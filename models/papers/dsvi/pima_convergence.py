@@ -16,7 +16,7 @@ from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.averaging import Averaging, Last, Polynomial
 from ppl.inference.steps.staged import Staged
-from ppl.results.posterior import AsTarget
+from ppl.results.fits.as_target import AsTarget
 
 from frame.exact_logistic import ExactBound
 from frame.figures import COLOURS, legend_above, panels

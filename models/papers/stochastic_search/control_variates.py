@@ -14,7 +14,7 @@ import ppl
 from ppl.inference.estimators.control_variates import JaakkolaJordan, taylor
 from ppl.inference.objective.coordinates import Scaled
 from ppl.posterior import Posterior
-from ppl.results.posterior import AsTarget
+from ppl.results.fits.as_target import AsTarget
 
 from frame.exact_logistic import ExactBound
 from frame.figures import COLOURS, legend, panels

@@ -9,7 +9,7 @@ from ppl.cmdstan.job import Job
 from ppl.density.posterior import Floats
 from ppl.files import write_whole
 from ppl.inference.objective.target import Target
-from ppl.results.config import comment_lines
+from ppl.results.files.config import comment_lines
 
 
 def run(job: Job) -> int:

@@ -2,7 +2,7 @@
 
 from ppl.cmdstan.job import Job, numbered, read_rows
 from ppl.errors import InferenceError
-from ppl.results.generate import generate
+from ppl.results.fits.generate import generate
 
 
 def run(job: Job) -> int:

@@ -11,8 +11,8 @@ from ppl.errors import InferenceError
 from ppl.inference.numerics.hessian import hessian
 from ppl.inference.objective.target import log_densities
 from ppl.posterior import Posterior
-from ppl.results.draws import tabulate
-from ppl.results.log_prob import read_points, unconstrained_of
+from ppl.results.fits.draws import tabulate
+from ppl.results.fits.log_prob import read_points, unconstrained_of
 
 
 def run(job: Job) -> int:

@@ -7,7 +7,7 @@ from ppl.cmdstan.job import Job
 from ppl.data import load_data
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
-from ppl.results.log_prob import read_points
+from ppl.results.fits.log_prob import read_points
 
 
 def run(job: Job) -> int:

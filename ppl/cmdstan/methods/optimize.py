@@ -8,7 +8,7 @@ import numpy as np
 from ppl.cmdstan.climb import Climb, Rules, climb
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
-from ppl.results.draws import tabulate
+from ppl.results.fits.draws import tabulate
 
 
 def run(job: Job) -> int:

@@ -14,8 +14,8 @@ from ppl.inference.diagnose.psis import psis
 from ppl.inference.initialise.pathfinder import pathfinder
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import log_densities
-from ppl.results.draws import tabulate
-from ppl.results.sample_csv import elapsed
+from ppl.results.files.sample_csv import elapsed
+from ppl.results.fits.draws import tabulate
 
 NO_PATH = (
     "The program has no parameters, so there is no path to follow; `sample algorithm=fixed_param` draws its "

@@ -13,10 +13,10 @@ from ppl.cmdstan.job import Job, beside, numbered
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
 from ppl.files import write_whole
-from ppl.results.draws import tabulate
-from ppl.results.metric import metric_json
-from ppl.results.sample_csv import elapsed
-from ppl.results.stan_csv import cell
+from ppl.results.files.sample_csv import elapsed
+from ppl.results.files.stan_csv import cell
+from ppl.results.fits.draws import tabulate
+from ppl.results.fits.metric import metric_json
 
 LEADING = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 STATISTICS = ("logp", "mean_tree_accept", "step_size", "depth", "n_steps", "diverging", "energy")

@@ -7,10 +7,10 @@ from ppl.cmdstan.job import Job
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
-from ppl.results.fit import Fit, variational
-from ppl.results.given import in_cmdstans_words, settings_of
-from ppl.results.sample_csv import as_sample, elapsed
-from ppl.results.stan_csv import eta_lines
+from ppl.results.arguments.settings_in_words import in_cmdstans_words, settings_of
+from ppl.results.files.sample_csv import as_sample, elapsed
+from ppl.results.files.stan_csv import eta_lines
+from ppl.results.fits.fit import Fit, variational
 
 HEADER = "  iter             ELBO   delta_ELBO_mean   delta_ELBO_med   notes "
 UNSETTLED = "The algorithm may not have converged."

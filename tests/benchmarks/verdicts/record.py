@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ppl.errors import PPLError
-from ppl.results.fit import Fit
+from ppl.results.fits.fit import Fit
 from tests.benchmarks.errors import Quantities, errors_of, sure, worst
 from tests.benchmarks.verdicts.case import Case, Drawn, Improper, Known, Truth
 from tests.benchmarks.verdicts.groups import GROUPS

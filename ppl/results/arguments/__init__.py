@@ -1,0 +1,1 @@
+"""CmdStan's arguments as one tree, and settings in its words."""

@@ -1,0 +1,223 @@
+"""The arguments of each of CmdStan's methods, with its names, order and defaults (CmdStan Guide)."""
+
+from ppl.results.arguments.argument import Choice, Group, Value, flag, least, positive, unit
+
+BFGS = (
+    positive("init_alpha", "First step size of the line search", 0.001),
+    least(0, "tol_obj", "Converged when the objective changes by less", 1e-12),
+    least(0, "tol_rel_obj", "Converged when its relative change is less, in units of epsilon", 1e4),
+    least(0, "tol_grad", "Converged when the norm of the gradient is less", 1e-8),
+    least(0, "tol_rel_grad", "Converged when the relative gradient is less, in units of epsilon", 1e7),
+    least(0, "tol_param", "Converged when the parameters move by less", 1e-8),
+)
+LBFGS = (*BFGS, least(1, "history_size", "Past steps that describe the curvature", 5))
+
+OURS = {
+    "lowrank": "Normal with a covariance of low rank plus a diagonal",
+    "fixed-draws": "Normal with a diagonal covariance, fitted on fixed draws",
+    "laplace": "Normal with the curvature of the mode",
+    "pathfinder": "Draws from several Pathfinder paths, resampled",
+    "optimize": "A point: the mode",
+    "dsvi": "Doubly stochastic variational inference",
+    "dsvi-diagonal": "The same with a diagonal covariance",
+    "dsvi-ard": "The same with relevances determined",
+    "ssvb": "Stochastic search variational Bayes",
+}
+"""Algorithms of ppl's recipes that CmdStan does not have."""
+
+ALGORITHM = Choice(
+    "algorithm",
+    "Family of the approximation",
+    (
+        Group("auto", "The family that fits, its draws corrected towards the posterior (ppl only)"),
+        Group("meanfield", "Normal with a diagonal covariance"),
+        Group("fullrank", "Normal with a full covariance"),
+        *(Group(name, about + " (ppl only)") for name, about in OURS.items()),
+    ),
+)
+
+VARIATIONAL = Group(
+    "variational",
+    "Variational inference",
+    (
+        ALGORITHM,
+        positive("iter", "Most iterations", 10000),
+        positive("grad_samples", "Draws that an estimate of the gradient averages", 1),
+        positive("elbo_samples", "Draws that an estimate of the ELBO averages", 100),
+        positive("eta", "Step size when adaptation is off", 1.0),
+        Group(
+            "adapt",
+            "Search for the step size",
+            (flag("engaged", "Search?", True), positive("iter", "Iterations of each candidate", 50)),
+        ),
+        positive("tol_rel_obj", "Converged when the ELBO's relative change is less", 0.01),
+        positive("eval_elbo", "Iterations between two evaluations of the ELBO", 100),
+        least(0, "output_samples", "Draws to write", 1000),
+    ),
+)
+
+_METRIC = Choice(
+    "metric",
+    "Geometry of the base manifold",
+    tuple(
+        Group(name, f"{about} metric")
+        for name, about in (("diag_e", "Diagonal"), ("dense_e", "Dense"), ("unit_e", "Unit"))
+    ),
+)
+SAMPLE = Group(
+    "sample",
+    "Bayesian inference with Markov Chain Monte Carlo",
+    (
+        least(0, "num_samples", "Draws to write", 1000),
+        least(0, "num_warmup", "Warmup iterations", 1000),
+        flag("save_warmup", "Write the warmup's draws too?", False),
+        positive("thin", "Write every how manyeth draw", 1),
+        Group(
+            "adapt",
+            "Warmup adaptation",
+            (
+                flag("engaged", "Adaptation engaged?", True),
+                positive("gamma", "Regularisation scale", 0.05),
+                unit("delta", "Target acceptance statistic", 0.8),
+                positive("kappa", "Relaxation exponent", 0.75),
+                positive("t0", "Iteration offset", 10.0),
+                least(0, "init_buffer", "Width of the first fast interval", 75),
+                least(0, "term_buffer", "Width of the last fast interval", 50),
+                least(0, "window", "Width of the first slow interval", 25),
+                flag("save_metric", "Write the metric as JSON?", False),
+            ),
+        ),
+        Choice(
+            "algorithm",
+            "Sampling algorithm",
+            (
+                Group(
+                    "hmc",
+                    "Hamiltonian Monte Carlo",
+                    (
+                        Choice(
+                            "engine",
+                            "Engine for Hamiltonian Monte Carlo",
+                            (
+                                Group(
+                                    "nuts",
+                                    "The No-U-Turn Sampler",
+                                    (positive("max_depth", "Greatest depth of the tree", 10),),
+                                ),
+                                Group(
+                                    "static",
+                                    "Static integration time",
+                                    (positive("int_time", "Integration time", 6.28318531),),
+                                ),
+                            ),
+                        ),
+                        _METRIC,
+                        Value("metric_file", "JSON file with a precomputed inverse metric", ""),
+                        positive("stepsize", "First step size", 1.0),
+                        Value(
+                            "stepsize_jitter",
+                            "Relative jitter of the step size",
+                            0.0,
+                            "0 <= stepsize_jitter <= 1",
+                            lambda x: 0 <= x <= 1,
+                        ),
+                    ),
+                ),
+                Group("fixed_param", "Fixed parameters"),
+            ),
+        ),
+        positive("num_chains", "Chains", 1),
+    ),
+)
+
+OPTIMIZE = Group(
+    "optimize",
+    "Point estimation",
+    (
+        Choice(
+            "algorithm",
+            "Optimisation algorithm",
+            (
+                Group("lbfgs", "L-BFGS with a line search", LBFGS),
+                Group("bfgs", "BFGS with a line search", BFGS),
+                Group("newton", "Newton's method"),
+            ),
+        ),
+        flag("jacobian", "Count the change of variables of constrained parameters?", False),
+        positive("iter", "Most iterations", 2000),
+        flag("save_iterations", "Write every iteration?", False),
+    ),
+)
+
+PATHFINDER = Group(
+    "pathfinder",
+    "Pathfinder algorithm",
+    (
+        *LBFGS,
+        positive("num_psis_draws", "Draws from the resampled mixture of paths", 1000),
+        positive("num_paths", "Paths", 4),
+        flag("save_single_paths", "Write a file for each path?", False),
+        flag("psis_resample", "Resample the paths' draws by importance?", True),
+        flag("calculate_lp", "Evaluate the log density of every draw?", True),
+        positive("max_lbfgs_iters", "Most iterations of L-BFGS", 1000),
+        positive("num_draws", "Draws from each path", 1000),
+        positive("num_elbo_draws", "Draws that an estimate of the ELBO averages", 25),
+    ),
+)
+
+LAPLACE = Group(
+    "laplace",
+    "Sample from a Laplace approximation",
+    (
+        Value("mode", "The mode, constrained: a CSV file of method optimize, or JSON", ""),
+        flag("jacobian", "Count the change of variables of constrained parameters?", True),
+        least(0, "draws", "Draws to write", 1000),
+        flag("calculate_lp", "Evaluate the log density of every draw?", True),
+    ),
+)
+
+GENERATE_QUANTITIES = Group(
+    "generate_quantities",
+    "Generate quantities of interest",
+    (
+        Value("fitted_params", "CSV file of draws of the parameters", ""),
+        positive("num_chains", "Chains", 1),
+    ),
+)
+
+LOG_PROB = Group(
+    "log_prob",
+    "Return the log density up to a constant and its gradients, given supplied parameters",
+    (
+        Value("unconstrained_params", "JSON file with params_r: one vector or several", ""),
+        Value("constrained_params", "JSON file of values, or CSV file of draws", ""),
+        flag("jacobian", "Count the change of variables of constrained parameters?", True),
+    ),
+)
+
+DIAGNOSE = Group(
+    "diagnose",
+    "Model diagnostics",
+    (
+        Choice(
+            "test",
+            "Diagnostic test",
+            (
+                Group(
+                    "gradient",
+                    "Check the gradient against finite differences",
+                    (
+                        positive("epsilon", "Step of the finite difference", 1e-6),
+                        positive("error", "Greatest error allowed", 1e-6),
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+
+METHOD = Choice(
+    "method",
+    "Analysis method",
+    (SAMPLE, OPTIMIZE, VARIATIONAL, DIAGNOSE, GENERATE_QUANTITIES, PATHFINDER, LOG_PROB, LAPLACE),
+)

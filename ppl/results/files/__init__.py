@@ -1,0 +1,1 @@
+"""Files of draws, in every format, written and read."""

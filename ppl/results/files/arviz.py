@@ -1,0 +1,106 @@
+"""Draws as ArviZ's InferenceData and as xarray, with groups, dimensions and coordinates by Stan's habits."""
+
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+
+from ppl.results.files.columns import Floats, reshape, variables
+from ppl.results.fits.draws import Table
+
+PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
+WHEN = "created_at"
+
+Coords = Mapping[str, Sequence[Any]]
+Dims = Mapping[str, Sequence[str]]
+
+
+def to_arviz(
+    table: Table,
+    log_p: Floats,
+    log_g: Floats,
+    data: Mapping[str, Any],
+    about: Mapping[str, str] = {},
+    coords: Coords = {},  # noqa: B006
+    dims: Dims = {},  # noqa: B006
+) -> Any:
+    """InferenceData of one chain: `y_rep` is predictive, `log_lik` pointwise, the `y` in the data observed.
+
+    `coords` has labels by the name of a dimension, `dims` the dimensions of a variable by its name; where
+    `dims` says nothing, an axis takes the one dimension whose labels are as many as it is long. `about` goes
+    into the attributes of every group, as ArviZ's own do; none says when, so that files repeat byte by byte.
+
+    Independent draws of an approximation have no chains, so `az.rhat` says nothing about them.
+    Needs the extra `arviz`.
+    """
+    import arviz
+
+    values = {name: draws[np.newaxis] for name, draws in by_variable(table).items()}
+    shapes = {name: array.shape[2:] for name, array in values.items()}
+    named = {name: dimensions(shape, coords, dims.get(name, ())) for name, shape in shapes.items()}
+    outside = {name: values.pop(name) for name in (PREDICTIVE, POINTWISE) if name in values}
+    for name in outside:
+        named[OBSERVED] = named[name]
+    groups: dict[str, Any] = {
+        "posterior": values,
+        "posterior_predictive": {OBSERVED: outside[PREDICTIVE]} if PREDICTIVE in outside else {},
+        "log_likelihood": {OBSERVED: outside[POINTWISE]} if POINTWISE in outside else {},
+        "observed_data": {OBSERVED: np.asarray(data[OBSERVED])} if OBSERVED in data else {},
+        "sample_stats": {"lp": log_p[np.newaxis], "lp_approx": log_g[np.newaxis]},
+    }
+    if OBSERVED in data and OBSERVED not in named:
+        named[OBSERVED] = dimensions(np.shape(data[OBSERVED]), coords, dims.get(OBSERVED, ()))
+    used = {key: labels for key, labels in coords.items() if any(key in names for names in named.values())}
+    full: dict[str, Any] = {group: content for group, content in groups.items() if content}
+    found = arviz.from_dict(**full, coords={key: list(labels) for key, labels in used.items()}, dims=named)
+    for group in found.groups():
+        found[group].attrs.pop(WHEN, None)
+        found[group].attrs.update(attributes(about))
+    return found
+
+
+def attributes(about: Mapping[str, str]) -> dict[str, str]:
+    """What a group of draws says of itself, under ArviZ's names where it has some."""
+    return {"inference_library": "ppl", "inference_library_version": version("ppl"), **about}
+
+
+def to_xarray(
+    table: Table,
+    about: Mapping[str, str] = {},
+    coords: Coords = {},  # noqa: B006
+    dims: Dims = {},  # noqa: B006
+) -> Any:
+    """An xarray Dataset of the draws, its first dimensions `chain` (of length one) and `draw`.
+
+    `about`, `coords` and `dims` are as in `to_arviz`. Needs xarray.
+    """
+    import xarray
+
+    variables = {}
+    for name, draws in by_variable(table).items():
+        axes = dimensions(draws.shape[1:], coords, dims.get(name, ()))
+        numbered = [axis or f"{name}_dim_{k}" for k, axis in enumerate(axes)]
+        variables[name] = (("chain", "draw", *numbered), draws[np.newaxis])
+    used = {axis for axes, _ in variables.values() for axis in axes}
+    labels = {key: list(labels) for key, labels in coords.items() if key in used}
+    counted = {"chain": [0], "draw": np.arange(len(table.rows) - 1)}
+    return xarray.Dataset(variables, coords={**counted, **labels}, attrs=attributes(about))
+
+
+def by_variable(table: Table) -> dict[str, Floats]:
+    """The draws of each variable, shape (draws, *its own shape)."""
+    return {name: reshape(table.rows[1:], table.columns, name) for name in variables(table.columns)}
+
+
+def dimensions(shape: Sequence[int], coords: Coords, given: Sequence[str]) -> list[str | None]:
+    """The name of each axis: as given, else that of the only labels of its length, else none."""
+    by_length: dict[int, list[str]] = {}
+    for key, labels in coords.items():
+        by_length.setdefault(len(labels), []).append(key)
+    free: list[str | None] = [
+        by_length[length][0] if len(by_length.get(length, ())) == 1 else None for length in shape
+    ]
+    repeated = {name for name in free if name and free.count(name) > 1}
+    chosen = [*given, *(None if name in repeated else name for name in free[len(given) :])]
+    return list(chosen[: len(shape)])

@@ -1,0 +1,73 @@
+"""Draws in the format that a file's suffix names."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.files import replacing
+from ppl.results.arguments.tree import Values
+from ppl.results.files.columns import reshape, variables
+
+if TYPE_CHECKING:
+    from ppl.results.fits.fit import Fit
+
+
+ABOUT = "fit__"
+"""The array of an .npz file that holds the provenance of the draws, as JSON."""
+
+
+def save_draws(fit: "Fit", path: str | Path, given: Values | None = None) -> None:
+    """Writes the draws of a fit: `.npz`, `.nc` (NetCDF, by ArviZ), `.parquet`, any other name as CSV.
+
+    `given` is for the comments of a CSV file (see Fit.save_csv). Every format says how the draws were made
+    and what the verdict is (provenance.Provenance); the same fit gives the same bytes.
+
+    Raises:
+        InferenceError: the package that writes the format is not installed.
+        OSError: the file cannot be written; an older one is then left as it was.
+    """
+    writer = WRITERS.get(Path(path).suffix)
+    if writer is None:
+        fit.save_csv(path, given)
+        return
+    with replacing(path) as part:
+        try:
+            writer(fit, part)
+        except ImportError as error:
+            suffix = Path(path).suffix
+            raise InferenceError(
+                f'To write {suffix} files, pip install "ppl[{EXTRAS[suffix]}]" ({error}).'
+            ) from None
+
+
+def _npz(fit: "Fit", path: Path) -> None:
+    """An array a variable, draws first; `lp__`, `log_g__` as in the CSV file's log_p__ and log_g__."""
+    draws = {name: reshape(fit.draws(), fit.column_names, name) for name in variables(fit.column_names)}
+    densities = {"log_p__": fit.result.log_p, "log_g__": fit.result.log_g}
+    about = np.array(json.dumps(fit.provenance.entries()))
+    np.savez(path, allow_pickle=False, **densities, **draws, **{ABOUT: about})
+
+
+def _netcdf(fit: "Fit", path: Path) -> None:
+    fit.to_arviz().to_netcdf(str(path))
+
+
+def _parquet(fit: "Fit", path: Path) -> None:
+    """A column a name, and log_p__ and log_g__ before them; what it says of the fit is in the schema."""
+    import pyarrow
+    from pyarrow.parquet import write_table
+
+    frame = fit.draws_pd()
+    frame.insert(0, "log_g__", fit.result.log_g)
+    frame.insert(0, "log_p__", fit.result.log_p)
+    table = pyarrow.Table.from_pandas(frame, preserve_index=False)
+    about = {**(table.schema.metadata or {}), **fit.provenance.entries()}
+    write_table(table.replace_schema_metadata(about), path)
+
+
+WRITERS: Mapping[str, Callable[["Fit", Path], None]] = {".npz": _npz, ".nc": _netcdf, ".parquet": _parquet}
+EXTRAS = {".nc": "arviz", ".parquet": "parquet"}

@@ -1,0 +1,80 @@
+"""What a file of draws says of the fit that they come from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ppl.errors import DataError
+from ppl.inference.correct.correction import Made
+from ppl.inference.diagnose.level import FROM_BEST, Level
+
+PREFIX = "fit_"
+"""Before every name, for a file has an `algorithm` and a `draws` of its own."""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """How draws were made, and how far they can be believed.
+
+    `algorithm` is the one asked for, `family` that of q, `draws` how they were made from q (inference.Made);
+    `elbo` and its standard error are in nats, `outcome` says how the run ended, `judgement` is the verdict in
+    words.
+
+    Example:
+        >>> from ppl.results.files.readers import read_file
+        >>> read_file("output.csv").provenance == fit.provenance
+        True
+    """
+
+    algorithm: str
+    family: str
+    draws: str
+    elbo: float
+    elbo_se: float
+    outcome: str
+    verdict: Level
+    judgement: str
+
+    def entries(self) -> dict[str, str]:
+        """Names and texts, each on one line, as files keep them: `fit_verdict`, "good"."""
+        return {PREFIX + name: str(value) for name, value in vars(self).items()}
+
+    @property
+    def of_q(self) -> bool:
+        """Whether the draws are those of q itself."""
+        return self.draws == Made.OF_Q.value
+
+    @property
+    def run(self) -> str:
+        """The ELBO, what was run, how the draws were made, and how it ended."""
+        made = "draws of q" if self.of_q else f"draws {self.draws}"
+        q = "" if self.family == self.algorithm else f", q {self.family}"
+        elbo = f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f} nats"
+        return f"{elbo} (algorithm {self.algorithm}{q}, {made}). {self.outcome}"
+
+
+NAMES = tuple(Provenance.__dataclass_fields__)
+
+
+def read_entries(found: Mapping[str, str]) -> Provenance | None:
+    """The inverse of `entries`, among others; None where one of them is missing.
+
+    Raises:
+        DataError: one of them has a value that it cannot have.
+    """
+    if not all(PREFIX + name in found for name in NAMES):
+        return None
+    texts = {name: found[PREFIX + name] for name in NAMES}
+    try:
+        typed = {
+            "elbo": float(texts["elbo"]),
+            "elbo_se": float(texts["elbo_se"]),
+            "verdict": Level(texts["verdict"]),
+        }
+    except ValueError as error:
+        raise DataError(f"what a file says of its fit was changed: {error}.") from None
+    return Provenance(**{**texts, **typed})  # type: ignore[arg-type]
+
+
+def worst_of(found: Sequence[Provenance]) -> int:
+    """The position of the one to be believed least, the first of several."""
+    return max(range(len(found)), key=lambda k: (FROM_BEST.index(found[k].verdict), -k))

@@ -1,0 +1,154 @@
+"""CSV files of draws, as ppl and CmdStan write them, read back whatever their method."""
+
+import csv
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ppl.errors import DataError
+from ppl.results.files.columns import Floats
+from ppl.results.files.provenance import Provenance, read_entries
+from ppl.results.fits.density import varies
+
+RATIOS = (("log_p__", "log_g__"), ("log_p__", "log_q__"), ("lp__", "lp_approx__"))
+"""Pairs of columns, log target and log approximation: of variational, of laplace, of pathfinder."""
+
+NAME = re.compile(r"[A-Za-z]\w*([.:]\w+)*")
+ENTRY = re.compile(r"#( *)(\w+)(?: =(?: (.*?))?(?: \(Default\))?)?\s*$")
+
+
+@dataclass(frozen=True, eq=False)
+class DrawsFile:
+    """A file of draws: `columns` name `draws` (draws, columns), `config` has its comments (read_config).
+
+    `internal` has the columns whose names end in two underscores, `mean` (columns,) the row with which
+    CmdStan's method variational begins its draws.
+    """
+
+    path: Path
+    config: Mapping[str, str]
+    columns: tuple[str, ...]
+    draws: Floats
+    internal: Mapping[str, Floats]
+    mean: Floats | None = None
+
+    def only(self, names: Sequence[str]) -> "DrawsFile":
+        """The same with these columns alone."""
+        at = {name: k for k, name in enumerate(self.columns)}
+        kept = [at[name] for name in names]
+        mean = None if self.mean is None else self.mean[kept]
+        return replace(self, columns=tuple(names), draws=self.draws[:, kept], mean=mean)
+
+    @property
+    def method(self) -> str:
+        return self.config.get("method", "sample")
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The columns of the parameters; all where the comments do not tell, as in CmdStan's files."""
+        names = self.config.get("parameters", "").split(",")
+        return tuple(c for c in self.columns if re.split("[.:]", c)[0] in names) or self.columns
+
+    @property
+    def provenance(self) -> Provenance | None:
+        """What the file says of the fit that its draws come from; None where it says nothing."""
+        return read_entries(self.config)
+
+    @property
+    def log_ratios(self) -> Floats | None:
+        """Log target less log approximation at each draw, up to a constant.
+
+        None where it is not there, and where it never varies: draws resampled by importance, or one point
+        repeated, tell nothing of the approximation they came from.
+        """
+        ratios = self._ratios()
+        return ratios if ratios is not None and varies(ratios) else None
+
+    @property
+    def follows_target(self) -> bool:
+        """Whether the ratios are there and never vary: the draws were resampled or annealed."""
+        ratios = self._ratios()
+        return ratios is not None and not varies(ratios)
+
+    def _ratios(self) -> Floats | None:
+        for target, approximation in RATIOS:
+            if target in self.internal and approximation in self.internal:
+                return self.internal[target] - self.internal[approximation]
+        return None
+
+
+def read_draws(path: str | Path) -> DrawsFile:
+    """The draws in a CSV file that ppl or CmdStan wrote.
+
+    Raises:
+        DataError: the file has no header, a row of another length, or a cell that is no number.
+        OSError: it cannot be read.
+
+    Example:
+        >>> read_draws("output.csv").draws.shape
+        (1000, 34)
+    """
+    path = Path(path)
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise DataError(f"{path} is no text file; expected a CSV file of draws.") from None
+    config = read_config(line for line in lines if line.startswith("#"))
+    if lines[-1]:
+        raise DataError(f"{path} ends in the middle of a line; it was cut short.")
+    try:
+        header, *cells = [*csv.reader(line for line in lines if line.strip() and line[0] != "#")] or [[]]
+    except csv.Error as error:
+        raise DataError(f"{path} is no CSV file: {error}.") from None
+    if not header or not all(map(NAME.fullmatch, header)):
+        raise DataError(f"{path} has no header of column names; expected a CSV file of draws.")
+    rows = _numbers(path, header, cells)
+    mean = rows[0] if config.get("method") == "variational" and len(rows) else None
+    return _split(path, config, header, rows if mean is None else rows[1:], mean)
+
+
+def read_config(comments: Iterable[str]) -> dict[str, str]:
+    """The tree of comment lines as dotted names: "data.file", "method", "method.variational.iter"."""
+    config: dict[str, str] = {}
+    path: list[str] = []
+    for found in filter(None, map(ENTRY.match, comments)):
+        path = [*path[: max(0, len(found[1]) - 1) // 2], found[2]]
+        if found[3] is not None:
+            config[".".join(path)] = found[3]
+    return config
+
+
+def _split(
+    path: Path, config: Mapping[str, str], header: list[str], rows: Floats, mean: Floats | None
+) -> DrawsFile:
+    inside = [k for k, name in enumerate(header) if name.endswith("__")]
+    outside = [k for k, name in enumerate(header) if not name.endswith("__")]
+    return DrawsFile(
+        path,
+        config,
+        tuple(header[k] for k in outside),
+        rows[:, outside],
+        {header[k]: rows[:, k] for k in inside},
+        None if mean is None else mean[outside],
+    )
+
+
+def _numbers(path: Path, header: list[str], cells: list[list[str]]) -> Floats:
+    for number, row in enumerate(cells, 1):
+        if len(row) != len(header):
+            raise DataError(f"{path}: row {number} has {len(row)} cells, but the header {len(header)}.")
+        for name, cell in zip(header, row, strict=True):
+            if not _is_number(cell):
+                raise DataError(f"{path}: row {number} has {cell!r} under {name}; expected a number.")
+    return np.array(cells, dtype=float).reshape(len(cells), len(header))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,132 @@
+"""Files of draws in any format that `ppl variational -o` writes, by suffix: the inverse of formats.py."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppl.errors import DataError
+from ppl.names import Sized, column_names
+from ppl.results.files.arviz import OBSERVED, POINTWISE, PREDICTIVE
+from ppl.results.files.columns import Floats
+from ppl.results.files.formats import ABOUT, EXTRAS
+from ppl.results.files.provenance import PREFIX
+from ppl.results.files.read_csv import DrawsFile, read_draws
+
+STATS = {"lp": "log_p__", "lp_approx": "log_g__"}
+"""ArviZ's names of the log densities, and ours."""
+
+Read = dict[str, Floats]
+"""Draws (draws, *shape) by the name of a variable, or of a column."""
+
+About = Mapping[str, str]
+"""What a file says of its fit, by name (provenance.entries)."""
+
+
+def read_file(path: str | Path) -> DrawsFile:
+    """The draws in a file that `formats.save_draws` wrote, or in any of CmdStan's CSV files.
+
+    Raises:
+        DataError: the file is not what its suffix says, or the package that reads it is not installed.
+        OSError: it cannot be read.
+    """
+    path = Path(path)
+    if path.suffix not in READERS:
+        return read_draws(path)
+    try:
+        found, about = READERS[path.suffix](path)
+    except ImportError as error:
+        extra = EXTRAS[path.suffix]
+        raise DataError(f'To read {path}, pip install "ppl[{extra}]" ({error}).') from None
+    except Exception as error:  # each format's reader has its own ways to say that a file is broken
+        if getattr(error, "errno", None):  # the file system speaks, not the format's reader
+            raise
+        raise DataError(f"{path} is no {path.suffix} file of draws ({error}).") from None
+    return as_draws(path, found, about)
+
+
+def read_all(paths: Sequence[str | Path]) -> tuple[DrawsFile, ...]:
+    """Files of the same columns, as runs of one program give them; DataError where they differ."""
+    files = tuple(map(read_file, paths))
+    for other in files[1:]:
+        if other.columns != files[0].columns:
+            names = sorted({*files[0].columns} ^ {*other.columns})[:3]
+            what = f"they differ in {', '.join(names)}" if names else "the same in another order"
+            raise DataError(f"{files[0].path} and {other.path} have different columns: {what}.")
+    return files
+
+
+def as_draws(path: Path, found: Read, about: About) -> DrawsFile:
+    """Flat columns, in Stan's order, of draws by variable."""
+    internal = {name: draws for name, draws in found.items() if name.endswith("__")}
+    flat = [
+        column for name, draws in found.items() if name not in internal for column in columns(name, draws)
+    ]
+    if not flat:
+        raise DataError(f"{path} holds no draws.")
+    config = {**({"method": "variational"} if "log_g__" in internal else {}), **about}
+    names, values = zip(*flat, strict=True)
+    if len({len(draws) for draws in (*values, *internal.values())}) > 1:
+        raise DataError(f"{path} is damaged: its variables have different numbers of draws.")
+    return DrawsFile(path, config, names, np.column_stack(values), internal)
+
+
+def columns(name: str, draws: Floats) -> Iterator[tuple[str, Floats]]:
+    """The elements of one variable, first index fastest."""
+    names = column_names(Sized(name, (), draws.shape[1:]))
+    flat = draws.reshape(len(draws), -1, order="F")
+    return zip(names, flat.T, strict=True)
+
+
+def _npz(path: Path) -> tuple[Read, About]:
+    with np.load(path) as arrays:
+        about = json.loads(str(arrays[ABOUT])) if ABOUT in arrays.files else {}
+        draws = {name: np.asarray(arrays[name], dtype=float) for name in arrays.files if arrays[name].ndim}
+    return draws, _texts(about)
+
+
+def _parquet(path: Path) -> tuple[Read, About]:
+    import pandas as pd
+    from pyarrow.parquet import read_schema
+
+    frame = pd.read_parquet(path, engine="pyarrow")
+    said = read_schema(path).metadata or {}
+    about = {name.decode(): text.decode() for name, text in said.items() if name.startswith(PREFIX.encode())}
+    return {str(name): frame[name].to_numpy(dtype=float) for name in frame}, about
+
+
+def _netcdf(path: Path) -> tuple[Read, About]:
+    """All chains one after the other, with what ArviZ keeps in groups of its own."""
+    import arviz
+
+    data = arviz.from_netcdf(str(path))
+    found = {STATS[name]: values for name, values in _group(data, "sample_stats").items() if name in STATS}
+    found |= _group(data, "posterior")
+    for group, name in (("posterior_predictive", PREDICTIVE), ("log_likelihood", POINTWISE)):
+        inside = _group(data, group)
+        found |= {name: inside[OBSERVED]} if OBSERVED in inside else {}
+    return found, _texts({key: value for name in data.groups() for key, value in data[name].attrs.items()})
+
+
+def _group(data: Any, name: str) -> Read:
+    if name not in data.groups():
+        return {}
+    arrays = data[name].data_vars.items()
+    return {str(key): _chained(np.asarray(values, dtype=float)) for key, values in arrays}
+
+
+def _chained(values: Floats) -> Floats:
+    return values.reshape(-1, *values.shape[2:])
+
+
+def _texts(said: Mapping[str, Any]) -> About:
+    return {name: str(text) for name, text in said.items() if name.startswith(PREFIX)}
+
+
+READERS: Mapping[str, Callable[[Path], tuple[Read, About]]] = {
+    ".npz": _npz,
+    ".nc": _netcdf,
+    ".parquet": _parquet,
+}

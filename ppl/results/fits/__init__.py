@@ -1,0 +1,1 @@
+"""Fits: settings, targets, draws, runs, and what is kept of them."""

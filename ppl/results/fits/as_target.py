@@ -1,0 +1,47 @@
+"""How inference sees a posterior."""
+
+from dataclasses import dataclass
+
+from ppl.density.posterior import Posterior
+from ppl.results.files.columns import Floats
+
+
+@dataclass(frozen=True)
+class AsTarget:
+    """A posterior as a density over R^dim (inference.target.Target).
+
+    Without `jacobian` it is no density over R^dim: its maximum is the mode of the constrained parameters.
+    `note` is a sentence for the user, or "".
+    """
+
+    posterior: Posterior
+    jacobian: bool = True
+    note: str = ""
+
+    @property
+    def dim(self) -> int:
+        return self.posterior.param_unc_num()
+
+    @property
+    def width(self) -> int:
+        return self.posterior.cost
+
+    def log_density(self, u: Floats) -> float:
+        return self.posterior.log_density(u, jacobian=self.jacobian)
+
+    def log_density_gradient(self, u: Floats) -> tuple[float, Floats]:
+        return self.posterior.log_density_gradient(u, jacobian=self.jacobian)
+
+    def log_densities(self, us: Floats) -> Floats:
+        return self.posterior.log_densities(us, jacobian=self.jacobian)
+
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
+        return self.posterior.log_density_gradients(us, jacobian=self.jacobian)
+
+    def explain(self, u: Floats) -> str:
+        return self.posterior.explain(u)
+
+
+def parameters_of(posterior: Posterior) -> tuple[str, ...]:
+    """The names of the program's parameters."""
+    return tuple(v.name for v in posterior.declared(include_tp=False, include_gq=False))

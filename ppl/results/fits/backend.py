@@ -1,0 +1,105 @@
+"""Which backend computes a log density: autograd, always there, or JAX, the extra "jax"."""
+
+from collections.abc import Callable, Hashable
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from ppl.compiled.out_of_reach import OutOfReach
+from ppl.data.blocks import is_mapped
+from ppl.density.posterior import Posterior
+from ppl.errors import InferenceError
+from ppl.inference.objective.target import Target
+from ppl.results.fits.as_target import AsTarget
+from ppl.results.fits.settings import Settings
+
+LONG = 200
+"""A recurrence over arrays of at least as many numbers is one for JAX, which runs its steps ten times faster.
+
+A default fit looks at some ten thousand points; JAX takes one to four seconds to import and compile.
+"""
+LARGE = 1_000_000
+"""So is a program with a matrix of data that large, which JAX reads once for a batch of points."""
+MANY = 5_000
+"""And one with so many rows, which takes JAX a quarter of the time, or less where it is annealed."""
+DIMENSIONS = 1000
+"""And one of so many parameters: at 512 points gradients of 2,004 (a CAR model) take JAX 0.4 of the time, of
+3,003 (a horseshoe) 0.2, as it does not write every elementwise operation of all points to memory."""
+
+WITHOUT_JAX = 'backend = "jax" needs JAX, which is not installed: pip install "ppl[jax]".'
+
+
+def on_backend(target: AsTarget, settings: Settings) -> Target:
+    """The target as the backend that `settings` names computes it; "auto" takes JAX where that is faster.
+
+    A target that "auto" leaves to autograd because JAX cannot run it says so in its `note`.
+
+    Raises:
+        InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
+    """
+    if settings.backend == "autograd" or not (settings.backend == "jax" or is_worth_it(target, settings)):
+        return target
+    device = ready(settings)
+    from ppl.compiled.target import compiled_target
+
+    quick = settings.quick_jit and settings.device == "cpu"
+    key = target.jacobian, device, quick
+    try:
+        return kept(target.posterior, key, lambda: compiled_target(target.posterior, *key))
+    except OutOfReach as why:
+        if settings.backend == "jax":
+            raise refusal(why) from None
+        return AsTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
+
+
+def rows_on_backend(posterior: Posterior, settings: Settings) -> Target:
+    """The same for the posterior split by rows, which "auto" leaves to autograd."""
+    if settings.backend != "jax":
+        return posterior.by_rows(settings.rows)
+    device = ready(settings)
+    from ppl.compiled.batches import compiled_by_rows
+
+    rows = settings.rows
+    try:
+        return kept(posterior, (rows, device), lambda: compiled_by_rows(posterior.by_rows(rows), device))
+    except OutOfReach as why:
+        raise refusal(why) from None
+
+
+def kept(posterior: Posterior, key: Hashable, make: Callable[[], Target]) -> Target:
+    """The posterior's target of that key, made when it is first asked for."""
+    if key not in posterior.targets:
+        posterior.targets[key] = make()
+    found: Target = posterior.targets[key]
+    return found
+
+
+def ready(settings: Settings) -> Any:
+    """The device that JAX is to use; InferenceError where there is none, or no JAX."""
+    if find_spec("jax") is None:
+        raise InferenceError(WITHOUT_JAX)
+    from ppl.compiled.device import device_of, make_ready
+
+    make_ready()
+    return device_of(settings.device)
+
+
+def refusal(why: OutOfReach) -> InferenceError:
+    return InferenceError(f'backend = "jax" cannot run this program: {why}.')
+
+
+def is_worth_it(target: AsTarget, settings: Settings) -> bool:
+    """Whether JAX is there and would be done first, its compilation included.
+
+    Runs beside each other are processes, each of which would have to compile.
+    """
+    if find_spec("jax") is None or settings.runs > 1:
+        return False
+    posterior = target.posterior
+    if any(map(is_mapped, posterior.data.values())):  # JAX would hold them in memory
+        return False
+    matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
+    recurs = posterior.model.recurs and posterior.width >= LONG
+    large = posterior.width >= MANY or max(matrices, default=0) >= LARGE or target.dim >= DIMENSIONS
+    return settings.device == "gpu" or recurs or large

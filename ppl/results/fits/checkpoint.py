@@ -1,0 +1,188 @@
+"""The journal of a run as a file: written whole or not at all, and read to go on after an interruption."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from time import monotonic
+from typing import Any, NamedTuple
+
+from numpy.random import Generator
+
+from ppl.density.posterior import Posterior
+from ppl.errors import DataError
+from ppl.files import remove, write_whole
+from ppl.results.fits.saved import identity, plain, refuse_mismatch
+from ppl.results.fits.sealed import opened, sealed
+from ppl.results.fits.settings import Settings
+from ppl.results.fits.state_json import decode, encode
+
+FORMAT = "ppl checkpoint 2"
+# Seconds between two writes: a short run writes none, a long one spends no time on them.
+EVERY = 10.0
+
+
+@dataclass(frozen=True)
+class Keep:
+    """Where a run keeps its checkpoint, whether it goes on from what is there, seconds between two writes."""
+
+    path: Path
+    resume: bool = False
+    every: float = EVERY
+
+    def of_run(self, k: int) -> "Keep":
+        """That of run 0, 1, ... of several."""
+        return replace(self, path=self.path.with_name(f"{self.path.name}.{k + 1}"))
+
+    def discard(self, runs: int) -> None:
+        """Remove the checkpoint of the one run, or those of all."""
+        for keep in [self] if runs == 1 else map(self.of_run, range(runs)):
+            remove(keep.path)
+
+
+class Stage(NamedTuple):
+    """The state of a stage, and where each of its generators stood."""
+
+    state: Any
+    generators: tuple[Any, ...]
+
+
+def nobody() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass
+class Checkpoint:
+    """A journal (inference.journal) that writes itself to its file every so many seconds; None for nowhere.
+
+    `owner` says whose run it is, when it is to be written: the data have to be gone through for that.
+    `trouble` is why the last write failed: a run goes on without its checkpoint.
+    """
+
+    path: Path | None
+    owner: Callable[[], Mapping[str, Any]] = nobody
+    every: float = EVERY
+    stages: dict[str, Stage] = field(default_factory=dict)
+    written: float = field(default_factory=monotonic)
+    trouble: OSError | None = None
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for the user where the file could not be written."""
+        if self.trouble is None:
+            return ()
+        return (f"The checkpoint {self.path} could not be written ({self.trouble.strerror}).",)
+
+    def recall(self, stage: str, *generators: Generator) -> Any:
+        kept = self.stages.get(stage)
+        if kept is None:
+            return None
+        for generator, place in zip(generators, kept.generators, strict=True):
+            _set(generator, place)
+        return kept.state
+
+    def record(self, stage: str, state: Any, *generators: Generator) -> None:
+        if self.path is None:
+            return
+        self.stages[stage] = Stage(state, tuple(map(_place, generators)))
+        if monotonic() - self.written >= self.every:
+            self.write()
+
+    def write(self) -> None:
+        """Put everything recorded so far in the file; where that fails, an older one stays."""
+        if self.path is None or not self.stages:
+            return
+        try:
+            self._write(self.path)
+            self.trouble = None
+        except OSError as error:
+            self.trouble = error
+        self.written = monotonic()
+
+    def rescue(self) -> Path | None:
+        """Keep the run where there is room: the file it is then in, or None.
+
+        That is its own, in an older state if need be, or else one of the same name among temporary files.
+        """
+        if self.path is None or not self.stages:
+            return None
+        self.write()
+        if self.path.exists():
+            return self.path
+        try:
+            elsewhere = Path(mkdtemp(prefix="ppl-")) / self.path.name
+            self._write(elsewhere)
+        except OSError:
+            return None
+        return elsewhere
+
+    def _write(self, path: Path) -> None:
+        write_whole(path, [as_text(self.owner(), self.stages), "\n"])
+
+
+def _place(generator: Generator) -> dict[str, Any]:
+    """Where a generator stands: its state, and how many children its seed has, for Sobol's takes one each."""
+    bits: Any = generator.bit_generator
+    return {"state": bits.state, "children": bits.seed_seq.n_children_spawned}
+
+
+def _set(generator: Generator, place: Mapping[str, Any]) -> None:
+    bits: Any = generator.bit_generator
+    bits.state = place["state"]
+    bits.seed_seq.spawn(place["children"] - bits.seed_seq.n_children_spawned)
+
+
+def as_text(owner: Mapping[str, Any], stages: Mapping[str, Stage]) -> str:
+    """One JSON object; `stages_of` has the stages back from it, to the last bit."""
+    coded = {
+        name: {"state": encode(stage.state), "generators": stage.generators} for name, stage in stages.items()
+    }
+    return json.dumps(sealed({"format": FORMAT, **owner, "stages": coded}))
+
+
+def stages_of(record: Mapping[str, Any]) -> dict[str, Stage]:
+    """The stages in a record that was read; KeyError, TypeError or ValueError for one that is damaged."""
+    return {
+        name: Stage(decode(stage["state"]), tuple(stage["generators"]))
+        for name, stage in record["stages"].items()
+    }
+
+
+def journal_of(keep: Keep | None, posterior: Posterior, settings: Settings) -> Checkpoint:
+    """The journal of a run: empty or, to resume, with what was left at the path where there is anything.
+
+    Raises:
+        DataError: the file is no checkpoint, or that of another program, other data or other settings.
+    """
+    if keep is None:
+        return Checkpoint(None)
+    owner = cache(lambda: _owner(posterior, settings))
+    found = _read(keep.path, posterior, owner()) if keep.resume and keep.path.exists() else {}
+    return Checkpoint(keep.path, owner, keep.every, found)
+
+
+def _read(path: Path, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Stage]:
+    """The stages in a checkpoint of this very run."""
+    record = opened(path, "checkpoint", FORMAT)
+    try:
+        refuse_mismatch(path, record, posterior)
+        _refuse_other_settings(path, record["settings"], owner["settings"])
+        return stages_of(record)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{path} is damaged ({error!r}); begin anew without resuming.") from None
+
+
+def _refuse_other_settings(path: Path, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> None:
+    for name, value in mine.items():
+        if theirs.get(name) != value:
+            raise DataError(
+                f"{path} is of a run with {name} = {theirs.get(name)}, not {value}. "
+                "Resume it with the settings it began with, or begin anew without resuming."
+            )
+
+
+def _owner(posterior: Posterior, settings: Settings) -> dict[str, Any]:
+    program = posterior.model.source.name
+    return {"program": program, **identity(posterior), "settings": plain(asdict(settings))}

@@ -1,0 +1,48 @@
+"""Densities and masses of draws, for pictures."""
+
+import numpy as np
+from scipy.stats import gaussian_kde
+
+from ppl.results.files.columns import Floats
+
+MOST_VALUES = 30
+ROUNDING = 1e-12
+
+
+def varies(values: Floats) -> bool:
+    """Whether there are finite values that differ by more than rounding."""
+    finite = values[np.isfinite(values)]
+    return len(finite) > 0 and bool(np.ptp(finite) > ROUNDING * np.abs(finite).max())
+
+
+def is_discrete(values: Floats) -> bool:
+    """Whether the values are whole numbers within a range of a few."""
+    return bool(np.all(values == np.round(values)) and np.ptp(values) < MOST_VALUES)
+
+
+def masses(values: Floats) -> tuple[Floats, Floats]:
+    """The whole numbers from the least to the greatest value, and the share of each."""
+    least = int(values.min())
+    counts = np.bincount((values - least).astype(int))
+    return least + np.arange(len(counts), dtype=float), counts / len(values)
+
+
+def density(values: Floats, points: int = 100) -> tuple[Floats, Floats]:
+    """A kernel estimate on a grid over the central 99% of the values.
+
+    The values are reflected at their extremes, so that a density does not leak over the edge of its support,
+    and scaled, so that the squares of none of them overflow.
+    """
+    scale = float(np.abs(values).max())
+    grid, height = _density(values / scale, points)
+    return grid * scale, height / scale
+
+
+def _density(values: Floats, points: int) -> tuple[Floats, Floats]:
+    least, greatest = float(values.min()), float(values.max())
+    low, high = np.quantile(values, (0.005, 0.995))
+    margin = 0.05 * (high - low)
+    grid = np.linspace(max(least, low - margin), min(greatest, high + margin), points)
+    estimate = gaussian_kde(values)
+    height: Floats = estimate(grid) + estimate(2 * least - grid) + estimate(2 * greatest - grid)
+    return grid, height

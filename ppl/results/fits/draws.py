@@ -1,0 +1,90 @@
+"""From unconstrained draws to rows of named columns, losing no row to a failure in another."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from ppl.density.posterior import Posterior
+from ppl.errors import PPLError
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.results.files.columns import Floats
+
+SELDOM = 0.2
+"""Seconds between two reports: most tables take less."""
+
+GENERATED = 0x6771  # "gq": the stream of the generated quantities, apart from every stream of the inference
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """`rows` (draws, columns); `failed` rows end in nan, and `reason` is what the first of them said."""
+
+    columns: tuple[str, ...]
+    rows: Floats
+    failed: int = 0
+    reason: str = ""
+
+
+def tabulate(
+    posterior: Posterior,
+    us: Floats | Sequence[Floats],
+    seed: int,
+    key: int = 0,
+    listen: Listener = silent,
+) -> Table:
+    """Constrains each of `us`, (dim,) each, with transformed parameters and generated quantities.
+
+    As many rows at once as the posterior takes. Their generated quantities share one random stream, that of
+    the first of them, which depends on `seed`, `key` and its number alone; where one of them fails, each half
+    of them has its own. Ctrl-C leaves the rows so far.
+    """
+    columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
+    streams = np.random.SeedSequence(seed, spawn_key=(GENERATED, key)).spawn(len(us))
+    rows = np.full((len(us), len(columns)), np.nan)
+    reasons, told = list[str](), perf_counter()
+    size = posterior.draws_at_once
+    for k in range(0, len(us), size):
+        try:
+            if perf_counter() - told > SELDOM:
+                listen(Progress(Phase.VARIABLES, k, len(us)))
+                told = perf_counter()
+            reasons += _fill(
+                rows[k : k + size], posterior, np.asarray(us[k : k + size]), streams[k : k + size]
+            )
+        except KeyboardInterrupt:
+            if k == 0:
+                raise
+            rows = rows[:k]
+            break
+    return Table(columns, rows, len(reasons), reasons[0] if reasons else "")
+
+
+def _fill(rows: Floats, posterior: Posterior, us: Floats, streams: Sequence[Any]) -> list[str]:
+    """Fill some rows, together or by halves where one fails; what kept values away from some of them."""
+    if len(rows) == 1:
+        values, reason = _constrain(posterior, us[0], np.random.default_rng(streams[0]))
+        rows[0, : len(values)] = values
+        return [reason] if reason else []
+    try:
+        rows[:] = posterior.param_constrain_draws(us, np.random.default_rng(streams[0]))
+        return []
+    except (PPLError, ArithmeticError, ValueError):
+        half = len(rows) // 2
+        parts = (slice(None, half), slice(half, None))
+        return [why for part in parts for why in _fill(rows[part], posterior, us[part], streams[part])]
+
+
+def _constrain(posterior: Posterior, u: Floats, rng: np.random.Generator) -> tuple[Floats, str]:
+    """As many leading columns as can be had, and what kept the others away ("" when nothing did)."""
+    try:
+        return posterior.param_constrain(u, include_tp=True, include_gq=True, rng=rng), ""
+    except (PPLError, ArithmeticError, ValueError) as error:
+        reason = str(error)
+    try:
+        return posterior.param_constrain(u, include_tp=True), reason
+    except (PPLError, ArithmeticError, ValueError):
+        return posterior.param_constrain(u), reason

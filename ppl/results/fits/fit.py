@@ -1,0 +1,473 @@
+"""A fitted approximation: its draws, its quality, its files."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+import numpy as np
+
+from ppl.backend.threads import as_many_threads_as_pay
+from ppl.density.posterior import Posterior
+from ppl.errors import InferenceError
+from ppl.files import write_whole
+from ppl.inference.correct.draws import draws_with_density
+from ppl.inference.diagnose.level import Level
+from ppl.inference.diagnose.verdict import Verdict
+from ppl.inference.families import describe
+from ppl.inference.initialise.start import Init
+from ppl.inference.numerics.parts import by_columns
+from ppl.inference.recipes import fit
+from ppl.inference.recipes.result import Result, result_of
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
+from ppl.inference.run.progress import Listener, silent
+from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
+from ppl.results.arguments.tree import Values
+from ppl.results.files import stan_csv
+from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
+from ppl.results.files.columns import Floats, reshape
+from ppl.results.files.config import Config, as_json
+from ppl.results.files.provenance import Provenance
+from ppl.results.files.sample_csv import sample_lines
+from ppl.results.fits import saved
+from ppl.results.fits.as_target import parameters_of
+from ppl.results.fits.checkpoint import EVERY, Checkpoint, Keep, journal_of
+from ppl.results.fits.draws import Table, tabulate
+from ppl.results.fits.improper import refuse_improper
+from ppl.results.fits.initial import start_for
+from ppl.results.fits.memory_needed import require_memory
+from ppl.results.fits.metric import save_warm_start
+from ppl.results.fits.runs import best_of
+from ppl.results.fits.settings import Settings
+from ppl.results.fits.target import note_of, target_of
+from ppl.results.fits.uncentred_data import advice_on
+from ppl.results.report.summary import Summary, as_html, summarise
+
+if TYPE_CHECKING:
+    import arviz
+    import pandas as pd
+    import xarray
+
+MORE = 0x6D6F  # "mo": the stream of draws made after the fit
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Fit:
+    """What `variational` returns.
+
+    `result` is what inference left, on the unconstrained scale; `table` has the draws as columns, its row 0
+    being the constrained image of the approximation's mean.
+
+    Example:
+        >>> posterior = ppl.compile_model("eight_schools.model").condition("eight_schools.data.json")
+        >>> fit = posterior.variational(algorithm="fullrank", seed=1)
+        >>> fit.stan_variable("theta").shape, fit.outcome.converged
+        ((1000, 8), True)
+    """
+
+    posterior: Posterior
+    settings: Settings
+    result: Result
+    table: Table
+
+    def __repr__(self) -> str:
+        n, columns = self.draws().shape
+        name, ending = self.posterior.model.source.name, self.outcome.ending.value
+        made, level = self.verdict.made, self.verdict.level
+        return (
+            f"<Fit of {name}: {self.settings.algorithm}, draws {made}, {level}, {ending}, "
+            f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f}, {n} draws of {columns} columns>"
+        )
+
+    def _repr_html_(self) -> str:
+        about, judged = escape(repr(self)), escape(self.judgement)
+        return f"<p>{about}</p><p>{judged}</p>{as_html(self.summary())}"
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Parameters, transformed parameters, generated quantities, named as in Stan: `theta.1`."""
+        return self.table.columns
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the run ended; `outcome.sentence` says it in words."""
+        return self.result.outcome
+
+    @property
+    def eta(self) -> float:
+        """The step size used, given or found."""
+        return self.result.eta
+
+    @property
+    def elbo(self) -> float:
+        """The final ELBO in nats, from fresh draws."""
+        return self.result.final_elbo
+
+    @property
+    def elbo_se(self) -> float:
+        """Standard error of `elbo`."""
+        return self.result.final_elbo_se
+
+    @property
+    def elbo_trace(self) -> Floats:
+        """Iteration and ELBO at each evaluation, shape (evaluations, 2)."""
+        return np.array([(point.iteration, point.elbo) for point in self.result.trace]).reshape(-1, 2)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what went otherwise than one might think."""
+        hints = advice_on(self.posterior.data) if self.verdict.level is Level.POOR else ()
+        return self.result.notes + _failures(self.table) + _missing(self.table) + hints
+
+    @property
+    def verdict(self) -> Verdict:
+        """How far the fit can be believed: k-hat, effective sample size, trend, spread."""
+        return self.result.verdict
+
+    @property
+    def judgement(self) -> str:
+        """The verdict in words: of the draws, why, and the next thing to try."""
+        settings = self.settings
+        known = {"--correct": settings.corrects, "--runs": settings.runs > 1}
+        in_force = [option for option, given in known.items() if given]
+        return self.verdict.sentence(self.posterior.param_unc_names(), in_force)
+
+    @property
+    def details(self) -> str:
+        """The numbers behind the verdict: of q, of annealing, of the other runs."""
+        return self.verdict.details(self.posterior.param_unc_names())
+
+    @property
+    def family(self) -> str:
+        """The family of q that was found, which `auto` chooses: "meanfield", "fullrank", ..."""
+        return str(describe(self.result.family)["family"])
+
+    @property
+    def provenance(self) -> Provenance:
+        """What every file of these draws says of them: how they were made, and the verdict.
+
+        Example:
+            >>> sorted(fit.provenance.entries())[:3]
+            ['fit_algorithm', 'fit_draws', 'fit_elbo']
+        """
+        return Provenance(
+            algorithm=self.settings.algorithm,
+            family=describe(self.result.family)["family"],
+            draws=self.verdict.made.value,
+            elbo=self.elbo,
+            elbo_se=self.elbo_se,
+            outcome=self.outcome.sentence,
+            verdict=self.verdict.level,
+            judgement=self.judgement,
+        )
+
+    def at_mean(self) -> Floats:
+        """The constrained image (columns,) of the unconstrained mean, the CSV's first row."""
+        first: Floats = self.table.rows[0]
+        return first
+
+    def draws(self) -> Floats:
+        """Draws of the approximation, shape (draws, columns); what could not be computed is nan."""
+        return self.table.rows[1:]
+
+    def stan_variable(self, name: str) -> Floats:
+        """Draws of one variable, shape (draws, *its own shape); KeyError for a name that is not there.
+
+        Example:
+            >>> fit.stan_variable("theta").shape
+            (1000, 8)
+        """
+        return reshape(self.draws(), self.column_names, name)
+
+    def draws_pd(self) -> "pd.DataFrame":
+        """The draws as a pandas DataFrame, one column a name. Needs pandas.
+
+        Example:
+            >>> fit.draws_pd().shape
+            (1000, 34)
+        """
+        import pandas as pd
+
+        return pd.DataFrame(self.draws(), columns=list(self.column_names))
+
+    def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
+        """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.
+
+        `coords` and `dims` are as in `to_arviz`. Needs xarray.
+
+        Example:
+            >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
+            {'chain': 1, 'draw': 1000, 'school': 8}
+        """
+        return cast("xarray.Dataset", to_xarray(self.table, self.provenance.entries(), coords, dims))
+
+    def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
+        """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`.
+
+        Args:
+            coords: labels by the name of a dimension, {"school": ["A", "B", ...]}.
+            dims: dimensions by variable, {"theta": ["school"]}; where left out, an axis takes the one
+                dimension with as many labels as it is long.
+
+        Example:
+            >>> inference = fit.to_arviz(coords={"school": list("ABCDEFGH")})
+            >>> inference.posterior["theta"].dims
+            ('chain', 'draw', 'school')
+        """
+        result = self.result
+        about = self.provenance.entries()
+        found = to_arviz(self.table, result.log_p, result.log_g, self.posterior.data, about, coords, dims)
+        return cast("arviz.InferenceData", found)
+
+    def summary(self) -> Summary:
+        """Mean, sd, 5%, 50% and 95% of every column.
+
+        Example:
+            >>> fit.summary()["mu"].name
+            'mu'
+        """
+        return summarise(self.column_names, self.draws())
+
+    def sample(self, n: int, seed: int | None = None) -> Floats:
+        """`n` more draws (n, columns) without a refit, independent of `draws()` even with the same seed.
+
+        Raises:
+            InferenceError: the density is not finite where the approximation lies.
+        """
+        if self.settings.algorithm not in saved.RUN_AGAIN:
+            return self.more(n, seed).draws()
+        seed = self.settings.seed if seed is None else seed
+        family, params = self.result.family, self.result.params
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MORE,)))
+        with _threads(self.posterior):
+            target = target_of(self.posterior, self.settings)
+            fresh = draws_with_density(target, family, params, n, rng)
+            return tabulate(self.posterior, fresh.u, seed, key=MORE).rows
+
+    def more(self, n: int, seed: int | None = None, progress: Listener | bool | None = None) -> "Fit":
+        """The same approximation with `n` fresh draws in place of its own: a fit to save or plot, no refit.
+
+        `progress` is as in `variational`.
+
+        Example:
+            >>> fit.more(5000).draws().shape
+            (5000, 34)
+
+        Raises:
+            InferenceError: the density is not finite where the approximation lies, or the draws of the
+                algorithm are not those of one approximation.
+        """
+        if self.settings.algorithm in saved.RUN_AGAIN:
+            raise InferenceError(
+                f"The draws of {self.settings.algorithm} are resampled from several Gaussians, so more of "
+                f"them need another run, with draws = {n}."
+            )
+        asked = replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
+        rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE,)))
+        old = self.result
+        with _threads(self.posterior), _heard(progress, phases_of_draws(asked)) as listen:
+            target = target_of(self.posterior, self.settings)
+            fresh = result_of(target, asked, old.family, old.params, old.path, rng, listen)
+            fresh = saved.beside(fresh, old.verdict.spread)
+            return _fit(self.posterior, asked, fresh, key=MORE, listen=listen)
+
+    def save_csv(
+        self, path: str | Path = "output.csv", given: Values | None = None, started: str = ""
+    ) -> None:
+        """Writes the draws as CmdStan would.
+
+        `given` adds to the arguments in the comments (see results.arguments); its "ppl.format" is the layout,
+        "variational" or "sample", which leaves the mean row out. `started` says when, for files that may
+        differ from run to run.
+
+        Raises:
+            OSError: the file cannot be written; an older one is then left as it was.
+        """
+        result, config = self.result, self.config({"output.file": str(path), **(given or {})}, started)
+        if config.values["ppl.format"] == "sample":
+            lines = sample_lines(config, self.column_names, result.log_p, result.log_g, self.draws())
+        else:
+            lines = stan_csv.csv_lines(
+                config,
+                self.column_names,
+                result.eta,
+                self.at_mean(),
+                result.log_p,
+                result.log_g,
+                self.draws(),
+            )
+        write_whole(path, lines)
+
+    def save_diagnostics(self, path: str | Path, given: Values | None = None, started: str = "") -> None:
+        """Writes iteration, seconds and ELBO of each evaluation as CSV."""
+        config = self.config({"output.diagnostic_file": str(path), **(given or {})}, started)
+        write_whole(path, stan_csv.diagnostic_lines(config, self.result.trace))
+
+    def save_config(self, path: str | Path, given: Values | None = None) -> Path:
+        """Writes the configuration of `output.csv` as CmdStan's `output_config.json`; returns its name."""
+        target = Path(path).with_name(f"{Path(path).stem}_config.json")
+        write_whole(target, [as_json(self.config({"output.file": str(path), **(given or {})}))])
+        return target
+
+    def save_warm_start(self, path: str | Path = "output.csv") -> list[Path]:
+        """Writes what CmdStan's sampler starts from: `output_metric.json`, `output_inits_1.json` on.
+
+        The metric is dense for the full-rank family, else a diagonal; the initial values are draws, no two
+        of them the same. Returns the names of the files.
+        """
+        declared = self.posterior.declared(include_tp=False, include_gq=False)
+        rows = self.draws()[:, : len(self.posterior.param_names())]
+        dense = self.family == "fullrank"
+        return save_warm_start(Path(path), self.result.draws_u, dense, declared, rows)
+
+    def config(self, given: Values, started: str = "") -> Config:
+        """The configuration of the run, with further arguments."""
+        model = self.posterior.model
+        return Config(
+            model=Path(model.source.name).stem.strip("<>") + "_model",
+            given={
+                **given_of(self.settings, self.eta),
+                **in_cmdstans_words(self.settings, self.family),
+                "ppl.positive_transform": saved.positive_transform(model),
+                **given,
+            },
+            started=started,
+            parameters=parameters_of(self.posterior),
+            about=self.provenance.entries(),
+        )
+
+    def save(self, path: str | Path) -> None:
+        """Writes the fit as JSON for `load_fit`; program and data go in as hashes only."""
+        write_whole(path, [saved.to_json(self.posterior, self.settings, self.result, self.provenance)])
+
+
+def variational(
+    posterior: Posterior,
+    *,
+    progress: Listener | bool | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
+    checkpoint_every: float = EVERY,
+    **settings: Any,
+) -> Fit:
+    """Fits `posterior` by automatic differentiation variational inference (Kucukelbir et al. 2017).
+
+    Args:
+        progress: True shows a bar on a terminal or in a notebook, elsewhere plain lines on standard error;
+            a function is called with an inference.Progress at each report; None or False is silent.
+        checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
+        resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
+        checkpoint_every: seconds between two writes of it.
+        settings: see Settings.
+
+    Raises:
+        InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
+        DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
+    """
+    asked = Settings(**settings)
+    keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
+    with _heard(progress, phases_of(asked)) as listen:
+        found, _ = fitted(posterior, asked, listen, keep)
+    if keep and found.outcome.ending is not Ending.INTERRUPTED:
+        keep.discard(asked.runs)
+    return found
+
+
+def _heard(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractContextManager[Listener]:
+    if callable(progress):
+        return nullcontext(progress)
+    if not progress:
+        return nullcontext(silent)
+    from ppl.results.fits.progress import of_caller  # rich takes longer to import than a small fit to compile
+
+    return of_caller(plan)
+
+
+def fitted(
+    posterior: Posterior, asked: Settings, progress: Listener = silent, keep: Keep | None = None
+) -> tuple[Fit, Checkpoint]:
+    """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
+    require_memory(posterior, asked)
+    if asked.algorithm != "optimize" and asked.minibatch is None:
+        refuse_improper(posterior)
+    start = start_for(posterior, asked.init)
+    with _threads(posterior):
+        if asked.runs > 1:
+            # The journals are those of other processes, which have written them.
+            best = best_of(posterior, asked, start, progress, keep)
+            return _fit(posterior, asked, best, listen=progress), Checkpoint(None)
+        return _one_run(posterior, asked, start, progress, keep)
+
+
+def _one_run(
+    posterior: Posterior, asked: Settings, start: Init, progress: Listener, keep: Keep | None
+) -> tuple[Fit, Checkpoint]:
+    journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
+    try:
+        result = fit(target, asked, start, progress, journal)
+        noted = replace(result, notes=(*result.notes, *note_of(target)))
+        found = _fit(posterior, asked, noted, listen=progress)
+    except KeyboardInterrupt:
+        journal.write()
+        raise
+    if found.outcome.ending is Ending.INTERRUPTED:
+        journal.write()
+    return replace(found, result=replace(found.result, notes=(*found.result.notes, *journal.notes))), journal
+
+
+class Conditions(Protocol):
+    """A compiled program that can be given data."""
+
+    def condition(self, data: Any) -> Posterior: ...
+
+
+def load_fit(
+    path: str | Path, model: Conditions, data: Any, *, progress: Listener | bool | None = None
+) -> Fit:
+    """The fit that `Fit.save` wrote, with the same draws, given the program and data it was made with.
+
+    `progress` is as in `variational`.
+
+    Raises:
+        DataError: `path` is no saved fit, or was made with another program or other data.
+    """
+    record = saved.read(path)
+    posterior = model.condition(data)
+    saved.refuse_mismatch(path, record, posterior)
+    with _threads(posterior), _heard(progress, (Phase.VARIABLES,)) as listen:
+        settings = Settings(**record["settings"])
+        return _fit(posterior, settings, saved.result_of(record, posterior), listen=listen)
+
+
+def _threads(posterior: Posterior) -> AbstractContextManager[None]:
+    """Every draw is made on as many threads as the fit, for BLAS sums in another order on others."""
+    return as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width)
+
+
+def _fit(
+    posterior: Posterior, settings: Settings, result: Result, key: int = 0, listen: Listener = silent
+) -> Fit:
+    table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
+    return Fit(posterior, settings, result.cut(len(table.rows) - 1), table)
+
+
+def _failures(table: Table) -> tuple[str, ...]:
+    if not table.failed:
+        return ()
+    rows = f"{table.failed} of {len(table.rows)} rows"
+    return (
+        f"{rows} end in nan: transformed parameters or generated quantities failed there ({table.reason}).",
+    )
+
+
+def _missing(table: Table) -> tuple[str, ...]:
+    """Which columns are nan in some draws though nothing failed there; the summary leaves those draws out."""
+    counts = by_columns(lambda some: np.isnan(some).sum(axis=0), table.rows[1:])
+    names = [name for name, count in zip(table.columns, counts, strict=True) if count]
+    if table.failed or not names:
+        return ()
+    others = f" and {len(names) - 1} more columns" if len(names) > 1 else ""
+    return (f"{names[0]}{others} are nan in up to {counts.max()} of {len(table.rows) - 1} draws.",)

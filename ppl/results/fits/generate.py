@@ -1,0 +1,40 @@
+"""Generated quantities from old draws: the method `generate_quantities` of CmdStan."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ppl.density.posterior import Posterior
+from ppl.inference.run.progress import Listener, silent
+from ppl.results.files.columns import Floats
+from ppl.results.files.config import Config, comment_lines
+from ppl.results.files.stan_csv import line
+from ppl.results.fits.draws import Table, tabulate
+from ppl.results.fits.log_prob import unconstrained_of
+
+
+def generate(
+    posterior: Posterior, columns: Sequence[str], draws: Floats, seed: int = 1, listen: Listener = silent
+) -> Table:
+    """The generated quantities of `posterior` at each of `draws` (draws, columns) of its parameters.
+
+    The program may differ from the one the draws came from, so long as it has the same parameters; further
+    columns are ignored. `listen` hears how many draws are done.
+
+    Raises:
+        DataError: a parameter has no column, or a value breaks its constraint.
+
+    Example:
+        >>> generate(posterior, fit.column_names, fit.draws()).columns[:2]
+        ('y_rep.1', 'y_rep.2')
+    """
+    table = tabulate(posterior, unconstrained_of(posterior, columns, draws), seed, listen=listen)
+    kept = slice(len(posterior.param_names(include_tp=True)), None)
+    return Table(table.columns[kept], np.ascontiguousarray(table.rows[:, kept]), table.failed, table.reason)
+
+
+def csv_lines(table: Table, config: Config) -> Iterator[str]:
+    """CmdStan's file: comments, then the quantities alone."""
+    yield from comment_lines(config)
+    yield ",".join(table.columns) + "\n"
+    yield from map(line, table.rows.tolist())

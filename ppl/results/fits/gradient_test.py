@@ -1,0 +1,94 @@
+"""The gradient against finite differences, parameter by parameter: the method `diagnose` of CmdStan."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.density.posterior import Posterior
+from ppl.results.files.columns import Floats
+
+STEPS = (1e-2, 1e-3, 1e-4, 1e-5)
+"""Relative steps of the differences; the pair of neighbours that agrees best gives the estimate."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """One coordinate of the gradient at `value`, by automatic differentiation and by differences.
+
+    `noise` is how far the differences of neighbouring steps are apart: less cannot be told from rounding.
+    """
+
+    name: str
+    value: float
+    gradient: float
+    difference: float
+    noise: float
+
+    @property
+    def error(self) -> float:
+        """How far the two are apart, relative to the gradient where that is above 1."""
+        return abs(self.gradient - self.difference) / max(1.0, abs(self.difference))
+
+    def within(self, tolerance: float) -> bool:
+        """Whether the two agree to `tolerance`, or as well as the differences can tell; nan never does."""
+        allowed = tolerance + 10 * self.noise / max(1.0, abs(self.difference))
+        return bool(self.error <= allowed)
+
+
+@dataclass(frozen=True)
+class GradientTest:
+    """The log density at a point, its gradient's components, and why it is not finite ("" when it is)."""
+
+    log_density: float
+    components: tuple[Component, ...]
+    explanation: str = ""
+
+    def failures(self, tolerance: float) -> tuple[Component, ...]:
+        """Components where gradient and difference disagree."""
+        return tuple(c for c in self.components if not c.within(tolerance))
+
+    def csv_lines(self) -> Iterator[str]:
+        """The components as CSV."""
+        yield "name,value,gradient,finite_difference,error\n"
+        for c in self.components:
+            yield f"{c.name},{c.value!r},{c.gradient!r},{c.difference!r},{c.error!r}\n"
+
+
+def gradient_test(posterior: Posterior, u: Floats) -> GradientTest:
+    """Compare the gradient of the log density at `u` (dim,) with central differences of fourth order.
+
+    Example:
+        >>> gradient_test(posterior, np.zeros(posterior.param_unc_num())).failures(1e-6)
+        ()
+    """
+    value, gradient = posterior.log_density_gradient(u)
+    explanation = posterior.explain(u) if not np.isfinite([value, *gradient]).all() else ""
+    components = (
+        Component(name, float(u[k]), float(gradient[k]), *_difference(posterior, u, k))
+        for k, name in enumerate(posterior.param_unc_names())
+    )
+    return GradientTest(value, tuple(components), explanation)
+
+
+def _difference(posterior: Posterior, u: Floats, k: int) -> tuple[float, float]:
+    """The derivative along coordinate k from the best pair of steps, and how far that pair is apart."""
+    scale = max(1.0, abs(float(u[k])))
+    with np.errstate(all="ignore"):
+        found = np.array([_central(posterior, u, k, step * scale) for step in STEPS])
+        apart = np.abs(np.diff(found))
+    if np.isnan(apart).all():
+        return float(found[-1]), float("nan")
+    best = int(np.nanargmin(apart))
+    return float(found[best + 1]), float(apart[best])
+
+
+def _central(posterior: Posterior, u: Floats, k: int, h: float) -> float:
+    """(f(-2h) - 8 f(-h) + 8 f(h) - f(2h)) / 12h."""
+
+    def at(steps: int) -> float:
+        moved = u.copy()
+        moved[k] += steps * h
+        return posterior.log_density(moved)
+
+    return (at(-2) - 8 * at(-1) + 8 * at(1) - at(2)) / (12 * h)

@@ -1,0 +1,74 @@
+"""A warm start for a sampler: the metric and initial values that CmdStan reads as JSON."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppl.files import write_whole
+from ppl.names import Sized
+from ppl.results.files.columns import Floats, unflatten
+
+CHAINS = 4
+
+
+def save_warm_start(
+    base: Path, us: Floats, dense: bool, declared: Sequence[Sized], rows: Floats, chains: int = CHAINS
+) -> list[Path]:
+    """Writes `<base>_metric.json`, and `<base>_inits_1.json` on for as many chains; returns their names.
+
+    Args:
+        us: unconstrained draws (n, dim); their covariance, or with `dense` off its diagonal, is the metric.
+        declared: the parameters.
+        rows: the same draws constrained, (n, columns of the parameters).
+    """
+    metric = base.with_name(f"{base.stem}_metric.json")
+    write_whole(metric, [metric_json(covariance_of(us, dense), stepsize_for(us.shape[1]))])
+    written = [metric]
+    for number, values in enumerate(_distinct(declared, rows, chains), 1):
+        written.append(base.with_name(f"{base.stem}_inits_{number}.json"))
+        write_whole(written[-1], [json.dumps(_plain(values)) + "\n"])
+    return written
+
+
+def _distinct(declared: Sequence[Sized], rows: Floats, chains: int) -> Iterator[dict[str, Any]]:
+    """The first draws that differ: chains that start together tell nothing of each other."""
+    _, first = np.unique(rows, axis=0, return_index=True)
+    for k in np.sort(first)[:chains]:
+        yield unflatten(declared, rows[k])
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case dict():
+            return {name: _plain(item) for name, item in value.items()}
+        case list():
+            return [_plain(item) for item in value]
+        case _:
+            return np.asarray(value).tolist()
+
+
+def metric_json(inverse_metric: Floats, stepsize: float) -> str:
+    """CmdStan's metric file: the diagonal (dim,) or the whole (dim, dim) of the inverse metric."""
+    kind = "diag_e" if inverse_metric.ndim == 1 else "dense_e"
+    record = {"stepsize": stepsize, "metric_type": kind, "inv_metric": inverse_metric.tolist()}
+    return json.dumps(record, indent=1) + "\n"
+
+
+def stepsize_for(dim: int) -> float:
+    """A leapfrog step for unit scales in `dim` dimensions: dim^-1/4 (Roberts and Rosenthal 1998)."""
+    return float(max(dim, 1) ** -0.25)
+
+
+def covariance_of(us: Floats, dense: bool) -> Floats:
+    """The covariance (dim, dim) of draws (n, dim), or its diagonal (dim,).
+
+    Shrunk towards 1e-3 as if by five draws more, as Stan's adaptation does.
+    """
+    n, dim = us.shape
+    weight, floor = n / (n + 5.0), 1e-3 * 5.0 / (n + 5.0)
+    if dense:
+        return np.asarray(weight * np.cov(us, rowvar=False).reshape(dim, dim) + floor * np.eye(dim))
+    return np.asarray(weight * us.var(axis=0, ddof=1) + floor)

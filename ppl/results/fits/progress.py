@@ -1,0 +1,169 @@
+"""What a run shows of itself: a bar on a terminal or in a notebook, plain lines elsewhere."""
+
+import math
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
+from importlib.util import find_spec
+
+from rich.console import Console
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TaskID, TextColumn
+from rich.progress import Progress as Bars
+from rich.table import Column
+from rich.text import Text
+
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.results.fits.progress_meter import Meter
+
+EVERY = 100
+"""Iterations a plain line, where nothing else was asked for."""
+WIDEST = 24
+"""Columns of a bar."""
+REDRAWN = 5
+"""Times a second."""
+
+
+def shown(
+    console: Console, refresh: int = EVERY, plan: Sequence[Phase] = tuple(Phase)
+) -> AbstractContextManager[Listener]:
+    """A listener that shows on `console` how far a run through the stages of `plan` is.
+
+    On a terminal, or in a notebook with ipywidgets, it is a bar that goes away at the end; elsewhere a plain
+    line every `refresh` iterations and for every note that is new. 0 for neither.
+    """
+    if refresh == 0:
+        return nullcontext(silent)
+    if (console.is_terminal and not console.is_dumb_terminal) or (
+        console.is_jupyter and find_spec("ipywidgets")
+    ):
+        return _bars(console, plan)
+    return nullcontext(_lines(console, refresh, plan))
+
+
+def of_caller(plan: Sequence[Phase]) -> AbstractContextManager[Listener]:
+    """The same for a caller in Python: below a notebook's cell, else on standard error."""
+    console = Console()
+    return shown(console if console.is_jupyter else Console(stderr=True), plan=plan)
+
+
+@contextmanager
+def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
+    """A line for each run: its stage, a bar, the time it took and may take, and what it last said."""
+    # What a program prints on a terminal goes above the bar; what it prints into a file goes there.
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    bars = Bars(
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(bar_width=max(6, min(WIDEST, console.width - 84))),
+        Times(),
+        TextColumn("{task.fields[said]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
+        console=console,
+        transient=True,
+        expand=True,
+        refresh_per_second=REDRAWN,
+        redirect_stdout=terminal,
+    )
+    lines: dict[int, tuple[Meter, TaskID]] = {}
+    elbos: dict[int, float] = {}
+
+    def begun(stage: str) -> tuple[Meter, TaskID]:
+        meter = Meter(plan)
+        return meter, bars.add_task(stage, total=1.0, meter=meter, said="")
+
+    def listen(progress: Progress) -> None:
+        run = progress.run
+        if run not in lines:
+            lines[run] = waiting.pop() if waiting else begun(name(progress))
+        meter, task = lines[run]
+        meter.hear(progress)
+        if math.isnan(progress.elbo):
+            progress = replace(progress, elbo=elbos.get(run, math.nan))
+        elif progress.phase is not Phase.STEP_SIZE:  # whose candidates are not q
+            elbos[run] = progress.elbo
+        bars.update(task, completed=meter.share, description=name(progress), said=said(progress))
+        if progress.phase is Phase.DONE:
+            bars.stop_task(task)
+
+    with bars:
+        waiting = [begun("starting")]
+        yield listen
+
+
+class Times(ProgressColumn):
+    """`12 s, about 40 s left`."""
+
+    max_refresh = 0.5
+
+    def render(self, task: Task) -> Text:
+        elapsed = task.finished_time or task.elapsed or 0.0
+        return Text(", ".join([duration(elapsed), *_left(task.fields["meter"])]))
+
+
+def _left(meter: Meter) -> list[str]:
+    left = meter.left
+    return [f"about {roughly(left)} left"] if left is not None and left >= 1 else []
+
+
+def _lines(console: Console, every: int, plan: Sequence[Phase]) -> Listener:
+    """Prints a line where a stage begins, every so many iterations, and for each note that is new."""
+    meters: dict[int, Meter] = {}
+    last: dict[tuple[int, Phase], Progress] = {}
+
+    def listen(progress: Progress) -> None:
+        key = progress.run, progress.phase
+        meter = meters.setdefault(progress.run, Meter(plan))
+        meter.hear(progress)
+        before = last.get(key, Progress(progress.phase, 0, progress.total))
+        begins = key not in last and progress.iteration == 0
+        if begins or progress.iteration // every > before.iteration // every or progress.note != before.note:
+            last[key] = progress
+            text = line(progress, *_left(meter))
+            console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+    return listen
+
+
+def line(progress: Progress, *more: str) -> str:
+    """`stochastic optimisation  300 of 10000   ELBO -34.12   change 0.008 mean, 0.005 median`."""
+    count = f" {progress.iteration:>{len(str(progress.total))}} of {progress.total}" if progress.total else ""
+    return "   ".join(filter(None, [f"{name(progress)}{count}", said(progress), *more]))
+
+
+def name(progress: Progress) -> str:
+    """The stage, and the run where there are several."""
+    return f"run {progress.run}: {progress.phase}" if progress.run else str(progress.phase)
+
+
+def said(progress: Progress) -> str:
+    """The ELBO, its changes and the note, as far as they are known."""
+    parts = []
+    if not math.isnan(progress.elbo):
+        parts.append(f"ELBO {nats(progress.elbo)}")
+    if not math.isnan(progress.delta_mean):  # nan until there are two ELBOs to compare
+        parts.append(f"change {progress.delta_mean:.3g} mean, {progress.delta_median:.3g} median")
+    if progress.note:
+        parts.append(progress.note)
+    return "   ".join(parts)
+
+
+def nats(elbo: float) -> str:
+    """Two decimals, or three digits of a number too large for decimals to matter."""
+    return f"{elbo:.2f}" if abs(elbo) < 1e9 else f"{elbo:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """`12 s`, `3 min 05 s`, `2 h 10 min`."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02} min"
+    return f"{minutes} min {rest:02} s" if minutes else f"{rest} s"
+
+
+def roughly(seconds: float) -> str:
+    """`40 s`, `3 min`, `2 h`: as many digits as an estimate has."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"

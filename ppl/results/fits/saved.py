@@ -1,0 +1,209 @@
+"""A fit as a JSON file, and back: the approximation is stored, its draws are made again from the seed."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from pathlib import Path as File
+from typing import Any
+
+import numpy as np
+
+from ppl.data.blocks import blocks
+from ppl.density.model import Model
+from ppl.density.posterior import Posterior
+from ppl.errors import DataError
+from ppl.inference.diagnose.spread import Spread
+from ppl.inference.families import describe, family_from
+from ppl.inference.recipes import fit
+from ppl.inference.recipes.result import Path, Result
+from ppl.inference.recipes.result import result_of as drawn
+from ppl.inference.run.optimise import TracePoint
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.streams import Streams
+from ppl.results.files.provenance import Provenance
+from ppl.results.fits.initial import FIT_FORMAT as FORMAT
+from ppl.results.fits.initial import start_for
+from ppl.results.fits.sealed import opened, sealed
+from ppl.results.fits.settings import Settings
+from ppl.results.fits.target import target_of
+
+# Their draws are not those of one q, and are had again by running the recipe again.
+RUN_AGAIN = ("pathfinder",)
+
+
+def positive_transform(model: Model) -> str:
+    """The map to the positive reals that the model was compiled with, by the name of its option."""
+    return "softplus" if model.softplus else "log"
+
+
+def program_hash(text: str) -> str:
+    """SHA-256 of the program text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def data_hash(data: Mapping[str, Any]) -> str:
+    """SHA-256 of names and values; their order, and whether 1 is written 1.0, does not matter."""
+    digest = hashlib.sha256()
+    for piece in _pieces(data):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _pieces(value: Any) -> Iterator[bytes | memoryview]:
+    """Names, shapes and numbers as bytes; long arrays a block at a time, for they may lie on disk."""
+    if isinstance(value, Mapping):
+        for name in sorted(value):
+            yield name.encode()
+            yield from _pieces(value[name])
+        return
+    try:  # "NaN" and "Inf" are numbers too, as in CmdStan's data
+        array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=float)
+    except (ValueError, TypeError):  # an array of tuples
+        for item in value:
+            yield from _pieces(item)
+        return
+    yield repr(array.shape).encode()
+    for block in blocks(array):
+        yield np.ascontiguousarray(block, dtype="<f8").data
+
+
+def identity(posterior: Posterior) -> dict[str, Any]:
+    """What a saved fit belongs to: program, data, parametrisation."""
+    model = posterior.model
+    return {
+        "program_sha256": program_hash(model.source.text),
+        "data_sha256": data_hash({name: posterior.data[name] for name in model.data_schema}),
+        "positive_transform": positive_transform(model),
+        "unconstrained": list(posterior.param_unc_names()),
+    }
+
+
+def to_json(posterior: Posterior, settings: Settings, result: Result, about: Provenance) -> str:
+    """Everything a fit is, beside program and data, as one JSON object; `about` is for who reads it."""
+    record = {
+        "format": FORMAT,
+        "program": posterior.model.source.name,
+        **identity(posterior),
+        "settings": asdict(settings),
+        "family": describe(result.family),
+        "params": result.params,
+        "final_elbo": result.final_elbo,
+        "final_elbo_se": result.final_elbo_se,
+        **_path_to_json(result.path),
+        "dropped": result.dropped,
+        "notes": result.notes,
+        **about.entries(),
+        "verdict": {
+            "level": result.verdict.level.value,
+            "khat": result.verdict.khat,
+            "ess": result.verdict.ess,
+            "khat_by_coordinate": result.verdict.khats,
+            "draws": result.verdict.n,
+        },
+        "spread": result.verdict.spread and vars(result.verdict.spread),
+    }
+    return json.dumps(sealed(plain(record)), indent=1, allow_nan=False) + "\n"
+
+
+def read(path: str | File) -> dict[str, Any]:
+    """The object in a saved fit.
+
+    Raises:
+        DataError: the file is not one that `Fit.save` wrote.
+    """
+    return opened(path, "saved fit", FORMAT)
+
+
+DIFFERS = {
+    "program_sha256": "another program",
+    "data_sha256": "other data",
+    "positive_transform": "another positive transform",
+    "unconstrained": "other parameters",
+}
+
+
+def refuse_mismatch(path: str | File, record: Mapping[str, Any], posterior: Posterior) -> None:
+    """Raises DataError when the fit was made with another program, other data or another parametrisation."""
+    for key, mine in identity(posterior).items():
+        if record[key] != mine:
+            raise DataError(
+                f"{path} was fitted with {DIFFERS[key]} ({record['program']}): {key} is "
+                f"{_brief(record[key])} there and {_brief(mine)} here. Load it with what it was fitted with."
+            )
+
+
+def _brief(value: str | list[str]) -> str:
+    return value[:12] if isinstance(value, str) else f"{len(value)} names"
+
+
+def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
+    """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
+    asked = Settings(**record["settings"])
+    target = target_of(posterior, asked)
+    if asked.algorithm in RUN_AGAIN:
+        return beside(fit(target, asked, start_for(posterior, asked.init)), _spread_from_json(record))
+    family = family_from(record["family"], posterior.param_unc_num())
+    params = np.array(record["params"], dtype=float)
+    path = _path_from_json(record)
+    again = drawn(target, asked, family, params, path, Streams(asked.seed).draws)
+    return beside(again, _spread_from_json(record))
+
+
+def beside(result: Result, spread: Spread | None) -> Result:
+    """The result judged in the light of other runs too, where there were any: they are not run again."""
+    return replace(result, verdict=result.verdict.beside(spread)) if spread else result
+
+
+def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:
+    found = record.get("spread")  # fits that were saved before had no such entry
+    if not found:
+        return None
+    rhats = np.array([_number(value) for value in found["rhats"]], dtype=float)
+    return Spread(found["runs"], rhats, tuple(_number(value) for value in found["elbos"]))
+
+
+def _path_to_json(path: Path) -> dict[str, Any]:
+    return {
+        **{name: getattr(path, name) for name in ("start", "eta", "iterations", "trace", "at_maximum")},
+        "eta_scores": list(path.eta_scores.items()),
+        "outcome": {"ending": path.outcome.ending.value, "reason": path.outcome.reason},
+        "dropped_on_the_way": path.dropped,
+        "notes_on_the_way": path.notes,
+    }
+
+
+def _path_from_json(record: Mapping[str, Any]) -> Path:
+    return Path(
+        start=np.array(record["start"], dtype=float),
+        outcome=Outcome(Ending(record["outcome"]["ending"]), record["outcome"]["reason"]),
+        eta=_number(record["eta"]),
+        eta_scores={_number(eta): _number(elbo) for eta, elbo in record["eta_scores"]},
+        iterations=record["iterations"],
+        trace=tuple(TracePoint(k, seconds, _number(elbo)) for k, seconds, elbo in record["trace"]),
+        dropped=record["dropped_on_the_way"],
+        notes=tuple(record["notes_on_the_way"]),
+        at_maximum=record["at_maximum"],
+    )
+
+
+def plain(value: Any) -> Any:
+    """JSON has no nan and no inf: they become the strings "nan" and "inf", as in CmdStan's files."""
+    match value:
+        case dict():
+            return {key: plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case np.ndarray() | np.generic():
+            return plain(value.tolist())
+        case float() if not math.isfinite(value):
+            return repr(value)
+        case File():
+            return str(value)
+        case _:
+            return value
+
+
+def _number(value: int | float | str) -> Any:
+    return float(value) if isinstance(value, str) else value

@@ -1,0 +1,38 @@
+"""What a run looks at, as its settings say."""
+
+from dataclasses import replace
+
+from ppl.density.posterior import Posterior
+from ppl.inference.objective.ard import ArdTarget
+from ppl.inference.objective.marginal import MarginalTarget
+from ppl.inference.objective.target import Target
+from ppl.results.fits.as_target import AsTarget
+from ppl.results.fits.backend import on_backend, rows_on_backend
+from ppl.results.fits.settings import Settings
+
+
+def target_of(posterior: Posterior, settings: Settings) -> Target:
+    """What a run with these settings looks at.
+
+    `optimize` leaves the Jacobian out unless it is asked for, `minibatch` splits the target by rows, `ard`
+    takes a prior out of it, `marginal` marks what is integrated out.
+
+    Raises:
+        InferenceError: the target does not split by rows, has no such prior, or is not one for JAX.
+    """
+    if settings.ard is not None:
+        stripped, places = posterior.without_prior(settings.ard)
+        return ArdTarget(target_of(stripped, replace(settings, ard=None, algorithm="dsvi")), places)
+    if settings.marginal is not None:
+        whole = target_of(posterior, replace(settings, marginal=None))
+        return MarginalTarget(whole, tuple(map(int, posterior.unconstrained(settings.marginal))))
+    if settings.minibatch is not None:
+        return rows_on_backend(posterior, settings)
+    wanted = settings.jacobian
+    whole = AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)
+    return on_backend(whole, settings)
+
+
+def note_of(target: Target) -> list[str]:
+    """What the user should know of a target."""
+    return [target.note] if isinstance(target, AsTarget) and target.note else []

@@ -1,0 +1,327 @@
+"""Which pictures can be drawn of what is at hand: a table of kinds, read by `ppl plot` and the report."""
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ppl.errors import DataError
+from ppl.inference.run.outcome import Ending
+from ppl.results.files.columns import Floats, reshape, variables
+from ppl.results.files.read_csv import DrawsFile
+from ppl.results.fits.density import varies
+from ppl.results.report import plots
+from ppl.results.report.plots import Draws
+from ppl.results.report.stansummary import worst_khats
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NARROW_PAIRS = 3
+OBSERVED, REPLICATED = "y", "y_rep"
+INDEPENDENT = ("meanfield", "diagonal")
+"""Families of q that know no correlation."""
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """The ELBO's course, `points` (evaluations, 2: iteration, nats), and in a word how it ended."""
+
+    points: Floats
+    ending: str = "stopped"
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """What pictures are made of: the first file's draws stand for the fit; the rest may be missing.
+
+    `names` are the columns to draw, the parameters where they are known; `asked` is whether the user named
+    them, and wants to see more of them than fit on a page.
+    """
+
+    files: tuple[DrawsFile, ...]
+    names: tuple[str, ...]
+    trace: Trace | None = None
+    reference: DrawsFile | None = None
+    y: Floats | None = None
+    asked: bool = False
+
+    @cached_property
+    def draws(self) -> Draws:
+        """All runs' draws of the columns to draw, but for those that never vary."""
+        rows = np.concatenate([file.only(self.names).draws for file in self.files])
+        kept = [k for k in range(len(self.names)) if varies(rows[:, k])]
+        return Draws(tuple(self.names[k] for k in kept), rows[:, kept])
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The columns that never vary: there is nothing to draw of them."""
+        return tuple(name for name in self.names if name not in {*self.draws.columns})
+
+
+# --- Room ----------------------------------------------------------------------------------------
+
+
+class Room(NamedTuple):
+    """How many columns a picture has room for: on a page, and where the user has named them."""
+
+    usual: int
+    asked: int
+
+    def of(self, material: Material) -> int:
+        return self.asked if material.asked else self.usual
+
+
+MOST: Mapping[str, Room] = {
+    "marginals": Room(24, 200),
+    "forest": Room(60, 400),
+    "trace": Room(12, 100),
+    "pairs": Room(4, 8),
+    "covariance": Room(60, 400),
+}
+
+
+def room(material: Material, kind: str) -> Draws:
+    """The draws of as many columns as a picture of that kind has room for, the first ones."""
+    return material.draws.first(MOST[kind].of(material))
+
+
+def left_out(material: Material, kind: str) -> str:
+    """A sentence on the columns that a picture has no room for; "" where it shows them all."""
+    columns = material.draws.columns
+    if kind not in MOST or len(columns) <= (shown := MOST[kind].of(material)):
+        return ""
+    by_khat = kind == "pairs" and is_ordered(material)
+    there = worst(material, shown)[0] if by_khat else columns[:shown]
+    which = "those with the worst k-hat" if by_khat else "the first"
+    example = ",".join([name for name in columns if name not in there][:2])
+    return (
+        f"{kind} shows {shown} of {len(columns)} columns, {which}; for others name them, "
+        f"as in --variables {example}."
+    )
+
+
+def is_ordered(material: Material) -> bool:
+    """Whether there is a k-hat to order columns by."""
+    return len(worst_khats(material.files)) > 0
+
+
+# --- Kinds ---------------------------------------------------------------------------------------
+
+
+def elbo(material: Material, wide: bool) -> "Figure | None":
+    trace = material.trace
+    return plots.elbo(trace.points, trace.ending, wide) if trace and len(trace.points) else None
+
+
+def marginals(material: Material, wide: bool) -> "Figure | None":
+    other = material.reference
+    reference = Draws(other.columns, other.draws) if other else None
+    draws = room(material, "marginals")
+    return plots.marginals(draws, reference, wide) if draws.columns else None
+
+
+def forest(material: Material, wide: bool) -> "Figure | None":
+    draws = room(material, "forest")
+    return plots.forest(draws, wide) if draws.columns else None
+
+
+def trace(material: Material, wide: bool) -> "Figure | None":
+    """The runs as chains, in the order of their draws."""
+    names = room(material, "trace").columns
+    runs = [Draws(names, file.only(names).draws) for file in material.files]
+    return plots.trace(runs, [file.path.name for file in material.files], wide) if names else None
+
+
+def pairs(material: Material, wide: bool) -> "Figure | None":
+    """The columns with the worst k-hat, or the first ones where there is no k-hat."""
+    names, labels = worst(material, MOST["pairs"].of(material) if wide else NARROW_PAIRS)
+    if len(names) < 2:
+        return None
+    draws = material.draws
+    chosen = Draws(tuple(names), draws.rows[:, [draws.columns.index(name) for name in names]])
+    return plots.pairs(chosen, labels, importance(material), wide)
+
+
+def importance(material: Material) -> Floats | None:
+    """The log ratios of all draws, where every run has them."""
+    found = [ratios for file in material.files if (ratios := file.log_ratios) is not None]
+    return np.concatenate(found) if len(found) == len(material.files) else None
+
+
+def worst(material: Material, most: int) -> tuple[list[str], list[str]]:
+    """Names by falling k-hat, and what to write over them."""
+    khats = worst_khats(material.files)
+    names = list(material.draws.columns)
+    if not len(khats):
+        return names[:most], names[:most]
+    of = dict(zip(material.files[0].columns, np.nan_to_num(khats, nan=np.inf), strict=True))
+    ordered = sorted(names, key=lambda name: -of[name])[:most]
+    return ordered, [f"{name}\nk-hat {of[name]:.2f}" for name in ordered]
+
+
+def covariance(material: Material, wide: bool) -> "Figure | None":
+    draws = room(material, "covariance")
+    return plots.covariance(draws, wide) if len(draws.columns) > 1 else None
+
+
+def predictive(material: Material, wide: bool) -> "Figure | None":
+    file = material.files[0]
+    if material.y is None or REPLICATED not in variables(file.columns):
+        return None
+    y_rep = reshape(file.draws, file.columns, REPLICATED).reshape(len(file.draws), -1)
+    y = material.y.ravel()
+    return plots.predictive(y, y_rep, wide) if y.size == y_rep.shape[1] else None
+
+
+# --- Captions ------------------------------------------------------------------------------------
+
+
+class Caption(NamedTuple):
+    """What stands above a picture, and how it is to be read."""
+
+    title: str
+    reading: str
+
+
+def always(title: str, reading: str) -> Callable[[Material], Caption]:
+    return lambda _: Caption(title, reading)
+
+
+def of_marginals(material: Material) -> Caption:
+    reference = f" In red: {material.reference.path}." if material.reference else ""
+    text = f"What the draws say of each column alone, with its mean and 90% interval.{reference}"
+    return Caption("Marginal densities", text)
+
+
+def of_pairs(material: Material) -> Caption:
+    """The columns are the worst only where there is a k-hat to order them by, and shaded only by ratios."""
+    shaded = importance(material) is not None
+    return Caption(
+        "Pairs with the worst k-hat" if is_ordered(material) else "Pairs",
+        "The darker a draw, the more the approximation is too low there: where dark draws gather, it misses "
+        "mass."
+        if shaded
+        else "The first columns that vary, each against each other.",
+    )
+
+
+def of_covariance(material: Material) -> Caption:
+    """What mean-field does not see, where these are draws of a mean-field q."""
+    known = [file.provenance for file in material.files]
+    independent = all(about and about.of_q and about.family in INDEPENDENT for about in known)
+    return Caption(
+        "Covariance",
+        "Mean-field sees no correlation on the unconstrained scale: blocks of colour there come from "
+        "transformations alone."
+        if independent
+        else "Red: the two columns rise together. Blue: one falls as the other rises.",
+    )
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A picture: how it is drawn (None where its material is missing), what it is called, what it needs.
+
+    Where nobody names a picture, those are drawn that are `usual` for the material.
+    """
+
+    draw: Callable[[Material, bool], "Figure | None"]
+    caption: Callable[[Material], Caption]
+    needs: str
+    usual: Callable[[Material], bool] = lambda _: True
+
+
+def has_order(material: Material) -> bool:
+    """Whether the order of draws tells anything: of several runs, or of a sampler's."""
+    return len(material.files) > 1 or material.files[0].method == "sample"
+
+
+KINDS: Mapping[str, Kind] = {
+    "elbo": Kind(
+        elbo,
+        always(
+            "ELBO",
+            "A run that was stopped while this still rose wants more iterations. Triangles are early values "
+            "below the picture.",
+        ),
+        "--trace FILE, the file of --diagnostic-file or a saved fit, of a run whose loop evaluated the ELBO",
+    ),
+    "marginals": Kind(
+        marginals,
+        of_marginals,
+        "a column that varies",
+    ),
+    "forest": Kind(
+        forest,
+        always("Intervals", "Mean, 50% and 90% interval of each column, on one scale."),
+        "a column that varies",
+    ),
+    "trace": Kind(
+        trace,
+        always(
+            "Draws in their order",
+            "A colour a run: runs that agree lie over one another, and no column drifts.",
+        ),
+        "a column that varies",
+        has_order,
+    ),
+    "pairs": Kind(pairs, of_pairs, "two columns that vary"),
+    "covariance": Kind(covariance, of_covariance, "two columns that vary"),
+    "predictive": Kind(
+        predictive,
+        always(
+            "Posterior predictive",
+            "Data that fall outside of what the model would produce again are what it does not explain.",
+        ),
+        "y_rep among the generated quantities and y among the data (--data FILE)",
+    ),
+}
+
+
+# --- Reading -------------------------------------------------------------------------------------
+
+
+def read_trace(path: Path) -> Trace:
+    """The ELBO's course from a diagnostic file (CSV), or from what `Fit.save` wrote (JSON).
+
+    Raises:
+        DataError: the file holds no such thing.
+    """
+    text = path.read_text(encoding="utf-8")
+    try:
+        return _saved_trace(json.loads(text)) if path.suffix == ".json" else _diagnostic_trace(text)
+    except (KeyError, TypeError, ValueError):
+        raise DataError(
+            f"{path} holds no ELBO trace; expected what --diagnostic-file wrote (iter,time_in_seconds,ELBO) "
+            "or a saved fit (JSON)."
+        ) from None
+
+
+def _saved_trace(record: Mapping[str, Any]) -> Trace:
+    points = [(float(point[0]), float(point[2])) for point in record["trace"]]
+    return Trace(_finite(points), Ending(record["outcome"]["ending"]).value)
+
+
+def _diagnostic_trace(text: str) -> Trace:
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return Trace(_finite([(float(row["iter"]), float(row["ELBO"])) for row in csv.DictReader(lines)]))
+
+
+def _finite(points: Sequence[tuple[float, float]]) -> Floats:
+    array: Floats = np.array(points, dtype=float).reshape(-1, 2)
+    finite: Floats = array[np.isfinite(array).all(axis=1)]
+    return finite
+
+
+def as_numbers(value: Any) -> Floats | None:
+    """Data as an array; None for what is no array of numbers."""
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,104 @@
+"""The paragraph that says what files of draws are worth, and what to try next."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ppl.inference.correct.correction import Made, Refined, pool_of
+from ppl.inference.diagnose.convergence import rhat
+from ppl.inference.diagnose.level import FROM_BEST
+from ppl.inference.diagnose.psis import khat_threshold
+from ppl.inference.diagnose.verdict import Verdict, verdict_of
+from ppl.inference.objective.elbo import elbo_of
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.results.files.columns import Floats
+from ppl.results.files.provenance import worst_of
+from ppl.results.files.read_csv import DrawsFile
+from ppl.results.report.stansummary import worst_khats
+
+APART = 1.05
+STEPS = ("", "--correct", "--runs")
+"""A file cannot be told to run in another way: no next step is advised."""
+NAMED = 3
+
+
+def reading(files: Sequence[DrawsFile], names: Sequence[str]) -> str:
+    """What k-hat, and R-hat over several runs, say of the columns `names`.
+
+    R-hat: Vehtari et al. (2021), with the room that independent approximations need.
+    """
+    return " ".join([verdict(files), *columns(files, names), *agreement(files, names)])
+
+
+def verdict(files: Sequence[DrawsFile]) -> str:
+    """The verdict of the run, the worst of several; in its place what the files' densities tell."""
+    found = [about for file in files if (about := file.provenance)]
+    if len(found) < len(files):
+        return " ".join(quality(files))
+    worst = worst_of(found)
+    whose = f" (That is {files[worst].path}, the worst of {len(files)} runs.)" if len(files) > 1 else ""
+    return found[worst].judgement + whose
+
+
+def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
+    """The verdict on the worst of files that say nothing of their fit, where their densities tell."""
+    told = [(file, ratios) for file in files if (ratios := file.log_ratios) is not None]
+    found = [of_densities(file, ratios) for file, ratios in told if np.isfinite(ratios).any()]
+    if not found and any(file.follows_target for file in files):
+        yield "These draws were made to follow the posterior; the files do not say how well they do."
+        return
+    if not found:
+        yield "These files have no log densities of the approximation, so nothing tells how close it came."
+        return
+    worst = max(found, key=lambda v: (FROM_BEST.index(v.level), v.khat))
+    yield worst.sentence(files[0].parameters, STEPS)
+    if details := worst.details(files[0].parameters):
+        yield details
+
+
+def of_densities(file: DrawsFile, ratios: Floats) -> Verdict:
+    """The verdict on a file's draws of q by their log ratios (draws,), in its own coordinates."""
+    finite = np.isfinite(ratios)
+    u, ratios = file.only(file.parameters).draws[finite], ratios[finite]
+    pool = pool_of(u, ratios, np.zeros_like(ratios))
+    elbo = elbo_of(ratios, 0.0, int((~finite).sum()))
+    drawn = Refined(u, ratios, Made.OF_Q)
+    return verdict_of(pool, elbo, elbo.dropped, Outcome(Ending.COMPLETED, "not told"), None, drawn)
+
+
+def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
+    """A sentence on the columns whose means are the least sure."""
+    found = worst_khats(files)
+    if not len(found):
+        return
+    khats = dict(zip(files[0].columns, found, strict=True))
+    threshold = khat_threshold(len(files[0].draws))
+    ordered = sorted(names, key=lambda name: -khats.get(name, 0.0))
+    bad = [name for name in ordered if khats.get(name, 0.0) > threshold]
+    if bad:
+        yield f"The least sure means: {shown([f'{name} ({khats[name]:.2f})' for name in bad])}."
+
+
+def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
+    """A sentence on what the runs do not agree on."""
+    if len(files) < 2:
+        return
+    shortest = min(len(file.draws) for file in files)
+    together = np.stack([file.draws[:shortest] for file in files])
+    found = {name: _rhat(together, files[0].columns.index(name)) for name in names}
+    apart = sorted((name for name in names if found[name] > APART), key=lambda name: -found[name])
+    if apart:
+        listed = shown([f"{name} ({found[name]:.2f})" for name in apart])
+        yield f"The {len(files)} runs do not agree: R-hat is above {APART:g} for {listed}."
+    else:
+        yield f"The {len(files)} runs agree: no R-hat is above {APART:g}."
+
+
+def _rhat(together: Floats, k: int) -> float:
+    return float(np.nan_to_num(rhat(together[:, :, k])))
+
+
+def shown(items: Sequence[str]) -> str:
+    """The first few of a list, and how many more there are."""
+    rest = len(items) - NAMED
+    return ", ".join(items[:NAMED]) + (f" and {rest} more" if rest > 0 else "")

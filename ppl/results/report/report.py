@@ -1,0 +1,128 @@
+"""One HTML file about a fit: verdict, table, pictures, program, plan. It needs no network and no script."""
+
+import base64
+import shlex
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from ppl.results.files.arviz import POINTWISE, PREDICTIVE
+from ppl.results.files.columns import folded
+from ppl.results.files.read_csv import DrawsFile
+from ppl.results.report.pictures import KINDS, Material
+from ppl.results.report.plots import svg
+from ppl.results.report.reading import reading
+from ppl.results.report.stansummary import (
+    DEFAULT_QUANTILES,
+    figure_text,
+    headings,
+    stansummary,
+    stated,
+)
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 16px/1.5 system-ui, sans-serif; color: #1d2127; background: #fff; margin: 0 auto;
+  max-width: 1080px; padding: 16px; }
+h1 { font-size: 1.6rem; line-height: 1.2; margin: 0.5rem 0; overflow-wrap: anywhere; }
+h2 { font-size: 1.15rem; margin: 2.2rem 0 0.4rem; }
+.verdict { border-left: 4px solid #1f5a8a; padding: 0.4rem 0 0.4rem 1rem; margin: 1rem 0; max-width: 70ch; }
+.stated, figcaption { color: #555c66; font-size: 0.9rem; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.15rem 0.6rem; text-align: right; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: #fff; }
+thead th { border-bottom: 1px solid #8a8f98; }
+figure { margin: 0.6rem 0; }
+img { max-width: 100%; height: auto; display: block; }
+pre { background: #f5f6f8; padding: 0.8rem; overflow-x: auto; font-size: 0.8rem; line-height: 1.45; }
+"""
+
+NARROW_BELOW = "(max-width: 700px)"
+MOST_ROWS = 200
+
+
+@dataclass(frozen=True)
+class Program:
+    """What the report shows of the program."""
+
+    text: str
+    plan: str
+
+
+def report(material: Material, title: str, program: Program | None = None) -> str:
+    """The report as the text of one HTML file, pictures inside it in a wide and a narrow version."""
+    body = "\n".join(
+        [
+            f"<h1>{escape(title)}</h1>",
+            f'<p class="verdict">{escape(reading(material.files, material.names))}</p>',
+            f'<p class="stated">{escape(stated(material.files))}</p>',
+            *how_it_went(material.files),
+            *pictures(material),
+            *table(material),
+            *source(program),
+        ]
+    )
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<link rel="icon" href="data:,">\n<title>{escape(title)}</title>\n<style>{STYLE}</style>\n'
+        f"</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def how_it_went(files: Sequence[DrawsFile]) -> Iterator[str]:
+    """The ELBO of each run, and how it ended."""
+    for file in files:
+        if about := file.provenance:
+            name = f"{file.path}: " if len(files) > 1 else ""
+            yield f'<p class="stated">{escape(name + about.run)}</p>'
+
+
+def pictures(material: Material) -> Iterator[str]:
+    for kind in (kind for kind in KINDS.values() if kind.usual(material)):
+        wide, narrow = kind.draw(material, True), kind.draw(material, False)
+        if wide is None or narrow is None:
+            continue
+        title, words = kind.caption(material)
+        yield f"<h2>{escape(title)}</h2>\n<figure>\n<picture>"
+        yield f'<source media="{NARROW_BELOW}" srcset="{data_uri(svg(narrow))}">'
+        yield f'<img alt="{escape(title)}" src="{data_uri(svg(wide))}">'
+        yield f"</picture>\n<figcaption>{escape(words)}</figcaption>\n</figure>"
+
+
+def data_uri(picture: str) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(picture.encode()).decode()
+
+
+def table(material: Material) -> Iterator[str]:
+    """The rows of `ppl summary` for the variables named, else for all but the large ones.
+
+    A line says how the others are printed.
+    """
+    shown, large = folded(material.files[0].columns, (PREDICTIVE, POINTWISE))
+    if material.asked:
+        shown, large = material.names, {}
+    files = [file.only(shown[:MOST_ROWS]) for file in material.files]
+    names = headings(DEFAULT_QUANTILES, files)
+    lines = stansummary(files)
+    yield '<h2>Summary</h2>\n<div class="scroll"><table>\n<thead><tr><th></th>'
+    yield "".join(f"<th>{escape(name)}</th>" for name in names) + "</tr></thead>\n<tbody>"
+    for line in lines:
+        cells = "".join(f"<td>{figure_text(*pair)}</td>" for pair in line.pairs(names))
+        yield f"<tr><td>{escape(line.name)}</td>{cells}</tr>"
+    yield "</tbody></table></div>"
+    paths = [str(file.path) for file in material.files]
+    if len(shown) > MOST_ROWS:
+        rest = f"{len(shown) - MOST_ROWS} more columns: {shlex.join(['ppl', 'summary', *paths])}"
+        yield f'<p class="stated">Left out: {escape(rest)}</p>'
+    if large:
+        what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())
+        how = shlex.join(["ppl", "summary", *paths, "--variables", ",".join(large)])
+        yield f'<p class="stated">Left out: {escape(what)}: <code>{escape(how)}</code></p>'
+
+
+def source(program: Program | None) -> Iterator[str]:
+    if program:
+        yield f"<h2>Program</h2>\n<pre>{escape(program.text)}</pre>"
+        yield f"<h2>Plan</h2>\n<pre>{escape(program.plan)}</pre>"

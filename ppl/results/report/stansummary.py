@@ -1,0 +1,131 @@
+"""The table of CmdStan's `stansummary`, over the files of one or more runs, with k-hat beside it."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, mcse_mean, rhat
+from ppl.inference.diagnose.diagnostics import khat_of_means
+from ppl.inference.diagnose.psis import psis
+from ppl.results.files.columns import Floats
+from ppl.results.files.read_csv import DrawsFile
+from ppl.results.files.tables import text_table
+from ppl.results.report.summary import MISSING, short
+
+NORMAL_MAD = 1.4826
+"""What makes the median absolute deviation of a normal its standard deviation."""
+
+DECIMALS = {"ESS_bulk": 0, "ESS_tail": 0, "R_hat": 3, "k_hat": 2, MISSING: 0}
+"""Figures that are read on one scale whatever the column."""
+
+DEFAULT_QUANTILES = (0.05, 0.5, 0.95)
+
+
+@dataclass(frozen=True)
+class Line:
+    """One column's figures, in the order of `headings`."""
+
+    name: str
+    figures: tuple[float, ...]
+
+    def pairs(self, names: Sequence[str]) -> Iterator[tuple[str, float]]:
+        """Each heading with its figure."""
+        return zip(names, self.figures, strict=True)
+
+
+def headings(quantiles: Sequence[float], files: Sequence[DrawsFile]) -> tuple[str, ...]:
+    """The names of a line's figures; k_hat and the count of draws that are nan where there are any."""
+    at = (f"{100 * q:g}%" for q in quantiles)
+    khat = any(file.log_ratios is not None for file in files)
+    tail = ("k_hat",) * khat + (MISSING,) * any(np.isnan(file.draws).any() for file in files)
+    return ("Mean", "MCSE", "StdDev", "MAD", *at, "ESS_bulk", "ESS_tail", "R_hat", *tail)
+
+
+def stansummary(
+    files: Sequence[DrawsFile], quantiles: Sequence[float] = DEFAULT_QUANTILES
+) -> tuple[Line, ...]:
+    """A line for each column of files whose columns are the same.
+
+    Runs are compared on as many draws as the shortest has; k-hat is that of the worst run.
+    """
+    shortest = min(len(file.draws) for file in files)
+    runs = np.stack([file.draws[:shortest] for file in files])
+    pooled = np.concatenate([file.draws for file in files])
+    khats, missing = worst_khats(files), np.isnan(pooled).sum(axis=0)
+
+    def last(k: int) -> Iterator[float]:
+        if len(khats):
+            yield float(khats[k])
+        if missing.any():
+            yield float(missing[k])
+
+    with np.errstate(all="ignore"):  # an overflow shows as inf in its cell
+        return tuple(
+            Line(name, (*_figures(runs[:, :, k], pooled[:, k], quantiles), *last(k)))
+            for k, name in enumerate(files[0].columns)
+        )
+
+
+def worst_khats(files: Sequence[DrawsFile]) -> Floats:
+    """k-hat (columns,) of each column's mean in the run where it is worst; empty without log densities."""
+    found = [_khats(file.log_ratios, file.draws) for file in files if file.log_ratios is not None]
+    return np.max(found, axis=0) if found else np.zeros(0)
+
+
+def _khats(log_ratios: Floats, draws: Floats) -> Floats:
+    """k-hat (columns,); a column with a draw that is not finite has none."""
+    khats = np.full(draws.shape[1], math.nan)
+    usable = np.isfinite(log_ratios)
+    finite = np.isfinite(draws).all(axis=0)
+    if usable.any() and finite.any():
+        khats[finite] = khat_of_means(log_ratios[usable], draws[usable][:, finite])
+    return khats
+
+
+def _figures(runs: Floats, pooled: Floats, quantiles: Sequence[float]) -> Iterator[float]:
+    kept = pooled[~np.isnan(pooled)]
+    if not len(kept):
+        yield from [math.nan] * (4 + len(quantiles) + 3)
+        return
+    constant = np.ptp(kept) == 0  # the mean and sd of many equal numbers would be off by rounding
+    yield float(kept[0] if constant else kept.mean())
+    yield mcse_mean(runs)
+    yield math.nan if len(kept) < 2 else 0.0 if constant else float(np.std(kept, ddof=1))
+    yield NORMAL_MAD * float(np.median(np.abs(kept - np.median(kept))))
+    yield from np.quantile(kept, quantiles).tolist()
+    yield from (ess_bulk(runs), ess_tail(runs), rhat(runs))
+
+
+def as_text(lines: Sequence[Line], names: Sequence[str], digits: int, width: int) -> Iterator[str]:
+    """The lines of a table of them."""
+    rows = [(line.name, *(figure_text(*pair, digits) for pair in line.pairs(names))) for line in lines]
+    return text_table(("", *names), rows, width)
+
+
+def figure_text(heading: str, value: float, digits: int = 3) -> str:
+    """A figure as the table shows it."""
+    if heading in DECIMALS and math.isfinite(value):
+        return f"{value:.{DECIMALS[heading]}f}"
+    return short(value, digits)
+
+
+def csv_lines(lines: Sequence[Line], names: Sequence[str]) -> Iterator[str]:
+    """The table as CSV, as `stansummary --csv_filename` writes it."""
+    yield ",".join(("name", *names)) + "\n"
+    for line in lines:
+        yield ",".join((f'"{line.name}"', *map(repr, line.figures))) + "\n"
+
+
+def stated(files: Sequence[DrawsFile]) -> str:
+    """What the files are: `2 runs of toy_model (variational), 1000 draws each; k-hat 0.31, 0.44`."""
+    runs = "1 run" if len(files) == 1 else f"{len(files)} runs"
+    counts = sorted({len(file.draws) for file in files})
+    draws = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    khats = [psis(ratios[np.isfinite(ratios)]).khat for f in files if (ratios := f.log_ratios) is not None]
+    quality = f"; k-hat {', '.join(f'{k:.2f}' for k in khats)}" if khats else ""
+    return (
+        f"{runs} of {files[0].config.get('model', 'a program')} ({files[0].method}), "
+        f"{draws} draws{' each' * (len(files) > 1)}{quality}"
+    )
