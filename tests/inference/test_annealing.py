@@ -190,6 +190,16 @@ def test_draws_that_drift_on_are_given_up_and_say_so(monkeypatch):
     target = GaussianTarget(np.zeros(1), np.eye(1))
     found = anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64)
     assert found.hopeless and found.drift == 0.03 and seen.count("stationarity") == 2 * 8
+    assert 2 * 8 * MOVES_A_ROUND <= found.made <= 2 * 9 * MOVES_A_ROUND
+
+
+def test_where_one_half_is_given_up_the_other_goes_no_further(monkeypatch):
+    moves = iter([0.0, 0.03, 0.03, 0.0, 0.01, 0.01, 0.01])
+    monkeypatch.setattr(annealing, "clear_move", lambda *_: next(moves))
+    seen = []
+    target = GaussianTarget(np.zeros(1), np.eye(1))
+    found = anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64)
+    assert found.hopeless and seen.count("stationarity") == 2 * 8
 
 
 def test_moves_that_are_tried_again_leave_the_target_as_it_is(monkeypatch):

@@ -73,9 +73,9 @@ class Annealed:
     reached, that is left in it; `drift` the largest move between the last two stages, in sds and beyond its
     noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
     log of the integral of the target, nan without temperatures; `reached` whether the temperatures came to
-    1; `hopeless` whether the moves were stopped early, as those that were left could not have done. `rhats`
-    (dim,) compares the points that began at the reference with those that began wider, the larger of the
-    R-hat of their centres and of their tails.
+    1; `hopeless` whether the moves were stopped early, as those that were left could not have done, `made`
+    how many were made in all. `rhats` (dim,) compares the points that began at the reference with those that
+    began wider, the larger of the R-hat of their centres and of their tails.
     """
 
     u: Array
@@ -91,6 +91,11 @@ class Annealed:
     rhat_noise: float = 1.0
     moves: int = 1
     hopeless: bool = False
+    made: int = 0
+
+    def worth_as_many(self, moves: int) -> int:
+        """How many moves of so many that may be made the other half is worth: no more than one given up."""
+        return self.made if self.hopeless else moves
 
     @property
     def rhat(self) -> float:
@@ -111,7 +116,9 @@ class Points(NamedTuple):
 
 @dataclass
 class Mover:
-    """Moves with a step size that learns from what is accepted (Robbins-Monro); `left` may still be made.
+    """Moves with a step size that learns from what is accepted (Robbins-Monro).
+
+    `left` moves of LEAPS leaps may still be made, and as many as `made` were; longer ones count for more.
 
     q counts as flat where there is no reference. `divergent` has the share of points of each move so far
     whose trajectory diverged even with a shorter step.
@@ -124,6 +131,7 @@ class Mover:
     left: int
     accepted: float = ACCEPTED
     divergent: list[float] = field(default_factory=list)
+    made: int = 0
 
     def moves(self, cloud: Cloud, beta: float, count: int) -> tuple[Cloud, list[Points]]:
         """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each.
@@ -141,6 +149,7 @@ class Mover:
         every = 1 if count * cloud.u.size <= MOST_KEPT else SELDOM
         for made in range(1, made_in + 1):
             self.left -= each
+            self.made += each
             own, self.accepted, divergent = move(flow, own, self.step, self.rng)
             self.divergent.append(divergent)
             self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
@@ -181,10 +190,14 @@ def anneal(
     with np.errstate(all="ignore"):  # a move too far overflows, and is refused
         wider = 1 + (WIDER - 1) * min(1.0, np.sqrt(FEW_DIMENSIONS / target.dim))
         begin = (reference, reference.widened(wider))
-        if near is not None:
-            starts = (near, begin[1].draws(len(near), rng))
-            return together(*(_moved(target, reference, each, rng, listen, moves) for each in starts))
-        return together(*(_anneal(target, each, rng, listen, points // 2, moves) for each in begin))
+        if near is None:
+            one = _anneal(target, begin[0], rng, listen, points // 2, moves)
+            two = _anneal(target, begin[1], rng, listen, points // 2, one.worth_as_many(moves))
+        else:
+            wide = begin[1].draws(len(near), rng)
+            one = _moved(target, reference, near, rng, listen, moves)
+            two = _moved(target, reference, wide, rng, listen, one.worth_as_many(moves))
+        return together(one, two)
 
 
 def _moved(
@@ -227,6 +240,7 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         memory_noise=max(one.memory_noise, two.memory_noise),
         rhat_noise=float(noise.max(initial=1.0)),
         hopeless=one.hopeless or two.hopeless,
+        made=one.made + two.made,
     )
 
 
@@ -330,6 +344,7 @@ def _settle(
     points = [each for moved in kept for each in moved]
     return Annealed(
         hopeless=hopeless and not settled,
+        made=mover.made,
         u=np.concatenate([each.u for each in points]),
         log_p=np.concatenate([each.log_p for each in points]),
         temperatures=temperatures,
