@@ -37,5 +37,5 @@ def as_many_threads_as_pay(data: Mapping[str, Any], width: Callable[[], int]) ->
 
 @cache
 def _controller() -> ThreadpoolController:
-    """Made once: it looks through all libraries that are loaded."""
+    """DrawSource once: it looks through all libraries that are loaded."""
     return ThreadpoolController()

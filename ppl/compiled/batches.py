@@ -127,11 +127,11 @@ class CompiledByRows:
         width = self.batches.width_of(min(len(rows), rows_at_once(self.batches)))
         return replace(target, arguments=arguments, width=width)
 
-    def leap(
+    def fused_steps(
         self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
     ) -> Run | None:
-        """The run `count` iterations on, each on its own rows; see inference.leaps.Leap."""
-        return self.target.leap(algorithm, run, noise, count, place, rows)
+        """The run `count` iterations on, each on its own rows; see inference.leaps.FusedSteps."""
+        return self.target.fused_steps(algorithm, run, noise, count, place, rows)
 
 
 def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:

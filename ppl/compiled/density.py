@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 
 from ppl.backend.load import BUILTINS, Code, Module, load
-from ppl.compiled.climb import jitted
 from ppl.compiled.data import Shape, read_by
+from ppl.compiled.iterations import jitted
 from ppl.compiled.jit import Effort, compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import Trace, replacements
@@ -59,12 +59,12 @@ class Functions(ABC):
         return arguments
 
     def at(self, arguments: Any, k: Any) -> Any:
-        """The arguments of iteration k of a climb."""
+        """The arguments of iteration k of a run."""
         return arguments
 
     @cached_property
-    def climb(self) -> Function:
-        """Iterations of variational inference; see climb.jitted."""
+    def iterate(self) -> Function:
+        """Iterations of variational inference; see iterations.jitted."""
         return jitted(self._at_a_point, self.at, self.effort)
 
     @cached_property

@@ -9,9 +9,9 @@ import jax
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.compiled.climb import Parts
 from ppl.compiled.data import BAKED, split
 from ppl.compiled.density import Functions, density_of
+from ppl.compiled.iterations import Parts
 from ppl.compiled.jit import Effort
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.state import packed, unpacked
@@ -102,7 +102,7 @@ class CompiledTarget:
         found = self._at_each(self.density.gradients, us, GRADIENTS).reshape(len(us), 1 + self.dim)
         return found[:, 0], found[:, 1:]
 
-    def leap(
+    def fused_steps(
         self,
         algorithm: Algorithm,
         run: Run,
@@ -111,7 +111,7 @@ class CompiledTarget:
         place: Place | None,
         rows: Rows | None = None,
     ) -> Run | None:
-        """The run up to `count` iterations on; see inference.leaps.Leap."""
+        """The run up to `count` iterations on; see inference.leaps.FusedSteps."""
         hardly_pays = run.iteration < SLOW_START and run.params.size <= FEW
         if self.quick and hardly_pays:
             return None
@@ -119,7 +119,7 @@ class CompiledTarget:
         parts = Parts.of(algorithm, max(1, GRADIENTS[-1][1] // self.width))
         with jax.enable_x64(True), jax.default_device(self.device):
             given = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
-            call = partial(self.density.climb, parts, self.shape, self.jacobian, given, place)
+            call = partial(self.density.iterate, parts, self.shape, self.jacobian, given, place)
             arrays = [np.array(a) for a in call(packed(run.state), eta, noise, count)]
         ahead = jax.tree_util.tree_map(_on_host, unpacked(arrays, run.state))
         return run._replace(**ahead._asdict())

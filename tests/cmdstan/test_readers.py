@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.inference.correct.correction import Made
+from ppl.inference.correct.correction import DrawSource
 from tests.cmdstan.conftest import BERNOULLI, DATA
 
 cmdstanpy = pytest.importorskip("cmdstanpy")
@@ -60,7 +60,7 @@ def test_cmdstanpy_reads_draws_of_the_q_that_was_named(tmp_path):
     read = cmdstanpy.from_csv(str(tmp_path / "q.csv"))
     assert isinstance(read, cmdstanpy.CmdStanVB)
     assert (read.metadata.cmdstan_config["algorithm"], fit.family, fit.verdict.made) == (
-        ("meanfield",) * 2 + (Made.OF_Q,)
+        ("meanfield",) * 2 + (DrawSource.OF_Q,)
     )
     assert read.metadata.cmdstan_config["fit_draws"] == "of q"
     u, result = fit.result.draws_u, fit.result

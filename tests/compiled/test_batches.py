@@ -14,7 +14,7 @@ from ppl.density.rows import ByRows
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.objective.subsampling import Minibatches
-from ppl.inference.run.fused_steps import leap
+from ppl.inference.run.fused_steps import fused_steps
 from ppl.inference.run.optimise import Algorithm, advance, begin
 from ppl.inference.steps.adam import Adam
 from ppl.inference.steps.averaging import Last
@@ -67,7 +67,7 @@ def test_by_itself_it_is_the_whole(plain: ByRows, compiled: CompiledByRows) -> N
 
 
 def test_a_leap_takes_each_step_on_its_own_rows(plain: ByRows, compiled: CompiledByRows) -> None:
-    """Batches of 5 of 23 rows: the last of an epoch has 3, and a leap ends before it and after it."""
+    """Batches of 5 of 23 rows: the last of an epoch has 3, and fused steps end before it and after it."""
     parts = Algorithm(
         MeanField(plain.dim), reparameterised, Adam(0.05), Fixed(12), Last(), 12, 2, 10, 12, Minibatches(5, 4)
     )
@@ -75,7 +75,7 @@ def test_a_leap_takes_each_step_on_its_own_rows(plain: ByRows, compiled: Compile
     rng, other = np.random.default_rng(5), np.random.default_rng(5)
     ends = []
     while run.iteration < 12:
-        run = leap(parts, compiled, run, rng, 12)
+        run = fused_steps(parts, compiled, run, rng, 12)
         ends.append(run.iteration)
     for _ in range(12):
         expected = advance(parts, plain, expected, other)

@@ -16,21 +16,21 @@ from ppl.inference.correct.annealing import (
     MOVES_EACH,
     STAGES,
     Annealed,
-    Mover,
+    HMCKernel,
     Points,
     anneal,
     arrives,
-    clear_move,
-    largest_memory,
-    marks,
+    largest_autocorrelation,
     means_of,
     metric_of,
+    monitored,
     moves_within,
+    significant_change,
     together,
     will_not_settle,
 )
 from ppl.inference.correct.balanced_resampling import balanced
-from ppl.inference.correct.hamiltonian import LEAPS, Flow, cloud_at, move
+from ppl.inference.correct.hamiltonian import LEAPS, Flow, move, particles_at
 from ppl.inference.correct.reference import Reference
 from ppl.inference.correct.tempering import effective_size, next_temperature, systematic
 from ppl.inference.numerics.gaussian import Gaussian
@@ -136,12 +136,12 @@ def test_systematic_resampling_takes_each_draw_as_often_as_expected_to_within_on
 def test_moves_leave_the_target_as_it_is():
     target = GaussianTarget(np.array([1.0, -1.0]), np.array([[2.0, 0.6], [0.6, 0.5]]))
     u = rng().multivariate_normal(target.mean, target.covariance, size=4000)
-    cloud = cloud_at(target, standard(2), u)
-    mover = Mover(target, standard(2), rng(1), 0.9, left=5)
-    moved, seen = mover.moves(cloud, 1.0, 2)
+    particles = particles_at(target, standard(2), u)
+    kernel = HMCKernel(target, standard(2), rng(1), 0.9, left=5)
+    moved, seen = kernel.moves(particles, 1.0, 2)
     np.testing.assert_allclose(seen[-1].u, moved.u, atol=1e-12)
     np.testing.assert_allclose(seen[-1].log_p, moved.log_p)
-    assert 0.5 < mover.accepted < 1 and mover.left == 3
+    assert 0.5 < kernel.accepted < 1 and kernel.left == 3
     assert np.isclose(moved.u, u).all(axis=1).mean() < 0.5
     np.testing.assert_allclose(moved.u.mean(axis=0), target.mean, atol=0.06)
     np.testing.assert_allclose(np.cov(moved.u.T), target.covariance, atol=0.08)
@@ -160,16 +160,16 @@ def test_long_trajectories_take_as_many_gradients_and_forget_more():
     """Six moves of six leaps are one of 36, from which a point comes half-way around."""
     counts.clear()
     target = Counted(np.zeros(2), np.eye(2))
-    cloud = cloud_at(target, None, rng().normal(size=(500, 2)))
-    mover = Mover(target, None, rng(1), 0.1, left=6)
-    after, seen = mover.moves(cloud, 1.0, 6)
-    assert mover.left == 0 and len(seen) == 1 and counts.count(500) == 1 + 6 * LEAPS
-    assert largest_memory(cloud.u, after.u, np.zeros(500, dtype=np.intp)) < 0.5
+    particles = particles_at(target, None, rng().normal(size=(500, 2)))
+    kernel = HMCKernel(target, None, rng(1), 0.1, left=6)
+    after, seen = kernel.moves(particles, 1.0, 6)
+    assert kernel.left == 0 and len(seen) == 1 and counts.count(500) == 1 + 6 * LEAPS
+    assert largest_autocorrelation(particles.u, after.u, np.zeros(500, dtype=np.intp)) < 0.5
     assert np.cov(after.u.T) == pytest.approx(np.eye(2), abs=0.2)
 
 
 @pytest.mark.parametrize(
-    "memory, last, drift, rounds, expected",
+    "autocorrelation, last, drift, rounds, expected",
     [
         (0.1, 0.02, 0.02, 16, True),
         (0.1, 0.02, 0.019, 16, False),
@@ -179,13 +179,15 @@ def test_long_trajectories_take_as_many_gradients_and_forget_more():
         (0.93, 0.0, 0.0, 8, False),
     ],
 )
-def test_moves_are_given_up_where_what_is_left_of_them_could_not_do(memory, last, drift, rounds, expected):
-    assert will_not_settle(memory, last, drift, rounds) is expected
+def test_moves_are_given_up_where_what_is_left_of_them_could_not_do(
+    autocorrelation, last, drift, rounds, expected
+):
+    assert will_not_settle(autocorrelation, last, drift, rounds) is expected
 
 
 def test_draws_that_drift_on_are_given_up_and_say_so(monkeypatch):
     moves = iter([0.0, 0.03, 0.03] * 2)
-    monkeypatch.setattr(annealing, "clear_move", lambda *_: next(moves))
+    monkeypatch.setattr(annealing, "significant_change", lambda *_: next(moves))
     seen = []
     target = GaussianTarget(np.zeros(1), np.eye(1))
     found = anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64)
@@ -195,7 +197,7 @@ def test_draws_that_drift_on_are_given_up_and_say_so(monkeypatch):
 
 def test_where_one_half_is_given_up_the_other_goes_no_further(monkeypatch):
     moves = iter([0.0, 0.03, 0.03, 0.0, 0.01, 0.01, 0.01])
-    monkeypatch.setattr(annealing, "clear_move", lambda *_: next(moves))
+    monkeypatch.setattr(annealing, "significant_change", lambda *_: next(moves))
     seen = []
     target = GaussianTarget(np.zeros(1), np.eye(1))
     found = anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64)
@@ -205,36 +207,36 @@ def test_where_one_half_is_given_up_the_other_goes_no_further(monkeypatch):
 def test_moves_that_are_tried_again_leave_the_target_as_it_is(monkeypatch):
     """With steps so long, and a bound so high, that most are."""
     monkeypatch.setattr(hamiltonian, "REFUSED", -0.2)
-    flow = Flow(partial(cloud_at, LogGamma(), None), 1.0)
+    flow = Flow(partial(particles_at, LogGamma(), None), 1.0)
     u = np.log(rng().gamma(0.7, size=(20_000, 1)))
-    before = cloud = cloud_at(LogGamma(), None, u)
+    before = particles = particles_at(LogGamma(), None, u)
     for seed in range(4):
-        cloud, accepted, divergent = move(flow, cloud, 3.0, rng(seed))
+        particles, accepted, divergent = move(flow, particles, 3.0, rng(seed))
         assert accepted < 0.5 and divergent < 0.01
-    assert (cloud.u != before.u).mean() > 0.9
-    assert stats.kstest(np.exp(cloud.u[:, 0]), stats.gamma(0.7).cdf).pvalue > 0.01
-    expected = cloud_at(LogGamma(), None, cloud.u)
-    np.testing.assert_array_equal(cloud.log_p, expected.log_p)
-    np.testing.assert_array_equal(cloud.slope_p, expected.slope_p)
+    assert (particles.u != before.u).mean() > 0.9
+    assert stats.kstest(np.exp(particles.u[:, 0]), stats.gamma(0.7).cdf).pvalue > 0.01
+    expected = particles_at(LogGamma(), None, particles.u)
+    np.testing.assert_array_equal(particles.log_p, expected.log_p)
+    np.testing.assert_array_equal(particles.slope_p, expected.slope_p)
 
 
 def test_a_shorter_step_moves_points_that_are_in_a_narrow_part():
     """Of 0.5 N(0, 1) + 0.5 N(0, 0.05), with a step that suits the first."""
     narrow = line((0.5, 0.0, 0.05), (0.5, 0.0, 1.0))
     u = rng().normal(0, 0.05, (4000, 1))
-    cloud, accepted, divergent = move(
-        Flow(partial(cloud_at, narrow, None), 1.0), cloud_at(narrow, None, u), 0.5, rng(1)
+    particles, accepted, divergent = move(
+        Flow(partial(particles_at, narrow, None), 1.0), particles_at(narrow, None, u), 0.5, rng(1)
     )
     assert accepted < 0.35 and divergent < 0.01
-    assert (cloud.u != u).mean() > 0.6
+    assert (particles.u != u).mean() > 0.6
 
 
 def test_trajectories_that_diverge_even_with_short_steps_are_counted():
     needle = GaussianTarget(np.zeros(1), np.array([[1e-8]]))
-    cloud = cloud_at(needle, None, rng().normal(0, 1e-4, (100, 1)))
-    after, accepted, divergent = move(Flow(partial(cloud_at, needle, None), 1.0), cloud, 1.0, rng(1))
+    particles = particles_at(needle, None, rng().normal(0, 1e-4, (100, 1)))
+    after, accepted, divergent = move(Flow(partial(particles_at, needle, None), 1.0), particles, 1.0, rng(1))
     assert divergent == 1 and accepted == 0
-    np.testing.assert_array_equal(after.u, cloud.u)
+    np.testing.assert_array_equal(after.u, particles.u)
 
 
 def test_a_cloud_in_other_coordinates_is_what_is_seen_there():
@@ -244,14 +246,14 @@ def test_a_cloud_in_other_coordinates_is_what_is_seen_there():
     reference = Reference((*standard(2).parts, other))
     factor = np.array([[0.7, 0.0], [-0.3, 1.5]])
     inverse = np.linalg.inv(factor)
-    cloud = cloud_at(target, reference, rng().normal(size=(9, 2)))
-    there = cloud.rescaled(factor, inverse)
-    np.testing.assert_allclose(there.u @ factor.T, cloud.u)
-    seen = cloud_at(rescaled(target, factor), reference.rescaled(inverse), there.u)
+    particles = particles_at(target, reference, rng().normal(size=(9, 2)))
+    there = particles.rescaled(factor, inverse)
+    np.testing.assert_allclose(there.u @ factor.T, particles.u)
+    seen = particles_at(rescaled(target, factor), reference.rescaled(inverse), there.u)
     for ours, expected in zip(vars(there).values(), vars(seen).values(), strict=True):
         np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
     for ours, expected in zip(
-        vars(there.rescaled(inverse, factor)).values(), vars(cloud).values(), strict=True
+        vars(there.rescaled(inverse, factor)).values(), vars(particles).values(), strict=True
     ):
         np.testing.assert_allclose(ours, expected, rtol=1e-10, atol=1e-12)
 
@@ -270,7 +272,7 @@ def test_a_target_rescaled_twice_is_one_map(own):
 def test_a_gaussian_is_reached_with_its_normalising_constant():
     target = GaussianTarget(np.array([2.0, -1.0]), np.array([[1.0, 1.2], [1.2, 2.0]]), shift=1e5)
     found = anneal(target, standard(2), rng())
-    assert found.reached and found.memory < 0.3 and found.drift < 0.05
+    assert found.reached and found.autocorrelation < 0.3 and found.drift < 0.05
     assert found.log_evidence - 1e5 == pytest.approx(0, abs=0.3)
     np.testing.assert_allclose(found.u.mean(axis=0), target.mean, atol=0.08)
     np.testing.assert_allclose(np.cov(found.u.T), target.covariance, atol=0.2)
@@ -322,10 +324,10 @@ def test_the_same_generator_gives_the_same_points():
 def test_what_is_remembered_and_what_drifts_is_seen():
     u = rng().normal(size=(1000, 2))
     fresh = np.column_stack([u[:, 0], rng(1).normal(size=1000)])
-    assert largest_memory(u, fresh, one_group()) == pytest.approx(1)
-    assert largest_memory(u, 0.3 * u + 2, one_group()) == pytest.approx(0.3)
-    assert clear_move(u, u + 0.3 + 0.1 * fresh, np.ones(2)) == pytest.approx(0.3, abs=0.05)
-    assert clear_move(u, rng(2).normal(size=(1000, 2)), np.ones(2)) == 0
+    assert largest_autocorrelation(u, fresh, one_group()) == pytest.approx(1)
+    assert largest_autocorrelation(u, 0.3 * u + 2, one_group()) == pytest.approx(0.3)
+    assert significant_change(u, u + 0.3 + 0.1 * fresh, np.ones(2)) == pytest.approx(0.3, abs=0.05)
+    assert significant_change(u, rng(2).normal(size=(1000, 2)), np.ones(2)) == 0
 
 
 def test_of_many_means_none_seems_to_move_by_chance():
@@ -333,7 +335,7 @@ def test_of_many_means_none_seems_to_move_by_chance():
     alarms = 0
     for k in range(100):
         before, after = rng(k).normal(size=(2, 300, 200))
-        alarms += clear_move(before, after, np.ones(200)) > 0
+        alarms += significant_change(before, after, np.ones(200)) > 0
     assert alarms <= 5
 
 
@@ -447,42 +449,46 @@ def test_a_stage_begins_where_moves_are_left_for_all_of_it(monkeypatch, moves, r
 
 def test_marks_are_standard_coordinates_their_squares_and_the_density():
     u, log_p = np.array([[1.0, 2.0], [5.0, -2.0]]), np.array([-1.0, -3.0])
-    found = marks(Points(u, log_p), np.array([3.0, 1.0]), np.array([2.0, 0.5]))
+    found = monitored(Points(u, log_p), np.array([3.0, 1.0]), np.array([2.0, 0.5]))
     np.testing.assert_allclose(found, [[-1, 2, 1, 4, -1], [1, -6, 1, 36, -3]])
 
 
 def test_memory_does_not_mind_units_and_a_coordinate_that_never_moved_is_remembered():
     u = 1e-4 * rng().normal(size=(1000, 2))
-    assert largest_memory(u, 0.3 * u - 1, one_group()) == pytest.approx(0.3)
+    assert largest_autocorrelation(u, 0.3 * u - 1, one_group()) == pytest.approx(0.3)
     stuck = np.column_stack([u[:, 0], np.full(1000, 2.0)])
-    assert largest_memory(stuck, 0.3 * stuck, one_group()) == 1
+    assert largest_autocorrelation(stuck, 0.3 * stuck, one_group()) == 1
 
 
 def test_where_two_modes_have_their_points_is_no_memory_of_a_mode():
     """Points that no move takes from mode to mode remember nothing else here: 0 of each mode, all in all."""
     mode = np.arange(1000) % 2
     before, after = (rng(k).normal(size=(1000, 2)) + 50.0 * mode[:, None] for k in (0, 1))
-    assert abs(largest_memory(before, after, mode)) < 0.1
-    assert largest_memory(before, after, one_group()) > 0.99
+    assert abs(largest_autocorrelation(before, after, mode)) < 0.1
+    assert largest_autocorrelation(before, after, one_group()) > 0.99
     np.testing.assert_allclose(
         means_of(before, mode)[:2], [before[::2].mean(axis=0), before[1::2].mean(axis=0)]
     )
     # A mode that has no points is none to them.
-    assert largest_memory(before, after, 2 * mode) == pytest.approx(largest_memory(before, after, mode))
+    assert largest_autocorrelation(before, after, 2 * mode) == pytest.approx(
+        largest_autocorrelation(before, after, mode)
+    )
 
 
 def half(sd=1.0, at=0.0, seed=0, n=600, **known):
     """Half of the points, N(at, sd^2) in the second of two coordinates."""
     u = rng(seed).normal(size=(n, 2)) * [1.0, sd] + [0.0, at]
-    given = {"temperatures": 1, "memory": 0.1, "drift": 0.0, "log_evidence": 0.0, **known}
+    given = {"temperatures": 1, "autocorrelation": 0.1, "drift": 0.0, "log_evidence": 0.0, **known}
     return Annealed(u, np.zeros(n), **given)
 
 
 def test_two_halves_are_as_far_from_the_target_as_the_worse_of_them():
-    one = half(memory=0.2, drift=0.01, temperatures=4, log_evidence=np.log(2.0), moves=2)
-    two = half(seed=1, n=900, moves=3, memory=0.1, drift=0.03, log_evidence=np.log(4.0), reached=False)
+    one = half(autocorrelation=0.2, drift=0.01, temperatures=4, log_evidence=np.log(2.0), moves=2)
+    two = half(
+        seed=1, n=900, moves=3, autocorrelation=0.1, drift=0.03, log_evidence=np.log(4.0), reached=False
+    )
     found = together(one, two)
-    assert (found.memory, found.drift, found.temperatures, found.reached) == (0.2, 0.03, 4, False)
+    assert (found.autocorrelation, found.drift, found.temperatures, found.reached) == (0.2, 0.03, 4, False)
     assert found.log_evidence == pytest.approx(np.log(3.0))
     assert len(found.u) == len(found.log_p) == 1500
     assert together(one, half(seed=1, moves=2)).reached
@@ -524,8 +530,8 @@ def test_few_points_in_many_dimensions_do_not_go_on_for_their_noise():
     seen, dim = [], 400
     found = anneal(GaussianTarget(np.zeros(dim), np.eye(dim)), standard(dim), rng(), seen.append, points=128)
     rounds = [progress.iteration for progress in seen if progress.phase == "stationarity"]
-    assert found.memory > 0.2 and max(rounds) < sum(STAGES)
-    assert found.memory_noise == pytest.approx(0.5, abs=0.1)
+    assert found.autocorrelation > 0.2 and max(rounds) < sum(STAGES)
+    assert found.autocorrelation_noise == pytest.approx(0.5, abs=0.1)
 
 
 def test_points_that_no_move_takes_from_where_they_began_have_an_rhat_that_says_so():
@@ -543,8 +549,8 @@ def test_a_clear_move_is_what_is_left_beyond_the_errors_of_so_many_means():
     noise = np.tile([[1.0, -1.0], [-1.0, 1.0]], (50, 1))  # of sd 1 and mean 0
     after, sds = noise + np.array([0.0, -2.0]), np.array([1.0, 4.0])
     expected = (2 - stats.norm.ppf(1 - 0.01 / 4) / 10) / 4
-    assert clear_move(np.zeros((100, 2)), after, sds) == pytest.approx(expected)
-    assert clear_move(np.zeros((100, 2)), after, np.array([1.0, 0.0])) == 0
+    assert significant_change(np.zeros((100, 2)), after, sds) == pytest.approx(expected)
+    assert significant_change(np.zeros((100, 2)), after, np.array([1.0, 0.0])) == 0
 
 
 def test_in_many_dimensions_moves_are_in_units_of_sds_alone():

@@ -7,7 +7,7 @@ import pytest
 
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.balanced_resampling import balanced
-from ppl.inference.correct.correction import Made, Refined, pool_of
+from ppl.inference.correct.correction import Corrected, DrawSource, weighted_draws_of
 from ppl.inference.diagnose.verdict import verdict_of
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics import parts
@@ -58,28 +58,28 @@ def copies(f):
     return peak / COPY
 
 
-def pool():
+def proposals():
     u = rng().standard_normal((N, DIM))
-    return pool_of(u, np.zeros(N), 0.1 * u[:, 0])
+    return weighted_draws_of(u, np.zeros(N), 0.1 * u[:, 0])
 
 
 def test_a_sample_is_balanced_without_a_copy_of_the_pool():
     """Of so many coordinates a few moments are balanced, and no others computed."""
-    some = pool()
+    some = proposals()
     assert copies(lambda: balanced(some.u, some.weights.log_weights, N, rng())) < 0.3
 
 
 def test_a_verdict_looks_at_the_pool_a_part_at_a_time():
-    some = pool()
-    drawn = Refined(some.u, some.log_p, Made.RESAMPLED)
+    some = proposals()
+    drawn = Corrected(some.u, some.log_p, DrawSource.RESAMPLED)
     elbo = elbo_of(some.log_p, 0.0, 0)
     assert copies(lambda: verdict_of(some, elbo, 0, DONE, None, drawn)) < 0.1
 
 
 def test_a_verdict_does_not_keep_the_points_of_an_annealing():
-    some = pool()
+    some = proposals()
     annealed = Annealed(some.u, some.log_p, 1, 0.0, 0.0, 0.0)
-    drawn = Refined(some.u[:10], some.log_p[:10], Made.ANNEALED, annealed)
+    drawn = Corrected(some.u[:10], some.log_p[:10], DrawSource.ANNEALED, annealed)
     judged = verdict_of(some, elbo_of(some.log_p, 0.0, 0), 0, DONE, None, drawn)
     assert judged.tails.size == DIM and not judged.annealed.u.size and judged.annealed.u.base is None
 
@@ -93,4 +93,4 @@ def test_resampled_draws_and_their_pool_are_all_there_is():
         made.append(result_of(Normal(), asked, family, params, Path(np.zeros(DIM), DONE), rng()))
 
     assert copies(run) < 2.5
-    assert made[0].draws_u.nbytes == COPY and made[0].verdict.made is Made.RESAMPLED
+    assert made[0].draws_u.nbytes == COPY and made[0].verdict.made is DrawSource.RESAMPLED

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from ppl.inference.correct.annealing import Annealed
-from ppl.inference.correct.correction import Made, Refined, pool_of
+from ppl.inference.correct.correction import Corrected, DrawSource, weighted_draws_of
 from ppl.inference.diagnose.diagnostics import Trend
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.spread import spread_of
@@ -22,12 +22,14 @@ def judged(q_sd=1.0, q_mean=0.0, n=4000, shift=0.0, outcome=DONE, trend=None):
     q = stats.norm(q_mean, q_sd)
     u = q.rvs((n, 2), random_state=1)
     log_p, log_q = stats.norm.logpdf(u).sum(axis=1) + shift, q.logpdf(u).sum(axis=1)
-    return of_draws(pool_of(u, log_p, log_q), outcome, trend)
+    return of_draws(weighted_draws_of(u, log_p, log_q), outcome, trend)
 
 
-def of_draws(pool, outcome=DONE, trend=None, made=Made.OF_Q, annealed=None):
-    elbo = elbo_of(pool.log_p - pool.log_q, 0.0, 0)
-    return verdict_of(pool, elbo, 0, outcome, trend, Refined(pool.u, pool.log_p, made, annealed))
+def of_draws(proposals, outcome=DONE, trend=None, made=DrawSource.OF_Q, annealed=None):
+    elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, 0)
+    return verdict_of(
+        proposals, elbo, 0, outcome, trend, Corrected(proposals.u, proposals.log_p, made, annealed)
+    )
 
 
 def test_the_posterior_itself_is_good_and_its_draws_are_worth_their_number():
@@ -68,7 +70,7 @@ def test_a_rising_elbo_a_broken_run_and_too_few_draws_are_said():
 def test_a_point_has_no_verdict():
     u = np.ones((1000, 2))
     zeros = np.zeros(1000)
-    verdict = of_draws(pool_of(u, zeros, zeros))
+    verdict = of_draws(weighted_draws_of(u, zeros, zeros))
     assert verdict.level is Level.UNKNOWN and verdict.moved == 0
 
 
@@ -101,19 +103,19 @@ def annealed(**known):
     return Annealed(np.zeros((1, 2)), np.zeros(1), 3, **{**SOUND, **known})
 
 
-SOUND = {"memory": 0.1, "drift": 0.0, "log_evidence": 0.0}
+SOUND = {"autocorrelation": 0.1, "drift": 0.0, "log_evidence": 0.0}
 
 
 def test_annealed_draws_are_judged_by_how_they_moved_and_not_by_q():
     narrow = stats.norm(0, 0.3)
     u = narrow.rvs((4000, 2), random_state=1)
-    pool = pool_of(u, stats.norm.logpdf(u).sum(axis=1), narrow.logpdf(u).sum(axis=1))
+    proposals = weighted_draws_of(u, stats.norm.logpdf(u).sum(axis=1), narrow.logpdf(u).sum(axis=1))
     verdicts = [
-        of_draws(pool, made=Made.ANNEALED, annealed=annealed(**known))
+        of_draws(proposals, made=DrawSource.ANNEALED, annealed=annealed(**known))
         for known in (
             {},
-            {"memory": 0.4},
-            {"memory": 0.9},
+            {"autocorrelation": 0.4},
+            {"autocorrelation": 0.9},
             {"drift": 0.15},
             {"drift": 0.5},
             {"reached": False},
@@ -126,14 +128,16 @@ def test_annealed_draws_are_judged_by_how_they_moved_and_not_by_q():
     ]  # fmt: skip
     assert "annealed from q to the posterior" in verdicts[0].sentence(NAMES)
     assert "3 temperatures" in verdicts[0].details(NAMES)
-    assert of_draws(pool).level is Level.POOR
+    assert of_draws(proposals).level is Level.POOR
 
 
 def test_resampled_draws_are_good_where_the_weights_are():
     u = stats.norm(0.4, 1).rvs((4000, 2), random_state=1)
-    pool = pool_of(u, stats.norm.logpdf(u).sum(axis=1), stats.norm(0.4, 1).logpdf(u).sum(axis=1))
-    assert of_draws(pool).level is Level.USABLE
-    verdict = of_draws(pool, made=Made.RESAMPLED)
+    proposals = weighted_draws_of(
+        u, stats.norm.logpdf(u).sum(axis=1), stats.norm(0.4, 1).logpdf(u).sum(axis=1)
+    )
+    assert of_draws(proposals).level is Level.USABLE
+    verdict = of_draws(proposals, made=DrawSource.RESAMPLED)
     assert verdict.level is Level.GOOD and "resampled by importance" in verdict.sentence(NAMES)
 
 
@@ -141,7 +145,7 @@ def test_a_heavy_tail_of_weights_that_hardly_differ_does_not_matter():
     """p / q = 1 + z^8 / 100,000: k-hat sees the tail, which moves no mean."""
     u = stats.norm.rvs(size=(4000, 2), random_state=1)
     log_q = stats.norm.logpdf(u).sum(axis=1)
-    verdict = of_draws(pool_of(u, log_q + np.log1p(1e-5 * u[:, 0] ** 8), log_q))
+    verdict = of_draws(weighted_draws_of(u, log_q + np.log1p(1e-5 * u[:, 0] ** 8), log_q))
     assert verdict.khat > 0.5 and verdict.ess > 0.98 * verdict.n
     assert verdict.level is Level.GOOD
     assert "weights hardly differ" in verdict.details(NAMES)

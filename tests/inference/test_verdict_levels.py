@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from ppl.inference.correct.annealing import Annealed
-from ppl.inference.correct.correction import Made, Pool, Refined, pool_of
+from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws, weighted_draws_of
 from ppl.inference.diagnose import verdict
 from ppl.inference.diagnose import verdict_rules as findings
 from ppl.inference.diagnose.diagnostics import Trend
@@ -80,15 +80,15 @@ def runs(rhat):
 
 
 def resampled(**known):
-    return {"made": Made.RESAMPLED, **known}
+    return {"made": DrawSource.RESAMPLED, **known}
 
 
 def annealed(khat=5.0, rhats=(), **known):
     """Draws that annealing made of a q which says little of the posterior."""
-    sound = {"temperatures": 3, "memory": 0.1, "drift": 0.0, "log_evidence": 0.0}
+    sound = {"temperatures": 3, "autocorrelation": 0.1, "drift": 0.0, "log_evidence": 0.0}
     given = sound | {key: known.pop(key) for key in [f.name for f in fields(Annealed)] if key in known}
     found = Annealed(np.zeros((1, 5)), np.zeros(1), rhats=five(*rhats, rest=1.0), **given)
-    return {"made": Made.ANNEALED, "annealed": found, "khat": khat, **known}
+    return {"made": DrawSource.ANNEALED, "annealed": found, "khat": khat, **known}
 
 
 def mode(share=0.3, image=False, apart=(5.0,)):
@@ -171,10 +171,10 @@ LEVELS = [
     (annealed(**trend(3.1, 1.0)), GOOD),
     (annealed(**moved(0.9)), GOOD),
     (annealed(reached=False), POOR, not_arrived),
-    (annealed(memory=0.199), GOOD),
-    (annealed(memory=0.2), USABLE, slow_moves),
-    (annealed(memory=0.6), USABLE, slow_moves),
-    (annealed(memory=0.601), POOR, slow_moves),
+    (annealed(autocorrelation=0.199), GOOD),
+    (annealed(autocorrelation=0.2), USABLE, slow_moves),
+    (annealed(autocorrelation=0.6), USABLE, slow_moves),
+    (annealed(autocorrelation=0.601), POOR, slow_moves),
     (annealed(divergent=0.001), GOOD),
     (annealed(divergent=0.0011), USABLE, divergent),
     (annealed(drift=0.00499), GOOD),
@@ -189,8 +189,8 @@ LEVELS = [
     (annealed(rhats=(1.05,)), POOR, starts_disagree),
     (annealed(rhats=(math.inf,)), POOR, starts_disagree),
     # What chance alone shows where points are few and coordinates many.
-    (annealed(memory=0.37, memory_noise=0.38), GOOD),
-    (annealed(memory=0.38, memory_noise=0.38), USABLE, slow_moves),
+    (annealed(autocorrelation=0.37, autocorrelation_noise=0.38), GOOD),
+    (annealed(autocorrelation=0.38, autocorrelation_noise=0.38), USABLE, slow_moves),
     (annealed(rhats=(1.02,), rhat_noise=1.021), GOOD),
     (annealed(rhats=(1.02,), rhat_noise=1.019), USABLE, starts_disagree),
     (annealed(rhats=(1.06,), rhat_noise=1.061), GOOD),
@@ -199,7 +199,7 @@ LEVELS = [
     (annealed(**tails(0.0, 0.601)), USABLE, heavy_tails),
     (annealed(**modes(mode())), USABLE, other_modes),
     (annealed(**modes(IMAGE)), USABLE, images),
-    (annealed(memory=0.61, **modes(mode())), POOR, slow_moves, other_modes),
+    (annealed(autocorrelation=0.61, **modes(mode())), POOR, slow_moves, other_modes),
     (annealed(elbo_se=1.01), USABLE, uncertain_elbo),
     (annealed(stuck=(1,)), POOR, no_spread),
     # Runs beside one another.
@@ -396,7 +396,7 @@ SAID = [
         f"Reparameterise tau{OTHERWISE}",
     ),
     (
-        annealed(memory=0.45),
+        annealed(autocorrelation=0.45),
         "usable: Hamiltonian moves go through the posterior too slowly: after the last of them the draws are "
         f"still correlated by 0.45 with where they began. {PROGRAM}",
     ),
@@ -417,7 +417,7 @@ SAID = [
     (runs(1.06), f"poor: 4 runs found different answers (R-hat 1.06 of tau). {ONE_MODE}"),
     # The worst is said, of equals the first rule's.
     (
-        annealed(drift=0.1, memory=0.61, **tails(0.9)),
+        annealed(drift=0.1, autocorrelation=0.61, **tails(0.9)),
         "poor: Hamiltonian moves go through the posterior too slowly: after the last of them the draws are "
         f"still correlated by 0.61 with where they began. {PROGRAM}",
     ),
@@ -443,7 +443,7 @@ STEPS = [
     (annealed(**modes(mode())), ["--correct", "--runs"], ONE_MODE),
     (annealed(elbo_se=3.0), ["--runs"], PROPER),
     (annealed(**tails(0.9)), ["--correct", "--runs"], QUANTILES),
-    (annealed(memory=0.45), ["--correct"], f"{PROGRAM}"),
+    (annealed(autocorrelation=0.45), ["--correct"], f"{PROGRAM}"),
 ]
 
 
@@ -460,7 +460,7 @@ def test_where_all_steps_are_in_force_none_is_advised():
 # What is known, and what of it the numbers tell.
 DETAILS = [
     (
-        annealed(drift=0.1, memory=0.61, **tails(0.9)),
+        annealed(drift=0.1, autocorrelation=0.61, **tails(0.9)),
         "Also: annealed draws had not settled: a mean or a spread still moved by 0.1 sd. Also: the tails of "
         "mu are so heavy that means and sds say nothing; quantiles do. Pareto",
     ),
@@ -474,7 +474,7 @@ DETAILS = [
         "The weights hardly differ, so that the shape of their tail does not matter.",
     ),
     (
-        annealed(memory=-0.02, drift=0.0123, rhats=(1.0042,)),
+        annealed(autocorrelation=-0.02, drift=0.0123, rhats=(1.0042,)),
         "Annealing took 3 temperatures; its last moves left a correlation of 0.00 with where they began, "
         "means and spreads moved by 0.01 sd more than noise, and R-hat between its two starts is 1.004 at "
         "most.",
@@ -516,46 +516,48 @@ def test_no_words_have_gaps():
 def weighted_draws():
     """q is as narrow as 0.5 sds of p in one coordinate, and 0.4 sds off in the other."""
     u = stats.norm.rvs(size=(4000, 2), random_state=1) * [1.0, 0.5] + [0.4, 0.0]
-    return pool_of(
+    return weighted_draws_of(
         u, stats.norm.logpdf(u).sum(axis=1), stats.norm.logpdf(u, [0.4, 0.0], [1.0, 0.5]).sum(axis=1)
     )
 
 
 def test_a_verdict_takes_its_numbers_from_the_pool():
-    pool, found = weighted_draws(), (mode(),)
-    u = pool.u
-    drawn = Refined(u, pool.log_p, Made.OF_Q, modes=found)
-    elbo = elbo_of(pool.log_p - pool.log_q, 0.0, 2)
-    judged = verdict_of(pool, elbo, 2, PLAIN.outcome, Trend(1.0, 2.0), drawn)
+    proposals, found = weighted_draws(), (mode(),)
+    u = proposals.u
+    drawn = Corrected(u, proposals.log_p, DrawSource.OF_Q, modes=found)
+    elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, 2)
+    judged = verdict_of(proposals, elbo, 2, PLAIN.outcome, Trend(1.0, 2.0), drawn)
     assert judged.n == 4000 and judged.dropped == 2 and judged.modes == found
     assert judged.trend == Trend(1.0, 2.0) and judged.outcome is PLAIN.outcome
-    assert judged.elbo == pytest.approx((pool.log_p - pool.log_q).mean())
+    assert judged.elbo == pytest.approx((proposals.log_p - proposals.log_q).mean())
     assert judged.annealed is None and not judged.tails.size and not judged.stuck
     # For N(0, 1) / N(0, s^2) the ratio has tail shape 1 - s^2.
     assert judged.khat > 0.6 and (judged.khats >= judged.khat).all()
-    weights = np.exp(pool.weights.log_weights)
+    weights = np.exp(proposals.weights.log_weights)
     np.testing.assert_allclose(judged.shifts, (weights @ u - u.mean(axis=0)) / u.std(axis=0))
 
 
 def test_tails_are_those_of_the_annealed_draws():
-    pool = weighted_draws()
-    u = np.column_stack([stats.cauchy.rvs(size=4000, random_state=2), pool.u[:, 0]])
+    proposals = weighted_draws()
+    u = np.column_stack([stats.cauchy.rvs(size=4000, random_state=2), proposals.u[:, 0]])
     found = Annealed(u, np.zeros(4000), 1, 0.0, 0.0, 0.0)
-    drawn = Refined(u[:1000], pool.log_p[:1000], Made.ANNEALED, found)
-    judged = verdict_of(pool, elbo_of(pool.log_p - pool.log_q, 0.0, 0), 0, PLAIN.outcome, None, drawn)
+    drawn = Corrected(u[:1000], proposals.log_p[:1000], DrawSource.ANNEALED, found)
+    judged = verdict_of(
+        proposals, elbo_of(proposals.log_p - proposals.log_q, 0.0, 0), 0, PLAIN.outcome, None, drawn
+    )
     assert judged.tails[0] == pytest.approx(1, abs=0.3) and judged.tails[1] < 0.2
 
 
 def test_a_coordinate_without_spread_does_not_move_and_one_with_it_tells():
     u = np.column_stack([np.ones(1000), stats.norm.rvs(size=1000, random_state=1)])
-    pool = Pool(u, np.zeros(1000), np.zeros(1000), Psis(np.full(1000, -math.log(1000)), 0.1))
-    drawn = Refined(u, pool.log_p, Made.OF_Q)
-    judged = verdict_of(pool, elbo_of(np.zeros(1000), 0.0, 0), 0, PLAIN.outcome, None, drawn)
+    proposals = WeightedDraws(u, np.zeros(1000), np.zeros(1000), Psis(np.full(1000, -math.log(1000)), 0.1))
+    drawn = Corrected(u, proposals.log_p, DrawSource.OF_Q)
+    judged = verdict_of(proposals, elbo_of(np.zeros(1000), 0.0, 0), 0, PLAIN.outcome, None, drawn)
     assert judged.khat == 0.1 and judged.shifts[0] == 0 and abs(judged.shifts[1]) < 1e-12
     assert judged.stuck == (0,) and judged.level is POOR
 
 
 def test_where_one_draw_is_written_the_pool_tells_what_is_stuck():
-    pool = weighted_draws()
-    drawn = Refined(pool.u[:1], pool.log_p[:1], Made.OF_Q)
-    assert not verdict_of(pool, elbo_of(pool.log_p, 0.0, 0), 0, PLAIN.outcome, None, drawn).stuck
+    proposals = weighted_draws()
+    drawn = Corrected(proposals.u[:1], proposals.log_p[:1], DrawSource.OF_Q)
+    assert not verdict_of(proposals, elbo_of(proposals.log_p, 0.0, 0), 0, PLAIN.outcome, None, drawn).stuck

@@ -30,7 +30,7 @@ _CENTRED = "centred = (terms - terms.mean(axis=1, keepdims=True)).reshape(len(te
 _SEARCH = "ppl/inference/estimators/stochastic_search.py"
 _ANNEALING = "ppl/inference/correct/annealing.py"
 _STAGES = "STAGES = (1, 1, 2, 4, 8, 16, 32)"
-_RATIOS = "ratios = np.where(cloud.log_p > -np.inf, cloud.log_p - cloud.log_q, -np.inf)"
+_RATIOS = "ratios = np.where(particles.log_p > -np.inf, particles.log_p - particles.log_q, -np.inf)"
 _SETTLED = "settled = memory < FORGOTTEN and drift < SETTLED"
 _REFINING = "ppl/inference/correct/correction.py"
 _ALL = "width * EVALUATIONS * FEWEST_POINTS"
@@ -65,8 +65,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_ANNEALING, "FORGOTTEN = 0.2", "0.2 -> 0.4"): WORK,
     (_ANNEALING, "SETTLED = 0.005", "0.005 -> 0.01"): WORK,
     (_ANNEALING, "MOST_TEMPERATURES = 50", "50 -> 51"): WORK,
-    (_ANNEALING, _RATIOS, "cloud.log_p > -np.inf -> cloud.log_p >= -np.inf"): EDGE,
-    (_ANNEALING, "mover.reference = None", "mover.reference = None -> pass"): WORK,
+    (_ANNEALING, _RATIOS, "particles.log_p > -np.inf -> particles.log_p >= -np.inf"): EDGE,
+    (_ANNEALING, "kernel.reference = None", "kernel.reference = None -> pass"): WORK,
     (_ANNEALING, "rounds, before = 0, np.zeros(0)", "0 -> 1"): LATER,
     (_ANNEALING, _SETTLED, "memory < FORGOTTEN -> memory <= FORGOTTEN"): EDGE,
     (_ANNEALING, _SETTLED, "drift < SETTLED -> drift <= SETTLED"): EDGE,

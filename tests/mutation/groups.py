@@ -114,7 +114,7 @@ GROUPS = {
     "psis": Group(_inference("diagnose/psis"), _tests("inference", "psis")),
     "verdict": Group(_inference("diagnose/verdict"), _tests("inference", "verdict verdict_levels")),
     "annealing": Group(_inference("correct/annealing"), _tests("inference", "annealing verdict")),
-    "refining": Group(_inference("correct/correction"), _tests("inference", "refining")),
+    "correction": Group(_inference("correct/correction"), _tests("inference", "correction")),
     "estimators": Group(
         _inference(
             "estimators/control_variates",

@@ -5,9 +5,9 @@ from dataclasses import fields
 
 import numpy as np
 
-from ppl.cmdstan.climb import Climb, Rules, climb
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
+from ppl.cmdstan.optimise import Optimisation, Rules, optimise
 from ppl.results.fits.draws import tabulate
 
 
@@ -19,7 +19,7 @@ def run(job: Job) -> int:
     start = job.start(density)
     print(f"Initial log joint probability = {density.log_density(start):g}")
     print("    Iter      log prob        ||dx||  # evals")
-    path, ending = climb(density, start, algorithm, _rules(job), _shown(job["output.refresh"]))
+    path, ending = optimise(density, start, algorithm, _rules(job), _shown(job["output.refresh"]))
     _show(path)
     print(f"Optimization terminated {'normally' if ending.normal else 'with error'}: \n  {ending.reason}")
     kept = slice(None) if job["optimize.save_iterations"] else slice(-1, None)
@@ -36,14 +36,14 @@ def _rules(job: Job) -> Rules:
     return Rules(iterations=job["optimize.iter"], **named)
 
 
-def _shown(refresh: int) -> Callable[[Climb], None]:
-    def watch(path: Climb) -> None:
+def _shown(refresh: int) -> Callable[[Optimisation], None]:
+    def watch(path: Optimisation) -> None:
         if refresh and path.steps % refresh == 0:
             _show(path)
 
     return watch
 
 
-def _show(path: Climb) -> None:
+def _show(path: Optimisation) -> None:
     moved = path.moved if path.steps else 0.0
     print(f"{path.steps:>8}{path.values[-1]:>14.6g}{moved:>14.6g}{path.evaluations:>9}", flush=True)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky
 from scipy.special import ndtri
 
-from ppl.inference.correct.hamiltonian import LEAPS, Cloud, Flow, cloud_at, move
+from ppl.inference.correct.hamiltonian import LEAPS, Flow, Particles, move, particles_at
 from ppl.inference.correct.reference import Reference
 from ppl.inference.correct.tempering import next_temperature, systematic
 from ppl.inference.diagnose.convergence import rank_rhat
@@ -69,8 +69,8 @@ class Annealed:
     """Points u (n, dim) that follow the target, their log densities (n,), and how they came there.
 
     They are as many points after each of the last `moves` moves, one move after the other.
-    `memory` is the largest share of where a coordinate was within its mode, when the last temperature was
-    reached, that is left in it; `drift` the largest move between the last two stages, in sds and beyond its
+    `autocorrelation` is the largest, over the coordinates, with where a point was within its mode when the
+    last temperature was reached; `drift` the largest move between the last two stages, in sds and beyond its
     noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
     log of the integral of the target, nan without temperatures; `reached` whether the temperatures came to
     1; `hopeless` whether the moves were stopped early, as those that were left could not have done, `made`
@@ -81,13 +81,13 @@ class Annealed:
     u: Array
     log_p: Array
     temperatures: int
-    memory: float
+    autocorrelation: float
     drift: float
     log_evidence: float
     reached: bool = True
     rhats: Array = field(default_factory=lambda: np.ones(0))
     divergent: float = 0.0
-    memory_noise: float = 0.0
+    autocorrelation_noise: float = 0.0
     rhat_noise: float = 1.0
     moves: int = 1
     hopeless: bool = False
@@ -115,7 +115,7 @@ class Points(NamedTuple):
 
 
 @dataclass
-class Mover:
+class HMCKernel:
     """Moves with a step size that learns from what is accepted (Robbins-Monro).
 
     `left` moves of LEAPS leaps may still be made, and as many as `made` were; longer ones count for more.
@@ -133,20 +133,20 @@ class Mover:
     divergent: list[float] = field(default_factory=list)
     made: int = 0
 
-    def moves(self, cloud: Cloud, beta: float, count: int) -> tuple[Cloud, list[Points]]:
+    def moves(self, particles: Particles, beta: float, count: int) -> tuple[Particles, list[Points]]:
         """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each.
 
         Of many points in very many dimensions each SELDOM-th.
         """
-        factor = metric_of(cloud.u)
+        factor = metric_of(particles.u)
         inverse = inverse_of(factor)
         reference = self.reference and self.reference.rescaled(inverse)
         made_in = moves_within(count, self.step)
         each = count // made_in
-        flow = Flow(partial(cloud_at, rescaled(self.target, factor), reference), beta, LEAPS * each)
-        own, seen = cloud.rescaled(factor, inverse), list[Points]()
+        flow = Flow(partial(particles_at, rescaled(self.target, factor), reference), beta, LEAPS * each)
+        own, seen = particles.rescaled(factor, inverse), list[Points]()
         change = float(np.log(diagonal_of(factor)).sum())
-        every = 1 if count * cloud.u.size <= MOST_KEPT else SELDOM
+        every = 1 if count * particles.u.size <= MOST_KEPT else SELDOM
         for made in range(1, made_in + 1):
             self.left -= each
             self.made += each
@@ -204,20 +204,20 @@ def _moved(
     target: Target, reference: Reference, near: Array, rng: np.random.Generator, listen: Listener, moves: int
 ) -> Annealed:
     """Points moved under the target from where they are; one that cannot move gives its place to another."""
-    mover = Mover(target, None, rng, FIRST_STEP / target.dim**0.25, moves)
-    cloud = _movable(cloud_at(target, None, near), mover)
-    return _settle(cloud, reference.nearest(cloud.u), mover, 0, np.nan, listen)
+    kernel = HMCKernel(target, None, rng, FIRST_STEP / target.dim**0.25, moves)
+    particles = _movable(particles_at(target, None, near), kernel)
+    return _equilibrate(particles, reference.nearest(particles.u), kernel, 0, np.nan, listen)
 
 
-def _movable(cloud: Cloud, mover: Mover) -> Cloud:
+def _movable(particles: Particles, kernel: HMCKernel) -> Particles:
     """The points after a first round; in place of one that it has not moved, another that it has."""
-    after, _ = mover.moves(cloud, 1.0, MOVES_A_ROUND)
-    free = np.flatnonzero((np.abs(after.log_p - cloud.log_p) > 0) & np.isfinite(after.log_p))
+    after, _ = kernel.moves(particles, 1.0, MOVES_A_ROUND)
+    free = np.flatnonzero((np.abs(after.log_p - particles.log_p) > 0) & np.isfinite(after.log_p))
     if not len(free):
         raise np.linalg.LinAlgError("no point can be moved")
-    n = len(cloud.u)
+    n = len(particles.u)
     kept = np.isin(np.arange(n), free)
-    return after.at(np.where(kept, np.arange(n), mover.rng.choice(free, n)))
+    return after.at(np.where(kept, np.arange(n), kernel.rng.choice(free, n)))
 
 
 def together(one: Annealed, two: Annealed) -> Annealed:
@@ -231,13 +231,13 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         u=np.concatenate([one.u, two.u]),
         log_p=np.concatenate([one.log_p, two.log_p]),
         temperatures=max(one.temperatures, two.temperatures),
-        memory=max(one.memory, two.memory),
+        autocorrelation=max(one.autocorrelation, two.autocorrelation),
         drift=max(one.drift, two.drift),
         log_evidence=float(np.logaddexp(one.log_evidence, two.log_evidence) - np.log(2)),
         reached=one.reached and two.reached,
         divergent=(one.divergent + two.divergent) / 2,
         rhats=np.nan_to_num(rhats, nan=np.inf),
-        memory_noise=max(one.memory_noise, two.memory_noise),
+        autocorrelation_noise=max(one.autocorrelation_noise, two.autocorrelation_noise),
         rhat_noise=float(noise.max(initial=1.0)),
         hopeless=one.hopeless or two.hopeless,
         made=one.made + two.made,
@@ -276,22 +276,24 @@ def _anneal(
     points: int,
     moves: int,
 ) -> Annealed:
-    mover = Mover(target, reference, rng, FIRST_STEP / target.dim**0.25, moves)
-    cloud = cloud_at(target, reference, reference.draws(points, rng))
+    kernel = HMCKernel(target, reference, rng, FIRST_STEP / target.dim**0.25, moves)
+    particles = particles_at(target, reference, reference.draws(points, rng))
     path, log_evidence = [0.0], 0.0
     while path[-1] < 1 and arrives(path):
-        ratios = np.where(cloud.log_p > -np.inf, cloud.log_p - cloud.log_q, -np.inf)
+        ratios = np.where(particles.log_p > -np.inf, particles.log_p - particles.log_q, -np.inf)
         beta = next_temperature(ratios, path[-1], SHARE)
         weights = (beta - path[-1]) * ratios
         log_evidence += _log_mean(weights)
-        cloud = cloud.at(systematic(weights, points, rng))
+        particles = particles.at(systematic(weights, points, rng))
         path.append(beta)
         listen(Progress(Phase.ANNEALING, len(path) - 1, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
         if beta < 1:
-            cloud, _ = mover.moves(cloud, beta, MOVES_EACH)
-    mover.reference, reached = None, path[-1] == 1
-    mover.left = mover.left if reached else 0
-    settled = _settle(cloud, reference.nearest(cloud.u), mover, len(path) - 1, log_evidence, listen)
+            particles, _ = kernel.moves(particles, beta, MOVES_EACH)
+    kernel.reference, reached = None, path[-1] == 1
+    kernel.left = kernel.left if reached else 0
+    settled = _equilibrate(
+        particles, reference.nearest(particles.u), kernel, len(path) - 1, log_evidence, listen
+    )
     return replace(settled, reached=reached)
 
 
@@ -305,10 +307,10 @@ def arrives(path: Sequence[float]) -> bool:
     return bool(growth * (MOST_TEMPERATURES - done) >= -np.log(latest))
 
 
-def _settle(
-    cloud: Cloud,
+def _equilibrate(
+    particles: Particles,
     modes: NDArray[np.intp],
-    mover: Mover,
+    kernel: HMCKernel,
     temperatures: int,
     log_evidence: float,
     listen: Listener,
@@ -317,57 +319,59 @@ def _settle(
 
     No move leads from mode to mode; how many points each has was settled by weights.
     """
-    came, memory, drift = cloud.u, 1.0, np.inf
+    came, autocorrelation, drift = particles.u, 1.0, np.inf
     noise = errors_by_chance(came.shape[1]) / np.sqrt(len(came))
     centre, sds = came.mean(axis=0), came.std(axis=0)
     kept: list[list[Points]] = []
-    mover.divergent.clear()
+    kernel.divergent.clear()
     rounds, before = 0, np.zeros(0)
     for stage in STAGES:
         after: Array = np.zeros((1, 1))
         for _ in range(stage):
             del kept[:-1]
-            cloud, moved = mover.moves(cloud, 1.0, MOVES_A_ROUND)
+            particles, moved = kernel.moves(particles, 1.0, MOVES_A_ROUND)
             kept.append(moved)
             for each in moved:
-                after = after + marks(each, centre, sds) / (stage * len(moved))
+                after = after + monitored(each, centre, sds) / (stage * len(moved))
             rounds += 1
-            listen(Progress(Phase.STATIONARITY, rounds, sum(STAGES), note=f"correlation {memory:.2f}"))
-        memory, last = largest_memory(came, cloud.u, modes), drift
+            listen(
+                Progress(Phase.STATIONARITY, rounds, sum(STAGES), note=f"correlation {autocorrelation:.2f}")
+            )
+        autocorrelation, last = largest_autocorrelation(came, particles.u, modes), drift
         if before.size:
-            drift = clear_move(before, after, marks(cloud, centre, sds).std(axis=0))
-        settled = memory < max(FORGOTTEN, noise) and drift < SETTLED
-        hopeless = rounds >= ROUNDS_TO_TELL and will_not_settle(memory, last, drift, rounds)
-        if rounds >= FEWEST_ROUNDS and (settled or hopeless or mover.left < MOVES_A_ROUND * rounds):
+            drift = significant_change(before, after, monitored(particles, centre, sds).std(axis=0))
+        settled = autocorrelation < max(FORGOTTEN, noise) and drift < SETTLED
+        hopeless = rounds >= ROUNDS_TO_TELL and will_not_settle(autocorrelation, last, drift, rounds)
+        if rounds >= FEWEST_ROUNDS and (settled or hopeless or kernel.left < MOVES_A_ROUND * rounds):
             break
         before = after
     points = [each for moved in kept for each in moved]
     return Annealed(
         hopeless=hopeless and not settled,
-        made=mover.made,
+        made=kernel.made,
         u=np.concatenate([each.u for each in points]),
         log_p=np.concatenate([each.log_p for each in points]),
         temperatures=temperatures,
-        memory=memory,
+        autocorrelation=autocorrelation,
         drift=drift,
         log_evidence=log_evidence,
-        divergent=float(np.mean(mover.divergent)),
-        memory_noise=noise,
+        divergent=float(np.mean(kernel.divergent)),
+        autocorrelation_noise=noise,
         moves=len(points),
     )
 
 
-def will_not_settle(memory: float, last: float, drift: float, rounds: int) -> bool:
+def will_not_settle(autocorrelation: float, last: float, drift: float, rounds: int) -> bool:
     """Whether the rounds that are left could not do: too much would be remembered, or drift is as it was.
 
     A stage is as long as all before it, so that of any start which is forgotten exponentially less than half
     of the drift is left in the next (`last` and `drift` are those of two stages). Where neither stage could
     tell it from noise nothing is known.
     """
-    return memory ** (sum(STAGES) / rounds) > HOPELESS or drift >= last >= STEADY
+    return autocorrelation ** (sum(STAGES) / rounds) > HOPELESS or drift >= last >= STEADY
 
 
-def marks(points: Points | Cloud, centre: Array, sds: Array) -> Array:
+def monitored(points: Points | Particles, centre: Array, sds: Array) -> Array:
     """Each point's coordinates, in sds from a centre, their squares and log density (n, 2 dim + 1).
 
     The squares see a tail that fills slowly, which hardly moves a mean.
@@ -398,7 +402,7 @@ def metric_of(u: Array) -> Array:
     return np.asarray(cholesky((1 - shrink) * covariance + shrink * diagonal, lower=True))
 
 
-def largest_memory(before: Array, after: Array, groups: NDArray[np.intp]) -> float:
+def largest_autocorrelation(before: Array, after: Array, groups: NDArray[np.intp]) -> float:
     """The largest slope, over coordinates, of where points (n, dim) are on where they were before.
 
     That share of a bias is left too. A correlation would be smaller where the points have spread since.
@@ -417,7 +421,7 @@ def means_of(u: Array, groups: NDArray[np.intp]) -> Array:
     return np.asarray((sums / np.maximum(counts, 1)[:, None])[groups])
 
 
-def clear_move(before: Array, after: Array, sds: Array) -> float:
+def significant_change(before: Array, after: Array, sds: Array) -> float:
     """The largest move of a mean from `before` to `after`, (n, dim) each, in sds, less what is noise.
 
     Of many means one moves by three errors though none has drifted. The more there are, the more is taken

@@ -1,7 +1,7 @@
-"""A few draws that stand for many: resampled by weight, then exchanged until they have the pool's moments.
+"""A few draws that stand for many: resampled by weight, then exchanged until they have the moments of all.
 
 A thousand independent draws put a mean 0.03 sd off, and the worst of fifty means 0.1 sd. Of the samples that
-resampling could give, one whose means and variances are those of the weighted pool is taken: Hajek's
+resampling could give, one whose means and variances are those of the weighted proposals is taken: Hajek's
 rejective sampling (Fuller 2009, Biometrika 96), found by exchanging one draw at a time.
 """
 

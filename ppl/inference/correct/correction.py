@@ -43,7 +43,7 @@ STARTS, TEMPERED = 100, 30
 FEWEST_POINTS = 256
 
 
-class Made(StrEnum):
+class DrawSource(StrEnum):
     """How draws were made from q."""
 
     OF_Q = "of q"
@@ -51,7 +51,7 @@ class Made(StrEnum):
     ANNEALED = "annealed"
 
 
-class Pool(NamedTuple):
+class WeightedDraws(NamedTuple):
     """Draws u (n, dim) of q, their log densities under the target and under q (n,), and weights p/q."""
 
     u: Array
@@ -60,13 +60,13 @@ class Pool(NamedTuple):
     weights: Psis
 
 
-def pool_of(u: Array, log_p: Array, log_q: Array) -> Pool:
-    """A pool with its weights smoothed."""
-    return Pool(u, log_p, log_q, psis(log_p - log_q))
+def weighted_draws_of(u: Array, log_p: Array, log_q: Array) -> WeightedDraws:
+    """Draws of q with their weights smoothed."""
+    return WeightedDraws(u, log_p, log_q, psis(log_p - log_q))
 
 
 @dataclass(frozen=True)
-class Refined:
+class Corrected:
     """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
 
     `modes` are those that were found beside q's own, from where annealing began too; `interrupted` is
@@ -75,29 +75,29 @@ class Refined:
 
     u: Array
     log_p: Array
-    made: Made
+    made: DrawSource
     annealed: Annealed | None = None
     modes: tuple[Mode, ...] = ()
     interrupted: bool = False
 
 
-def refine(
+def correct(
     target: Target,
     settings: Settings,
     q: Gaussian | None,
-    pool: Pool,
+    proposals: WeightedDraws,
     rng: np.random.Generator,
     listen: Listener = silent,
-) -> Refined:
-    """`settings.draws` draws from the pool of draws of q, or from where annealing carries q's Gaussian.
+) -> Corrected:
+    """`settings.draws` draws from weighted draws of q, or from where annealing carries q's Gaussian.
 
     What was asked for is done; where nothing was, what the weights call for (see `Settings`), and annealing
     where there is mass that q does not reach. Where annealing fails, or a gradient costs too much for it, the
     weights do what they can.
     """
-    n, weights = settings.draws, pool.weights
+    n, weights = settings.draws, proposals.weights
     if q is None or not n or (settings.resample and not settings.anneal):
-        return _from_pool(pool, n, rng, bool(settings.resample))
+        return _from_pool(proposals, n, rng, bool(settings.resample))
     scaled, interrupted = Scaled(target, q.mean, q.factor), False
     found = Beyond()
     may_resample = settings.corrects and settings.resample is None and weights.reliable
@@ -105,15 +105,15 @@ def refine(
         if settings.corrects and is_affordable(target) and target.dim <= MOST_DENSE:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = beyond(scaled, seen(scaled, rng), rng)
-        enough = may_resample and weights.ess >= min(ENOUGH, ENOUGH_OF * len(pool.u))
+        enough = may_resample and weights.ess >= min(ENOUGH, ENOUGH_OF * len(proposals.u))
         enough = enough and not found.gaussians and not settings.anneal
         if will_anneal(target, settings) and not enough:
-            return anneal_from(scaled, found, pool, n, rng, listen)
+            return anneal_from(scaled, found, proposals, n, rng, listen)
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
         interrupted = True
-    return replace(_from_pool(pool, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
+    return replace(_from_pool(proposals, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
 
 
 def seen(scaled: Scaled, rng: np.random.Generator) -> Batch:
@@ -141,24 +141,28 @@ def points_for(width: int) -> int:
     return min(POINTS, 1 << (affordable.bit_length() - 1))
 
 
-def resample(pool: Pool, n: int, rng: np.random.Generator) -> Refined:
-    """n of the pool, by their smoothed weights."""
-    chosen = balanced(pool.u, pool.weights.log_weights, n, rng)
-    return Refined(pool.u[chosen], pool.log_p[chosen], Made.RESAMPLED)
+def resample(proposals: WeightedDraws, n: int, rng: np.random.Generator) -> Corrected:
+    """n of the proposals, by their smoothed weights."""
+    chosen = balanced(proposals.u, proposals.weights.log_weights, n, rng)
+    return Corrected(proposals.u[chosen], proposals.log_p[chosen], DrawSource.RESAMPLED)
 
 
-def _from_pool(pool: Pool, n: int, rng: np.random.Generator, resampled: bool) -> Refined:
-    return resample(pool, n, rng) if resampled else Refined(pool.u[:n], pool.log_p[:n], Made.OF_Q)
+def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resampled: bool) -> Corrected:
+    return (
+        resample(proposals, n, rng)
+        if resampled
+        else Corrected(proposals.u[:n], proposals.log_p[:n], DrawSource.OF_Q)
+    )
 
 
 def anneal_from(
     scaled: Scaled,
     beside: Beyond,
-    pool: Pool,
+    proposals: WeightedDraws,
     n: int,
     rng: np.random.Generator,
     listen: Listener = silent,
-) -> Refined:
+) -> Corrected:
     """n draws that annealing carried to the target, in coordinates where q's Gaussian is standard.
 
     It begins at that and at Gaussians over what that does not reach. Raises LinAlgError where the draws
@@ -169,14 +173,14 @@ def anneal_from(
     points = points_for(width)
     moves = MOST_WORK // (width * points * LEAPS)
     reference = Reference((standard, *beside.gaussians), 1 + len(beside.modes))
-    near = None if beside.gaussians else nearest_of(scaled, pool, points // 2, rng)
+    near = None if beside.gaussians else nearest_of(scaled, proposals, points // 2, rng)
     found = anneal(scaled, reference, rng, listen, points, moves, near)
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     log_p = found.log_p[chosen] - scaled.log_jacobian
-    return Refined(scaled.to_u(found.u[chosen]), log_p, Made.ANNEALED, found, beside.modes)
+    return Corrected(scaled.to_u(found.u[chosen]), log_p, DrawSource.ANNEALED, found, beside.modes)
 
 
-def nearest_of(scaled: Scaled, pool: Pool, n: int, rng: np.random.Generator) -> Array | None:
+def nearest_of(scaled: Scaled, proposals: WeightedDraws, n: int, rng: np.random.Generator) -> Array | None:
     """n draws of q (n, dim), in coordinates where it is standard, resampled by weights that are worth it.
 
     None in few dimensions, where temperatures take them to the posterior: a draw of the wider start that
@@ -184,9 +188,13 @@ def nearest_of(scaled: Scaled, pool: Pool, n: int, rng: np.random.Generator) -> 
     """
     if scaled.dim <= TEMPERED:
         return None
-    worth = pool.weights.ess >= STARTS
-    chosen = balanced(pool.u, pool.weights.log_weights, n, rng) if worth else np.arange(n) % len(pool.u)
-    return solved(scaled.factor, pool.u[chosen] - scaled.centre)
+    worth = proposals.weights.ess >= STARTS
+    chosen = (
+        balanced(proposals.u, proposals.weights.log_weights, n, rng)
+        if worth
+        else np.arange(n) % len(proposals.u)
+    )
+    return solved(scaled.factor, proposals.u[chosen] - scaled.centre)
 
 
 def gaussian_of(family: Family, params: Array) -> Gaussian | None:

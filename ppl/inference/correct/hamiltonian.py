@@ -27,7 +27,7 @@ DIVERGENT = -1000.0
 
 
 @dataclass(frozen=True)
-class Cloud:
+class Particles:
     """Points u (n, dim) with the log densities (n,) and gradients (n, dim) of p and of q there.
 
     Where p has no density its logarithm is -inf and its gradient is taken as zero.
@@ -45,15 +45,15 @@ class Cloud:
     def slope(self, beta: float) -> Array:
         return (1 - beta) * self.slope_q + beta * self.slope_p
 
-    def at(self, places: NDArray[np.intp]) -> "Cloud":
+    def at(self, places: NDArray[np.intp]) -> "Particles":
         """Those points."""
-        return Cloud(*(part[places] for part in vars(self).values()))
+        return Particles(*(part[places] for part in vars(self).values()))
 
-    def rescaled(self, factor: Array, inverse: Array) -> "Cloud":
+    def rescaled(self, factor: Array, inverse: Array) -> "Particles":
         """The same over x, where u = factor x and x = inverse u, for lower-triangular matrices (dim, dim)
         or their diagonals."""
         change = float(np.log(diagonal_of(factor)).sum())
-        return Cloud(
+        return Particles(
             u=times(inverse, self.u),
             log_p=self.log_p + change,
             slope_p=transposed_times(factor, self.slope_p),
@@ -61,20 +61,22 @@ class Cloud:
             slope_q=transposed_times(factor, self.slope_q),
         )
 
-    def with_at(self, places: NDArray[np.intp], by: "Cloud") -> "Cloud":
+    def with_at(self, places: NDArray[np.intp], by: "Particles") -> "Particles":
         """These points, but those of `by` at the places."""
-        parts = Cloud(*(part.copy() for part in vars(self).values()))
+        parts = Particles(*(part.copy() for part in vars(self).values()))
         for own, new in zip(vars(parts).values(), vars(by).values(), strict=True):
             own[places] = new
         return parts
 
-    def replaced(self, where: NDArray[np.bool_], by: "Cloud") -> "Cloud":
+    def replaced(self, where: NDArray[np.bool_], by: "Particles") -> "Particles":
         """These points, but those of `by` where (n,) that is true."""
         pairs = zip(vars(self).values(), vars(by).values(), strict=True)
-        return Cloud(*(np.where(where if own.ndim == 1 else where[:, None], new, own) for own, new in pairs))
+        return Particles(
+            *(np.where(where if own.ndim == 1 else where[:, None], new, own) for own, new in pairs)
+        )
 
 
-def cloud_at(target: Target, reference: Reference | None, u: Array) -> Cloud:
+def particles_at(target: Target, reference: Reference | None, u: Array) -> Particles:
     """Both densities at u (n, dim); q counts as flat where there is no reference, as where beta is 1."""
     log_p, slope = log_density_gradients(target, u)
     bad = ~(np.isfinite(log_p) & np.isfinite(slope).all(axis=1))
@@ -82,75 +84,77 @@ def cloud_at(target: Target, reference: Reference | None, u: Array) -> Cloud:
     log_q, slope_q = (
         reference.log_density_gradients(u) if reference else (np.zeros(len(u)), np.zeros(u.shape))
     )
-    return Cloud(u, log_p, slope, log_q, slope_q)
+    return Particles(u, log_p, slope, log_q, slope_q)
 
 
 @dataclass(frozen=True)
 class Flow:
-    """Trajectories of points in a cloud under q^(1-beta) p^beta; `look` evaluates both densities.
+    """Trajectories of particles under q^(1-beta) p^beta; `look` evaluates both densities.
 
     The coordinates are taken to be uncorrelated, of sd 1 or about.
     """
 
-    look: Callable[[Array], Cloud]
+    look: Callable[[Array], Particles]
     beta: float
     leaps: int = LEAPS
 
-    def trajectory(self, cloud: Cloud, momentum: Array, steps: Array) -> tuple[Cloud, Array, Array]:
+    def trajectory(
+        self, particles: Particles, momentum: Array, steps: Array
+    ) -> tuple[Particles, Array, Array]:
         """Where `leaps` leapfrog steps (n, 1) lead, the momentum there, and the loss of energy (n,).
 
         The loss is the log of the chance at which it would be accepted, before that is cut at 1.
         """
-        now, ahead = cloud, momentum + 0.5 * steps * cloud.slope(self.beta)
-        for leap in range(self.leaps):
+        now, ahead = particles, momentum + 0.5 * steps * particles.slope(self.beta)
+        for fused_steps in range(self.leaps):
             now = self.look(now.u + steps * ahead)
-            ahead = ahead + (1.0 if leap < self.leaps - 1 else 0.5) * steps * now.slope(self.beta)
+            ahead = ahead + (1.0 if fused_steps < self.leaps - 1 else 0.5) * steps * now.slope(self.beta)
         kinetic = 0.5 * ((momentum**2).sum(axis=1) - (ahead**2).sum(axis=1))
-        loss = now.log_path(self.beta) - cloud.log_path(self.beta) + kinetic
+        loss = now.log_path(self.beta) - particles.log_path(self.beta) + kinetic
         return now, ahead, np.where(np.isnan(loss), -np.inf, loss)
 
 
 class Moved(NamedTuple):
     """Points after a move, the share that a first trajectory moved, and the share that diverged twice."""
 
-    cloud: Cloud
+    particles: Particles
     accepted: float
     divergent: float
 
 
-def move(flow: Flow, cloud: Cloud, step: float, rng: np.random.Generator) -> Moved:
+def move(flow: Flow, particles: Particles, step: float, rng: np.random.Generator) -> Moved:
     """Every point moved along a trajectory, or left where that is refused.
 
     Where it was as good as sure to be refused, a shorter step is tried: the delayed rejection of Modi,
     Barnett and Carpenter (2024), "Delayed rejection Hamiltonian Monte Carlo for sampling multiscale
     distributions", Bayesian Analysis 19.
     """
-    n, dim = cloud.u.shape
+    n, dim = particles.u.shape
     steps = step * np.exp(rng.uniform(SHORTEST, LONGEST, (n, 1)))
     momentum = rng.standard_normal((n, dim))
-    there, _, loss = flow.trajectory(cloud, momentum, steps)
+    there, _, loss = flow.trajectory(particles, momentum, steps)
     chance = np.exp(np.minimum(0.0, loss))
     accepted = rng.random(n) < chance
-    moved = cloud.replaced(accepted, there)
+    moved = particles.replaced(accepted, there)
     refused, divergent = np.flatnonzero(~accepted & (loss < REFUSED)), 0
     if len(refused):
-        some = (cloud.at(refused), momentum[refused], steps[refused], loss[refused])
+        some = (particles.at(refused), momentum[refused], steps[refused], loss[refused])
         again, divergent = _shorter(flow, *some, rng)
         moved = moved.with_at(refused, again)
     return Moved(moved, float(chance.mean()), divergent / n)
 
 
 def _shorter(
-    flow: Flow, cloud: Cloud, momentum: Array, steps: Array, loss: Array, rng: np.random.Generator
-) -> tuple[Cloud, int]:
+    flow: Flow, particles: Particles, momentum: Array, steps: Array, loss: Array, rng: np.random.Generator
+) -> tuple[Particles, int]:
     """Points whose trajectories ended in that loss, moved with a shorter step, or left; how many diverged.
 
     The way back must fail at first as the way there did, for both to be as probable.
     """
     shorter = steps / rng.choice(SHORTER, steps.shape)
-    there, ahead, gain = flow.trajectory(cloud, momentum, shorter)
+    there, ahead, gain = flow.trajectory(particles, momentum, shorter)
     _, _, back = flow.trajectory(there, -ahead, steps)
     fails = back < REFUSED
     odds = gain + np.log1p(-np.exp(np.where(fails, back, -np.inf))) - np.log1p(-np.exp(loss))
     accepted = np.log(rng.random(len(odds))) < odds
-    return cloud.replaced(fails & accepted, there), int((gain < DIVERGENT).sum())
+    return particles.replaced(fails & accepted, there), int((gain < DIVERGENT).sum())

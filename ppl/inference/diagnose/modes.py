@@ -94,7 +94,7 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
         wide = [*widened(scaled.dim)]
         n = MORE_DRAWS if scaled.dim <= FEW_DIMENSIONS else DRAWS
         distant = [Batch.of(each, scaled, rng.standard_normal((n, scaled.dim))) for each in wide]
-        own = climb(scaled, np.zeros(scaled.dim))
+        own = mode_above(scaled, np.zeros(scaled.dim))
         centre = curved(scaled, own) if own else None
         starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
         modes, places, others = list[Mode](), list[Gaussian](), list[Gaussian]()
@@ -102,7 +102,7 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
             if is_new(found, places) and share_of(found, scaled, q, rng) > MATTERS:
                 places.append(found)
         for place in places:
-            peak = climb(scaled, place.mean)
+            peak = mode_above(scaled, place.mean)
             local = curved(scaled, peak) if peak else None
             if not (own and peak and local and valley(scaled, peak, own) > VALLEY):
                 others.append(place)
@@ -164,7 +164,7 @@ def is_new(gaussian: Gaussian, known: Sequence[Gaussian]) -> bool:
     return all(np.linalg.norm(gaussian.mean - other.mean) > NEAR for other in known)
 
 
-def climb(scaled: Scaled, start: Array) -> Peak | None:
+def mode_above(scaled: Scaled, start: Array) -> Peak | None:
     """The mode above a point; None where the climb ends at none, as in a funnel."""
     value, gradient = scaled.log_density_gradient(start)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):

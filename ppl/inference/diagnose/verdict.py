@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.correct.annealing import Annealed
-from ppl.inference.correct.correction import Made, Pool, Refined
+from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
 from ppl.inference.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import Mode
@@ -51,7 +51,7 @@ class Verdict:
     outcome: Outcome
     trend: Trend | None = None
     spread: Spread | None = None
-    made: Made = Made.OF_Q
+    made: DrawSource = DrawSource.OF_Q
     modes: tuple[Mode, ...] = ()
     annealed: Annealed | None = None
     tails: Array = field(default_factory=lambda: np.zeros(0))
@@ -101,10 +101,10 @@ class Verdict:
     def _how(self) -> str:
         """Why the draws of a good fit are believed."""
         match self.made:
-            case Made.ANNEALED if self.annealed is not None:
+            case DrawSource.ANNEALED if self.annealed is not None:
                 agree = f"annealings from two starts agree (largest R-hat {self.annealed.rhat:.2f})"
                 return f"the draws were annealed from q to the posterior, and {agree}"
-            case Made.RESAMPLED:
+            case DrawSource.RESAMPLED:
                 worth = f"{self.n} draws of it are worth {self.ess:.0f}"
                 return f"the draws were resampled by importance from a q close to the posterior ({worth})"
             case _:
@@ -142,7 +142,7 @@ class Verdict:
         )
         return (
             f"Annealing took {temperatures}; its last moves left a correlation of "
-            f"{max(0.0, known.memory):.2f} with where they began, means and spreads moved by "
+            f"{max(0.0, known.autocorrelation):.2f} with where they began, means and spreads moved by "
             f"{known.drift:.2f} sd more than noise, and R-hat between its two starts is {known.rhat:.3f} at "
             "most."
         )
@@ -161,32 +161,32 @@ class Verdict:
 
 
 def verdict_of(
-    pool: Pool,
+    proposals: WeightedDraws,
     elbo: Elbo,
     dropped: int,
     outcome: Outcome,
     trend: Trend | None,
-    refined: Refined,
+    corrected: Corrected,
 ) -> Verdict:
-    """Judge a fit by a pool of draws of q, and by how its own draws were made of them."""
-    u, smoothed = pool.u, pool.weights
+    """Judge a fit by weighted draws of q, and by how its own draws were made of them."""
+    u, smoothed = proposals.u, proposals.weights
     sd = by_columns(lambda some: some.std(axis=0), u)
     moves = np.exp(smoothed.log_weights) @ u - u.mean(axis=0)
-    annealed = refined.annealed
-    written = refined.u if len(refined.u) > 1 else u
+    annealed = corrected.annealed
+    written = corrected.u if len(corrected.u) > 1 else u
     return Verdict(
         n=len(u),
         khat=math.nan if constant(u).all() else smoothed.khat,
         ess=smoothed.ess,
-        khats=khat_of_means(pool.log_p - pool.log_q, u),
+        khats=khat_of_means(proposals.log_p - proposals.log_q, u),
         shifts=np.divide(moves, sd, out=np.zeros_like(moves), where=sd > 0),
         elbo=elbo.value,
         elbo_se=elbo.se,
         dropped=dropped,
         outcome=outcome,
         trend=trend,
-        made=refined.made,
-        modes=refined.modes,
+        made=corrected.made,
+        modes=corrected.modes,
         annealed=annealed and annealed.without_points(),
         tails=tail_shapes(annealed.u) if annealed else np.zeros(0),
         stuck=tuple(np.flatnonzero(constant(written)).tolist()),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ppl.inference.correct.annealing import FORGOTTEN, SETTLED
-from ppl.inference.correct.correction import ENOUGH, PROPOSALS, Made
+from ppl.inference.correct.correction import ENOUGH, PROPOSALS, DrawSource
 from ppl.inference.diagnose.level import FROM_BEST, Level
 from ppl.inference.diagnose.psis import khat_threshold
 from ppl.inference.run.outcome import Ending
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 KHAT_GOOD = 0.5
 # A mean that the importance weights would move by more sds than this is not where it should be.
 MOVED = 0.2
-# Resampled draws must come from a pool worth so many, for means to be sure to 0.05 sd.
+# Resampled draws must come from proposals worth so many, for means to be sure to 0.05 sd.
 WORTH = 400
 # The autocorrelation that is left in annealed draws of where their last moves began, to be usable. To be good
 # they have settled, by the rule that ends their moves (FORGOTTEN and SETTLED).
@@ -100,7 +100,7 @@ def ended_badly(v: "Verdict", name: Name) -> Finding | None:
 
 
 def still_rising(v: "Verdict", name: Name) -> Finding | None:
-    if v.made is not Made.OF_Q or v.trend is None or not v.trend.rising:
+    if v.made is not DrawSource.OF_Q or v.trend is None or not v.trend.rising:
         return None
     gain = f"{v.trend.gain:.2g} ± {v.trend.se:.2g} nats over the second half of the run"
     return Finding(Level.POOR, f"the ELBO was still rising when the run stopped, by {gain}", (ITERATIONS,))
@@ -135,7 +135,9 @@ def far_from_q(v: "Verdict", name: Name) -> Finding | None:
         return None
     worst = worst_of_q(v, name)
     about = f"; least sure {worst}" if worst else ""
-    drawn = "q misses part of the posterior" if v.made is Made.OF_Q else "the weights cannot be relied on"
+    drawn = (
+        "q misses part of the posterior" if v.made is DrawSource.OF_Q else "the weights cannot be relied on"
+    )
     why = f"{drawn} (Pareto k-hat {v.khat:.2f}){about}"
     return Finding(Level.POOR, why, (correction(v), RUNS, reparameterise(worst or "the program")))
 
@@ -143,7 +145,7 @@ def far_from_q(v: "Verdict", name: Name) -> Finding | None:
 def near_q(v: "Verdict", name: Name) -> Finding | None:
     """Draws of q that weights would still move."""
     fits = (v.khat < KHAT_GOOD or v.alike) and v.moved < MOVED
-    if v.made is not Made.OF_Q or fits or math.isnan(v.khat) or not v.khat < khat_threshold(v.n):
+    if v.made is not DrawSource.OF_Q or fits or math.isnan(v.khat) or not v.khat < khat_threshold(v.n):
         return None
     worst = worst_of_q(v, name)
     about = f"; least sure {worst}" if worst else ""
@@ -152,7 +154,7 @@ def near_q(v: "Verdict", name: Name) -> Finding | None:
 
 
 def few_worth(v: "Verdict", name: Name) -> Finding | None:
-    if v.made is not Made.RESAMPLED or v.ess >= WORTH:
+    if v.made is not DrawSource.RESAMPLED or v.ess >= WORTH:
         return None
     why = f"{v.n} draws of q, from which these were resampled by importance, are worth {v.ess:.0f}"
     return Finding(Level.USABLE, why, (DRAWS,))
@@ -204,12 +206,14 @@ def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
 
 
 def slow_moves(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None or not v.annealed.memory >= max(FORGOTTEN, v.annealed.memory_noise):
+    if v.annealed is None or not v.annealed.autocorrelation >= max(
+        FORGOTTEN, v.annealed.autocorrelation_noise
+    ):
         return None
-    level = Level.POOR if v.annealed.memory > MOST_AUTOCORRELATION else Level.USABLE
+    level = Level.POOR if v.annealed.autocorrelation > MOST_AUTOCORRELATION else Level.USABLE
     why = (
         "Hamiltonian moves go through the posterior too slowly: after the last of them the draws are still "
-        f"correlated by {v.annealed.memory:.2f} with where they began"
+        f"correlated by {v.annealed.autocorrelation:.2f} with where they began"
     )
     return Finding(level, why, (reparameterise("the program"), RUNS))
 
@@ -254,7 +258,7 @@ def other_modes(v: "Verdict", name: Name) -> Finding | None:
         return None
     shares = " and ".join(f"{mode.share:.0%}" for mode in own)
     modes = "is another mode" if len(own) == 1 else f"are {len(own)} other modes"
-    if v.made is not Made.ANNEALED:
+    if v.made is not DrawSource.ANNEALED:
         return Finding(
             Level.POOR, f"there {modes}, with about {shares} of the posterior", (correction(v), ONE_MODE)
         )

@@ -15,7 +15,7 @@ from ppl.inference.recipes.refusals import refuse
 from ppl.inference.recipes.result import Result
 from ppl.inference.recipes.ssvb import ssvb
 from ppl.inference.recipes.without_parameters import without_parameters
-from ppl.inference.run.journal import FORGETFUL, Journal
+from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
 
@@ -38,7 +38,7 @@ def fit(
     settings: Settings,
     init: Init = 2.0,
     progress: Listener = silent,
-    journal: Journal = FORGETFUL,
+    journal: Journal = NULL_JOURNAL,
 ) -> Result:
     """Run the recipe that `settings.algorithm` names.
 

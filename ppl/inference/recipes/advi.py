@@ -17,12 +17,12 @@ from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.climbing import Loop, begun, looped
+from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.family_upgrade import step_up
 from ppl.inference.refine.refinement import Polished, polish, unpolished
-from ppl.inference.run.journal import FORGETFUL, Journal, once
+from ppl.inference.run.journal import NULL_JOURNAL, Journal, once
 from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.progress import Listener, silent
@@ -45,7 +45,7 @@ def advi(
     *,
     init: Init = 2.0,
     progress: Listener = silent,
-    journal: Journal = FORGETFUL,
+    journal: Journal = NULL_JOURNAL,
     **settings: Any,
 ) -> Result:
     """Algorithm 1 of the paper alone, for callers in Python.
@@ -65,7 +65,7 @@ def advi(
 
 
 def staged(
-    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal = FORGETFUL
+    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal = NULL_JOURNAL
 ) -> Result:
     """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
@@ -73,8 +73,8 @@ def staged(
     source = Streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        start = begun(target, settings, family, init, source, progress, journal)
-        loop = looped(
+        start = initialise(target, settings, family, init, source, progress, journal)
+        loop = run_loop(
             settings,
             partial(_parts, settings, family),
             start,
@@ -84,7 +84,7 @@ def staged(
             etas_of(settings, "advi", start.scaled),
             # Where a polish follows, a choice made by luck does no harm, and the search may cost less.
             fewest=1 if settings.polish else FEWEST_DRAWS,
-            may_stay=_polishes(settings),
+            allow_no_step=_polishes(settings),
         )
         end = once(
             journal,

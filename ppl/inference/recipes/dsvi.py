@@ -15,7 +15,7 @@ from ppl.inference.initialise.start import Init
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.climbing import averaging_of, climb
+from ppl.inference.recipes.optimising import averaging_of, maximise_elbo
 from ppl.inference.recipes.parts import estimator_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.journal import Journal
@@ -59,7 +59,9 @@ def dsvi_ard(target: Target, settings: Settings, init: Init, progress: Listener,
         )
     family, source = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings), Streams(settings.seed)
     raw = replace(settings, start="random")
-    found = climb(target.target, raw, family, _parts(settings, family), init, source, progress, journal)
+    found = maximise_elbo(
+        target.target, raw, family, _parts(settings, family), init, source, progress, journal
+    )
     whole = target.with_prior(family.prior_variances(found.params))
     plain = with_noise(Diagonal(target.dim), settings)
     return result_of(whole, settings, plain, found.params, found.path, source.draws, progress)
@@ -74,7 +76,7 @@ def _fit(
     journal: Journal,
 ) -> Result:
     source = Streams(settings.seed)
-    found = climb(target, settings, family, _parts(settings, family), init, source, progress, journal)
+    found = maximise_elbo(target, settings, family, _parts(settings, family), init, source, progress, journal)
     return result_of(target, settings, family, found.params, found.path, source.draws, progress)
 
 

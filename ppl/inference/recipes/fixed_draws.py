@@ -6,7 +6,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.climbing import begun
+from ppl.inference.recipes.optimising import initialise
 from ppl.inference.recipes.parts import with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
@@ -24,7 +24,7 @@ def fixed_draws(
     source = Streams(settings.seed)
     family = with_noise(MeanField(target.dim), settings)
     with np.errstate(all="ignore"):
-        start = begun(target, settings, family, init, source, progress, journal)
+        start = initialise(target, settings, family, init, source, progress, journal)
         end = once(journal, "end", lambda: _end(settings, start, source, progress, journal), source.polish)
         path = Path(
             start=start.point,

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import logsumexp
 
-from ppl.inference.correct.correction import pool_of, resample
+from ppl.inference.correct.correction import resample, weighted_draws_of
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
@@ -57,9 +57,9 @@ def _mixed(
         Ending.COMPLETED, f"{len(paths)} of {len(points)} paths led to a Gaussian; their draws are resampled"
     )
     path = Path(start=points[0], outcome=outcome, iterations=best.steps, at_maximum=True)
-    pool = pool_of(u[finite], log_p[finite], log_q[finite])
-    drawn = resample(pool, settings.draws, rng)
-    return result_with(settings, family, params, path, pool, elbo, drawn)
+    proposals = weighted_draws_of(u[finite], log_p[finite], log_q[finite])
+    drawn = resample(proposals, settings.draws, rng)
+    return result_with(settings, family, params, path, proposals, elbo, drawn)
 
 
 def _best_so_far(

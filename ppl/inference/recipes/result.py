@@ -10,12 +10,12 @@ import numpy as np
 from ppl.inference.correct.correction import (
     MOST_WORK,
     PROPOSALS,
-    Made,
-    Pool,
-    Refined,
+    Corrected,
+    DrawSource,
+    WeightedDraws,
+    correct,
     gaussian_of,
-    pool_of,
-    refine,
+    weighted_draws_of,
 )
 from ppl.inference.correct.draws import points_with_density
 from ppl.inference.diagnose.diagnostics import trend
@@ -146,14 +146,14 @@ def result_of(
         few, stopped = min(FEW, n), Outcome(Ending.INTERRUPTED, f"stopped by hand in the last {n} draws")
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
         u, log_p, dropped = points_with_density(target, family, params, few, rng, PATIENCE)
-    pool = pool_of(u, log_p, by_rows(partial(family.log_density, params), u))
-    elbo = elbo_of(pool.log_p - pool.log_q, 0.0, dropped)
+    proposals = weighted_draws_of(u, log_p, by_rows(partial(family.log_density, params), u))
+    elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
     wanted = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
-    refined = refine(target, wanted, gaussian_of(family, params), pool, rng, listen)
-    if refined.interrupted:
+    corrected = correct(target, wanted, gaussian_of(family, params), proposals, rng, listen)
+    if corrected.interrupted:
         path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "stopped by hand while draws were annealed"))
-    return result_with(settings, family, params, path, pool, elbo, refined)
+    return result_with(settings, family, params, path, proposals, elbo, corrected)
 
 
 def result_with(
@@ -161,17 +161,17 @@ def result_with(
     family: Family,
     params: Array,
     path: Path,
-    pool: Pool,
+    proposals: WeightedDraws,
     elbo: Elbo,
-    refined: Refined,
+    corrected: Corrected,
 ) -> Result:
-    """The Result with the refined draws, judged by the pool of draws of q."""
+    """The Result with the corrected draws, judged by the draws of q."""
     dropped = path.dropped + elbo.dropped
     rise = None if path.at_maximum else trend(path.trace)
-    log_q = by_rows(partial(family.log_density, params), refined.u)
+    log_q = by_rows(partial(family.log_density, params), corrected.u)
     # Draws that follow the target have its density: to weight them by p/q would be to do so twice.
     at_mean = family.log_density(params, family.mean(params)[None])
-    log_g = log_q - at_mean if refined.made is Made.OF_Q else refined.log_p
+    log_g = log_q - at_mean if corrected.made is DrawSource.OF_Q else corrected.log_p
     return Result(
         settings=settings,
         family=family,
@@ -179,13 +179,13 @@ def result_with(
         path=path,
         final_elbo=elbo.value,
         final_elbo_se=elbo.se,
-        draws_u=refined.u,
-        log_p=refined.log_p,
+        draws_u=corrected.u,
+        log_p=corrected.log_p,
         log_q=log_q,
         log_g=log_g,
         dropped=dropped,
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
-        verdict=verdict_of(pool, elbo, dropped, path.outcome, rise, refined),
+        verdict=verdict_of(proposals, elbo, dropped, path.outcome, rise, corrected),
     )
 
 

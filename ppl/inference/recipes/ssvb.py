@@ -8,7 +8,7 @@ from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
-from ppl.inference.recipes.climbing import averaging_of, climb
+from ppl.inference.recipes.optimising import averaging_of, maximise_elbo
 from ppl.inference.recipes.parts import step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.journal import Journal
@@ -31,7 +31,7 @@ def ssvb(target: Target, settings: Settings, init: Init, progress: Listener, jou
     step; None searches for it.
     """
     family, source = with_noise(FullRank(target.dim), settings), Streams(settings.seed)
-    found = climb(target, settings, family, _parts(settings, family), init, source, progress, journal)
+    found = maximise_elbo(target, settings, family, _parts(settings, family), init, source, progress, journal)
     return result_of(target, settings, family, found.params, found.path, source.draws, progress)
 
 

@@ -25,7 +25,7 @@ from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.refine.fixed_draws import MOST_GRADIENTS, FixedDrawsFit, fit_fixed_draws
 from ppl.inference.refine.refinement import Polished
-from ppl.inference.run.journal import FORGETFUL, Journal
+from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
@@ -84,7 +84,7 @@ def step_up(
     found: Polished,
     rng: np.random.Generator,
     listen: Listener,
-    journal: Journal = FORGETFUL,
+    journal: Journal = NULL_JOURNAL,
     corrects: bool = True,
 ) -> Polished:
     """The q that was found, or a better one where its k-hat is not below 0.5; of another kind if `corrects`.

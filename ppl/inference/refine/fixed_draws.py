@@ -18,7 +18,7 @@ from ppl.inference.families.standard import NORMAL
 from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SPACING, sobol
 from ppl.inference.objective.target import Array, Target, width_of
 from ppl.inference.refine.fixed_elbo import End, Maximum, maximise
-from ppl.inference.run.journal import FORGETFUL, Journal
+from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
@@ -56,7 +56,7 @@ def fit_fixed_draws(
     listen: Listener = silent,
     metric: Array | None = None,
     most_gradients: int | None = None,
-    journal: Journal = FORGETFUL,
+    journal: Journal = NULL_JOURNAL,
     stage: str = "fixed draws",
 ) -> FixedDrawsFit:
     """Maximise the ELBO on fixed draws from `params` (size,), doubling them until the means settle.

@@ -12,7 +12,7 @@ from ppl.inference.objective.target import Array
 from ppl.inference.refine.fixed_draws import FixedDrawsFit, fit_fixed_draws, gradients_for
 from ppl.inference.refine.fixed_elbo import negative_elbo
 from ppl.inference.refine.response import with_response
-from ppl.inference.run.journal import FORGETFUL, Journal
+from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.progress import Listener
 
@@ -42,7 +42,7 @@ def polish(
     rng: np.random.Generator,
     listen: Listener,
     corrected: bool = False,
-    journal: Journal = FORGETFUL,
+    journal: Journal = NULL_JOURNAL,
 ) -> Polished:
     """Maximise the ELBO on fixed draws from `params` (size,) or, where that was better, from the start.
 

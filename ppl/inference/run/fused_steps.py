@@ -12,7 +12,7 @@ from ppl.inference.objective.subsampling import ALL_ROWS, Rows, rows_of
 from ppl.inference.objective.target import Array, Target
 
 MOST_NUMBERS = 2_000_000
-"""How many numbers the noise of one leap may have."""
+"""How many numbers the noise of one call may have."""
 
 
 class Place(NamedTuple):
@@ -23,8 +23,8 @@ class Place(NamedTuple):
     log_jacobian: float
 
 
-class Leap(Protocol):
-    """The method `leap` of a target that takes iterations in compiled code.
+class FusedSteps(Protocol):
+    """The method `fused_steps` of a target that takes iterations in compiled code.
 
     It gives the run after `count` iterations with the reparameterised gradient, or those before a number on
     the way is not finite, on the first of the noise (k, grad_samples, noise_dim) and of the rows (k, B) of a
@@ -36,7 +36,7 @@ class Leap(Protocol):
     ) -> Any: ...
 
 
-def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator, end: int) -> Any:
+def fused_steps(algorithm: Any, target: Target, run: Any, rng: np.random.Generator, end: int) -> Any:
     """The run on its way to iteration `end`; None where the target cannot take it further.
 
     It goes as far as memory allows and numbers are finite. The noise is drawn in the order of single
@@ -44,7 +44,7 @@ def leap(algorithm: Any, target: Target, run: Any, rng: np.random.Generator, end
     optimise.Algorithm, `run` an optimise.Run.
     """
     inner, place = _placed(target)
-    taken: Leap | None = getattr(inner, "leap", None)
+    taken: FusedSteps | None = getattr(inner, "fused_steps", None)
     if taken is None or algorithm.estimator is not reparameterised:
         return None
     family, n = algorithm.family, algorithm.grad_samples
@@ -77,7 +77,7 @@ def rows_ahead(algorithm: Any, target: Any, iteration: int, count: int) -> list[
 
 
 def padded(batches: list[Rows], room: int) -> Rows:
-    """As an array of `room` batches, so that every leap is compiled for the same."""
+    """As an array of `room` batches, so that every call is compiled for the same."""
     return np.array([*batches, *[batches[0]] * (room - len(batches))])
 
 

@@ -37,7 +37,7 @@ class Forgetful:
         return None
 
 
-FORGETFUL = Forgetful()
+NULL_JOURNAL = Forgetful()
 
 
 def once(journal: Journal, stage: str, compute: Callable[[], State], *generators: Generator) -> State:

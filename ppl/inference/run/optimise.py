@@ -15,8 +15,8 @@ from ppl.inference.families.family import Family
 from ppl.inference.objective.elbo import estimate_elbo
 from ppl.inference.objective.subsampling import ALL_ROWS, RowChoice
 from ppl.inference.objective.target import Array, Target
-from ppl.inference.run.fused_steps import leap
-from ppl.inference.run.journal import FORGETFUL, Journal
+from ppl.inference.run.fused_steps import fused_steps
+from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
@@ -131,7 +131,7 @@ def onward(
 
     Raises InferenceError as `advance` does.
     """
-    while run.iteration < end and (ahead := leap(algorithm, target, run, rng, end)):
+    while run.iteration < end and (ahead := fused_steps(algorithm, target, run, rng, end)):
         yield (run := ahead)
     while run.iteration < end:
         yield (run := advance(algorithm, target, run, rng))
@@ -144,7 +144,7 @@ def optimise(
     gradient_rng: np.random.Generator,
     elbo_rng: np.random.Generator,
     listen: Listener,
-    journal: Journal = FORGETFUL,
+    journal: Journal = NULL_JOURNAL,
 ) -> tuple[Run, Outcome]:
     """Climb the ELBO from `params` until the stopping rule, the budget, trouble or Ctrl-C ends the run.
 

@@ -11,8 +11,8 @@ State = TypeVar("State")
 class StepRule(Protocol[State]):
     """A pure rule that climbs: nothing is mutated, the state goes in and comes out.
 
-    Compiled code (ppl.compiled.climb) runs the step as it stands: what is more than arithmetic is left to
-    `xp`, and no branch depends on an array.
+    ppl.compiled.iterations compiles the step as it stands: what is more than arithmetic is left to `xp`,
+    and no branch depends on an array.
     """
 
     def init(self, params: Array) -> State:

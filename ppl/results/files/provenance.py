@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ppl.errors import DataError
-from ppl.inference.correct.correction import Made
+from ppl.inference.correct.correction import DrawSource
 from ppl.inference.diagnose.level import FROM_BEST, Level
 
 PREFIX = "fit_"
@@ -15,7 +15,7 @@ PREFIX = "fit_"
 class Provenance:
     """How draws were made, and how far they can be believed.
 
-    `algorithm` is the one asked for, `family` that of q, `draws` how they were made from q (inference.Made);
+    `algorithm` is the one asked for, `family` that of q, `draws` how they were made from q (DrawSource);
     `elbo` and its standard error are in nats, `outcome` says how the run ended, `judgement` is the verdict in
     words.
 
@@ -41,7 +41,7 @@ class Provenance:
     @property
     def of_q(self) -> bool:
         """Whether the draws are those of q itself."""
-        return self.draws == Made.OF_Q.value
+        return self.draws == DrawSource.OF_Q.value
 
     @property
     def run(self) -> str:

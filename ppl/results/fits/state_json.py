@@ -15,7 +15,7 @@ from ppl.inference.families import KINDS
 from ppl.inference.families.standard import STANDARDS
 from ppl.inference.initialise.starting import Kept
 from ppl.inference.objective.target import Array
-from ppl.inference.recipes.climbing import Loop
+from ppl.inference.recipes.optimising import Loop
 from ppl.inference.refine.fixed_draws import FixedDrawsFit
 from ppl.inference.refine.refinement import Polished
 from ppl.inference.run.optimise import Run, TracePoint

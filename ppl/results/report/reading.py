@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ppl.inference.correct.correction import Made, Refined, pool_of
+from ppl.inference.correct.correction import Corrected, DrawSource, weighted_draws_of
 from ppl.inference.diagnose.convergence import rhat
 from ppl.inference.diagnose.level import FROM_BEST
 from ppl.inference.diagnose.psis import khat_threshold
@@ -60,10 +60,10 @@ def of_densities(file: DrawsFile, ratios: Floats) -> Verdict:
     """The verdict on a file's draws of q by their log ratios (draws,), in its own coordinates."""
     finite = np.isfinite(ratios)
     u, ratios = file.only(file.parameters).draws[finite], ratios[finite]
-    pool = pool_of(u, ratios, np.zeros_like(ratios))
+    proposals = weighted_draws_of(u, ratios, np.zeros_like(ratios))
     elbo = elbo_of(ratios, 0.0, int((~finite).sum()))
-    drawn = Refined(u, ratios, Made.OF_Q)
-    return verdict_of(pool, elbo, elbo.dropped, Outcome(Ending.COMPLETED, "not told"), None, drawn)
+    drawn = Corrected(u, ratios, DrawSource.OF_Q)
+    return verdict_of(proposals, elbo, elbo.dropped, Outcome(Ending.COMPLETED, "not told"), None, drawn)
 
 
 def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:

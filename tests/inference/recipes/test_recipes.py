@@ -8,7 +8,7 @@ from scipy.special import gamma
 from toy_targets import Gaussian, HalfSpace, Logistic, Mixture, OneByOne, Quartic, correlated
 
 from ppl.errors import InferenceError
-from ppl.inference.correct.correction import Made
+from ppl.inference.correct.correction import DrawSource
 from ppl.inference.diagnose.level import Level
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.mean_field import MeanField
@@ -108,7 +108,7 @@ def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
 def test_draws_that_mean_field_cannot_give_are_annealed_and_said_to_be():
     target = strongly_correlated()
     result = fit(target, settings(step_up=False))
-    assert isinstance(result.family, MeanField) and result.verdict.made is Made.ANNEALED
+    assert isinstance(result.family, MeanField) and result.verdict.made is DrawSource.ANNEALED
     assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
     np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
     np.testing.assert_allclose(np.cov(result.draws_u.T), target.covariance, atol=0.15)
@@ -117,7 +117,7 @@ def test_draws_that_mean_field_cannot_give_are_annealed_and_said_to_be():
 
 def test_where_the_weights_are_enough_draws_are_resampled():
     result = fit(Quartic(np.zeros(2)), settings("fullrank", correct=True))
-    assert result.verdict.made is Made.RESAMPLED and result.verdict.level is Level.GOOD
+    assert result.verdict.made is DrawSource.RESAMPLED and result.verdict.level is Level.GOOD
     # E u^2 = 2 Gamma(3/4) / Gamma(1/4) under exp(-u^4 / 4).
     np.testing.assert_allclose((result.draws_u**2).mean(axis=0), 2 * gamma(0.75) / gamma(0.25), atol=0.03)
 
@@ -126,11 +126,11 @@ def test_log_g_is_the_density_that_the_draws_follow():
     """Weights p/g, as readers of CmdStan's files take them, are then equal for draws of the posterior."""
     target = Quartic(np.zeros(2))
     resampled = fit(target, settings("fullrank", resample=True, step_up=False))
-    assert resampled.verdict.made is Made.RESAMPLED
+    assert resampled.verdict.made is DrawSource.RESAMPLED
     np.testing.assert_array_equal(resampled.log_g, resampled.log_p)
     assert np.abs(resampled.log_g - resampled.log_q).max() > 0.1
     of_q = fit(target, settings("fullrank", resample=False, anneal=False, step_up=False))
-    assert of_q.verdict.made is Made.OF_Q
+    assert of_q.verdict.made is DrawSource.OF_Q
     at_mean = of_q.family.log_density(of_q.params, of_q.mean_u[None])
     np.testing.assert_allclose(of_q.log_g, of_q.log_q - at_mean)
 
@@ -140,7 +140,7 @@ TWO_MODES = Mixture(np.array([[-2.0, 0], [2.0, 0]]), np.array([1 / 3, 2 / 3]), n
 
 def test_draws_are_shared_out_between_modes_or_the_verdict_says_that_they_are_not():
     both = fit(TWO_MODES, quick())
-    assert both.verdict.made is Made.ANNEALED and both.verdict.modes and both.verdict.warns
+    assert both.verdict.made is DrawSource.ANNEALED and both.verdict.modes and both.verdict.warns
     assert (both.draws_u[:, 0] < 0).mean() == pytest.approx(0.3, abs=0.06)
     alone = fit(TWO_MODES, quick(anneal=False))
     assert alone.verdict.level is Level.POOR and "another mode" in alone.verdict.sentence("ab")
@@ -156,17 +156,17 @@ def test_the_switches_do_what_they_say():
         for resample in (None, True, False)
         for anneal in (None, True, False)
     }
-    assert {pair for pair, how in made.items() if how is Made.ANNEALED} == {
+    assert {pair for pair, how in made.items() if how is DrawSource.ANNEALED} == {
         (None, None), (None, True), (True, True), (False, None), (False, True)
     }  # fmt: skip
-    assert made[True, None] is made[True, False] is Made.RESAMPLED
-    assert made[False, False] is Made.OF_Q
-    assert fit(Banana(), quick(polish=False)).verdict.made is Made.RESAMPLED
-    assert fit(Banana(), quick(correct=False)).verdict.made is Made.OF_Q
+    assert made[True, None] is made[True, False] is DrawSource.RESAMPLED
+    assert made[False, False] is DrawSource.OF_Q
+    assert fit(Banana(), quick(polish=False)).verdict.made is DrawSource.RESAMPLED
+    assert fit(Banana(), quick(correct=False)).verdict.made is DrawSource.OF_Q
     for named in ("meanfield", "fullrank", "laplace"):
-        assert fit(Banana(), quick(named)).verdict.made is Made.OF_Q
-        assert fit(Banana(), quick(named, correct=True)).verdict.made is not Made.OF_Q
-    assert fit(Banana(), quick("dsvi", anneal=True)).verdict.made is Made.ANNEALED
+        assert fit(Banana(), quick(named)).verdict.made is DrawSource.OF_Q
+        assert fit(Banana(), quick(named, correct=True)).verdict.made is not DrawSource.OF_Q
+    assert fit(Banana(), quick("dsvi", anneal=True)).verdict.made is DrawSource.ANNEALED
 
 
 def test_low_rank_leaves_the_saddle_and_finds_a_covariance_of_its_rank():
@@ -221,7 +221,7 @@ def test_the_mean_is_moved_towards_the_posterior_mean_where_full_rank_does_not_f
 
 def test_a_named_algorithm_gives_the_elbo_log_g_and_draws_of_its_q():
     result = fit(Banana(), settings("fullrank", draws=4000))
-    assert result.verdict.made is Made.OF_Q and isinstance(result.family, FullRank)
+    assert result.verdict.made is DrawSource.OF_Q and isinstance(result.family, FullRank)
     np.testing.assert_allclose(result.draws_u.mean(axis=0), result.mean_u, atol=0.06)
     at_mean = result.family.log_density(result.params, result.mean_u[None])
     log_q = result.family.log_density(result.params, result.draws_u)

@@ -17,8 +17,8 @@ START = np.array([2.0, -2.0])
 PROPORTIONAL = ("staged", "robbins-monro")
 
 
-def climb(rule, curvature, steps=3000, seed=0):
-    """Climb -u'Hu/2 from START along gradients with noise of sd 0.1."""
+def maximise_elbo(rule, curvature, steps=3000, seed=0):
+    """Maximised -u'Hu/2 from START along gradients with noise of sd 0.1."""
     rng = np.random.default_rng(seed)
     params, state = START, rule.init(START)
     for _ in range(steps):
@@ -39,7 +39,7 @@ def test_dowg_does_not_care_about_the_scale_of_the_objective():
 @pytest.mark.parametrize("name", STEPS)
 def test_finds_the_top_of_a_noisy_quadratic(name, condition):
     eta = 0.5 / condition if name in PROPORTIONAL else 0.5
-    top = climb(STEPS[name](eta), np.array([1.0, condition]))
+    top = maximise_elbo(STEPS[name](eta), np.array([1.0, condition]))
     assert np.abs(top).max() < 0.1
 
 
@@ -52,7 +52,7 @@ def test_is_pure_and_repeats_itself(name):
     again = rule.step(state, START, gradient)
     np.testing.assert_array_equal(first[0], again[0])
     np.testing.assert_array_equal(START, [2.0, -2.0])
-    np.testing.assert_array_equal(climb(rule, np.ones(2), 50), climb(rule, np.ones(2), 50))
+    np.testing.assert_array_equal(maximise_elbo(rule, np.ones(2), 50), maximise_elbo(rule, np.ones(2), 50))
 
 
 @pytest.mark.parametrize("name", [name for name in STEPS if name != "dowg"])

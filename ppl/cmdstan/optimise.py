@@ -42,7 +42,7 @@ class Rules:
 
 
 @dataclass
-class Climb:
+class Optimisation:
     """The path so far: points (dim,) from the start on, their log densities, evaluations of the gradient."""
 
     target: Target
@@ -86,11 +86,11 @@ class Ending:
     reason: str
 
 
-def climb(
-    target: Target, start: Floats, algorithm: str, rules: Rules, watch: Callable[[Climb], None]
-) -> tuple[Climb, Ending]:
-    """Climb from `start` (dim,); `algorithm` is a key of SCIPY, `watch` is called after each step."""
-    path = Climb(target, [start], [target.log_density(start)])
+def optimise(
+    target: Target, start: Floats, algorithm: str, rules: Rules, watch: Callable[[Optimisation], None]
+) -> tuple[Optimisation, Ending]:
+    """Optimisation from `start` (dim,); `algorithm` is a key of SCIPY, `watch` is called after each step."""
+    path = Optimisation(target, [start], [target.log_density(start)])
     if not len(start):
         return path, Ending(True, "The program has no parameters")
 
@@ -114,7 +114,7 @@ def climb(
     return path, _ending(path, rules, found)
 
 
-def _ending(path: Climb, rules: Rules, found: Any) -> Ending:
+def _ending(path: Optimisation, rules: Rules, found: Any) -> Ending:
     """SciPy calls it an error when rounding leaves a line search nothing to gain; at a mode it is none."""
     if path.steps and path.settled(rules):
         return Ending(True, path.settled(rules))

@@ -51,7 +51,7 @@ class Parts:
         return self if eta is None else replace(self, step_rule=replace(self.step_rule, eta=eta))
 
 
-def climb(
+def iterate(
     parts: Parts, densities: LogDensities, arrays: Traced, eta: Traced, noise: Traced, count: Traced
 ) -> Traced:
     """`count` iterations on the first of the noise (k, n, noise_dim), or those before a number is not finite.
@@ -82,7 +82,7 @@ def climb(
 def jitted(
     at_a_point: Callable[..., Traced], at: Callable[[Traced, Traced], Traced], effort: Effort
 ) -> Callable[..., Traced]:
-    """`climb`, compiled, for a density that gives its value and gradient as one array (1 + dim,).
+    """`iterate`, compiled, for a density that gives its value and gradient as one array (1 + dim,).
 
     It is a function of (shape, jacobian, arguments, u); iteration k has the arguments at(arguments, k).
     """
@@ -113,6 +113,6 @@ def jitted(
                 return values, gradients
             return values + place.log_jacobian, transposed_times(place.factor, gradients)
 
-        return climb(parts, densities, arrays, eta, noise, count)
+        return iterate(parts, densities, arrays, eta, noise, count)
 
     return compiled(run, 0, 1, 2, effort=effort)

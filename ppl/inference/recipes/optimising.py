@@ -29,14 +29,14 @@ NO_STEP = "ADVI's loop was left out: no step size improved on the start."
 
 
 @dataclass(frozen=True)
-class Climb:
+class Maximised:
     """The q that was found, in the coordinates of the model, and how."""
 
     params: Array
     path: Path
 
 
-def climb(
+def maximise_elbo(
     target: Target,
     settings: Settings,
     family: Family,
@@ -45,14 +45,14 @@ def climb(
     source: Streams,
     listen: Listener,
     journal: Journal,
-) -> Climb:
+) -> Maximised:
     """Start, choose a rate unless one is given, and run the loop with `with_eta` of it."""
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        start = begun(target, settings, family, init, source, listen, journal, FIRST_SCALE, paths=1)
+        start = initialise(target, settings, family, init, source, listen, journal, FIRST_SCALE, paths=1)
         etas = etas_of(settings, "staged", start.scaled)
         # A plain step is as large as its gradient: the noise that a rate must bear is that of the run itself.
-        loop = looped(settings, with_eta, start, source, listen, journal, etas)
+        loop = run_loop(settings, with_eta, start, source, listen, journal, etas)
     path = Path(
         start=start.point,
         outcome=loop.outcome,
@@ -63,7 +63,7 @@ def climb(
         dropped=loop.run.dropped,
         notes=[note for note in (start.note, loop.search.note) if note],
     )
-    return Climb(start.back(loop.run.average), path)
+    return Maximised(start.back(loop.run.average), path)
 
 
 def averaging_of(settings: Settings) -> Averaging:
@@ -71,7 +71,7 @@ def averaging_of(settings: Settings) -> Averaging:
     return Polynomial(power=3.0) if settings.average else Last()
 
 
-def begun(
+def initialise(
     target: Target,
     settings: Settings,
     family: Family,
@@ -109,7 +109,7 @@ class Loop(NamedTuple):
     note: str = ""
 
 
-def looped(
+def run_loop(
     settings: Settings,
     with_eta: Callable[[float], Algorithm],
     start: Start,
@@ -118,12 +118,12 @@ def looped(
     journal: Journal,
     etas: Sequence[float],
     fewest: int = 1,
-    may_stay: bool = False,
+    allow_no_step: bool = False,
 ) -> Loop:
     """The second stage: the step size that is given, or the best of `etas` (see `search_eta`), and the loop.
 
-    With `may_stay` no step is taken from a scaled start that no step size improves on. Ctrl-C in the search
-    leaves the start itself.
+    With `allow_no_step` none is taken from a scaled start that no step size improves on. Ctrl-C in the
+    search leaves the start itself.
     """
 
     def found() -> Loop:
@@ -135,7 +135,7 @@ def looped(
         except KeyboardInterrupt:
             stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size")
             return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
-        if search.note and may_stay and start.scaled:
+        if search.note and allow_no_step and start.scaled:
             return Loop(search, unmoved, Outcome(Ending.COMPLETED, "the loop took no step"), NO_STEP)
         rngs = (source.gradients, source.elbo)
         run, outcome = optimise(with_eta(search.eta), start.target, start.params, *rngs, listen, journal)

@@ -14,7 +14,7 @@ pytest.importorskip("jax")
 
 import jax
 
-from ppl.compiled.climb import Parts
+from ppl.compiled.iterations import Parts
 from ppl.compiled.namespace import JAX
 from ppl.compiled.state import SHORT, packed, unpacked
 from ppl.compiled.target import SLOW_START, CompiledTarget, compiled_target
@@ -28,7 +28,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.families.standard import StudentT
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.run.fused_steps import leap
+from ppl.inference.run.fused_steps import fused_steps
 from ppl.inference.run.optimise import Algorithm, Run, State, advance, begin
 from ppl.inference.steps import STEPS
 from ppl.inference.steps.adam import Adam
@@ -107,7 +107,7 @@ def test_a_leap_ends_where_single_iterations_do(parts: Algorithm, target: Compil
     first, second = np.random.default_rng(1), np.random.default_rng(1)
     run = begin(parts, parts.family.start(np.full(DIM, 0.2)) + 0.01)
     for count in (10, 10, 5):
-        ahead = leap(parts, target, run, first, run.iteration + count)
+        ahead = fused_steps(parts, target, run, first, run.iteration + count)
         assert_same(ahead, one_by_one(parts, target.posterior, run, second, count))
         run = ahead
     assert first.bit_generator.state == second.bit_generator.state
@@ -117,7 +117,7 @@ def test_a_leap_ends_where_single_iterations_do(parts: Algorithm, target: Compil
 def test_in_scaled_coordinates(factor: np.ndarray, target: CompiledTarget) -> None:
     parts, centre = algorithm(), np.linspace(-0.5, 0.5, DIM)
     run = begin(parts, parts.family.start(np.zeros(DIM)))
-    ahead = leap(parts, Scaled(target, centre, factor), run, np.random.default_rng(2), 10)
+    ahead = fused_steps(parts, Scaled(target, centre, factor), run, np.random.default_rng(2), 10)
     expected = Scaled(target.posterior, centre, factor)
     assert_same(ahead, one_by_one(parts, expected, run, np.random.default_rng(2), 10))
 
@@ -126,7 +126,7 @@ def test_draws_of_a_wide_target_are_taken_a_few_at_a_time(target: CompiledTarget
     parts, wide = algorithm(grad_samples=6), replace(target, width=2**20)
     run = begin(parts, parts.family.start(np.zeros(DIM)))
     assert [Parts.of(parts, most).together for most in (1, 2, 4, 5, 6, 10**9)] == [1, 2, 3, 3, 6, 6]
-    ahead = leap(parts, wide, run, np.random.default_rng(2), 10)
+    ahead = fused_steps(parts, wide, run, np.random.default_rng(2), 10)
     assert_same(ahead, one_by_one(parts, target.posterior, run, np.random.default_rng(2), 10))
 
 
@@ -135,7 +135,7 @@ def test_a_number_that_is_not_finite_ends_the_leap_and_gives_the_noise_back(targ
     run = begin(parts, parts.family.start(np.array([0.0, 0.0, 0.0, 800.0])))
     rng = np.random.default_rng(3)
     before = rng.bit_generator.state
-    assert leap(parts, target, run, rng, 10) is None
+    assert fused_steps(parts, target, run, rng, 10) is None
     assert rng.bit_generator.state == before
 
 
@@ -143,7 +143,7 @@ def test_a_leap_goes_as_far_as_numbers_are_finite(target: CompiledTarget) -> Non
     parts = algorithm(step_rule=RobbinsMonro(1e3))
     run = begin(parts, parts.family.start(np.zeros(DIM)))
     rng, other = np.random.default_rng(3), np.random.default_rng(3)
-    ahead = leap(parts, target, run, rng, 10)
+    ahead = fused_steps(parts, target, run, rng, 10)
     assert 0 < ahead.iteration < 10
     assert_same(ahead, one_by_one(parts, target.posterior, run, other, ahead.iteration))
     assert rng.bit_generator.state == other.bit_generator.state
@@ -155,7 +155,7 @@ def test_params_that_are_not_finite_end_the_leap_before_them(target: CompiledTar
     run = begin(parts, parts.family.start(np.array([0.0, 0.0, 0.0, 3.0])))
     rng = np.random.default_rng(3)
     before = rng.bit_generator.state
-    assert leap(parts, target, run, rng, 10) is None
+    assert fused_steps(parts, target, run, rng, 10) is None
     assert rng.bit_generator.state == before
     with np.errstate(over="ignore"), pytest.raises(ppl.PPLError, match="parameters that are not finite"):
         advance(parts, target.posterior, run, rng)
@@ -164,16 +164,16 @@ def test_params_that_are_not_finite_end_the_leap_before_them(target: CompiledTar
 def test_another_estimator_is_left_alone(target: CompiledTarget) -> None:
     parts = algorithm(estimator=sticking_the_landing)
     run = begin(parts, parts.family.start(np.zeros(DIM)))
-    assert leap(parts, target, run, np.random.default_rng(4), 10) is None
+    assert fused_steps(parts, target, run, np.random.default_rng(4), 10) is None
 
 
 def test_a_quick_target_leaves_a_loop_of_few_iterations_uncompiled(target: CompiledTarget) -> None:
     quick = compiled_target(target.posterior, quick=True)
     parts = algorithm(iterations=SLOW_START + 10)
     run = begin(parts, parts.family.start(np.zeros(DIM)))
-    assert leap(parts, quick, run, np.random.default_rng(6), 10) is None
+    assert fused_steps(parts, quick, run, np.random.default_rng(6), 10) is None
     late = run._replace(iteration=SLOW_START)
-    ahead = leap(parts, quick, late, np.random.default_rng(6), SLOW_START + 10)
+    ahead = fused_steps(parts, quick, late, np.random.default_rng(6), SLOW_START + 10)
     assert_same(ahead, one_by_one(parts, target.posterior, late, np.random.default_rng(6), 10))
 
 
@@ -182,7 +182,7 @@ def test_step_sizes_share_a_compilation(target: CompiledTarget) -> None:
     for k, eta in enumerate((0.1, 0.2, 0.3)):
         parts = algorithm(step_rule=Adam(eta), eval_elbo=7)
         run = begin(parts, parts.family.start(np.zeros(DIM)))
-        leap(parts, target, run, np.random.default_rng(5), 7)
+        fused_steps(parts, target, run, np.random.default_rng(5), 7)
         if not k:
             traced = len(traces)
     assert len(traces) == traced

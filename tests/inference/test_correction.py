@@ -3,16 +3,16 @@ import pytest
 from toy_targets import Gaussian as GaussianTarget
 from toy_targets import correlated
 
-from ppl.inference.correct import correction as refining
+from ppl.inference.correct import correction
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import (
-    Made,
+    DrawSource,
     anneal_from,
+    correct,
     gaussian_of,
     is_affordable,
     points_for,
-    pool_of,
-    refine,
+    weighted_draws_of,
     will_anneal,
 )
 from ppl.inference.diagnose.modes import Beyond, Mode, Peak
@@ -65,44 +65,44 @@ def test_draws_of_the_posterior_are_resampled_and_stay_what_they_are():
     q = exact(target)
     u = q.draws(rng().standard_normal((8192, 3)))
     log_p = target.log_densities(u)
-    refined = refine(target, Settings(), q, pool_of(u, log_p, log_p - 7.0), rng())
-    assert refined.made is Made.RESAMPLED and refined.u.shape == (1000, 3)
-    assert len(np.unique(refined.u, axis=0)) > 950
-    np.testing.assert_allclose(refined.log_p, target.log_densities(refined.u))
+    corrected = correct(target, Settings(), q, weighted_draws_of(u, log_p, log_p - 7.0), rng())
+    assert corrected.made is DrawSource.RESAMPLED and corrected.u.shape == (1000, 3)
+    assert len(np.unique(corrected.u, axis=0)) > 950
+    np.testing.assert_allclose(corrected.log_p, target.log_densities(corrected.u))
 
 
 def drawn(scaled):
     """A few draws of q that are worth too little to begin from."""
     u = scaled.to_u(rng().standard_normal((64, scaled.dim)))
-    return pool_of(u, scaled.target.log_densities(u), np.zeros(64))
+    return weighted_draws_of(u, scaled.target.log_densities(u), np.zeros(64))
 
 
 def test_annealed_draws_come_back_in_the_coordinates_of_the_model():
     target = correlated(3)
     sd = np.sqrt(np.diag(target.covariance))
     scaled = Scaled(target, target.mean + sd, np.diag(0.5 * sd))
-    refined = anneal_from(scaled, Beyond(), drawn(scaled), 1000, rng())
-    np.testing.assert_allclose((refined.u.mean(axis=0) - target.mean) / sd, 0, atol=0.1)
-    np.testing.assert_allclose(refined.log_p, target.log_densities(refined.u))
-    assert refined.annealed.log_evidence == pytest.approx(0, abs=0.3)
+    corrected = anneal_from(scaled, Beyond(), drawn(scaled), 1000, rng())
+    np.testing.assert_allclose((corrected.u.mean(axis=0) - target.mean) / sd, 0, atol=0.1)
+    np.testing.assert_allclose(corrected.log_p, target.log_densities(corrected.u))
+    assert corrected.annealed.log_evidence == pytest.approx(0, abs=0.3)
 
 
-def pool(sd=1.0, target=None, n=8192):
+def proposals(sd=1.0, target=None, n=8192):
     """Draws of q = N(mean, sd^2 covariance) for the target."""
     target = target or correlated(3)
     q = exact(target)
     q = type(q)(q.mean, sd * q.factor)
     u = q.draws(rng().standard_normal((n, target.dim)))
-    return q, pool_of(u, target.log_densities(u), q.log_density_gradients(u)[0])
+    return q, weighted_draws_of(u, target.log_densities(u), q.log_density_gradients(u)[0])
 
 
 def test_a_pool_is_weighted_by_the_ratio_of_target_to_q():
-    _, found = pool(0.8)
+    _, found = proposals(0.8)
     np.testing.assert_array_equal(found.weights.log_weights, psis(found.log_p - found.log_q).log_weights)
     assert found.weights.khat > psis(found.log_p + found.log_q).khat
 
 
-OF_Q, RESAMPLED, ANNEALED = Made
+OF_Q, RESAMPLED, ANNEALED = DrawSource
 # By settings, and the sd of q in sds of the target: 1.1 gives good weights, 0.6 none to rely on.
 MADE = [
     ({}, 1.1, RESAMPLED),
@@ -143,48 +143,48 @@ def carried(monkeypatch):
         asked.append((len(reference.parts), reference.modes, points, moves, near))
         return Annealed(np.zeros((points, target.dim)), np.zeros(points), 1, 0.0, 0.0, 0.0)
 
-    monkeypatch.setattr(refining, "anneal", anneal)
+    monkeypatch.setattr(correction, "anneal", anneal)
     return asked
 
 
 @pytest.mark.parametrize("given, sd, made", MADE)
 def test_draws_are_made_as_settings_and_weights_call_for(carried, given, sd, made):
-    q, weighted = pool(sd)
-    refined = refine(correlated(3), Settings(draws=50, **given), q, weighted, rng())
-    assert refined.made is made and len(refined.u) == len(refined.log_p) == 50
-    assert refined.modes == () and not refined.interrupted
-    assert bool(carried) is (made is ANNEALED) and (refined.annealed is not None) is (made is ANNEALED)
+    q, weighted = proposals(sd)
+    corrected = correct(correlated(3), Settings(draws=50, **given), q, weighted, rng())
+    assert corrected.made is made and len(corrected.u) == len(corrected.log_p) == 50
+    assert corrected.modes == () and not corrected.interrupted
+    assert bool(carried) is (made is ANNEALED) and (corrected.annealed is not None) is (made is ANNEALED)
     if made is OF_Q:
-        np.testing.assert_array_equal(refined.u, weighted.u[:50])
-        np.testing.assert_array_equal(refined.log_p, weighted.log_p[:50])
+        np.testing.assert_array_equal(corrected.u, weighted.u[:50])
+        np.testing.assert_array_equal(corrected.log_p, weighted.log_p[:50])
 
 
 def test_without_a_gaussian_or_draws_or_gradients_to_spare_the_pool_is_all_there_is(carried):
-    q, weighted = pool(1.1)
-    assert refine(correlated(3), Settings(), None, weighted, rng()).made is OF_Q
-    assert refine(correlated(3), Settings(resample=True), None, weighted, rng()).made is RESAMPLED
-    assert len(refine(correlated(3), Settings(draws=0), q, weighted, rng()).u) == 0
+    q, weighted = proposals(1.1)
+    assert correct(correlated(3), Settings(), None, weighted, rng()).made is OF_Q
+    assert correct(correlated(3), Settings(resample=True), None, weighted, rng()).made is RESAMPLED
+    assert len(correct(correlated(3), Settings(draws=0), q, weighted, rng()).u) == 0
     target = Wide(np.zeros(3), np.eye(3))
     for sd, made in ((1.1, RESAMPLED), (0.6, OF_Q)):
-        q, weighted = pool(sd, target)
-        assert refine(target, Settings(), q, weighted, rng()).made is made
+        q, weighted = proposals(sd, target)
+        assert correct(target, Settings(), q, weighted, rng()).made is made
     assert not carried
 
 
 def test_weights_worth_half_of_few_draws_are_enough(monkeypatch, carried):
-    q, weighted = pool(1.1)
+    q, weighted = proposals(1.1)
     assert weighted.weights.ess > len(weighted.u) / 2
-    monkeypatch.setattr(refining, "ENOUGH", 2 * len(weighted.u))
-    assert refine(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
+    monkeypatch.setattr(correction, "ENOUGH", 2 * len(weighted.u))
+    assert correct(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
 
 
 def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
-    q, weighted = pool(2.0)
+    q, weighted = proposals(2.0)
     assert weighted.weights.ess < len(weighted.u) / 2
-    monkeypatch.setattr(refining, "ENOUGH", weighted.weights.ess)
-    assert refine(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
-    monkeypatch.setattr(refining, "ENOUGH", weighted.weights.ess + 1)
-    assert refine(correlated(3), Settings(), q, weighted, rng()).made is ANNEALED
+    monkeypatch.setattr(correction, "ENOUGH", weighted.weights.ess)
+    assert correct(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
+    monkeypatch.setattr(correction, "ENOUGH", weighted.weights.ess + 1)
+    assert correct(correlated(3), Settings(), q, weighted, rng()).made is ANNEALED
 
 
 def unseen(modes, wider=0):
@@ -196,16 +196,16 @@ def unseen(modes, wider=0):
 @pytest.mark.parametrize("found", [unseen(2), unseen(0, 1), unseen(1, 2)])
 def test_what_q_does_not_reach_is_begun_from_too_and_told_of(monkeypatch, carried, found):
     """Where nothing may be annealed, or q alone is asked for, modes are told of, or not sought."""
-    q, weighted = pool(1.1)
+    q, weighted = proposals(1.1)
     sought = []
-    monkeypatch.setattr(refining, "beyond", lambda *_: sought.append(1) or found)
-    refined = refine(correlated(3), Settings(), q, weighted, rng())
-    assert refined.made is ANNEALED and refined.modes == found.modes
+    monkeypatch.setattr(correction, "beyond", lambda *_: sought.append(1) or found)
+    corrected = correct(correlated(3), Settings(), q, weighted, rng())
+    assert corrected.made is ANNEALED and corrected.modes == found.modes
     assert carried[-1][:2] == (1 + len(found.gaussians), 1 + len(found.modes))
-    alone = refine(correlated(3), Settings(anneal=False), q, weighted, rng())
+    alone = correct(correlated(3), Settings(anneal=False), q, weighted, rng())
     assert alone.made is RESAMPLED and alone.modes == found.modes
     for of_q in (Settings(algorithm="meanfield"), Settings(correct=False), Settings(minibatch=10)):
-        assert refine(correlated(3), of_q, q, weighted, rng()).modes == ()
+        assert correct(correlated(3), of_q, q, weighted, rng()).modes == ()
     assert len(sought) == 2
 
 
@@ -214,13 +214,13 @@ def test_where_annealing_stops_the_weights_do_what_they_can(monkeypatch, error, 
     def stopped(*_):
         raise error
 
-    monkeypatch.setattr(refining, "anneal", stopped)
+    monkeypatch.setattr(correction, "anneal", stopped)
     for sd, made in ((1.1, RESAMPLED), (0.6, OF_Q)):
-        q, weighted = pool(sd)
-        monkeypatch.setattr(refining, "ENOUGH", 10**6)
-        monkeypatch.setattr(refining, "ENOUGH_OF", 1.1)
-        refined = refine(correlated(3), Settings(), q, weighted, rng())
-        assert refined.made is made and refined.interrupted is interrupted
+        q, weighted = proposals(sd)
+        monkeypatch.setattr(correction, "ENOUGH", 10**6)
+        monkeypatch.setattr(correction, "ENOUGH_OF", 1.1)
+        corrected = correct(correlated(3), Settings(), q, weighted, rng())
+        assert corrected.made is made and corrected.interrupted is interrupted
 
 
 def test_annealing_gets_the_points_and_moves_that_its_width_affords(carried):
@@ -245,9 +245,9 @@ WORTH, FEW = 1.1, 0.3
 @pytest.mark.parametrize("sd, dim, begun", [(WORTH, 3, False), (FEW, 3, False), (0.7, 40, True)])
 def test_draws_begin_near_the_posterior_in_many_dimensions(carried, sd, dim, begun):
     target = correlated(dim)
-    q, weighted = pool(sd, target)
-    assert (weighted.weights.ess >= refining.STARTS) is (sd == WORTH and dim == 3)
-    refine(target, Settings(anneal=True), q, weighted, rng())
+    q, weighted = proposals(sd, target)
+    assert (weighted.weights.ess >= correction.STARTS) is (sd == WORTH and dim == 3)
+    correct(target, Settings(anneal=True), q, weighted, rng())
     near = carried[-1][-1]
     assert (near is not None) is begun
     if begun:
@@ -256,10 +256,10 @@ def test_draws_begin_near_the_posterior_in_many_dimensions(carried, sd, dim, beg
 
 
 def test_a_mode_elsewhere_takes_temperatures(monkeypatch, carried):
-    q, weighted = pool(WORTH)
+    q, weighted = proposals(WORTH)
     place = Gaussian(np.full(3, 5.0), np.eye(3))
-    monkeypatch.setattr(refining, "beyond", lambda *_: Beyond(others=(place,)))
-    refine(correlated(3), Settings(), q, weighted, rng())
+    monkeypatch.setattr(correction, "beyond", lambda *_: Beyond(others=(place,)))
+    correct(correlated(3), Settings(), q, weighted, rng())
     assert carried[-1][-1] is None
 
 
