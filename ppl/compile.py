@@ -4,7 +4,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ppl.backend.emit import emit
-from ppl.frontend.check import analyse
+from ppl.discrete.parameters import discrete_parameters
+from ppl.discrete.rewrite import summed_out
+from ppl.discrete.uses import check_uses
+from ppl.frontend import ast
+from ppl.frontend.check import analyse, check
+from ppl.frontend.facts import Facts
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.lower import lower
@@ -33,13 +38,22 @@ def compile_model(program: str | Path, positive_transform: str = "log") -> Model
     if positive_transform not in ("log", "softplus"):
         raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     source = read_source(program)
-    tree, facts = analyse(source)
+    tree, facts = without_discrete(*analyse(source))
     try:
         loops = run_passes(lower(tree, facts), PREPARING)
         resolved = run_passes(loops, (*ARRAYS, count_from_zero))
         return Model.build(source, resolved, positive_transform == "softplus", loops)
     except (RecursionError, IndentationError):  # Python nests a hundred blocks
         raise too_deep(tree) from None
+
+
+def without_discrete(tree: ast.Program, facts: Facts) -> tuple[ast.Program, Facts]:
+    """The program with its discrete parameters summed out."""
+    if not discrete_parameters(tree.parameters):
+        return tree, facts
+    check_uses(tree, facts)
+    program = summed_out(tree, facts).program
+    return program, check(program)
 
 
 def show_stage(program: str | Path, stage: str) -> str:
@@ -61,20 +75,25 @@ def _show_ast(source: SourceText) -> str:
     return print_ast(tree)
 
 
+def _show_program(source: SourceText) -> str:
+    return print_ast(without_discrete(*analyse(source))[0])
+
+
 def _show_ir(source: SourceText) -> str:
-    return print_ir(run_passes(lower(*analyse(source))))
+    return print_ir(run_passes(lower(*without_discrete(*analyse(source)))))
 
 
 def _show_python(source: SourceText) -> str:
-    return emit(run_passes(lower(*analyse(source)))).text
+    return emit(run_passes(lower(*without_discrete(*analyse(source))))).text
 
 
 def _show_plan(source: SourceText) -> str:
-    return plan(lower(*analyse(source)))
+    return plan(lower(*without_discrete(*analyse(source))))
 
 
 STAGES: Mapping[str, Callable[[SourceText], str]] = {
     "ast": _show_ast,
+    "program": _show_program,
     "ir": _show_ir,
     "python": _show_python,
     "plan": _show_plan,

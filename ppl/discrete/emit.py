@@ -1,0 +1,267 @@
+"""The statements that sum out one parameter, and those that draw it back.
+
+The terms fill tables where they stand.  `finish` adds the sum to the target: over the table itself for
+entries that meet no other of their own (a mixture), over forward messages along a chain (Rabiner 1989,
+equations 18 to 20, in logarithms).  `backward` draws each entry from its conditional given what has been drawn
+before (forward filtering, backward sampling: Carter and Kohn 1994, equation 10).
+"""
+
+from dataclasses import dataclass
+
+from ppl.discrete.affine import plus
+from ppl.discrete.parameters import Discrete
+from ppl.discrete.steps import Step, latest, neighbour
+from ppl.discrete.syntax import Stmts, code, expr, indexed, integer, loops, rewrite, variable
+from ppl.discrete.terms import Term, with_values
+from ppl.frontend import ast
+from ppl.source import Span
+
+Heads = list[tuple[str, ast.Expr, ast.Expr]]
+Exprs = tuple[ast.Expr, ...]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How values are put together, and one chosen: sums and draws, or the largest and where it is."""
+
+    join: str
+    choose: str
+
+
+SUM = Way("log_sum_exp(e)", "categorical_rng(softmax(e))")
+MOST = Way("max(e)", "sort_indices_desc(e)[1]")
+
+
+@dataclass(frozen=True)
+class Emit:
+    """The statements of one step."""
+
+    step: Step
+    way: Way
+    tilt: str = ""
+    """A parameter to begin the table with in place of zeros: one log weight for each value of each entry."""
+
+    @property
+    def d(self) -> Discrete:
+        return self.step.parameter
+
+    @property
+    def span(self) -> Span:
+        return self.d.span
+
+    # --- Tables ---
+
+    def declarations(self) -> Stmts:
+        """The tables, at the head of the block."""
+        s = self.step
+        sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
+        start = None if not self.tilt else variable(self.tilt, self.span)
+        tables = self.table(s.table, sizes, "vector", start)
+        if s.order and not s.steady:
+            tables += self.table(s.pairs, sizes, "matrix", None)
+        return tables
+
+    def table(self, name: str, sizes: Exprs, keyword: str, start: ast.Expr | None) -> Stmts:
+        """A table of zeros: a vector or matrix over the values for each of `sizes`."""
+        span, k = self.span, self.d.size
+        own = (k,) if keyword == "vector" else (k, k)
+        value = start or expr(f"rep_{keyword}(0, {', '.join('k' for _ in own)})", span, k=k)
+        if sizes and start is None:
+            value = ast.Call(span, "rep_array", (value, *sizes))
+        t = ast.SizedType(span, keyword, None, own, sizes)
+        return (ast.Declaration(span, t, name, span, value),)
+
+    # --- Terms, where they stand ---
+
+    def filling(self, t: Term) -> Stmts:
+        """What a term becomes: its value for all values of its entries, added to a table."""
+        s = self.step
+        if t is s.steady:
+            return ()
+        refs = t.of(self.d.name)
+        values: dict[str, ast.Expr] = {}
+        heads = [(n.value, n.parameter.lower, n.parameter.upper) for n in s.neighbours]
+        for r in t.refs:
+            if r.name != self.d.name:
+                values[r.text] = variable(self.neighbour_value(t, r.text), self.span)
+        last = latest(self.d.name, t, s.along) if s.order else refs[0]
+        axes = tuple(n.parameter.position(variable(n.value, self.span)) for n in s.neighbours)
+        for r in refs:
+            values[r.text] = variable(s.value if r is last else s.before, self.span)
+        own: Exprs = (self.d.position(variable(s.value, self.span)),)
+        heads_own = [(s.value, self.d.lower, self.d.upper)]
+        if len(refs) > 1:
+            own = (self.d.position(variable(s.before, self.span)), *own)
+            heads_own = [(s.before, self.d.lower, self.d.upper), *heads_own]
+        target = indexed(s.pairs if len(refs) > 1 else s.table, (*last.known, *axes, *own), self.span)
+        made = with_values(t.statement, t.parameters, values)
+        return loops([*heads, *heads_own], redirected(made, target), t.statement.span)
+
+    def neighbour_value(self, t: Term, text: str) -> str:
+        """The loop variable for the entry of another parameter that a term touches."""
+        return next(name for found, name in self.values_of(t) if found == text)
+
+    def values_of(self, t: Term) -> list[tuple[str, str]]:
+        s = self.step
+        out = []
+        for r in t.refs:
+            if r.name != self.d.name:
+                found = neighbour(self.d, t, r, s.at, s.along if s.order else None).text
+                out.append((r.text, next(n.value for n in s.neighbours if n.text == found)))
+        return out
+
+    # --- The sum ---
+
+    def at(self, name: str, time: ast.Expr | None, axes: Exprs, *more: ast.Expr) -> ast.Expr:
+        """An entry of a table at the indices of the step, or at another time along the chain."""
+        s = self.step
+        at = [variable(i, self.span) for i in s.at]
+        indices: list[ast.Expr] = [*at]
+        if time is not None:
+            indices[s.along] = time
+        return indexed(name, (*indices, *axes, *more), self.span)
+
+    def heads(self) -> Heads:
+        """Loops over the entries, less along a chain."""
+        one_ = integer(1, self.span)
+        found = [(name, one_, size) for name, size in zip(self.step.at, self.d.dims, strict=True)]
+        if self.step.order:
+            del found[self.step.along]
+        return found
+
+    def value_heads(self) -> Heads:
+        return [(n.value, n.parameter.lower, n.parameter.upper) for n in self.step.neighbours]
+
+    def value_axes(self) -> Exprs:
+        return tuple(
+            n.parameter.position(variable(n.value, self.span)) for n in self.step.neighbours
+        )
+
+    def entry_axes(self) -> Exprs:
+        """The positions of the values that the neighbours have."""
+        return tuple(
+            n.parameter.position(indexed(n.parameter.name, n.indices, self.span)) for n in self.step.neighbours
+        )
+
+    def finish(self) -> Stmts:
+        """The messages, and the target's share: a term of the neighbours."""
+        if not self.step.order:
+            return self.added(self.at(self.step.table, None, self.entry_axes()))
+        last = self.d.dims[self.step.along]
+        return (*self.messages(), *self.added(self.at(self.step.forward, last, self.entry_axes())))
+
+    def added(self, table: ast.Expr) -> Stmts:
+        total = expr(self.way.join, self.span, e=table)
+        return loops(self.heads(), code("target += e;", self.span, e=total), self.span)
+
+    def messages(self) -> Stmts:
+        """The forward messages along a chain."""
+        s, span = self.step, self.span
+        time, one_ = variable(s.at[s.along], span), integer(1, span)
+        axes = self.value_axes()
+        sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
+        t = ast.SizedType(span, "vector", None, (self.d.size,), sizes)
+        start = code(
+            "a = b;", span, a=self.at(s.forward, one_, axes), b=self.at(s.table, one_, axes)
+        )
+        k = variable(s.value, span)
+        column = self.column(k, axes)
+        before = self.at(s.forward, plus(time, -1), axes)
+        total = expr(self.way.join, span, e=expr("a + b", span, a=before, b=column))
+        position = self.d.position(k)
+        move = code(
+            "a = b + c;",
+            span,
+            a=self.at(s.forward, None, axes, position),
+            b=self.at(s.table, None, axes, position),
+            c=total,
+        )
+        inner_heads = [*self.heads(), *self.value_heads()]
+        own: Heads = [(s.value, self.d.lower, self.d.upper)]
+        return (
+            *self.steady(),
+            ast.Declaration(span, t, s.forward, span),
+            *loops(inner_heads, start, span),
+            *loops(
+                [(s.at[s.along], integer(2, span), self.d.dims[s.along]), *inner_heads, *own], move, span
+            ),
+        )
+
+    def column(self, value: ast.Expr, axes: Exprs, later: ast.Expr | None = None) -> ast.Expr:
+        """The terms between an entry, of all values, and the one after it, of the value."""
+        s, span = self.step, self.span
+        base = variable(s.pairs, span) if s.steady else self.at(s.pairs, later, axes)
+        return expr("m[, k]", span, m=base, k=self.d.position(value))
+
+    def steady(self) -> Stmts:
+        """The terms between neighbours, where they are the same all along."""
+        s, span = self.step, self.span
+        if s.steady is None:
+            return ()
+        k = self.d.size
+        last = latest(self.d.name, s.steady, s.along)
+        values: dict[str, ast.Expr] = {
+            r.text: variable(s.value if r is last else s.before, span) for r in s.steady.refs
+        }
+        made = with_values(s.steady.statement, s.steady.parameters, values)
+        assert isinstance(made, ast.TargetIncrement)
+        positions = tuple(self.d.position(variable(name, span)) for name in (s.before, s.value))
+        target = indexed(s.pairs, positions, span)
+        heads: Heads = [(name, self.d.lower, self.d.upper) for name in (s.before, s.value)]
+        body = code("a = b;", s.steady.statement.span, a=target, b=made.value)
+        return (
+            ast.Declaration(span, ast.SizedType(span, "matrix", None, (k, k)), s.pairs, span),
+            *loops(heads, body, span),
+        )
+
+    # --- Drawing back ---
+
+    def backward(self) -> Stmts:
+        """Each entry from its conditional given those of the neighbours, and of the later ones of a chain."""
+        s, span = self.step, self.span
+        if not s.order:
+            here = self.at(s.table, None, self.entry_axes())
+            return loops(self.heads(), self.chosen(here, None), span)
+        time = variable(s.at[s.along], span)
+        last = self.d.dims[s.along]
+        axes = self.entry_axes()
+        end = loops(self.heads(), self.chosen(self.at(s.forward, last, axes), last), span)
+        later = plus(time, 1)
+        after = indexed(self.d.name, self.entry(later), span)
+        here = expr("a + b", span, a=self.at(s.forward, None, axes), b=self.column(after, axes, later))
+        steps = self.chosen(here, None)
+        back = ast.Variable(span, s.left)
+        body = (
+            *code("int t = n - s;", span, t=s.at[s.along], n=last, s=back),
+            *loops(self.heads(), steps, span),
+        )
+        return (
+            *end,
+            *loops([(s.left, integer(1, span), plus(last, -1))], body, span),
+        )
+
+    def entry(self, time: ast.Expr | None) -> Exprs:
+        s = self.step
+        indices: list[ast.Expr] = [variable(i, self.span) for i in s.at]
+        if time is not None:
+            indices[s.along] = time
+        return tuple(indices)
+
+    def chosen(self, table: ast.Expr, time: ast.Expr | None) -> Stmts:
+        position = expr(self.way.choose, self.span, e=table)
+        target = indexed(self.d.name, self.entry(time), self.span)
+        return code("a = b;", self.span, a=target, b=self.d.value(position))
+
+
+def redirected(s: ast.Statement, target: ast.Expr) -> Stmts:
+    """The statement with what it adds to the target added to a table's entry."""
+
+    def added(n: ast.Node) -> Stmts | None:
+        match n:
+            case ast.TargetIncrement(value=value):
+                return code("a += b;", n.span, a=target, b=value)
+            case _:
+                return None
+
+    made = rewrite((s,), added)
+    return tuple(made)
