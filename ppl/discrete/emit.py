@@ -38,8 +38,8 @@ class Emit:
 
     step: Step
     way: Way
-    tilt: str = ""
-    """A parameter to begin the table with in place of zeros: one log weight for each value of each entry."""
+    tilt: ast.Expr | None = None
+    """What the table begins with in place of zeros: a log weight for each value of each entry."""
 
     @property
     def d(self) -> Discrete:
@@ -55,18 +55,28 @@ class Emit:
         """The tables, at the head of the block."""
         s = self.step
         sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
-        start = None if not self.tilt else variable(self.tilt, self.span)
-        tables = self.table(s.table, sizes, "vector", start)
+        tables = self.table(s.table, sizes, "vector")
+        if self.tilt is not None:
+            tables += self.tilted(self.tilt)
         if s.order and not s.steady:
-            tables += self.table(s.pairs, sizes, "matrix", None)
+            tables += self.table(s.pairs, sizes, "matrix")
         return tables
 
-    def table(self, name: str, sizes: Exprs, keyword: str, start: ast.Expr | None) -> Stmts:
+    def tilted(self, weights: ast.Expr) -> Stmts:
+        """The weights added to the table, for all values of the neighbours."""
+        s = self.step
+        at = tuple(ast.SingleIndex(self.span, variable(i, self.span)) for i in s.at)
+        each = ast.Indexed(self.span, weights, at) if at else weights
+        table = indexed(s.table, (*self.entry(None), *self.value_axes()), self.span)
+        heads = [(name, integer(1, self.span), size) for name, size in zip(s.at, self.d.dims, strict=True)]
+        return loops([*heads, *self.value_heads()], code("a += b;", self.span, a=table, b=each), self.span)
+
+    def table(self, name: str, sizes: Exprs, keyword: str) -> Stmts:
         """A table of zeros: a vector or matrix over the values for each of `sizes`."""
         span, k = self.span, self.d.size
         own = (k,) if keyword == "vector" else (k, k)
-        value = start or expr(f"rep_{keyword}(0, {', '.join('k' for _ in own)})", span, k=k)
-        if sizes and start is None:
+        value = expr(f"rep_{keyword}(0, {', '.join('k' for _ in own)})", span, k=k)
+        if sizes:
             value = ast.Call(span, "rep_array", (value, *sizes))
         t = ast.SizedType(span, keyword, None, own, sizes)
         return (ast.Declaration(span, t, name, span, value),)

@@ -6,12 +6,6 @@ from ppl.errors import ModelError
 from ppl.frontend import ast
 from ppl.source import Span
 
-OUTCOME = "PPL703"
-PLACE = "PPL704"
-BOUNDS = "PPL705"
-UNPLANNED = "PPL706"
-LARGE = "PPL707"
-
 
 def listed(names: Iterable[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
@@ -76,4 +70,13 @@ def too_large(names: Iterable[str], entries: int, most: int, span: Span) -> Mode
         span,
         "Narrow the bounds, or let fewer of them stand in one term; `most_entries` of compile_model raises the limit.",
         "PPL707",
+    )
+
+
+def out_of_range(index: int, size: int, span: Span) -> ModelError:
+    return ModelError(
+        f"The index {index} is out of range: it must be in 1:{size}.",
+        span,
+        "Indices count from 1; look at the bounds of the loop and at the data that the index comes from.",
+        "PPL708",
     )
