@@ -4,7 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ppl.backend.emit import emit
-from ppl.discrete.parameters import discrete_parameters
+from ppl.discrete.parameters import is_discrete
+from ppl.discrete.rewrite import MOST as MOST_ENTRIES
 from ppl.discrete.rewrite import summed_out
 from ppl.discrete.uses import check_uses
 from ppl.frontend import ast
@@ -19,10 +20,16 @@ from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
 from ppl.source import SourceText, read_source
+from ppl.summing import Summing
 
 
-def compile_model(program: str | Path, positive_transform: str = "log") -> Model:
+def compile_model(
+    program: str | Path, positive_transform: str = "log", most_entries: int = MOST_ENTRIES
+) -> Model:
     """Compile a program, given as a path or as its text.
+
+    A discrete parameter is summed out of the target and drawn back in generated quantities; `most_entries`
+    is how many entries any table of the sum may have, for one entry of the parameter.
 
     `positive_transform` is "log" or "softplus", the map from R onto the positive reals (Kucukelbir et
     al. 2017, section 3.3); it serves every lower bound.
@@ -38,22 +45,20 @@ def compile_model(program: str | Path, positive_transform: str = "log") -> Model
     if positive_transform not in ("log", "softplus"):
         raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     source = read_source(program)
-    tree, facts = without_discrete(*analyse(source))
-    try:
+    tree, facts = analyse(source)
+
+    def build(tree: ast.Program, facts: Facts) -> Model:
         loops = run_passes(lower(tree, facts), PREPARING)
         resolved = run_passes(loops, (*ARRAYS, count_from_zero))
         return Model.build(source, resolved, positive_transform == "softplus", loops)
+
+    try:
+        if any(map(is_discrete, tree.parameters)):
+            model: Model = Summing.of(tree, facts, most_entries, build).model()
+            return model
+        return build(tree, facts)
     except (RecursionError, IndentationError):  # Python nests a hundred blocks
         raise too_deep(tree) from None
-
-
-def without_discrete(tree: ast.Program, facts: Facts) -> tuple[ast.Program, Facts]:
-    """The program with its discrete parameters summed out."""
-    if not discrete_parameters(tree.parameters):
-        return tree, facts
-    check_uses(tree, facts)
-    program = summed_out(tree, facts).program
-    return program, check(program)
 
 
 def show_stage(program: str | Path, stage: str) -> str:
@@ -68,6 +73,15 @@ def show_stage(program: str | Path, stage: str) -> str:
         return STAGES[stage](source)
     except RecursionError:
         raise too_deep(analyse(source)[0]) from None
+
+
+def without_discrete(tree: ast.Program, facts: Facts) -> tuple[ast.Program, Facts]:
+    """The program with its discrete parameters summed out."""
+    if not any(map(is_discrete, tree.parameters)):
+        return tree, facts
+    check_uses(tree, facts)
+    program = summed_out(tree, facts).program
+    return program, check(program)
 
 
 def _show_ast(source: SourceText) -> str:

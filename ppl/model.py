@@ -15,6 +15,7 @@ from ppl.backend.library import Wrap
 from ppl.backend.load import Module, compile_text, load, load_over_draws, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
+from ppl.backend.text import python_name
 from ppl.conditioning import DataReader
 from ppl.data import Inputs, load_data
 from ppl.ir import nodes as ir
@@ -33,6 +34,7 @@ from ppl.source import SourceText
 
 if TYPE_CHECKING:
     from ppl.compiled.density import Density
+    from ppl.summing import Summing
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,10 @@ class Model:
     softplus: bool = False
     loops: ir.Program | None = field(default=None, repr=False)
     """The program whose loops are still loops, where it is known."""
+    discrete: "Summing | None" = field(default=None, repr=False)
+    """The program with its discrete parameters, where it has some."""
+    waits: bool = field(default=False, repr=False)
+    """Whether how they are summed out depends on data, so that the model is but the rest of the program."""
     loaded: dict[tuple[str, bool], Module] = field(
         init=False, default_factory=dict, repr=False, compare=False
     )
@@ -176,6 +182,11 @@ class Model:
         emitted = emit_over_draws(count_from_zero(lifted))
         return load_over_draws(emitted, compile_text(emitted, self.source.name), self.softplus)
 
+    def known_values(self, d: SimpleNamespace) -> dict[str, Any]:
+        """The values of data and transformed data."""
+        known = (*self.program.data, *self.program.transformed_data_names)
+        return {v.name: getattr(d, python_name(v.name)) for v in known if not v.items}
+
     def condition(self, data: Inputs | Mapping[str, Any] | str | Path = {}, seed: int = 0) -> Posterior:  # noqa: B006
         """The posterior given data: a mapping of names, or a path to JSON (also .gz) or .npz.
 
@@ -196,4 +207,10 @@ class Model:
             self.plain.prepare(d)
             d.places = lay_out(parameters_of(self.plain.layout, d))
             check_sizes(self.plain.shapes, d)
+        if self.discrete is not None:
+            values = self.known_values(d)
+            if self.waits:
+                model: Model = self.discrete.with_data(values)
+                return model.condition(inputs.values, seed)
+            self.discrete.check_sizes(values)
         return Posterior(self, d, inputs.values)

@@ -27,6 +27,7 @@ from ppl.many_draws import (
     log_joints,
     sizes_of,
 )
+from ppl.marginals import most_probable, probabilities
 from ppl.minibatch import ByRows, by_rows
 from ppl.names import Sized, column_names, flat, flat_draws, sized
 from ppl.results.fit import Fit, variational
@@ -292,6 +293,27 @@ class Posterior:
         `rng` draws for generated quantities.
         """
         return flat(self.declared(include_tp, include_gq), self.values(u, rng, include_tp, include_gq))
+
+    # --- Discrete parameters ---
+
+    def probabilities(self, us: Floats, name: str) -> Floats:
+        """The exact probabilities of a discrete parameter's values given each row of `us` (n, dim).
+
+        Shape (n, *dims, values), the values in order from the lower bound.
+
+        Raises:
+            InferenceError: there is no such discrete parameter.
+
+        """
+        return probabilities(self, self.checked_rows(us), name)
+
+    def most_probable(self, us: Floats) -> dict[str, NDArray[np.int64]]:
+        """The jointly most probable values of the discrete parameters given each row of `us`: (n, *dims) each.
+
+        Raises:
+            InferenceError: the program has no discrete parameters.
+        """
+        return most_probable(self, self.checked_rows(us))
 
     def variational(self, **settings: Any) -> Fit:
         """Fit a variational approximation; the settings and their defaults are those of `results.Settings`.

@@ -6,13 +6,14 @@ equations 18 to 20, in logarithms).  `backward` draws each entry from its condit
 before (forward filtering, backward sampling: Carter and Kohn 1994, equation 10).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ppl.discrete.affine import plus
 from ppl.discrete.parameters import Discrete
-from ppl.discrete.steps import Step, latest, neighbour
-from ppl.discrete.syntax import Stmts, code, expr, indexed, integer, loops, rewrite, variable
-from ppl.discrete.terms import Term, with_values
+from ppl.discrete.steps import Step, latest, neighbour, scope_of
+from ppl.discrete.syntax import Stmts, code, expr, indexed, integer, loops, names_in, rewrite, variable, written
+from ppl.discrete.terms import Ref, Term, with_values
 from ppl.frontend import ast
 from ppl.source import Span
 
@@ -56,6 +57,9 @@ class Emit:
         s = self.step
         sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
         tables = self.table(s.table, sizes, "vector")
+        for scope, name in s.scopes.items():
+            few = (s.neighbours[k].parameter.size for k in scope)
+            tables += self.table(name, (*self.d.dims, *few), "vector")
         if self.tilt is not None:
             tables += self.tilted(self.tilt)
         if s.order and not s.steady:
@@ -83,33 +87,59 @@ class Emit:
 
     # --- Terms, where they stand ---
 
-    def filling(self, t: Term) -> Stmts:
-        """What a term becomes: its value for all values of its entries, added to a table."""
-        s = self.step
+    def fills(self, body: Stmts, tables: frozenset[str]) -> dict[int, Stmts]:
+        """What the statement of each term becomes: its value for all values of its entries, added to a table.
+
+        Terms that may stand later, as they read no variable of the block but finished `tables`, are gathered
+        in one statement for each table.
+        """
+        own = {name for x in body for name in written(x)} - tables
+        gathered: dict[tuple[int, ...], list[Term]] = {}
+        out: dict[int, Stmts] = {}
+        for t in self.step.terms:
+            if self.step.order == 0 and is_movable(t, own):
+                gathered.setdefault(scope_of(self.step, t), []).append(t)
+                out[id(t.statement)] = ()
+            else:
+                out[id(t.statement)] = self.filling([t])
+        for terms in gathered.values():
+            out[id(terms[-1].statement)] = self.filling(terms)
+        return out
+
+    def filling(self, terms: Sequence[Term]) -> Stmts:
+        """The statements of terms that touch the same entries, for all values of these."""
+        s, t = self.step, terms[-1]
         if t is s.steady:
             return ()
         refs = t.of(self.d.name)
-        values: dict[str, ast.Expr] = {}
-        heads = [(n.value, n.parameter.lower, n.parameter.upper) for n in s.neighbours]
-        for r in t.refs:
-            if r.name != self.d.name:
-                values[r.text] = variable(self.neighbour_value(t, r.text), self.span)
         last = latest(self.d.name, t, s.along) if s.order else refs[0]
-        axes = tuple(n.parameter.position(variable(n.value, self.span)) for n in s.neighbours)
-        for r in refs:
-            values[r.text] = variable(s.value if r is last else s.before, self.span)
+        scope = scope_of(s, t)
+        table = s.scopes.get(scope, s.table)
+        near = [s.neighbours[k] for k in scope] if scope in s.scopes else list(s.neighbours)
+        heads = [(n.value, n.parameter.lower, n.parameter.upper) for n in near]
+        axes = tuple(n.parameter.position(variable(n.value, self.span)) for n in near)
         own: Exprs = (self.d.position(variable(s.value, self.span)),)
-        heads_own = [(s.value, self.d.lower, self.d.upper)]
+        own_heads = [(s.value, self.d.lower, self.d.upper)]
         if len(refs) > 1:
+            table = s.pairs
             own = (self.d.position(variable(s.before, self.span)), *own)
-            heads_own = [(s.before, self.d.lower, self.d.upper), *heads_own]
-        target = indexed(s.pairs if len(refs) > 1 else s.table, (*last.known, *axes, *own), self.span)
-        made = with_values(t.statement, t.parameters, values)
-        return loops([*heads, *heads_own], redirected(made, target), t.statement.span)
+            own_heads = [(s.before, self.d.lower, self.d.upper), *own_heads]
+        target = indexed(table, (*last.known, *axes, *own), self.span)
+        made = [self.with_loop_values(term, last) for term in terms]
+        if len(made) > 1:
+            whole = sum_of([x.value for x in made if isinstance(x, ast.TargetIncrement)])
+            made = [ast.TargetIncrement(t.statement.span, whole)]
+        return loops([*heads, *own_heads], redirected(made[0], target), t.statement.span)
 
-    def neighbour_value(self, t: Term, text: str) -> str:
-        """The loop variable for the entry of another parameter that a term touches."""
-        return next(name for found, name in self.values_of(t) if found == text)
+    def with_loop_values(self, t: Term, last: Ref) -> ast.Statement:
+        """The statement of a term with loop variables for its entries."""
+        s = self.step
+        values: dict[str, ast.Expr] = {
+            r.text: variable(s.value if r == last else s.before, self.span) for r in t.of(self.d.name)
+        }
+        for text, name in self.values_of(t):
+            values[text] = variable(name, self.span)
+        return with_values(t.statement, t.parameters, values)
 
     def values_of(self, t: Term) -> list[tuple[str, str]]:
         s = self.step
@@ -156,9 +186,25 @@ class Emit:
     def finish(self) -> Stmts:
         """The messages, and the target's share: a term of the neighbours."""
         if not self.step.order:
-            return self.added(self.at(self.step.table, None, self.entry_axes()))
+            return (*self.combined(), *self.added(self.at(self.step.table, None, self.entry_axes())))
         last = self.d.dims[self.step.along]
         return (*self.messages(), *self.added(self.at(self.step.forward, last, self.entry_axes())))
+
+    def combined(self) -> Stmts:
+        """The tables of some neighbours added to that of all."""
+        s, span = self.step, self.span
+        if not s.scopes:
+            return ()
+        position = self.d.position(variable(s.value, span))
+        parts = []
+        for scope, name in s.scopes.items():
+            few = tuple(
+                s.neighbours[k].parameter.position(variable(s.neighbours[k].value, span)) for k in scope
+            )
+            parts.append(self.at(name, None, few, position))
+        target = self.at(s.table, None, self.value_axes(), position)
+        heads = [*self.heads(), *self.value_heads(), (s.value, self.d.lower, self.d.upper)]
+        return loops(heads, code("a += b;", span, a=target, b=sum_of(parts)), span)
 
     def added(self, table: ast.Expr) -> Stmts:
         total = expr(self.way.join, self.span, e=table)
@@ -261,6 +307,20 @@ class Emit:
         position = expr(self.way.choose, self.span, e=table)
         target = indexed(self.d.name, self.entry(time), self.span)
         return code("a = b;", self.span, a=target, b=self.d.value(position))
+
+
+def is_movable(t: Term, own: set[str]) -> bool:
+    """Whether a term may stand later in the block: it stands in no loop or branch and reads none of `own`."""
+    plain = isinstance(t.statement, ast.TargetIncrement) and not t.loops and not t.guarded and not t.inside
+    return plain and not names_in(t.statement) & own
+
+
+def sum_of(parts: Sequence[ast.Expr]) -> ast.Expr:
+    first, *rest = parts
+    out = first
+    for part in rest:
+        out = ast.Binary(part.span, "+", out, part)
+    return out
 
 
 def redirected(s: ast.Statement, target: ast.Expr) -> Stmts:

@@ -145,7 +145,7 @@ def eliminated(
         step = next_step(body, left, names)
         check_size(step, setting.most)
         emit = Emit(step, setting.way, parameters[step.parameter.name][1])
-        body = replaced(body, emit)
+        body = replaced(body, emit, frozenset(x.step.table for x in emits))
         emits.append(emit)
         del left[step.parameter.name]
     return body, emits
@@ -201,8 +201,8 @@ def next_step(body: Stmts, left: Parameters, names: Names) -> Step:
     return best
 
 
-def replaced(body: Stmts, emit: Emit) -> Stmts:
+def replaced(body: Stmts, emit: Emit, tables: frozenset[str]) -> Stmts:
     """The statements with the terms of a step filling its tables, and the sum at the end."""
-    fills = {id(t.statement): emit.filling(t) for t in emit.step.terms}
+    fills = emit.fills(body, tables)
     filled: Stmts = rewrite(body, lambda n: fills.get(id(n)))
     return (*emit.declarations(), *filled, *emit.finish())

@@ -1,7 +1,7 @@
 """One elimination: how the entries of one parameter meet each other and those of other parameters."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ppl.discrete.affine import affine, known, plus, tidy
 from ppl.discrete.parameters import Discrete, Names
@@ -56,6 +56,8 @@ class Step:
     forward: str = ""
     left: str = ""
     steady: Term | None = None
+    scopes: Mapping[tuple[int, ...], str] = field(default_factory=dict)
+    """Tables of terms that touch some of the neighbours only, by their numbers; else terms go to the table."""
 
     @property
     def entries(self) -> tuple[ast.Expr, ...]:
@@ -86,7 +88,7 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Nam
     near = meeting(d, found, at, along if met else None, names)
     step = Step(d, tuple(found), near, at, names.fresh(f"{name}_value"), names.fresh(f"lp_{name}"))
     if not met:
-        return step
+        return replace(step, scopes=partial_scopes(step, names))
     return replace(
         step,
         along=along,
@@ -97,6 +99,23 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Nam
         left=names.fresh(f"{name}_left"),
         steady=steady_term(step, met, along),
     )
+
+
+def partial_scopes(step: Step, names: Names) -> dict[tuple[int, ...], str]:
+    """A table for each set of neighbours that a term touches, short of all: one axis more costs little."""
+    every = tuple(range(len(step.neighbours)))
+    if len(every) < 2:
+        return {}
+    found = sorted({scope_of(step, t) for t in step.terms} - {every})
+    return {scope: names.fresh(f"{step.table}_part") for scope in found}
+
+
+def scope_of(step: Step, t: Term) -> tuple[int, ...]:
+    """The numbers of the neighbours that a term touches."""
+    d = step.parameter
+    along = step.along if step.order else None
+    near = {neighbour(d, t, r, step.at, along).text for r in t.refs if r.name != d.name}
+    return tuple(k for k, n in enumerate(step.neighbours) if n.text in near)
 
 
 # --- Chains --------------------------------------------------------------------------------------

@@ -180,6 +180,35 @@ class Fit:
         """
         return reshape(self.draws(), self.column_names, name)
 
+    def probabilities(self, name: str) -> Floats:
+        """The probability of each value of each entry of a discrete parameter, shape (*its own shape, values).
+
+        They are exact given the continuous parameters, and averaged over the draws of these; the values are in
+        order from the lower bound.
+
+        Raises:
+            InferenceError: there is no such discrete parameter.
+
+        Example:
+            >>> fit.probabilities("z").shape
+            (150, 3)
+        """
+        each: Floats = self.posterior.probabilities(self.result.draws_u, name)
+        return np.mean(each, axis=0)  # type: ignore[no-any-return]
+
+    def most_probable(self, name: str) -> Any:
+        """The values of a discrete parameter in the jointly most probable configuration of all discrete ones.
+
+        One for each draw of the continuous parameters, shape (draws, *its own shape).
+
+        Raises:
+            InferenceError: there is no such discrete parameter.
+        """
+        found = self.posterior.most_probable(self.result.draws_u)
+        if name not in found:
+            raise InferenceError(f"`{name}` is no discrete parameter; they are {', '.join(found)}.")
+        return found[name]
+
     def draws_pd(self) -> "pd.DataFrame":
         """The draws as a pandas DataFrame, one column a name. Needs pandas.
 
