@@ -15,6 +15,7 @@ from ppl.discrete.emit import MOST
 from ppl.discrete.evaluate import NotKnown, evaluate
 from ppl.discrete.parameters import is_discrete
 from ppl.discrete.rewrite import Setting, Summed, summed_out
+from ppl.discrete.steps import Step
 from ppl.discrete.transformed import divided
 from ppl.discrete.uses import check_uses
 from ppl.frontend import ast
@@ -33,6 +34,8 @@ class Summing:
     facts: Facts = field(repr=False)
     most: int
     build: Build = field(repr=False)
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    """How they were summed out, once that is known."""
 
     @classmethod
     def of(cls, tree: ast.Program, facts: Facts, most: int, build: Build) -> "Summing":
@@ -52,19 +55,19 @@ class Summing:
     def model(self) -> Any:
         """The model, or where that needs data one that becomes it when conditioned."""
         try:
-            made = self.made(Setting(most=self.most))
+            return self.made(Setting(most=self.most))
         except NeedsData:
             made = self.build(without(self.tree), check(without(self.tree)))
             return replace(made, discrete=self, waits=True)
-        return replace(made, discrete=self)
 
     def made(self, setting: Setting) -> Any:
-        program = self.summed(setting).program
-        return self.build(program, check(program))
+        summed = self.summed(setting)
+        made = self.build(summed.program, check(summed.program))
+        return replace(made, discrete=replace(self, steps=summed.steps))
 
     def with_data(self, values: Mapping[str, Any]) -> Any:
         """The model for these values of data and transformed data."""
-        return replace(self.made(Setting(most=self.most, values=values)), discrete=self)
+        return self.made(Setting(most=self.most, values=values))
 
     def tilted(self, values: Mapping[str, Any]) -> tuple[Any, dict[str, str]]:
         """A model with further parameters, by the names of the discrete ones: weights of their values."""
@@ -78,7 +81,7 @@ class Summing:
 
     def check_sizes(self, values: Mapping[str, Any]) -> None:
         """Refuses a table that is too large for these data."""
-        for step in self.summed(Setting(most=self.most, values=values)).steps:
+        for step in self.steps:
             try:
                 entries = int(np.prod([float(evaluate(e, values)) for e in step.entries]))
             except NotKnown:
