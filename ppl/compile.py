@@ -1,13 +1,15 @@
 """The driver: the phases of the compiler in order, and nothing else."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from ppl.backend.emit import emit
+from ppl.data import Inputs
 from ppl.discrete.parameters import is_discrete
+from ppl.discrete.plan import plan_of
 from ppl.discrete.rewrite import MOST as MOST_ENTRIES
-from ppl.discrete.rewrite import summed_out
-from ppl.discrete.uses import check_uses
 from ppl.frontend import ast
 from ppl.frontend.check import analyse, check
 from ppl.frontend.facts import Facts
@@ -20,7 +22,7 @@ from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
 from ppl.source import SourceText, read_source
-from ppl.summing import Summing
+from ppl.summing import Summing, check_discrete, summed
 
 
 def compile_model(
@@ -61,51 +63,74 @@ def compile_model(
         raise too_deep(tree) from None
 
 
-def show_stage(program: str | Path, stage: str) -> str:
+def show_stage(
+    program: str | Path, stage: str, data: Inputs | Mapping[str, Any] | str | Path | None = None
+) -> str:
     """One stage of the compiler as text; `stage` is a key of STAGES.
+
+    `data` are needed where they decide how discrete parameters are summed out.
 
     Raises:
         ModelError: the program is refused before the stage is reached.
         KeyError: there is no such stage.
     """
     source = read_source(program)
+    values = {} if data is None else known_values(program, data)
     try:
-        return STAGES[stage](source)
+        return STAGES[stage](*analyse(source), values)
     except RecursionError:
         raise too_deep(analyse(source)[0]) from None
 
 
-def without_discrete(tree: ast.Program, facts: Facts) -> tuple[ast.Program, Facts]:
+def known_values(program: str | Path, data: Inputs | Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
+    """The values of data and transformed data."""
+    model = replace(compile_model(program), discrete=None)
+    return model.known_values(model.condition(data).d)
+
+
+def checked(source: SourceText) -> tuple[ast.Program, Facts]:
+    """The checked program, discrete parameters and all that can be said of them without data too.
+
+    Raises:
+        ModelError: the program is refused.
+    """
+    tree, facts = analyse(source)
+    check_discrete(tree, facts)
+    return tree, facts
+
+
+def continuous(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> tuple[ast.Program, Facts]:
     """The program with its discrete parameters summed out."""
     if not any(map(is_discrete, tree.parameters)):
         return tree, facts
-    check_uses(tree, facts)
-    program = summed_out(tree, facts).program
+    program = summed(tree, facts, values).program
     return program, check(program)
 
 
-def _show_ast(source: SourceText) -> str:
-    tree, _ = analyse(source)
+def _show_ast(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> str:
     return print_ast(tree)
 
 
-def _show_program(source: SourceText) -> str:
-    return print_ast(without_discrete(*analyse(source))[0])
+def _show_program(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> str:
+    return print_ast(continuous(tree, facts, values)[0])
 
 
-def _show_ir(source: SourceText) -> str:
-    return print_ir(run_passes(lower(*without_discrete(*analyse(source)))))
+def _show_ir(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> str:
+    return print_ir(run_passes(lower(*continuous(tree, facts, values))))
 
 
-def _show_python(source: SourceText) -> str:
-    return emit(run_passes(lower(*without_discrete(*analyse(source))))).text
+def _show_python(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> str:
+    return emit(run_passes(lower(*continuous(tree, facts, values)))).text
 
 
-def _show_plan(source: SourceText) -> str:
-    return plan(lower(*without_discrete(*analyse(source))))
+def _show_plan(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> str:
+    if not any(map(is_discrete, tree.parameters)):
+        return plan(lower(tree, facts))
+    found = summed(tree, facts, values)
+    return "\n".join([*plan_of(found), "", plan(lower(found.program, check(found.program)))])
 
 
-STAGES: Mapping[str, Callable[[SourceText], str]] = {
+STAGES: Mapping[str, Callable[[ast.Program, Facts, Mapping[str, Any]], str]] = {
     "ast": _show_ast,
     "program": _show_program,
     "ir": _show_ir,

@@ -4,6 +4,7 @@ What meets what may depend on data; then the program is a model only once there 
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from ppl.discrete import refused
 from ppl.discrete.concrete import NeedsData
 from ppl.discrete.emit import MOST
 from ppl.discrete.evaluate import NotKnown, evaluate
-from ppl.discrete.parameters import is_discrete
+from ppl.discrete.parameters import discrete_parameters, is_discrete
 from ppl.discrete.rewrite import Setting, Summed, summed_out
 from ppl.discrete.steps import Step
 from ppl.discrete.transformed import divided
@@ -81,13 +82,36 @@ class Summing:
 
     def check_sizes(self, values: Mapping[str, Any]) -> None:
         """Refuses a table that is too large for these data."""
+        for d in discrete_parameters(self.tree.parameters):
+            if evaluate(d.lower, values) > evaluate(d.upper, values):
+                raise refused.bounds(d.name, "leave no value: the upper one is below the lower one", d.span)
         for step in self.steps:
+            if step.order and evaluate(step.parameter.dims[step.along], values) == 0:
+                raise refused.unplanned([step.parameter.name], "a chain has no entry", step.parameter.span)
             try:
                 entries = int(np.prod([float(evaluate(e, values)) for e in step.entries]))
             except NotKnown:
                 continue
             if entries > self.most:
                 raise refused.too_large(step.together, entries, self.most, step.parameter.span)
+
+
+def summed(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> Summed:
+    """The program with its discrete parameters summed out; ModelError where that takes data that are not given."""
+    check_uses(tree, facts)
+    try:
+        return summed_out(tree, facts, Setting(values=values))
+    except NeedsData:
+        found = discrete_parameters(tree.parameters)
+        raise refused.waits([d.name for d in found], found[0].span) from None
+
+
+def check_discrete(tree: ast.Program, facts: Facts) -> None:
+    """ModelError where a discrete parameter cannot be summed out, as far as the program alone tells."""
+    if any(map(is_discrete, tree.parameters)):
+        check_uses(tree, facts)
+        with suppress(NeedsData):
+            summed_out(tree, facts)
 
 
 def without(p: ast.Program) -> ast.Program:

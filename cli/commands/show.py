@@ -13,6 +13,7 @@ class Stage(StrEnum):
     """What the compiler makes on its way, in order."""
 
     ast = "ast"
+    program = "program"
     ir = "ir"
     python = "python"
     plan = "plan"
@@ -21,13 +22,22 @@ class Stage(StrEnum):
 def show(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The program; or the word 'functions'.")],
     name: Annotated[str | None, typer.Argument(metavar="[NAME]", help="A function, after that word.")] = None,
-    stage: Annotated[Stage, typer.Option(help="Checked tree, lowered tree, or emitted text.")] = Stage.python,
+    stage: Annotated[
+        Stage, typer.Option(help="Which stage; the emitted text unless told otherwise.")
+    ] = Stage.python,
+    data: Annotated[
+        Path | None, typer.Option(help="Data, where discrete parameters meet as they say.")
+    ] = None,
 ) -> None:
     """Print one stage of compiling MODEL, or the functions of the language.
 
     \b
     First example:
       ppl show models/eight_schools/eight_schools.model --stage python
+
+    \b
+    --stage program is the program with its discrete parameters summed out,
+    which Stan takes too; plan says how.
 
     \b
     ppl show functions lists every function with its meaning; with a NAME,
@@ -42,7 +52,7 @@ def show(
         raise typer.BadParameter(f"File '{model}' does not exist.", param_hint="MODEL")
     from ppl.compile import show_stage
 
-    typer.echo(show_stage(Path(model), stage.value))
+    typer.echo(show_stage(Path(model), stage.value, data))
 
 
 def show_functions(name: str | None) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-YES = np.array([[0.9, 0.9, 0.8, 0.2, 0.1, 0.3], [0.2, 0.3, 0.7, 0.9, 0.8, 0.6], [0.1, 0.2, 0.1, 0.2, 0.1, 0.2]])
+YES = np.array(
+    [[0.9, 0.9, 0.8, 0.2, 0.1, 0.3], [0.2, 0.3, 0.7, 0.9, 0.8, 0.6], [0.1, 0.2, 0.1, 0.2, 0.1, 0.2]]
+)
 
 
 def simulate(rng: np.random.Generator) -> dict[str, object]:

@@ -109,7 +109,5 @@ def written_out(a: Affine, span: Span) -> ast.Expr:
     if out is None:
         return integer(a.constant, span)
     if a.constant:
-        out = ast.Binary(
-            span, "+" if a.constant > 0 else "-", out, integer(abs(a.constant), span)
-        )
+        out = ast.Binary(span, "+" if a.constant > 0 else "-", out, integer(abs(a.constant), span))
     return out

@@ -46,7 +46,7 @@ class Concrete:
             lower, upper = (integer(self.number(e), d.span) for e in (d.lower, d.upper))
             self.shapes[d.name] = shape
             if len(self.scalars) + int(np.prod(shape, dtype=int)) > MOST_ENTRIES:
-                why = f"they have more than {MOST_ENTRIES} entries, whose terms are of no form that has a sum of its own"
+                why = f"more than {MOST_ENTRIES} entries meet in terms of no form that has a sum of its own"
                 raise refused.unplanned([d.name], why, d.span)
             for at in product(*(range(1, n + 1) for n in shape)):
                 name = self.names.fresh("_".join(map(str, (d.name, *at)))) if at else d.name
@@ -86,13 +86,15 @@ class Concrete:
     def statement(self, s: ast.Statement, known: Mapping[str, int]) -> Stmts:
         self.made += 1
         if self.made > MOST_STATEMENTS:
-            why = f"their terms are of no form that has a sum of its own, and more than {MOST_STATEMENTS}"
+            why = f"more than {MOST_STATEMENTS} terms are of no form that has a sum of its own"
             raise refused.unplanned(self.parameters, why, s.span)
         match s:
             case ast.For(variable=name, lower=lower, upper=upper, body=body):
                 bounds = self.known_bounds(lower, upper, known)
                 if bounds is None:
-                    return (self.replaced(replace(s, body=one(self.body(inner(body), known), s.span)), known),)
+                    return (
+                        self.replaced(replace(s, body=one(self.body(inner(body), known), s.span)), known),
+                    )
                 out: Stmts = ()
                 for k in range(bounds[0], bounds[1] + 1):
                     out += self.scoped(self.body(inner(body), {**known, name: k}), s.span)
@@ -126,7 +128,9 @@ class Concrete:
         declares = any(isinstance(s, ast.Declaration) for s in body)
         return (ast.Block(span, body),) if declares else body
 
-    def known_bounds(self, lower: ast.Expr, upper: ast.Expr, known: Mapping[str, int]) -> tuple[int, int] | None:
+    def known_bounds(
+        self, lower: ast.Expr, upper: ast.Expr, known: Mapping[str, int]
+    ) -> tuple[int, int] | None:
         first, last = self.value(lower, known), self.value(upper, known)
         if first is None or last is None:
             if not mentions((lower, upper), set(self.parameters)):
@@ -151,7 +155,9 @@ class Concrete:
 
         def entry(n: ast.Node) -> ast.Node | None:
             match n:
-                case ast.Indexed(base=ast.Variable(name=name) as base, indices=indices) if name in self.shapes:
+                case ast.Indexed(base=ast.Variable(name=name) as base, indices=indices) if (
+                    name in self.shapes
+                ):
                     return self.picked(base, indices, known, entry)
                 case ast.Variable(name=name) if name in self.shapes:
                     return self.whole(name, (), n.span)

@@ -34,7 +34,9 @@ class Elementwise:
     touches: Touches
     lengths: dict[str, ast.Expr]
 
-    def split(self, called: Match, args: Sequence[ast.Expr], span: Span) -> tuple[Stmts, list[ast.Expr], str, ast.Expr] | None:
+    def split(
+        self, called: Match, args: Sequence[ast.Expr], span: Span
+    ) -> tuple[Stmts, list[ast.Expr], str, ast.Expr] | None:
         """What a density of containers is for one entry: declarations before the loop, the arguments, the loop.
 
         None where it has no container that depends on a discrete parameter, or no form for one entry.
@@ -114,7 +116,9 @@ class Elementwise:
             and called.overload.signature == "(T) => T"
         )
 
-    def indexed(self, e: ast.Indexed, base: ast.Expr, indices: tuple[ast.Index, ...], i: ast.Expr) -> ast.Expr:
+    def indexed(
+        self, e: ast.Indexed, base: ast.Expr, indices: tuple[ast.Index, ...], i: ast.Expr
+    ) -> ast.Expr:
         """The first axis that is kept loses its index to `i`; without such an index a further one is added."""
         for k, index in enumerate(indices):
             match index:

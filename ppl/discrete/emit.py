@@ -12,7 +12,18 @@ from dataclasses import dataclass
 from ppl.discrete.affine import plus
 from ppl.discrete.parameters import Discrete
 from ppl.discrete.steps import Step, latest, neighbour, scope_of
-from ppl.discrete.syntax import Stmts, code, expr, indexed, integer, loops, names_in, rewrite, variable, written
+from ppl.discrete.syntax import (
+    Stmts,
+    code,
+    expr,
+    indexed,
+    integer,
+    loops,
+    names_in,
+    rewrite,
+    variable,
+    written,
+)
 from ppl.discrete.terms import Ref, Term, with_values
 from ppl.frontend import ast
 from ppl.source import Span
@@ -173,14 +184,13 @@ class Emit:
         return [(n.value, n.parameter.lower, n.parameter.upper) for n in self.step.neighbours]
 
     def value_axes(self) -> Exprs:
-        return tuple(
-            n.parameter.position(variable(n.value, self.span)) for n in self.step.neighbours
-        )
+        return tuple(n.parameter.position(variable(n.value, self.span)) for n in self.step.neighbours)
 
     def entry_axes(self) -> Exprs:
         """The positions of the values that the neighbours have."""
         return tuple(
-            n.parameter.position(indexed(n.parameter.name, n.indices, self.span)) for n in self.step.neighbours
+            n.parameter.position(indexed(n.parameter.name, n.indices, self.span))
+            for n in self.step.neighbours
         )
 
     def finish(self) -> Stmts:
@@ -217,9 +227,7 @@ class Emit:
         axes = self.value_axes()
         sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
         t = ast.SizedType(span, "vector", None, (self.d.size,), sizes)
-        start = code(
-            "a = b;", span, a=self.at(s.forward, one_, axes), b=self.at(s.table, one_, axes)
-        )
+        start = code("a = b;", span, a=self.at(s.forward, one_, axes), b=self.at(s.table, one_, axes))
         k = variable(s.value, span)
         column = self.column(k, axes)
         before = self.at(s.forward, plus(time, -1), axes)
@@ -238,9 +246,7 @@ class Emit:
             *self.steady(),
             ast.Declaration(span, t, s.forward, span),
             *loops(inner_heads, start, span),
-            *loops(
-                [(s.at[s.along], integer(2, span), self.d.dims[s.along]), *inner_heads, *own], move, span
-            ),
+            *loops([(s.at[s.along], integer(2, span), self.d.dims[s.along]), *inner_heads, *own], move, span),
         )
 
     def column(self, value: ast.Expr, axes: Exprs, later: ast.Expr | None = None) -> ast.Expr:
@@ -330,6 +336,8 @@ def redirected(s: ast.Statement, target: ast.Expr) -> Stmts:
         match n:
             case ast.TargetIncrement(value=value):
                 return code("a += b;", n.span, a=target, b=value)
+            case ast.Tilde():
+                raise AssertionError("whole.py makes every `~` in a term an increment")
             case _:
                 return None
 

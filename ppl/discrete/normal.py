@@ -131,7 +131,9 @@ class Normal:
         args = (s.left, *s.args)
         return self.density(name, called, args, s)
 
-    def density(self, name: str, called: Match | UserMatch, args: Sequence[ast.Expr], s: ast.Statement) -> Stmts:
+    def density(
+        self, name: str, called: Match | UserMatch, args: Sequence[ast.Expr], s: ast.Statement
+    ) -> Stmts:
         found = None
         if isinstance(called, Match):
             way = Elementwise(self.facts, self.parameters, self.names, self.touches, self.lengths)
@@ -167,9 +169,14 @@ class Normal:
             match n:
                 case ast.Indexed(
                     base=ast.Indexed(base=ast.Variable(name=name) as base, indices=first), indices=second
-                ) if name in self.parameters and all(
-                    isinstance(i, ast.SingleIndex) and not isinstance(i.value, ast.ArrayLiteral) for i in first
-                ) and len(first) + len(second) <= len(self.parameters[name].dims):
+                ) if (
+                    name in self.parameters
+                    and all(
+                        isinstance(i, ast.SingleIndex) and not isinstance(i.value, ast.ArrayLiteral)
+                        for i in first
+                    )
+                    and len(first) + len(second) <= len(self.parameters[name].dims)
+                ):
                     return ast.Indexed(n.span, base, (*first, *second))
                 case _:
                     return n
@@ -295,7 +302,11 @@ def filling(d: ast.Declaration, body: Stmts) -> Filling | None:
             s = s.body
     match s:
         case ast.Assignment(op="=", target=ast.Indexed(indices=indices), value=value):
-            at = [i.value.name for i in indices if isinstance(i, ast.SingleIndex) and isinstance(i.value, ast.Variable)]
+            at = [
+                i.value.name
+                for i in indices
+                if isinstance(i, ast.SingleIndex) and isinstance(i.value, ast.Variable)
+            ]
             first = body.index(loop)
             read = {n.name for n in walk(value) if isinstance(n, ast.Variable)} - set(heads)
             later = {name for x in body[first + 1 :] for name in written(x)}
@@ -304,5 +315,3 @@ def filling(d: ast.Declaration, body: Stmts) -> Filling | None:
                 if d.name not in read and not mentions(value, {d.name}):
                     return Filling(loop, tuple(at), value)
     return None
-
-

@@ -80,3 +80,12 @@ def out_of_range(index: int, size: int, span: Span) -> ModelError:
         "Indices count from 1; look at the bounds of the loop and at the data that the index comes from.",
         "PPL708",
     )
+
+
+def waits(names: Iterable[str], span: Span) -> ModelError:
+    return ModelError(
+        f"How {listed(names)} is summed out depends on the data.",
+        span,
+        "Give data to `ppl show`, with --data.",
+        "PPL706",
+    )

@@ -21,6 +21,7 @@ from ppl.discrete.steps import Cannot, Step, planned, smallest
 from ppl.discrete.syntax import Stmts, copied, indexed, integer, rewrite
 from ppl.discrete.terms import Parameters, terms
 from ppl.discrete.transformed import divided, plain_declarations
+from ppl.discrete.whole import with_increments
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.walk import walk
@@ -78,13 +79,16 @@ def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summ
     kept, moved = divided(p.transformed_parameters, set(by_name))
     body = (*plain_declarations(moved), *p.model)
     body = Normal(facts, by_name, names, dependent_names(body, set(by_name)), lengths(body)).body(body)
+    body = with_increments(body, set(by_name), facts)
     tilts = {d.name: names.fresh(f"{TILT}_{d.name}") for d in parameters} if setting.tilted else {}
     why = ""
     own: Stmts = ()
     set_back: Stmts = ()
     start = replace(names, taken=set(names.taken))
     try:
-        body_out, emits = eliminated(body, {d.name: (d, tilt_entry(d, (), tilts)) for d in parameters}, names, setting)
+        body_out, emits = eliminated(
+            body, {d.name: (d, tilt_entry(d, (), tilts)) for d in parameters}, names, setting
+        )
     except Unknown as unknown:
         names, why = start, unknown.why
         concrete = Concrete(by_name, names, setting.values)

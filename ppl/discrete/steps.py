@@ -131,7 +131,9 @@ def direction(d: Discrete, met: Sequence[Term]) -> tuple[int, int]:
     for t in met:
         offsets = [affine(r.known[along]) for r in t.of(d.name)]
         if len({o.same for o in offsets}) > 1:
-            raise Cannot(f"how far apart the entries of `{d.name}` are that meet is not known from their indices")
+            raise Cannot(
+                f"how far apart the entries of `{d.name}` are that meet is not known from their indices"
+            )
         lags = [o.constant for o in offsets]
         furthest = max(furthest, max(lags) - min(lags))
     if furthest > FURTHEST:
@@ -221,9 +223,7 @@ def neighbour(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], along: int | No
     return Neighbour(t.parameters[r.name], own_indices(d, t, r, at, along), "")
 
 
-def own_indices(
-    d: Discrete, t: Term, r: Ref, at: tuple[str, ...], along: int | None
-) -> tuple[ast.Expr, ...]:
+def own_indices(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], along: int | None) -> tuple[ast.Expr, ...]:
     """The indices of another entry by those of this one; Cannot where they are no function of them."""
     own = {loop.variable for loop in t.loops}
     if not mentions(r.known, own):

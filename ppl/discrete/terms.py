@@ -48,9 +48,7 @@ def terms(body: Sequence[ast.Statement], parameters: Parameters) -> list[Term]:
     found: list[Term] = []
     names = set(parameters)
 
-    def visit(
-        s: ast.Statement, loops: tuple[ast.For | ast.ForEach, ...], guarded: bool, block: bool
-    ) -> None:
+    def visit(s: ast.Statement, loops: tuple[ast.For | ast.ForEach, ...], guarded: bool, block: bool) -> None:
         if not mentions(s, names):
             return
         if is_whole(s, names):
@@ -139,5 +137,3 @@ def with_values(s: ast.Statement, parameters: Parameters, values: dict[str, ast.
 
     made: ast.Statement = rewrite(s, value)
     return made
-
-

@@ -40,7 +40,9 @@ def less(body: Stmts, names: set[str]) -> Stmts:
 
 def plain_declarations(body: Stmts) -> Stmts:
     """As local variables, which have no constraints."""
-    return tuple(replace(s, type=unconstrained(s.type)) if isinstance(s, ast.Declaration) else s for s in body)
+    return tuple(
+        replace(s, type=unconstrained(s.type)) if isinstance(s, ast.Declaration) else s for s in body
+    )
 
 
 PLAIN = {

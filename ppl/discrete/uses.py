@@ -57,7 +57,9 @@ def check_function(n: ast.Node, dependent: set[str], facts: Facts) -> None:
     if not isinstance(n, ast.Call):
         return
     if n.name in ("target", "get_lp") and not n.args and dependent:
-        raise refused.not_here(first(dependent), "`target()`", n.span, "Keep what you need of it in variables.")
+        raise refused.not_here(
+            first(dependent), "`target()`", n.span, "Keep what you need of it in variables."
+        )
     called = facts.calls.get(n)
     adds = n.name.endswith(("_lp", "_jacobian")) and isinstance(called, UserMatch)
     if adds and mentions(n.args, dependent):
@@ -79,7 +81,9 @@ def check_statement(s: ast.Statement, dependent: set[str], under: bool) -> None:
             hint = "Write a for loop over all that the values may need, with an if inside."
             raise refused.not_here(names, "a while loop", s.span, hint)
         case ast.JacobianIncrement() if touched:
-            raise refused.not_here(names, "`jacobian +=`", s.span, "Add it with `target +=` in the model block.")
+            raise refused.not_here(
+                names, "`jacobian +=`", s.span, "Add it with `target +=` in the model block."
+            )
         case ast.Break() | ast.Continue() if touched:
             hint = "Put what follows into an if."
             raise refused.not_here(names, "a loop that is left early", s.span, hint)
@@ -90,7 +94,7 @@ def check_statement(s: ast.Statement, dependent: set[str], under: bool) -> None:
             hint = "Put what follows the break or continue into an if."
             raise refused.not_here(names, "a loop that is left early", s.span, hint)
     for part in children(s):
-        check_statement(part, dependent, touched and isinstance(s, ast.If | ast.For | ast.ForEach | ast.While))
+        check_statement(part, dependent, touched)
 
 
 def leaves_early(s: ast.Statement) -> bool:

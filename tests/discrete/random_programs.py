@@ -24,7 +24,9 @@ class Family:
         return self.lower + self.count - 1
 
     def declared(self, sizes: bool) -> str:
-        dims = f"array[{', '.join(self.size(k, sizes) for k in range(len(self.shape)))}] " if self.shape else ""
+        dims = (
+            f"array[{', '.join(self.size(k, sizes) for k in range(len(self.shape)))}] " if self.shape else ""
+        )
         return f"{dims}int<lower={self.lower}, upper={self.upper}> {self.name};"
 
     def size(self, k: int, sizes: bool) -> str:
@@ -80,7 +82,22 @@ class Program:
         return str(self.pick(options))
 
     def statement(self) -> str:
-        kinds = ["loop", "loop", "loop", "plain", "chain", "pairs", "if", "local", "vector", "nested", "whole", "guard"]
+        kinds = [
+            "loop",
+            "loop",
+            "loop",
+            "plain",
+            "either",
+            "until",
+            "chain",
+            "pairs",
+            "if",
+            "local",
+            "vector",
+            "nested",
+            "whole",
+            "guard",
+        ]
         kind = self.pick(kinds)
         arrays = [f for f in self.families if f.shape]
         if kind in ("chain", "pairs", "vector", "nested", "whole") and not arrays:
@@ -93,6 +110,15 @@ class Program:
                 return f"target += {self.value({})};"
             case "loop":
                 return f"for (i in 1:{size}) {{ x{n}[i] ~ normal({self.value(loops)}, 1.3); }}"
+            case "either":
+                cond = f"{self.entry(self.pick(self.families), loops)} > 0"
+                return (
+                    f"for (i in 1:{size}) {{ if ({cond}) x{n}[i] ~ normal(a, 1);"
+                    f" else {{ target += 0.1 * b; x{n}[i] ~ normal(mu[1], 2); }} }}"
+                )
+            case "until":
+                e = self.entry(self.pick(self.families), {})
+                return f"for (i in 1:min({size}, {e} + 1)) {{ x{n}[i] ~ normal(a, 1.5); target += 0.1 * i * b; }}"
             case "guard":
                 return f"for (i in 1:{size}) if (x{n}[i] > 0) target += x{n}[i] * ({self.value(loops)});"
             case "if":
@@ -163,7 +189,11 @@ def random_program(seed: int) -> tuple[str, dict[str, Any]]:
     declared = []
     for n in lengths:
         declared += [f"int N{n};", f"vector[{n}] x{n};", f"array[{n}] int<lower=1, upper={n}> g{n};"]
-        data |= {f"N{n}": n, f"x{n}": rng.normal(size=n).tolist(), f"g{n}": rng.integers(1, n + 1, n).tolist()}
+        data |= {
+            f"N{n}": n,
+            f"x{n}": rng.normal(size=n).tolist(),
+            f"g{n}": rng.integers(1, n + 1, n).tolist(),
+        }
     arrays = [f for f in p.families if len(f.shape) == 1]
     generated = f"generated quantities {{ int total = sum({arrays[0].name}); }}" if arrays else ""
     text = "\n".join(

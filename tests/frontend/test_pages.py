@@ -11,7 +11,7 @@ import pytest
 
 import ppl
 from ppl.errors import DataError, ModelError
-from ppl.frontend.check import analyse
+from ppl.compile import checked
 from ppl.frontend.pages import Page, pages
 from ppl.frontend.pedantic import cautions
 from ppl.source import SourceText
@@ -40,7 +40,7 @@ WITHOUT_EXAMPLE = {
 def said(text: str, name: str) -> tuple[list[str], str]:
     """The codes of all errors and cautions, and how they read."""
     try:
-        found = cautions(*analyse(SourceText(text, name)))
+        found = cautions(*checked(SourceText(text, name)))
     except ModelError as error:
         return [e.code for e in (error, *error.others)], str(error)
     return [c.code for c in found], "\n\n".join(c.describe() for c in found)
