@@ -1,7 +1,6 @@
 """What is known of discrete parameters given the others: probabilities, and the most probable values."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +10,7 @@ from ppl.results.columns import reshape
 
 if TYPE_CHECKING:
     from ppl.posterior import Posterior
+    from ppl.summing import Summing
 
 Floats = NDArray[np.float64]
 
@@ -18,14 +18,13 @@ Floats = NDArray[np.float64]
 def probabilities(posterior: "Posterior", us: Floats, name: str) -> Floats:
     """Of each value of each entry of a discrete parameter given each row of `us`: (n, *dims, values).
 
-    They are the gradient of the log sum in log weights of the values (Darwiche 2003, section 4: the derivatives
-    of a network polynomial).
+    They are the gradient of the log sum in log weights of the values (Darwiche 2003, section 4, of a network
+    polynomial).
 
     Raises:
         InferenceError: there is no such discrete parameter.
     """
-    require(posterior, [name])
-    tilted, names = posterior.model.discrete.tilted(posterior.model.known_values(posterior.d))
+    tilted, names = summing_of(posterior, name).tilted(posterior.model.known_values(posterior.d))
     whole = tilted.condition(posterior.data)
     dim = whole.param_unc_num()
     place = whole.places[names[name]]
@@ -42,9 +41,9 @@ def most_probable(posterior: "Posterior", us: Floats) -> dict[str, NDArray[np.in
     Raises:
         InferenceError: the program has no discrete parameters.
     """
-    require(posterior, [])
-    names = posterior.model.discrete.names
-    model = posterior.model.discrete.most_probable(posterior.model.known_values(posterior.d))
+    summing = summing_of(posterior)
+    names = summing.names
+    model = summing.most_probable(posterior.model.known_values(posterior.d))
     whole = model.condition(posterior.data)
     rows = rows_of(whole, us)
     columns = whole.param_names(include_tp=True, include_gq=True)
@@ -61,10 +60,15 @@ def rows_of(posterior: "Posterior", us: Floats) -> Floats:
     return np.array([posterior.param_constrain(u, True, True, rng) for u in us])
 
 
-def require(posterior: "Posterior", asked: Sequence[str]) -> Any:
-    """Refuses a name that no discrete parameter has."""
-    known = posterior.model.discrete.names if posterior.model.discrete is not None else ()
-    wrong = [name for name in asked if name not in known]
-    if wrong or not known:
-        what = f"`{wrong[0]}` is no discrete parameter" if wrong else "The program has no discrete parameters"
-        raise InferenceError(f"{what}; the discrete parameters are {', '.join(known) or 'none'}.")
+def summing_of(posterior: "Posterior", name: str | None = None) -> "Summing":
+    """The program with its discrete parameters; refuses a name that none of them has."""
+    found = posterior.model.discrete
+    known = found.names if found is not None else ()
+    if found is None or (name is not None and name not in known):
+        what = (
+            "The program has no discrete parameters"
+            if found is None
+            else f"`{name}` is no discrete parameter"
+        )
+        raise InferenceError(f"{what}; they are {', '.join(known)}." if known else f"{what}.")
+    return found

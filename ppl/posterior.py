@@ -308,7 +308,9 @@ class Posterior:
         return probabilities(self, self.checked_rows(us), name)
 
     def most_probable(self, us: Floats) -> dict[str, NDArray[np.int64]]:
-        """The jointly most probable values of the discrete parameters given each row of `us`: (n, *dims) each.
+        """The jointly most probable values of the discrete parameters given each row of `us`.
+
+        Of each an array (n, *dims).
 
         Raises:
             InferenceError: the program has no discrete parameters.

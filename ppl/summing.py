@@ -50,7 +50,7 @@ class Summing:
         return tuple(d.name for d in self.tree.parameters if is_discrete(d))
 
     def summed(self, setting: Setting | None = None) -> Summed:
-        """The program with the sums; NeedsData where values of data are needed and not among the setting's."""
+        """The program with the sums; NeedsData where that takes values that the setting does not have."""
         return summed_out(self.tree, self.facts, setting or Setting(most=self.most))
 
     def model(self) -> Any:
@@ -97,7 +97,7 @@ class Summing:
 
 
 def summed(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> Summed:
-    """The program with its discrete parameters summed out; ModelError where that takes data that are not given."""
+    """The program with its discrete parameters summed out; ModelError where that takes more data."""
     check_uses(tree, facts)
     try:
         return summed_out(tree, facts, Setting(values=values))

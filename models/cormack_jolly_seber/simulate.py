@@ -1,4 +1,4 @@
-"""Writes cormack_jolly_seber.data.json: 120 animals marked on one of six occasions and looked for until the 7th."""
+"""Writes cormack_jolly_seber.data.json: 120 animals, marked on one of six occasions, seven in all."""
 
 import json
 from pathlib import Path

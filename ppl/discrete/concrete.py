@@ -107,7 +107,7 @@ class Concrete:
                     return (self.replaced(made, known),)
                 branch = then if chosen else otherwise
                 return self.scoped(self.body(inner(branch), known), s.span) if branch is not None else ()
-            case ast.ForEach(variable=name, iterable=iterable, body=body):
+            case ast.ForEach():
                 return self.for_each(s, known)
             case ast.Block(statements=body):
                 return (replace(s, statements=self.body(body, known)),)

@@ -37,7 +37,7 @@ class Elementwise:
     def split(
         self, called: Match, args: Sequence[ast.Expr], span: Span
     ) -> tuple[Stmts, list[ast.Expr], str, ast.Expr] | None:
-        """What a density of containers is for one entry: declarations before the loop, the arguments, the loop.
+        """What a density of containers is for one entry: declarations before a loop, the arguments, the loop.
 
         None where it has no container that depends on a discrete parameter, or no form for one entry.
         """
@@ -119,7 +119,7 @@ class Elementwise:
     def indexed(
         self, e: ast.Indexed, base: ast.Expr, indices: tuple[ast.Index, ...], i: ast.Expr
     ) -> ast.Expr:
-        """The first axis that is kept loses its index to `i`; without such an index a further one is added."""
+        """The first axis that is kept gets the index `i`; without such an index a further one is added."""
         for k, index in enumerate(indices):
             match index:
                 case ast.RangeIndex(lower=lower, upper=_):

@@ -2,8 +2,8 @@
 
 The terms fill tables where they stand.  `finish` adds the sum to the target: over the table itself for
 entries that meet no other of their own (a mixture), over forward messages along a chain (Rabiner 1989,
-equations 18 to 20, in logarithms).  `backward` draws each entry from its conditional given what has been drawn
-before (forward filtering, backward sampling: Carter and Kohn 1994, equation 10).
+equations 18 to 20, in logarithms).  `backward` draws each entry from its conditional given what has been
+drawn before (forward filtering, backward sampling; Carter and Kohn 1994, equation 10).
 """
 
 from collections.abc import Sequence

@@ -21,8 +21,10 @@ def without_target(body: Stmts) -> Stmts:
 
 
 def live(body: Stmts, then: Stmts | None) -> Stmts:
-    """The statements less loops and branches with nothing in them; given what is to run `then`, also less those
-    that set what is not read there."""
+    """The statements less loops and branches with nothing in them.
+
+    Given what is to run `then`, also less those that set what is not read there.
+    """
     body = tuple(out for s in body for out in without_empty(s))
     if then is None:
         return body

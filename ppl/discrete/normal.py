@@ -8,9 +8,9 @@ that depend on a discrete parameter stand in one block with the statements that 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ppl.discrete import refused
 from ppl.discrete.elementwise import Elementwise
 from ppl.discrete.parameters import Discrete, Names
-from ppl.discrete import refused
 from ppl.discrete.syntax import (
     Stmts,
     assigned,
@@ -223,14 +223,16 @@ class Normal:
                 case ast.Indexed(base=ast.Variable(name=name), indices=indices) if name == d.name:
                     values = [i.value for i in indices if isinstance(i, ast.SingleIndex)]
                     if len(values) == len(found.variables) == len(indices):
-                        return substituted(found.value, dict(zip(found.variables, values, strict=True)))  # type: ignore[no-any-return]
+                        at = dict(zip(found.variables, values, strict=True))
+                        made: ast.Node = substituted(found.value, at)
+                        return made
             return n
 
-        made: Stmts = rewrite(rest, lambda n: None, entry)
-        return body if mentions(made, {d.name}) else made
+        out: Stmts = rewrite(rest, lambda n: None, entry)
+        return body if mentions(out, {d.name}) else out
 
     def grouped(self, body: Stmts) -> Stmts:
-        """Each set of dependent locals that meet in a statement, with all that mentions them, in one block."""
+        """Each set of dependent locals that meet in a statement in a block with all that mentions them."""
         locals_ = [s.name for s in body if isinstance(s, ast.Declaration) and s.name in self.dependent]
         for group in connected(locals_, body):
             members = [s for s in body if own_mentions(s, group)]
@@ -311,7 +313,7 @@ def filling(d: ast.Declaration, body: Stmts) -> Filling | None:
             read = {n.name for n in walk(value) if isinstance(n, ast.Variable)} - set(heads)
             later = {name for x in body[first + 1 :] for name in written(x)}
             early = any(mentions(x, {d.name}) for x in body[:first])
-            if len(at) == len(indices) and sorted(at) == sorted(heads) and not (read & later) and not early:
-                if d.name not in read and not mentions(value, {d.name}):
-                    return Filling(loop, tuple(at), value)
+            each = len(at) == len(indices) and sorted(at) == sorted(heads)
+            if each and not early and not read & (later | {d.name}):
+                return Filling(loop, tuple(at), value)
     return None

@@ -21,13 +21,12 @@ def lines_of(s: Step) -> list[str]:
     if s.order:
         same = "the same matrix for all" if s.steady else "a matrix for each"
         how = f"along its index {s.along + 1} by forward messages, {same}{met}"
-        several = [size for k, size in enumerate(d.dims) if k != s.along]
-        times = (d.dims[s.along],)
+        several = [*(size for k, size in enumerate(d.dims) if k != s.along), d.dims[s.along]]
     else:
         how = f"{'each entry by itself' if d.dims else 'at once'}{met}"
-        several, times = list(d.dims), ()
+        several = list(d.dims)
     entries = product_of(s.entries)
-    cost = product_of((*several, *times, *s.entries))
+    cost = product_of((*several, *s.entries))
     return [f"  {d.name}: {how}", f"    largest table {entries}; cost {cost}"]
 
 

@@ -144,7 +144,7 @@ def eliminated(
         Unknown: how the entries meet is not told by their indices.
     """
     left = {name: d for name, (d, _) in parameters.items()}
-    emits = []
+    emits: list[Emit] = []
     while left:
         step = next_step(body, left, names)
         check_size(step, setting.most)

@@ -57,7 +57,7 @@ class Step:
     left: str = ""
     steady: Term | None = None
     scopes: Mapping[tuple[int, ...], str] = field(default_factory=dict)
-    """Tables of terms that touch some of the neighbours only, by their numbers; else terms go to the table."""
+    """Tables of terms that touch some of the neighbours only, by their numbers; others go to the table."""
 
     @property
     def entries(self) -> tuple[ast.Expr, ...]:

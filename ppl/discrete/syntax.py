@@ -100,7 +100,7 @@ def filled(node: Any, span: Span, parts: Mapping[str, Part]) -> Any:
 
 
 def rewrite(node: Any, f: Callable[[Any], Any], finish: Callable[[Any], Any] | None = None) -> Any:
-    """The tree with `f` of every node, from the top, where that is not None; statements may become several."""
+    """The tree with `f` of every node, from the top, where not None; a statement may become several."""
     if isinstance(node, tuple):
         out: list[Any] = []
         for item in node:

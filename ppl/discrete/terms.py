@@ -1,4 +1,4 @@
-"""What the target is a sum of: each term with the loops around it and the discrete entries that it touches."""
+"""What the target is a sum of: terms, each with the loops around it and the discrete entries it touches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Ref:
 
 @dataclass(frozen=True, eq=False)
 class Term:
-    """A statement that adds to the target, the loops around it (outermost first), and whether under an `if`."""
+    """A statement that adds to the target, the loops around it, outermost first, and whether under an if."""
 
     statement: ast.Statement
     loops: tuple[ast.For | ast.ForEach, ...]

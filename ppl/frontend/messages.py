@@ -196,8 +196,8 @@ def size_not_data() -> Message:
 
 
 BOTH_BOUNDS = (
-    "Give it both bounds, as in `int<lower=1, upper=K>`, by which it is summed out of the target; where it has "
-    "no bound by nature, one beyond which the probability is negligible."
+    "Give it both bounds, as in `int<lower=1, upper=K>`, by which it is summed out of the target; where it "
+    "has no bound by nature, one beyond which the probability is negligible."
 )
 
 

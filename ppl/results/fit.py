@@ -181,10 +181,10 @@ class Fit:
         return reshape(self.draws(), self.column_names, name)
 
     def probabilities(self, name: str) -> Floats:
-        """The probability of each value of each entry of a discrete parameter, shape (*its own shape, values).
+        """The probabilities of a discrete parameter's values, shape (*its own shape, values).
 
-        They are exact given the continuous parameters, and averaged over the draws of these; the values are in
-        order from the lower bound.
+        They are exact given the continuous parameters and averaged over the draws of these; the values are
+        in order from the lower bound.
 
         Raises:
             InferenceError: there is no such discrete parameter.
@@ -197,7 +197,7 @@ class Fit:
         return np.mean(each, axis=0)  # type: ignore[no-any-return]
 
     def most_probable(self, name: str) -> Any:
-        """The values of a discrete parameter in the jointly most probable configuration of all discrete ones.
+        """A discrete parameter in the jointly most probable configuration of all discrete ones.
 
         One for each draw of the continuous parameters, shape (draws, *its own shape).
 

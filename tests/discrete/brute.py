@@ -1,4 +1,4 @@
-"""The sum over every configuration of the discrete parameters, one evaluation each: what the compiler is held to.
+"""The sum over every configuration of the discrete parameters: what the compiler is held to.
 
 The program whose discrete parameters are data is an ordinary one; its density is summed here in plain NumPy.
 """

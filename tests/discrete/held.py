@@ -1,7 +1,6 @@
 """A program with discrete parameters held to the sum over every configuration."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +8,6 @@ from scipy import stats
 
 import ppl
 from ppl.results.columns import reshape
-
 from tests.discrete.brute import Exact, exact, sizes
 
 EXACT = 1e-10

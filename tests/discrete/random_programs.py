@@ -118,7 +118,8 @@ class Program:
                 )
             case "until":
                 e = self.entry(self.pick(self.families), {})
-                return f"for (i in 1:min({size}, {e} + 1)) {{ x{n}[i] ~ normal(a, 1.5); target += 0.1 * i * b; }}"
+                inside = f"x{n}[i] ~ normal(a, 1.5); target += 0.1 * i * b;"
+                return f"for (i in 1:min({size}, {e} + 1)) {{ {inside} }}"
             case "guard":
                 return f"for (i in 1:{size}) if (x{n}[i] > 0) target += x{n}[i] * ({self.value(loops)});"
             case "if":
@@ -150,7 +151,8 @@ class Program:
             case "pairs":
                 return f"for (i in 1:{size}) for (j in 1:{size}) target += 0.1 * a * {at('i')} * {at('j')};"
             case "nested":
-                return f"for (i in 1:{size}) target += 0.2 * x{n}[i] * {f.name}[{', '.join(['1 + (i > 1 ? 1 : 0) * 0' for _ in f.shape])}] + 0.1 * {at(f'1 + abs({at(chr(105))}) % {n}')};"
+                here, there = at("1 + (i > 1 ? 1 : 0) * 0"), at(f"1 + abs({at('i')}) % {n}")
+                return f"for (i in 1:{size}) target += 0.2 * x{n}[i] * {here} + 0.1 * {there};"
             case "whole":
                 return f"target += 0.1 * a * sum({f.name if len(f.shape) == 1 else f.name + '[1]'});"
             case _:

@@ -16,7 +16,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
         """
         data { int N; int K; vector[N] y; }
         parameters { simplex[K] theta; ordered[K] mu; real<lower=0> sigma; array[N] int<lower=1, upper=K> z; }
-        model { mu ~ normal(0, 3); sigma ~ lognormal(0, 1); z ~ categorical(theta); y ~ normal(mu[z], sigma); }
+        model { mu ~ normal(0, 3); sigma ~ normal(0, 1); z ~ categorical(theta); y ~ normal(mu[z], sigma); }
         """,
         {"N": 5, "K": 3, "y": Y[:5]},
     ),
@@ -99,7 +99,10 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
     "many chains of several lengths": (
         """
         data { int I; int T; array[I, T] int y; array[I] int first; }
-        parameters { vector<lower=0, upper=1>[T] phi; real<lower=0, upper=1> p; array[I, T] int<lower=0, upper=1> z; }
+        parameters {
+          vector<lower=0, upper=1>[T] phi; real<lower=0, upper=1> p;
+          array[I, T] int<lower=0, upper=1> z;
+        }
         model {
           for (i in 1:I) {
             for (t in 1:first[i]) z[i, t] ~ bernoulli(1);

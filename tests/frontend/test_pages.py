@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import ppl
-from ppl.errors import DataError, ModelError
 from ppl.compile import checked
+from ppl.errors import DataError, ModelError
 from ppl.frontend.pages import Page, pages
 from ppl.frontend.pedantic import cautions
 from ppl.source import SourceText
