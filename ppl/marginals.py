@@ -1,21 +1,61 @@
 """What is known of discrete parameters given the others: probabilities, and the most probable values."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.backend.runtime import Place
 from ppl.errors import InferenceError
 from ppl.results.columns import reshape
-
-if TYPE_CHECKING:
-    from ppl.posterior import Posterior
-    from ppl.summing import Summing
 
 Floats = NDArray[np.float64]
 
 
-def probabilities(posterior: "Posterior", us: Floats, name: str) -> Floats:
+class Summing(Protocol):
+    """A program with discrete parameters; summing.Summing has it, and documents it."""
+
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    def with_data(self, values: Mapping[str, Any]) -> Any: ...
+    def check_sizes(self, values: Mapping[str, Any]) -> None: ...
+    def tilted(self, values: Mapping[str, Any]) -> tuple[Any, dict[str, str]]: ...
+    def most_probable(self, values: Mapping[str, Any]) -> Any: ...
+
+
+class Compiled(Protocol):
+    """What is needed of a model."""
+
+    @property
+    def discrete(self) -> Summing | None: ...
+    def known_values(self, d: SimpleNamespace) -> dict[str, Any]: ...
+
+
+class Conditioned(Protocol):
+    """What is needed of a posterior; posterior.Posterior has it."""
+
+    @property
+    def model(self) -> Compiled: ...
+    @property
+    def d(self) -> SimpleNamespace: ...
+    @property
+    def data(self) -> Mapping[str, Any]: ...
+    @property
+    def places(self) -> Mapping[str, Place]: ...
+    @property
+    def draws_at_once(self) -> int: ...
+    def param_unc_num(self) -> int: ...
+    def param_names(self, include_tp: bool = False, include_gq: bool = False) -> Sequence[str]: ...
+    def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]: ...
+    def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats: ...
+    def param_constrain(
+        self, u: Floats, include_tp: bool, include_gq: bool, rng: np.random.Generator | None
+    ) -> Floats: ...
+
+
+def probabilities(posterior: Conditioned, us: Floats, name: str) -> Floats:
     """Of each value of each entry of a discrete parameter given each row of `us`: (n, *dims, values).
 
     They are the gradient of the log sum in log weights of the values (Darwiche 2003, section 4, of a network
@@ -25,7 +65,7 @@ def probabilities(posterior: "Posterior", us: Floats, name: str) -> Floats:
         InferenceError: there is no such discrete parameter.
     """
     tilted, names = summing_of(posterior, name).tilted(posterior.model.known_values(posterior.d))
-    whole = tilted.condition(posterior.data)
+    whole: Conditioned = tilted.condition(posterior.data)
     dim = whole.param_unc_num()
     place = whole.places[names[name]]
     wide = np.zeros((len(us), dim))
@@ -35,7 +75,7 @@ def probabilities(posterior: "Posterior", us: Floats, name: str) -> Floats:
     return found
 
 
-def most_probable(posterior: "Posterior", us: Floats) -> dict[str, NDArray[np.int64]]:
+def most_probable(posterior: Conditioned, us: Floats) -> dict[str, NDArray[np.int64]]:
     """The jointly most probable values of all discrete parameters given each row of `us`: (n, *dims) each.
 
     Raises:
@@ -44,13 +84,13 @@ def most_probable(posterior: "Posterior", us: Floats) -> dict[str, NDArray[np.in
     summing = summing_of(posterior)
     names = summing.names
     model = summing.most_probable(posterior.model.known_values(posterior.d))
-    whole = model.condition(posterior.data)
+    whole: Conditioned = model.condition(posterior.data)
     rows = rows_of(whole, us)
     columns = whole.param_names(include_tp=True, include_gq=True)
     return {name: reshape(rows, columns, name).astype(np.int64) for name in names}
 
 
-def rows_of(posterior: "Posterior", us: Floats) -> Floats:
+def rows_of(posterior: Conditioned, us: Floats) -> Floats:
     """All columns for each row of `us`."""
     rng = np.random.default_rng(0)
     if posterior.draws_at_once > 1:
@@ -60,7 +100,7 @@ def rows_of(posterior: "Posterior", us: Floats) -> Floats:
     return np.array([posterior.param_constrain(u, True, True, rng) for u in us])
 
 
-def summing_of(posterior: "Posterior", name: str | None = None) -> "Summing":
+def summing_of(posterior: Conditioned, name: str | None = None) -> Summing:
     """The program with its discrete parameters; refuses a name that none of them has."""
     found = posterior.model.discrete
     known = found.names if found is not None else ()

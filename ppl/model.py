@@ -29,12 +29,12 @@ from ppl.ir.passes.share import share
 from ppl.ir.passes.zero_based import count_from_zero
 from ppl.ir.walk import walk
 from ppl.layout import check_sizes, lay_out, parameters_of
+from ppl.marginals import Summing
 from ppl.posterior import Posterior
 from ppl.source import SourceText
 
 if TYPE_CHECKING:
     from ppl.compiled.density import Density
-    from ppl.summing import Summing
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Model:
     softplus: bool = False
     loops: ir.Program | None = field(default=None, repr=False)
     """The program whose loops are still loops, where it is known."""
-    discrete: "Summing | None" = field(default=None, repr=False)
+    discrete: Summing | None = field(default=None, repr=False)
     """The program with its discrete parameters, where it has some."""
     waits: bool = field(default=False, repr=False)
     """Whether how they are summed out depends on data, so that the model is but the rest of the program."""

@@ -44,7 +44,7 @@ class Elementwise:
         spread = [k for k, own in spread_arguments(called) if rank(self.facts.types[args[k]]) > own]
         if not any(self.touches(args[k]) for k in spread):
             return None
-        name = self.names.fresh("n")
+        name = self.names.of_entries()
         index = variable(name, span)
         before: Stmts = ()
         out = list(args)

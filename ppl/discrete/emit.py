@@ -6,12 +6,13 @@ equations 18 to 20, in logarithms).  `backward` draws each entry from its condit
 drawn before (forward filtering, backward sampling; Carter and Kohn 1994, equation 10).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from ppl.discrete.affine import plus
 from ppl.discrete.parameters import Discrete
-from ppl.discrete.steps import Step, latest, neighbour, scope_of
+from ppl.discrete.steps import Step, covers, latest, neighbour, scope_of
 from ppl.discrete.syntax import (
     Stmts,
     code,
@@ -21,8 +22,8 @@ from ppl.discrete.syntax import (
     loops,
     names_in,
     rewrite,
+    substituted,
     variable,
-    written,
 )
 from ppl.discrete.terms import Ref, Term, with_values
 from ppl.frontend import ast
@@ -52,6 +53,18 @@ class Emit:
     way: Way
     tilt: ast.Expr | None = None
     """What the table begins with in place of zeros: a log weight for each value of each entry."""
+    own: frozenset[str] = frozenset()
+    """The variables of the block, which a term that is to stand elsewhere must not read."""
+
+    @cached_property
+    def of_each(self) -> list[Term]:
+        """The terms that stand in loops over all entries and can be computed entry by entry in one loop."""
+        return [t for t in self.step.terms if self.step.each and self.is_of_each(t)]
+
+    @property
+    def has_table(self) -> bool:
+        """Whether there is a table of all entries."""
+        return not self.of_each or self.tilt is not None or len(self.of_each) < len(self.step.terms)
 
     @property
     def d(self) -> Discrete:
@@ -67,7 +80,7 @@ class Emit:
         """The tables, at the head of the block."""
         s = self.step
         sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
-        tables = self.table(s.table, sizes, "vector")
+        tables = self.table(s.table, sizes, "vector") if self.has_table else ()
         for scope, name in s.scopes.items():
             few = (s.neighbours[k].parameter.size for k in scope)
             tables += self.table(name, (*self.d.dims, *few), "vector")
@@ -98,17 +111,19 @@ class Emit:
 
     # --- Terms, where they stand ---
 
-    def fills(self, body: Stmts, tables: frozenset[str]) -> dict[int, Stmts]:
+    def fills(self) -> dict[int, Stmts]:
         """What the statement of each term becomes: its value for all values of its entries, added to a table.
 
-        Terms that may stand later, as they read no variable of the block but finished `tables`, are gathered
-        in one statement for each table.
+        Terms that may stand later, as they read no variable of the block but finished tables, are gathered in
+        one statement for each table.
         """
-        own = {name for x in body for name in written(x)} - tables
         gathered: dict[tuple[int, ...], list[Term]] = {}
+        beside = {id(t.statement) for t in self.of_each}
         out: dict[int, Stmts] = {}
         for t in self.step.terms:
-            if self.step.order == 0 and is_movable(t, own):
+            if id(t.statement) in beside:
+                out[id(t.statement)] = ()
+            elif self.step.order == 0 and is_movable(t, self.own):
                 gathered.setdefault(scope_of(self.step, t), []).append(t)
                 out[id(t.statement)] = ()
             else:
@@ -116,6 +131,28 @@ class Emit:
         for terms in gathered.values():
             out[id(terms[-1].statement)] = self.filling(terms)
         return out
+
+    def is_of_each(self, t: Term) -> bool:
+        (r,) = t.of(self.d.name)
+        loops_of = {loop.variable for loop in t.loops}
+        plain = isinstance(t.statement, ast.TargetIncrement) and not t.guarded and not t.inside
+        reads = names_in(t.statement) - loops_of
+        alone = len(loops_of) == len(self.d.dims) and all(isinstance(i, ast.Variable) for i in r.known)
+        return plain and alone and not reads & self.own and covers(t, r.known, self.d, None)
+
+    def value_of_each(self, t: Term) -> ast.Expr:
+        """The value of such a term, in the names of the step."""
+        s = self.step
+        (r,) = t.of(self.d.name)
+        made = with_values(t.statement, t.parameters, {r.text: variable(s.value, self.span)})
+        assert isinstance(made, ast.TargetIncrement)
+        at = {
+            i.name: variable(k, self.span)
+            for i, k in zip(r.known, s.at, strict=True)
+            if isinstance(i, ast.Variable)
+        }
+        value: ast.Expr = substituted(made.value, at)
+        return value
 
     def filling(self, terms: Sequence[Term]) -> Stmts:
         """The statements of terms that touch the same entries, for all values of these."""
@@ -196,9 +233,12 @@ class Emit:
     def finish(self) -> Stmts:
         """The messages, and the target's share: a term of the neighbours."""
         if not self.step.order:
-            return (*self.combined(), *self.added(self.at(self.step.table, None, self.entry_axes())))
+            return (*self.combined(), *self.over_entries(self.added))
         last = self.d.dims[self.step.along]
-        return (*self.messages(), *self.added(self.at(self.step.forward, last, self.entry_axes())))
+        return (
+            *self.messages(),
+            *loops(self.heads(), self.added(self.at(self.step.forward, last, self.entry_axes())), self.span),
+        )
 
     def combined(self) -> Stmts:
         """The tables of some neighbours added to that of all."""
@@ -216,9 +256,28 @@ class Emit:
         heads = [*self.heads(), *self.value_heads(), (s.value, self.d.lower, self.d.upper)]
         return loops(heads, code("a += b;", span, a=target, b=sum_of(parts)), span)
 
+    def over_entries(self, use: Callable[[ast.Expr], Stmts]) -> Stmts:
+        """What is done with the table of each entry, given those of the neighbours."""
+        s, span = self.step, self.span
+        if not self.of_each:
+            return loops(self.heads(), use(self.at(s.table, None, self.entry_axes())), span)
+        position = self.d.position(variable(s.value, span))
+        parts = [self.value_of_each(t) for t in self.of_each]
+        if self.has_table:
+            parts = [self.at(s.table, None, (), position), *parts]
+        t = ast.SizedType(span, "vector", None, (self.d.size,))
+        target = indexed(s.each, (position,), span)
+        fill = code("a = b;", self.of_each[0].statement.span, a=target, b=sum_of(parts))
+        inside = (
+            ast.Declaration(span, t, s.each, span),
+            *loops([(s.value, self.d.lower, self.d.upper)], fill, span),
+            *use(variable(s.each, span)),
+        )
+        return loops(self.heads(), inside, span)
+
     def added(self, table: ast.Expr) -> Stmts:
         total = expr(self.way.join, self.span, e=table)
-        return loops(self.heads(), code("target += e;", self.span, e=total), self.span)
+        return code("target += e;", self.span, e=total)
 
     def messages(self) -> Stmts:
         """The forward messages along a chain."""
@@ -282,8 +341,7 @@ class Emit:
         """Each entry from its conditional given those of the neighbours, and of the later ones of a chain."""
         s, span = self.step, self.span
         if not s.order:
-            here = self.at(s.table, None, self.entry_axes())
-            return loops(self.heads(), self.chosen(here, None), span)
+            return self.over_entries(lambda table: self.chosen(table, None))
         time = variable(s.at[s.along], span)
         last = self.d.dims[s.along]
         axes = self.entry_axes()
@@ -315,7 +373,7 @@ class Emit:
         return code("a = b;", self.span, a=target, b=self.d.value(position))
 
 
-def is_movable(t: Term, own: set[str]) -> bool:
+def is_movable(t: Term, own: frozenset[str]) -> bool:
     """Whether a term may stand later in the block: it stands in no loop or branch and reads none of `own`."""
     plain = isinstance(t.statement, ast.TargetIncrement) and not t.loops and not t.guarded and not t.inside
     return plain and not names_in(t.statement) & own

@@ -60,6 +60,15 @@ class Names:
     taken: set[str]
     only_loops: frozenset[str] = frozenset()
     """Names of loop variables that nothing else is called by."""
+    entry: str = ""
+    """The loop variable of statements that are taken entry by entry, once there is one."""
+
+    def of_entries(self) -> str:
+        """A name for a loop over entries, the same for all: they do not stand in one another."""
+        if not self.entry:
+            self.entry = self.fresh("n")
+            self.only_loops |= {self.entry}
+        return self.entry
 
     def fresh(self, wanted: str) -> str:
         name, k = wanted, 1

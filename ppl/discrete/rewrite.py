@@ -18,7 +18,7 @@ from ppl.discrete.live import live, without_target
 from ppl.discrete.normal import Normal, dependent_names
 from ppl.discrete.parameters import Discrete, Names, discrete_parameters, is_discrete
 from ppl.discrete.steps import Cannot, Step, planned, smallest
-from ppl.discrete.syntax import Stmts, copied, indexed, integer, rewrite
+from ppl.discrete.syntax import Stmts, copied, indexed, integer, rewrite, written
 from ppl.discrete.terms import Parameters, terms
 from ppl.discrete.transformed import divided, plain_declarations
 from ppl.discrete.whole import with_increments
@@ -148,8 +148,9 @@ def eliminated(
     while left:
         step = next_step(body, left, names)
         check_size(step, setting.most)
-        emit = Emit(step, setting.way, parameters[step.parameter.name][1])
-        body = replaced(body, emit, frozenset(x.step.table for x in emits))
+        own = {name for x in body for name in written(x)} - {x.step.table for x in emits}
+        emit = Emit(step, setting.way, parameters[step.parameter.name][1], frozenset(own))
+        body = replaced(body, emit)
         emits.append(emit)
         del left[step.parameter.name]
     return body, emits
@@ -205,8 +206,8 @@ def next_step(body: Stmts, left: Parameters, names: Names) -> Step:
     return best
 
 
-def replaced(body: Stmts, emit: Emit, tables: frozenset[str]) -> Stmts:
+def replaced(body: Stmts, emit: Emit) -> Stmts:
     """The statements with the terms of a step filling its tables, and the sum at the end."""
-    fills = emit.fills(body, tables)
+    fills = emit.fills()
     filled: Stmts = rewrite(body, lambda n: fills.get(id(n)))
     return (*emit.declarations(), *filled, *emit.finish())

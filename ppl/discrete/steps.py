@@ -56,6 +56,8 @@ class Step:
     forward: str = ""
     left: str = ""
     steady: Term | None = None
+    each: str = ""
+    """The table of one entry, where terms are gathered entry by entry."""
     scopes: Mapping[tuple[int, ...], str] = field(default_factory=dict)
     """Tables of terms that touch some of the neighbours only, by their numbers; others go to the table."""
 
@@ -88,7 +90,8 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Nam
     near = meeting(d, found, at, along if met else None, names)
     step = Step(d, tuple(found), near, at, names.fresh(f"{name}_value"), names.fresh(f"lp_{name}"))
     if not met:
-        return replace(step, scopes=partial_scopes(step, names))
+        each = names.fresh(f"lp_{name}_each") if d.dims and not near else ""
+        return replace(step, scopes=partial_scopes(step, names), each=each)
     return replace(
         step,
         along=along,
