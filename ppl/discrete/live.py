@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ppl.discrete.normal import children
-from ppl.discrete.syntax import Stmts, assigned, one, rewrite, written
+from ppl.discrete.syntax import Stmts, assigned, bound_in, one, rewrite, written
 from ppl.frontend import ast
 from ppl.frontend.walk import variables
 
@@ -30,11 +30,17 @@ def live(body: Stmts, then: Stmts | None) -> Stmts:
         return body
     needed = {v.name for v in variables(then)}
     while True:
-        more = {v.name for s in body for v in needed_by(s, needed)}
+        more = {v.name for s in body if matters(s, needed) for v in needed_by(s, needed)}
         if more <= needed:
             break
         needed |= more
-    return tuple(out for s in body for out in wanted(s, needed))
+    return tuple(out for s in body if matters(s, needed) for out in wanted(s, needed))
+
+
+def matters(s: ast.Statement, needed: set[str]) -> bool:
+    """Whether a statement sets something needed that lives beyond it."""
+    own = set() if isinstance(s, ast.Declaration) else bound_in(s)
+    return bool((written(s) - own) & needed)
 
 
 def without_empty(s: ast.Statement) -> Stmts:

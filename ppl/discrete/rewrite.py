@@ -146,7 +146,7 @@ def eliminated(
     left = {name: d for name, (d, _) in parameters.items()}
     emits: list[Emit] = []
     while left:
-        step = next_step(body, left, names)
+        step = next_step(body, dict(left), names)
         check_size(step, setting.most)
         own = {name for x in body for name in written(x)} - {x.step.table for x in emits}
         emit = Emit(step, setting.way, parameters[step.parameter.name][1], frozenset(own))
