@@ -12,7 +12,7 @@ from functools import cached_property
 
 from ppl.discrete.affine import plus
 from ppl.discrete.parameters import Discrete
-from ppl.discrete.steps import Step, covers, latest, neighbour, scope_of
+from ppl.discrete.steps import Step, covers, is_scattered, latest, neighbour, scope_of
 from ppl.discrete.syntax import (
     Stmts,
     code,
@@ -64,7 +64,14 @@ class Emit:
     @property
     def has_table(self) -> bool:
         """Whether there is a table of all entries."""
-        return not self.of_each or self.tilt is not None or len(self.of_each) < len(self.step.terms)
+        s = self.step
+        gathered = len(self.of_each) + sum(is_scattered(self.d, t) for t in s.terms)
+        return not self.by_entry or self.tilt is not None or gathered < len(s.terms)
+
+    @property
+    def by_entry(self) -> bool:
+        """Whether the values of an entry are put together entry by entry."""
+        return bool(self.of_each) or bool(self.step.each and self.step.flat)
 
     @property
     def d(self) -> Discrete:
@@ -86,9 +93,29 @@ class Emit:
             tables += self.table(name, (*self.d.dims, *few), "vector")
         if self.tilt is not None:
             tables += self.tilted(self.tilt)
+        if s.flat:
+            tables += self.flat_table(sizes)
         if s.order and not s.steady:
             tables += self.table(s.pairs, sizes, "matrix")
         return tables
+
+    def flat_table(self, sizes: Exprs) -> Stmts:
+        """A row of zeros, one for each value of each entry."""
+        n = sizes[0]
+        for size in (*sizes[1:], self.d.size):
+            n = ast.Binary(self.span, "*", n, size)
+        t = ast.SizedType(self.span, "vector", None, (n,))
+        value = expr("rep_vector(0, n)", self.span, n=n)
+        return (ast.Declaration(self.span, t, self.step.flat, self.span, value),)
+
+    def place(self, indices: Exprs, axes: Exprs, position: ast.Expr) -> ast.Expr:
+        """Where the table in one row has an entry."""
+        sizes = (*self.d.dims, *(n.parameter.size for n in self.step.neighbours), self.d.size)
+        before = plus(indices[0], -1)
+        for index, size in zip((*indices[1:], *axes), sizes[1:-1], strict=True):
+            before = expr("a * n + b", self.span, a=before, n=size, b=plus(index, -1))
+        at = expr("a * n + b", self.span, a=before, n=sizes[-1], b=position)
+        return indexed(self.step.flat, (at,), self.span)
 
     def tilted(self, weights: ast.Expr) -> Stmts:
         """The weights added to the table, for all values of the neighbours."""
@@ -162,8 +189,9 @@ class Emit:
         refs = t.of(self.d.name)
         last = latest(self.d.name, t, s.along) if s.order else refs[0]
         scope = scope_of(s, t)
-        table = s.scopes.get(scope, s.table)
-        near = [s.neighbours[k] for k in scope] if scope in s.scopes else list(s.neighbours)
+        scattered = is_scattered(self.d, t)
+        table = s.table if scattered else s.scopes.get(scope, s.table)
+        near = [s.neighbours[k] for k in scope] if scope in s.scopes and not scattered else list(s.neighbours)
         heads = [(n.value, n.parameter.lower, n.parameter.upper) for n in near]
         axes = tuple(n.parameter.position(variable(n.value, self.span)) for n in near)
         own: Exprs = (self.d.position(variable(s.value, self.span)),)
@@ -173,6 +201,8 @@ class Emit:
             own = (self.d.position(variable(s.before, self.span)), *own)
             own_heads = [(s.before, self.d.lower, self.d.upper), *own_heads]
         target = indexed(table, (*last.known, *axes, *own), self.span)
+        if scattered:
+            target = self.place(last.known, axes, own[0])
         made = [self.with_loop_values(term, last) for term in terms]
         if len(made) > 1:
             whole = sum_of([x.value for x in made if isinstance(x, ast.TargetIncrement)])
@@ -236,6 +266,7 @@ class Emit:
             return (*self.combined(), *self.over_entries(self.added))
         last = self.d.dims[self.step.along]
         return (
+            *self.combined(),
             *self.messages(),
             *loops(self.heads(), self.added(self.at(self.step.forward, last, self.entry_axes())), self.span),
         )
@@ -243,7 +274,7 @@ class Emit:
     def combined(self) -> Stmts:
         """The tables of some neighbours added to that of all."""
         s, span = self.step, self.span
-        if not s.scopes:
+        if not s.scopes and not (s.flat and not s.each):
             return ()
         position = self.d.position(variable(s.value, span))
         parts = []
@@ -252,22 +283,27 @@ class Emit:
                 s.neighbours[k].parameter.position(variable(s.neighbours[k].value, span)) for k in scope
             )
             parts.append(self.at(name, None, few, position))
+        if s.flat and not s.each:
+            parts.append(self.place(self.entry(None), self.value_axes(), position))
         target = self.at(s.table, None, self.value_axes(), position)
-        heads = [*self.heads(), *self.value_heads(), (s.value, self.d.lower, self.d.upper)]
+        every = [(name, integer(1, span), size) for name, size in zip(s.at, self.d.dims, strict=True)]
+        heads = [*every, *self.value_heads(), (s.value, self.d.lower, self.d.upper)]
         return loops(heads, code("a += b;", span, a=target, b=sum_of(parts)), span)
 
     def over_entries(self, use: Callable[[ast.Expr], Stmts]) -> Stmts:
         """What is done with the table of each entry, given those of the neighbours."""
         s, span = self.step, self.span
-        if not self.of_each:
+        if not self.by_entry:
             return loops(self.heads(), use(self.at(s.table, None, self.entry_axes())), span)
         position = self.d.position(variable(s.value, span))
         parts = [self.value_of_each(t) for t in self.of_each]
+        if s.flat:
+            parts = [self.place(self.entry(None), (), position), *parts]
         if self.has_table:
             parts = [self.at(s.table, None, (), position), *parts]
         t = ast.SizedType(span, "vector", None, (self.d.size,))
         target = indexed(s.each, (position,), span)
-        fill = code("a = b;", self.of_each[0].statement.span, a=target, b=sum_of(parts))
+        fill = code("a = b;", s.terms[0].statement.span, a=target, b=sum_of(parts))
         inside = (
             ast.Declaration(span, t, s.each, span),
             *loops([(s.value, self.d.lower, self.d.upper)], fill, span),

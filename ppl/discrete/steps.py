@@ -58,6 +58,8 @@ class Step:
     steady: Term | None = None
     each: str = ""
     """The table of one entry, where terms are gathered entry by entry."""
+    flat: str = ""
+    """A table in one row for terms of which several may belong to one entry, in no order that loops tell."""
     scopes: Mapping[tuple[int, ...], str] = field(default_factory=dict)
     """Tables of terms that touch some of the neighbours only, by their numbers; others go to the table."""
 
@@ -89,6 +91,8 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Nam
     at = index_names(d, found, names)
     near = meeting(d, found, at, along if met else None, names)
     step = Step(d, tuple(found), near, at, names.fresh(f"{name}_value"), names.fresh(f"lp_{name}"))
+    flat = names.fresh(f"lp_{name}_sums") if any(is_scattered(d, t) for t in found) else ""
+    step = replace(step, flat=flat)
     if not met:
         each = names.fresh(f"lp_{name}_each") if d.dims and not near else ""
         return replace(step, scopes=partial_scopes(step, names), each=each)
@@ -119,6 +123,15 @@ def scope_of(step: Step, t: Term) -> tuple[int, ...]:
     along = step.along if step.order else None
     near = {neighbour(d, t, r, step.at, along).text for r in t.refs if r.name != d.name}
     return tuple(k for k, n in enumerate(step.neighbours) if n.text in near)
+
+
+def is_scattered(d: Discrete, t: Term) -> bool:
+    """Whether several iterations may touch one entry: `z[g[n]]`, or `z[n]` for each j."""
+    if len(t.of(d.name)) > 1:
+        return False
+    own = {loop.variable for loop in t.loops}
+    named = {text for i in t.of(d.name)[0].known for text in affine(i).times}
+    return bool(d.dims) and bool(own - named)
 
 
 # --- Chains --------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from ppl.results import saved, stan_csv
 from ppl.results.arguments import Values
 from ppl.results.arviz import Coords, Dims, to_arviz, to_xarray
 from ppl.results.checkpoint import EVERY, Checkpoint, Keep, journal_of
-from ppl.results.columns import Floats, reshape
+from ppl.results.columns import Floats, reshape, whole_numbers
 from ppl.results.config import Config, as_json
 from ppl.results.draws import Table, tabulate
 from ppl.results.given import given_of, in_cmdstans_words
@@ -174,11 +174,20 @@ class Fit:
     def stan_variable(self, name: str) -> Floats:
         """Draws of one variable, shape (draws, *its own shape); KeyError for a name that is not there.
 
+        Those of a discrete parameter are integers.
+
         Example:
             >>> fit.stan_variable("theta").shape
             (1000, 8)
         """
-        return reshape(self.draws(), self.column_names, name)
+        found = reshape(self.draws(), self.column_names, name)
+        return whole_numbers(found) if name in self.discrete else found
+
+    @property
+    def discrete(self) -> tuple[str, ...]:
+        """The discrete parameters, which were summed out and drawn back."""
+        summing = self.posterior.model.discrete
+        return () if summing is None else summing.names
 
     def probabilities(self, name: str) -> Floats:
         """The probabilities of a discrete parameter's values, shape (*its own shape, values).
@@ -229,7 +238,8 @@ class Fit:
             >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
             {'chain': 1, 'draw': 1000, 'school': 8}
         """
-        return cast("xarray.Dataset", to_xarray(self.table, self.provenance.entries(), coords, dims))
+        found = to_xarray(self.table, self.provenance.entries(), coords, dims)
+        return cast("xarray.Dataset", self._with_integers(found))
 
     def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
         """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`.
@@ -247,7 +257,16 @@ class Fit:
         result = self.result
         about = self.provenance.entries()
         found = to_arviz(self.table, result.log_p, result.log_g, self.posterior.data, about, coords, dims)
+        if "posterior" in found:
+            self._with_integers(found.posterior)
         return cast("arviz.InferenceData", found)
+
+    def _with_integers(self, found: Any) -> Any:
+        """The dataset, its discrete parameters as integers."""
+        for name in self.discrete:
+            if name in found:
+                found[name] = found[name].copy(data=whole_numbers(found[name].values))
+        return found
 
     def summary(self) -> Summary:
         """Mean, sd, 5%, 50% and 95% of every column.

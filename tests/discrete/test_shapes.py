@@ -137,6 +137,30 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
         """,
         {"T": 5, "y": Y[:5]},
     ),
+    "a chain seen several times at once": (
+        """
+        data { int T; int N; array[N] int tt; vector[N] y; }
+        parameters { real a; vector[2] mu; array[T] int<lower=1, upper=2> z; }
+        model {
+          for (t in 2:T) target += a * (z[t] == z[t - 1]);
+          for (n in 1:N) y[n] ~ normal(mu[z[tt[n]]], 1);
+        }
+        """,
+        {"T": 5, "N": 6, "tt": [1, 1, 2, 4, 4, 5], "y": Y},
+    ),
+    "several questions each": (
+        """
+        data { int N; int J; array[N, J] int y; vector[N] x; }
+        parameters { array[2] vector[J] a; real b; array[N] int<lower=0, upper=1> z; }
+        model {
+          for (n in 1:N) {
+            z[n] ~ bernoulli_logit(b * x[n]);
+            for (j in 1:J) y[n, j] ~ bernoulli_logit(a[z[n] + 1, j]);
+          }
+        }
+        """,
+        {"N": 3, "J": 2, "y": [[0, 1], [1, 1], [0, 0]], "x": Y[:3]},
+    ),
     "raters, one row a rating": (
         """
         data { int I; int J; int N; array[N] int ii; array[N] int jj; array[N] int y; }
