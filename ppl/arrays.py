@@ -202,13 +202,23 @@ class Slope:
     """A vjp that is the adjoint of the answer, as `spread` lays it out, times what does not depend on it.
 
     Compiled code takes `partial(xp, answer, *args)` together with the answer, of the same exponentials.
+    What the answer does not count for has no adjoint either, even where the partial is infinite: so of a
+    value with probability zero in a sum over the values of a discrete parameter.
     """
 
     partial: Partial
     spread: Callable[[Namespace, Array], Array] = lambda xp, g: g
 
     def __call__(self, xp: Namespace, g: Array, ans: Array, *args: Array) -> Array:
-        return self.spread(xp, g) * self.partial(xp, ans, *args)
+        g = self.spread(xp, g)
+        return without_share(xp, g, g * self.partial(xp, ans, *args))
+
+
+def without_share(xp: Namespace, g: Array, adjoint: Array) -> Array:
+    """An adjoint that `g` is a factor of, 0 where `g` is 0 though the other factor be infinite."""
+    if xp is NUMPY and not np.isnan(np.sum(adjoint)):
+        return adjoint
+    return xp.np.where(g == 0, 0.0, adjoint)
 
 
 class Node:

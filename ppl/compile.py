@@ -1,9 +1,18 @@
 """The driver: the phases of the compiler in order, and nothing else."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from ppl.frontend.check import analyse
+from ppl.data import Inputs
+from ppl.discrete.parameters import is_discrete
+from ppl.discrete.plan import plan_of
+from ppl.discrete.rewrite import MOST as MOST_ENTRIES
+from ppl.discrete.summing import Summing, check_discrete, summed
+from ppl.frontend import ast
+from ppl.frontend.check import analyse, check
+from ppl.frontend.facts import Facts
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.forms import VALUES, Form, form_named
@@ -14,14 +23,23 @@ from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
 from ppl.source import SourceText, read_source
 
+Source = str | Path
+Given = Inputs | Mapping[str, Any] | str | Path
+
 
 def compile_model(
-    program: str | Path, positive_transform: str = "log", without: Collection[str] = ()
+    program: Source,
+    positive_transform: str = "log",
+    without: Collection[str] = (),
+    most_entries: int = MOST_ENTRIES,
 ) -> Model:
     """Compile a program, given as a path or as its text.
 
     `positive_transform` is "log" or "softplus", the map from R onto the positive reals (Kucukelbir et
     al. 2017, section 3.3); it serves every lower bound. `without` names passes of the compiler to leave out.
+
+    A discrete parameter is summed out of the target and drawn back in generated quantities; `most_entries`
+    is how many entries any table of the sum may have, for one entry of the parameter.
 
     Raises:
         ModelError: the program is refused; the error has line and column and says what was expected.
@@ -37,10 +55,17 @@ def compile_model(
     refuse(without)
     source = read_source(program)
     tree, facts = analyse(source)
-    try:
+
+    def build(tree: ast.Program, facts: Facts) -> Model:
         model = Model(source, lower(tree, facts), positive_transform == "softplus", frozenset(without))
         model.code(VALUES)
         return model
+
+    try:
+        if any(map(is_discrete, tree.parameters)):
+            found: Model = Summing.of(tree, facts, most_entries, build).model()
+            return found
+        return build(tree, facts)
     except (RecursionError, IndentationError):  # Python nests a hundred blocks
         raise too_deep(tree) from None
 
@@ -55,13 +80,37 @@ def refuse(without: Collection[str]) -> None:
             raise ValueError(f"the pass {name!r} cannot be left out: {known[name].required}")
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A checked program and what is asked of its stages: a form, passes to leave out, values of data."""
+
+    source: SourceText
+    tree: ast.Program = field(repr=False)
+    facts: Facts = field(repr=False)
+    form: Form = VALUES
+    without: frozenset[str] = frozenset()
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def continuous(self) -> tuple[ast.Program, Facts]:
+        """The program with its discrete parameters summed out."""
+        if not any(map(is_discrete, self.tree.parameters)):
+            return self.tree, self.facts
+        program = summed(self.tree, self.facts, self.values).program
+        return program, check(program)
+
+
 def show_stage(
-    program: str | Path, stage: str, form: str = VALUES.name, without: Collection[str] = ()
+    program: Source,
+    stage: str,
+    form: str = VALUES.name,
+    without: Collection[str] = (),
+    data: Given | None = None,
 ) -> str:
     """One stage of the compiler as text; `stage` is a key of STAGES.
 
     `form` is a name of ir.forms: which form of the program the stages "ir" and "python" print, exactly as it
-    runs; `without` names passes to leave out there.
+    runs; `without` names passes to leave out there; `data` are needed where they decide how discrete
+    parameters are summed out.
 
     Raises:
         ModelError: the program is refused before the stage is reached.
@@ -71,34 +120,59 @@ def show_stage(
     """
     refuse(without)
     wanted, source = form_named(form), read_source(program)
+    values = {} if data is None else known_values(program, data)
     try:
-        return STAGES[stage](source, wanted, without)
+        return STAGES[stage](Shown(source, *analyse(source), wanted, frozenset(without), values))
     except RecursionError:
         raise too_deep(analyse(source)[0]) from None
 
 
-def _show_ast(source: SourceText, form: Form, without: Collection[str]) -> str:
-    tree, _ = analyse(source)
-    return print_ast(tree)
+def known_values(program: Source, data: Given) -> Mapping[str, Any]:
+    """The values of data and transformed data."""
+    model = replace(compile_model(program), discrete=None)
+    return model.known_values(model.condition(data).d)
 
 
-def _show_ir(source: SourceText, form: Form, without: Collection[str]) -> str:
-    return print_ir(form.of(lower(*analyse(source)), without))
+def checked(source: SourceText) -> tuple[ast.Program, Facts]:
+    """The checked program, discrete parameters and all that can be said of them without data too.
+
+    Raises:
+        ModelError: the program is refused.
+    """
+    tree, facts = analyse(source)
+    check_discrete(tree, facts)
+    return tree, facts
 
 
-def _show_python(source: SourceText, form: Form, without: Collection[str]) -> str:
-    if not form.runs:
-        raise ValueError(f"the form {form.name!r} is not run; look at its stage 'ir'")
-    model = Model(source, lower(*analyse(source)), without=frozenset(without))
-    return model.code(form).emitted.text
+def _show_ast(shown: Shown) -> str:
+    return print_ast(shown.tree)
 
 
-def _show_plan(source: SourceText, form: Form, without: Collection[str]) -> str:
-    return plan(lower(*analyse(source)))
+def _show_program(shown: Shown) -> str:
+    return print_ast(shown.continuous()[0])
 
 
-STAGES: Mapping[str, Callable[[SourceText, Form, Collection[str]], str]] = {
+def _show_ir(shown: Shown) -> str:
+    return print_ir(shown.form.of(lower(*shown.continuous()), shown.without))
+
+
+def _show_python(shown: Shown) -> str:
+    if not shown.form.runs:
+        raise ValueError(f"the form {shown.form.name!r} is not run; look at its stage 'ir'")
+    model = Model(shown.source, lower(*shown.continuous()), without=shown.without)
+    return model.code(shown.form).emitted.text
+
+
+def _show_plan(shown: Shown) -> str:
+    if not any(map(is_discrete, shown.tree.parameters)):
+        return plan(lower(shown.tree, shown.facts))
+    found = summed(shown.tree, shown.facts, shown.values)
+    return "\n".join([*plan_of(found), "", plan(lower(found.program, check(found.program)))])
+
+
+STAGES: Mapping[str, Callable[[Shown], str]] = {
     "ast": _show_ast,
+    "program": _show_program,
     "ir": _show_ir,
     "python": _show_python,
     "plan": _show_plan,

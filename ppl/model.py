@@ -33,4 +33,4 @@ class Model(model.Model):
         Raises:
             DataError: a variable is missing or does not fit its declaration; the message names it.
         """
-        return Posterior(self, *conditioned(self, data, seed))
+        return Posterior(*conditioned(self, data, seed))

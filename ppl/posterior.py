@@ -3,7 +3,12 @@
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ppl.density import posterior
+from ppl.density.discrete import most_probable, probabilities
+from ppl.density.posterior import Floats
 from ppl.results.fits.fit import Fit, variational
 
 
@@ -22,6 +27,26 @@ class Posterior(posterior.Posterior):
         >>> gradient.shape
         (10,)
     """
+
+    def probabilities(self, us: Floats, name: str) -> Floats:
+        """The exact probabilities of a discrete parameter's values given each row of `us` (n, dim).
+
+        Shape (n, *dims, values), the values in order from the lower bound.
+
+        Raises:
+            InferenceError: there is no such discrete parameter.
+        """
+        return probabilities(self, self.checked_rows(us), name)
+
+    def most_probable(self, us: Floats) -> dict[str, NDArray[np.int64]]:
+        """The jointly most probable values of the discrete parameters given each row of `us` (n, dim).
+
+        Of each an array (n, *dims).
+
+        Raises:
+            InferenceError: the program has no discrete parameters.
+        """
+        return most_probable(self, self.checked_rows(us))
 
     def variational(self, **settings: Any) -> Fit:
         """Fit a variational approximation; the settings and their defaults are those of `results.Settings`.

@@ -34,12 +34,12 @@ def check(
     `ppl explain CODE` says more of a message.
     """
     from ppl.cli.diagnostics import as_json, show
-    from ppl.frontend.check import analyse
+    from ppl.compile import checked
     from ppl.frontend.pedantic import lints
     from ppl.source import read_source
 
     try:
-        found = lints(*analyse(read_source(Path(model))))
+        found = lints(*checked(read_source(Path(model))))
     except ModelError as error:
         if format is Format.text:
             raise

@@ -13,6 +13,7 @@ class Stage(StrEnum):
     """What the compiler makes on its way, in order."""
 
     ast = "ast"
+    program = "program"
     ir = "ir"
     python = "python"
     plan = "plan"
@@ -26,12 +27,17 @@ def show(
     name: Annotated[
         str | None, typer.Argument(metavar="[NAME]", help="A function, after the word 'functions'.")
     ] = None,
-    stage: Annotated[Stage, typer.Option(help="Checked tree, lowered tree, or emitted text.")] = Stage.python,
+    stage: Annotated[
+        Stage, typer.Option(help="Which stage; the emitted text unless told otherwise.")
+    ] = Stage.python,
     form: Annotated[
         str, typer.Option(metavar="NAME", help="With ir or python: the form of the program, as it runs.")
     ] = "values",
     without: Annotated[
         list[str] | None, typer.Option(metavar="PASS", help="Leave a pass out; may be given again.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Data, where discrete parameters meet as they say.")
     ] = None,
 ) -> None:
     """Print one stage of compiling MODEL, or the functions of the language.
@@ -39,6 +45,10 @@ def show(
     \b
     First example:
       ppl show models/eight_schools/eight_schools.model --stage python
+
+    \b
+    --stage program is the program with its discrete parameters summed out,
+    which Stan takes too; plan says how.
 
     \b
     ppl show functions lists every function with its meaning; with a NAME,
@@ -59,7 +69,7 @@ def show(
     from ppl.ir.passes.over_draws import DrawByDraw
 
     try:
-        typer.echo(show_stage(Path(model), stage.value, form, without or ()))
+        typer.echo(show_stage(Path(model), stage.value, form, without or (), data))
     except KeyError:
         known = ", ".join(FORMS)
         raise typer.BadParameter(

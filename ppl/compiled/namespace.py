@@ -18,7 +18,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, Vjp
+from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, Vjp, without_share
 from ppl.compiled import gamma
 from ppl.compiled.hosted import hosted
 from ppl.compiled.lapack import in_turn
@@ -146,7 +146,8 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
 
         def adjoint(i: int, vjp: Any) -> Array:
             if i in slopes:
-                return vjp.spread(JAX, g) * slopes[i]
+                share = vjp.spread(JAX, g)
+                return without_share(JAX, share, share * slopes[i])
             return _traced_or_hosted(vjp, [g, each, *filled])
 
         found = {i: _summed_to(filled[i], adjoint(i, vjp)) for i, vjp in vjps.items()}

@@ -16,11 +16,13 @@ Rows = NDArray[np.intp]
 class Data(SimpleNamespace):
     """The variables of the data block, of transformed data, and what was computed from them, as attributes.
 
-    `places` says where each parameter lies in `u`; `rows` (n,) which rows are at hand, in a minibatch.
+    `places` says where each parameter lies in `u`; `rows` (n,) which rows are at hand, in a minibatch;
+    `seed__` is that of random numbers in transformed data.
     """
 
     places: Mapping[str, Place]
     rows: Rows
+    seed__: int
 
     def of(self, name: str) -> Any:
         """The value of a variable of the program."""

@@ -18,6 +18,7 @@ from ppl.data import Inputs, load_data
 from ppl.density.conditioning import DataReader
 from ppl.density.data import Data
 from ppl.density.layout import check_sizes, lay_out, parameters_of
+from ppl.discrete.summing import Summing
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
 from ppl.ir.made_of import made_of
@@ -43,6 +44,10 @@ class Model:
     softplus: bool = False
     without: frozenset[str] = frozenset()
     verified: bool = False
+    discrete: Summing | None = field(default=None, repr=False)
+    """The program with its discrete parameters, where it has some."""
+    waits: bool = field(default=False, repr=False)
+    """Whether how they are summed out depends on data, so that the model is but the rest of the program."""
     programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
     codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
     modules: dict[tuple[str, str, bool], Module] = field(
@@ -141,13 +146,18 @@ class Model:
         Raises:
             DataError: a variable is missing or does not fit its declaration; the message names it.
         """
-        d = Data()
+        d = Data(seed__=seed)
         with np.errstate(all="ignore"), located(self.plain):
             self.plain.read_data(d, DataReader(self.lowered.data, inputs).read)
             self.plain.transform_data(d, np.random.default_rng(seed))
             d.places = lay_out(parameters_of(self.plain.layout, d))
             check_sizes(self.plain.shapes, d)
         return self.prepared(d)
+
+    def known_values(self, d: Data) -> dict[str, Any]:
+        """The values of data and transformed data."""
+        known = (*self.lowered.data, *self.lowered.transformed_data_names)
+        return {v.name: d.of(v.name) for v in known if not v.items}
 
     def prepared(self, d: Data, form: Form = VALUES) -> Data:
         """The data with what a form computes of them once."""
@@ -159,8 +169,16 @@ class Model:
 
 def conditioned(
     model: Model, data: Inputs | Mapping[str, Any] | str | Path, seed: int
-) -> tuple[Data, Mapping[str, Any]]:
-    """The data of a model, and the values that were given for them; see Model.condition."""
+) -> tuple[Model, Data, Mapping[str, Any]]:
+    """The model, its data, and the values that were given for them; see Model.condition."""
     keep_freed_memory()
     inputs = load_data(data)
-    return model.data_of(inputs, seed), inputs.values
+    d = model.data_of(inputs, seed)
+    if summing := model.discrete:
+        values = model.known_values(d)
+        if model.waits:
+            model = summing.with_data(values)
+            d = model.data_of(inputs, seed)
+        else:
+            summing.check_sizes(values)
+    return model, d, inputs.values

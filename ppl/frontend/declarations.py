@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from ppl.frontend import ast, messages
 from ppl.frontend.expressions import check_expr
 from ppl.frontend.facts import Check
-from ppl.frontend.marginal import marginalised
 from ppl.frontend.scope import Block, Level, Symbol
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
@@ -75,7 +74,8 @@ def check_declaration(c: Check, d: ast.Declaration, at_top: bool) -> None:
 
 
 def declare(c: Check, d: ast.Declaration, t: Type | None) -> None:
-    level = Level.DATA if t is not None and element_type(t) == INT else c.context.local_level
+    known = t is not None and element_type(t) == INT and c.context.block is not Block.PARAMETERS
+    level = Level.DATA if known else c.context.local_level
     symbol = Symbol(d.name, t, level, c.context.block, "variable", d.name_span)
     c.scope.declare(symbol)
     c.facts.symbols[d] = symbol
@@ -122,10 +122,18 @@ def check_continuous(c: Check, d: ast.Declaration, t: Type, at_top: bool) -> Non
     if not at_top or block not in CONTINUOUS or not holds_int(t):
         return
     if block is Block.PARAMETERS:
-        rewrite = marginalised(c.program, d)
+        if is_discrete(d):
+            return
+        rewrite = messages.BOTH_BOUNDS
     else:
         rewrite = "Declare it `real`, or declare it in the model block or in generated quantities."
     raise c.refuse(messages.int_parameter(d.name, block.value, rewrite), d.span)
+
+
+def is_discrete(d: ast.Declaration) -> bool:
+    """Whether a parameter has finitely many values: an int, or an array of them, with both bounds."""
+    bounds = d.type.bounds if isinstance(d.type, ast.SizedType) else None
+    return bounds is not None and {name for name, _ in bounds.items} == {"lower", "upper"}
 
 
 def holds_int(t: Type) -> bool:

@@ -195,12 +195,15 @@ def size_not_data() -> Message:
 # --- Declarations --------------------------------------------------------------------------------
 
 
+BOTH_BOUNDS = (
+    "Give it both bounds, as in `int<lower=1, upper=K>`, by which it is summed out of the target; where it "
+    "has no bound by nature, one beyond which the probability is negligible."
+)
+
+
 def int_parameter(name: str, block: str, rewrite: str) -> Message:
-    return Message(
-        "PPL701",
-        f"`{name}` is an int, but {block} must be continuous (real): there is no gradient in an integer.",
-        rewrite,
-    )
+    what = "needs a lower and an upper bound" if rewrite == BOTH_BOUNDS else "must be continuous (real)"
+    return Message("PPL701", f"`{name}` is an int: among the {block} it {what}.", rewrite)
 
 
 def bound_type(which: str, wanted: str, found: Type) -> Message:

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import ppl
+from ppl.compile import checked
 from ppl.errors import DataError, ModelError
-from ppl.frontend.check import analyse
 from ppl.frontend.pages import Page, pages
 from ppl.frontend.pedantic import lints
 from ppl.source import SourceText
@@ -40,7 +40,7 @@ WITHOUT_EXAMPLE = {
 def said(text: str, name: str) -> tuple[list[str], str]:
     """The codes of all errors and lints, and how they read."""
     try:
-        found = lints(*analyse(SourceText(text, name)))
+        found = lints(*checked(SourceText(text, name)))
     except ModelError as error:
         return [e.code for e in (error, *error.others)], str(error)
     return [c.code for c in found], "\n\n".join(c.describe() for c in found)

@@ -97,3 +97,8 @@ def _value(variable: Sized, row: Floats) -> Any:
         values = unflatten(variable.items, entry).values()
         tuples[k] = {str(number): value for number, value in enumerate(values, 1)}
     return tuples.reshape(variable.dims, order="F").tolist()
+
+
+def whole_numbers(draws: Floats) -> Any:
+    """Draws of ints as integers; as they are where some could not be computed and are nan."""
+    return draws.astype(np.int64) if np.isfinite(draws).all() else draws

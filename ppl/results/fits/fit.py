@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ppl.backend.threads import as_many_threads_as_pay
+from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.files import write_whole
@@ -28,7 +29,7 @@ from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
 from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
-from ppl.results.files.columns import Floats, reshape
+from ppl.results.files.columns import Floats, reshape, whole_numbers
 from ppl.results.files.config import Config, as_json
 from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
@@ -176,11 +177,51 @@ class Fit:
     def stan_variable(self, name: str) -> Floats:
         """Draws of one variable, shape (draws, *its own shape); KeyError for a name that is not there.
 
+        Those of a discrete parameter are integers.
+
         Example:
             >>> fit.stan_variable("theta").shape
             (1000, 8)
         """
-        return reshape(self.draws(), self.column_names, name)
+        found = reshape(self.draws(), self.column_names, name)
+        return whole_numbers(found) if name in self.discrete else found
+
+    @property
+    def discrete(self) -> tuple[str, ...]:
+        """The discrete parameters, which were summed out and drawn back."""
+        summing = self.posterior.model.discrete
+        return () if summing is None else summing.names
+
+    def probabilities(self, name: str) -> Floats:
+        """The probabilities of a discrete parameter's values, shape (*its own shape, values).
+
+        They are exact given the continuous parameters and averaged over the draws of these; the values are
+        in order from the lower bound.
+
+        Raises:
+            InferenceError: there is no such discrete parameter.
+
+        Example:
+            >>> program = "parameters { real m; int<lower=0, upper=1> z; } "
+            >>> program += "model { m ~ normal(0, 1); z ~ bernoulli_logit(m); }"
+            >>> compile_model(program).condition().variational(seed=1).probabilities("z").shape
+            (2,)
+        """
+        each: Floats = probabilities(self.posterior, self.result.draws_u, name)
+        return np.mean(each, axis=0)  # type: ignore[no-any-return]
+
+    def most_probable(self, name: str) -> Any:
+        """A discrete parameter in the jointly most probable configuration of all discrete ones.
+
+        One for each draw of the continuous parameters, shape (draws, *its own shape).
+
+        Raises:
+            InferenceError: there is no such discrete parameter.
+        """
+        found = most_probable(self.posterior, self.result.draws_u)
+        if name not in found:
+            raise InferenceError(f"`{name}` is no discrete parameter; they are {', '.join(found)}.")
+        return found[name]
 
     def draws_pd(self) -> "pd.DataFrame":
         """The draws as a pandas DataFrame, one column a name. Needs pandas.
@@ -202,7 +243,8 @@ class Fit:
             >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
             {'chain': 1, 'draw': 1000, 'school': 8}
         """
-        return cast("xarray.Dataset", to_xarray(self.table, self.provenance.entries(), coords, dims))
+        found = to_xarray(self.table, self.provenance.entries(), coords, dims)
+        return cast("xarray.Dataset", self._with_integers(found))
 
     def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
         """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`.
@@ -220,7 +262,16 @@ class Fit:
         result = self.result
         about = self.provenance.entries()
         found = to_arviz(self.table, result.log_p, result.log_g, self.posterior.data, about, coords, dims)
+        if "posterior" in found:
+            self._with_integers(found.posterior)
         return cast("arviz.InferenceData", found)
+
+    def _with_integers(self, found: Any) -> Any:
+        """The dataset, its discrete parameters as integers."""
+        for name in self.discrete:
+            if name in found:
+                found[name] = found[name].copy(data=whole_numbers(found[name].values))
+        return found
 
     def summary(self) -> Summary:
         """Mean, sd, 5%, 50% and 95% of every column.

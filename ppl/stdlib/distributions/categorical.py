@@ -16,7 +16,8 @@ from ppl.stdlib.record import Distribution
 
 
 def _theta_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, theta: Array) -> Array:
-    return xp.np.where(one_hot(xp, y, theta.shape[-1]), lifted(xp, g, 1) / theta, 0.0)
+    counts = one_hot(xp, y, theta.shape[-1]) & (lifted(xp, g, 1) != 0)
+    return xp.np.where(counts, lifted(xp, g, 1) / theta, 0.0)
 
 
 @with_vjps(None, _theta_adjoint)

@@ -5,7 +5,7 @@ Stan Functions Reference, "Power and logarithm functions" and "Absolute function
 
 import math
 
-from ppl.arrays import Array, Namespace, with_partials
+from ppl.arrays import Array, Namespace, with_partials, with_vjps, without_share
 from ppl.stdlib.record import Function, function, unary
 
 
@@ -13,6 +13,12 @@ def exp(xp: Namespace, x: Array) -> Array:
     return xp.np.exp(x)
 
 
+def _log_adjoint(xp: Namespace, g: Array, ans: Array, x: Array) -> Array:
+    """g / x, and 0 where g is 0 even at x = 0."""
+    return without_share(xp, g, xp.np.divide(g, x))
+
+
+@with_vjps(_log_adjoint)
 def log(xp: Namespace, x: Array) -> Array:
     return xp.np.log(x)
 

@@ -1,0 +1,82 @@
+"""What is known of discrete parameters given the others: probabilities, and the most probable values."""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.data import Inputs
+from ppl.density.model import Model
+from ppl.density.posterior import Posterior
+from ppl.discrete.summing import Summing
+from ppl.errors import InferenceError
+
+Floats = NDArray[np.float64]
+
+
+def probabilities(posterior: Posterior, us: Floats, name: str) -> Floats:
+    """Of each value of each entry of a discrete parameter given each row of `us`: (n, *dims, values).
+
+    They are the gradient of the log sum in log weights of the values (Darwiche 2003, section 4, of a network
+    polynomial).
+
+    Raises:
+        InferenceError: there is no such discrete parameter.
+    """
+    tilted, names = summing_of(posterior, name).tilted(posterior.model.known_values(posterior.d))
+    whole = same_data(tilted, posterior)
+    place = whole.places[names[name]]
+    wide = np.zeros((len(us), whole.param_unc_num()))
+    wide[:, : us.shape[1]] = us
+    _, gradients = whole.log_density_gradients(wide)
+    found: Floats = gradients[:, place.at].reshape(len(us), *place.dims, *place.core)
+    return found
+
+
+def most_probable(posterior: Posterior, us: Floats) -> dict[str, NDArray[np.int64]]:
+    """The jointly most probable values of all discrete parameters given each row of `us`: (n, *dims) each.
+
+    Raises:
+        InferenceError: the program has no discrete parameters.
+    """
+    summing = summing_of(posterior)
+    whole = same_data(summing.most_probable(posterior.model.known_values(posterior.d)), posterior)
+    rows, found, start = rows_of(whole, us), {}, 0
+    for v in whole.declared(include_tp=True, include_gq=True):
+        columns = slice(start, start := start + v.count)
+        if v.name in summing.names:
+            found[v.name] = in_shape(rows[:, columns], v.shape).astype(np.int64)
+    return found
+
+
+def same_data(model: Model, posterior: Posterior) -> Posterior:
+    """The posterior of another model of the same data."""
+    d = model.data_of(Inputs(posterior.data, "the data"), posterior.d.seed__)
+    return Posterior(model, d, posterior.data)
+
+
+def in_shape(columns: Floats, shape: tuple[int, ...]) -> Floats:
+    """Flat columns of draws (n, elements), the first index fastest, as (n, *shape)."""
+    whole = columns.reshape(len(columns), *shape[::-1])
+    return whole.transpose(0, *range(len(shape), 0, -1))
+
+
+def rows_of(posterior: Posterior, us: Floats) -> Floats:
+    """All columns for each row of `us`."""
+    rng, size = np.random.default_rng(0), posterior.draws_at_once
+    if size > 1:
+        parts = np.array_split(us, math.ceil(len(us) / size))
+        return np.concatenate([posterior.param_constrain_draws(part, rng) for part in parts])
+    return np.array([posterior.param_constrain(u, True, True, rng) for u in us])
+
+
+def summing_of(posterior: Any, name: str | None = None) -> Summing:
+    """The program with its discrete parameters; refuses a name that none of them has."""
+    found: Summing | None = posterior.model.discrete
+    if found is None:
+        raise InferenceError("The program has no discrete parameters.")
+    if name is not None and name not in found.names:
+        known = ", ".join(found.names)
+        raise InferenceError(f"`{name}` is no discrete parameter; they are {known}.")
+    return found

@@ -1,0 +1,1 @@
+"""Discrete parameters: summed out by a rewrite of the program, drawn back in generated quantities."""

@@ -1,0 +1,113 @@
+"""Integer expressions as sums: a constant, and multiples of what cannot be taken apart further."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ppl.discrete.syntax import integer
+from ppl.frontend import ast
+from ppl.frontend.printer import expression
+from ppl.source import Span
+
+
+@dataclass(frozen=True)
+class Affine:
+    """constant + the sum of `times` x the expression, by the text of each."""
+
+    constant: int
+    times: Mapping[str, int]
+    atoms: Mapping[str, ast.Expr]
+
+    def plus(self, other: "Affine", sign: int = 1) -> "Affine":
+        times = dict(self.times)
+        for text, k in other.times.items():
+            times[text] = times.get(text, 0) + sign * k
+        times = {text: k for text, k in times.items() if k}
+        return Affine(self.constant + sign * other.constant, times, {**self.atoms, **other.atoms})
+
+    @property
+    def same(self) -> tuple[tuple[str, int], ...]:
+        """What two expressions that differ by a constant have in common."""
+        return tuple(sorted(self.times.items()))
+
+
+def affine(e: ast.Expr) -> Affine:
+    match e:
+        case ast.IntLiteral(value=value):
+            return Affine(value, {}, {})
+        case ast.Unary(op="-", operand=operand):
+            return Affine(0, {}, {}).plus(affine(operand), -1)
+        case ast.Unary(op="+", operand=operand):
+            return affine(operand)
+        case ast.Binary(op="+", left=left, right=right):
+            return affine(left).plus(affine(right))
+        case ast.Binary(op="-", left=left, right=right):
+            return affine(left).plus(affine(right), -1)
+        case ast.Binary(op="*", left=left, right=right):
+            a, b = affine(left), affine(right)
+            if a.times and b.times:
+                return atom(e)
+            known, other = (b, a) if a.times else (a, b)
+            k = known.constant
+            times = {text: k * n for text, n in other.times.items() if k * n}
+            return Affine(k * other.constant, times, other.atoms)
+        case _:
+            return atom(e)
+
+
+def atom(e: ast.Expr) -> Affine:
+    text = expression(e)
+    return Affine(0, {text: 1}, {text: e})
+
+
+def known(e: ast.Expr) -> int | None:
+    """The value of an expression of literals."""
+    found = affine(e)
+    return None if found.times else found.constant
+
+
+def tidy(e: ast.Expr) -> ast.Expr:
+    """The expression with its constants gathered: `n + 1 - 1` is `n`."""
+    found = affine(e)
+    if sum(isinstance(n, ast.IntLiteral) for n in constants(e)) < 2 and not (
+        isinstance(e, ast.Binary) and known(e) is not None
+    ):
+        return e
+    return written_out(found, e.span)
+
+
+def constants(e: ast.Expr) -> list[ast.Expr]:
+    """The literals that a sum is made of."""
+    match e:
+        case ast.Binary(op="+" | "-", left=left, right=right):
+            return [*constants(left), *constants(right)]
+        case ast.IntLiteral():
+            return [e]
+        case _:
+            return []
+
+
+def plus(e: ast.Expr, n: int) -> ast.Expr:
+    """`e + n`, simplified."""
+    found = affine(e)
+    return written_out(Affine(found.constant + n, found.times, found.atoms), e.span)
+
+
+def minus(a: ast.Expr, b: ast.Expr) -> ast.Expr:
+    return written_out(affine(a).plus(affine(b), -1), a.span)
+
+
+def written_out(a: Affine, span: Span) -> ast.Expr:
+    out: ast.Expr | None = None
+    for text, k in sorted(a.times.items(), key=lambda item: item[1] < 0):
+        part = a.atoms[text]
+        if abs(k) != 1:
+            part = ast.Binary(span, "*", integer(abs(k), span), part)
+        if out is None:
+            out = part if k > 0 else ast.Unary(span, "-", part)
+        else:
+            out = ast.Binary(span, "+" if k > 0 else "-", out, part)
+    if out is None:
+        return integer(a.constant, span)
+    if a.constant:
+        out = ast.Binary(span, "+" if a.constant > 0 else "-", out, integer(abs(a.constant), span))
+    return out

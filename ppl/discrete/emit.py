@@ -1,0 +1,439 @@
+"""The statements that sum out one parameter, and those that draw it back.
+
+The terms fill tables where they stand.  `finish` adds the sum to the target: over the table itself for
+entries that meet no other of their own (a mixture), over forward messages along a chain (Rabiner 1989,
+equations 18 to 20, in logarithms).  `backward` draws each entry from its conditional given what has been
+drawn before (forward filtering, backward sampling; Carter and Kohn 1994, equation 10).
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ppl.discrete.affine import plus
+from ppl.discrete.parameters import Discrete
+from ppl.discrete.steps import Step, covers, is_scattered, latest, neighbour, scope_of
+from ppl.discrete.syntax import (
+    Stmts,
+    code,
+    expr,
+    indexed,
+    integer,
+    loops,
+    names_in,
+    rewrite,
+    substituted,
+    variable,
+)
+from ppl.discrete.terms import Ref, Term, with_values
+from ppl.frontend import ast
+from ppl.source import Span
+
+Heads = list[tuple[str, ast.Expr, ast.Expr]]
+Exprs = tuple[ast.Expr, ...]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How values are put together, and one chosen: sums and draws, or the largest and where it is."""
+
+    join: str
+    choose: str
+
+
+SUM = Way("log_sum_exp(e)", "categorical_rng(softmax(e))")
+MOST = Way("max(e)", "sort_indices_desc(e)[1]")
+
+
+@dataclass(frozen=True)
+class Emit:
+    """The statements of one step."""
+
+    step: Step
+    way: Way
+    tilt: ast.Expr | None = None
+    """What the table begins with in place of zeros: a log weight for each value of each entry."""
+    own: frozenset[str] = frozenset()
+    """The variables of the block, which a term that is to stand elsewhere must not read."""
+
+    @cached_property
+    def of_each(self) -> list[Term]:
+        """The terms that stand in loops over all entries and can be computed entry by entry in one loop."""
+        return [t for t in self.step.terms if self.step.each and self.is_of_each(t)]
+
+    @property
+    def has_table(self) -> bool:
+        """Whether there is a table of all entries."""
+        s = self.step
+        gathered = len(self.of_each) + sum(is_scattered(self.d, t) for t in s.terms)
+        return not self.by_entry or self.tilt is not None or gathered < len(s.terms)
+
+    @property
+    def by_entry(self) -> bool:
+        """Whether the values of an entry are put together entry by entry."""
+        return bool(self.of_each) or bool(self.step.each and self.step.flat)
+
+    @property
+    def d(self) -> Discrete:
+        return self.step.parameter
+
+    @property
+    def span(self) -> Span:
+        return self.d.span
+
+    # --- Tables ---
+
+    def declarations(self) -> Stmts:
+        """The tables, at the head of the block."""
+        s = self.step
+        sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
+        tables = self.table(s.table, sizes, "vector") if self.has_table else ()
+        for scope, name in s.scopes.items():
+            few = (s.neighbours[k].parameter.size for k in scope)
+            tables += self.table(name, (*self.d.dims, *few), "vector")
+        if self.tilt is not None:
+            tables += self.tilted(self.tilt)
+        if s.flat:
+            tables += self.flat_table(sizes)
+        if s.order and not s.steady:
+            tables += self.table(s.pairs, sizes, "matrix")
+        return tables
+
+    def flat_table(self, sizes: Exprs) -> Stmts:
+        """A row of zeros, one for each value of each entry."""
+        n = sizes[0]
+        for size in (*sizes[1:], self.d.size):
+            n = ast.Binary(self.span, "*", n, size)
+        t = ast.SizedType(self.span, "vector", None, (n,))
+        value = expr("rep_vector(0, n)", self.span, n=n)
+        return (ast.Declaration(self.span, t, self.step.flat, self.span, value),)
+
+    def place(self, indices: Exprs, axes: Exprs, position: ast.Expr) -> ast.Expr:
+        """Where the table in one row has an entry."""
+        sizes = (*self.d.dims, *(n.parameter.size for n in self.step.neighbours), self.d.size)
+        before = plus(indices[0], -1)
+        for index, size in zip((*indices[1:], *axes), sizes[1:-1], strict=True):
+            before = expr("a * n + b", self.span, a=before, n=size, b=plus(index, -1))
+        at = expr("a * n + b", self.span, a=before, n=sizes[-1], b=position)
+        return indexed(self.step.flat, (at,), self.span)
+
+    def tilted(self, weights: ast.Expr) -> Stmts:
+        """The weights added to the table, for all values of the neighbours."""
+        s = self.step
+        at = tuple(ast.SingleIndex(self.span, variable(i, self.span)) for i in s.at)
+        each = ast.Indexed(self.span, weights, at) if at else weights
+        table = indexed(s.table, (*self.entry(None), *self.value_axes()), self.span)
+        heads = [(name, integer(1, self.span), size) for name, size in zip(s.at, self.d.dims, strict=True)]
+        return loops([*heads, *self.value_heads()], code("a += b;", self.span, a=table, b=each), self.span)
+
+    def table(self, name: str, sizes: Exprs, keyword: str) -> Stmts:
+        """A table of zeros: a vector or matrix over the values for each of `sizes`."""
+        span, k = self.span, self.d.size
+        own = (k,) if keyword == "vector" else (k, k)
+        value = expr(f"rep_{keyword}(0, {', '.join('k' for _ in own)})", span, k=k)
+        if sizes:
+            value = ast.Call(span, "rep_array", (value, *sizes))
+        t = ast.SizedType(span, keyword, None, own, sizes)
+        return (ast.Declaration(span, t, name, span, value),)
+
+    # --- Terms, where they stand ---
+
+    def fills(self) -> dict[int, Stmts]:
+        """What the statement of each term becomes: its value for all values of its entries, added to a table.
+
+        Terms that may stand later, as they read no variable of the block but finished tables, are gathered in
+        one statement for each table.
+        """
+        gathered: dict[tuple[int, ...], list[Term]] = {}
+        beside = {id(t.statement) for t in self.of_each}
+        out: dict[int, Stmts] = {}
+        for t in self.step.terms:
+            if id(t.statement) in beside:
+                out[id(t.statement)] = ()
+            elif self.step.order == 0 and is_movable(t, self.own):
+                gathered.setdefault(scope_of(self.step, t), []).append(t)
+                out[id(t.statement)] = ()
+            else:
+                out[id(t.statement)] = self.filling([t])
+        for terms in gathered.values():
+            out[id(terms[-1].statement)] = self.filling(terms)
+        return out
+
+    def is_of_each(self, t: Term) -> bool:
+        (r,) = t.of(self.d.name)
+        loops_of = {loop.variable for loop in t.loops}
+        plain = isinstance(t.statement, ast.TargetIncrement) and not t.guarded and not t.inside
+        reads = names_in(t.statement) - loops_of
+        alone = len(loops_of) == len(self.d.dims) and all(isinstance(i, ast.Variable) for i in r.known)
+        return plain and alone and not reads & self.own and covers(t, r.known, self.d, None)
+
+    def value_of_each(self, t: Term) -> ast.Expr:
+        """The value of such a term, in the names of the step."""
+        s = self.step
+        (r,) = t.of(self.d.name)
+        made = with_values(t.statement, t.parameters, {r.text: variable(s.value, self.span)})
+        assert isinstance(made, ast.TargetIncrement)
+        at = {
+            i.name: variable(k, self.span)
+            for i, k in zip(r.known, s.at, strict=True)
+            if isinstance(i, ast.Variable)
+        }
+        value: ast.Expr = substituted(made.value, at)
+        return value
+
+    def filling(self, terms: Sequence[Term]) -> Stmts:
+        """The statements of terms that touch the same entries, for all values of these."""
+        s, t = self.step, terms[-1]
+        if t is s.steady:
+            return ()
+        refs = t.of(self.d.name)
+        last = latest(self.d.name, t, s.along) if s.order else refs[0]
+        scope = scope_of(s, t)
+        scattered = is_scattered(self.d, t)
+        table = s.table if scattered else s.scopes.get(scope, s.table)
+        near = [s.neighbours[k] for k in scope] if scope in s.scopes and not scattered else list(s.neighbours)
+        heads = [(n.value, n.parameter.lower, n.parameter.upper) for n in near]
+        axes = tuple(n.parameter.position(variable(n.value, self.span)) for n in near)
+        own: Exprs = (self.d.position(variable(s.value, self.span)),)
+        own_heads = [(s.value, self.d.lower, self.d.upper)]
+        if len(refs) > 1:
+            table = s.pairs
+            own = (self.d.position(variable(s.before, self.span)), *own)
+            own_heads = [(s.before, self.d.lower, self.d.upper), *own_heads]
+        target = indexed(table, (*last.known, *axes, *own), self.span)
+        if scattered:
+            target = self.place(last.known, axes, own[0])
+        made = [self.with_loop_values(term, last) for term in terms]
+        if len(made) > 1:
+            whole = sum_of([x.value for x in made if isinstance(x, ast.TargetIncrement)])
+            made = [ast.TargetIncrement(t.statement.span, whole)]
+        return loops([*heads, *own_heads], redirected(made[0], target), t.statement.span)
+
+    def with_loop_values(self, t: Term, last: Ref) -> ast.Statement:
+        """The statement of a term with loop variables for its entries."""
+        s = self.step
+        values: dict[str, ast.Expr] = {
+            r.text: variable(s.value if r == last else s.before, self.span) for r in t.of(self.d.name)
+        }
+        for text, name in self.values_of(t):
+            values[text] = variable(name, self.span)
+        return with_values(t.statement, t.parameters, values)
+
+    def values_of(self, t: Term) -> list[tuple[str, str]]:
+        s = self.step
+        out = []
+        for r in t.refs:
+            if r.name != self.d.name:
+                found = neighbour(self.d, t, r, s.at, s.along if s.order else None).text
+                out.append((r.text, next(n.value for n in s.neighbours if n.text == found)))
+        return out
+
+    # --- The sum ---
+
+    def at(self, name: str, time: ast.Expr | None, axes: Exprs, *more: ast.Expr) -> ast.Expr:
+        """An entry of a table at the indices of the step, or at another time along the chain."""
+        s = self.step
+        at = [variable(i, self.span) for i in s.at]
+        indices: list[ast.Expr] = [*at]
+        if time is not None:
+            indices[s.along] = time
+        return indexed(name, (*indices, *axes, *more), self.span)
+
+    def heads(self) -> Heads:
+        """Loops over the entries, less along a chain."""
+        one_ = integer(1, self.span)
+        found = [(name, one_, size) for name, size in zip(self.step.at, self.d.dims, strict=True)]
+        if self.step.order:
+            del found[self.step.along]
+        return found
+
+    def value_heads(self) -> Heads:
+        return [(n.value, n.parameter.lower, n.parameter.upper) for n in self.step.neighbours]
+
+    def value_axes(self) -> Exprs:
+        return tuple(n.parameter.position(variable(n.value, self.span)) for n in self.step.neighbours)
+
+    def entry_axes(self) -> Exprs:
+        """The positions of the values that the neighbours have."""
+        return tuple(
+            n.parameter.position(indexed(n.parameter.name, n.indices, self.span))
+            for n in self.step.neighbours
+        )
+
+    def finish(self) -> Stmts:
+        """The messages, and the target's share: a term of the neighbours."""
+        if not self.step.order:
+            return (*self.combined(), *self.over_entries(self.added))
+        last = self.d.dims[self.step.along]
+        return (
+            *self.combined(),
+            *self.messages(),
+            *loops(self.heads(), self.added(self.at(self.step.forward, last, self.entry_axes())), self.span),
+        )
+
+    def combined(self) -> Stmts:
+        """The tables of some neighbours added to that of all."""
+        s, span = self.step, self.span
+        if not s.scopes and not (s.flat and not s.each):
+            return ()
+        position = self.d.position(variable(s.value, span))
+        parts = []
+        for scope, name in s.scopes.items():
+            few = tuple(
+                s.neighbours[k].parameter.position(variable(s.neighbours[k].value, span)) for k in scope
+            )
+            parts.append(self.at(name, None, few, position))
+        if s.flat and not s.each:
+            parts.append(self.place(self.entry(None), self.value_axes(), position))
+        target = self.at(s.table, None, self.value_axes(), position)
+        every = [(name, integer(1, span), size) for name, size in zip(s.at, self.d.dims, strict=True)]
+        heads = [*every, *self.value_heads(), (s.value, self.d.lower, self.d.upper)]
+        return loops(heads, code("a += b;", span, a=target, b=sum_of(parts)), span)
+
+    def over_entries(self, use: Callable[[ast.Expr], Stmts]) -> Stmts:
+        """What is done with the table of each entry, given those of the neighbours."""
+        s, span = self.step, self.span
+        if not self.by_entry:
+            return loops(self.heads(), use(self.at(s.table, None, self.entry_axes())), span)
+        position = self.d.position(variable(s.value, span))
+        parts = [self.value_of_each(t) for t in self.of_each]
+        if s.flat:
+            parts = [self.place(self.entry(None), (), position), *parts]
+        if self.has_table:
+            parts = [self.at(s.table, None, (), position), *parts]
+        t = ast.SizedType(span, "vector", None, (self.d.size,))
+        target = indexed(s.each, (position,), span)
+        fill = code("a = b;", s.terms[0].statement.span, a=target, b=sum_of(parts))
+        inside = (
+            ast.Declaration(span, t, s.each, span),
+            *loops([(s.value, self.d.lower, self.d.upper)], fill, span),
+            *use(variable(s.each, span)),
+        )
+        return loops(self.heads(), inside, span)
+
+    def added(self, table: ast.Expr) -> Stmts:
+        total = expr(self.way.join, self.span, e=table)
+        return code("target += e;", self.span, e=total)
+
+    def messages(self) -> Stmts:
+        """The forward messages along a chain."""
+        s, span = self.step, self.span
+        time, one_ = variable(s.at[s.along], span), integer(1, span)
+        axes = self.value_axes()
+        sizes = (*self.d.dims, *(n.parameter.size for n in s.neighbours))
+        t = ast.SizedType(span, "vector", None, (self.d.size,), sizes)
+        start = code("a = b;", span, a=self.at(s.forward, one_, axes), b=self.at(s.table, one_, axes))
+        k = variable(s.value, span)
+        column = self.column(k, axes)
+        before = self.at(s.forward, plus(time, -1), axes)
+        total = expr(self.way.join, span, e=expr("a + b", span, a=before, b=column))
+        position = self.d.position(k)
+        move = code(
+            "a = b + c;",
+            span,
+            a=self.at(s.forward, None, axes, position),
+            b=self.at(s.table, None, axes, position),
+            c=total,
+        )
+        inner_heads = [*self.heads(), *self.value_heads()]
+        own: Heads = [(s.value, self.d.lower, self.d.upper)]
+        return (
+            *self.steady(),
+            ast.Declaration(span, t, s.forward, span),
+            *loops(inner_heads, start, span),
+            *loops([(s.at[s.along], integer(2, span), self.d.dims[s.along]), *inner_heads, *own], move, span),
+        )
+
+    def column(self, value: ast.Expr, axes: Exprs, later: ast.Expr | None = None) -> ast.Expr:
+        """The terms between an entry, of all values, and the one after it, of the value."""
+        s, span = self.step, self.span
+        base = variable(s.pairs, span) if s.steady else self.at(s.pairs, later, axes)
+        return expr("m[, k]", span, m=base, k=self.d.position(value))
+
+    def steady(self) -> Stmts:
+        """The terms between neighbours, where they are the same all along."""
+        s, span = self.step, self.span
+        if s.steady is None:
+            return ()
+        k = self.d.size
+        last = latest(self.d.name, s.steady, s.along)
+        values: dict[str, ast.Expr] = {
+            r.text: variable(s.value if r is last else s.before, span) for r in s.steady.refs
+        }
+        made = with_values(s.steady.statement, s.steady.parameters, values)
+        assert isinstance(made, ast.TargetIncrement)
+        positions = tuple(self.d.position(variable(name, span)) for name in (s.before, s.value))
+        target = indexed(s.pairs, positions, span)
+        heads: Heads = [(name, self.d.lower, self.d.upper) for name in (s.before, s.value)]
+        body = code("a = b;", s.steady.statement.span, a=target, b=made.value)
+        return (
+            ast.Declaration(span, ast.SizedType(span, "matrix", None, (k, k)), s.pairs, span),
+            *loops(heads, body, span),
+        )
+
+    # --- Drawing back ---
+
+    def backward(self) -> Stmts:
+        """Each entry from its conditional given those of the neighbours, and of the later ones of a chain."""
+        s, span = self.step, self.span
+        if not s.order:
+            return self.over_entries(lambda table: self.chosen(table, None))
+        time = variable(s.at[s.along], span)
+        last = self.d.dims[s.along]
+        axes = self.entry_axes()
+        end = loops(self.heads(), self.chosen(self.at(s.forward, last, axes), last), span)
+        later = plus(time, 1)
+        after = indexed(self.d.name, self.entry(later), span)
+        here = expr("a + b", span, a=self.at(s.forward, None, axes), b=self.column(after, axes, later))
+        steps = self.chosen(here, None)
+        back = ast.Variable(span, s.left)
+        body = (
+            *code("int t = n - s;", span, t=s.at[s.along], n=last, s=back),
+            *loops(self.heads(), steps, span),
+        )
+        return (
+            *end,
+            *loops([(s.left, integer(1, span), plus(last, -1))], body, span),
+        )
+
+    def entry(self, time: ast.Expr | None) -> Exprs:
+        s = self.step
+        indices: list[ast.Expr] = [variable(i, self.span) for i in s.at]
+        if time is not None:
+            indices[s.along] = time
+        return tuple(indices)
+
+    def chosen(self, table: ast.Expr, time: ast.Expr | None) -> Stmts:
+        position = expr(self.way.choose, self.span, e=table)
+        target = indexed(self.d.name, self.entry(time), self.span)
+        return code("a = b;", self.span, a=target, b=self.d.value(position))
+
+
+def is_movable(t: Term, own: frozenset[str]) -> bool:
+    """Whether a term may stand later in the block: it stands in no loop or branch and reads none of `own`."""
+    plain = isinstance(t.statement, ast.TargetIncrement) and not t.loops and not t.guarded and not t.inside
+    return plain and not names_in(t.statement) & own
+
+
+def sum_of(parts: Sequence[ast.Expr]) -> ast.Expr:
+    first, *rest = parts
+    out = first
+    for part in rest:
+        out = ast.Binary(part.span, "+", out, part)
+    return out
+
+
+def redirected(s: ast.Statement, target: ast.Expr) -> Stmts:
+    """The statement with what it adds to the target added to a table's entry."""
+
+    def added(n: ast.Node) -> Stmts | None:
+        match n:
+            case ast.TargetIncrement(value=value):
+                return code("a += b;", n.span, a=target, b=value)
+            case ast.Tilde():
+                raise AssertionError("whole.py makes every `~` in a term an increment")
+            case _:
+                return None
+
+    made = rewrite((s,), added)
+    return tuple(made)

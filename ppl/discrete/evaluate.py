@@ -1,0 +1,137 @@
+"""The values of int expressions that data tell: indices, loop bounds, conditions."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ppl.frontend import ast
+
+Values = Mapping[str, Any]
+
+
+class NotKnown(Exception):
+    """The expression needs a value that is not among those given, or a function that is not looked into."""
+
+
+def evaluate(e: ast.Expr, values: Values) -> Any:
+    """The value of an expression: an int, a float, or an array.
+
+    Raises:
+        NotKnown: a variable is not among `values`.
+    """
+    match e:
+        case ast.IntLiteral(value=value):
+            return value
+        case ast.RealLiteral(text=text):
+            return float(text)
+        case ast.Variable(name=name):
+            if name not in values:
+                raise NotKnown(name)
+            return values[name]
+        case ast.Unary(op=op, operand=operand):
+            value = evaluate(operand, values)
+            return int(not value) if op == "!" else -value if op == "-" else value
+        case ast.Binary(op="&&", left=left, right=right):
+            return int(bool(scalar(left, values)) and bool(scalar(right, values)))
+        case ast.Binary(op="||", left=left, right=right):
+            return int(bool(scalar(left, values)) or bool(scalar(right, values)))
+        case ast.Binary(op=op, left=left, right=right):
+            return binary(op, scalar(left, values), scalar(right, values))
+        case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
+            return evaluate(then if scalar(condition, values) else otherwise, values)
+        case ast.Indexed(base=base, indices=indices):
+            return entry(evaluate(base, values), indices, values)
+        case ast.ArrayLiteral(items=items):
+            return np.array([evaluate(item, values) for item in items])
+        case ast.Call(name=name, args=args) if name in FUNCTIONS:
+            return FUNCTIONS[name](*(evaluate(a, values) for a in args))
+        case _:
+            raise NotKnown("an expression")
+
+
+def scalar(e: ast.Expr, values: Values) -> Any:
+    value = evaluate(e, values)
+    if np.ndim(value):
+        raise NotKnown("a container")
+    return value if isinstance(value, int | float) else value.item()
+
+
+def binary(op: str, a: Any, b: Any) -> Any:
+    whole = isinstance(a, int) and isinstance(b, int)
+    match op:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "/" | "%/%" if whole and b != 0:
+            return truncated(a, b)
+        case "/" if not whole and b != 0:
+            return a / b
+        case "%" if b != 0:
+            return a - b * truncated(a, b)
+        case "^" if b >= 0:
+            return float(a) ** b
+        case "==" | "!=" | "<" | "<=" | ">" | ">=":
+            return int(COMPARE[op](a, b))
+        case _:
+            raise NotKnown(op)
+
+
+COMPARE = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+
+
+def truncated(a: int, b: int) -> int:
+    """a / b as ints divide: towards zero."""
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def entry(base: Any, indices: tuple[ast.Index, ...], values: Values) -> Any:
+    """An entry, or several along one axis."""
+    axis = 0
+    for index in indices:
+        if not np.ndim(base) > axis:
+            raise NotKnown("an index too many")
+        size = np.shape(base)[axis]
+        at = positions(index, size, values)
+        if np.any(np.asarray(at) < 0) or np.any(np.asarray(at) >= size):
+            raise NotKnown("an index out of range")
+        base = np.take(base, at, axis=axis)
+        axis += np.ndim(at)
+    return base if np.ndim(base) else base.item()
+
+
+def positions(index: ast.Index, size: int, values: Values) -> Any:
+    """From 0."""
+    match index:
+        case ast.SingleIndex(value=value):
+            return np.asarray(evaluate(value, values)) - 1
+        case ast.RangeIndex(lower=lower, upper=upper):
+            first = 1 if lower is None else scalar(lower, values)
+            last = size if upper is None else scalar(upper, values)
+            return np.arange(first - 1, last)
+
+
+FUNCTIONS: Mapping[str, Any] = {
+    "size": lambda x: len(x),
+    "num_elements": lambda x: int(np.size(x)),
+    "rows": lambda x: np.shape(x)[0],
+    "cols": lambda x: np.shape(x)[1],
+    "min": lambda *x: int(np.min(x if len(x) > 1 else x[0])),
+    "max": lambda *x: int(np.max(x if len(x) > 1 else x[0])),
+    "abs": abs,
+    "sum": lambda x: np.sum(x).item(),
+    "int_step": lambda x: int(x > 0),
+    "to_int": lambda x: math.trunc(x),
+}
+"""Those of ints that a size or an index is commonly made with."""

@@ -1,0 +1,319 @@
+"""The model block in the form that terms are found in.
+
+Everything that depends on a discrete parameter becomes `target += e` with a scalar `e` that touches as few
+entries as possible: `~` as a density, sums as their summands, containers entry by entry.  Local variables
+that depend on a discrete parameter stand in one block with the statements that use them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ppl.discrete import refused
+from ppl.discrete.elementwise import Elementwise
+from ppl.discrete.parameters import Discrete, Names
+from ppl.discrete.syntax import (
+    Stmts,
+    assigned,
+    code,
+    expr,
+    mentions,
+    one,
+    rewrite,
+    substituted,
+    written,
+)
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts, UserMatch
+from ppl.frontend.walk import walk
+from ppl.stdlib.signatures import Match
+from ppl.types import INT, rank
+
+
+def dependent_names(body: Sequence[ast.Statement], names: set[str]) -> set[str]:
+    """The names, and the variables whose values depend on them."""
+    found = set(names)
+    while True:
+        before = len(found)
+        for s in body:
+            found |= depending(s, found, False)
+        if len(found) == before:
+            return found
+
+
+def depending(s: ast.Statement, names: set[str], inside: bool) -> set[str]:
+    """The variables that a statement makes depend on `names`; `inside` a branch or loop that does, all."""
+    match s:
+        case ast.Declaration(name=name, value=value):
+            given = value is not None and mentions(value, names)
+            return {name} if value is not None and (inside or given) else set()
+        case ast.Assignment(target=target, value=value):
+            given = mentions(value, names) or mentions(target, names - assigned(target))
+            return assigned(target) if inside or given else set()
+        case ast.If(condition=condition):
+            inside = inside or mentions(condition, names)
+            return parts(s, names, inside)
+        case ast.For(lower=lower, upper=upper):
+            return parts(s, names, inside or mentions((lower, upper), names))
+        case ast.ForEach(iterable=iterable, variable=variable):
+            inside = inside or mentions(iterable, names)
+            return parts(s, names, inside) | ({variable} if inside else set())
+        case ast.While(condition=condition):
+            return parts(s, names, inside or mentions(condition, names))
+        case ast.Block() | ast.Profile():
+            return parts(s, names, inside)
+        case _:
+            return set()
+
+
+def parts(s: ast.Statement, names: set[str], inside: bool) -> set[str]:
+    return {name for part in children(s) for name in depending(part, names, inside)}
+
+
+def children(s: ast.Statement) -> tuple[ast.Statement, ...]:
+    """The statements directly inside a statement."""
+    match s:
+        case ast.For(body=body) | ast.ForEach(body=body) | ast.While(body=body):
+            return (body,)
+        case ast.If(then=then, otherwise=otherwise):
+            return (then,) if otherwise is None else (then, otherwise)
+        case ast.Block(statements=inner) | ast.Profile(statements=inner):
+            return inner
+        case _:
+            return ()
+
+
+@dataclass
+class Normal:
+    """`dependent` are the discrete parameters and the locals that depend on them."""
+
+    facts: Facts
+    parameters: dict[str, Discrete]
+    names: Names
+    dependent: set[str]
+    lengths: dict[str, ast.Expr]
+    """The first size of each container of the model block."""
+
+    def touches(self, node: ast.Node) -> bool:
+        return mentions(node, self.dependent)
+
+    def body(self, statements: Sequence[ast.Statement]) -> Stmts:
+        made = tuple(out for s in statements for out in self.statement(s))
+        made = tuple(self.flat(self.marked(s)) for s in made)
+        return self.grouped(self.forwarded(made))
+
+    def statement(self, s: ast.Statement) -> Stmts:
+        if not self.touches(s):
+            return (s,)
+        match s:
+            case ast.Tilde():
+                return self.tilde(s)
+            case ast.TargetIncrement(value=value):
+                return self.increment(value, s)
+            case ast.For(body=body) | ast.ForEach(body=body):
+                return (replace(s, body=one(self.body(inner(body)), s.span)),)
+            case ast.If(then=then, otherwise=otherwise):
+                other = None if otherwise is None else one(self.body(inner(otherwise)), s.span)
+                return (replace(s, then=one(self.body(inner(then)), s.span), otherwise=other),)
+            case ast.Block(statements=body):
+                return (replace(s, statements=self.body(body)),)
+            case ast.Profile(statements=body):
+                return self.body(body)
+            case _:
+                return (s,)
+
+    # --- Increments ---
+
+    def tilde(self, s: ast.Tilde) -> Stmts:
+        if s.truncation is not None:
+            raise refused.truncated(s)
+        called = self.facts.calls[s]
+        name = called.function.name if isinstance(called, UserMatch) else called.callee.name
+        args = (s.left, *s.args)
+        return self.density(name, called, args, s)
+
+    def density(
+        self, name: str, called: Match | UserMatch, args: Sequence[ast.Expr], s: ast.Statement
+    ) -> Stmts:
+        found = None
+        if isinstance(called, Match):
+            way = Elementwise(self.facts, self.parameters, self.names, self.touches, self.lengths)
+            found = way.split(called, args, s.span)
+        if found is None:
+            return self.target(ast.Call(s.span, normalised(name), tuple(args), len(args) > 1), s)
+        before, entries, variable, length = found
+        inside = self.target(ast.Call(s.span, normalised(name), tuple(entries), len(args) > 1), s)
+        loop = code("for (n in 1:length) body();", s.span, n=variable, length=length, body=inside)
+        return (ast.Block(s.span, (*before, *loop)),) if before else loop
+
+    def target(self, value: ast.Expr, s: ast.Statement) -> Stmts:
+        return (ast.TargetIncrement(s.span, value),)
+
+    def increment(self, value: ast.Expr, s: ast.TargetIncrement) -> Stmts:
+        """A summand a statement."""
+        match value:
+            case ast.Binary(op="+", left=left, right=right) if not rank(self.facts.types[value]):
+                return (*self.increment(left, s), *self.increment(right, s))
+            case ast.Call(name=name, args=args) if value in self.facts.calls and is_density(name):
+                if self.touches(value):
+                    return self.density(name, self.facts.calls[value], args, s)
+        if rank(self.facts.types[value]):
+            value = expr("sum(e)", s.span, e=value)
+        return self.target(value, s)
+
+    # --- Indices ---
+
+    def flat(self, s: ast.Statement) -> ast.Statement:
+        """`z[i][j]` as `z[i, j]`."""
+
+        def joined(n: ast.Node) -> ast.Node:
+            match n:
+                case ast.Indexed(
+                    base=ast.Indexed(base=ast.Variable(name=name) as base, indices=first), indices=second
+                ) if (
+                    name in self.parameters
+                    and all(
+                        isinstance(i, ast.SingleIndex) and not isinstance(i.value, ast.ArrayLiteral)
+                        for i in first
+                    )
+                    and len(first) + len(second) <= len(self.parameters[name].dims)
+                ):
+                    return ast.Indexed(n.span, base, (*first, *second))
+                case _:
+                    return n
+
+        made: ast.Statement = rewrite(s, lambda n: None, joined)
+        return made
+
+    def marked(self, s: ast.Statement) -> ast.Statement:
+        """Indices that pick several entries of a discrete parameter, `z[some]`, as `z[some[:]]`."""
+
+        def mark(n: ast.Node) -> ast.Node:
+            match n:
+                case ast.Indexed(base=ast.Variable(name=name), indices=indices) if name in self.parameters:
+                    return replace(n, indices=tuple(map(self.several, indices)))
+                case _:
+                    return n
+
+        made: ast.Statement = rewrite(s, lambda n: None, mark)
+        return made
+
+    def several(self, i: ast.Index) -> ast.Index:
+        match i:
+            case ast.SingleIndex(value=value) if rank(self.facts.types.get(value, INT)) > 0:
+                return ast.SingleIndex(i.span, expr("e[:]", i.span, e=value))
+            case _:
+                return i
+
+    # --- Locals ---
+
+    def forwarded(self, body: Stmts) -> Stmts:
+        """Without local containers that a loop fills entry by entry: each use gets the entry's expression."""
+        for d in body:
+            if isinstance(d, ast.Declaration) and d.name in self.dependent and d.value is None:
+                found = filling(d, body)
+                if found is not None:
+                    body = self.with_entries(d, found, body)
+        return body
+
+    def with_entries(self, d: ast.Declaration, found: "Filling", body: Stmts) -> Stmts:
+        rest = tuple(s for s in body if s is not d and s is not found.loop)
+
+        def entry(n: ast.Node) -> ast.Node:
+            match n:
+                case ast.Indexed(base=ast.Variable(name=name), indices=indices) if name == d.name:
+                    values = [i.value for i in indices if isinstance(i, ast.SingleIndex)]
+                    if len(values) == len(found.variables) == len(indices):
+                        at = dict(zip(found.variables, values, strict=True))
+                        made: ast.Node = substituted(found.value, at)
+                        return made
+            return n
+
+        out: Stmts = rewrite(rest, lambda n: None, entry)
+        return body if mentions(out, {d.name}) else out
+
+    def grouped(self, body: Stmts) -> Stmts:
+        """Each set of dependent locals that meet in a statement in a block with all that mentions them."""
+        locals_ = [s.name for s in body if isinstance(s, ast.Declaration) and s.name in self.dependent]
+        for group in connected(locals_, body):
+            members = [s for s in body if own_mentions(s, group)]
+            self.check_moves(body, members)
+            last = max(k for k, s in enumerate(body) if s in members)
+            block = ast.Block(members[0].span, tuple(members))
+            body = (*(s for s in body[: last + 1] if s not in members), block, *body[last + 1 :])
+        return body
+
+    def check_moves(self, body: Stmts, members: list[ast.Statement]) -> None:
+        """What stands between the members goes before them: it must not change what they read."""
+        seen: list[ast.Statement] = []
+        for s in body[: max(k for k, x in enumerate(body) if x in members)]:
+            if s in members:
+                seen.append(s)
+            elif seen and any(mentions(m, written(s)) for m in seen):
+                raise refused.order(s)
+
+
+def inner(s: ast.Statement) -> Stmts:
+    return s.statements if isinstance(s, ast.Block) else (s,)
+
+
+def normalised(name: str) -> str:
+    """A density with all its constants: `normal_lupdf` is `normal_lpdf`."""
+    return name.replace("_lupdf", "_lpdf").replace("_lupmf", "_lpmf")
+
+
+def is_density(name: str) -> bool:
+    return name.endswith(("_lpdf", "_lpmf", "_lupdf", "_lupmf"))
+
+
+def own_mentions(s: ast.Statement, names: set[str]) -> bool:
+    return bool(written(s) & names) or mentions(s, names)
+
+
+def connected(names: Sequence[str], body: Stmts) -> list[set[str]]:
+    """The sets of names that statements bring together."""
+    groups = [{name} for name in names]
+    for s in body:
+        met = [g for g in groups if own_mentions(s, g)]
+        if len(met) > 1:
+            groups = [g for g in groups if g not in met] + [set().union(*met)]
+    return groups
+
+
+@dataclass(frozen=True)
+class Filling:
+    """The one loop that sets `name[variables] = value`."""
+
+    loop: ast.Statement
+    variables: tuple[str, ...]
+    value: ast.Expr
+
+
+def filling(d: ast.Declaration, body: Stmts) -> Filling | None:
+    """How a container is filled, where one nest of loops does it and its values can stand elsewhere."""
+    writers = [s for s in body if s is not d and d.name in written(s)]
+    if len(writers) != 1:
+        return None
+    loop, heads, s = writers[0], [], writers[0]
+    while isinstance(s, ast.For | ast.Block):
+        if isinstance(s, ast.Block):
+            if len(s.statements) != 1:
+                return None
+            s = s.statements[0]
+        else:
+            heads.append(s.variable)
+            s = s.body
+    match s:
+        case ast.Assignment(op="=", target=ast.Indexed(indices=indices), value=value):
+            at = [
+                i.value.name
+                for i in indices
+                if isinstance(i, ast.SingleIndex) and isinstance(i.value, ast.Variable)
+            ]
+            first = body.index(loop)
+            read = {n.name for n in walk(value) if isinstance(n, ast.Variable)} - set(heads)
+            later = {name for x in body[first + 1 :] for name in written(x)}
+            early = any(mentions(x, {d.name}) for x in body[:first])
+            each = len(at) == len(indices) and sorted(at) == sorted(heads)
+            if each and not early and not read & (later | {d.name}):
+                return Filling(loop, tuple(at), value)
+    return None

@@ -1,0 +1,79 @@
+"""The discrete parameters of a program, as declared."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ppl.discrete.affine import known, minus, plus
+from ppl.discrete.syntax import expr
+from ppl.frontend import ast
+from ppl.source import Span
+
+
+@dataclass(frozen=True)
+class Discrete:
+    """`array[dims] int<lower=lower, upper=upper> name`."""
+
+    name: str
+    dims: tuple[ast.Expr, ...]
+    lower: ast.Expr
+    upper: ast.Expr
+    span: Span = field(repr=False)
+
+    @property
+    def size(self) -> ast.Expr:
+        """How many values there are."""
+        return plus(minus(self.upper, self.lower), 1)
+
+    def position(self, value: ast.Expr) -> ast.Expr:
+        """Where a value stands among the values, from 1."""
+        return value if known(self.lower) == 1 else plus(minus(value, self.lower), 1)
+
+    def value(self, position: ast.Expr) -> ast.Expr:
+        """The value at a position."""
+        if known(self.lower) == 1:
+            return position
+        offset = plus(self.lower, -1)
+        if (n := known(offset)) is not None and n < 0:
+            return expr(f"a - {-n}", self.span, a=position)
+        return expr("a + b", self.span, a=position, b=offset)
+
+
+def is_discrete(d: ast.Declaration) -> bool:
+    return isinstance(d.type, ast.SizedType) and d.type.keyword == "int"
+
+
+def discrete_parameters(declarations: Iterable[ast.Declaration]) -> tuple[Discrete, ...]:
+    return tuple(map(as_discrete, filter(is_discrete, declarations)))
+
+
+def as_discrete(d: ast.Declaration) -> Discrete:
+    """The record of a declaration that the checker let through, which has both bounds."""
+    assert isinstance(d.type, ast.SizedType) and d.type.bounds is not None
+    bounds = dict(d.type.bounds.items)
+    return Discrete(d.name, d.type.dims, bounds["lower"], bounds["upper"], d.span)
+
+
+@dataclass
+class Names:
+    """Names that the program does not have."""
+
+    taken: set[str]
+    only_loops: frozenset[str] = frozenset()
+    """Names of loop variables that nothing else is called by."""
+    entry: str = ""
+    """The loop variable of statements that are taken entry by entry, once there is one."""
+
+    def of_entries(self) -> str:
+        """A name for a loop over entries, the same for all: they do not stand in one another."""
+        if not self.entry:
+            self.entry = self.fresh("n")
+            self.only_loops |= {self.entry}
+        return self.entry
+
+    def fresh(self, wanted: str) -> str:
+        name, k = wanted, 1
+        while name in self.taken:
+            k += 1
+            name = f"{wanted}_{k}"
+        self.taken.add(name)
+        return name

@@ -1,0 +1,36 @@
+"""How discrete parameters are summed out, in words."""
+
+from collections.abc import Sequence
+
+from ppl.discrete.rewrite import Summed
+from ppl.discrete.steps import Step
+from ppl.discrete.syntax import text_of
+from ppl.frontend import ast
+
+
+def plan_of(summed: Summed) -> list[str]:
+    """A paragraph on each step, in order."""
+    head = "Summed out of the target, in this order, and drawn back from the last to the first:"
+    why = [f"Written out entry by entry, as {summed.written_out}."] if summed.written_out else []
+    return [*why, head, *(line for step in summed.steps for line in lines_of(step))]
+
+
+def lines_of(s: Step) -> list[str]:
+    d = s.parameter
+    met = f", beside {' and '.join(n.text.removesuffix('[]') for n in s.neighbours)}" if s.neighbours else ""
+    if s.order:
+        same = "the same matrix for all" if s.steady else "a matrix for each"
+        how = f"along its index {s.along + 1} by forward messages, {same}{met}"
+        several = [*(size for k, size in enumerate(d.dims) if k != s.along), d.dims[s.along]]
+    else:
+        how = f"{'each entry by itself' if d.dims else 'at once'}{met}"
+        several = list(d.dims)
+    entries = product_of(s.entries)
+    cost = product_of((*several, *s.entries))
+    return [f"  {d.name}: {how}", f"    largest table {entries}; cost {cost}"]
+
+
+def product_of(sizes: Sequence[ast.Expr]) -> str:
+    """`N x K`, with brackets around sums."""
+    texts = [text_of(e) for e in sizes]
+    return " x ".join(t if " " not in t else f"({t})" for t in texts)

@@ -1,0 +1,92 @@
+"""Uses of discrete parameters that cannot be summed out: the errors, each with its place."""
+
+from collections.abc import Iterable
+
+from ppl.errors import ModelError
+from ppl.frontend import ast
+from ppl.source import Span
+
+
+def listed(names: Iterable[str]) -> str:
+    return " and ".join(f"`{name}`" for name in names)
+
+
+def continuous_outcome(name: str, density: str, span: Span) -> ModelError:
+    return ModelError(
+        f"`{name}` is discrete, but `{density}` is the distribution of a real value.",
+        span,
+        "Give it a distribution of ints, such as categorical, bernoulli, binomial or poisson, or a real "
+        "variable the distribution.",
+        "PPL703",
+    )
+
+
+def not_here(names: Iterable[str], what: str, span: Span, hint: str) -> ModelError:
+    return ModelError(f"{listed(names)} cannot be summed out of {what}.", span, hint, "PPL704")
+
+
+def truncated(s: ast.Tilde) -> ModelError:
+    return ModelError(
+        "A truncated distribution cannot depend on a discrete parameter here.",
+        s.span,
+        "Write the truncated density out with `target +=`: the lpdf or lpmf less the log of the probability "
+        "of what is left.",
+        "PPL704",
+    )
+
+
+def order(s: ast.Statement) -> ModelError:
+    return ModelError(
+        "This changes a variable between two statements that depend on a discrete parameter and read it.",
+        s.span,
+        "Give the changed value a variable of its own.",
+        "PPL704",
+    )
+
+
+def bounds(name: str, why: str, span: Span) -> ModelError:
+    return ModelError(
+        f"The bounds of the discrete parameter `{name}` {why}.",
+        span,
+        "Give it one lower and one upper bound that are known from the data, as in `int<lower=1, upper=K>`; "
+        "a value that an entry must not have gets `target += negative_infinity()`.",
+        "PPL705",
+    )
+
+
+def unplanned(names: Iterable[str], why: str, span: Span) -> ModelError:
+    return ModelError(
+        f"{listed(names)} cannot be summed out: {why}.",
+        span,
+        "Write the sum yourself with log_sum_exp, or bring the statements into a form of the guide: terms of "
+        "one entry each, neighbours `z[t - 1]` and `z[t]`, or few discrete parameters together.",
+        "PPL706",
+    )
+
+
+def too_large(names: Iterable[str], entries: int, most: int, span: Span) -> ModelError:
+    return ModelError(
+        f"To sum out {listed(names)} takes a table of {entries:,} entries, which is more than {most:,}.",
+        span,
+        "Narrow the bounds, or let fewer of them stand in one term; `most_entries` of compile_model raises "
+        "the limit.",
+        "PPL707",
+    )
+
+
+def out_of_range(index: int, size: int, span: Span) -> ModelError:
+    return ModelError(
+        f"The index {index} is out of range: it must be in 1:{size}.",
+        span,
+        "Indices count from 1; look at the bounds of the loop and at the data that the index comes from.",
+        "PPL708",
+    )
+
+
+def waits(names: Iterable[str], span: Span) -> ModelError:
+    return ModelError(
+        f"How {listed(names)} is summed out depends on the data.",
+        span,
+        "Give data to `ppl show`, with --data.",
+        "PPL706",
+    )

@@ -1,0 +1,213 @@
+"""A program with discrete parameters as the program in which they are summed out, and drawn back.
+
+The result is a program of the same language, and of Stan: no int among its parameters, the sums in the model
+block, and in generated quantities the discrete parameters, drawn from their exact conditional distribution
+given the others (or chosen, all together, as the most probable ones).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import prod
+from typing import Any
+
+from ppl.discrete import refused
+from ppl.discrete.affine import known
+from ppl.discrete.concrete import Concrete
+from ppl.discrete.emit import SUM, Emit, Way
+from ppl.discrete.live import live, without_target
+from ppl.discrete.normal import Normal, dependent_names
+from ppl.discrete.parameters import Discrete, Names, discrete_parameters, is_discrete
+from ppl.discrete.steps import Cannot, Step, planned, smallest
+from ppl.discrete.syntax import Stmts, copied, indexed, integer, rewrite, written
+from ppl.discrete.terms import Parameters, terms
+from ppl.discrete.transformed import divided, plain_declarations
+from ppl.discrete.whole import with_increments
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts
+from ppl.frontend.walk import walk
+
+TILT = "lp_tilt"
+MOST = 10_000_000
+"""Numbers in the largest table of an entry, unless told otherwise."""
+
+
+class Unknown(Exception):
+    """How entries meet is not told by their indices, and why not."""
+
+    def __init__(self, why: str):
+        self.why = why
+        super().__init__(why)
+
+
+@dataclass(frozen=True)
+class Summed:
+    """A program with its discrete parameters summed out, and the steps in which they were."""
+
+    program: ast.Program = field(repr=False)
+    parameters: tuple[Discrete, ...]
+    steps: tuple[Step, ...]
+    written_out: str = ""
+    """Why the program was written out entry by entry, if it was."""
+    tilts: tuple[tuple[str, str], ...] = ()
+    """For each discrete parameter, the parameter that tilts the weights of its values."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """`way` puts values together; `tilted`, there is a parameter for the weight of each value of each entry;
+    no table of one entry has more than `most` numbers; `values` of data are known."""
+
+    way: Way = SUM
+    tilted: bool = False
+    most: int = MOST
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+DEFAULT = Setting()
+
+
+def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summed:
+    """The program without its discrete parameters.
+
+    Raises:
+        NeedsData: what meets what depends on data that are not among the setting's values.
+        ModelError: a use that cannot be summed out.
+    """
+    parameters = discrete_parameters(p.parameters)
+    by_name = {d.name: d for d in parameters}
+    names = names_of(p)
+    kept, moved = divided(p.transformed_parameters, set(by_name))
+    body = (*plain_declarations(moved), *p.model)
+    body = Normal(facts, by_name, names, dependent_names(body, set(by_name)), lengths(body)).body(body)
+    body = with_increments(body, set(by_name), facts)
+    tilts = {d.name: names.fresh(f"{TILT}_{d.name}") for d in parameters} if setting.tilted else {}
+    why = ""
+    own: Stmts = ()
+    set_back: Stmts = ()
+    start = replace(names, taken=set(names.taken))
+    try:
+        body_out, emits = eliminated(
+            body, {d.name: (d, tilt_entry(d, (), tilts)) for d in parameters}, names, setting
+        )
+    except Unknown as unknown:
+        names, why = start, unknown.why
+        concrete = Concrete(by_name, names, setting.values)
+        concrete.declare()
+        single = {
+            c.name: (c, tilt_entry(by_name[name], at, tilts)) for (name, at), c in concrete.scalars.items()
+        }
+        body_out, emits = eliminated(copied(concrete.body(body, {})), single, names, setting)
+        own, set_back = concrete.drawn()
+    span = p.span
+    back = (*own, *(s for e in reversed(emits) for s in e.backward()), *set_back)
+    tables = live(without_target(body_out), back)
+    discrete = tuple(d for d in p.parameters if is_discrete(d))
+    program = replace(
+        p,
+        parameters=(
+            *(d for d in p.parameters if not is_discrete(d)),
+            *(tilt_declaration(d, tilts[d.name]) for d in parameters if tilts),
+        ),
+        transformed_parameters=kept,
+        model=live(body_out, None),
+        generated_quantities=(
+            *discrete,
+            *((ast.Block(span, (*tables, *back)),) if back else ()),
+            *moved,
+            *p.generated_quantities,
+        ),
+    )
+    steps = tuple(e.step for e in emits)
+    return Summed(copied(program), parameters, steps, why, tuple(tilts.items()))
+
+
+def tilt_entry(d: Discrete, at: tuple[int, ...], tilts: Mapping[str, str]) -> ast.Expr | None:
+    """The weights of the values of an entry, or of all entries."""
+    if not tilts:
+        return None
+    return indexed(tilts[d.name], tuple(integer(n, d.span) for n in at), d.span)
+
+
+def tilt_declaration(d: Discrete, name: str) -> ast.Declaration:
+    return ast.Declaration(d.span, ast.SizedType(d.span, "vector", None, (d.size,), d.dims), name, d.span)
+
+
+Weighted = tuple[Discrete, ast.Expr | None]
+
+
+def eliminated(
+    body: Stmts, parameters: Mapping[str, Weighted], names: Names, setting: Setting
+) -> tuple[Stmts, list[Emit]]:
+    """The statements with tables and sums in place of the terms, the cheapest parameter summed out first.
+
+    Raises:
+        Unknown: how the entries meet is not told by their indices.
+    """
+    left = {name: d for name, (d, _) in parameters.items()}
+    emits: list[Emit] = []
+    while left:
+        step = next_step(body, dict(left), names)
+        check_size(step, setting.most)
+        own = {name for x in body for name in written(x)} - {x.step.table for x in emits}
+        emit = Emit(step, setting.way, parameters[step.parameter.name][1], frozenset(own))
+        body = replaced(body, emit)
+        emits.append(emit)
+        del left[step.parameter.name]
+    return body, emits
+
+
+def check_size(step: Step, most: int) -> None:
+    """Refuses a table that is too large as far as the program alone tells."""
+    sizes = [known(e) for e in step.entries]
+    count = prod(n for n in sizes if n is not None)
+    if count > most:
+        raise refused.too_large(step.together, count, most, step.parameter.span)
+
+
+def names_of(p: ast.Program) -> Names:
+    """The names the program has, and those that only loops have."""
+    loops = {n.variable for n in walk(p) if isinstance(n, ast.For | ast.ForEach)}
+    others: set[str] = set()
+    for n in walk(p):
+        match n:
+            case ast.Declaration(name=name) | ast.Argument(name=name) | ast.FunctionDef(name=name):
+                others.add(name)
+            case ast.Call(name=name) | ast.Tilde(distribution=name):
+                others.add(name)
+    each = {n.variable for n in walk(p) if isinstance(n, ast.ForEach)}
+    return Names(loops | others, frozenset(loops - others - each))
+
+
+def lengths(body: Sequence[ast.Statement]) -> dict[str, ast.Expr]:
+    """The first size of each local container."""
+    out = {}
+    for n in walk(body):
+        if isinstance(n, ast.Declaration):
+            sizes = (*n.type.dims, *(n.type.sizes if isinstance(n.type, ast.SizedType) else ()))
+            if sizes:
+                out[n.name] = sizes[0]
+    return out
+
+
+def next_step(body: Stmts, left: Parameters, names: Names) -> Step:
+    """The elimination that is cheapest now."""
+    found = terms(body, left)
+    steps, reasons = [], []
+    for name in left:
+        trial = replace(names, taken=set(names.taken))
+        try:
+            steps.append((planned(name, [t for t in found if t.of(name)], left, trial), trial))
+        except Cannot as why:
+            reasons.append(str(why))
+    if not steps:
+        raise Unknown(reasons[0])
+    best = smallest(step for step, _ in steps)
+    names.taken |= next(trial for step, trial in steps if step is best).taken
+    return best
+
+
+def replaced(body: Stmts, emit: Emit) -> Stmts:
+    """The statements with the terms of a step filling its tables, and the sum at the end."""
+    fills = emit.fills()
+    filled: Stmts = rewrite(body, lambda n: fills.get(id(n)))
+    return (*emit.declarations(), *filled, *emit.finish())

@@ -1,0 +1,296 @@
+"""One elimination: how the entries of one parameter meet each other and those of other parameters."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from ppl.discrete.affine import affine, known, plus, tidy
+from ppl.discrete.parameters import Discrete, Names
+from ppl.discrete.syntax import mentions, substituted, text_of, variable
+from ppl.discrete.terms import Parameters, Ref, Term, with_values
+from ppl.frontend import ast
+
+FURTHEST = 1
+"""How many steps back an entry of a chain may look."""
+
+
+class Cannot(Exception):
+    """The entries of a parameter cannot be summed out by what the index expressions say; why not."""
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """An entry of another parameter that meets an entry of the one summed out.
+
+    `indices` are in terms of the indices of the latter, which the step names; `value` is the name of its
+    loop variable.
+    """
+
+    parameter: Discrete
+    indices: tuple[ast.Expr, ...]
+    value: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.parameter.name}[{', '.join(map(text_of, self.indices))}]"
+
+
+@dataclass(frozen=True)
+class Step:
+    """The plan to sum out one parameter.
+
+    `at` names an index for each of its dimensions.  A chain runs along dimension `along` and looks back
+    `order` steps; without one the order is 0.  `steady` is the one term between neighbours that is the same
+    for all of them, if there is one.
+    """
+
+    parameter: Discrete
+    terms: tuple[Term, ...]
+    neighbours: tuple[Neighbour, ...]
+    at: tuple[str, ...]
+    value: str
+    table: str
+    along: int = 0
+    order: int = 0
+    before: str = ""
+    pairs: str = ""
+    forward: str = ""
+    left: str = ""
+    steady: Term | None = None
+    each: str = ""
+    """The table of one entry, where terms are gathered entry by entry."""
+    flat: str = ""
+    """A table in one row for terms of which several may belong to one entry, in no order that loops tell."""
+    scopes: Mapping[tuple[int, ...], str] = field(default_factory=dict)
+    """Tables of terms that touch some of the neighbours only, by their numbers; others go to the table."""
+
+    @property
+    def entries(self) -> tuple[ast.Expr, ...]:
+        """The sizes whose product is the number of entries of the largest table of an entry."""
+        own = (self.parameter.size,) * (self.order + 1)
+        return (*own, *(n.parameter.size for n in self.neighbours))
+
+    @property
+    def together(self) -> tuple[str, ...]:
+        """The parameters that make it large."""
+        return tuple(dict.fromkeys((self.parameter.name, *(n.parameter.name for n in self.neighbours))))
+
+
+def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Names) -> Step:
+    """How to sum out a parameter given all terms that touch it.
+
+    Raises:
+        Cannot: its entries meet in a way that the index expressions do not tell.
+    """
+    d = parameters[name]
+    for term in found:
+        for r in term.refs:
+            if r.indices is None:
+                raise Cannot(f"a statement touches entries of `{r.name}` that its indices do not tell")
+    met = [t for t in found if len(t.of(name)) > 1]
+    along, order = direction(d, met) if met else (0, 0)
+    at = index_names(d, found, names)
+    near = meeting(d, found, at, along if met else None, names)
+    step = Step(d, tuple(found), near, at, names.fresh(f"{name}_value"), names.fresh(f"lp_{name}"))
+    flat = names.fresh(f"lp_{name}_sums") if any(is_scattered(d, t) for t in found) else ""
+    step = replace(step, flat=flat)
+    if not met:
+        each = names.fresh(f"lp_{name}_each") if d.dims and not near else ""
+        return replace(step, scopes=partial_scopes(step, names), each=each)
+    return replace(
+        step,
+        along=along,
+        order=order,
+        before=names.fresh(f"{name}_before"),
+        pairs=names.fresh(f"lp_{name}_pair"),
+        forward=names.fresh(f"lp_{name}_forward"),
+        left=names.fresh(f"{name}_left"),
+        steady=steady_term(step, met, along),
+    )
+
+
+def partial_scopes(step: Step, names: Names) -> dict[tuple[int, ...], str]:
+    """A table for each set of neighbours that a term touches, short of all: one axis more costs little."""
+    every = tuple(range(len(step.neighbours)))
+    if len(every) < 2:
+        return {}
+    found = sorted({scope_of(step, t) for t in step.terms} - {every})
+    return {scope: names.fresh(f"{step.table}_part") for scope in found}
+
+
+def scope_of(step: Step, t: Term) -> tuple[int, ...]:
+    """The numbers of the neighbours that a term touches."""
+    d = step.parameter
+    along = step.along if step.order else None
+    near = {neighbour(d, t, r, step.at, along).text for r in t.refs if r.name != d.name}
+    return tuple(k for k, n in enumerate(step.neighbours) if n.text in near)
+
+
+def is_scattered(d: Discrete, t: Term) -> bool:
+    """Whether several iterations may touch one entry: `z[g[n]]`, or `z[n]` for each j."""
+    if len(t.of(d.name)) > 1:
+        return False
+    own = {loop.variable for loop in t.loops}
+    named = {text for i in t.of(d.name)[0].known for text in affine(i).times}
+    return bool(d.dims) and bool(own - named)
+
+
+# --- Chains --------------------------------------------------------------------------------------
+
+
+def direction(d: Discrete, met: Sequence[Term]) -> tuple[int, int]:
+    """The dimension along which entries meet, and how far apart they are at most."""
+    axes = {k for t in met for k in differing(d.name, t)}
+    if len(axes) != 1:
+        raise Cannot(f"entries of `{d.name}` meet along several dimensions")
+    (along,) = axes
+    furthest = 0
+    for t in met:
+        offsets = [affine(r.known[along]) for r in t.of(d.name)]
+        if len({o.same for o in offsets}) > 1:
+            raise Cannot(
+                f"how far apart the entries of `{d.name}` are that meet is not known from their indices"
+            )
+        lags = [o.constant for o in offsets]
+        furthest = max(furthest, max(lags) - min(lags))
+    if furthest > FURTHEST:
+        raise Cannot(f"entries of `{d.name}` meet that are {furthest} apart")
+    return along, furthest
+
+
+def differing(name: str, t: Term) -> set[int]:
+    first, *rest = t.of(name)
+    texts = [[text_of(i) for i in r.known] for r in (first, *rest)]
+    return {k for k in range(len(first.known)) if len({row[k] for row in texts}) > 1}
+
+
+def latest(name: str, t: Term, along: int) -> Ref:
+    """The entry furthest along of those that a term touches."""
+    return max(t.of(name), key=lambda r: affine(r.known[along]).constant)
+
+
+def steady_term(step: Step, met: Sequence[Term], along: int) -> Term | None:
+    """The term between neighbours, when it is the only one, the same for all and there for all."""
+    if len(met) != 1 or met[0].guarded or not isinstance(met[0].statement, ast.TargetIncrement):
+        return None
+    (t,) = met
+    d = step.parameter
+    last = latest(d.name, t, along)
+    if not covers(t, tuple(last.known), d, along) or step.neighbours:
+        return None
+    own = {loop.variable for loop in t.loops}
+    return None if mentions(without_refs(t, step), own) else t
+
+
+def without_refs(t: Term, step: Step) -> ast.Statement:
+    """The statement with its entries replaced by names."""
+    values: dict[str, ast.Expr] = {r.text: variable("entry", t.statement.span) for r in t.refs}
+    return with_values(t.statement, {step.parameter.name: step.parameter}, values)
+
+
+def covers(t: Term, indices: tuple[ast.Expr, ...], d: Discrete, along: int | None) -> bool:
+    """Whether the loops around a term reach every entry, along a chain every one but the first."""
+    heads = {}
+    for loop in t.loops:
+        if not isinstance(loop, ast.For):
+            return False
+        heads[loop.variable] = loop
+    for k, index in enumerate(indices):
+        found = affine(index)
+        names = list(found.times.items())
+        if len(names) != 1 or names[0][1] != 1 or names[0][0] not in heads:
+            return False
+        loop = heads.pop(names[0][0])
+        first = known(plus(loop.lower, found.constant))
+        last = plus(loop.upper, found.constant)
+        if first != (2 if k == along else 1) or text_of(last) != text_of(tidy(d.dims[k])):
+            return False
+    return True
+
+
+# --- Entries of other parameters -----------------------------------------------------------------
+
+
+def index_names(d: Discrete, found: Sequence[Term], names: Names) -> tuple[str, ...]:
+    """A name for each index: the loop variable that all terms have for it, or one of its own."""
+    out: list[str] = []
+    for k in range(len(d.dims)):
+        used = {next(iter(affine(r.known[k]).times), "") for t in found for r in t.of(d.name)}
+        one = next(iter(used - {""}), "") if len(used - {""}) == 1 else ""
+        free = one in names.only_loops and one not in out
+        out.append(one if free else names.fresh(f"{d.name}_at"))
+    return tuple(out)
+
+
+def meeting(
+    d: Discrete, found: Sequence[Term], at: tuple[str, ...], along: int | None, names: Names
+) -> tuple[Neighbour, ...]:
+    """The entries of other parameters that an entry meets, in terms of its own indices."""
+    near: dict[str, Neighbour] = {}
+    for t in found:
+        for r in t.refs:
+            if r.name == d.name:
+                continue
+            n = neighbour(d, t, r, at, along)
+            near.setdefault(n.text, n)
+    return tuple(replace(n, value=names.fresh(f"{n.parameter.name}_value")) for n in near.values())
+
+
+def neighbour(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], along: int | None) -> Neighbour:
+    return Neighbour(t.parameters[r.name], own_indices(d, t, r, at, along), "")
+
+
+def own_indices(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], along: int | None) -> tuple[ast.Expr, ...]:
+    """The indices of another entry by those of this one; Cannot where they are no function of them."""
+    own = {loop.variable for loop in t.loops}
+    if not mentions(r.known, own):
+        return r.known
+    refs = t.of(d.name)
+    here = refs[0].known if along is None else latest(d.name, t, along).known
+    values: dict[str, ast.Expr] = {}
+    for k, (index, name) in enumerate(zip(here, at, strict=True)):
+        found = affine(index)
+        if len(found.times) == 1:
+            ((text, times),) = found.times.items()
+            if times == 1 and text in own and text not in values and k != along:
+                values[text] = plus(variable(name, index.span), -found.constant)
+    left = own - set(values)
+    if mentions(r.known, left):
+        raise Cannot(f"`{r.text}` is not the same wherever `{refs[0].text}` stands")
+    indices = tuple(tidy(substituted(i, values)) for i in r.known)
+    if not within(d, t, r, here, indices, at, along):
+        raise Cannot(f"`{r.text}` does not stand beside every entry of `{d.name}`")
+    return indices
+
+
+def within(
+    d: Discrete,
+    t: Term,
+    r: Ref,
+    here: tuple[ast.Expr, ...],
+    indices: tuple[ast.Expr, ...],
+    at: tuple[str, ...],
+    along: int | None,
+) -> bool:
+    """Whether the other entry exists for every entry of this parameter."""
+    w = t.parameters[r.name]
+    sizes = {name: text_of(size) for name, size in zip(at, d.dims, strict=True)}
+    plain = all(
+        not mentions(i, set(at)) or (isinstance(i, ast.Variable) and sizes[i.name] == text_of(size))
+        for i, size in zip(indices, w.dims, strict=True)
+    )
+    return plain or (along is None and not t.guarded and covers(t, here, d, None))
+
+
+def smallest(steps: Iterable[Step]) -> Step:
+    """The elimination with the smallest table, as far as the program alone tells."""
+    return min(steps, key=weight)
+
+
+def weight(s: Step) -> tuple[int, int, int]:
+    """How many values meet in a table; those of known number count by it."""
+    sizes = [known(e) for e in s.entries]
+    unknown = sum(n is None for n in sizes)
+    product = 1
+    for n in sizes:
+        product *= n or 1
+    return (unknown, product, -len(s.parameter.dims))

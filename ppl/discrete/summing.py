@@ -1,0 +1,122 @@
+"""A program with discrete parameters, and the models it becomes: with sums, with tilted weights, with maxima.
+
+What meets what may depend on data; then the program is a model only once there are data.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ppl.discrete import refused
+from ppl.discrete.concrete import NeedsData
+from ppl.discrete.emit import MOST
+from ppl.discrete.evaluate import NotKnown, evaluate
+from ppl.discrete.parameters import discrete_parameters, is_discrete
+from ppl.discrete.rewrite import Setting, Summed, summed_out
+from ppl.discrete.steps import Step
+from ppl.discrete.transformed import divided
+from ppl.discrete.uses import check_uses
+from ppl.frontend import ast
+from ppl.frontend.check import check
+from ppl.frontend.facts import Facts
+
+Build = Callable[[ast.Program, Facts], Any]
+"""The last phases of the compiler, which make a Model."""
+
+
+@dataclass(frozen=True)
+class Summing:
+    """A checked program with discrete parameters; `build` makes models of programs without."""
+
+    tree: ast.Program = field(repr=False)
+    facts: Facts = field(repr=False)
+    most: int
+    build: Build = field(repr=False)
+    steps: tuple[Step, ...] = field(default=(), repr=False)
+    """How they were summed out, once that is known."""
+
+    @classmethod
+    def of(cls, tree: ast.Program, facts: Facts, most: int, build: Build) -> "Summing":
+        """Raises ModelError where a discrete parameter is used so that it cannot be summed out."""
+        check_uses(tree, facts)
+        return cls(tree, facts, most, build)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The discrete parameters."""
+        return tuple(d.name for d in self.tree.parameters if is_discrete(d))
+
+    def summed(self, setting: Setting | None = None) -> Summed:
+        """The program with the sums; NeedsData where that takes values that the setting does not have."""
+        return summed_out(self.tree, self.facts, setting or Setting(most=self.most))
+
+    def model(self) -> Any:
+        """The model, or where that needs data one that becomes it when conditioned."""
+        try:
+            return self.made(Setting(most=self.most))
+        except NeedsData:
+            made = self.build(without(self.tree), check(without(self.tree)))
+            return replace(made, discrete=self, waits=True)
+
+    def made(self, setting: Setting) -> Any:
+        summed = self.summed(setting)
+        made = self.build(summed.program, check(summed.program))
+        return replace(made, discrete=replace(self, steps=summed.steps))
+
+    def with_data(self, values: Mapping[str, Any]) -> Any:
+        """The model for these values of data and transformed data."""
+        return self.made(Setting(most=self.most, values=values))
+
+    def tilted(self, values: Mapping[str, Any]) -> tuple[Any, dict[str, str]]:
+        """A model with further parameters, by the names of the discrete ones: weights of their values."""
+        setting = Setting(most=self.most, tilted=True, values=values)
+        summed = self.summed(setting)
+        return self.build(summed.program, check(summed.program)), dict(summed.tilts)
+
+    def most_probable(self, values: Mapping[str, Any]) -> Any:
+        """A model whose discrete variables have their jointly most probable values, given the others."""
+        return self.made(Setting(way=MOST, most=self.most, values=values))
+
+    def check_sizes(self, values: Mapping[str, Any]) -> None:
+        """Refuses a table that is too large for these data."""
+        for d in discrete_parameters(self.tree.parameters):
+            if evaluate(d.lower, values) > evaluate(d.upper, values):
+                raise refused.bounds(d.name, "leave no value: the upper one is below the lower one", d.span)
+        for step in self.steps:
+            if step.order and evaluate(step.parameter.dims[step.along], values) == 0:
+                raise refused.unplanned([step.parameter.name], "a chain has no entry", step.parameter.span)
+            try:
+                entries = int(np.prod([float(evaluate(e, values)) for e in step.entries]))
+            except NotKnown:
+                continue
+            if entries > self.most:
+                raise refused.too_large(step.together, entries, self.most, step.parameter.span)
+
+
+def summed(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> Summed:
+    """The program with its discrete parameters summed out; ModelError where that takes more data."""
+    check_uses(tree, facts)
+    try:
+        return summed_out(tree, facts, Setting(values=values))
+    except NeedsData:
+        found = discrete_parameters(tree.parameters)
+        raise refused.waits([d.name for d in found], found[0].span) from None
+
+
+def check_discrete(tree: ast.Program, facts: Facts) -> None:
+    """ModelError where a discrete parameter cannot be summed out, as far as the program alone tells."""
+    if any(map(is_discrete, tree.parameters)):
+        check_uses(tree, facts)
+        with suppress(NeedsData):
+            summed_out(tree, facts)
+
+
+def without(p: ast.Program) -> ast.Program:
+    """The program of the continuous parameters alone: its data are read and its sizes known."""
+    discrete = {d.name for d in p.parameters if is_discrete(d)}
+    kept, _ = divided(p.transformed_parameters, discrete)
+    real = tuple(d for d in p.parameters if d.name not in discrete)
+    return replace(p, parameters=real, transformed_parameters=kept, model=(), generated_quantities=())

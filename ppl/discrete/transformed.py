@@ -1,0 +1,69 @@
+"""Transformed parameters that depend on discrete parameters: they move to where those have values.
+
+In the model block they are local variables; the values of the fit are computed in generated quantities.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ppl.discrete.live import without_empty
+from ppl.discrete.normal import dependent_names
+from ppl.discrete.syntax import Stmts, assigned, rewrite
+from ppl.frontend import ast
+
+
+def divided(body: Sequence[ast.Statement], discrete: set[str]) -> tuple[Stmts, Stmts]:
+    """The statements for the variables that do not depend on discrete parameters, and for those that do."""
+    dependent = dependent_names(body, discrete) - discrete
+    own = {s.name for s in body if isinstance(s, ast.Declaration)}
+    moving = own & dependent
+    if not moving:
+        return tuple(body), ()
+    return less(tuple(body), moving), less(tuple(body), own - moving)
+
+
+def less(body: Stmts, names: set[str]) -> Stmts:
+    """The statements less those that declare or set some of the block's own variables."""
+
+    def dropped(n: ast.Node) -> Stmts | None:
+        match n:
+            case ast.Declaration(name=name) if name in names:
+                return ()
+            case ast.Assignment(target=target) if assigned(target) and assigned(target) <= names:
+                return ()
+            case _:
+                return None
+
+    made = rewrite(body, dropped)
+    return tuple(out for s in made for out in without_empty(s))
+
+
+def plain_declarations(body: Stmts) -> Stmts:
+    """As local variables, which have no constraints."""
+    return tuple(
+        replace(s, type=unconstrained(s.type)) if isinstance(s, ast.Declaration) else s for s in body
+    )
+
+
+PLAIN = {
+    "simplex": "vector",
+    "unit_vector": "vector",
+    "ordered": "vector",
+    "positive_ordered": "vector",
+    "sum_to_zero_vector": "vector",
+    "sum_to_zero_matrix": "matrix",
+    "cov_matrix": "matrix",
+    "corr_matrix": "matrix",
+    "cholesky_factor_cov": "matrix",
+    "cholesky_factor_corr": "matrix",
+    "row_stochastic_matrix": "matrix",
+    "column_stochastic_matrix": "matrix",
+}
+
+
+def unconstrained(t: ast.DeclaredType) -> ast.DeclaredType:
+    if isinstance(t, ast.SizedTuple):
+        return replace(t, items=tuple(map(unconstrained, t.items)))
+    keyword = PLAIN.get(t.keyword, t.keyword)
+    square = keyword == "matrix" and len(t.sizes) == 1
+    return replace(t, keyword=keyword, bounds=None, sizes=t.sizes * 2 if square else t.sizes)

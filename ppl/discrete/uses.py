@@ -1,0 +1,124 @@
+"""Where a program uses its discrete parameters, and refuses what has no sum."""
+
+from collections.abc import Sequence
+
+from ppl.discrete import refused
+from ppl.discrete.normal import children, dependent_names
+from ppl.discrete.parameters import is_discrete
+from ppl.discrete.syntax import mentions
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts, UserMatch
+from ppl.frontend.scope import Level
+from ppl.frontend.walk import walk
+from ppl.stdlib.record import Distribution
+from ppl.stdlib.signatures import Match
+from ppl.types import INT, core
+
+
+def check_uses(p: ast.Program, facts: Facts) -> None:
+    """ModelError where a discrete parameter is declared or used so that it cannot be summed out."""
+    declared = [d for d in p.parameters if is_discrete(d)]
+    for d in declared:
+        check_bounds(d, facts)
+    names = {d.name for d in declared}
+    body = (*p.transformed_parameters, *p.model)
+    dependent = dependent_names(body, names)
+    for n in walk(body):
+        check_outcome(n, names, facts)
+        check_function(n, dependent, facts)
+    for s in body:
+        check_statement(s, dependent, False)
+
+
+def check_bounds(d: ast.Declaration, facts: Facts) -> None:
+    assert isinstance(d.type, ast.SizedType) and d.type.bounds is not None
+    for _, value in d.type.bounds.items:
+        if facts.types[value] != INT:
+            raise refused.bounds(d.name, "are not the same for all entries", value.span)
+        if facts.levels[value] is Level.PARAMETER:
+            raise refused.bounds(d.name, "depend on a parameter", value.span)
+
+
+def check_outcome(n: ast.Node, names: set[str], facts: Facts) -> None:
+    """The outcome of a distribution of reals is no int."""
+    called = facts.calls.get(n)
+    if not isinstance(called, Match) or called.callee.kind != "density":
+        return
+    family = called.callee.record
+    outcome = n.left if isinstance(n, ast.Tilde) else n.args[0] if isinstance(n, ast.Call) else None
+    if isinstance(family, Distribution) and not family.discrete and outcome is not None:
+        found = [v.name for v in walk(outcome) if isinstance(v, ast.Variable) and v.name in names]
+        if found and core(facts.types[outcome]) == INT:
+            raise refused.continuous_outcome(found[0], family.name, outcome.span)
+
+
+def check_function(n: ast.Node, dependent: set[str], facts: Facts) -> None:
+    """What a function of the program adds to the target by itself is not seen here."""
+    if not isinstance(n, ast.Call):
+        return
+    if n.name in ("target", "get_lp") and not n.args and dependent:
+        raise refused.not_here(
+            first(dependent), "`target()`", n.span, "Keep what you need of it in variables."
+        )
+    called = facts.calls.get(n)
+    adds = n.name.endswith(("_lp", "_jacobian")) and isinstance(called, UserMatch)
+    if adds and mentions(n.args, dependent):
+        hint = "Let it return the value, as an _lpdf or _lpmf function, and add that with `target +=`."
+        raise refused.not_here(used(n, dependent), "a function that adds to the target", n.span, hint)
+
+
+def check_statement(s: ast.Statement, dependent: set[str], under: bool) -> None:
+    """`under` a branch or loop that a discrete parameter decides about."""
+    touched = under or mentions(own_expressions(s), dependent)
+    names = used(s, dependent) or first(dependent)
+    match s:
+        case ast.Print() if touched:
+            raise refused.not_here(names, "print", s.span, "Print it in generated quantities.")
+        case ast.Reject() if touched:
+            hint = "Write `target += negative_infinity();` for values that cannot be."
+            raise refused.not_here(names, "reject", s.span, hint)
+        case ast.While() if touched:
+            hint = "Write a for loop over all that the values may need, with an if inside."
+            raise refused.not_here(names, "a while loop", s.span, hint)
+        case ast.JacobianIncrement() if touched:
+            raise refused.not_here(
+                names, "`jacobian +=`", s.span, "Add it with `target +=` in the model block."
+            )
+        case ast.Break() | ast.Continue() if touched:
+            hint = "Put what follows into an if."
+            raise refused.not_here(names, "a loop that is left early", s.span, hint)
+        case ast.CallStatement() if touched:
+            hint = "Let a function return what is to be added, and add it with `target +=`."
+            raise refused.not_here(names, "a call that returns nothing", s.span, hint)
+        case ast.For() | ast.ForEach() | ast.While() if leaves_early(s) and mentions(s, dependent):
+            hint = "Put what follows the break or continue into an if."
+            raise refused.not_here(names, "a loop that is left early", s.span, hint)
+    for part in children(s):
+        check_statement(part, dependent, touched)
+
+
+def leaves_early(s: ast.Statement) -> bool:
+    return any(isinstance(n, ast.Break | ast.Continue) for n in walk(s))
+
+
+def own_expressions(s: ast.Statement) -> tuple[ast.Node, ...]:
+    """The expressions of a statement, less those of statements inside it."""
+    match s:
+        case ast.If(condition=condition) | ast.While(condition=condition):
+            return (condition,)
+        case ast.For(lower=lower, upper=upper):
+            return (lower, upper)
+        case ast.ForEach(iterable=iterable):
+            return (iterable,)
+        case ast.Block() | ast.Profile():
+            return ()
+        case _:
+            return (s,)
+
+
+def used(n: ast.Node, names: set[str]) -> Sequence[str]:
+    return sorted({v.name for v in walk(n) if isinstance(v, ast.Variable) and v.name in names})
+
+
+def first(names: set[str]) -> Sequence[str]:
+    return sorted(names)[:1]

@@ -1,0 +1,53 @@
+"""Statements that a discrete value decides about as a whole: all that they add to the target is one term.
+
+What stands in them and does not itself depend on a discrete parameter is added for each of its values too, so
+that it must be an increment with all its constants.
+"""
+
+from dataclasses import replace
+
+from ppl.discrete import refused
+from ppl.discrete.normal import is_density, normalised
+from ppl.discrete.syntax import Stmts, expr, mentions, rewrite
+from ppl.discrete.terms import is_whole
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts, UserMatch
+from ppl.types import rank
+
+
+def with_increments(body: Stmts, names: set[str], facts: Facts) -> Stmts:
+    """The statements with plain increments inside those that are one term."""
+
+    def within(n: ast.Node) -> ast.Node | None:
+        if isinstance(n, ast.TargetIncrement) and mentions(n, names):
+            return increments(n, facts)
+        if not isinstance(n, ast.For | ast.ForEach | ast.If | ast.Block) or not mentions(n, names):
+            return None
+        return increments(n, facts) if is_whole(n, names) else None
+
+    made: Stmts = rewrite(body, within)
+    return made
+
+
+def increments(s: ast.Statement, facts: Facts) -> ast.Statement:
+    def increment(n: ast.Node) -> ast.Node | None:
+        match n:
+            case ast.Tilde(truncation=truncation) if truncation is not None:
+                raise refused.truncated(n)
+            case ast.Tilde(left=left, args=args):
+                called = facts.calls[n]
+                name = called.function.name if isinstance(called, UserMatch) else called.callee.name
+                call = ast.Call(n.span, normalised(name), (left, *args), bool(args))
+                return ast.TargetIncrement(n.span, call)
+            case ast.TargetIncrement(value=value) if value in facts.types and rank(facts.types[value]):
+                return ast.TargetIncrement(n.span, expr("sum(e)", n.span, e=value))
+            case _:
+                return None
+
+    def whole_density(n: ast.Node) -> ast.Node:
+        if isinstance(n, ast.Call) and is_density(n.name):
+            return replace(n, name=normalised(n.name))
+        return n
+
+    made: ast.Statement = rewrite(rewrite(s, increment), lambda n: None, whole_density)
+    return made
