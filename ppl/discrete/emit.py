@@ -162,7 +162,7 @@ class Emit:
     def is_of_each(self, t: Term) -> bool:
         (r,) = t.of(self.d.name)
         loops_of = {loop.variable for loop in t.loops}
-        plain = isinstance(t.statement, ast.TargetIncrement) and not t.guarded and not t.inside
+        plain = isinstance(t.statement, ast.TargetIncrement) and not t.guarded
         reads = names_in(t.statement) - loops_of
         alone = len(loops_of) == len(self.d.dims) and all(isinstance(i, ast.Variable) for i in r.known)
         return plain and alone and not reads & self.own and covers(t, r.known, self.d, None)
@@ -411,7 +411,7 @@ class Emit:
 
 def is_movable(t: Term, own: frozenset[str]) -> bool:
     """Whether a term may stand later in the block: it stands in no loop or branch and reads none of `own`."""
-    plain = isinstance(t.statement, ast.TargetIncrement) and not t.loops and not t.guarded and not t.inside
+    plain = isinstance(t.statement, ast.TargetIncrement) and not t.loops and not t.guarded
     return plain and not names_in(t.statement) & own
 
 

@@ -34,8 +34,6 @@ class Term:
     statement: ast.Statement
     loops: tuple[ast.For | ast.ForEach, ...]
     guarded: bool
-    inside: bool
-    """Whether it stands in a block of its own, which may declare variables."""
     refs: tuple[Ref, ...]
     parameters: Parameters = field(repr=False)
 
@@ -48,18 +46,18 @@ def terms(body: Sequence[ast.Statement], parameters: Parameters) -> list[Term]:
     found: list[Term] = []
     names = set(parameters)
 
-    def visit(s: ast.Statement, loops: tuple[ast.For | ast.ForEach, ...], guarded: bool, block: bool) -> None:
+    def visit(s: ast.Statement, loops: tuple[ast.For | ast.ForEach, ...], guarded: bool) -> None:
         if not mentions(s, names):
             return
         if is_whole(s, names):
-            found.append(Term(s, loops, guarded, block, refs(s, parameters), parameters))
+            found.append(Term(s, loops, guarded, refs(s, parameters), parameters))
             return
         inside = (*loops, s) if isinstance(s, ast.For | ast.ForEach) else loops
         for part in children(s):
-            visit(part, inside, guarded or isinstance(s, ast.If), block or isinstance(s, ast.Block))
+            visit(part, inside, guarded or isinstance(s, ast.If))
 
     for s in body:
-        visit(s, (), False, False)
+        visit(s, (), False)
     return found
 
 
