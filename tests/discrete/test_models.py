@@ -11,7 +11,7 @@ import ppl
 from ppl.compile import show_stage
 from ppl.discrete.affine import known
 from ppl.discrete.parameters import discrete_parameters
-from ppl.results.columns import reshape
+from ppl.results.files.columns import reshape
 
 MODELS = Path(__file__).parents[2] / "models"
 NAMES = sorted(file.parent.name for file in MODELS.glob("*/by_hand.stan"))
