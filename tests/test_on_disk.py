@@ -79,7 +79,7 @@ def test_a_fit_is_that_of_the_data_in_memory(folder, block, algorithm):
 
 
 def test_a_start_on_some_rows_is_led_to_the_posterior_of_all(folder, monkeypatch):
-    monkeypatch.setattr(subsampling, "MOST_ROWS", 40)
+    monkeypatch.setattr(subsampling, "MOST_ROWS_ON_THE_WAY", 40)
     exact = both()[0].variational(algorithm="laplace").summary()
     fit = both()[1].variational(minibatch=40, iter=3000, tol_rel_obj=1e-4)
     assert fit.result.iterations > 100

@@ -10,11 +10,7 @@ from toy_targets import Gaussian as GaussianTarget
 
 from ppl.inference.correct import annealing, hamiltonian
 from ppl.inference.correct.annealing import (
-    MOST_CORRELATED,
-    MOST_MOVES,
-    MOVES_A_ROUND,
-    MOVES_EACH,
-    STAGES,
+    ANNEALING,
     Annealed,
     HMCKernel,
     Points,
@@ -30,7 +26,7 @@ from ppl.inference.correct.annealing import (
     will_not_settle,
 )
 from ppl.inference.correct.balanced_resampling import balanced
-from ppl.inference.correct.hamiltonian import LEAPS, Flow, move, particles_at
+from ppl.inference.correct.hamiltonian import HMC, Flow, move, particles_at
 from ppl.inference.correct.reference import Reference
 from ppl.inference.correct.tempering import effective_size, next_temperature, systematic
 from ppl.inference.numerics.gaussian import Gaussian
@@ -163,7 +159,7 @@ def test_long_trajectories_take_as_many_gradients_and_forget_more():
     particles = particles_at(target, None, rng().normal(size=(500, 2)))
     kernel = HMCKernel(target, None, rng(1), 0.1, left=6)
     after, seen = kernel.moves(particles, 1.0, 6)
-    assert kernel.left == 0 and len(seen) == 1 and counts.count(500) == 1 + 6 * LEAPS
+    assert kernel.left == 0 and len(seen) == 1 and counts.count(500) == 1 + 6 * HMC.leapfrog_steps
     assert largest_autocorrelation(particles.u, after.u, np.zeros(500, dtype=np.intp)) < 0.5
     assert np.cov(after.u.T) == pytest.approx(np.eye(2), abs=0.2)
 
@@ -192,7 +188,7 @@ def test_draws_that_drift_on_are_given_up_and_say_so(monkeypatch):
     target = GaussianTarget(np.zeros(1), np.eye(1))
     found = anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64)
     assert found.hopeless and found.drift == 0.03 and seen.count("stationarity") == 2 * 8
-    assert 2 * 8 * MOVES_A_ROUND <= found.made <= 2 * 9 * MOVES_A_ROUND
+    assert 2 * 8 * ANNEALING.moves_a_round <= found.made <= 2 * 9 * ANNEALING.moves_a_round
 
 
 def test_where_one_half_is_given_up_the_other_goes_no_further(monkeypatch):
@@ -206,7 +202,7 @@ def test_where_one_half_is_given_up_the_other_goes_no_further(monkeypatch):
 
 def test_moves_that_are_tried_again_leave_the_target_as_it_is(monkeypatch):
     """With steps so long, and a bound so high, that most are."""
-    monkeypatch.setattr(hamiltonian, "REFUSED", -0.2)
+    monkeypatch.setattr(hamiltonian, "HMC", replace(hamiltonian.HMC, refused_log_chance=-0.2))
     flow = Flow(partial(particles_at, LogGamma(), None), 1.0)
     u = np.log(rng().gamma(0.7, size=(20_000, 1)))
     before = particles = particles_at(LogGamma(), None, u)
@@ -383,9 +379,10 @@ def test_every_move_is_so_many_leaps_and_the_target_is_seen_once_more_by_each_ha
     heard = [progress.phase for progress in seen]
     rises = [p.iteration for p in seen if p.phase == "annealing"]
     assert found.temperatures == (temperatures or max(rises)) and rises.count(1) == 2
-    moves = MOVES_EACH * (len(rises) - 2) + MOVES_A_ROUND * heard.count("stationarity")
-    assert counts.count(32) == 2 + LEAPS * moves
-    assert (len(counts) - counts.count(32)) % (2 * LEAPS) == 0  # there and back, where a move is tried again
+    moves = ANNEALING.moves_at_each * (len(rises) - 2) + ANNEALING.moves_a_round * heard.count("stationarity")
+    assert counts.count(32) == 2 + HMC.leapfrog_steps * moves
+    again = len(counts) - counts.count(32)
+    assert again % (2 * HMC.leapfrog_steps) == 0  # there and back, where a move is tried again
     assert (found.temperatures > 1) is (mean > 0)
     if mean == 0:
         assert found.log_evidence == pytest.approx(0, abs=0.02)
@@ -393,7 +390,7 @@ def test_every_move_is_so_many_leaps_and_the_target_is_seen_once_more_by_each_ha
     second = settling.index(1, 1)
     assert settling == [*range(1, second + 1), *range(1, len(settling) - second + 1)]
     assert next(p.note for p in seen if p.phase == "stationarity") == "correlation 1.00"
-    assert len(found.u) == len(found.log_p) == 64 * 2 * MOVES_A_ROUND
+    assert len(found.u) == len(found.log_p) == 64 * 2 * ANNEALING.moves_a_round
 
 
 def test_temperatures_rise_and_are_given_up_where_there_would_be_too_many(monkeypatch):
@@ -405,7 +402,7 @@ def test_temperatures_rise_and_are_given_up_where_there_would_be_too_many(monkey
     second = [p.iteration for p in rises].index(1, 1)
     for each in (betas[:second], betas[second:]):
         assert len(each) > 3 and each == sorted(each) and each[-1] == 1
-    monkeypatch.setattr(annealing, "MOST_TEMPERATURES", 12)
+    monkeypatch.setattr(annealing, "ANNEALING", replace(annealing.ANNEALING, most_temperatures=12))
     found = anneal(far, standard(1), rng(), points=64)
     assert 10 <= found.temperatures <= 12 and not found.reached
 
@@ -437,10 +434,10 @@ def test_where_temperatures_are_given_up_no_more_moves_are_made_than_must():
     assert seen.count("stationarity") == 2 * 4
 
 
-@pytest.mark.parametrize("moves, rounds", [(47, 4), (48, 8), (95, 8), (96, 16), (MOST_MOVES, 64)])
+@pytest.mark.parametrize("moves, rounds", [(47, 4), (48, 8), (95, 8), (96, 16), (ANNEALING.most_moves, 64)])
 def test_a_stage_begins_where_moves_are_left_for_all_of_it(monkeypatch, moves, rounds):
     """Stages of either half are of 1, 1, 2, 4, 8 ... rounds of 6 moves; here nothing settles."""
-    monkeypatch.setattr(annealing, "SETTLED", -1.0)
+    monkeypatch.setattr(annealing, "ANNEALING", replace(annealing.ANNEALING, stationary_drift=-1.0))
     seen = []
     target = GaussianTarget(np.zeros(1), np.eye(1))
     anneal(target, standard(1), rng(), lambda p: seen.append(p.phase), points=64, moves=moves)
@@ -530,7 +527,7 @@ def test_few_points_in_many_dimensions_do_not_go_on_for_their_noise():
     seen, dim = [], 400
     found = anneal(GaussianTarget(np.zeros(dim), np.eye(dim)), standard(dim), rng(), seen.append, points=128)
     rounds = [progress.iteration for progress in seen if progress.phase == "stationarity"]
-    assert found.autocorrelation > 0.2 and max(rounds) < sum(STAGES)
+    assert found.autocorrelation > 0.2 and max(rounds) < sum(ANNEALING.stages)
     assert found.autocorrelation_noise == pytest.approx(0.5, abs=0.1)
 
 
@@ -554,9 +551,12 @@ def test_a_clear_move_is_what_is_left_beyond_the_errors_of_so_many_means():
 
 
 def test_in_many_dimensions_moves_are_in_units_of_sds_alone():
-    u = np.random.default_rng(0).normal(size=(64, MOST_CORRELATED + 1)) * 3.0
+    u = np.random.default_rng(0).normal(size=(64, ANNEALING.most_correlated + 1)) * 3.0
     np.testing.assert_allclose(metric_of(u), u.std(axis=0))
-    assert metric_of(u[:, :MOST_CORRELATED]).shape == (MOST_CORRELATED, MOST_CORRELATED)
+    assert metric_of(u[:, : ANNEALING.most_correlated]).shape == (
+        ANNEALING.most_correlated,
+        ANNEALING.most_correlated,
+    )
     u[:, 7] = 1.0
     with pytest.raises(np.linalg.LinAlgError, match="no spread"):
         metric_of(u)

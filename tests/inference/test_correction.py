@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from toy_targets import Gaussian as GaussianTarget
@@ -23,7 +25,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.refine.fixed_draws import MOST_GRADIENTS, gradients_for
+from ppl.inference.refine.fixed_draws import FIXED_DRAWS, gradients_for
 from ppl.inference.run.settings import Settings
 
 
@@ -50,7 +52,7 @@ def test_what_a_gradient_costs_limits_points_and_gradients():
     assert will_anneal(narrow, Settings(algorithm="meanfield", anneal=True))
     assert not will_anneal(narrow, Settings(algorithm="meanfield"))
     assert not is_affordable(wide) and not will_anneal(wide, Settings(anneal=True))
-    assert gradients_for(narrow) == MOST_GRADIENTS and gradients_for(wide) == 1666
+    assert gradients_for(narrow) == FIXED_DRAWS.most_gradients and gradients_for(wide) == 1666
     assert gradients_for(Scaled(wide, np.zeros(2), np.ones(2))) == 1666
 
 
@@ -174,16 +176,22 @@ def test_without_a_gaussian_or_draws_or_gradients_to_spare_the_pool_is_all_there
 def test_weights_worth_half_of_few_draws_are_enough(monkeypatch, carried):
     q, weighted = proposals(1.1)
     assert weighted.weights.ess > len(weighted.u) / 2
-    monkeypatch.setattr(correction, "ENOUGH", 2 * len(weighted.u))
+    monkeypatch.setattr(
+        correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=2 * len(weighted.u))
+    )
     assert correct(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
 
 
 def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
     q, weighted = proposals(2.0)
     assert weighted.weights.ess < len(weighted.u) / 2
-    monkeypatch.setattr(correction, "ENOUGH", weighted.weights.ess)
+    monkeypatch.setattr(
+        correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=weighted.weights.ess)
+    )
     assert correct(correlated(3), Settings(), q, weighted, rng()).made is RESAMPLED
-    monkeypatch.setattr(correction, "ENOUGH", weighted.weights.ess + 1)
+    monkeypatch.setattr(
+        correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=weighted.weights.ess + 1)
+    )
     assert correct(correlated(3), Settings(), q, weighted, rng()).made is ANNEALED
 
 
@@ -217,8 +225,8 @@ def test_where_annealing_stops_the_weights_do_what_they_can(monkeypatch, error, 
     monkeypatch.setattr(correction, "anneal", stopped)
     for sd, made in ((1.1, RESAMPLED), (0.6, OF_Q)):
         q, weighted = proposals(sd)
-        monkeypatch.setattr(correction, "ENOUGH", 10**6)
-        monkeypatch.setattr(correction, "ENOUGH_OF", 1.1)
+        monkeypatch.setattr(correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=10**6))
+        monkeypatch.setattr(correction, "CORRECTION", replace(correction.CORRECTION, enough_share=1.1))
         corrected = correct(correlated(3), Settings(), q, weighted, rng())
         assert corrected.made is made and corrected.interrupted is interrupted
 
@@ -246,7 +254,7 @@ WORTH, FEW = 1.1, 0.3
 def test_draws_begin_near_the_posterior_in_many_dimensions(carried, sd, dim, begun):
     target = correlated(dim)
     q, weighted = proposals(sd, target)
-    assert (weighted.weights.ess >= correction.STARTS) is (sd == WORTH and dim == 3)
+    assert (weighted.weights.ess >= correction.CORRECTION.fewest_start_ess) is (sd == WORTH and dim == 3)
     correct(target, Settings(anneal=True), q, weighted, rng())
     near = carried[-1][-1]
     assert (near is not None) is begun

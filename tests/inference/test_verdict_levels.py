@@ -248,35 +248,42 @@ def test_a_fit_with_that_against_it_is_never_good(made, against):
 
 # The bounds of the verdict, and where they stand.
 BOUNDS = [
-    (verdict, "ALIKE"),
     *(
-        (findings, name)
+        ("VERDICT", name)
         for name in (
-            "KHAT_GOOD",
-            "MOVED",
-            "WORTH",
-            "FORGOTTEN",
-            "MOST_AUTOCORRELATION",
-            "SETTLED",
-            "RHAT",
-            "MOST_RHAT",
-            "HEAVY",
-            "UNCERTAIN",
-            "ENOUGH",
+            "good_khat",
+            "most_moved",
+            "fewest_ess",
+            "usable_autocorrelation",
+            "good_rhat",
+            "usable_rhat",
+            "heavy_tail",
+            "uncertain_elbo",
         )
     ),
+    ("ANNEALING", "stationary_autocorrelation"),
+    ("ANNEALING", "stationary_drift"),
+    ("CORRECTION", "enough_ess"),
 ]
 
 
 @pytest.mark.parametrize("factor", [0.99, 1.01])
-@pytest.mark.parametrize("module, bound", BOUNDS, ids=[bound for _, bound in BOUNDS])
-def test_no_bound_without_a_row_that_tells_of_it(monkeypatch, module, bound, factor):
-    def told():
-        return [replace(PLAIN, **known).sentence(NAMES) for known, *_ in [*LEVELS, *SAID]]
-
-    before = told()
-    monkeypatch.setattr(module, bound, getattr(module, bound) * factor)
+@pytest.mark.parametrize("record, bound", BOUNDS, ids=[bound for _, bound in BOUNDS])
+def test_no_bound_without_a_row_that_tells_of_it(monkeypatch, record, bound, factor):
+    before, bounds = told(), getattr(findings, record)
+    monkeypatch.setattr(findings, record, replace(bounds, **{bound: getattr(bounds, bound) * factor}))
     assert told() != before
+
+
+@pytest.mark.parametrize("factor", [0.99, 1.01])
+def test_a_row_tells_of_the_share_at_which_draws_are_alike(monkeypatch, factor):
+    before = told()
+    monkeypatch.setattr(verdict, "ALIKE_SHARE", verdict.ALIKE_SHARE * factor)
+    assert told() != before
+
+
+def told():
+    return [replace(PLAIN, **known).sentence(NAMES) for known, *_ in [*LEVELS, *SAID]]
 
 
 RESAMPLE, CORRECT = (

@@ -29,11 +29,13 @@ _SCORE = "ppl/inference/estimators/score_function.py"
 _CENTRED = "centred = (terms - terms.mean(axis=1, keepdims=True)).reshape(len(terms), -1)"
 _SEARCH = "ppl/inference/estimators/stochastic_search.py"
 _ANNEALING = "ppl/inference/correct/annealing.py"
-_STAGES = "STAGES = (1, 1, 2, 4, 8, 16, 32)"
+_STAGES = "stages: tuple[int, ...] = (1, 1, 2, 4, 8, 16, 32)"
 _RATIOS = "ratios = np.where(particles.log_p > -np.inf, particles.log_p - particles.log_q, -np.inf)"
-_SETTLED = "settled = memory < FORGOTTEN and drift < SETTLED"
+_FORGOTTEN = "autocorrelation < max(ANNEALING.stationary_autocorrelation, noise)"
+_SETTLED = "drift < ANNEALING.stationary_drift"
 _REFINING = "ppl/inference/correct/correction.py"
-_ALL = "width * EVALUATIONS * FEWEST_POINTS"
+_MOST_WORK = "CORRECTION.most_work"
+_ALL = "width * CORRECTION.evaluations_a_point * CORRECTION.fewest_points"
 _OFFSET = 'sign = {OPERATORS["+"].name: 1, OPERATORS["-"].name: -1}.get(callee.name)'
 _MOST_CALLS = "len(self.unfolded) > MOST_CALLS -> len(self.unfolded) >= MOST_CALLS"
 _LOOPING = "isinstance(n, ir.For) or (isinstance(n, ir.CallUser) and n.name in known) for n in walk(f.body)"
@@ -42,8 +44,8 @@ _SHARED = "rank(a.type) or self.is_lifted(e, k) for a, k in zip(shared, chosen[1
 _LARGEST = "largest = max((v.size for v in data.values() if isinstance(v, np.ndarray)), default=0)"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
-    (_PSIS, "CLOSE = 4 * float(np.finfo(float).eps)", "4 -> 5"): ROUNDING,
-    (_PSIS, "if cutoff >= -CLOSE:", "cutoff >= -CLOSE -> cutoff > -CLOSE"): EDGE,
+    (_PSIS, "flat_tail: float = 4 * float(np.finfo(float).eps)", "4 -> 5"): ROUNDING,
+    (_PSIS, "if cutoff >= -PSIS.flat_tail:", "cutoff >= -PSIS.flat_tail -> cutoff > -PSIS.flat_tail"): EDGE,
     (_PSIS, f"profile = n * ({_PROFILE} - 1)", f"{_PROFILE} - 1 -> {_PROFILE} + 1"): CANCELS,
     (_PSIS, f"profile = n * ({_PROFILE} - 1)", "1 -> 2"): CANCELS,
     (_PSIS, "if abs(shape) < 1e-12:", "abs(shape) < 1e-12 -> abs(shape) <= 1e-12"): EDGE,
@@ -55,27 +57,27 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_MILLS, "t < 0.0,", "t < 0.0 -> t <= 0.0"): EDGE,
     (_POWERS, f"return {_BY_BASE}", "1.0 -> 2.0"): MASKED,
     (_VARIATES, "safe = np.maximum(xi, 1e-8)", "1e-08 -> 2e-08"): ROUNDING,
-    (_SCORE, "PILOT = 20", "20 -> 21"): WORK,
+    (_SCORE, "PILOT_DRAWS = 20", "20 -> 21"): WORK,
     (_SEARCH, _CENTRED, "1 -> 2"): SAME,  # any negative size is the one that is left
-    (_SEARCH, "MOST_DRAWS = 10_000", "10000 -> 10001"): WORK,
-    (_ANNEALING, "MOVES_EACH = 3", "3 -> 4"): WORK,
-    (_ANNEALING, "MOVES_A_ROUND = 6", "6 -> 7"): WORK,
+    (_SEARCH, "MOST_DRAWS_A_GRADIENT = 10_000", "10000 -> 10001"): WORK,
+    (_ANNEALING, "moves_at_each: int = 3", "3 -> 4"): WORK,
+    (_ANNEALING, "moves_a_round: int = 6", "6 -> 7"): WORK,
     **{(_ANNEALING, _STAGES, f"{k} -> {k + 1}"): WORK for k in (1, 2, 4, 8, 16, 32)},
-    (_ANNEALING, "FEWEST_ROUNDS = 4", "4 -> 5"): WORK,
-    (_ANNEALING, "FORGOTTEN = 0.2", "0.2 -> 0.4"): WORK,
-    (_ANNEALING, "SETTLED = 0.005", "0.005 -> 0.01"): WORK,
-    (_ANNEALING, "MOST_TEMPERATURES = 50", "50 -> 51"): WORK,
+    (_ANNEALING, "fewest_rounds: int = 4", "4 -> 5"): WORK,
+    (_ANNEALING, "stationary_autocorrelation: float = 0.2", "0.2 -> 0.4"): WORK,
+    (_ANNEALING, "stationary_drift: float = 0.005", "0.005 -> 0.01"): WORK,
+    (_ANNEALING, "most_temperatures: int = 50", "50 -> 51"): WORK,
     (_ANNEALING, _RATIOS, "particles.log_p > -np.inf -> particles.log_p >= -np.inf"): EDGE,
     (_ANNEALING, "kernel.reference = None", "kernel.reference = None -> pass"): WORK,
     (_ANNEALING, "rounds, before = 0, np.zeros(0)", "0 -> 1"): LATER,
-    (_ANNEALING, _SETTLED, "memory < FORGOTTEN -> memory <= FORGOTTEN"): EDGE,
-    (_ANNEALING, _SETTLED, "drift < SETTLED -> drift <= SETTLED"): EDGE,
-    (_REFINING, "PROPOSALS = 8192", "8192 -> 8193"): WORK,
-    (_REFINING, "ENOUGH = 2000", "2000 -> 2001"): WORK,
-    (_REFINING, "EVALUATIONS = 600", "600 -> 601"): WORK,
-    (_REFINING, "FEWEST_POINTS = 256", "256 -> 257"): WORK,
+    (_ANNEALING, _FORGOTTEN, f"{_FORGOTTEN} -> {_FORGOTTEN.replace('<', '<=')}"): EDGE,
+    (_ANNEALING, f"and {_SETTLED}", f"{_SETTLED} -> {_SETTLED.replace('<', '<=')}"): EDGE,
+    (_REFINING, "proposals: int = 8192", "8192 -> 8193"): WORK,
+    (_REFINING, "enough_ess: int = 2000", "2000 -> 2001"): WORK,
+    (_REFINING, "evaluations_a_point: int = 600", "600 -> 601"): WORK,
+    (_REFINING, "fewest_points: int = 256", "256 -> 257"): WORK,
     (_REFINING, "return points_for(width_of(target)) > 0", "0 -> 1"): EDGE,
-    (_REFINING, f"if {_ALL} > MOST_WORK:", f"{_ALL} > MOST_WORK -> {_ALL} >= MOST_WORK"): EDGE,
+    (_REFINING, f"if {_ALL} > {_MOST_WORK}:", f"{_ALL} > {_MOST_WORK} -> {_ALL} >= {_MOST_WORK}"): EDGE,
     ("ppl/backend/emit.py", "emit_parameters(w, p, jacobian=False)", "False -> True"): WORK,
     ("ppl/ir/passes/inline.py", "if len(self.unfolded) > MOST_CALLS:", _MOST_CALLS): WORK,
     ("ppl/ir/passes/lift.py", _OFFSET, "1 -> 2"): SAME,  # offsets that differ still do

@@ -53,4 +53,4 @@ def test_a_fit_too_large_is_refused_at_once(settings, advice, monkeypatch):
 def test_what_a_path_keeps_is_what_the_search_for_a_start_allows():
     from ppl.inference.initialise import lbfgs_path
 
-    assert needs.PATH_NUMBERS == lbfgs_path.PATH_NUMBERS
+    assert lbfgs_path.LBFGS_PATH is needs.LBFGS_PATH

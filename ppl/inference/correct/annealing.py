@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky
 from scipy.special import ndtri
 
-from ppl.inference.correct.hamiltonian import LEAPS, Flow, Particles, move, particles_at
+from ppl.inference.correct.hamiltonian import HMC, Flow, Particles, move, particles_at
 from ppl.inference.correct.reference import Reference
 from ppl.inference.correct.tempering import next_temperature, systematic
 from ppl.inference.diagnose.convergence import rank_rhat
@@ -30,38 +30,93 @@ from ppl.inference.objective.target import Array, Target
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 
-POINTS = 1024
-# A temperature is left when the weights to the next halve the worth of the points.
-SHARE = 0.5
-MOVES_EACH = 3
-# Moves at the end come in rounds of so many, rounds in stages, each in the end as long as all before it; the
-# points of the last two rounds are kept. A tail that moves reach seldom shows in a stage that is long enough.
-MOVES_A_ROUND = 6
-STAGES = (1, 1, 2, 4, 8, 16, 32)
-FEWEST_ROUNDS = 4
-FORGOTTEN = 0.2
-SETTLED = 0.005
-FALSE_ALARMS = 0.01
-MOST_TEMPERATURES = 50
-# After so many temperatures, or rounds, it is asked whether those that are left can do.
-FEWEST_TEMPERATURES, ROUNDS_TO_TELL = 10, 8
-HOPELESS = 0.6
-# A drift so large, in sds, that has not become less in the next stage will not in those that are left: that
-# of the horseshoe on 1,500 coefficients was 0.02, 0.14, 0.31 after 8, 16, 32 rounds.
-STEADY = 0.02
-MOST_MOVES = MOVES_EACH * MOST_TEMPERATURES + MOVES_A_ROUND * sum(STAGES)
-ACCEPTED = 0.7
-FIRST_STEP = 1.2
-# A trajectory shorter than this, in sds, is made of more leaps, as many fewer moves: about half of the way
-# around a posterior of sd 1, after which points would come back.
-TURN = 3.0
-MOST_CORRELATED = 200
-# How much wider the other half begins; less in many dimensions, where a little takes it as far.
-WIDER, FEW_DIMENSIONS = 2.0, 10
-# So many numbers of one round are kept; of larger rounds each third move.
-MOST_KEPT, SELDOM = 2**25, 3
-# About so many points of each half are ranked.
-COMPARED = 2048
+
+@dataclass(frozen=True)
+class AnnealingLimits:
+    """How far annealing goes, and when its points count as draws of the posterior."""
+
+    points: int = 1024
+    """Points that are carried to the posterior where work allows; a power of two."""
+
+    ess_share: float = 0.5
+    """A temperature is left when the weights to the next leave points worth this share of their number."""
+
+    moves_at_each: int = 3
+    """HMC moves at each temperature on the way."""
+
+    moves_a_round: int = 6
+    """HMC moves in a round at temperature 1; the points of the last two rounds are kept."""
+
+    stages: tuple[int, ...] = (1, 1, 2, 4, 8, 16, 32)
+    """Rounds in each stage at temperature 1, in the end as many as in all stages before it: a tail that moves
+    reach seldom shows in a stage that is long enough.
+    """
+
+    fewest_rounds: int = 4
+    """Rounds at temperature 1 before the moves may end."""
+
+    stationary_autocorrelation: float = 0.2
+    """The autocorrelation with the start below which points have forgotten it."""
+
+    stationary_drift: float = 0.005
+    """The change of a mean from stage to stage, in sds, below which it no longer drifts."""
+
+    false_alarms: float = 0.01
+    """The chance that a look at all means calls noise a drift (Bonferroni)."""
+
+    most_temperatures: int = 50
+    """Temperatures that the way to 1 may have."""
+
+    fewest_temperatures: int = 10
+    """Temperatures after which it is asked whether those that are left can do."""
+
+    rounds_to_tell: int = 8
+    """Rounds after which it is asked whether those that are left can do."""
+
+    hopeless_autocorrelation: float = 0.6
+    """The autocorrelation expected after all rounds above which more moves would not do."""
+
+    hopeless_drift: float = 0.02
+    """A drift so large, in sds, that has not become less in the next stage will not in those that are left:
+    that of the horseshoe on 1,500 coefficients was 0.02, 0.14, 0.31 after 8, 16, 32 rounds.
+    """
+
+    target_acceptance: float = 0.7
+    """The mean chance of acceptance that the step size is adapted to."""
+
+    first_step: float = 1.2
+    """The first step size, in sds, times the fourth root of the dimension."""
+
+    shortest_trajectory: float = 3.0
+    """A trajectory shorter than this, in sds, is made of more leapfrog steps, as many fewer moves: about half
+    of the way around a posterior of sd 1, after which points would come back.
+    """
+
+    most_correlated: int = 200
+    """Dimensions up to which the metric has correlations; above, only sds."""
+
+    widening: float = 2.0
+    """How much wider than the reference the second half begins."""
+
+    few_dimensions: int = 10
+    """Dimensions above which it is widened less, for a little takes it as far."""
+
+    most_kept: int = 2**25
+    """Numbers in the moves of one round that are all kept."""
+
+    kept_of_many: int = 3
+    """Of rounds with more numbers than that each move of so many is kept."""
+
+    most_ranked: int = 2048
+    """Points of each half that are ranked for R-hat, about."""
+
+    @property
+    def most_moves(self) -> int:
+        """HMC moves of a point, at all temperatures together."""
+        return self.moves_at_each * self.most_temperatures + self.moves_a_round * sum(self.stages)
+
+
+ANNEALING = AnnealingLimits()
 
 
 @dataclass(frozen=True)
@@ -118,7 +173,8 @@ class Points(NamedTuple):
 class HMCKernel:
     """Moves with a step size that learns from what is accepted (Robbins-Monro).
 
-    `left` moves of LEAPS leaps may still be made, and as many as `made` were; longer ones count for more.
+    `left` moves of `HMC.leapfrog_steps` may still be made, and as many as `made` were; longer ones count for
+    more.
 
     q counts as flat where there is no reference. `divergent` has the share of points of each move so far
     whose trajectory diverged even with a shorter step.
@@ -129,30 +185,32 @@ class HMCKernel:
     rng: np.random.Generator
     step: float
     left: int
-    accepted: float = ACCEPTED
+    accepted: float = ANNEALING.target_acceptance
     divergent: list[float] = field(default_factory=list)
     made: int = 0
 
     def moves(self, particles: Particles, beta: float, count: int) -> tuple[Particles, list[Points]]:
         """Where so many moves lead, made in coordinates in which the points are uncorrelated; and each.
 
-        Of many points in very many dimensions each SELDOM-th.
+        Of many points in very many dimensions one in `ANNEALING.kept_of_many`.
         """
         factor = metric_of(particles.u)
         inverse = inverse_of(factor)
         reference = self.reference and self.reference.rescaled(inverse)
         made_in = moves_within(count, self.step)
         each = count // made_in
-        flow = Flow(partial(particles_at, rescaled(self.target, factor), reference), beta, LEAPS * each)
+        flow = Flow(
+            partial(particles_at, rescaled(self.target, factor), reference), beta, HMC.leapfrog_steps * each
+        )
         own, seen = particles.rescaled(factor, inverse), list[Points]()
         change = float(np.log(diagonal_of(factor)).sum())
-        every = 1 if count * particles.u.size <= MOST_KEPT else SELDOM
+        every = 1 if count * particles.u.size <= ANNEALING.most_kept else ANNEALING.kept_of_many
         for made in range(1, made_in + 1):
             self.left -= each
             self.made += each
             own, self.accepted, divergent = move(flow, own, self.step, self.rng)
             self.divergent.append(divergent)
-            self.step *= float(np.exp(0.7 * (self.accepted - ACCEPTED)))
+            self.step *= float(np.exp(0.7 * (self.accepted - ANNEALING.target_acceptance)))
             if (made_in - made) % every == 0:
                 seen.append(Points(times(factor, own.u), own.log_p - change))
         return own.rescaled(inverse, factor), seen
@@ -161,10 +219,14 @@ class HMCKernel:
 def moves_within(count: int, step: float) -> int:
     """In how many moves the leaps of `count` short ones are best made, a divisor of it.
 
-    On trajectories much shorter than TURN points walk at random, and come as far only in the square of
-    their number (Neal 2011, section 5.4.2).
+    On trajectories much shorter than `ANNEALING.shortest_trajectory` points walk at random, and come as far
+    only in the square of their number (Neal 2011, section 5.4.2).
     """
-    enough = [m for m in range(1, count + 1) if count % m == 0 and LEAPS * step * count / m >= TURN]
+    enough = [
+        m
+        for m in range(1, count + 1)
+        if count % m == 0 and HMC.leapfrog_steps * step * count / m >= ANNEALING.shortest_trajectory
+    ]
     return max(enough, default=1)
 
 
@@ -173,8 +235,8 @@ def anneal(
     reference: Reference,
     rng: np.random.Generator,
     listen: Listener = silent,
-    points: int = POINTS,
-    moves: int = MOST_MOVES,
+    points: int = ANNEALING.points,
+    moves: int = ANNEALING.most_moves,
     near: Array | None = None,
 ) -> Annealed:
     """Carry `points` (a power of two) draws to the target, each by `moves` or few more.
@@ -188,7 +250,7 @@ def anneal(
         LinAlgError: the points fell together.
     """
     with np.errstate(all="ignore"):  # a move too far overflows, and is refused
-        wider = 1 + (WIDER - 1) * min(1.0, np.sqrt(FEW_DIMENSIONS / target.dim))
+        wider = 1 + (ANNEALING.widening - 1) * min(1.0, np.sqrt(ANNEALING.few_dimensions / target.dim))
         begin = (reference, reference.widened(wider))
         if near is None:
             one = _anneal(target, begin[0], rng, listen, points // 2, moves)
@@ -204,14 +266,14 @@ def _moved(
     target: Target, reference: Reference, near: Array, rng: np.random.Generator, listen: Listener, moves: int
 ) -> Annealed:
     """Points moved under the target from where they are; one that cannot move gives its place to another."""
-    kernel = HMCKernel(target, None, rng, FIRST_STEP / target.dim**0.25, moves)
+    kernel = HMCKernel(target, None, rng, ANNEALING.first_step / target.dim**0.25, moves)
     particles = _movable(particles_at(target, None, near), kernel)
     return _equilibrate(particles, reference.nearest(particles.u), kernel, 0, np.nan, listen)
 
 
 def _movable(particles: Particles, kernel: HMCKernel) -> Particles:
     """The points after a first round; in place of one that it has not moved, another that it has."""
-    after, _ = kernel.moves(particles, 1.0, MOVES_A_ROUND)
+    after, _ = kernel.moves(particles, 1.0, ANNEALING.moves_a_round)
     free = np.flatnonzero((np.abs(after.log_p - particles.log_p) > 0) & np.isfinite(after.log_p))
     if not len(free):
         raise np.linalg.LinAlgError("no point can be moved")
@@ -245,10 +307,10 @@ def together(one: Annealed, two: Annealed) -> Annealed:
 
 
 def latest_of(one: Annealed, two: Annealed, coordinate: int) -> Array:
-    """A coordinate of the points of both of late, (2, moves, points), about COMPARED of each."""
+    """A coordinate of the late points of both (2, moves, points), `ANNEALING.most_ranked` or so of each."""
     halves = [each.u[:, coordinate].reshape(each.moves, -1) for each in (one, two)]
     moves, points = min(map(len, halves)), halves[0].shape[1]
-    some = max(1, moves * points // COMPARED)
+    some = max(1, moves * points // ANNEALING.most_ranked)
     return np.stack([half[-moves:][::-some] for half in halves])
 
 
@@ -265,7 +327,7 @@ def rhat_by_chance(latest: Array, looks: int) -> float:
 
 def errors_by_chance(looks: int) -> float:
     """How many standard errors the largest of so many differences may be by chance (Bonferroni)."""
-    return float(-ndtri(FALSE_ALARMS / (2 * looks)))
+    return float(-ndtri(ANNEALING.false_alarms / (2 * looks)))
 
 
 def _anneal(
@@ -276,19 +338,23 @@ def _anneal(
     points: int,
     moves: int,
 ) -> Annealed:
-    kernel = HMCKernel(target, reference, rng, FIRST_STEP / target.dim**0.25, moves)
+    kernel = HMCKernel(target, reference, rng, ANNEALING.first_step / target.dim**0.25, moves)
     particles = particles_at(target, reference, reference.draws(points, rng))
     path, log_evidence = [0.0], 0.0
     while path[-1] < 1 and arrives(path):
         ratios = np.where(particles.log_p > -np.inf, particles.log_p - particles.log_q, -np.inf)
-        beta = next_temperature(ratios, path[-1], SHARE)
+        beta = next_temperature(ratios, path[-1], ANNEALING.ess_share)
         weights = (beta - path[-1]) * ratios
         log_evidence += _log_mean(weights)
         particles = particles.at(systematic(weights, points, rng))
         path.append(beta)
-        listen(Progress(Phase.ANNEALING, len(path) - 1, MOST_TEMPERATURES, note=f"temperature {beta:.2g}"))
+        listen(
+            Progress(
+                Phase.ANNEALING, len(path) - 1, ANNEALING.most_temperatures, note=f"temperature {beta:.2g}"
+            )
+        )
         if beta < 1:
-            particles, _ = kernel.moves(particles, beta, MOVES_EACH)
+            particles, _ = kernel.moves(particles, beta, ANNEALING.moves_at_each)
     kernel.reference, reached = None, path[-1] == 1
     kernel.left = kernel.left if reached else 0
     settled = _equilibrate(
@@ -300,11 +366,11 @@ def _anneal(
 def arrives(path: Sequence[float]) -> bool:
     """Whether temperatures that go on to grow as the latest did come to 1 in time; the first of them is 0."""
     done = len(path) - 1
-    if done < FEWEST_TEMPERATURES:
+    if done < ANNEALING.fewest_temperatures:
         return True
     earlier, latest = path[done // 2], path[-1]
     growth = np.log(latest / earlier) / (done - done // 2) if earlier > 0 else 0.0
-    return bool(growth * (MOST_TEMPERATURES - done) >= -np.log(latest))
+    return bool(growth * (ANNEALING.most_temperatures - done) >= -np.log(latest))
 
 
 def _equilibrate(
@@ -325,24 +391,36 @@ def _equilibrate(
     kept: list[list[Points]] = []
     kernel.divergent.clear()
     rounds, before = 0, np.zeros(0)
-    for stage in STAGES:
+    for stage in ANNEALING.stages:
         after: Array = np.zeros((1, 1))
         for _ in range(stage):
             del kept[:-1]
-            particles, moved = kernel.moves(particles, 1.0, MOVES_A_ROUND)
+            particles, moved = kernel.moves(particles, 1.0, ANNEALING.moves_a_round)
             kept.append(moved)
             for each in moved:
                 after = after + monitored(each, centre, sds) / (stage * len(moved))
             rounds += 1
             listen(
-                Progress(Phase.STATIONARITY, rounds, sum(STAGES), note=f"correlation {autocorrelation:.2f}")
+                Progress(
+                    Phase.STATIONARITY,
+                    rounds,
+                    sum(ANNEALING.stages),
+                    note=f"correlation {autocorrelation:.2f}",
+                )
             )
         autocorrelation, last = largest_autocorrelation(came, particles.u, modes), drift
         if before.size:
             drift = significant_change(before, after, monitored(particles, centre, sds).std(axis=0))
-        settled = autocorrelation < max(FORGOTTEN, noise) and drift < SETTLED
-        hopeless = rounds >= ROUNDS_TO_TELL and will_not_settle(autocorrelation, last, drift, rounds)
-        if rounds >= FEWEST_ROUNDS and (settled or hopeless or kernel.left < MOVES_A_ROUND * rounds):
+        settled = (
+            autocorrelation < max(ANNEALING.stationary_autocorrelation, noise)
+            and drift < ANNEALING.stationary_drift
+        )
+        hopeless = rounds >= ANNEALING.rounds_to_tell and will_not_settle(
+            autocorrelation, last, drift, rounds
+        )
+        if rounds >= ANNEALING.fewest_rounds and (
+            settled or hopeless or kernel.left < ANNEALING.moves_a_round * rounds
+        ):
             break
         before = after
     points = [each for moved in kept for each in moved]
@@ -368,7 +446,10 @@ def will_not_settle(autocorrelation: float, last: float, drift: float, rounds: i
     of the drift is left in the next (`last` and `drift` are those of two stages). Where neither stage could
     tell it from noise nothing is known.
     """
-    return autocorrelation ** (sum(STAGES) / rounds) > HOPELESS or drift >= last >= STEADY
+    return (
+        autocorrelation ** (sum(ANNEALING.stages) / rounds) > ANNEALING.hopeless_autocorrelation
+        or drift >= last >= ANNEALING.hopeless_drift
+    )
 
 
 def monitored(points: Points | Particles, centre: Array, sds: Array) -> Array:
@@ -383,13 +464,13 @@ def monitored(points: Points | Particles, centre: Array, sds: Array) -> Array:
 def metric_of(u: Array) -> Array:
     """A Cholesky factor of the covariance of u (n, dim), its correlations shrunk by dim / (dim + n).
 
-    In more than MOST_CORRELATED dimensions only the sds (dim,): so few points know little of correlations,
-    and products with a matrix would cost more than the target.
+    In more than `ANNEALING.most_correlated` dimensions only the sds (dim,): so few points know little of
+    correlations, and products with a matrix would cost more than the target.
 
     Raises LinAlgError where there is none, as where a coordinate has no spread or is not finite.
     """
     n, dim = u.shape
-    if dim > MOST_CORRELATED:
+    if dim > ANNEALING.most_correlated:
         sds = u.std(axis=0)
         if not (np.isfinite(sds).all() and (sds > 0).all()):
             raise np.linalg.LinAlgError("a coordinate has no spread, or is not finite")
@@ -425,7 +506,7 @@ def significant_change(before: Array, after: Array, sds: Array) -> float:
     """The largest move of a mean from `before` to `after`, (n, dim) each, in sds, less what is noise.
 
     Of many means one moves by three errors though none has drifted. The more there are, the more is taken
-    off, so that in at most FALSE_ALARMS of all looks any of them seems to have (Bonferroni).
+    off, so that in at most `ANNEALING.false_alarms` of all looks any of them seems to have (Bonferroni).
     """
     change = after - before
     errors = errors_by_chance(change.shape[1])

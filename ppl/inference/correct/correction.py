@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.correct.annealing import POINTS, Annealed, anneal
+from ppl.inference.correct.annealing import ANNEALING, Annealed, anneal
 from ppl.inference.correct.balanced_resampling import balanced
-from ppl.inference.correct.hamiltonian import LEAPS
+from ppl.inference.correct.hamiltonian import HMC
 from ppl.inference.correct.reference import Reference
 from ppl.inference.diagnose.mixture_sampling import Batch
 from ppl.inference.diagnose.modes import Beyond, Mode, beyond
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.mean_field import MeanField
-from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian
+from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian
 from ppl.inference.numerics.triangular import solved
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, width_of
@@ -27,20 +27,44 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
 
-# Weighted draws of q to resample from, and what they must be worth so that annealing gains nothing: so many,
-# or in many dimensions, where there are fewer of them, such a share of them.
-PROPOSALS = 8192
-ENOUGH, ENOUGH_OF = 2000, 0.5
-# What annealing works through, in numbers, where points need as many evaluations as most do, and what it may
-# at most: some 50 seconds and some 200.
-MUCH_WORK, MOST_WORK = 2**31, 2**33
-EVALUATIONS = 600
-# Draws of q's Gaussian that are looked at for what it does not reach.
-SEEN = 2048
-# Weighted draws must be worth so many to begin from, and in more dimensions than so many temperatures lead
-# astray.
-STARTS, TEMPERED = 100, 30
-FEWEST_POINTS = 256
+
+@dataclass(frozen=True)
+class CorrectionLimits:
+    """When weighted draws will do, and how much work annealing may be."""
+
+    proposals: int = 8192
+    """Weighted draws of q to resample from."""
+
+    enough_ess: int = 2000
+    """Effective weighted draws from which annealing gains nothing."""
+
+    enough_share: float = 0.5
+    """Where many dimensions leave fewer weighted draws, the share of them that will do."""
+
+    much_work: int = 2**31
+    """Numbers that annealing works through where points need as many evaluations as most do: some 50 seconds.
+    """
+
+    most_work: int = 2**33
+    """Numbers that annealing may work through at most: some 200 seconds."""
+
+    evaluations_a_point: int = 600
+    """Evaluations that most points need."""
+
+    draws_looked_at: int = 2048
+    """Draws of q's Gaussian that are looked at for what it does not reach."""
+
+    fewest_start_ess: int = 100
+    """Effective weighted draws that annealing needs to begin from them."""
+
+    most_tempered_dimensions: int = 30
+    """Dimensions above which temperatures lead astray."""
+
+    fewest_points: int = 256
+    """Points that annealing carries at least; where they are too much work, there is none."""
+
+
+CORRECTION = CorrectionLimits()
 
 
 class DrawSource(StrEnum):
@@ -102,10 +126,12 @@ def correct(
     found = Beyond()
     may_resample = settings.corrects and settings.resample is None and weights.reliable
     try:
-        if settings.corrects and is_affordable(target) and target.dim <= MOST_DENSE:
+        if settings.corrects and is_affordable(target) and target.dim <= COVARIANCE.most_dense:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = beyond(scaled, seen(scaled, rng), rng)
-        enough = may_resample and weights.ess >= min(ENOUGH, ENOUGH_OF * len(proposals.u))
+        enough = may_resample and weights.ess >= min(
+            CORRECTION.enough_ess, CORRECTION.enough_share * len(proposals.u)
+        )
         enough = enough and not found.gaussians and not settings.anneal
         if will_anneal(target, settings) and not enough:
             return anneal_from(scaled, found, proposals, n, rng, listen)
@@ -119,7 +145,7 @@ def correct(
 def seen(scaled: Scaled, rng: np.random.Generator) -> Batch:
     """Draws of q's Gaussian, in coordinates where it is standard."""
     standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
-    return Batch.of(standard, scaled, rng.standard_normal((SEEN, scaled.dim)))
+    return Batch.of(standard, scaled, rng.standard_normal((CORRECTION.draws_looked_at, scaled.dim)))
 
 
 def is_affordable(target: Target) -> bool:
@@ -135,10 +161,12 @@ def will_anneal(target: Target, settings: Settings) -> bool:
 
 def points_for(width: int) -> int:
     """How many points annealing may carry where one evaluation works through `width` numbers; 0 for none."""
-    if width * EVALUATIONS * FEWEST_POINTS > MOST_WORK:
+    if width * CORRECTION.evaluations_a_point * CORRECTION.fewest_points > CORRECTION.most_work:
         return 0
-    affordable = max(FEWEST_POINTS, MUCH_WORK // (width * EVALUATIONS))
-    return min(POINTS, 1 << (affordable.bit_length() - 1))
+    affordable = max(
+        CORRECTION.fewest_points, CORRECTION.much_work // (width * CORRECTION.evaluations_a_point)
+    )
+    return min(ANNEALING.points, 1 << (affordable.bit_length() - 1))
 
 
 def resample(proposals: WeightedDraws, n: int, rng: np.random.Generator) -> Corrected:
@@ -171,7 +199,7 @@ def anneal_from(
     standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
     width = width_of(scaled)
     points = points_for(width)
-    moves = MOST_WORK // (width * points * LEAPS)
+    moves = CORRECTION.most_work // (width * points * HMC.leapfrog_steps)
     reference = Reference((standard, *beside.gaussians), 1 + len(beside.modes))
     near = None if beside.gaussians else nearest_of(scaled, proposals, points // 2, rng)
     found = anneal(scaled, reference, rng, listen, points, moves, near)
@@ -186,9 +214,9 @@ def nearest_of(scaled: Scaled, proposals: WeightedDraws, n: int, rng: np.random.
     None in few dimensions, where temperatures take them to the posterior: a draw of the wider start that
     cannot move, as at a scale far too large, has no weight there, and would stay where it is without.
     """
-    if scaled.dim <= TEMPERED:
+    if scaled.dim <= CORRECTION.most_tempered_dimensions:
         return None
-    worth = proposals.weights.ess >= STARTS
+    worth = proposals.weights.ess >= CORRECTION.fewest_start_ess
     chosen = (
         balanced(proposals.u, proposals.weights.log_weights, n, rng)
         if worth
@@ -202,7 +230,7 @@ def gaussian_of(family: Family, params: Array) -> Gaussian | None:
     mean, sds = family.mean(params), family.scales(params)
     if not family.dim or not sds.all():
         return None
-    if isinstance(family, MeanField) or family.dim > MOST_DENSE:
+    if isinstance(family, MeanField) or family.dim > COVARIANCE.most_dense:
         return Gaussian(mean, sds)
     try:
         return Gaussian.with_covariance(mean, family.covariance(params))

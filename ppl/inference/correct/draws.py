@@ -11,7 +11,8 @@ from ppl.inference.families.family import Family
 from ppl.inference.numerics.parts import row_parts
 from ppl.inference.objective.target import Array, Target, blame, log_densities, log_density_gradients
 
-TRIES = 10
+TRIES_A_DRAW = 10
+"""Times in a row that a draw may have no finite log density or gradient before that is an error."""
 
 
 class Draws(NamedTuple):
@@ -25,7 +26,7 @@ class Draws(NamedTuple):
 
 
 def draws_with_density(
-    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES_A_DRAW
 ) -> Draws:
     """Draw n points from q, each with a finite log density; see `_finite_draws`."""
 
@@ -36,7 +37,7 @@ def draws_with_density(
 
 
 def points_with_density(
-    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES
+    target: Target, family: Family, params: Array, n: int, rng: np.random.Generator, tries: int = TRIES_A_DRAW
 ) -> tuple[Array, Array, int]:
     """The points u (n, dim) of `draws_with_density`, the log densities there (n,), and how many were dropped.
 
@@ -68,7 +69,7 @@ def _finite_draws(
     params: Array,
     n: int,
     rng: np.random.Generator,
-    tries: int = TRIES,
+    tries: int = TRIES_A_DRAW,
 ) -> Draws:
     """Draw n points, each redrawn while not finite and counted as dropped.
 

@@ -15,15 +15,33 @@ from ppl.inference.correct.reference import Reference
 from ppl.inference.numerics.triangular import diagonal_of, times, transposed_times
 from ppl.inference.objective.target import Array, Target, log_density_gradients
 
-LEAPS = 6
-# Each point draws a step size of its own, from exp(-1) to exp(0.3) of the common one: a funnel needs many.
-SHORTEST, LONGEST = -1.0, 0.3
-# A trajectory whose chance to be accepted is below this many nats is tried again, with a step so many times
-# shorter.
-REFUSED = -3.0
-SHORTER = (4.0, 16.0)
-# One whose energy is off by so much has diverged, as in Stan.
-DIVERGENT = -1000.0
+
+@dataclass(frozen=True)
+class HMCLimits:
+    """The trajectories of an HMC move."""
+
+    leapfrog_steps: int = 6
+    """Leapfrog steps of a trajectory."""
+
+    shortest_log_step: float = -1.0
+    """The log of the shortest step size, in units of the common one: each point draws one of its own, for a
+    funnel needs many.
+    """
+
+    longest_log_step: float = 0.3
+    """The log of the longest one."""
+
+    refused_log_chance: float = -3.0
+    """The log of the chance to be accepted below which a trajectory is tried again with a shorter step."""
+
+    shortening: tuple[float, ...] = (4.0, 16.0)
+    """How many times shorter that step is, either as often as the other."""
+
+    divergent_energy: float = -1000.0
+    """A trajectory whose energy is off by so many nats has diverged, as in Stan."""
+
+
+HMC = HMCLimits()
 
 
 @dataclass(frozen=True)
@@ -96,7 +114,7 @@ class Flow:
 
     look: Callable[[Array], Particles]
     beta: float
-    leaps: int = LEAPS
+    leaps: int = HMC.leapfrog_steps
 
     def trajectory(
         self, particles: Particles, momentum: Array, steps: Array
@@ -130,13 +148,13 @@ def move(flow: Flow, particles: Particles, step: float, rng: np.random.Generator
     distributions", Bayesian Analysis 19.
     """
     n, dim = particles.u.shape
-    steps = step * np.exp(rng.uniform(SHORTEST, LONGEST, (n, 1)))
+    steps = step * np.exp(rng.uniform(HMC.shortest_log_step, HMC.longest_log_step, (n, 1)))
     momentum = rng.standard_normal((n, dim))
     there, _, loss = flow.trajectory(particles, momentum, steps)
     chance = np.exp(np.minimum(0.0, loss))
     accepted = rng.random(n) < chance
     moved = particles.replaced(accepted, there)
-    refused, divergent = np.flatnonzero(~accepted & (loss < REFUSED)), 0
+    refused, divergent = np.flatnonzero(~accepted & (loss < HMC.refused_log_chance)), 0
     if len(refused):
         some = (particles.at(refused), momentum[refused], steps[refused], loss[refused])
         again, divergent = _shorter(flow, *some, rng)
@@ -151,10 +169,10 @@ def _shorter(
 
     The way back must fail at first as the way there did, for both to be as probable.
     """
-    shorter = steps / rng.choice(SHORTER, steps.shape)
+    shorter = steps / rng.choice(HMC.shortening, steps.shape)
     there, ahead, gain = flow.trajectory(particles, momentum, shorter)
     _, _, back = flow.trajectory(there, -ahead, steps)
-    fails = back < REFUSED
+    fails = back < HMC.refused_log_chance
     odds = gain + np.log1p(-np.exp(np.where(fails, back, -np.inf))) - np.log1p(-np.exp(loss))
     accepted = np.log(rng.random(len(odds))) < odds
-    return particles.replaced(fails & accepted, there), int((gain < DIVERGENT).sum())
+    return particles.replaced(fails & accepted, there), int((gain < HMC.divergent_energy).sum())

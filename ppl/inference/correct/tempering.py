@@ -10,7 +10,8 @@ from scipy.special import logsumexp
 
 from ppl.inference.objective.target import Array
 
-HALVINGS = 40
+TEMPERATURE_HALVINGS = 40
+"""Halvings of the interval that has the next temperature: to 1e-12 of it."""
 
 
 def effective_size(log_weights: Array) -> float:
@@ -27,7 +28,7 @@ def next_temperature(log_ratios: Array, beta: float, share: float) -> float:
     if effective_size((1 - beta) * log_ratios) >= least:
         return 1.0
     low, high = beta, 1.0
-    for _ in range(HALVINGS):
+    for _ in range(TEMPERATURE_HALVINGS):
         middle = (low + high) / 2
         enough = effective_size((middle - beta) * log_ratios) >= least
         low, high = (middle, high) if enough else (low, middle)

@@ -14,7 +14,8 @@ from ppl.inference.objective.target import Array
 
 stats = LateModule("scipy.stats")
 
-FEWEST_DRAWS = 4
+FEWEST_DRAWS_A_CHAIN = 4
+"""Draws of a chain below which R-hat, effective draws and standard errors are nan."""
 
 
 def rhat(draws: Array) -> float:
@@ -50,7 +51,9 @@ def mcse_mean(draws: Array) -> float:
 
 
 def _usable(draws: Array) -> bool:
-    return draws.shape[1] >= FEWEST_DRAWS and bool(np.isfinite(draws).all()) and bool(np.ptp(draws) > 0)
+    return (
+        draws.shape[1] >= FEWEST_DRAWS_A_CHAIN and bool(np.isfinite(draws).all()) and bool(np.ptp(draws) > 0)
+    )
 
 
 def _split(draws: Array) -> Array:

@@ -11,9 +11,22 @@ from ppl.inference.numerics.parts import by_columns
 from ppl.inference.objective.target import Array
 from ppl.inference.run.optimise import TracePoint
 
-FEWEST_POINTS = 6
-CLEAR = 3.0
-FEWEST_TAIL = 25
+
+@dataclass(frozen=True)
+class DiagnosticLimits:
+    """What a trend and the tail of a coordinate are read from."""
+
+    fewest_trace_points: int = 6
+    """Points of an ELBO trace that a line is fitted to."""
+
+    clear_errors: float = 3.0
+    """Standard errors of a gain in the ELBO that are no noise."""
+
+    fewest_tail_draws: int = 25
+    """Draws in a tail from which its shape is estimated."""
+
+
+DIAGNOSTICS = DiagnosticLimits()
 
 
 @dataclass(frozen=True)
@@ -26,7 +39,7 @@ class Trend:
     @property
     def rising(self) -> bool:
         """Whether the gain is clear of its noise; False where the trace is too short to tell."""
-        return self.gain > CLEAR * self.se
+        return self.gain > DIAGNOSTICS.clear_errors * self.se
 
 
 def trend(trace: Sequence[TracePoint]) -> Trend:
@@ -35,7 +48,7 @@ def trend(trace: Sequence[TracePoint]) -> Trend:
     Both numbers are in nats: neither a constant added to the log density nor other units change them.
     """
     late = trace[len(trace) // 2 :]
-    if len(late) < FEWEST_POINTS:
+    if len(late) < DIAGNOSTICS.fewest_trace_points:
         return Trend(math.nan, math.nan)
     time = np.linspace(-0.5, 0.5, len(late))
     elbo = np.array([point.elbo for point in late])
@@ -74,7 +87,7 @@ def tail_shapes(u: Array) -> Array:
     draws of ours go far into a tail like a power's; where there are too few to tell, 0.
     """
     tail = len(u) // 10
-    if tail < FEWEST_TAIL:
+    if tail < DIAGNOSTICS.fewest_tail_draws:
         return np.zeros(u.shape[1])
 
     def shape(column: Array) -> float:

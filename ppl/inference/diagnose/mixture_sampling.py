@@ -14,8 +14,8 @@ from scipy.special import logsumexp
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.target import Array, Target, log_densities
 
-# A difference so many standard errors wide is no noise.
-CLEAR = 3.0
+CLEAR_STANDARD_ERRORS = 3.0
+"""A difference so many standard errors wide is no noise."""
 
 
 @dataclass(frozen=True)
@@ -84,5 +84,5 @@ def missed(q: Batch, *beside: Batch, clear: bool = True) -> float:
     if both.value == 0:
         return 0.0
     seen, se = (x * np.exp(alone.scale - both.scale) / both.value for x in (alone.value, alone.se))
-    noise = CLEAR * np.hypot(se, both.se / both.value) if clear else 0.0
+    noise = CLEAR_STANDARD_ERRORS * np.hypot(se, both.se / both.value) if clear else 0.0
     return float(1 - seen) if 1 - seen > noise else 0.0

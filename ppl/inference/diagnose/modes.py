@@ -16,35 +16,79 @@ from ppl.errors import InferenceError
 from ppl.inference.correct.tempering import systematic
 from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
 from ppl.inference.initialise.ascent import ascend
-from ppl.inference.initialise.pathfinder import ROUGH_DRAWS, pathfinder
+from ppl.inference.initialise.pathfinder import PATHFINDER, pathfinder
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.numerics.hessian import hessian
 from ppl.inference.numerics.triangular import solved
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, log_densities
 
-# Paths begin so many at a time: some sds of q away, where runs may begin, and at the heaviest of distant
-# draws.
-PATHS, AWAY, RADIUS = 4, 3.0, 2.0
-# A path that ends within so many sds of q has found nothing that the weights of q would not tell.
-FAR = 3.0
-# Two such ends nearer than this are one.
-NEAR = 1.0
-# A peak narrower than so many sds of q in some direction.
-SPIKE = 0.1
-# A climb has ended at a mode where no slope is left, in nats an sd of q.
-MOST_STEPS, SLOPE, STATIONARY = 300, 1e-6, 1e-3
-# The way between two modes is looked at in so many places; they are one where it falls by less, in nats.
-PLACES, VALLEY = 64, 1.0
-# What another mode must have of the posterior's mass, and what must lie far out or in a peak of q's own.
-MATTERS, CLEAR = 0.01, 0.05
-# Distant draws come from q widened by powers of so much.
-WIDER, WIDENINGS = 3.0, 9
-DRAWS = 256
-# In few dimensions so many more may hit on a narrow mode far away.
-FEW_DIMENSIONS, MORE_DRAWS = 10, 1024
-# Modes whose heights and curvatures agree so well, in nats, are images of one another.
-IMAGES = 0.01
+
+@dataclass(frozen=True)
+class ModeSearchLimits:
+    """Where other modes are looked for, and what counts as one. Lengths are in sds of q."""
+
+    paths: int = 4
+    """Paths of each kind: so many from some sds of q away, from where runs may begin, and from the heaviest
+    of distant draws.
+    """
+
+    start_distance: float = 3.0
+    """How far from q paths of the first kind begin."""
+
+    start_radius: float = 2.0
+    """The radius of the box that runs begin in, in the coordinates of the model."""
+
+    found_distance: float = 3.0
+    """A path that ends within so many sds of q has found nothing that the weights of q would not tell."""
+
+    same_distance: float = 1.0
+    """Two such ends nearer than this are one."""
+
+    spike_sd: float = 0.1
+    """A peak narrower than this in some direction may lie unseen inside q."""
+
+    most_steps: int = 300
+    """L-BFGS steps of a climb to a mode."""
+
+    climb_slope: float = 1e-6
+    """The slope at which a climb ends, in nats an sd of q."""
+
+    stationary_slope: float = 1e-3
+    """The slope that is left where a climb has ended at a mode, in nats an sd of q."""
+
+    places_between: int = 64
+    """Places at which the way between two modes is looked at."""
+
+    valley_depth: float = 1.0
+    """Two modes are one where the log density falls by less between them, in nats."""
+
+    mode_mass: float = 0.01
+    """The share of the posterior's mass that another mode must have."""
+
+    missed_mass: float = 0.05
+    """The share of it that must lie far out or in a peak of q's own."""
+
+    widening: float = 3.0
+    """Distant draws come from q widened by powers of this."""
+
+    widenings: int = 9
+    """How many powers."""
+
+    draws: int = 256
+    """Draws of each Gaussian, and of each widening of q."""
+
+    few_dimensions: int = 10
+    """Dimensions up to which more draws may hit on a narrow mode far away."""
+
+    more_draws: int = 1024
+    """Draws of each widening there."""
+
+    image_difference: float = 0.01
+    """Modes whose heights and curvatures differ by less, in nats, are images of one another."""
+
+
+MODE_SEARCH = ModeSearchLimits()
 
 
 @dataclass(frozen=True)
@@ -92,21 +136,21 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
     """What there is beside q, whose draws are given in coordinates where it is standard."""
     with np.errstate(all="ignore"):
         wide = [*widened(scaled.dim)]
-        n = MORE_DRAWS if scaled.dim <= FEW_DIMENSIONS else DRAWS
+        n = MODE_SEARCH.more_draws if scaled.dim <= MODE_SEARCH.few_dimensions else MODE_SEARCH.draws
         distant = [Batch.of(each, scaled, rng.standard_normal((n, scaled.dim))) for each in wide]
         own = mode_above(scaled, np.zeros(scaled.dim))
         centre = curved(scaled, own) if own else None
         starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
         modes, places, others = list[Mode](), list[Gaussian](), list[Gaussian]()
         for found in ends(scaled, starts, rng):
-            if is_new(found, places) and share_of(found, scaled, q, rng) > MATTERS:
+            if is_new(found, places) and share_of(found, scaled, q, rng) > MODE_SEARCH.mode_mass:
                 places.append(found)
         for place in places:
             peak = mode_above(scaled, place.mean)
             local = curved(scaled, peak) if peak else None
-            if not (own and peak and local and valley(scaled, peak, own) > VALLEY):
+            if not (own and peak and local and valley(scaled, peak, own) > MODE_SEARCH.valley_depth):
                 others.append(place)
-            elif all(valley(scaled, peak, other.peak) > VALLEY for other in modes):
+            elif all(valley(scaled, peak, other.peak) > MODE_SEARCH.valley_depth for other in modes):
                 image = centre is not None and alike(peak, local, own, centre)
                 modes.append(Mode(local, peak, share_of(local, scaled, q, rng), image))
         narrow = [centre] if centre and is_spike(centre, scaled, q, rng) else []
@@ -115,22 +159,25 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
 
 def widened(dim: int) -> Iterator[Gaussian]:
     """q, standard here, made wider and wider."""
-    for k in range(1, WIDENINGS + 1):
-        yield Gaussian(np.zeros(dim), np.full(dim, WIDER**k))
+    for k in range(1, MODE_SEARCH.widenings + 1):
+        yield Gaussian(np.zeros(dim), np.full(dim, MODE_SEARCH.widening**k))
 
 
 def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:
-    yield from AWAY * rng.standard_normal((PATHS, scaled.dim))
-    uniform = rng.uniform(-RADIUS, RADIUS, (PATHS, scaled.dim)) - scaled.centre
+    yield from MODE_SEARCH.start_distance * rng.standard_normal((MODE_SEARCH.paths, scaled.dim))
+    uniform = (
+        rng.uniform(-MODE_SEARCH.start_radius, MODE_SEARCH.start_radius, (MODE_SEARCH.paths, scaled.dim))
+        - scaled.centre
+    )
     yield from solved(scaled.factor, uniform)
 
 
 def heaviest(q: Batch, distant: Sequence[Batch], rng: np.random.Generator) -> Iterator[Array]:
     """Some of the distant draws, in proportion to their importance, where they see what q does not."""
-    if missed(q, *distant, clear=False) > MATTERS:
+    if missed(q, *distant, clear=False) > MODE_SEARCH.mode_mass:
         weights = np.concatenate(log_weights([q, *distant])[1:])
         points = np.concatenate([batch.u for batch in distant])
-        yield from points[systematic(weights, PATHS, rng)]
+        yield from points[systematic(weights, MODE_SEARCH.paths, rng)]
 
 
 def ends(scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator) -> Iterator[Gaussian]:
@@ -139,8 +186,8 @@ def ends(scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator) -> I
         if not np.isfinite(scaled.log_density(start)):
             continue
         try:
-            path = pathfinder(scaled, start, rng, ROUGH_DRAWS)
-            if np.linalg.norm(path.mean) > FAR:
+            path = pathfinder(scaled, start, rng, PATHFINDER.rough_elbo_draws)
+            if np.linalg.norm(path.mean) > MODE_SEARCH.found_distance:
                 yield Gaussian.with_covariance(path.mean, path.curvature.dense())
         except (InferenceError, np.linalg.LinAlgError):
             continue
@@ -150,18 +197,18 @@ def share_of(
     gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator, clear: bool = True
 ) -> float:
     """The share of the posterior that lies under a Gaussian and not where q does."""
-    there = Batch.of(gaussian, scaled, rng.standard_normal((DRAWS, scaled.dim)))
+    there = Batch.of(gaussian, scaled, rng.standard_normal((MODE_SEARCH.draws, scaled.dim)))
     return missed(q, there, clear=clear)
 
 
 def is_spike(gaussian: Gaussian, scaled: Scaled, q: Batch, rng: np.random.Generator) -> bool:
     """Whether the peak of q's own mode is so narrow that draws of q hardly come upon it, and has mass."""
-    narrow = np.linalg.norm(gaussian.factor, -2) <= SPIKE
-    return bool(narrow) and share_of(gaussian, scaled, q, rng, clear=False) > CLEAR
+    narrow = np.linalg.norm(gaussian.factor, -2) <= MODE_SEARCH.spike_sd
+    return bool(narrow) and share_of(gaussian, scaled, q, rng, clear=False) > MODE_SEARCH.missed_mass
 
 
 def is_new(gaussian: Gaussian, known: Sequence[Gaussian]) -> bool:
-    return all(np.linalg.norm(gaussian.mean - other.mean) > NEAR for other in known)
+    return all(np.linalg.norm(gaussian.mean - other.mean) > MODE_SEARCH.same_distance for other in known)
 
 
 def mode_above(scaled: Scaled, start: Array) -> Peak | None:
@@ -169,20 +216,23 @@ def mode_above(scaled: Scaled, start: Array) -> Peak | None:
     value, gradient = scaled.log_density_gradient(start)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return None
-    top = ascend(scaled, start, MOST_STEPS, SLOPE)
-    return Peak(top.u, top.value) if top.slope < STATIONARY else None
+    top = ascend(scaled, start, MODE_SEARCH.most_steps, MODE_SEARCH.climb_slope)
+    return Peak(top.u, top.value) if top.slope < MODE_SEARCH.stationary_slope else None
 
 
 def valley(scaled: Scaled, one: Peak, other: Peak) -> float:
     """How far the log density falls below the lower of two modes on the straight way between them."""
-    along = np.linspace(0, 1, PLACES)[:, None]
+    along = np.linspace(0, 1, MODE_SEARCH.places_between)[:, None]
     lowest = np.nan_to_num(log_densities(scaled, one.v + along * (other.v - one.v)), nan=-np.inf).min()
     return float(min(one.height, other.height) - lowest)
 
 
 def alike(peak: Peak, local: Gaussian, own: Peak, centre: Gaussian) -> bool:
     """Whether a mode is as high and as curved as q's own."""
-    return abs(peak.height - own.height) < IMAGES and abs(local.half_log_det - centre.half_log_det) < IMAGES
+    return (
+        abs(peak.height - own.height) < MODE_SEARCH.image_difference
+        and abs(local.half_log_det - centre.half_log_det) < MODE_SEARCH.image_difference
+    )
 
 
 def curved(scaled: Scaled, peak: Peak) -> Gaussian | None:
@@ -198,8 +248,8 @@ def curved(scaled: Scaled, peak: Peak) -> Gaussian | None:
 
 def outside(q: Batch, wide: Sequence[Gaussian], distant: Sequence[Batch]) -> Iterator[Gaussian]:
     """Those of the widened Gaussians that see mass which q does not."""
-    if not missed(q, *distant) > CLEAR:
+    if not missed(q, *distant) > MODE_SEARCH.missed_mass:
         return
     totals = [np.logaddexp.reduce(each) for each in log_weights([q, *distant])]
     shares = np.exp(totals - np.logaddexp.reduce(totals))
-    yield from (each for each, share in zip(wide, shares[1:], strict=True) if share > CLEAR)
+    yield from (each for each, share in zip(wide, shares[1:], strict=True) if share > MODE_SEARCH.missed_mass)

@@ -8,13 +8,27 @@ from scipy.special import logsumexp
 
 from ppl.inference.objective.target import Array
 
-FEWEST_TAIL_DRAWS = 5
-# Of ratios whose largest is 1, those below the smallest number that is kept whole tell nothing of the tail.
-SMALLEST = math.log(np.finfo(float).tiny)
-# The tail of logarithms nearer to one another than this is flat.
-CLOSE = 4 * float(np.finfo(float).eps)
-# In units of the largest excess; smaller ones tell no two tails apart.
-SMALLEST_THETA = float(np.finfo(float).eps)
+
+@dataclass(frozen=True)
+class PsisLimits:
+    """What the tail of importance ratios must have for its shape to be fitted."""
+
+    fewest_tail_draws: int = 5
+    """Ratios in the tail that the generalised Pareto distribution is fitted to."""
+
+    smallest_log_ratio: float = math.log(np.finfo(float).tiny)
+    """Of ratios whose largest is 1, those below the smallest number that is kept whole tell nothing of the
+    tail.
+    """
+
+    flat_tail: float = 4 * float(np.finfo(float).eps)
+    """The tail of log ratios nearer to one another than this is flat."""
+
+    smallest_theta: float = float(np.finfo(float).eps)
+    """In units of the largest excess; smaller ones tell no two tails apart."""
+
+
+PSIS = PsisLimits()
 
 
 @dataclass(frozen=True)
@@ -58,14 +72,14 @@ def psis(log_ratios: Array) -> Psis:
         return Psis(np.full(n, -math.log(n)), math.inf)
     log_ratios = log_ratios - log_ratios.max()
     raw = log_ratios - logsumexp(log_ratios)
-    if length < FEWEST_TAIL_DRAWS:
+    if length < PSIS.fewest_tail_draws:
         return Psis(raw, math.nan)
     before = n - length - 1
-    cutoff = max(float(np.partition(log_ratios, before)[before]), SMALLEST)
-    if cutoff >= -CLOSE:
+    cutoff = max(float(np.partition(log_ratios, before)[before]), PSIS.smallest_log_ratio)
+    if cutoff >= -PSIS.flat_tail:
         return Psis(raw, -math.inf)
     tail = np.flatnonzero(log_ratios > cutoff)
-    if len(tail) < FEWEST_TAIL_DRAWS:  # few draws have nearly all the weight
+    if len(tail) < PSIS.fewest_tail_draws:  # few draws have nearly all the weight
         return Psis(raw, math.inf)
     tail = tail[np.argsort(log_ratios[tail], kind="stable")]
     shape, scale = fit_pareto(np.exp(log_ratios[tail]) - math.exp(cutoff))
@@ -85,7 +99,8 @@ def fit_pareto(excess: Array) -> tuple[float, float]:
     quartile = excess[int(n / 4 + 0.5) - 1]
     spread = 1 - np.sqrt(grid / (np.arange(1, grid + 1) - 0.5))
     theta = 1 / excess[-1] + spread / (3 * quartile)
-    theta[theta == 0] = SMALLEST_THETA / excess[-1]  # an exponential tail, of which what follows is the limit
+    # An exponential tail has theta 0, of which what follows is the limit.
+    theta[theta == 0] = PSIS.smallest_theta / excess[-1]
     shapes = np.log1p(-theta[:, None] * excess).mean(axis=1)
     profile = n * (np.log(-theta / shapes) - shapes - 1)
     mean_theta = float(np.exp(profile - logsumexp(profile)) @ theta)

@@ -7,8 +7,10 @@ import numpy as np
 
 from ppl.inference.objective.target import Array
 
-# Runs whose means differ by a tenth of an sd have an R-hat of 1.005; two modes one sd apart have 1.2.
-APART = 1.05
+RHAT_OF_RUNS = 1.05
+"""R-hat above which runs disagree: those whose means differ by a tenth of an sd have 1.005; two modes one sd
+apart have 1.2.
+"""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Spread:
     @property
     def apart(self) -> bool:
         """Whether the runs disagree by more than their noise."""
-        return self.rhat > APART
+        return self.rhat > RHAT_OF_RUNS
 
 
 def spread_of(draws: Sequence[Array], elbos: Sequence[float]) -> Spread:

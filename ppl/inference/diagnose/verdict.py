@@ -20,9 +20,11 @@ from ppl.inference.objective.elbo import Elbo
 from ppl.inference.objective.target import Array
 from ppl.inference.run.outcome import Outcome
 
-# Draws of q that are worth this part of their number are those of the posterior: the total variation distance
-# is at most half of sqrt(n / ess - 1), here 7%. The tail of weights that hardly differ may have any shape.
-ALIKE = 0.98
+ALIKE_SHARE = 0.98
+"""Draws of q that are worth this part of their number are those of the posterior: the total variation
+distance is at most half of sqrt(n / ess - 1), here 7%. The tail of weights that hardly differ may have any
+shape.
+"""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class Verdict:
     @property
     def alike(self) -> bool:
         """Whether the weights hardly differ from one another."""
-        return self.ess >= ALIKE * self.n
+        return self.ess >= ALIKE_SHARE * self.n
 
     @property
     def moved(self) -> float:

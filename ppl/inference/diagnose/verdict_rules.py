@@ -6,12 +6,13 @@ and what to try next.  Every bound of the verdict stands here, with what it boun
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ppl.inference.correct.annealing import FORGOTTEN, SETTLED
-from ppl.inference.correct.correction import ENOUGH, PROPOSALS, DrawSource
+from ppl.inference.correct.annealing import ANNEALING
+from ppl.inference.correct.correction import CORRECTION, DrawSource
 from ppl.inference.diagnose.level import FROM_BEST, Level
 from ppl.inference.diagnose.psis import khat_threshold
 from ppl.inference.run.outcome import Ending
@@ -19,24 +20,50 @@ from ppl.inference.run.outcome import Ending
 if TYPE_CHECKING:
     from ppl.inference.diagnose.verdict import Verdict
 
-# Draws of q are those of the posterior where k-hat is below this, as in Yao et al. (2018).
-KHAT_GOOD = 0.5
-# A mean that the importance weights would move by more sds than this is not where it should be.
-MOVED = 0.2
-# Resampled draws must come from proposals worth so many, for means to be sure to 0.05 sd.
-WORTH = 400
-# The autocorrelation that is left in annealed draws of where their last moves began, to be usable. To be good
-# they have settled, by the rule that ends their moves (FORGOTTEN and SETTLED).
-MOST_AUTOCORRELATION = 0.6
-# R-hat between two annealings that began apart, to be good and to be usable: means 0.1 and 0.45 sd apart.
-RHAT, MOST_RHAT = 1.005, 1.05
-# Moves of annealed draws that diverge, however short their steps, in good fits are fewer.
-DIVERGENT = 0.001
-# Draws whose tails fall off like a power have no mean beyond this shape, as far as so many can tell.
-HEAVY = 0.6
-# An ELBO of which so many draws do not know a nat.
-UNCERTAIN = 1.0
-MOST_NAMED = 3
+
+@dataclass(frozen=True)
+class VerdictBounds:
+    """What a fit must have to be good, or usable."""
+
+    good_khat: float = 0.5
+    """Draws of q are those of the posterior where k-hat is below this, as in Yao et al. (2018)."""
+
+    most_moved: float = 0.2
+    """A mean that the importance weights would move by more sds than this is not where it should be."""
+
+    fewest_ess: int = 400
+    """Effective draws of the proposals of resampled draws, for means to be sure to 0.05 sd."""
+
+    usable_autocorrelation: float = 0.6
+    """The autocorrelation of annealed draws with where their last moves began, to be usable. To be good they
+    are stationary, by the rule that ends their moves (`ANNEALING`).
+    """
+
+    good_rhat: float = 1.005
+    """R-hat between two annealings that began apart, to be good: means 0.1 sd apart."""
+
+    usable_rhat: float = 1.05
+    """The same to be usable: means 0.45 sd apart."""
+
+    most_divergent: float = 0.001
+    """The share of the moves of annealed draws that diverge, however short their steps; in good fits it is
+    less.
+    """
+
+    heavy_tail: float = 0.6
+    """The shape of a tail that falls off like a power beyond which draws have no mean, as far as so many can
+    tell.
+    """
+
+    uncertain_elbo: float = 1.0
+    """The standard error, in nats, above which draws do not know the ELBO to a nat."""
+
+    most_named: int = 3
+    """Coordinates that a sentence names."""
+
+
+VERDICT = VerdictBounds()
+
 
 Name = Callable[[int], str]
 
@@ -107,7 +134,7 @@ def still_rising(v: "Verdict", name: Name) -> Finding | None:
 
 
 def uncertain_elbo(v: "Verdict", name: Name) -> Finding | None:
-    if v.elbo_se <= UNCERTAIN:
+    if v.elbo_se <= VERDICT.uncertain_elbo:
         return None
     why = f"q is so far from the posterior that its ELBO is not known to a nat (± {v.elbo_se:.2g})"
     return Finding(Level.USABLE, why, (RUNS, PROPER))
@@ -144,7 +171,7 @@ def far_from_q(v: "Verdict", name: Name) -> Finding | None:
 
 def near_q(v: "Verdict", name: Name) -> Finding | None:
     """Draws of q that weights would still move."""
-    fits = (v.khat < KHAT_GOOD or v.alike) and v.moved < MOVED
+    fits = (v.khat < VERDICT.good_khat or v.alike) and v.moved < VERDICT.most_moved
     if v.made is not DrawSource.OF_Q or fits or math.isnan(v.khat) or not v.khat < khat_threshold(v.n):
         return None
     worst = worst_of_q(v, name)
@@ -154,7 +181,7 @@ def near_q(v: "Verdict", name: Name) -> Finding | None:
 
 
 def few_worth(v: "Verdict", name: Name) -> Finding | None:
-    if v.made is not DrawSource.RESAMPLED or v.ess >= WORTH:
+    if v.made is not DrawSource.RESAMPLED or v.ess >= VERDICT.fewest_ess:
         return None
     why = f"{v.n} draws of q, from which these were resampled by importance, are worth {v.ess:.0f}"
     return Finding(Level.USABLE, why, (DRAWS,))
@@ -162,7 +189,11 @@ def few_worth(v: "Verdict", name: Name) -> Finding | None:
 
 def correction(v: "Verdict") -> Step:
     """To ask for what would be done about draws of q."""
-    enough = v.khat < khat_threshold(v.n) and v.ess / v.n >= ENOUGH / PROPOSALS and not v.modes
+    enough = (
+        v.khat < khat_threshold(v.n)
+        and v.ess / v.n >= CORRECTION.enough_ess / CORRECTION.proposals
+        and not v.modes
+    )
     how = "resampled by importance" if enough else "annealed to the posterior"
     return Step(
         "--correct", f"Ask for corrected draws, {how}: leave --algorithm out, or add --correct to it."
@@ -172,13 +203,13 @@ def correction(v: "Verdict") -> Step:
 def worst_of_q(v: "Verdict", name: Name) -> str:
     """The coordinates whose means the weights would move, or whose k-hat is worst, most of all first."""
     order = np.argsort(-np.abs(v.shifts), kind="stable")
-    off = [k for k in order if abs(v.shifts[k]) >= MOVED or v.khats[k] >= khat_threshold(v.n)]
+    off = [k for k in order if abs(v.shifts[k]) >= VERDICT.most_moved or v.khats[k] >= khat_threshold(v.n)]
     return named(off, name)
 
 
 def named(coordinates: Sequence[int], name: Name) -> str:
-    rest = len(coordinates) - MOST_NAMED
-    return ", ".join(map(name, coordinates[:MOST_NAMED])) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(coordinates) - VERDICT.most_named
+    return ", ".join(map(name, coordinates[: VERDICT.most_named])) + (f" and {rest} more" if rest > 0 else "")
 
 
 # --- Annealed draws ------------------------------------------------------------------------------
@@ -194,12 +225,12 @@ def not_arrived(v: "Verdict", name: Name) -> Finding | None:
 def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
     if v.annealed is None:
         return None
-    most, rhats = max(RHAT, v.annealed.rhat_noise), v.annealed.rhats
+    most, rhats = max(VERDICT.good_rhat, v.annealed.rhat_noise), v.annealed.rhats
     apart = [k for k in np.argsort(-rhats, kind="stable") if rhats[k] >= most]
     if not apart:
         return None
     worst = named(apart, name)
-    level = Level.POOR if v.annealed.rhat >= max(MOST_RHAT, most) else Level.USABLE
+    level = Level.POOR if v.annealed.rhat >= max(VERDICT.usable_rhat, most) else Level.USABLE
     words = "disagree" if level is Level.POOR else "do not quite agree"
     why = f"two annealings, from q and from wider, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
     return Finding(level, why, (reparameterise(worst), RUNS))
@@ -207,10 +238,10 @@ def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
 
 def slow_moves(v: "Verdict", name: Name) -> Finding | None:
     if v.annealed is None or not v.annealed.autocorrelation >= max(
-        FORGOTTEN, v.annealed.autocorrelation_noise
+        ANNEALING.stationary_autocorrelation, v.annealed.autocorrelation_noise
     ):
         return None
-    level = Level.POOR if v.annealed.autocorrelation > MOST_AUTOCORRELATION else Level.USABLE
+    level = Level.POOR if v.annealed.autocorrelation > VERDICT.usable_autocorrelation else Level.USABLE
     why = (
         "Hamiltonian moves go through the posterior too slowly: after the last of them the draws are still "
         f"correlated by {v.annealed.autocorrelation:.2f} with where they began"
@@ -219,7 +250,7 @@ def slow_moves(v: "Verdict", name: Name) -> Finding | None:
 
 
 def divergent(v: "Verdict", name: Name) -> Finding | None:
-    if v.annealed is None or not v.annealed.divergent > DIVERGENT:
+    if v.annealed is None or not v.annealed.divergent > VERDICT.most_divergent:
         return None
     why = (
         f"{v.annealed.divergent:.1%} of the Hamiltonian moves diverged, even with short steps: part of the "
@@ -230,10 +261,10 @@ def divergent(v: "Verdict", name: Name) -> Finding | None:
 
 def drifting(v: "Verdict", name: Name) -> Finding | None:
     """A drift that has not slowed down has at least as far to go again."""
-    if v.annealed is None or not v.annealed.drift >= SETTLED:
+    if v.annealed is None or not v.annealed.drift >= ANNEALING.stationary_drift:
         return None
     left = (2 if v.annealed.hopeless else 1) * v.annealed.drift
-    level = Level.POOR if left > MOVED else Level.USABLE
+    level = Level.POOR if left > VERDICT.most_moved else Level.USABLE
     why = f"annealed draws had not settled: a mean or a spread still moved by {v.annealed.drift:.2g} sd"
     if v.annealed.hopeless:
         why += ", and moves were stopped early, as those left would not have changed that"
@@ -241,7 +272,7 @@ def drifting(v: "Verdict", name: Name) -> Finding | None:
 
 
 def heavy_tails(v: "Verdict", name: Name) -> Finding | None:
-    heavy = [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > HEAVY]
+    heavy = [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]
     if not heavy:
         return None
     why = f"the tails of {named(heavy, name)} are so heavy that means and sds say nothing; quantiles do"

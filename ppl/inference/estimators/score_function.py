@@ -7,7 +7,8 @@ from ppl.inference.estimators.estimate import Estimate
 from ppl.inference.families.family import Family
 from ppl.inference.objective.target import Array, Target
 
-PILOT = 20
+PILOT_DRAWS = 20
+"""Draws that the scales of the control variates are estimated from."""
 
 
 def score_function(
@@ -26,7 +27,7 @@ def black_box(target: Target, family: Family, params: Array, n: int, rng: np.ran
     The scales a* of the control variate, one an entry of params, are estimated from pilot draws of their own,
     which keeps the gradient unbiased. At q = p it has no noise.
     """
-    pilot = draws_with_density(target, family, params, PILOT, rng)
+    pilot = draws_with_density(target, family, params, PILOT_DRAWS, rng)
     a = _best_scales(*_excess_and_score(family, params, pilot.u, pilot.log_density))
     draws = draws_with_density(target, family, params, n, rng)
     excess, score = _excess_and_score(family, params, draws.u, draws.log_density)

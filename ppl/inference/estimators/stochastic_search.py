@@ -11,11 +11,12 @@ from ppl.errors import InferenceError
 from ppl.inference.correct.draws import Draws, draws_with_density
 from ppl.inference.estimators.control_variates import ControlVariate, Quadratic, taylor
 from ppl.inference.estimators.estimate import Estimate
-from ppl.inference.estimators.score_function import PILOT
+from ppl.inference.estimators.score_function import PILOT_DRAWS
 from ppl.inference.families.family import Family
 from ppl.inference.objective.target import Array, Target
 
-MOST_DRAWS = 10_000
+MOST_DRAWS_A_GRADIENT = 10_000
+"""Draws that one gradient may take to have the variance asked for."""
 
 
 class Pilot(NamedTuple):
@@ -61,8 +62,8 @@ class StochasticSearch:
 
     controls: tuple[ControlVariate, ...] = (taylor,)
     variance: float | None = None
-    pilot: int = PILOT
-    most: int = MOST_DRAWS
+    pilot: int = PILOT_DRAWS
+    most: int = MOST_DRAWS_A_GRADIENT
 
     def __call__(
         self, target: Target, family: Family, params: Array, n: int, rng: np.random.Generator

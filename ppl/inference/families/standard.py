@@ -16,6 +16,7 @@ from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array
 
 LOG_2 = float(np.log(2))
+"""The logarithm of 2."""
 
 
 class Standard(Protocol):

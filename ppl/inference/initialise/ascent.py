@@ -1,5 +1,6 @@
 """L-BFGS up a log density, from a point to the mode above it."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -7,9 +8,19 @@ from scipy.optimize import minimize
 
 from ppl.inference.objective.target import Array, Target
 
-# Lower than the start by so many nats is what a point without a density counts as.
-NOWHERE = 1e10
-MEMORY = 20
+
+@dataclass(frozen=True)
+class AscentLimits:
+    """L-BFGS up a log density."""
+
+    no_density: float = 1e10
+    """What a point without a density counts as, in nats below the start."""
+
+    history: int = 20
+    """Pairs of steps and gradients that L-BFGS keeps."""
+
+
+ASCENT = AscentLimits()
 
 
 class Top(NamedTuple):
@@ -31,10 +42,10 @@ def ascend(target: Target, start: Array, most_steps: int, slope: float) -> Top:
     def objective(u: Array) -> tuple[float, Array]:
         value, gradient = target.log_density_gradient(u)
         if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            return NOWHERE, np.zeros_like(u)
+            return ASCENT.no_density, np.zeros_like(u)
         return origin - value, -gradient
 
-    options = {"maxiter": most_steps, "ftol": 0.0, "gtol": slope, "maxcor": MEMORY}
+    options = {"maxiter": most_steps, "ftol": 0.0, "gtol": slope, "maxcor": ASCENT.history}
     found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     left = float(np.abs(found.jac).max(initial=0.0))
     return Top(found.x, origin - float(found.fun), left, int(found.nit))

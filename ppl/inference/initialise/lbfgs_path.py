@@ -13,13 +13,24 @@ from scipy.optimize import minimize
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array, Target
 
-HISTORY = 20
-"""Steps that describe the curvature. The paper's six take a hierarchical program half as many steps again."""
 
-PATH_NUMBERS = 1 << 27
-"""Numbers that are kept of a path: a gigabyte."""
-OF_A_STEP = 5
-"""Those for each step and dimension: point, gradient, diagonal, and a pair of differences."""
+@dataclass(frozen=True)
+class PathLimits:
+    """How much of an L-BFGS path is kept."""
+
+    history: int = 20
+    """Steps that describe the curvature. The paper's six take a hierarchical program half as many steps
+    again.
+    """
+
+    most_numbers: int = 1 << 27
+    """Numbers that are kept of a path: a gigabyte."""
+
+    numbers_a_step: int = 5
+    """Numbers of a step for each dimension: point, gradient, diagonal, and a pair of differences."""
+
+
+LBFGS_PATH = PathLimits()
 
 
 @dataclass(frozen=True)
@@ -146,7 +157,9 @@ def lbfgs_path(
 
     Of very many dimensions the path has no more steps than memory holds.
     """
-    most_steps = max(1, min(most_steps, PATH_NUMBERS // (OF_A_STEP * max(1, len(start)))))
+    most_steps = max(
+        1, min(most_steps, LBFGS_PATH.most_numbers // (LBFGS_PATH.numbers_a_step * max(1, len(start))))
+    )
     origin, first = target.log_density_gradient(start)
     inside = {start.tobytes(): (origin, first)}
     slopes: dict[bytes, Array] = {}
@@ -179,7 +192,7 @@ def lbfgs_path(
         start,
         jac=lambda u: slopes[u.tobytes()],  # asked for where the objective was
         method="L-BFGS-B",
-        options={"maxiter": most_steps, "maxcor": HISTORY, "ftol": 1e-10, "gtol": 1e-6},
+        options={"maxiter": most_steps, "maxcor": LBFGS_PATH.history, "ftol": 1e-10, "gtol": 1e-6},
         callback=reached,
     )
     return path[1:]
@@ -190,7 +203,7 @@ def _next(before: PathPoint, u: Array, log_density: float, gradient: Array) -> P
     s, y = u - before.u, before.gradient - gradient
     alpha, pairs = before.alpha, before.pairs
     if y @ s > 1e-12 * (y @ y):
-        alpha, pairs = _update_diagonal(alpha, s, y), (*pairs, (s, y))[-HISTORY:]
+        alpha, pairs = _update_diagonal(alpha, s, y), (*pairs, (s, y))[-LBFGS_PATH.history :]
     return PathPoint(before.steps + 1, u, log_density, gradient, alpha, pairs)
 
 

@@ -12,11 +12,22 @@ from ppl.inference.objective.target import Array, Forwarding, Target
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 
-# In nats a sd: a hundred-thousandth of a sd from the mode.
-GRADIENT_TOLERANCE = 1e-5
-MOST_STEPS = 2000
-# Modes no further apart in nats are the same, found anew; which is higher is for rounding to say.
-ALIKE = 1e-9
+
+@dataclass(frozen=True)
+class ModeLimits:
+    """When the climb to a mode ends, and which modes are the same."""
+
+    gradient_tolerance: float = 1e-5
+    """The slope at the end, in nats a sd: a hundred-thousandth of a sd from the mode."""
+
+    most_steps: int = 2000
+    """L-BFGS steps of a climb."""
+
+    same_height: float = 1e-9
+    """Modes no further apart in nats are the same, found anew; which is higher is for rounding to say."""
+
+
+MODE = ModeLimits()
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,7 @@ def find_mode(target: Target, points: Sequence[Array], listen: Listener = silent
     except KeyboardInterrupt:
         return Mode(seen.u, seen.value, np.ones(target.dim), 0, settled=False, interrupted=True)
     highest = max(modes, key=lambda mode: mode.value)
-    return next((mode for mode in modes if mode.value >= highest.value - ALIKE), highest)
+    return next((mode for mode in modes if mode.value >= highest.value - MODE.same_height), highest)
 
 
 def _above(target: Target, point: Array) -> Mode:
@@ -73,7 +84,7 @@ def _above(target: Target, point: Array) -> Mode:
         variances = path[-1].curvature.variances
         scales = np.sqrt(np.where(variances > 0, variances, 1.0))
     scaled = Scaled(target, end, scales)
-    top = ascend(scaled, np.zeros(target.dim), MOST_STEPS, GRADIENT_TOLERANCE)
+    top = ascend(scaled, np.zeros(target.dim), MODE.most_steps, MODE.gradient_tolerance)
     u = scaled.to_u(top.u)
-    settled = top.slope < 100 * GRADIENT_TOLERANCE
+    settled = top.slope < 100 * MODE.gradient_tolerance
     return Mode(u, target.log_density(u), scales, len(path) + top.steps, settled)

@@ -22,15 +22,33 @@ from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 
-ELBO_DRAWS = 25
-# Draws that rank the paths of a start or of a look for other modes, where a rough ELBO will do.
-ROUGH_DRAWS = 10
-# A path of hundreds of points is one down a funnel, where neighbours hardly differ.
-MOST_POINTS = 40
-# A path ends where so many steps have raised the log density by less than this, in nats.
-MANY_STEPS, LITTLE = 20, 0.1
-# How many numbers the draws may have by which Gaussians are judged together.
-MOST_NUMBERS = 1 << 20
+
+@dataclass(frozen=True)
+class PathfinderLimits:
+    """How Pathfinder ranks the Gaussians of a path, and where it ends one."""
+
+    elbo_draws: int = 25
+    """Draws that the ELBO of a Gaussian is estimated from."""
+
+    rough_elbo_draws: int = 10
+    """Draws that rank the paths of a start or of a look for other modes, where a rough ELBO will do."""
+
+    most_points: int = 40
+    """Points of a path whose Gaussians are judged: one of hundreds is one down a funnel, where neighbours
+    hardly differ.
+    """
+
+    steps_without_gain: int = 20
+    """A path ends where so many steps have raised the log density by less than `least_gain`."""
+
+    least_gain: float = 0.1
+    """That gain, in nats."""
+
+    most_numbers: int = 1 << 20
+    """Numbers in the draws by which Gaussians are judged together."""
+
+
+PATHFINDER = PathfinderLimits()
 
 
 @dataclass(frozen=True)
@@ -75,7 +93,7 @@ def pathfinder(
     target: Target,
     start: Array,
     rng: np.random.Generator,
-    elbo_draws: int = ELBO_DRAWS,
+    elbo_draws: int = PATHFINDER.elbo_draws,
     watch: Watch = unwatched,
 ) -> Pathfinder:
     """Climb from `start` (dim,) and return the Gaussian with the best ELBO along the way.
@@ -89,12 +107,15 @@ def pathfinder(
     def until_settled(point: PathPoint) -> None:
         watch(point)
         heights.append(point.log_density)
-        if len(heights) > MANY_STEPS and heights[-1] - heights[-1 - MANY_STEPS] < LITTLE:
+        if (
+            len(heights) > PATHFINDER.steps_without_gain
+            and heights[-1] - heights[-1 - PATHFINDER.steps_without_gain] < PATHFINDER.least_gain
+        ):
             raise StopIteration
 
     path = lbfgs_path(target, start, watch=until_settled)
-    chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST_POINTS)).astype(int))
-    at_once = max(1, MOST_NUMBERS // (2 * z.size))
+    chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), PATHFINDER.most_points)).astype(int))
+    at_once = max(1, PATHFINDER.most_numbers // (2 * z.size))
     some = ([path[k] for k in chosen[i : i + at_once]] for i in range(0, len(chosen), at_once))
     found = filter(None, (_best(target, points, z) for points in some))
     best = max(found, key=lambda gaussian: gaussian.elbo, default=None)
@@ -115,7 +136,7 @@ def pathfinders(
     points: Sequence[Array],
     rng: np.random.Generator,
     found: list[Pathfinder],
-    elbo_draws: int = ELBO_DRAWS,
+    elbo_draws: int = PATHFINDER.elbo_draws,
     listen: Listener = silent,
     apart: bool = False,
 ) -> InferenceError | None:

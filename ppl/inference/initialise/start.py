@@ -8,8 +8,19 @@ from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
 from ppl.inference.objective.target import Array, Target, blame
 
-TRIES = 100
-PATHS = 4
+
+@dataclass(frozen=True)
+class StartLimits:
+    """How many starting points are tried, and how many are used."""
+
+    tries: int = 100
+    """Random points that are tried for one with a finite log density and gradient."""
+
+    paths: int = 4
+    """Points that paths begin at, where none was given."""
+
+
+START = StartLimits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +39,9 @@ class Warm:
 Init = float | Array | Warm
 
 
-def start_points(target: Target, init: Init, rng: np.random.Generator, paths: int = PATHS) -> list[Array]:
+def start_points(
+    target: Target, init: Init, rng: np.random.Generator, paths: int = START.paths
+) -> list[Array]:
     """Where paths may begin: the point of `start_point`, and others as random unless it was given."""
     given = isinstance(init, Warm) or np.ndim(init) > 0 or init == 0
     return [start_point(target, init, rng) for _ in range(1 if given else paths)]
@@ -45,7 +58,7 @@ def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
         InferenceError: no such point was found; names the statement to blame.
     """
     centre, radius = _box(target.dim, init.mean if isinstance(init, Warm) else init)
-    tries = TRIES if radius.any() else 1
+    tries = START.tries if radius.any() else 1
     u = centre
     for _ in range(tries):
         u = centre + rng.uniform(-1.0, 1.0, target.dim) * radius

@@ -14,9 +14,9 @@ import numpy as np
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
-from ppl.inference.initialise.pathfinder import ROUGH_DRAWS, Pathfinder, pathfinders
+from ppl.inference.initialise.pathfinder import PATHFINDER, Pathfinder, pathfinders
 from ppl.inference.initialise.start import Warm
-from ppl.inference.numerics.gaussian import MOST_DENSE, Gaussian, made_positive
+from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian, made_positive
 from ppl.inference.numerics.hessian import hessian
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, log_densities, width_of
@@ -24,9 +24,19 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 
-ELBO_DRAWS = 50
-# How many numbers an evaluation works through for it to be a waste to follow four paths to one end.
-WIDE = 4096
+
+@dataclass(frozen=True)
+class StartingLimits:
+    """How the Gaussian that a fit begins at is chosen."""
+
+    elbo_draws: int = 50
+    """Draws that Gaussians at the end of the best path are compared on."""
+
+    wide_target: int = 4096
+    """Numbers that an evaluation works through for it to be a waste to follow four paths to one end."""
+
+
+STARTING_GAUSSIAN = StartingLimits()
 
 
 @dataclass(frozen=True)
@@ -98,15 +108,15 @@ def from_paths(
         listen(replace(path, elbo=max((found.elbo for found in paths), default=nan), note=""))
 
     try:
-        wide = width_of(target) >= WIDE
-        error = pathfinders(target, points, rng, paths, ROUGH_DRAWS, on_the_way, apart=wide)
+        wide = width_of(target) >= STARTING_GAUSSIAN.wide_target
+        error = pathfinders(target, points, rng, paths, PATHFINDER.rough_elbo_draws, on_the_way, apart=wide)
         if not paths:
             note = f"Started at random, since Pathfinder failed: {error}"
             return at_random(target, family, points[0], note=note)
         best = max(paths, key=lambda path: path.elbo)
         n = len(points)
         listen(Progress(Phase.PATHFINDER, n, n, best.elbo, note=f"best of {n} paths"))
-        if target.dim > MOST_DENSE:
+        if target.dim > COVARIANCE.most_dense:
             return _by_factors(target, family, points[0], best)
         return _in_shape(target, family, points[0], _refine(target, best, rng))
     except KeyboardInterrupt:
@@ -168,7 +178,7 @@ def _in_shape(target: Target, family: Family, origin: Array, found: Gaussian) ->
 
 def _refine(target: Target, path: Pathfinder, rng: np.random.Generator) -> Gaussian:
     """The best of the path's Gaussian and those with the Hessian at its mean, on the same noise."""
-    z = rng.standard_normal((ELBO_DRAWS, target.dim))
+    z = rng.standard_normal((STARTING_GAUSSIAN.elbo_draws, target.dim))
     try:
         guesses = [Gaussian.with_covariance(path.mean, path.curvature.dense())]
     except np.linalg.LinAlgError:

@@ -6,8 +6,9 @@ import numpy as np
 
 from ppl.inference.objective.target import Array, Target, log_density_gradients
 
-# The step that balances truncation, which grows as its square, against rounding, which falls as its inverse.
-STEP = float(np.finfo(float).eps ** (1 / 3))
+HESSIAN_STEP = float(np.finfo(float).eps ** (1 / 3))
+"""The step that balances truncation, which grows as its square, against rounding, which falls as its inverse.
+"""
 
 
 @runtime_checkable
@@ -25,8 +26,10 @@ def hessian_vector_product(target: Target, u: Array, v: Array) -> Array:
     """
     if isinstance(target, Curved):
         return target.hessian_vector_product(u, v)
-    ahead, behind = (target.log_density_gradient(at)[1] for at in (u + STEP * v, u - STEP * v))
-    return (ahead - behind) / (2 * STEP)
+    ahead, behind = (
+        target.log_density_gradient(at)[1] for at in (u + HESSIAN_STEP * v, u - HESSIAN_STEP * v)
+    )
+    return (ahead - behind) / (2 * HESSIAN_STEP)
 
 
 def hessian(target: Target, u: Array, scales: Array) -> Array:
@@ -38,8 +41,11 @@ def hessian(target: Target, u: Array, scales: Array) -> Array:
     if isinstance(target, Curved):
         rows = np.array([target.hessian_vector_product(u, step) for step in steps])
     else:
-        ahead, behind = (log_density_gradients(target, at)[1] for at in (u + STEP * steps, u - STEP * steps))
-        rows = (ahead - behind) / (2 * STEP)
+        ahead, behind = (
+            log_density_gradients(target, at)[1]
+            for at in (u + HESSIAN_STEP * steps, u - HESSIAN_STEP * steps)
+        )
+        rows = (ahead - behind) / (2 * HESSIAN_STEP)
     matrix = rows / scales[:, None]
     symmetric: Array = 0.5 * (matrix + matrix.T)
     return symmetric

@@ -3,6 +3,8 @@
 All of scipy.stats takes a quarter of a second to import, which is as long as many a fit.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,10 +12,24 @@ from ppl.inference.objective.target import Array
 
 Bits = NDArray[np.uint32]
 
-BITS = 30
-SPACING = 2.0**-BITS
-# What the first bit after the point stands for, the second, and so on, in units of 2^-BITS.
-MAGNITUDES = 1 << np.arange(BITS - 1, -1, -1, dtype=np.uint32)
+
+@dataclass(frozen=True)
+class SobolBits:
+    """The digits of a Sobol point."""
+
+    bits: int = 30
+    """Binary digits after the point, as in Joe and Kuo (2008)."""
+
+    @property
+    def spacing(self) -> float:
+        """The distance between two neighbouring coordinates."""
+        return 2.0**-self.bits
+
+
+SOBOL = SobolBits()
+
+# What the first bit after the point stands for, the second, and so on, in units of 2^-bits.
+MAGNITUDES = 1 << np.arange(SOBOL.bits - 1, -1, -1, dtype=np.uint32)
 
 # From the second dimension on: a primitive polynomial, its coefficients as bits, and the first direction
 # numbers (Joe and Kuo 2008, "Constructing Sobol sequences with better two-dimensional projections", SIAM
@@ -73,25 +89,25 @@ def sobol(n: int, dim: int, rng: np.random.Generator) -> Array:
     that is spawned from `rng`, in SciPy's order.
     """
     (rng,) = rng.spawn(1)
-    shift = rng.integers(2, size=(dim, BITS), dtype=np.uint32) @ MAGNITUDES[::-1]
-    matrices = np.tril(rng.integers(2, size=(dim, BITS, BITS), dtype=np.uint32))
-    matrices[:, range(BITS), range(BITS)] = 1
+    shift = rng.integers(2, size=(dim, SOBOL.bits), dtype=np.uint32) @ MAGNITUDES[::-1]
+    matrices = np.tril(rng.integers(2, size=(dim, SOBOL.bits, SOBOL.bits), dtype=np.uint32))
+    matrices[:, range(SOBOL.bits), range(SOBOL.bits)] = 1
     directions = _scrambled(_directions(dim), matrices)
     order = np.arange(n, dtype=np.uint32)
     gray = order ^ (order >> 1)
     points = np.repeat(shift[None], n, axis=0)
     for k in range((n - 1).bit_length()):
         points ^= np.where((gray >> k & 1)[:, None] == 1, directions[:, k], np.uint32(0))
-    return np.asarray(points * SPACING)
+    return np.asarray(points * SOBOL.spacing)
 
 
 def _directions(dim: int) -> Bits:
-    """The direction numbers (dim, BITS) in units of 2^-BITS, by the recurrence of the polynomials."""
-    numbers = [[1] * BITS]
+    """The direction numbers (dim, bits) in units of 2^-bits, by the recurrence of the polynomials."""
+    numbers = [[1] * SOBOL.bits]
     for polynomial, *row in DIRECTIONS[: dim - 1]:
         degree = len(row)
         taps = [k for k in range(1, degree) if polynomial >> (degree - k) & 1]
-        for j in range(degree, BITS):
+        for j in range(degree, SOBOL.bits):
             number = row[j - degree] ^ row[j - degree] << degree
             for k in taps:
                 number ^= row[j - k] << k
@@ -101,6 +117,6 @@ def _directions(dim: int) -> Bits:
 
 
 def _scrambled(directions: Bits, matrices: Bits) -> Bits:
-    """Each direction's bits multiplied by the matrix (BITS, BITS) of its dimension, modulo 2."""
+    """Each direction's bits multiplied by the matrix (bits, bits) of its dimension, modulo 2."""
     bits = ((directions[..., None] & MAGNITUDES) > 0).astype(float)
     return np.asarray((bits @ matrices.mT % 2).astype(np.uint32) @ MAGNITUDES)

@@ -27,10 +27,10 @@ class Subsampled(Protocol):
     def minibatch(self, rows: Rows) -> Target: ...
 
 
-# What samples of rows are for, beside judging.
-STARTING = 1
-# Rows that stand for all of them while a run is on its way.
-MOST_ROWS = 10_000
+PURPOSE_START = 1
+"""The purpose of the sample of rows that a start is found on; 0 is judging."""
+MOST_ROWS_ON_THE_WAY = 10_000
+"""Rows that stand for all of them while a run is on its way."""
 
 
 class RowChoice(Protocol):
@@ -77,15 +77,17 @@ class Minibatches:
         return minibatch(target, self.rows(rows_of(target), iteration))
 
     def on_the_way(self, target: Target, purpose: int = 0) -> Target:
-        """All rows or, of more than `MOST_ROWS`, the same sample of so many each time, one a purpose.
+        """All rows, or of more than `MOST_ROWS_ON_THE_WAY` the same sample each time, one a purpose.
 
         What is left out shifts every ELBO alike, and leaves the changes that a run is judged by. A start
         found on one sample has to prove itself on another: on its own, no step would seem to better it.
         """
         n_rows = rows_of(target)
-        if n_rows <= MOST_ROWS:
+        if n_rows <= MOST_ROWS_ON_THE_WAY:
             return target
-        sample = np.random.default_rng([self.seed, n_rows, purpose]).choice(n_rows, MOST_ROWS, replace=False)
+        sample = np.random.default_rng([self.seed, n_rows, purpose]).choice(
+            n_rows, MOST_ROWS_ON_THE_WAY, replace=False
+        )
         return minibatch(target, np.sort(sample))
 
     def rows(self, n_rows: int, iteration: int) -> Rows:

@@ -30,7 +30,7 @@ from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.steps.averaging import Last, Polynomial
-from ppl.inference.steps.eta_search import FEWEST_DRAWS
+from ppl.inference.steps.eta_search import ETA_SEARCH
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.stopping.stopping_rule import StoppingRule
 
@@ -83,7 +83,7 @@ def staged(
             journal,
             etas_of(settings, "advi", start.scaled),
             # Where a polish follows, a choice made by luck does no harm, and the search may cost less.
-            fewest=1 if settings.polish else FEWEST_DRAWS,
+            fewest=1 if settings.polish else ETA_SEARCH.fewest_draws,
             allow_no_step=_polishes(settings),
         )
         end = once(

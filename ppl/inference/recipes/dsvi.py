@@ -1,7 +1,7 @@
 """Doubly stochastic variational inference (Titsias and Lazaro-Gredilla 2014, Algorithms 1 and 2)."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -25,10 +25,22 @@ from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
 from ppl.inference.steps.staged import Staged
 
-# The annealing schedule of the supplement, section C: twenty stages, and slower steps for C than for mu.
-STAGES = 20
-FACTOR = 0.95
-RATE_OF_C = 0.1
+
+@dataclass(frozen=True)
+class DSVISchedule:
+    """The annealing schedule of the supplement of the paper, section C."""
+
+    stages: int = 20
+    """Stages of equal length."""
+
+    factor: float = 0.95
+    """What the step size is multiplied by after each."""
+
+    scale_rate: float = 0.1
+    """The step of the scales C, in units of that of the means: slower steps for C than for mu."""
+
+
+DSVI = DSVISchedule()
 
 
 def dsvi(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
@@ -101,6 +113,6 @@ def _parts(settings: Settings, family: FullRank | Diagonal) -> Callable[[float],
 
 
 def _rule(settings: Settings, family: FullRank | Diagonal, eta: float) -> Staged:
-    rates = np.full(family.size, RATE_OF_C)
+    rates = np.full(family.size, DSVI.scale_rate)
     rates[: family.dim] = 1.0
-    return Staged(eta, FACTOR, max(1, settings.iter // STAGES), rates, family.diagonal)
+    return Staged(eta, DSVI.factor, max(1, settings.iter // DSVI.stages), rates, family.diagonal)

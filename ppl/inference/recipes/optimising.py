@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ppl.inference.families.family import Family
-from ppl.inference.initialise.start import PATHS, Init, Warm, start_point, start_points
+from ppl.inference.initialise.start import START, Init, Warm, start_point, start_points
 from ppl.inference.initialise.starting import Start, at_random, from_paths, from_q
-from ppl.inference.objective.subsampling import STARTING, row_choice
+from ppl.inference.objective.subsampling import PURPOSE_START, row_choice
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.parts import etas_of
 from ppl.inference.recipes.result import Path
@@ -23,8 +23,8 @@ from ppl.inference.run.streams import Streams
 from ppl.inference.steps.averaging import Averaging, Last, Polynomial
 from ppl.inference.steps.eta_search import EtaSearch, search_eta
 
-# A narrow first q: the first gradients then say where the mean should go, with little noise.
-FIRST_SCALE = 0.1
+NARROW_FIRST_SCALE = 0.1
+"""The scale of a narrow first q: the first gradients then say where the mean should go, with little noise."""
 NO_STEP = "ADVI's loop was left out: no step size improved on the start."
 
 
@@ -49,7 +49,9 @@ def maximise_elbo(
     """Start, choose a rate unless one is given, and run the loop with `with_eta` of it."""
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        start = initialise(target, settings, family, init, source, listen, journal, FIRST_SCALE, paths=1)
+        start = initialise(
+            target, settings, family, init, source, listen, journal, NARROW_FIRST_SCALE, paths=1
+        )
         etas = etas_of(settings, "staged", start.scaled)
         # A plain step is as large as its gradient: the noise that a rate must bear is that of the run itself.
         loop = run_loop(settings, with_eta, start, source, listen, journal, etas)
@@ -80,13 +82,13 @@ def initialise(
     listen: Listener,
     journal: Journal,
     scale: float = 1.0,
-    paths: int = PATHS,
+    paths: int = START.paths,
 ) -> Start:
     """The first stage: an earlier q, a random point, or the best of so many paths.
 
     A random point has scales of `scale` where the settings name none.
     """
-    seen = row_choice(settings.minibatch, settings.seed).on_the_way(target, STARTING)
+    seen = row_choice(settings.minibatch, settings.seed).on_the_way(target, PURPOSE_START)
 
     def found() -> Start:
         if isinstance(init, Warm):

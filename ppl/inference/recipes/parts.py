@@ -1,7 +1,7 @@
 """The parts of a stochastic recipe that a setting may put in place of its own."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.inference.estimators import ESTIMATORS
@@ -9,14 +9,27 @@ from ppl.inference.estimators.estimate import Estimator
 from ppl.inference.families.standard import STANDARDS
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
-from ppl.inference.steps.eta_search import ETAS
+from ppl.inference.steps.eta_search import ETA_SEARCH
 from ppl.inference.steps.step_rule import StepRule
 from ppl.inference.stopping import STOPPING
 from ppl.inference.stopping.stopping_rule import StoppingRule
 
-# Rates of plain gradient steps: about one over the curvature, which only scaled coordinates know beforehand.
-RATES = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
-SCALED_RATES = (0.3, 0.1, 0.03, 0.01, 0.003)
+
+@dataclass(frozen=True)
+class EtaLadders:
+    """The step sizes that a search tries for plain gradient steps."""
+
+    unscaled: tuple[float, ...] = (1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6)
+    """In the coordinates of the model: about one over the curvature, which only scaled coordinates know
+    beforehand.
+    """
+
+    scaled: tuple[float, ...] = (0.3, 0.1, 0.03, 0.01, 0.003)
+    """In coordinates scaled by the curvature."""
+
+
+ETA_LADDERS = EtaLadders()
+
 PLAIN = ("staged", "robbins-monro")
 
 
@@ -38,8 +51,8 @@ def stopping_of(settings: Settings, own: str) -> StoppingRule[Any]:
 def etas_of(settings: Settings, own: str, scaled: bool) -> tuple[float, ...]:
     """The step sizes worth a trial: ADVI's where the rule divides by the size of the gradient."""
     if (settings.step_rule or own) in PLAIN:
-        return SCALED_RATES if scaled else RATES
-    return ETAS
+        return ETA_LADDERS.scaled if scaled else ETA_LADDERS.unscaled
+    return ETA_SEARCH.etas
 
 
 def with_noise(family: Any, settings: Settings) -> Any:

@@ -8,8 +8,7 @@ from math import nan
 import numpy as np
 
 from ppl.inference.correct.correction import (
-    MOST_WORK,
-    PROPOSALS,
+    CORRECTION,
     Corrected,
     DrawSource,
     WeightedDraws,
@@ -30,10 +29,22 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
 
-# A q that lies half outside the support still has its draws written; the count of those dropped tells.
-PATIENCE = 100
-# Draws that are made all the same when Ctrl-C came in the middle of them.
-FEW = 10
+
+@dataclass(frozen=True)
+class ResultLimits:
+    """How the draws at the end are made."""
+
+    tries_a_draw: int = 100
+    """Times in a row that a draw at the end may have no finite log density: a q that lies half outside the
+    support still has its draws written; the count of those dropped tells.
+    """
+
+    draws_when_interrupted: int = 10
+    """Draws that are made all the same when Ctrl-C came in the middle of them."""
+
+
+RESULT = ResultLimits()
+
 FEWER = "The approximation is complete, but {} draws of it were made; the verdict rests on them alone."
 
 
@@ -141,11 +152,14 @@ def result_of(
     n = pool_size(target, settings)
     try:
         listen(Progress(Phase.IMPORTANCE, 0, n))
-        u, log_p, dropped = points_with_density(target, family, params, n, rng, PATIENCE)
+        u, log_p, dropped = points_with_density(target, family, params, n, rng, RESULT.tries_a_draw)
     except KeyboardInterrupt:
-        few, stopped = min(FEW, n), Outcome(Ending.INTERRUPTED, f"stopped by hand in the last {n} draws")
+        few, stopped = (
+            min(RESULT.draws_when_interrupted, n),
+            Outcome(Ending.INTERRUPTED, f"stopped by hand in the last {n} draws"),
+        )
         path = replace(path, outcome=stopped, notes=[*path.notes, FEWER.format(few)])
-        u, log_p, dropped = points_with_density(target, family, params, few, rng, PATIENCE)
+        u, log_p, dropped = points_with_density(target, family, params, few, rng, RESULT.tries_a_draw)
     proposals = weighted_draws_of(u, log_p, by_rows(partial(family.log_density, params), u))
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
@@ -193,7 +207,7 @@ def pool_size(target: Target, settings: Settings) -> int:
     """How many draws of q are weighted: more than are written where they may be resampled."""
     least = max(settings.draws, settings.elbo_samples)
     if settings.resample or (target.dim and settings.corrects and settings.resample is None):
-        affordable = min(PROPOSALS, MOST_WORK // (40 * width_of(target)))
+        affordable = min(CORRECTION.proposals, CORRECTION.most_work // (40 * width_of(target)))
         return max(least, draws_within(affordable, target.dim, least))
     return least
 

@@ -1,6 +1,7 @@
 """Variational Bayes with stochastic search (Paisley, Blei and Jordan 2012, Algorithm 1)."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from ppl.inference.estimators.stochastic_search import StochasticSearch
 from ppl.inference.families.family import Family
@@ -18,9 +19,19 @@ from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
 from ppl.inference.steps.robbins_monro import RobbinsMonro
 
-# The variance that a gradient may have in an entry of params (the paper's epsilon), and most draws to get it.
-VARIANCE = 1.0
-MOST_DRAWS = 200
+
+@dataclass(frozen=True)
+class SSVBLimits:
+    """How many draws a gradient takes (Algorithm 1, line 4)."""
+
+    gradient_variance: float = 1.0
+    """The variance that a gradient may have in an entry of params (the paper's epsilon)."""
+
+    most_draws: int = 200
+    """Draws that it may take to get it."""
+
+
+SSVB = SSVBLimits()
 
 
 def ssvb(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
@@ -41,7 +52,7 @@ def _parts(settings: Settings, family: Family) -> Callable[[float], Algorithm]:
     def with_eta(eta: float) -> Algorithm:
         return Algorithm(
             family=family,
-            estimator=StochasticSearch(variance=VARIANCE, most=MOST_DRAWS),
+            estimator=StochasticSearch(variance=SSVB.gradient_variance, most=SSVB.most_draws),
             step_rule=step_rule_of(settings, RobbinsMonro, eta),
             stopping=stopping_of(settings, "rolling-bound"),
             averaging=averaging_of(settings),

@@ -6,7 +6,7 @@ begun at the mean and covariance that were found, and the mean of q is moved to 
 for as long as that makes the draws worth more.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,29 +23,52 @@ from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.parts import by_rows, draws_within
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target
-from ppl.inference.refine.fixed_draws import MOST_GRADIENTS, FixedDrawsFit, fit_fixed_draws
+from ppl.inference.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws
 from ppl.inference.refine.refinement import Polished
 from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 
-# Below this k-hat, q is good enough.
-GOOD = 0.5
-DRAWS = 4000
-# So many it takes to tell, in however many dimensions.
-FEWEST_DRAWS = 500
-MOST_MOVES = 4
-# A move is kept when it makes the draws worth so much more.
-WORTH_IT = 1.1
-# What a climb in d dimensions is taken to cost: 4 d draws, and this many evaluations.
-EVALUATIONS = 30
-LARGEST = MOST_GRADIENTS // (4 * EVALUATIONS)
+
+@dataclass(frozen=True)
+class UpgradeLimits:
+    """When a family is exchanged for a larger one, and when its mean is moved."""
+
+    good_khat: float = 0.5
+    """The k-hat below which q is good enough."""
+
+    draws: int = 4000
+    """Draws that q is weighed by."""
+
+    fewest_draws: int = 500
+    """Draws that it takes to tell, in however many dimensions."""
+
+    most_moves: int = 4
+    """Moves of the mean to the importance-weighted mean."""
+
+    least_gain: float = 1.1
+    """A move is kept when it makes the draws worth this many times more."""
+
+    evaluations: int = 30
+    """Evaluations of the ELBO that a maximisation in d dimensions is taken to cost, on 4 d draws."""
+
+    least_rise: float = 1.0
+    """What a second maximisation of mean-field must gain, in nats."""
+
+    most_climbs: int = 4
+    """Maximisations of mean-field."""
+
+    @property
+    def most_dimensions(self) -> int:
+        """Dimensions in which full rank is affordable."""
+        return FIXED_DRAWS.most_gradients // (4 * self.evaluations)
+
+
+UPGRADE = UpgradeLimits()
+
 LOCAL = "Mean-field does not fit: the approximation is the Gaussian with the curvature where the fit began."
 FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the approximation was stepped up to full rank."
-# A second climb of mean-field must gain so many nats.
-RISEN = 1.0
-MOST_CLIMBS = 4
 AGAIN = "In coordinates of its own scales, mean-field rose by another {:.3g} nats."
 LOST = "Mean-field came {:.3g} nats higher, so the climb to full rank was begun again from there."
 MOVED = (
@@ -89,7 +112,7 @@ def step_up(
 ) -> Polished:
     """The q that was found, or a better one where its k-hat is not below 0.5; of another kind if `corrects`.
 
-    Above `LARGEST` dimensions full rank would cost too much, and a mean-field q stays as it is.
+    Above `UPGRADE.most_dimensions` full rank would cost too much, and a mean-field q stays as it is.
     """
     try:
         return _step_up(target, start, found, rng, listen, journal, corrects)
@@ -107,16 +130,21 @@ def _step_up(
     corrects: bool,
 ) -> Polished:
     weighed, local = _weigh(target, found, rng), None
-    if weighed.weights.khat < GOOD:
+    if weighed.weights.khat < UPGRADE.good_khat:
         return found
     if corrects and isinstance(found.family, MeanField):
         local = _local(target, start, found, rng.spawn(1)[0])
-        if local and local[1].weights.khat < GOOD:
+        if local and local[1].weights.khat < UPGRADE.good_khat:
             return local[0]
     if isinstance(found.family, MeanField) and not weighed.weights.reliable:
         start, found, weighed = _climb_again(target, start, found, weighed, rng.spawn(1)[0], listen)
-    fits = weighed.weights.khat < GOOD
-    if corrects and isinstance(found.family, MeanField) and target.dim <= LARGEST and not fits:
+    fits = weighed.weights.khat < UPGRADE.good_khat
+    if (
+        corrects
+        and isinstance(found.family, MeanField)
+        and target.dim <= UPGRADE.most_dimensions
+        and not fits
+    ):
         fuller = _full_rank(target, start, found, rng, listen, journal)
         note = FULL_RANK.format(weighed.weights.khat)
         found, weighed = replace(fuller, notes=(*found.notes, note)), _weigh(target, fuller, rng)
@@ -126,7 +154,7 @@ def _step_up(
             found, weighed = better, _weigh(target, better, rng)
     if local and local[1].weights.ess > weighed.weights.ess:
         found, weighed = local
-    if corrects and isinstance(found.family, FullRank) and weighed.weights.khat >= GOOD:
+    if corrects and isinstance(found.family, FullRank) and weighed.weights.khat >= UPGRADE.good_khat:
         return _move_mean(target, found, weighed, rng, listen)
     return found
 
@@ -164,14 +192,14 @@ def _climb_again(
     the rest hardly matters.
     """
     zeros, first = np.zeros(target.dim), weighed.elbo
-    for _ in range(MOST_CLIMBS):
+    for _ in range(UPGRADE.most_climbs):
         family, params = found.family, found.params
         scaled = Scaled(target, family.mean(params), family.scales(params))
         fit = _climb(scaled, family, family.start(zeros), rng, listen=listen)
         params = family.carry(fit.params, scaled.centre, scaled.factor)
         higher = Polished(family, params, fit.outcome, fit.outcome.converged, found.notes)
         now = _weigh(target, higher, rng)
-        if not now.elbo > weighed.elbo + RISEN:
+        if not now.elbo > weighed.elbo + UPGRADE.least_rise:
             break
         start, found, weighed = Start(start.point, scaled, family, family.start(zeros)), higher, now
     if weighed.elbo > first:
@@ -192,7 +220,11 @@ def _by_mean_field(
 
     A narrow peak of the density, as where a scale is zero, holds full rank rather than mean-field.
     """
-    if not isinstance(start.target, Scaled) or start.target.factor.ndim != 2 or target.dim > LARGEST:
+    if (
+        not isinstance(start.target, Scaled)
+        or start.target.factor.ndim != 2
+        or target.dim > UPGRADE.most_dimensions
+    ):
         return found
     guess, own = Gaussian(start.target.centre, start.target.factor), rng.spawn(1)[0]
     sds = guess.precisions**-0.5
@@ -248,23 +280,30 @@ def _move_mean(
     The ELBO asks q to lie inside the posterior; the weighted mean is the posterior's own.
     """
     before, dim = weighed.weights.ess, target.dim
-    for move in range(1, MOST_MOVES + 1):
+    for move in range(1, UPGRADE.most_moves + 1):
         mean = found.family.mean(found.params) + weighed.shift()
         moved = replace(found, params=np.concatenate([mean, found.params[dim:]]))
         try:
             now = _weigh(target, moved, rng)
         except InferenceError:
             break
-        if now.weights.ess < WORTH_IT * weighed.weights.ess:
+        if now.weights.ess < UPGRADE.least_gain * weighed.weights.ess:
             break
         found, weighed = moved, now
-        listen(Progress(Phase.MATCHING, move, MOST_MOVES, note=f"{DRAWS} draws worth {now.weights.ess:.0f}"))
+        listen(
+            Progress(
+                Phase.MATCHING,
+                move,
+                UPGRADE.most_moves,
+                note=f"{UPGRADE.draws} draws worth {now.weights.ess:.0f}",
+            )
+        )
     gain = weighed.weights.ess / before
     return replace(found, notes=(*found.notes, MOVED.format(gain))) if gain > 1 else found
 
 
 def _weigh(target: Target, q: Polished, rng: np.random.Generator) -> Weighed:
-    n = draws_within(DRAWS, target.dim, FEWEST_DRAWS)
+    n = draws_within(UPGRADE.draws, target.dim, UPGRADE.fewest_draws)
     u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
     log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)
     return Weighed(u, log_ratios, psis(log_ratios))

@@ -15,7 +15,7 @@ from ppl.arrays import LateModule
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
 from ppl.inference.families.standard import NORMAL
-from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SPACING, sobol
+from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SOBOL, sobol
 from ppl.inference.objective.target import Array, Target, width_of
 from ppl.inference.refine.fixed_elbo import End, Maximum, maximise
 from ppl.inference.run.journal import NULL_JOURNAL, Journal
@@ -24,13 +24,29 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 
 stats = LateModule("scipy.stats")
-FEWEST_DRAWS = 32
-MOST_DRAWS = 2048
-MOST_GRADIENTS = 25_000
-# A climb works through no more numbers than this: fewer gradients of a target with many rows.
-MOST_WORK = 100_000_000
-# What a maximisation takes where it begins near its end.
-EVALUATIONS = 8
+
+
+@dataclass(frozen=True)
+class FixedDrawsLimits:
+    """How many draws the ELBO is maximised on, and with how much work."""
+
+    fewest_draws: int = 32
+    """Draws of the first maximisation where each coordinate has a scale of its own and no more."""
+
+    most_draws: int = 2048
+    """Draws of the last."""
+
+    most_gradients: int = 25_000
+    """Gradients of all maximisations together."""
+
+    most_work: int = 100_000_000
+    """Numbers that those gradients may work through: fewer gradients of a target with many rows."""
+
+    evaluations: int = 8
+    """Evaluations of the ELBO that a maximisation takes where it begins near its end."""
+
+
+FIXED_DRAWS = FixedDrawsLimits()
 
 
 @dataclass(frozen=True)
@@ -74,12 +90,12 @@ def fit_fixed_draws(
     """
     n = _fewest_draws(family)
     most_gradients = most_gradients or gradients_for(target)
-    if n * EVALUATIONS > most_gradients:
+    if n * FIXED_DRAWS.evaluations > most_gradients:
         raise InferenceError(
             f"{n} draws, as many as {family.dim} dimensions need, would take more than {most_gradients} "
             "gradients. A mean-field or low-rank approximation needs fewer."
         )
-    most = max(MOST_DRAWS, 4 * n)
+    most = max(FIXED_DRAWS.most_draws, 4 * n)
     at: FixedDrawsFit | None = journal.recall(stage, rng)
     if at is None:
         z = _noise_of(family, n, rng)
@@ -111,19 +127,19 @@ def _told(listen: Listener, n: int, fewest: int, most: int, shift: float) -> Cal
 
 def gradients_for(target: Target) -> int:
     """How many gradients of this target a climb may take."""
-    return min(MOST_GRADIENTS, MOST_WORK // width_of(target))
+    return min(FIXED_DRAWS.most_gradients, FIXED_DRAWS.most_work // width_of(target))
 
 
 def _affordable(at: FixedDrawsFit, most: int, most_gradients: int) -> bool:
     """Whether the draws may be doubled once more."""
     n = 2 * len(at.z)
-    return n <= most and at.gradients + n * EVALUATIONS <= most_gradients
+    return n <= most and at.gradients + n * FIXED_DRAWS.evaluations <= most_gradients
 
 
 def _fewest_draws(family: Family) -> int:
     """32 where each coordinate has a scale of its own and no more; else four times the noise."""
     correlated = family.size > 2 * family.dim
-    return _power_of_two(max(FEWEST_DRAWS, 4 * family.noise_dim if correlated else 0))
+    return _power_of_two(max(FIXED_DRAWS.fewest_draws, 4 * family.noise_dim if correlated else 0))
 
 
 def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
@@ -165,7 +181,7 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
 
 def _normal(points: Array) -> Array:
     """Quantiles of the standard normal at Sobol points; one in 2^30 lies at 0, and is moved into its cell."""
-    return np.asarray(ndtri(np.maximum(points, 0.5 * SPACING)))
+    return np.asarray(ndtri(np.maximum(points, 0.5 * SOBOL.spacing)))
 
 
 def _largest_move(family: Family, before: Array, after: Array) -> float:

@@ -12,7 +12,8 @@ from ppl.inference.families.family import Family
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.refine.fixed_elbo import negative_elbo
 
-STEP = 1e-4
+RESPONSE_STEP = 1e-4
+"""The step of the central differences, where q is about as wide as a standard normal."""
 
 
 def linear_response(target: Target, family: Family, params: Array, z: Array) -> Array:
@@ -25,8 +26,10 @@ def linear_response(target: Target, family: Family, params: Array, z: Array) -> 
         InferenceError: the Hessian is not positive definite, so `params` is no maximum.
     """
     slope = negative_elbo(target, family, z, 0.0)
-    steps = STEP * np.eye(family.size)
-    rows = np.array([slope(params + step)[1] - slope(params - step)[1] for step in steps]) / (2 * STEP)
+    steps = RESPONSE_STEP * np.eye(family.size)
+    rows = np.array([slope(params + step)[1] - slope(params - step)[1] for step in steps]) / (
+        2 * RESPONSE_STEP
+    )
     curvature = 0.5 * (rows + rows.T)
     try:
         factor = np.linalg.cholesky(curvature)

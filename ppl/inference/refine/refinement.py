@@ -16,7 +16,8 @@ from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.progress import Listener
 
-COMPARED = 32
+COMPARED_DRAWS = 32
+"""Draws on which the ELBO before refinement is compared with that after."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def polish(
     covariance found is replaced by that of its linear response.
     """
     try:
-        z = start.family.noise(COMPARED, rng)
+        z = start.family.noise(COMPARED_DRAWS, rng)
         loss = negative_elbo(start.target, start.family, z, 0.0)
         begin = min((params, start.params), key=lambda p: _or_infinite(loss(p)[0]))
         found = fit_fixed_draws(
@@ -60,7 +61,7 @@ def polish(
             rng,
             listen=listen,
             metric=start.metric,
-            most_gradients=gradients_for(start.target) - 2 * COMPARED,
+            most_gradients=gradients_for(start.target) - 2 * COMPARED_DRAWS,
             journal=journal,
             stage="polish",
         )

@@ -11,8 +11,8 @@ from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.subsampling import ALL_ROWS, Rows, rows_of
 from ppl.inference.objective.target import Array, Target
 
-MOST_NUMBERS = 2_000_000
-"""How many numbers the noise of one call may have."""
+MOST_NOISE = 2_000_000
+"""Numbers that the noise of one call may have."""
 
 
 class Place(NamedTuple):
@@ -48,7 +48,7 @@ def fused_steps(algorithm: Any, target: Target, run: Any, rng: np.random.Generat
     if taken is None or algorithm.estimator is not reparameterised:
         return None
     family, n = algorithm.family, algorithm.grad_samples
-    room = min(algorithm.eval_elbo, max(1, MOST_NUMBERS // (n * family.noise_dim)))
+    room = min(algorithm.eval_elbo, max(1, MOST_NOISE // (n * family.noise_dim)))
     count = min(room, end - run.iteration)
     rows = None if algorithm.rows is ALL_ROWS else rows_ahead(algorithm, inner, run.iteration, count)
     count = count if rows is None else len(rows)

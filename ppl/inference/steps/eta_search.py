@@ -13,10 +13,19 @@ from ppl.inference.run.optimise import Algorithm, begin, onward
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 
-# The paper's, those that a good start bears first: larger ones mostly lead off it.
-ETAS = (1.0, 0.1, 0.01, 10.0, 100.0)
-# With one draw a gradient, 50 iterations rank the etas by luck as much as by merit.
-FEWEST_DRAWS = 10
+
+@dataclass(frozen=True)
+class EtaSearchLimits:
+    """The step sizes that a search tries, and on how many draws a gradient."""
+
+    etas: tuple[float, ...] = (1.0, 0.1, 0.01, 10.0, 100.0)
+    """The paper's, those that a good start bears first: larger ones mostly lead off it."""
+
+    fewest_draws: int = 10
+    """With one draw a gradient, 50 iterations rank the etas by luck as much as by merit."""
+
+
+ETA_SEARCH = EtaSearchLimits()
 
 
 @dataclass(frozen=True)
@@ -36,8 +45,8 @@ def search_eta(
     iterations: int,
     seed: np.random.SeedSequence,
     listen: Listener,
-    etas: Sequence[float] = ETAS,
-    fewest: int = FEWEST_DRAWS,
+    etas: Sequence[float] = ETA_SEARCH.etas,
+    fewest: int = ETA_SEARCH.fewest_draws,
 ) -> EtaSearch:
     """Try every eta for a few iterations from the same start and keep the one with the best ELBO.
 

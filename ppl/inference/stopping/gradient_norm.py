@@ -9,7 +9,8 @@ from ppl.inference.objective.target import Array
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
 
-WINDOW = 10
+GRADIENT_WINDOW = 10
+"""Gradients whose mean is compared with the first."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class GradientNorm:
     """
 
     tolerance: float
-    window: int = WINDOW
+    window: int = GRADIENT_WINDOW
 
     def init(self) -> tuple[Array, ...]:
         """The state is the first gradient and the latest ones."""

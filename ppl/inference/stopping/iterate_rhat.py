@@ -10,8 +10,19 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.iterate_chain import mcse, split_rhat
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
 
-FEWEST = 20
-RHAT = 1.1
+
+@dataclass(frozen=True)
+class IterateRhatLimits:
+    """When the path is read, and when it is stationary."""
+
+    fewest_iterates: int = 20
+    """Iterates from which R-hat is computed."""
+
+    rhat: float = 1.1
+    """R-hat of the later half of the iterates below which they are stationary, if no other is given."""
+
+
+ITERATE_RHAT = IterateRhatLimits()
 
 
 @dataclass(frozen=True)
@@ -24,7 +35,7 @@ class IterateRhat:
     """
 
     tolerance: float
-    rhat: float = RHAT
+    rhat: float = ITERATE_RHAT.rhat
 
     def init(self) -> tuple[Array, ...]:
         """The state is every iterate seen."""
@@ -34,7 +45,7 @@ class IterateRhat:
         if not math.isfinite(checkpoint.elbo):
             return state, not_finite(checkpoint)
         state = (*state, checkpoint.iterate)
-        return state, self._read(state) if len(state) >= FEWEST else Reading()
+        return state, self._read(state) if len(state) >= ITERATE_RHAT.fewest_iterates else Reading()
 
     def _read(self, state: tuple[Array, ...]) -> Reading:
         late = np.array(state[len(state) // 2 :])

@@ -8,8 +8,19 @@ from typing import NamedTuple
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
 
-DIVERGING_AFTER = 10
-DIVERGING_ABOVE = 0.5
+
+@dataclass(frozen=True)
+class DivergenceBounds:
+    """When a run seems to diverge, as Stan's does."""
+
+    fewest_checkpoints: int = 10
+    """Checkpoints that must have been seen."""
+
+    relative_change: float = 0.5
+    """The relative change of the ELBO, mean or median over the window."""
+
+
+DIVERGENCE = DivergenceBounds()
 
 
 class RelativeElboState(NamedTuple):
@@ -77,7 +88,10 @@ class RelativeElbo:
 
 
 def _seems_to_diverge(seen: int, deltas: tuple[float, ...]) -> bool:
-    return seen > DIVERGING_AFTER and max(fmean(deltas), median(deltas)) > DIVERGING_ABOVE
+    return (
+        seen > DIVERGENCE.fewest_checkpoints
+        and max(fmean(deltas), median(deltas)) > DIVERGENCE.relative_change
+    )
 
 
 def _relative_change(previous: float, elbo: float) -> float:

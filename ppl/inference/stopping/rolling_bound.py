@@ -7,7 +7,8 @@ from statistics import fmean, variance
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.stopping.stopping_rule import Checkpoint, Reading, not_finite
 
-WINDOW = 200
+BOUND_WINDOW = 200
+"""Iterations in a window, as in the paper (section B of the supplement)."""
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class RollingBound:
     @classmethod
     def over(cls, iterations: int, eval_elbo: int, tolerance: float) -> "RollingBound":
         """The rule with a window of 200 iterations, as in the paper, but at least four checkpoints."""
-        return cls(tolerance, max(4, WINDOW // eval_elbo))
+        return cls(tolerance, max(4, BOUND_WINDOW // eval_elbo))
 
     def init(self) -> tuple[float, ...]:
         """The state is the latest two windows of bounds."""

@@ -2,7 +2,7 @@
 
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
-from ppl.inference.initialise.lbfgs_path import PATH_NUMBERS
+from ppl.inference.initialise.lbfgs_path import LBFGS_PATH
 from ppl.memory import LARGE, NUMBER, available, in_bytes
 from ppl.results.fits.settings import Settings
 
@@ -31,7 +31,7 @@ def numbers_of(posterior: Posterior, settings: Settings) -> int:
     """How many numbers a fit has in memory at once, about, beside the data and one evaluation."""
     dim, columns = posterior.param_unc_num(), columns_of(posterior)
     draws = max(settings.draws, settings.elbo_samples)
-    paths = min(PATH_NUMBERS, OF_A_DIMENSION * dim)
+    paths = min(LBFGS_PATH.most_numbers, OF_A_DIMENSION * dim)
     return (
         COPIES * draws * dim + draws * columns + OF_A_COLUMN * columns
         + paths + MATRICES.get(settings.algorithm, 0) * dim**2
