@@ -91,7 +91,8 @@ def stages() -> str:
 
     about = (
         "Stages, as the progress on standard error names them. The time left is an estimate from what "
-        "stages usually cost: a stage that is left out or ends early makes it less, a long annealing more."
+        "stages usually cost: a stage that is skipped or ends early shortens it, a long annealing "
+        "lengthens it."
     )
     return "\n".join([textwrap.fill(about, COLUMNS), *(entry(name, a.does) for name, a in PHASES.items())])
 

@@ -42,14 +42,15 @@ WORTH_IT = 1.1
 EVALUATIONS = 30
 LARGEST = MOST_GRADIENTS // (4 * EVALUATIONS)
 LOCAL = "Mean-field does not fit: the approximation is the Gaussian with the curvature where the fit began."
-FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the approximation was stepped up to full rank."
+FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the family was upgraded to full rank."
 # A second climb of mean-field must gain so many nats.
 RISEN = 1.0
 MOST_CLIMBS = 4
-AGAIN = "In coordinates of its own scales, mean-field rose by another {:.3g} nats."
-LOST = "Mean-field came {:.3g} nats higher, so the climb to full rank was begun again from there."
+AGAIN = "Rescaled by its own sds, the mean-field ELBO rose by another {:.3g} nats."
+LOST = "The mean-field ELBO was {:.3g} nats higher, so the full-rank optimisation was restarted from there."
 MOVED = (
-    "The mean of q was moved to the importance-weighted mean, which made its draws worth {:.1f} times more."
+    "The mean of q was moved to the importance-weighted mean, which multiplied the effective sample size of "
+    "its draws by {:.1f}."
 )
 
 
@@ -94,7 +95,7 @@ def step_up(
     try:
         return _step_up(target, start, found, rng, listen, journal, corrects)
     except (InferenceError, np.linalg.LinAlgError) as error:
-        return replace(found, notes=(*found.notes, f"The approximation was not stepped up: {error}"))
+        return replace(found, notes=(*found.notes, f"The family was not upgraded: {error}"))
 
 
 def _step_up(
@@ -258,7 +259,7 @@ def _move_mean(
         if now.weights.ess < WORTH_IT * weighed.weights.ess:
             break
         found, weighed = moved, now
-        listen(Progress(Phase.MATCHING, move, MOST_MOVES, note=f"{DRAWS} draws worth {now.weights.ess:.0f}"))
+        listen(Progress(Phase.MATCHING, move, MOST_MOVES, note=f"ESS {now.weights.ess:.0f} of {DRAWS}"))
     gain = weighed.weights.ess / before
     return replace(found, notes=(*found.notes, MOVED.format(gain))) if gain > 1 else found
 
