@@ -16,14 +16,14 @@ def docs(
         str | None, typer.Argument(metavar="[WORD]", help="Command, function, PPL104, ...")
     ] = None,
 ) -> None:
-    """Explain WORD: a command, distribution, function, constraint or message.
+    """Explain WORD: a command, distribution, function, constraint, message or term.
 
     \b
     First example:
       ppl docs normal
 
     \b
-    Without a word, list what there is.
+    Without a word, list what there is; `ppl docs glossary` defines all terms.
     """
     from ppl.frontend.scope import nearest
 
@@ -31,13 +31,18 @@ def docs(
     if word is None:
         typer.echo("\n\n".join(f"{title}:\n{listed(names)}" for title, (names, _) in found.items()))
         return
-    pages = [page(name) for names, page in found.values() for name in (word, word.upper()) if name in names]
+    pages = [page(name) for names, page in found.values() for name in spellings(word, names)]
     if not pages:
         near = nearest(word, [name for names, _ in found.values() for name in names])
         raise typer.BadParameter(
             f"there is no page for {word}" + (f"; did you mean {near}?" if near else ".")
         )
     typer.echo("\n\n".join(dict.fromkeys(pages)))
+
+
+def spellings(word: str, names: list[str]) -> list[str]:
+    """The names that a word stands for: itself, or where that is none, the same in other cases."""
+    return [word] if word in names else [name for name in names if name.lower() == word.lower()]
 
 
 def unabridged(command: Any) -> Any:
@@ -55,6 +60,7 @@ Source = tuple[list[str], Callable[[str], str]]
 def sources(context: typer.Context) -> Mapping[str, Source]:
     """Names by kind, each kind with what makes the page of a name."""
     from ppl.cli.commands.explain import page_text
+    from ppl.cli.glossary import GLOSSARY
     from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
     from ppl.frontend.pages import pages
     from ppl.stdlib.constraints.table import CONSTRAINTS
@@ -79,7 +85,21 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         "Functions of functions": (list(HIGHER_ORDER), higher_order_page),
         "Functions of distributions": ([n for n, c in library().items() if c.kind != "function"], entry),
         "Messages": (list(pages()), lambda code: page_text(pages()[code])),
+        "Terms": (["glossary", *GLOSSARY], term_page),
     }
+
+
+def term_page(name: str) -> str:
+    """What a term means, or what all of them do."""
+    from ppl.cli.glossary import GLOSSARY
+
+    asked = GLOSSARY if name == "glossary" else {name: GLOSSARY[name]}
+    return "\n\n".join(f"{term}\n{filled(text)}" for term, text in asked.items())
+
+
+def filled(text: str) -> str:
+    """A paragraph in lines of 80 columns, indented."""
+    return textwrap.fill(text, COLUMNS, initial_indent="  ", subsequent_indent="  ")
 
 
 def stages() -> str:
@@ -91,11 +111,12 @@ def stages() -> str:
 
     about = (
         "Stages, as the progress on standard error names them. The time left is an estimate from what "
-        "stages usually cost: a stage that is left out or ends early makes it less, a long annealing more."
+        "stages usually cost: a stage that is skipped or ends early shortens it, a long annealing "
+        "lengthens it."
     )
     return "\n".join([textwrap.fill(about, COLUMNS), *(entry(name, a.does) for name, a in PHASES.items())])
 
 
 def listed(names: list[str]) -> str:
     """Names in lines of 80 columns."""
-    return textwrap.fill(", ".join(names), COLUMNS, initial_indent="  ", subsequent_indent="  ")
+    return filled(", ".join(names))

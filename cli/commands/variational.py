@@ -69,9 +69,9 @@ def variational(
     eval_elbo: Annotated[int, whole(1, "Steps between two ELBOs.", hidden=True)] = 100,
     start: Annotated[Start, one_of("Or random.")] = Start.pathfinder,
     init_scale: Annotated[float | None, positive("Sds of a random start.", show_default="1")] = None,
-    average: Annotated[bool, switch("--average", "Average the end of the path.")] = True,
-    polish: Annotated[bool, switch("--polish", "Then fixed draws.")] = True,
-    step_up: Annotated[bool, switch("--step-up", "Climb again.")] = True,
+    average: Annotated[bool, switch("--average", "Average the last iterates.")] = True,
+    polish: Annotated[bool, switch("--polish", "Refine on fixed draws.")] = True,
+    step_up: Annotated[bool, switch("--step-up", "Upgrade the family.")] = True,
     rank: Annotated[int | None, whole(1, "Rank of lowrank.", show_default="root of d")] = None,
     linear_response: Annotated[bool, flag("--linear-response", "Correct a mean-field covariance.")] = False,
     correct: Annotated[

@@ -2,10 +2,13 @@
 
 import math
 import re
+import textwrap
 
 import pytest
 
+from ppl.cli.glossary import GLOSSARY
 from ppl.cli.main import COMMANDS, main
+from ppl.inference.diagnose.level import Level
 from ppl.inference.run.phases import PHASES
 from ppl.stdlib.constraints.descriptions import DESCRIPTIONS
 from ppl.stdlib.constraints.table import CONSTRAINTS
@@ -32,6 +35,8 @@ def run(capsys):
         ("log-prob", "ppl log-prob models/eight_schools"),
         ("PPL104", "There is no such operator"),
         ("ppl104", "There is no such operator"),
+        ("k-hat", "JMLR 25:72"),
+        ("elbo", "Evidence lower bound"),
     ],
 )
 def test_a_page_for_every_kind_of_word(run, word, says):
@@ -44,6 +49,16 @@ def test_the_page_of_a_fit_explains_its_stages(run):
     assert max(map(len, out.splitlines())) <= 80
     for name in PHASES:
         assert f"\n  {name}: " in out
+
+
+def test_the_glossary_defines_every_term(run):
+    status, out, _ = run("docs", "glossary")
+    assert status == 0 and max(map(len, out.splitlines())) <= 80
+    assert list(GLOSSARY) == sorted(GLOSSARY, key=str.lower)
+    for term, meaning in GLOSSARY.items():
+        assert f"{term}\n{textwrap.fill(meaning, 80, initial_indent='  ', subsequent_indent='  ')}" in out
+        assert meaning.endswith(".") and run("docs", term)[1].startswith(f"{term}\n")
+    assert all(f"{level}: " in GLOSSARY["verdict"] for level in Level)
 
 
 def test_without_a_word_everything_is_listed(run):

@@ -116,7 +116,7 @@ def test_full_rank_lost_far_away_is_begun_again_from_a_mean_field_that_goes_on()
 
 def test_mean_field_at_its_maximum_goes_straight_to_full_rank():
     at_maximum = mean_field_stepped_up(Strung.gaussian.mean, Strung.gaussian.precisions**-0.5)
-    assert "stepped up to full rank" in at_maximum.notes[0]
+    assert "upgraded to full rank" in at_maximum.notes[0]
     assert isinstance(at_maximum.family, FullRank)
 
 

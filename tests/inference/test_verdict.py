@@ -48,7 +48,7 @@ def test_the_weights_say_where_the_mean_should_be():
     verdict = judged(q_mean=0.4, n=20_000)
     np.testing.assert_allclose(verdict.shifts, -0.4, atol=0.06)
     assert verdict.level is Level.USABLE
-    assert "least sure mu, tau" in verdict.sentence(NAMES)
+    assert "most affected: mu, tau" in verdict.sentence(NAMES)
 
 
 def test_constants_and_units_change_nothing():
@@ -78,7 +78,7 @@ def test_the_advice_is_the_next_thing_to_try():
     narrow = judged(q_sd=0.5)
     assert "--correct" in narrow.sentence(NAMES) and "--runs" in narrow.sentence(NAMES, ["--correct"])
     assert "Reparameterise" in narrow.sentence(NAMES, ["--correct", "--runs"])
-    assert judged().sentence(NAMES).endswith("(weighted, 4000 of them are worth 4000).")
+    assert judged().sentence(NAMES).endswith("(effective sample size of 4000 weighted draws of q: 4000).")
 
 
 def test_runs_that_agree_and_runs_that_do_not():

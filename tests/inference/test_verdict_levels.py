@@ -290,24 +290,24 @@ RESAMPLE, CORRECT = (
     f"Ask for corrected draws, {how}: leave --algorithm out, or add --correct to it."
     for how in ("resampled by importance", "annealed to the posterior")
 )
-RUNS = "Let independent runs tell: --runs 4."
+RUNS = "Compare independent runs: --runs 4."
 ONE_MODE = "Try priors or an ordering that leave one mode."
 PROPER = "Give every parameter a proper prior, or start nearer to the posterior (--init)."
 QUANTILES = "Report quantiles, or give it a prior with lighter tails."
 MORE_DRAWS = "Ask for more draws (--draws)."
-OF_Q = "the draws are those of a q close to the posterior (weighted, 4000 of them are worth 3000)"
+ESS = "effective sample size of 4000 weighted draws of q: 3000"
+OF_Q = f"the draws are those of a q close to the posterior ({ESS})"
 OTHERWISE = ", for instance in a non-centred form, or sample: `ppl build`, method sample."
 PROGRAM = f"Reparameterise the program{OTHERWISE}"
 FAR = "q misses part of the posterior (Pareto k-hat 0.70)"
-NEAR = "q is near enough to the posterior for importance weights to repair it (k-hat {})"
+NEAR = "q is close enough to the posterior for importance resampling to correct it (k-hat {})"
 
 # What is known, and all that is said: the level, why, the next step.
 SAID = [
     ({}, f"good: {OF_Q}."),
     (
         resampled(),
-        "good: the draws were resampled by importance from a q close to the posterior (4000 draws of it are "
-        "worth 3000).",
+        f"good: the draws were resampled by importance from a q close to the posterior ({ESS}).",
     ),
     (
         annealed(rhats=(1.004,)),
@@ -331,23 +331,23 @@ SAID = [
     (resampled(khat=0.7), f"poor: the weights cannot be relied on (Pareto k-hat 0.70). {CORRECT}"),
     (
         {"khat": 0.7, **moved(0.1, 0.0, -0.5, 0.3)},
-        f"poor: {FAR}; least sure theta, phi. {CORRECT}",
+        f"poor: {FAR}; most affected: theta, phi. {CORRECT}",
     ),
     (
         moved(0.2),
-        f"usable: {NEAR.format('0.30')}; least sure mu. {RESAMPLE}",
+        f"usable: {NEAR.format('0.30')}; most affected: mu. {RESAMPLE}",
     ),
     (
         {"khats": five(0.7, 0.699, 0.1), "khat": 0.6},
-        f"usable: {NEAR.format('0.60')}; least sure mu. {RESAMPLE}",
+        f"usable: {NEAR.format('0.60')}; most affected: mu. {RESAMPLE}",
     ),
     (
         moved(0.6, 0.5, 0.4, 0.3, 0.2),
-        f"usable: {NEAR.format('0.30')}; least sure mu, tau, theta and 2 more. {RESAMPLE}",
+        f"usable: {NEAR.format('0.30')}; most affected: mu, tau, theta and 2 more. {RESAMPLE}",
     ),
     (
         resampled(ess=399.0),
-        "usable: 4000 draws of q, from which these were resampled by importance, are worth 399. "
+        "usable: the 4000 draws of q that were resampled by importance have an effective sample size of 399. "
         f"{MORE_DRAWS}",
     ),
     (
@@ -370,7 +370,7 @@ SAID = [
     ),
     (
         {"stuck": (1, 3)},
-        f"poor: all draws of tau, phi are equal: the density rises without bound there. {PROPER}",
+        f"poor: all draws of tau, phi are equal: the density is unbounded there. {PROPER}",
     ),
     (
         modes(mode(0.31), IMAGE, mode(0.049)),
@@ -379,58 +379,58 @@ SAID = [
     (modes(mode(0.31)), f"poor: there is another mode, with about 31% of the posterior. {CORRECT}"),
     (
         annealed(**modes(mode(0.31))),
-        "usable: beside q's there is another mode, with about 31% of the posterior; how many draws each has "
-        f"is less sure. {RUNS}",
+        "usable: beside q's there is another mode, with about 31% of the posterior; the share of "
+        f"draws in each is uncertain. {RUNS}",
     ),
     (
         annealed(**modes(mode(image=True, apart=(0.99, 1.0)), mode(image=True, apart=(0.0, 0.0, 0.0, -3.0)))),
-        "usable: the posterior is the same when labels or signs of tau, phi are exchanged, so that their own "
-        "means say nothing; what does not depend on them is not touched by that. Order them, or fix a sign, "
-        "if they themselves matter.",
+        "usable: the posterior is invariant to exchanging labels or signs of tau, phi, so their own means "
+        "are not meaningful; quantities that do not depend on the labelling are unaffected. Order them, or "
+        "fix a sign, if they themselves matter.",
     ),
     (
         annealed(reached=False, temperatures=50),
-        f"poor: annealing did not arrive at the posterior in 50 temperatures. {PROGRAM}",
+        f"poor: annealing did not reach the posterior in 50 temperatures. {PROGRAM}",
     ),
     (
         annealed(rhats=(1.0, 1.02, 1.0, 1.04)),
-        "usable: two annealings, from q and from wider, do not quite agree (R-hat 1.04) on phi, tau. "
+        "usable: two annealings, from q and overdispersed, do not quite agree (R-hat 1.04) on phi, tau. "
         f"Reparameterise phi, tau{OTHERWISE}",
     ),
     (
         annealed(rhats=(1.0, 1.2)),
-        "poor: two annealings, from q and from wider, disagree (R-hat 1.20) on tau. "
+        "poor: two annealings, from q and overdispersed, disagree (R-hat 1.20) on tau. "
         f"Reparameterise tau{OTHERWISE}",
     ),
     (
         annealed(autocorrelation=0.45),
-        "usable: Hamiltonian moves go through the posterior too slowly: after the last of them the draws are "
-        f"still correlated by 0.45 with where they began. {PROGRAM}",
+        "usable: the HMC moves mix too slowly: after the last of them the autocorrelation of the "
+        f"annealed draws with the start is still 0.45. {PROGRAM}",
     ),
     (
         annealed(drift=0.1),
-        f"usable: annealed draws had not settled: a mean or a spread still moved by 0.1 sd. {PROGRAM}",
+        f"usable: annealed draws are not stationary: a mean or an sd still changed by 0.1 sd. {PROGRAM}",
     ),
     (
         annealed(drift=0.2, hopeless=True),
-        "poor: annealed draws had not settled: a mean or a spread still moved by 0.2 sd, and moves were "
-        f"stopped early, as those left would not have changed that. {PROGRAM}",
+        "poor: annealed draws are not stationary: a mean or an sd still changed by 0.2 sd, and the HMC "
+        f"moves were stopped early, as more of them would not have changed that. {PROGRAM}",
     ),
     (
         annealed(**tails(0.5, 0.7, 0.0, 0.9)),
-        "usable: the tails of phi, tau are so heavy that means and sds say nothing; quantiles do. "
+        "usable: the tails of phi, tau are so heavy that means and sds may not exist; quantiles do. "
         f"{QUANTILES}",
     ),
     (runs(1.06), f"poor: 4 runs found different answers (R-hat 1.06 of tau). {ONE_MODE}"),
     # The worst is said, of equals the first rule's.
     (
         annealed(drift=0.1, autocorrelation=0.61, **tails(0.9)),
-        "poor: Hamiltonian moves go through the posterior too slowly: after the last of them the draws are "
-        f"still correlated by 0.61 with where they began. {PROGRAM}",
+        "poor: the HMC moves mix too slowly: after the last of them the autocorrelation of the "
+        f"annealed draws with the start is still 0.61. {PROGRAM}",
     ),
     (
         annealed(drift=0.1, **tails(0.9)),
-        f"usable: annealed draws had not settled: a mean or a spread still moved by 0.1 sd. {PROGRAM}",
+        f"usable: annealed draws are not stationary: a mean or an sd still changed by 0.1 sd. {PROGRAM}",
     ),
 ]
 
@@ -468,23 +468,23 @@ def test_where_all_steps_are_in_force_none_is_advised():
 DETAILS = [
     (
         annealed(drift=0.1, autocorrelation=0.61, **tails(0.9)),
-        "Also: annealed draws had not settled: a mean or a spread still moved by 0.1 sd. Also: the tails of "
-        "mu are so heavy that means and sds say nothing; quantiles do. Pareto",
+        "Also: annealed draws are not stationary: a mean or an sd still changed by 0.1 sd. Also: the tails "
+        "of mu are so heavy that means and sds may not exist; quantiles do. Pareto",
     ),
     (
         {},
-        "Pareto k-hat of q is 0.30 (its weights can be relied on below 0.70); weighted, 4000 draws of q are "
-        "worth 3000.",
+        "Pareto k-hat of q is 0.30 (its weights can be relied on below 0.70); effective sample "
+        "size of 4000 weighted draws of q: 3000.",
     ),
     (
         {"khat": 1.0, "ess": 3920.0},
-        "The weights hardly differ, so that the shape of their tail does not matter.",
+        "The weights hardly differ, so the shape of their tail does not matter.",
     ),
     (
         annealed(autocorrelation=-0.02, drift=0.0123, rhats=(1.0042,)),
-        "Annealing took 3 temperatures; its last moves left a correlation of 0.00 with where they began, "
-        "means and spreads moved by 0.01 sd more than noise, and R-hat between its two starts is 1.004 at "
-        "most.",
+        "Annealing took 3 temperatures; after the last HMC moves the autocorrelation with the start is "
+        "0.00, means and sds changed by 0.01 sd more than noise, and R-hat between the two starts is 1.004 "
+        "at most.",
     ),
     (annealed(temperatures=1), "Annealing took 1 temperature;"),
     (trend(0.0, 1.0), "The ELBO had levelled off."),

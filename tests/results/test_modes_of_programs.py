@@ -69,7 +69,7 @@ def test_labels_that_can_be_exchanged_are_called_so():
     y = np.random.default_rng(1).normal([-3, 3], size=(40, 2)).ravel()
     found = fit(LABELS, {"N": 80, "y": y}, seed=1)
     assert [mode.image for mode in found.verdict.modes] == [True]
-    assert "the posterior is the same when labels or signs of mu.1, mu.2 are exchanged" in found.judgement
+    assert "the posterior is invariant to exchanging labels or signs of mu.1, mu.2" in found.judgement
 
 
 def test_a_start_at_a_scale_far_too_large_is_not_left_among_the_draws():

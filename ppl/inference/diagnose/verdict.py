@@ -107,11 +107,10 @@ class Verdict:
                 agree = f"annealings from two starts agree (largest R-hat {self.annealed.rhat:.2f})"
                 return f"the draws were annealed from q to the posterior, and {agree}"
             case DrawSource.RESAMPLED:
-                worth = f"{self.n} draws of it are worth {self.ess:.0f}"
-                return f"the draws were resampled by importance from a q close to the posterior ({worth})"
+                how = "the draws were resampled by importance from a q close to the posterior"
             case _:
-                worth = f"weighted, {self.n} of them are worth {self.ess:.0f}"
-                return f"the draws are those of a q close to the posterior ({worth})"
+                how = "the draws are those of a q close to the posterior"
+        return f"{how} (effective sample size of {self.n} weighted draws of q: {self.ess:.0f})"
 
     def _agreement(self) -> str:
         if self.spread is None:
@@ -130,9 +129,9 @@ class Verdict:
         reliable = khat_threshold(self.n)
         text = (
             f"Pareto k-hat of q is {self.khat:.2f} (its weights can be relied on below {reliable:.2f}); "
-            f"weighted, {self.n} draws of q are worth {self.ess:.0f}."
+            f"effective sample size of {self.n} weighted draws of q: {self.ess:.0f}."
         )
-        alike = " The weights hardly differ, so that the shape of their tail does not matter."
+        alike = " The weights hardly differ, so the shape of their tail does not matter."
         return text + alike if self.alike and self.khat >= reliable else text
 
     def _of_annealing(self) -> str:
@@ -143,10 +142,9 @@ class Verdict:
             known.temperatures, f"{known.temperatures} temperatures"
         )
         return (
-            f"Annealing took {temperatures}; its last moves left a correlation of "
-            f"{max(0.0, known.autocorrelation):.2f} with where they began, means and spreads moved by "
-            f"{known.drift:.2f} sd more than noise, and R-hat between its two starts is {known.rhat:.3f} at "
-            "most."
+            f"Annealing took {temperatures}; after the last HMC moves the autocorrelation with the start is "
+            f"{max(0.0, known.autocorrelation):.2f}, means and sds changed by {known.drift:.2f} sd more than "
+            f"noise, and R-hat between the two starts is {known.rhat:.3f} at most."
         )
 
     def _of_trend(self) -> str:

@@ -83,7 +83,7 @@ class Finding(NamedTuple):
     steps: tuple[Step, ...]
 
 
-RUNS = Step("--runs", "Let independent runs tell: --runs 4.")
+RUNS = Step("--runs", "Compare independent runs: --runs 4.")
 DRAWS = Step("", "Ask for more draws (--draws).")
 ONE_MODE = Step("", "Try priors or an ordering that leave one mode.")
 ITERATIONS = Step("", "Allow more iterations (--iter), or leave --algorithm out.")
@@ -143,7 +143,7 @@ def uncertain_elbo(v: "Verdict", name: Name) -> Finding | None:
 def no_spread(v: "Verdict", name: Name) -> Finding | None:
     if not len(v.stuck) or math.isnan(v.khat):
         return None
-    why = f"all draws of {named(v.stuck, name)} are equal: the density rises without bound there"
+    why = f"all draws of {named(v.stuck, name)} are equal: the density is unbounded there"
     return Finding(Level.POOR, why, (PROPER,))
 
 
@@ -161,7 +161,7 @@ def far_from_q(v: "Verdict", name: Name) -> Finding | None:
     if v.annealed or v.alike or not v.khat >= khat_threshold(v.n):
         return None
     worst = worst_of_q(v, name)
-    about = f"; least sure {worst}" if worst else ""
+    about = f"; most affected: {worst}" if worst else ""
     drawn = (
         "q misses part of the posterior" if v.made is DrawSource.OF_Q else "the weights cannot be relied on"
     )
@@ -175,15 +175,17 @@ def near_q(v: "Verdict", name: Name) -> Finding | None:
     if v.made is not DrawSource.OF_Q or fits or math.isnan(v.khat) or not v.khat < khat_threshold(v.n):
         return None
     worst = worst_of_q(v, name)
-    about = f"; least sure {worst}" if worst else ""
-    near = f"q is near enough to the posterior for importance weights to repair it (k-hat {v.khat:.2f})"
+    about = f"; most affected: {worst}" if worst else ""
+    near = f"q is close enough to the posterior for importance resampling to correct it (k-hat {v.khat:.2f})"
     return Finding(Level.USABLE, f"{near}{about}", (correction(v),))
 
 
 def few_worth(v: "Verdict", name: Name) -> Finding | None:
     if v.made is not DrawSource.RESAMPLED or v.ess >= VERDICT.fewest_ess:
         return None
-    why = f"{v.n} draws of q, from which these were resampled by importance, are worth {v.ess:.0f}"
+    why = (
+        f"the {v.n} draws of q that were resampled by importance have an effective sample size of {v.ess:.0f}"
+    )
     return Finding(Level.USABLE, why, (DRAWS,))
 
 
@@ -218,7 +220,7 @@ def named(coordinates: Sequence[int], name: Name) -> str:
 def not_arrived(v: "Verdict", name: Name) -> Finding | None:
     if v.annealed is None or v.annealed.reached:
         return None
-    why = f"annealing did not arrive at the posterior in {v.annealed.temperatures} temperatures"
+    why = f"annealing did not reach the posterior in {v.annealed.temperatures} temperatures"
     return Finding(Level.POOR, why, (reparameterise("the program"), RUNS))
 
 
@@ -232,7 +234,7 @@ def starts_disagree(v: "Verdict", name: Name) -> Finding | None:
     worst = named(apart, name)
     level = Level.POOR if v.annealed.rhat >= max(VERDICT.usable_rhat, most) else Level.USABLE
     words = "disagree" if level is Level.POOR else "do not quite agree"
-    why = f"two annealings, from q and from wider, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
+    why = f"two annealings, from q and overdispersed, {words} (R-hat {v.annealed.rhat:.2f}) on {worst}"
     return Finding(level, why, (reparameterise(worst), RUNS))
 
 
@@ -243,8 +245,8 @@ def slow_moves(v: "Verdict", name: Name) -> Finding | None:
         return None
     level = Level.POOR if v.annealed.autocorrelation > VERDICT.usable_autocorrelation else Level.USABLE
     why = (
-        "Hamiltonian moves go through the posterior too slowly: after the last of them the draws are still "
-        f"correlated by {v.annealed.autocorrelation:.2f} with where they began"
+        "the HMC moves mix too slowly: after the last of them the autocorrelation of the annealed draws with "
+        f"the start is still {v.annealed.autocorrelation:.2f}"
     )
     return Finding(level, why, (reparameterise("the program"), RUNS))
 
@@ -253,7 +255,7 @@ def divergent(v: "Verdict", name: Name) -> Finding | None:
     if v.annealed is None or not v.annealed.divergent > VERDICT.most_divergent:
         return None
     why = (
-        f"{v.annealed.divergent:.1%} of the Hamiltonian moves diverged, even with short steps: part of the "
+        f"{v.annealed.divergent:.1%} of the HMC moves diverged, even with short steps: part of the "
         "posterior is too narrow for them, and may have too few draws"
     )
     return Finding(Level.USABLE, why, (reparameterise("the program"), RUNS))
@@ -265,9 +267,9 @@ def drifting(v: "Verdict", name: Name) -> Finding | None:
         return None
     left = (2 if v.annealed.hopeless else 1) * v.annealed.drift
     level = Level.POOR if left > VERDICT.most_moved else Level.USABLE
-    why = f"annealed draws had not settled: a mean or a spread still moved by {v.annealed.drift:.2g} sd"
+    why = f"annealed draws are not stationary: a mean or an sd still changed by {v.annealed.drift:.2g} sd"
     if v.annealed.hopeless:
-        why += ", and moves were stopped early, as those left would not have changed that"
+        why += ", and the HMC moves were stopped early, as more of them would not have changed that"
     return Finding(level, why, (reparameterise("the program"), RUNS))
 
 
@@ -275,7 +277,7 @@ def heavy_tails(v: "Verdict", name: Name) -> Finding | None:
     heavy = [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]
     if not heavy:
         return None
-    why = f"the tails of {named(heavy, name)} are so heavy that means and sds say nothing; quantiles do"
+    why = f"the tails of {named(heavy, name)} are so heavy that means and sds may not exist; quantiles do"
     return Finding(Level.USABLE, why, (Step("", "Report quantiles, or give it a prior with lighter tails."),))
 
 
@@ -294,8 +296,8 @@ def other_modes(v: "Verdict", name: Name) -> Finding | None:
             Level.POOR, f"there {modes}, with about {shares} of the posterior", (correction(v), ONE_MODE)
         )
     why = (
-        f"beside q's there {modes}, with about {shares} of the posterior; how many draws each has is less "
-        "sure"
+        f"beside q's there {modes}, with about {shares} of the posterior; the share of draws in each is "
+        "uncertain"
     )
     return Finding(Level.USABLE, why, (RUNS, ONE_MODE))
 
@@ -308,8 +310,8 @@ def images(v: "Verdict", name: Name) -> Finding | None:
     moved = np.any([np.abs(mode.apart) >= 1 for mode in own], axis=0)
     who = named(np.flatnonzero(moved).tolist(), name)
     why = (
-        f"the posterior is the same when labels or signs of {who} are exchanged, so that their own means say "
-        "nothing; what does not depend on them is not touched by that"
+        f"the posterior is invariant to exchanging labels or signs of {who}, so their own means are not "
+        "meaningful; quantities that do not depend on the labelling are unaffected"
     )
     return Finding(Level.USABLE, why, (Step("", "Order them, or fix a sign, if they themselves matter."),))
 

@@ -1,7 +1,7 @@
 """ADVI (Kucukelbir et al. 2017, Algorithm 1), begun at a good point and brought to the end it is heading for.
 
-Four stages: start, the paper's loop, polish, and the draws on which the verdict rests. With all but the loop
-switched off this is the paper's algorithm to the last bit.
+Four stages: start, the paper's loop, refinement on fixed draws, and the draws on which the verdict rests.
+With all but the loop switched off this is the paper's algorithm to the last bit.
 """
 
 from dataclasses import replace
@@ -34,7 +34,9 @@ from ppl.inference.steps.eta_search import ETA_SEARCH
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.stopping.stopping_rule import StoppingRule
 
-NO_POLISH = "The polish was left out: it looks at all rows at once, and minibatches were asked for."
+NO_POLISH = (
+    "The refinement on fixed draws was skipped: it needs all rows at once, and minibatches were asked for."
+)
 # The family that `auto` begins with.
 FIRST = "meanfield"
 PAPER: dict[str, Any] = {"algorithm": "meanfield", "start": "random", "average": False, "polish": False}
@@ -82,7 +84,7 @@ def staged(
             progress,
             journal,
             etas_of(settings, "advi", start.scaled),
-            # Where a polish follows, a choice made by luck does no harm, and the search may cost less.
+            # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
             fewest=1 if settings.polish else ETA_SEARCH.fewest_draws,
             allow_no_step=_polishes(settings),
         )
@@ -126,13 +128,13 @@ def _end(
         try:
             return step_up(target, start, found, source.polish, progress, journal, settings.corrects)
         except KeyboardInterrupt:
-            stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the step up to full rank")
+            stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the upgrade to full rank")
             return replace(found, outcome=stopped)
     return unpolished(start, params, outcome, loop.search.note)
 
 
 def _polishes(settings: Settings) -> bool:
-    """Whether a polish follows the loop, which then need not be waited for."""
+    """Whether a refinement on fixed draws follows the loop, which then need not be waited for."""
     return settings.polish and settings.minibatch is None
 
 

@@ -56,5 +56,6 @@ def outcome_of(mode: Mode) -> Outcome:
         return Outcome(Ending.CONVERGED, f"the mode was found in {mode.steps} steps")
     return Outcome(
         Ending.BUDGET_REACHED,
-        f"the search for the mode stopped after {mode.steps} steps with a slope left; there may be no mode",
+        f"the search for the mode stopped after {mode.steps} steps at a non-zero gradient; "
+        "there may be no mode",
     )

@@ -25,7 +25,7 @@ from ppl.inference.steps.eta_search import EtaSearch, search_eta
 
 NARROW_FIRST_SCALE = 0.1
 """The scale of a narrow first q: the first gradients then say where the mean should go, with little noise."""
-NO_STEP = "ADVI's loop was left out: no step size improved on the start."
+NO_STEP = "The stochastic optimisation was skipped: no step size improved on the initial approximation."
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def run_loop(
             stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the search for a step size")
             return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
         if search.note and allow_no_step and start.scaled:
-            return Loop(search, unmoved, Outcome(Ending.COMPLETED, "the loop took no step"), NO_STEP)
+            return Loop(search, unmoved, Outcome(Ending.COMPLETED, "no stochastic step was taken"), NO_STEP)
         rngs = (source.gradients, source.elbo)
         run, outcome = optimise(with_eta(search.eta), start.target, start.params, *rngs, listen, journal)
         return Loop(search, run, outcome)

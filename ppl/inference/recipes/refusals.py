@@ -22,7 +22,7 @@ def _reasons(chosen: Settings) -> Iterator[str]:
     if name in WITHOUT_STEPS:
         yield from _of_no_use(chosen)
     if name in GAUSSIAN and chosen.noise != "normal":
-        yield f"{name} ends in a Gaussian or a point; noise = {chosen.noise!r} has no place in it."
+        yield f"{name} gives a Gaussian or a point; noise = {chosen.noise!r} does not apply to it."
     if name == "lowrank" and chosen.noise in ("logistic", "laplace"):
         yield (
             f"lowrank adds up its noise, and a sum of {chosen.noise} noise has no density in closed form; "
@@ -36,9 +36,9 @@ def _reasons(chosen: Settings) -> Iterator[str]:
             "out; expected reparameterised, score-function or stochastic-search."
         )
     if name in ("pathfinder", "optimize") and chosen.correct:
-        yield f"{name} leaves no q whose draws could be corrected; correct has no place in it."
+        yield f"{name} leaves no q whose draws could be corrected; correct does not apply to it."
     if chosen.correct and chosen.minibatch is not None:
-        yield "correct looks at all rows at once, and minibatches were asked for; leave one of them out."
+        yield "correct needs all rows at once, and minibatches were asked for; leave one of them out."
     if chosen.step_rule == "dowg" and chosen.eta is not None:
         yield f"dowg finds its own step size; leave eta = {chosen.eta:g} out."
     if chosen.stop == "iterate-rhat" and not chosen.average:
@@ -46,12 +46,13 @@ def _reasons(chosen: Settings) -> Iterator[str]:
 
 
 def _of_no_use(chosen: Settings) -> Iterator[str]:
-    """What an algorithm without noisy steps has no use for."""
+    """What does not apply to an algorithm without stochastic steps."""
     for part in ("estimator", "step_rule", "stop"):
         if (value := getattr(chosen, part)) is not None:
-            yield f"{chosen.algorithm} takes no noisy steps; {part} = {value!r} has no place in it."
+            yield f"{chosen.algorithm} takes no stochastic steps; {part} = {value!r} does not apply to it."
     if chosen.minibatch is not None:
         yield (
-            f"{chosen.algorithm} looks at all rows at once; minibatch = {chosen.minibatch} has no place in "
-            "it. Minibatches go with noisy steps: auto, meanfield, fullrank, lowrank, ssvb and the dsvi ones."
+            f"{chosen.algorithm} needs all rows at once; minibatch = {chosen.minibatch} does not apply to "
+            "it. Minibatches need stochastic steps: auto, meanfield, fullrank, lowrank, ssvb and the dsvi "
+            "ones."
         )

@@ -68,11 +68,12 @@ class UpgradeLimits:
 UPGRADE = UpgradeLimits()
 
 LOCAL = "Mean-field does not fit: the approximation is the Gaussian with the curvature where the fit began."
-FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the approximation was stepped up to full rank."
-AGAIN = "In coordinates of its own scales, mean-field rose by another {:.3g} nats."
-LOST = "Mean-field came {:.3g} nats higher, so the climb to full rank was begun again from there."
+FULL_RANK = "Mean-field does not fit (k-hat {:.2f}): the family was upgraded to full rank."
+AGAIN = "Rescaled by its own sds, the mean-field ELBO rose by another {:.3g} nats."
+LOST = "The mean-field ELBO was {:.3g} nats higher, so the full-rank optimisation was restarted from there."
 MOVED = (
-    "The mean of q was moved to the importance-weighted mean, which made its draws worth {:.1f} times more."
+    "The mean of q was moved to the importance-weighted mean, which multiplied the effective sample size of "
+    "its draws by {:.1f}."
 )
 
 
@@ -117,7 +118,7 @@ def step_up(
     try:
         return _step_up(target, start, found, rng, listen, journal, corrects)
     except (InferenceError, np.linalg.LinAlgError) as error:
-        return replace(found, notes=(*found.notes, f"The approximation was not stepped up: {error}"))
+        return replace(found, notes=(*found.notes, f"The family was not upgraded: {error}"))
 
 
 def _step_up(
@@ -290,14 +291,8 @@ def _move_mean(
         if now.weights.ess < UPGRADE.least_gain * weighed.weights.ess:
             break
         found, weighed = moved, now
-        listen(
-            Progress(
-                Phase.MATCHING,
-                move,
-                UPGRADE.most_moves,
-                note=f"{UPGRADE.draws} draws worth {now.weights.ess:.0f}",
-            )
-        )
+        ess = f"ESS {now.weights.ess:.0f} of {UPGRADE.draws}"
+        listen(Progress(Phase.MATCHING, move, UPGRADE.most_moves, note=ess))
     gain = weighed.weights.ess / before
     return replace(found, notes=(*found.notes, MOVED.format(gain))) if gain > 1 else found
 

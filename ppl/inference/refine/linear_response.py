@@ -34,6 +34,6 @@ def linear_response(target: Target, family: Family, params: Array, z: Array) -> 
     try:
         factor = np.linalg.cholesky(curvature)
     except np.linalg.LinAlgError:
-        raise InferenceError("the ELBO on fixed draws does not curve down in every direction") from None
+        raise InferenceError("the Hessian of the ELBO on fixed draws is not negative definite") from None
     inverse = np.linalg.solve(factor, np.eye(family.size))
     return np.asarray((inverse.T @ inverse)[: family.dim, : family.dim])

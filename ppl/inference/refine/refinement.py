@@ -66,9 +66,11 @@ def polish(
             stage="polish",
         )
     except InferenceError as error:
-        return unpolished(start, params, before, f"Not polished: {error}")
+        return unpolished(start, params, before, f"Not refined on fixed draws: {error}")
     except KeyboardInterrupt:
-        return unpolished(start, params, Outcome(Ending.INTERRUPTED, "stopped by hand in the polish"))
+        return unpolished(
+            start, params, Outcome(Ending.INTERRUPTED, "stopped by hand in the refinement on fixed draws")
+        )
     return answer(start, found, corrected)
 
 

@@ -31,20 +31,21 @@ class About(NamedTuple):
 
 
 PHASES = {
-    Phase.MODE: About(10, "L-BFGS climbs the log density to its mode."),
+    Phase.MODE: About(10, "L-BFGS maximises the log density."),
     Phase.PATHFINDER: About(
         10,
-        "L-BFGS climbs from several points; the Gaussian with the best ELBO on the paths is where q begins. "
-        "Zhang et al. (2022).",
+        "L-BFGS runs from several starting points; q starts as the Gaussian along their paths with the best "
+        "ELBO. Zhang et al. (2022).",
     ),
     Phase.STEP_SIZE: About(3, "Each candidate of eta is tried for --adapt-iter steps."),
     Phase.LOOP: About(
-        10, "ADVI itself: steps along noisy gradients of the ELBO. Kucukelbir et al. (2017), Algorithm 1."
+        10, "ADVI itself: stochastic gradient steps on the ELBO. Kucukelbir et al. (2017), Algorithm 1."
     ),
     Phase.FIXED_DRAWS: About(
         12,
-        "The ELBO on draws held fixed is maximised by L-BFGS; the draws are doubled until the means settle. "
-        "Where q does not fit, this is done again for a richer q. Giordano et al. (2024).",
+        "Refinement on fixed draws: L-BFGS maximises the ELBO on draws held fixed, which are doubled until "
+        "the means no longer change. Where q does not fit, this is repeated for a richer family. Giordano et "
+        "al. (2024).",
     ),
     Phase.MATCHING: About(
         2, "The mean of q is moved to the importance-weighted mean. Paananen et al. (2021)."
@@ -53,13 +54,19 @@ PHASES = {
         4, "Draws of q are weighted by p/q; k-hat tells whether the weights can be relied on."
     ),
     Phase.OTHER_MODES: About(
-        4, "Climbs from afar, and draws of wider Gaussians, look for mass of the posterior beyond q."
+        4,
+        "L-BFGS runs from dispersed starting points, and draws of wider Gaussians, search for posterior "
+        "mass that q misses.",
     ),
     Phase.ANNEALING: About(
-        25, "Points are carried from q to the posterior, temperature by temperature. Del Moral et al. (2006)."
+        25,
+        "Particles are moved from q to the posterior by HMC, temperature by temperature (sequential "
+        "Monte Carlo). Del Moral et al. (2006).",
     ),
     Phase.STATIONARITY: About(
-        25, "Hamiltonian moves go on until the points have forgotten where they began and nothing drifts."
+        25,
+        "HMC moves at temperature 1, until the autocorrelation with the start is low and means and sds are "
+        "stationary.",
     ),
     Phase.VARIABLES: About(5, "Transformed parameters and generated quantities are computed for each draw."),
     Phase.DONE: About(0, "One of several runs has ended."),

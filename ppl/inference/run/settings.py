@@ -38,9 +38,10 @@ class Settings:
             curvature; "random" where `init` says, in the model's own scales.
         init_scale: the sds of the first q at a random start; None for the algorithm's own, 1 for ADVI.
         average: answer with an average over the tail of the path, to remove the last steps' noise.
-        polish: go on from there to the maximum of the ELBO on fixed draws.
-        step_up: where k-hat says that this q does not fit, climb again from elsewhere; and, where draws are
-            corrected, go on to full rank and move its mean to the importance-weighted one.
+        polish: refine on fixed draws: from there to the maximum of the ELBO on draws held fixed (sample
+            average approximation).
+        step_up: where k-hat says that this q does not fit, optimise from another start; and, where draws
+            are corrected, go on to full rank and move its mean to the importance-weighted one.
         linear_response: correct the covariance of a mean-field fit on fixed draws by its linear response.
         resample: write draws resampled by Pareto-smoothed importance weights, always or never; None where
             draws are corrected and the weights can be relied on.

@@ -113,7 +113,10 @@ def _choose(at_start: Array, terms: dict[float, Array]) -> EtaSearch:
     if _improves(terms[best], at_start):
         return EtaSearch(best, start_elbo, scores, "")
     smallest = min(scores)
-    note = f"No step size improved on the start, which may be good already; eta = {smallest:g} is used."
+    note = (
+        "No step size improved on the initial approximation, which may be good already; "
+        f"eta = {smallest:g} is used."
+    )
     return EtaSearch(smallest, start_elbo, scores, note)
 
 

@@ -30,9 +30,9 @@ PPL = Group(
     (
         word("start", "Where the fit begins", *STARTS),
         least(0, "init_scale", "Sds of the first q at a random start; 0 for the algorithm's own", 0.0),
-        flag("average", "Average the end of the path?", True),
-        flag("polish", "Go on to the maximum on fixed draws?", True),
-        flag("step_up", "Climb again, or to full rank, where q does not fit?", True),
+        flag("average", "Average the last iterates?", True),
+        flag("polish", "Refine on fixed draws (sample average approximation)?", True),
+        flag("step_up", "Optimise again, or upgrade to full rank, where q does not fit?", True),
         flag("linear_response", "Correct the covariance of a fit on fixed draws?", False),
         either("correct", "Correct draws towards the posterior? Empty: for the algorithm auto"),
         either("resample", "Write draws resampled by importance? Empty: where that is enough"),

@@ -67,7 +67,7 @@ def of_densities(file: DrawsFile, ratios: Floats) -> Verdict:
 
 
 def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
-    """A sentence on the columns whose means are the least sure."""
+    """A sentence on the columns whose means the importance weights estimate least reliably."""
     found = worst_khats(files)
     if not len(found):
         return
@@ -76,7 +76,8 @@ def columns(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:
     ordered = sorted(names, key=lambda name: -khats.get(name, 0.0))
     bad = [name for name in ordered if khats.get(name, 0.0) > threshold]
     if bad:
-        yield f"The least sure means: {shown([f'{name} ({khats[name]:.2f})' for name in bad])}."
+        listed = shown([f"{name} ({khats[name]:.2f})" for name in bad])
+        yield f"Means with a k-hat above {threshold:.2f}: {listed}."
 
 
 def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]:

@@ -70,10 +70,10 @@ def test_the_rule_that_was_named_ends_the_run():
 @pytest.mark.parametrize(
     ("settings", "reason"),
     [
-        ({"algorithm": "laplace", "stop": "fixed"}, "takes no noisy steps; stop = 'fixed'"),
-        ({"algorithm": "fixed-draws", "estimator": "black-box"}, "takes no noisy steps"),
-        ({"algorithm": "optimize", "minibatch": 10}, "looks at all rows at once"),
-        ({"algorithm": "pathfinder", "noise": "laplace"}, "ends in a Gaussian or a point"),
+        ({"algorithm": "laplace", "stop": "fixed"}, "takes no stochastic steps; stop = 'fixed'"),
+        ({"algorithm": "fixed-draws", "estimator": "black-box"}, "takes no stochastic steps"),
+        ({"algorithm": "optimize", "minibatch": 10}, "needs all rows at once"),
+        ({"algorithm": "pathfinder", "noise": "laplace"}, "gives a Gaussian or a point"),
         ({"algorithm": "ssvb", "estimator": "reparameterised"}, "choose fullrank"),
         ({"algorithm": "dsvi-ard", "estimator": "black-box"}, "prior that dsvi-ard has taken out"),
         ({"step_rule": "dowg", "eta": 0.1}, "finds its own step size"),

@@ -1,0 +1,147 @@
+"""The terms that messages, help and files use without explanation: `ppl docs glossary`."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+GLOSSARY: Mapping[str, str] = MappingProxyType(
+    {
+        "annealing": (
+            "Sequential Monte Carlo from q to the posterior p: particles follow q^(1-beta) p^beta while "
+            "the inverse temperature beta goes from 0 to 1. At each temperature they are resampled by "
+            "weight and moved by HMC; at beta = 1 the moves go on until the particles are stationary. "
+            "Neal (2001), Annealed importance sampling; Del Moral, Doucet and Jasra (2006), JRSS B 68."
+        ),
+        "autocorrelation": (
+            "Of annealed draws, with the start: the correlation between where a particle began its moves "
+            "at temperature 1 and where it ended. Near 0 the moves have mixed; a large one says that they "
+            "mix slowly, and that the draws still depend on the start."
+        ),
+        "divergence": (
+            "An HMC move on which the energy error is so large that the integrator has failed, a sign of "
+            "a region whose curvature is too high for the step size. Betancourt (2017), A conceptual "
+            "introduction to Hamiltonian Monte Carlo."
+        ),
+        "ELBO": (
+            "Evidence lower bound, in nats: E_q[log p(y, u) - log q(u)], at most the log evidence log "
+            "p(y), from which it differs by KL(q || p(u | y)). ADVI maximises it over the parameters of "
+            "q. Blei, Kucukelbir and McAuliffe (2017), JASA 112; Kucukelbir et al. (2017), JMLR 18:14."
+        ),
+        "ESS": (
+            "Effective sample size, or effective draws: how many independent draws would estimate a mean "
+            "as precisely. Of weighted draws it is 1 / sum(w^2), with weights w that sum to 1."
+        ),
+        "eta": (
+            "The step size of the stochastic optimisation. Without --eta, 100, 10, 1, 0.1 and 0.01 are "
+            "tried in turn for --adapt-iter steps each, as in CmdStan, and the one with the best ELBO is "
+            "used."
+        ),
+        "full-rank": (
+            "The family of Gaussians on the unconstrained scale with any covariance: q(u) = N(mu, L L'). "
+            "It knows correlations, and needs dim (dim + 1) / 2 numbers for L. Kucukelbir et al. (2017)."
+        ),
+        "fused": (
+            "Computed as one operation in place of several: a linear predictor together with its density, "
+            "as one generalised linear model (`ppl show passes`), or many iterations of the stochastic "
+            "optimisation as one compiled call."
+        ),
+        "HMC": (
+            "Hamiltonian Monte Carlo: a Markov kernel that follows the gradient of the log density with "
+            "an auxiliary momentum, and accepts or rejects the end of the trajectory. Neal (2011), "
+            "Handbook of Markov Chain Monte Carlo, chapter 5."
+        ),
+        "importance resampling": (
+            "Draws of q are drawn again with probabilities proportional to their smoothed importance "
+            "ratios p/q, so that they follow the posterior where k-hat says that the ratios can be relied "
+            "on. `--resample`, `--no-resample`."
+        ),
+        "k-hat": (
+            "The shape of a generalised Pareto distribution fitted to the largest importance ratios p/q "
+            "at draws of q. Below min(1 - 1 / log10(n), 0.7) estimates with n such weights can be relied "
+            "on; above, q misses part of the posterior. Vehtari, Simpson, Gelman, Yao and Gabry (2024), "
+            "Pareto smoothed importance sampling, JMLR 25:72; for variational inference, Yao, Vehtari, "
+            "Simpson and Gelman (2018), ICML."
+        ),
+        "L-BFGS": (
+            "A quasi-Newton method of optimisation that keeps the curvature of its last steps only. "
+            "Nocedal and Wright (2006), Numerical Optimization, section 7.2."
+        ),
+        "linear response": (
+            "A correction of the covariance of a mean-field fit, from how its means respond to small "
+            "tilts of the target: `--linear-response`. Giordano, Broderick and Jordan (2018), JMLR 19."
+        ),
+        "log-Jacobian": (
+            "The log of the absolute determinant of the Jacobian of the map from unconstrained to "
+            "constrained parameters. It is added to the log density so that this is a density of the "
+            "unconstrained parameters; `jacobian=False` leaves it out. Stan Reference Manual, Constraint "
+            "Transforms."
+        ),
+        "log_g__": (
+            "In files of draws: log q(u), the log density of the approximation at each draw, as in CmdStan."
+        ),
+        "log_p__": (
+            "In files of draws: the log density log p(u, y) of the program at each draw, on the "
+            "unconstrained scale with the log-Jacobian, as in CmdStan. log_p__ - log_g__ is the log "
+            "importance ratio."
+        ),
+        "low-rank": (
+            "A family between mean-field and full-rank: a Gaussian whose covariance is a diagonal plus a "
+            "matrix of low rank (--rank). Ong, Nott and Smith (2018), JCGS 27."
+        ),
+        "mean-field": (
+            "The family of Gaussians on the unconstrained scale with a diagonal covariance: no "
+            "correlation between parameters, and variances that are too small where the posterior has "
+            "correlations. Kucukelbir et al. (2017)."
+        ),
+        "minibatch": (
+            "A random subset of rows of the data, rescaled to all of them, that a stochastic gradient is "
+            "computed from: `--minibatch B`. It needs a target that is a sum over rows."
+        ),
+        "moment matching": (
+            "The mean of q is moved to its importance-weighted mean, for as long as that raises the "
+            "effective sample size. Paananen, Piironen, Burkner and Vehtari (2021), Statistics and "
+            "Computing 31."
+        ),
+        "Pathfinder": (
+            "A start for q: the Gaussian with the best ELBO among those that an L-BFGS path implies, of "
+            "several paths from dispersed starting points. Zhang, Carpenter, Gelman and Vehtari (2022), "
+            "JMLR 23."
+        ),
+        "PSIS": (
+            "Pareto-smoothed importance sampling: the largest importance ratios are replaced by quantiles "
+            "of the generalised Pareto distribution fitted to them; its shape is k-hat. Vehtari et al. "
+            "(2024)."
+        ),
+        "R-hat": (
+            "The potential scale reduction factor: how far runs, or the two halves of annealed draws with "
+            "their two starts, disagree; 1 where they agree. Gelman and Rubin (1992); rank-normalised by "
+            "Vehtari et al. (2021), Bayesian Analysis 16; of many short chains, Margossian et al. (2024), "
+            "Nested R-hat."
+        ),
+        "refinement on fixed draws": (
+            "The ELBO estimated with draws of noise that are held fixed is a deterministic function (a "
+            "sample average approximation), which L-BFGS maximises; the draws are doubled until the means "
+            "no longer change. `--polish`, and the algorithm `fixed-draws`. Giordano, Ingram and "
+            "Broderick (2024), Black box variational inference with a deterministic objective (DADVI), "
+            "JMLR 25."
+        ),
+        "stationary": (
+            "Of annealed draws: their means and standard deviations change from stage to stage of the "
+            "moves by no more than chance."
+        ),
+        "unconstrained parameters": (
+            "The vector u in R^dim that inference works on. Each constrained parameter of the program is "
+            "a smooth map of part of it, such as exp for <lower=0>. Stan Reference Manual, Constraint "
+            "Transforms; `ppl docs simplex` and so on give the maps."
+        ),
+        "upgrade of the family": (
+            "Where k-hat says that mean-field does not fit, it is optimised again in rescaled coordinates "
+            "and, where draws are corrected, replaced by full-rank: `--step-up`."
+        ),
+        "verdict": (
+            "How far the draws of a fit can be believed. good: they can be taken for draws of the "
+            "posterior. usable: means and standard deviations are near, but something named in the "
+            "sentence is uncertain. poor: do not rely on them. unknown: there are too few draws to tell."
+        ),
+    }
+)
+"""What each term means, in a paragraph, with the source where there is one; in alphabetical order."""
