@@ -1,7 +1,8 @@
 """Initial value problems in compiled code: the methods and the steps of stdlib/solvers/initial_value.py.
 
-All draws go through one loop, each with steps of its own.  Every round is kept, so that a loop back over them
-gives the adjoints of the steps taken, their lengths held fixed.  Arrays have the draws along their first axis.
+All draws go through one loop, each with steps of its own.  Every round is kept, so that a loop back over
+them gives the adjoints of the steps taken, their lengths held fixed.  Arrays have the draws along their first
+axis.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +14,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
-from ppl.compiled.runge_kutta import Method, Rate, Tolerance
+from ppl.compiled.runge_kutta import Method, Tolerance
 from ppl.stdlib.solvers.initial_value import GROW, MOST_AT_LIMIT, SAFETY, SHRINK
 
 Traced = Any
@@ -22,7 +23,7 @@ NOTHING, ON_THE_WAY = -2, -1
 
 
 class Rounds(NamedTuple):
-    """Where steps begin, their lengths, and the outputs that they end at: (draws, rounds) and (draws, rounds, n)."""
+    """Where steps begin, their lengths, and the outputs that they end at, (draws, rounds); y has n more."""
 
     t: Traced
     y: Traced
@@ -45,7 +46,7 @@ class At(NamedTuple):
 
 
 class Given(NamedTuple):
-    """One problem for each draw: tolerances and the most steps too, and what its equation gets beside t and y."""
+    """One problem for each draw: tolerances, the most steps, and what the equation gets beside t and y."""
 
     start: Traced
     t0: Traced
@@ -91,11 +92,9 @@ class Solver:
         h = jnp.where(wanted, self._first_lengths(method, given), 0.0)
         rounds = rounds._replace(reached=jnp.where(wanted[:, None], NOTHING, rounds.reached))
         at = At(jnp.zeros((), dtype=int), given.t0, given.start, h, zeros, zeros, zeros, states, rounds)
-        return jax.lax.while_loop(
-            lambda at: jnp.any(self._active(given, at)) & (at.k < self.rounds),
-            partial(self._round, method, given),
-            at,
-        )
+        once = partial(self._round, method, given)
+        found: At = jax.lax.while_loop(lambda at: jnp.any(self._active(given, at)), once, at)
+        return found
 
     def _active(self, given: Given, at: At) -> Traced:
         goes_on = (at.tried < given.most) & (at.at_limit < MOST_AT_LIMIT)
@@ -104,7 +103,7 @@ class Solver:
     def _round(self, method: Method, given: Given, at: At) -> At:
         every, active = jnp.arange(len(at.t)), self._active(given, at)
         next_time = given.times[every, jnp.minimum(at.done, given.times.shape[1] - 1)]
-        room = next_time - at.t
+        room = jnp.where(active, next_time - at.t, 0.0)
         length = jnp.minimum(at.h, room)
 
         def step(t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
@@ -140,7 +139,8 @@ class Solver:
             h = jnp.where(slow, 1e-6, 0.01 * size / jnp.maximum(speed, 1e-300))
             bend = tolerance.norm(self._rate(shared, t + h, y + h * rate) - rate, y) / h
             most = jnp.fmax(speed, bend)
-            longer = jnp.where(most <= 1e-15, jnp.maximum(1e-6, 1e-3 * h), (0.01 / most) ** (1 / method.order))
+            longer = (0.01 / most) ** (1 / method.order)
+            longer = jnp.where(most <= 1e-15, jnp.maximum(1e-6, 1e-3 * h), longer)
             return jnp.fmin(100 * h, longer)
 
         return jax.vmap(one)(given.t0, given.start, tolerance_of(given), given.shared)
@@ -174,11 +174,13 @@ class Solver:
         last = jnp.max(jnp.where(taken, jnp.arange(self.rounds), -1))
 
         def pulled(a: Traced, t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
+            found = method.solved(partial(self._rate, shared), t, y, h, tolerance)
+
             def end(y: Traced, *chosen: Traced) -> Traced:
                 filled = list(shared)
                 for i, x in zip(wanted, chosen, strict=True):
                     filled[i] = x
-                return method.end(partial(self._rate, filled), t, y, h, tolerance)
+                return method.end(partial(self._rate, filled), t, y, h, found)
 
             return jax.vjp(end, y, *(shared[i] for i in wanted))[1](a)
 
@@ -228,7 +230,7 @@ def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
 
     So the loop inside runs until the last draw is done, and no draw that is done is copied to stay as it is.
     """
-    many = custom_vmap(f)
+    many: Any = custom_vmap(f)
 
     def mapped(size: int, batched: Sequence[bool], *args: Traced) -> tuple[Any, Any]:
         each = (a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True))
@@ -237,4 +239,5 @@ def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
         return parted, jax.tree_util.tree_map(lambda _: True, found)
 
     many.def_vmap(mapped)
-    return many
+    made: Callable[..., Any] = many
+    return made

@@ -1,7 +1,7 @@
 """One step of a Runge-Kutta method in compiled code, of one draw; see stdlib/solvers/runge_kutta.py."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import jax
@@ -30,7 +30,11 @@ class Tolerance(NamedTuple):
 
 
 class Method(Protocol):
-    """`step` gives the end (n,) of a step, its error, and whether it was as long as is stable; `end` the end."""
+    """A method; `step` gives the end (n,) of a step, its error, and whether it was as long as is stable.
+
+    `end(rate, t, y, h, solved)` is the end alone, to be differentiated in y and in what the rate closes over;
+    `solved` is what was solved for on the way, to be held fixed.
+    """
 
     @property
     def order(self) -> int: ...
@@ -39,7 +43,9 @@ class Method(Protocol):
         self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance
     ) -> tuple[Traced, Traced, Traced]: ...
 
-    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance) -> Traced: ...
+    def solved(self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance) -> Any: ...
+
+    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, solved: Any) -> Traced: ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class DormandPrince:
             return jax.lax.dynamic_update_index_in_dim(k, rate(t + node * h, point), i, 0), point
 
         begin = jnp.zeros((count, *y.shape))
-        k, points = jax.lax.scan(one, begin, (np.arange(count), a, nodes), unroll=UNROLL)
+        k, points = jax.lax.scan(one, begin, (np.arange(count), a, nodes))
         return points, k
 
     def step(
@@ -78,7 +84,10 @@ class DormandPrince:
         bent, apart = jnp.sum((k[12] - k[11]) ** 2), jnp.sum((end - points[11]) ** 2)
         return end, error, h * h * bent > STABLE**2 * apart
 
-    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance) -> Traced:
+    def solved(self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance) -> None:
+        """Nothing is solved for."""
+
+    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, solved: None) -> Traced:
         return y + h * (DOP853.B @ self.stages(rate, t, y, h, 12)[1])
 
 
@@ -86,7 +95,7 @@ class DormandPrince:
 class Radau:
     """The implicit method; its coefficients are those of the other."""
 
-    method: runge_kutta.Radau = runge_kutta.Radau()
+    method: runge_kutta.Radau = field(default_factory=runge_kutta.Radau)
 
     @property
     def order(self) -> int:
@@ -114,16 +123,22 @@ class Radau:
         jacobian: Traced,
     ) -> tuple[Traced, Traced]:
         """The k (s, n) by Newton's method with one Jacobian, and whether it has settled."""
-        inverse = JAX.linalg.inv(self._system(jnp.broadcast_to(jacobian, (self.method.s, *jacobian.shape)), h))
+        inverse = JAX.linalg.inv(
+            self._system(jnp.broadcast_to(jacobian, (self.method.s, *jacobian.shape)), h)
+        )
 
         def once(at: Any) -> Any:
             i, k, _ = at
             change = (inverse @ jnp.ravel(self._found(rate, t, y, h, k) - k)).reshape(k.shape)
-            return i + 1, k + change, jnp.max(tolerance.norm(h * change, y)) <= NEWTON_SLACK
+            return i + 1, k + change, jnp.max(tolerance.norm(h * change, y))
 
-        start = 0, jnp.broadcast_to(f, (self.method.s, len(y))), jnp.zeros((), dtype=bool)
-        _, k, settled = jax.lax.while_loop(lambda at: (at[0] < NEWTON_STEPS) & ~at[2], once, start)
-        return k, settled
+        def goes_on(at: Any) -> Traced:
+            i, _, off = at
+            return (i < NEWTON_STEPS) & (off > NEWTON_SLACK) & ((i == 0) | jnp.isfinite(off))
+
+        start = 0, jnp.broadcast_to(f, (self.method.s, len(y))), jnp.asarray(jnp.inf)
+        _, k, off = jax.lax.while_loop(goes_on, once, start)
+        return k, off <= NEWTON_SLACK
 
     def _found(self, rate: Rate, t: Traced, y: Traced, h: Traced, k: Traced) -> Traced:
         """The rates at the stages of k."""
@@ -135,17 +150,17 @@ class Radau:
         blocks = jnp.einsum("ij,ixy->ixjy", self.method.a, h * jacobians)
         return np.eye(s * n) - blocks.reshape(s * n, s * n)
 
-    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance) -> Traced:
-        """From the stages by one more of Newton's steps, whose derivatives are those of the solution."""
+    def solved(
+        self, rate: Rate, t: Traced, y: Traced, h: Traced, tolerance: Tolerance
+    ) -> tuple[Traced, Traced]:
+        """The k, and the inverse of Newton's system with the Jacobian of every stage."""
         m, jacobian = self.method, jax.jacrev(rate, argnums=1)
-        held = jax.tree_util.tree_map(jax.lax.stop_gradient, (t, y))
-        f, near = jax.lax.stop_gradient((rate(*held), jacobian(*held)))
-        k = jax.lax.stop_gradient(self._stages(rate, *held, h, tolerance, f, near)[0])
-        points = jax.lax.stop_gradient(y + h * (m.a @ k))
-        exact = jax.lax.stop_gradient(jax.vmap(jacobian)(t + h * m.nodes, points))
-        inverse = JAX.linalg.inv(self._system(exact, h))
+        k, _ = self._stages(rate, t, y, h, tolerance, rate(t, y), jacobian(t, y))
+        exact = jax.vmap(jacobian)(t + h * m.nodes, y + h * (m.a @ k))
+        return k, JAX.linalg.inv(self._system(exact, h))
+
+    def end(self, rate: Rate, t: Traced, y: Traced, h: Traced, solved: tuple[Traced, Traced]) -> Traced:
+        """By one more of Newton's steps, whose derivatives are those of the solution."""
+        k, inverse = solved
         k = k + (inverse @ jnp.ravel(self._found(rate, t, y, h, k) - k)).reshape(k.shape)
-        return y + h * (m.a[-1] @ k)
-
-
-UNROLL = 1
+        return y + h * (self.method.a[-1] @ k)

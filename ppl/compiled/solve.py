@@ -97,7 +97,6 @@ def solved(solver: Solver, *args: Traced) -> Traced:
 
     def adjoints(saved: Any, g: Traced) -> tuple[Traced, ...]:
         static, values, states, implicit, rounds = saved
-        found: dict[int, Traced] = {}
         chosen = [i for i in static.value if i >= SHARED and jnp.issubdtype(values[i].dtype, jnp.floating)]
 
         def backward(g: Traced, implicit: Traced, *rest: Traced) -> Any:
@@ -106,7 +105,7 @@ def solved(solver: Solver, *args: Traced) -> Traced:
 
         to_start, to_shared = one_draw(backward, [jnp.asarray(g), implicit, *rounds, *values])
         found = {0: to_start, **dict(zip(chosen, to_shared, strict=True))}
-        start, first, times, shared = *values[:3], values[SHARED:]
+        (start, first, times), shared = values[:3], values[SHARED:]
         if 1 in static.value:
             found[1] = -jnp.dot(to_start, solver.rate(first, start, shared))
         if 2 in static.value:
@@ -114,7 +113,7 @@ def solved(solver: Solver, *args: Traced) -> Traced:
             found[2] = jnp.sum(g * rates, axis=1)
         return tuple(found.get(i) for i in range(len(values)))
 
-    function = jax.custom_vjp(value)
+    function: Any = jax.custom_vjp(value)
     function.defvjp(recorded, adjoints, symbolic_zeros=True)
     return function(*args)
 
@@ -124,7 +123,7 @@ SHARED = len(Given._fields) - 1
 
 
 def given_of(each: Sequence[Traced]) -> Given:
-    return Given(*each[:SHARED], shared=tuple(each[SHARED:]))
+    return Given._make((*each[:SHARED], tuple(each[SHARED:])))
 
 
 def one_draw(f: Callable[..., Any], args: Sequence[Traced]) -> Any:
