@@ -15,6 +15,7 @@ from ppl.backend.text import Binding
 from ppl.compiled.hosted import hosted
 from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.solve import solve
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -105,10 +106,6 @@ def cannot_print(*args: Any) -> None:
     raise OutOfReach("it prints")
 
 
-def cannot_solve(solver: str, *args: Any) -> None:
-    raise OutOfReach(f"`{solver}` takes as many steps as the parameters need")
-
-
 def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
     """What takes the place of functions of `lib`, by name."""
     return {
@@ -116,5 +113,5 @@ def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
         "join": trace.join,
         "check": trace.check,
         "print": cannot_print,
-        "solve": cannot_solve,
+        "solve": solve,
     }

@@ -109,11 +109,5 @@ def test_a_loop_over_subjects_solves_each():
     assert np.allclose(values, [posterior.log_density(v) for v in us], rtol=1e-12)
 
 
-def test_jax_leaves_it_to_autograd(lotka):
-    pytest.importorskip("jax")
-    with pytest.raises(ppl.InferenceError, match="takes as many steps as the parameters need"):
-        lotka.variational(backend="jax", iter=10)
-
-
 def test_what_solving_costs_is_counted(lotka):
     assert lotka.width < 100 < 300 * (4 + 2) * 2 < lotka.cost

@@ -142,6 +142,25 @@ def test_many_parameters_are_worth_a_compilation() -> None:
         assert is_worth_it(AsTarget(model.condition({"N": n})), Settings()) is expected
 
 
+def test_a_differential_equation_is_worth_a_compilation() -> None:
+    pytest.importorskip("jax")
+    program = """
+        functions { vector decay(real t, vector y, real k) { return -k * y; } }
+        data { array[2] real y; }
+        parameters { real<lower=0> k; }
+        model {
+          array[2] vector[1] z = ode_rk45(decay, [1.0]', 0, {1.0, 2.0}, k);
+          for (n in 1:2) y[n] ~ lognormal(log(z[n, 1]), 0.1);
+        }
+    """
+    posterior = ppl.compile_model(program).condition({"y": [0.6, 0.37]})
+    assert is_worth_it(AsTarget(posterior), Settings())
+    compiled, plain = (
+        posterior.variational(algorithm="laplace", backend=b).draws() for b in ("auto", "autograd")
+    )
+    assert compiled == pytest.approx(plain, rel=1e-6)
+
+
 def test_without_jax_the_message_says_what_to_install(posterior: ppl.Posterior, monkeypatch) -> None:
     monkeypatch.setattr(backend, "find_spec", lambda name: None)
     with pytest.raises(InferenceError, match=r"pip install"):

@@ -16,6 +16,8 @@ from ppl.stdlib.solvers.runge_kutta import Begin, Method, Scales
 
 SAFETY = 0.9
 SHRINK, GROW = 0.2, 10.0
+MOST_AT_LIMIT = 15
+"""As in Hairer's own code of the explicit method."""
 POINTS_AT_ONCE = 1 << 15
 """Stages whose Jacobians are held at a time on the way back."""
 
@@ -60,14 +62,15 @@ def trajectory(
 ) -> Trajectory:
     """Solve from `start` (draws, n) at t0 (draws,) up to increasing `times` (draws, outputs).
 
-    A draw that is not there after `most_tries` steps has failed.  Only draws that are `wanted` (draws,) are
+    A draw that is not there after `most_tries` steps has failed, and so has one that is stiff: of its steps
+    `MOST_AT_LIMIT` were as long as the method is stable for.  Only draws that are `wanted` (draws,) are
     looked at.
     """
     count, outputs = times.shape
     out = Trajectory(method, start, t0, times, np.full((count, outputs, start.shape[1]), np.nan))
     t, y, tried = t0.astype(float), start.astype(float), np.zeros(count, dtype=int)
     done = np.where(wanted, 0, outputs) * np.ones(count, dtype=int)
-    h = first_lengths(f, method.order, y, t, times, scales)
+    at_limit, h = np.zeros(count, dtype=int), first_lengths(f, method.order, y, t, times, scales)
     while (active := np.flatnonzero((done < outputs) & (tried < most_tries) & (h > 0))).size:
         room = times[active, done[active]] - t[active]
         length = np.minimum(h[active], room)
@@ -81,9 +84,11 @@ def trajectory(
         out.states[moved[whole], done[moved[whole]]] = step.end[good][whole]
         longer = length * factors(step.error, method.order)
         tried[active] += 1
+        at_limit[active] += good & step.at_limit
         h[active] = np.where(good & (length == room), np.maximum(h[active], longer), longer)
         done[moved[whole]] += 1
-        h[active] = np.where(t[active] + h[active] > t[active], h[active], 0.0)
+        goes_on = (t[active] + h[active] > t[active]) & (at_limit[active] < MOST_AT_LIMIT)
+        h[active] = np.where(goes_on, h[active], 0.0)
     return out
 
 

@@ -16,6 +16,8 @@ from scipy.integrate import DOP853
 
 from ppl.stdlib.solvers.field import Draws, Field, Floats
 
+STABLE = 6.1
+"""Of the explicit method: how large h times an eigenvalue of the Jacobian may be, as in Hairer's own code."""
 NEWTON_STEPS = 10
 NEWTON_SLACK = 1e-3  # of the error that is allowed, the part that the stages may be off
 
@@ -46,11 +48,15 @@ class Begin:
 
 @dataclass(frozen=True)
 class Step:
-    """Where m steps end (m, n), their stages Y (m, s, n), and their errors (m,): 1 is just allowed."""
+    """Where m steps end (m, n), their stages Y (m, s, n), and their errors (m,): 1 is just allowed.
+
+    `at_limit` (m,) says which were about as long as the method is stable for, a sign of stiffness.
+    """
 
     end: Floats
     stages: Floats
     error: Floats
+    at_limit: Any = False
 
 
 class Method(Protocol):
@@ -96,7 +102,10 @@ class DormandPrince:
         )
         both = np.hypot(fifth, 0.1 * third)
         error = np.divide(fifth**2, both, out=np.array(fifth), where=both > 0)
-        return Step(end, np.swapaxes(stages, 0, 1), error)
+        bent, apart = (
+            np.linalg.norm(after - last, axis=1) for after, last in ((k[s], k[-2]), (end, stages[-1]))
+        )
+        return Step(end, np.swapaxes(stages, 0, 1), error, at.h * bent > STABLE * apart)
 
     def adjoints(self, jacobians: Floats, h: Floats) -> Floats:
         m, s, n, _ = jacobians.shape

@@ -115,3 +115,12 @@ def test_what_cannot_be_solved_is_nan() -> None:
     path = solved(DormandPrince(), start=np.array([[np.nan, 0.0], START[1]]))
     assert np.isnan(path.states[0]).all()
     assert path.complete.tolist() == [False, True]
+
+
+def test_the_explicit_method_leaves_a_stiff_draw_soon() -> None:
+    fast_and_slow, start = np.diag([1.0, 2000.0]), np.ones((2, 2))
+    field, scales = Linear(fast_and_slow, np.array([1e-3, 1.0])), Scales(1e-6, np.array(1e-6))
+    path = trajectory(field, DormandPrince(), start, np.zeros(2), np.full((2, 1), 5.0), scales, 1e5)
+    assert path.complete.tolist() == [True, False] and len(path.rounds) < 100
+    other = trajectory(field, Radau(), start, np.zeros(2), np.full((2, 1), 5.0), scales, 1e5, ~path.complete)
+    assert other.states[1, 0] == pytest.approx([np.exp(-5), 0.0], abs=1e-5)

@@ -1,0 +1,243 @@
+"""Initial value problems in compiled code: the methods and the steps of stdlib/solvers/initial_value.py.
+
+All draws go through one loop, each with steps of its own.  Every round is kept, so that a loop back over
+them gives the adjoints of the steps taken, their lengths held fixed.  Arrays have the draws along their first
+axis.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.custom_batching import custom_vmap
+
+from ppl.compiled.runge_kutta import Method, Tolerance
+from ppl.stdlib.solvers.initial_value import GROW, MOST_AT_LIMIT, SAFETY, SHRINK
+
+Traced = Any
+NOTHING, ON_THE_WAY = -2, -1
+"""In place of the output that a round ends at: no step was taken, or one that ends before the next output."""
+
+
+class Rounds(NamedTuple):
+    """Where steps begin, their lengths, and the outputs that they end at, (draws, rounds); y has n more."""
+
+    t: Traced
+    y: Traced
+    h: Traced
+    reached: Traced
+
+
+class At(NamedTuple):
+    """Where the draws are: `done` outputs behind them, after steps `tried` and some of them `at_limit`."""
+
+    k: Traced
+    t: Traced
+    y: Traced
+    h: Traced
+    done: Traced
+    tried: Traced
+    at_limit: Traced
+    states: Traced
+    rounds: Rounds
+
+
+class Given(NamedTuple):
+    """One problem for each draw: tolerances, the most steps, and what the equation gets beside t and y."""
+
+    start: Traced
+    t0: Traced
+    times: Traced
+    relative: Traced
+    absolute: Traced
+    most: Traced
+    shared: tuple[Traced, ...]
+
+
+@dataclass(frozen=True)
+class Solver:
+    """The explicit method, and for draws that do not come to the end by it the implicit one, less tight.
+
+    `rate(t, y, shared)` is the equation of one draw; so many `rounds` are kept.
+    """
+
+    rate: Callable[..., Traced]
+    explicit: Method
+    implicit: Method
+    tighter: Callable[[Traced], Traced]
+    rounds: int
+
+    def forward(self, given: Given) -> tuple[Traced, Traced, Rounds]:
+        """The states (draws, outputs, n), which draws took the implicit method, and the rounds."""
+        draws, n = given.start.shape
+        nothing = Rounds(
+            jnp.zeros((draws, self.rounds)),
+            jnp.zeros((draws, self.rounds, n)),
+            jnp.zeros((draws, self.rounds)),
+            jnp.full((draws, self.rounds), NOTHING),
+        )
+        tight = given._replace(relative=self.tighter(given.relative), absolute=self.tighter(given.absolute))
+        first = self._path(self.explicit, tight, nothing, jnp.ones(draws, dtype=bool))
+        left = first.done < given.times.shape[1]
+        second = self._path(self.implicit, given, first.rounds, left)
+        return jnp.where(left[:, None, None], second.states, first.states), left, second.rounds
+
+    def _path(self, method: Method, given: Given, rounds: Rounds, wanted: Traced) -> At:
+        draws, outputs = given.times.shape
+        zeros = jnp.zeros(draws, dtype=int)
+        states = jnp.full((draws, outputs, given.start.shape[1]), jnp.nan)
+        h = jnp.where(wanted, self._first_lengths(method, given), 0.0)
+        rounds = rounds._replace(reached=jnp.where(wanted[:, None], NOTHING, rounds.reached))
+        at = At(jnp.zeros((), dtype=int), given.t0, given.start, h, zeros, zeros, zeros, states, rounds)
+        once = partial(self._round, method, given)
+        found: At = jax.lax.while_loop(lambda at: jnp.any(self._active(given, at)), once, at)
+        return found
+
+    def _active(self, given: Given, at: At) -> Traced:
+        goes_on = (at.tried < given.most) & (at.at_limit < MOST_AT_LIMIT)
+        return (at.done < given.times.shape[1]) & goes_on & (at.h > 0)
+
+    def _round(self, method: Method, given: Given, at: At) -> At:
+        every, active = jnp.arange(len(at.t)), self._active(given, at)
+        next_time = given.times[every, jnp.minimum(at.done, given.times.shape[1] - 1)]
+        room = jnp.where(active, next_time - at.t, 0.0)
+        length = jnp.minimum(at.h, room)
+
+        def step(t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
+            return method.step(partial(self._rate, shared), t, y, h, tolerance)
+
+        end, error, at_limit = jax.vmap(step)(at.t, at.y, length, tolerance_of(given), given.shared)
+        good = active & (error <= 1)
+        whole = good & (length == room)
+        t = jnp.where(whole, next_time, jnp.where(good, at.t + length, at.t))
+        here = whole[:, None] & (jnp.arange(given.times.shape[1]) == at.done[:, None])
+        longer = length * factors(error, method.order)
+        h = jnp.where(whole, jnp.maximum(at.h, longer), longer)
+        reached = jnp.where(whole, at.done, jnp.where(good, ON_THE_WAY, NOTHING))
+        return At(
+            at.k + 1,
+            t,
+            jnp.where(good[:, None], end, at.y),
+            jnp.where(active & (t + h > t), h, jnp.where(active, 0.0, at.h)),
+            at.done + whole,
+            at.tried + active,
+            at.at_limit + (good & at_limit),
+            jnp.where(here[..., None], end[:, None], at.states),
+            kept(at.rounds, at.k, active, Rounds(at.t, at.y, length, reached)),
+        )
+
+    def _first_lengths(self, method: Method, given: Given) -> Traced:
+        """As stdlib.solvers.initial_value.first_lengths."""
+
+        def one(t: Traced, y: Traced, tolerance: Tolerance, shared: Traced) -> Traced:
+            rate = self._rate(shared, t, y)
+            size, speed = tolerance.norm(y, y), tolerance.norm(rate, y)
+            slow = (size < 1e-5) | (speed < 1e-5)
+            h = jnp.where(slow, 1e-6, 0.01 * size / jnp.maximum(speed, 1e-300))
+            bend = tolerance.norm(self._rate(shared, t + h, y + h * rate) - rate, y) / h
+            most = jnp.fmax(speed, bend)
+            longer = (0.01 / most) ** (1 / method.order)
+            longer = jnp.where(most <= 1e-15, jnp.maximum(1e-6, 1e-3 * h), longer)
+            return jnp.fmin(100 * h, longer)
+
+        return jax.vmap(one)(given.t0, given.start, tolerance_of(given), given.shared)
+
+    def _rate(self, shared: Traced, t: Traced, y: Traced) -> Traced:
+        return self.rate(t, y, shared)
+
+    def backward(
+        self, wanted: Sequence[int], given: Given, implicit: Traced, rounds: Rounds, g: Traced
+    ) -> tuple[Traced, tuple[Traced, ...]]:
+        """The adjoints of the start and of the wanted arguments of the equation, from those of the states."""
+        shared = [jnp.zeros(given.shared[i].shape) for i in wanted]
+        adjoint = jnp.zeros(given.start.shape)
+        for method, mine in ((self.explicit, ~implicit), (self.implicit, implicit)):
+            taken = (rounds.reached > NOTHING) & mine[:, None]
+            adjoint, shared = self._back(method, tuple(wanted), given, rounds, taken, g, adjoint, shared)
+        return adjoint, tuple(shared)
+
+    def _back(
+        self,
+        method: Method,
+        wanted: tuple[int, ...],
+        given: Given,
+        rounds: Rounds,
+        taken: Traced,
+        g: Traced,
+        adjoint: Traced,
+        shared: Sequence[Traced],
+    ) -> tuple[Traced, list[Traced]]:
+        every = jnp.arange(len(g))
+        last = jnp.max(jnp.where(taken, jnp.arange(self.rounds), -1))
+
+        def pulled(a: Traced, t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
+            found = method.solved(partial(self._rate, shared), t, y, h, tolerance)
+
+            def end(y: Traced, *chosen: Traced) -> Traced:
+                filled = list(shared)
+                for i, x in zip(wanted, chosen, strict=True):
+                    filled[i] = x
+                return method.end(partial(self._rate, filled), t, y, h, found)
+
+            return jax.vjp(end, y, *(shared[i] for i in wanted))[1](a)
+
+        def back(at: Any) -> Any:
+            k, adjoint, sums = at
+            t, y, h, reached = (jnp.take(x, k, axis=1) for x in rounds)
+            here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
+            to_start, *to_shared = jax.vmap(pulled)(
+                adjoint + here, t, y, h, tolerance_of(given), tuple(given.shared)
+            )
+            mine = jnp.take(taken, k, axis=1)
+            sums = [s + jnp.where(widened(mine, x), x, 0.0) for s, x in zip(sums, to_shared, strict=True)]
+            return k - 1, jnp.where(mine[:, None], to_start, adjoint), sums
+
+        at = (last, adjoint, list(shared))
+        _, adjoint, sums = jax.lax.while_loop(lambda at: at[0] >= 0, back, at)
+        return adjoint, sums
+
+
+def tolerance_of(given: Given) -> Tolerance:
+    return Tolerance(given.relative, given.absolute)
+
+
+def kept(rounds: Rounds, k: Traced, active: Traced, new: Rounds) -> Rounds:
+    """The rounds with one more, of the draws that take it."""
+
+    def put(all_: Traced, one: Traced) -> Traced:
+        before = jax.lax.dynamic_index_in_dim(all_, k, axis=1, keepdims=False)
+        row = jnp.where(widened(active, one), one, before)
+        return jax.lax.dynamic_update_index_in_dim(all_, row, k, axis=1)
+
+    return Rounds(*map(put, rounds, new))
+
+
+def widened(which: Traced, x: Traced) -> Traced:
+    return which.reshape(which.shape + (1,) * (x.ndim - 1))
+
+
+def factors(error: Traced, order: int) -> Traced:
+    """As stdlib.solvers.initial_value.factors."""
+    known = jnp.where(jnp.isfinite(error), jnp.maximum(error, 1e-10), jnp.inf)
+    return jnp.clip(SAFETY * known ** (-1 / order), SHRINK, GROW)
+
+
+def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
+    """f of arrays with draws along their first axis, for which those of an outer batch are only more draws.
+
+    So the loop inside runs until the last draw is done, and no draw that is done is copied to stay as it is.
+    """
+    many: Any = custom_vmap(f)
+
+    def mapped(size: int, batched: Sequence[bool], *args: Traced) -> tuple[Any, Any]:
+        each = (a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True))
+        found = many(*(x.reshape(-1, *x.shape[2:]) for x in each))
+        parted = jax.tree_util.tree_map(lambda x: x.reshape(size, -1, *x.shape[1:]), found)
+        return parted, jax.tree_util.tree_map(lambda _: True, found)
+
+    many.def_vmap(mapped)
+    made: Callable[..., Any] = many
+    return made

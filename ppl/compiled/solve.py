@@ -1,0 +1,142 @@
+"""`lib.solve` under JAX: differential equations in compiled code."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ppl.backend.solve import LOOSE, MOST_TRIES, MOST_TRIES_EACH, TIGHT, TIGHTER
+from ppl.compiled.initial_value import Given, Rounds, Solver, over_draws
+from ppl.compiled.namespace import is_traced
+from ppl.compiled.out_of_reach import OutOfReach
+from ppl.compiled.runge_kutta import DormandPrince, Radau
+
+Traced = Any
+
+
+def solve(solver: str, f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
+    """As backend.solve.solve, nan where there is no solution."""
+    if solver not in SOLVERS:
+        raise OutOfReach(f"`{solver}` takes as many steps as the parameters need")
+    return SOLVERS[solver](f, args, settings)
+
+
+@jax.tree_util.register_static
+@dataclass(frozen=True)
+class Static:
+    """What is known while tracing, among what is kept for the way back."""
+
+    value: Any
+
+
+@dataclass(frozen=True)
+class Equation:
+    """The function of the program, given what of its arguments is traced; the others are in the code."""
+
+    f: Callable[..., Any]
+    structure: Any
+    fixed: tuple[Any, ...]
+
+    def __call__(self, t: Traced, y: Traced, shared: Sequence[Traced]) -> Traced:
+        traced = iter(shared)
+        leaves = [next(traced) if leaf is None else leaf for leaf in self.fixed]
+        found = self.f(t, y, *jax.tree_util.tree_unflatten(self.structure, leaves))
+        return jnp.asarray(found, dtype=float).reshape(y.shape)
+
+
+def ode(
+    defaults: tuple[float, float, float], f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]
+) -> Traced:
+    t0, y0, *shared = args
+    ts, *given = settings
+    start, times = jnp.asarray(y0, dtype=float), jnp.asarray(ts, dtype=float)
+    relative, absolute, most_steps = given or defaults
+    leaves, structure = jax.tree_util.tree_flatten(tuple(shared))
+    equation = Equation(f, structure, tuple(None if is_traced(leaf) else leaf for leaf in leaves))
+    outputs = times.shape[0]
+    if not outputs:
+        return jnp.zeros((0, *start.shape))
+    rounds = MOST_TRIES + MOST_TRIES_EACH * outputs
+    solver = Solver(equation, DormandPrince(), Radau(), tighter, rounds)
+    first = jnp.asarray(t0, dtype=float)
+    in_order = (times[0] > first) & jnp.all(jnp.diff(times) >= 0)
+    return solved(
+        solver,
+        jnp.where(in_order, start, jnp.nan),
+        first,
+        times,
+        jnp.asarray(relative, dtype=float),
+        jnp.broadcast_to(jnp.asarray(absolute, dtype=float), start.shape),
+        jnp.minimum(jnp.asarray(most_steps, dtype=float) * outputs, rounds),
+        *(jnp.asarray(leaf) for leaf in leaves if is_traced(leaf)),
+    )
+
+
+def tighter(tolerance: Traced) -> Traced:
+    """As backend.solve.tighter."""
+    return jnp.maximum(TIGHTER * tolerance, jnp.minimum(tolerance, TIGHT[0]))
+
+
+def solved(solver: Solver, *args: Traced) -> Traced:
+    """The states at the times, with the adjoints of the steps."""
+
+    def forward(*each: Traced) -> Any:
+        return solver.forward(given_of(each))
+
+    def value(*args: Traced) -> Traced:
+        return one_draw(forward, args)[0]
+
+    def recorded(*args: Any) -> tuple[Traced, Any]:
+        values = [a.value for a in args]
+        states, implicit, rounds = one_draw(forward, values)
+        wanted = tuple(i for i, a in enumerate(args) if a.perturbed)
+        return states, (Static(wanted), values, states, implicit, rounds)
+
+    def adjoints(saved: Any, g: Traced) -> tuple[Traced, ...]:
+        static, values, states, implicit, rounds = saved
+        chosen = [i for i in static.value if i >= SHARED and jnp.issubdtype(values[i].dtype, jnp.floating)]
+
+        def backward(g: Traced, implicit: Traced, *rest: Traced) -> Any:
+            rounds, each = rest[:4], rest[4:]
+            return solver.backward([i - SHARED for i in chosen], given_of(each), implicit, Rounds(*rounds), g)
+
+        to_start, to_shared = one_draw(backward, [jnp.asarray(g), implicit, *rounds, *values])
+        found = {0: to_start, **dict(zip(chosen, to_shared, strict=True))}
+        (start, first, times), shared = values[:3], values[SHARED:]
+        if 1 in static.value:
+            found[1] = -jnp.dot(to_start, solver.rate(first, start, shared))
+        if 2 in static.value:
+            rates = jax.vmap(lambda t, y: solver.rate(t, y, shared))(times, states)
+            found[2] = jnp.sum(g * rates, axis=1)
+        return tuple(found.get(i) for i in range(len(values)))
+
+    function: Any = jax.custom_vjp(value)
+    function.defvjp(recorded, adjoints, symbolic_zeros=True)
+    return function(*args)
+
+
+SHARED = len(Given._fields) - 1
+"""Where the arguments of the equation begin among those of `solved`."""
+
+
+def given_of(each: Sequence[Traced]) -> Given:
+    return Given._make((*each[:SHARED], tuple(each[SHARED:])))
+
+
+def one_draw(f: Callable[..., Any], args: Sequence[Traced]) -> Any:
+    """f, whose arrays have the draws along their first axis, of the arrays of one."""
+    found = over_draws(f)(*(a[None] for a in args))
+    return jax.tree_util.tree_map(lambda x: x[0], found)
+
+
+SOLVERS: Mapping[str, Callable[..., Traced]] = {
+    **{
+        f"{family}_{name}{tol}": partial(ode, defaults)
+        for name, defaults in (("rk45", LOOSE), ("ckrk", LOOSE), ("adams", TIGHT), ("bdf", TIGHT))
+        for family, tol in (("ode", ""), ("ode", "_tol"), ("integrate_ode", ""))
+    },
+    "ode_adjoint_tol_ctl": partial(ode, TIGHT),
+}
