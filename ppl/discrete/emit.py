@@ -7,12 +7,12 @@ drawn before (forward filtering, backward sampling; Carter and Kohn 1994, equati
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from ppl.discrete.affine import plus
+from ppl.discrete.affine import plus, tidy
 from ppl.discrete.parameters import Discrete
-from ppl.discrete.steps import Step, covers, is_scattered, latest, neighbour, scope_of
+from ppl.discrete.steps import Neighbour, Step, covers, is_scattered, latest, neighbour, scope_of
 from ppl.discrete.syntax import (
     Stmts,
     code,
@@ -29,7 +29,8 @@ from ppl.discrete.terms import Ref, Term, with_values
 from ppl.frontend import ast
 from ppl.source import Span
 
-Heads = list[tuple[str, ast.Expr, ast.Expr]]
+Head = tuple[str, ast.Expr, ast.Expr]
+Heads = list[Head]
 Exprs = tuple[ast.Expr, ...]
 
 
@@ -171,7 +172,7 @@ class Emit:
         """The value of such a term, in the names of the step."""
         s = self.step
         (r,) = t.of(self.d.name)
-        made = with_values(t.statement, t.parameters, {r.text: variable(s.value, self.span)})
+        made = with_values(t.statement, t.parameters, {r.text: self.value(s.value, self.d)})
         assert isinstance(made, ast.TargetIncrement)
         at = {
             i.name: variable(k, self.span)
@@ -192,14 +193,14 @@ class Emit:
         scattered = is_scattered(self.d, t)
         table = s.table if scattered else s.scopes.get(scope, s.table)
         near = [s.neighbours[k] for k in scope] if scope in s.scopes and not scattered else list(s.neighbours)
-        heads = [(n.value, n.parameter.lower, n.parameter.upper) for n in near]
-        axes = tuple(n.parameter.position(variable(n.value, self.span)) for n in near)
-        own: Exprs = (self.d.position(variable(s.value, self.span)),)
-        own_heads = [(s.value, self.d.lower, self.d.upper)]
+        heads = [self.head(n.value, n.parameter) for n in near]
+        axes = tuple(variable(n.value, self.span) for n in near)
+        own: Exprs = (variable(s.value, self.span),)
+        own_heads = [self.head(s.value, self.d)]
         if len(refs) > 1:
             table = s.pairs
-            own = (self.d.position(variable(s.before, self.span)), *own)
-            own_heads = [(s.before, self.d.lower, self.d.upper), *own_heads]
+            own = (variable(s.before, self.span), *own)
+            own_heads = [self.head(s.before, self.d), *own_heads]
         target = indexed(table, (*last.known, *axes, *own), self.span)
         if scattered:
             target = self.place(last.known, axes, own[0])
@@ -213,19 +214,20 @@ class Emit:
         """The statement of a term with loop variables for its entries."""
         s = self.step
         values: dict[str, ast.Expr] = {
-            r.text: variable(s.value if r == last else s.before, self.span) for r in t.of(self.d.name)
+            r.text: self.value(s.value if r == last else s.before, self.d) for r in t.of(self.d.name)
         }
-        for text, name in self.values_of(t):
-            values[text] = variable(name, self.span)
-        return with_values(t.statement, t.parameters, values)
+        for text, n in self.values_of(t):
+            values[text] = self.value(n.value, n.parameter)
+        return tidied(with_values(t.statement, t.parameters, values))
 
-    def values_of(self, t: Term) -> list[tuple[str, str]]:
+    def values_of(self, t: Term) -> list[tuple[str, Neighbour]]:
+        """The entries of other parameters that a term touches, and the neighbours that they are."""
         s = self.step
         out = []
         for r in t.refs:
             if r.name != self.d.name:
                 found = neighbour(self.d, t, r, s.at, s.along if s.order else None).text
-                out.append((r.text, next(n.value for n in s.neighbours if n.text == found)))
+                out.append((r.text, next(n for n in s.neighbours if n.text == found)))
         return out
 
     # --- The sum ---
@@ -239,6 +241,14 @@ class Emit:
             indices[s.along] = time
         return indexed(name, (*indices, *axes, *more), self.span)
 
+    def head(self, name: str, d: Discrete) -> Head:
+        """A loop over the positions of a parameter's values."""
+        return name, integer(1, self.span), d.size
+
+    def value(self, name: str, d: Discrete) -> ast.Expr:
+        """The value at the position of such a loop."""
+        return d.value(variable(name, self.span))
+
     def heads(self) -> Heads:
         """Loops over the entries, less along a chain."""
         one_ = integer(1, self.span)
@@ -248,10 +258,10 @@ class Emit:
         return found
 
     def value_heads(self) -> Heads:
-        return [(n.value, n.parameter.lower, n.parameter.upper) for n in self.step.neighbours]
+        return [self.head(n.value, n.parameter) for n in self.step.neighbours]
 
     def value_axes(self) -> Exprs:
-        return tuple(n.parameter.position(variable(n.value, self.span)) for n in self.step.neighbours)
+        return tuple(variable(n.value, self.span) for n in self.step.neighbours)
 
     def entry_axes(self) -> Exprs:
         """The positions of the values that the neighbours have."""
@@ -276,18 +286,16 @@ class Emit:
         s, span = self.step, self.span
         if not s.scopes and not (s.flat and not s.each):
             return ()
-        position = self.d.position(variable(s.value, span))
+        position = variable(s.value, span)
         parts = []
         for scope, name in s.scopes.items():
-            few = tuple(
-                s.neighbours[k].parameter.position(variable(s.neighbours[k].value, span)) for k in scope
-            )
+            few = tuple(variable(s.neighbours[k].value, span) for k in scope)
             parts.append(self.at(name, None, few, position))
         if s.flat and not s.each:
             parts.append(self.place(self.entry(None), self.value_axes(), position))
         target = self.at(s.table, None, self.value_axes(), position)
         every = [(name, integer(1, span), size) for name, size in zip(s.at, self.d.dims, strict=True)]
-        heads = [*every, *self.value_heads(), (s.value, self.d.lower, self.d.upper)]
+        heads = [*every, *self.value_heads(), self.head(s.value, self.d)]
         return loops(heads, code("a += b;", span, a=target, b=sum_of(parts)), span)
 
     def over_entries(self, use: Callable[[ast.Expr], Stmts]) -> Stmts:
@@ -295,7 +303,7 @@ class Emit:
         s, span = self.step, self.span
         if not self.by_entry:
             return loops(self.heads(), use(self.at(s.table, None, self.entry_axes())), span)
-        position = self.d.position(variable(s.value, span))
+        position = variable(s.value, span)
         parts = [self.value_of_each(t) for t in self.of_each]
         if s.flat:
             parts = [self.place(self.entry(None), (), position), *parts]
@@ -306,7 +314,7 @@ class Emit:
         fill = code("a = b;", s.terms[0].statement.span, a=target, b=sum_of(parts))
         inside = (
             ast.Declaration(span, t, s.each, span),
-            *loops([(s.value, self.d.lower, self.d.upper)], fill, span),
+            *loops([self.head(s.value, self.d)], fill, span),
             *use(variable(s.each, span)),
         )
         return loops(self.heads(), inside, span)
@@ -327,7 +335,7 @@ class Emit:
         column = self.column(k, axes)
         before = self.at(s.forward, plus(time, -1), axes)
         total = expr(self.way.join, span, e=expr("a + b", span, a=before, b=column))
-        position = self.d.position(k)
+        position = k
         move = code(
             "a = b + c;",
             span,
@@ -336,7 +344,7 @@ class Emit:
             c=total,
         )
         inner_heads = [*self.heads(), *self.value_heads()]
-        own: Heads = [(s.value, self.d.lower, self.d.upper)]
+        own: Heads = [self.head(s.value, self.d)]
         return (
             *self.steady(),
             ast.Declaration(span, t, s.forward, span),
@@ -344,11 +352,11 @@ class Emit:
             *loops([(s.at[s.along], integer(2, span), self.d.dims[s.along]), *inner_heads, *own], move, span),
         )
 
-    def column(self, value: ast.Expr, axes: Exprs, later: ast.Expr | None = None) -> ast.Expr:
+    def column(self, position: ast.Expr, axes: Exprs, later: ast.Expr | None = None) -> ast.Expr:
         """The terms between an entry, of all values, and the one after it, of the value."""
         s, span = self.step, self.span
         base = variable(s.pairs, span) if s.steady else self.at(s.pairs, later, axes)
-        return expr("m[, k]", span, m=base, k=self.d.position(value))
+        return expr("m[, k]", span, m=base, k=position)
 
     def steady(self) -> Stmts:
         """The terms between neighbours, where they are the same all along."""
@@ -358,13 +366,13 @@ class Emit:
         k = self.d.size
         last = latest(self.d.name, s.steady, s.along)
         values: dict[str, ast.Expr] = {
-            r.text: variable(s.value if r is last else s.before, span) for r in s.steady.refs
+            r.text: self.value(s.value if r is last else s.before, self.d) for r in s.steady.refs
         }
         made = with_values(s.steady.statement, s.steady.parameters, values)
         assert isinstance(made, ast.TargetIncrement)
-        positions = tuple(self.d.position(variable(name, span)) for name in (s.before, s.value))
+        positions = tuple(variable(name, span) for name in (s.before, s.value))
         target = indexed(s.pairs, positions, span)
-        heads: Heads = [(name, self.d.lower, self.d.upper) for name in (s.before, s.value)]
+        heads: Heads = [self.head(name, self.d) for name in (s.before, s.value)]
         body = code("a = b;", s.steady.statement.span, a=target, b=made.value)
         return (
             ast.Declaration(span, ast.SizedType(span, "matrix", None, (k, k)), s.pairs, span),
@@ -383,7 +391,7 @@ class Emit:
         axes = self.entry_axes()
         end = loops(self.heads(), self.chosen(self.at(s.forward, last, axes), last), span)
         later = plus(time, 1)
-        after = indexed(self.d.name, self.entry(later), span)
+        after = self.d.position(indexed(self.d.name, self.entry(later), span))
         here = expr("a + b", span, a=self.at(s.forward, None, axes), b=self.column(after, axes, later))
         steps = self.chosen(here, None)
         back = ast.Variable(span, s.left)
@@ -421,6 +429,16 @@ def sum_of(parts: Sequence[ast.Expr]) -> ast.Expr:
     for part in rest:
         out = ast.Binary(part.span, "+", out, part)
     return out
+
+
+def tidied(s: ast.Statement) -> ast.Statement:
+    """The statement with the constants in its indices gathered."""
+
+    def index(n: ast.Node) -> ast.Node:
+        return replace(n, value=tidy(n.value)) if isinstance(n, ast.SingleIndex) else n
+
+    made: ast.Statement = rewrite(s, lambda n: None, index)
+    return made
 
 
 def redirected(s: ast.Statement, target: ast.Expr) -> Stmts:

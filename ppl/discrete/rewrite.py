@@ -100,7 +100,8 @@ def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summ
         own, set_back = concrete.drawn()
     span = p.span
     back = (*own, *(s for e in reversed(emits) for s in e.backward()), *set_back)
-    tables = live(without_target(body_out), back)
+    back = (*live(without_target(body_out), back), *back)
+    back = with_other_names(back, names)
     discrete = tuple(d for d in p.parameters if is_discrete(d))
     program = replace(
         p,
@@ -112,13 +113,31 @@ def summed_out(p: ast.Program, facts: Facts, setting: Setting = DEFAULT) -> Summ
         model=live(body_out, None),
         generated_quantities=(
             *discrete,
-            *((ast.Block(span, (*tables, *back)),) if back else ()),
+            *((ast.Block(span, back),) if back else ()),
             *moved,
             *p.generated_quantities,
         ),
     )
     steps = tuple(e.step for e in emits)
     return Summed(copied(program), parameters, steps, why, tuple(tilts.items()))
+
+
+def with_other_names(body: Stmts, names: Names) -> Stmts:
+    """The statements with names of their own for what they declare: those of the model block are taken."""
+    declared = {n.name for n in walk(body) if isinstance(n, ast.Declaration)}
+    new = {name: names.fresh(f"{name}_drawn") for name in sorted(declared)}
+
+    def renamed(n: ast.Node) -> ast.Node:
+        match n:
+            case ast.Variable(name=name) | ast.Declaration(name=name) if name in new:
+                return replace(n, name=new[name])
+            case ast.For(variable=name) | ast.ForEach(variable=name) if name in new:
+                return replace(n, variable=new[name])
+            case _:
+                return n
+
+    made: Stmts = rewrite(body, lambda n: None, renamed)
+    return made
 
 
 def tilt_entry(d: Discrete, at: tuple[int, ...], tilts: Mapping[str, str]) -> ast.Expr | None:

@@ -90,7 +90,7 @@ def planned(name: str, found: Sequence[Term], parameters: Parameters, names: Nam
     along, order = direction(d, met) if met else (0, 0)
     at = index_names(d, found, names)
     near = meeting(d, found, at, along if met else None, names)
-    step = Step(d, tuple(found), near, at, names.fresh(f"{name}_value"), names.fresh(f"lp_{name}"))
+    step = Step(d, tuple(found), near, at, names.fresh(loop_name(d)), names.fresh(f"lp_{name}"))
     flat = names.fresh(f"lp_{name}_sums") if any(is_scattered(d, t) for t in found) else ""
     step = replace(step, flat=flat)
     if not met:
@@ -132,6 +132,11 @@ def is_scattered(d: Discrete, t: Term) -> bool:
     own = {loop.variable for loop in t.loops}
     named = {text for i in t.of(d.name)[0].known for text in affine(i).times}
     return bool(d.dims) and bool(own - named)
+
+
+def loop_name(d: Discrete) -> str:
+    """The loop variable for its values, or for their places where these are others."""
+    return f"{d.name}_value" if known(d.lower) == 1 else f"{d.name}_place"
 
 
 # --- Chains --------------------------------------------------------------------------------------
@@ -232,7 +237,7 @@ def meeting(
                 continue
             n = neighbour(d, t, r, at, along)
             near.setdefault(n.text, n)
-    return tuple(replace(n, value=names.fresh(f"{n.parameter.name}_value")) for n in near.values())
+    return tuple(replace(n, value=names.fresh(loop_name(n.parameter))) for n in near.values())
 
 
 def neighbour(d: Discrete, t: Term, r: Ref, at: tuple[str, ...], along: int | None) -> Neighbour:
