@@ -13,15 +13,20 @@ from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
 from ppl.source import SourceText, read_source
+from ppl.stdlib.library import Library
 
 
 def compile_model(
-    program: str | Path, positive_transform: str = "log", without: Collection[str] = ()
+    program: str | Path,
+    positive_transform: str = "log",
+    without: Collection[str] = (),
+    library: Library | None = None,
 ) -> Model:
     """Compile a program, given as a path or as its text.
 
     `positive_transform` is "log" or "softplus", the map from R onto the positive reals (Kucukelbir et
     al. 2017, section 3.3); it serves every lower bound. `without` names passes of the compiler to leave out.
+    `library` is what the program may call, with a user's own distributions and functions (`ppl.extend`).
 
     Raises:
         ModelError: the program is refused; the error has line and column and says what was expected.
@@ -36,7 +41,7 @@ def compile_model(
         raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     refuse(without)
     source = read_source(program)
-    tree, facts = analyse(source)
+    tree, facts = analyse(source, library=library)
     try:
         model = Model(source, lower(tree, facts), positive_transform == "softplus", frozenset(without))
         model.code(VALUES)

@@ -122,7 +122,7 @@ def check_continuous(c: Check, d: ast.Declaration, t: Type, at_top: bool) -> Non
     if not at_top or block not in CONTINUOUS or not holds_int(t):
         return
     if block is Block.PARAMETERS:
-        rewrite = marginalised(c.program, d)
+        rewrite = marginalised(c.program, d, c.facts.library)
     else:
         rewrite = "Declare it `real`, or declare it in the model block or in generated quantities."
     raise c.refuse(messages.int_parameter(d.name, block.value, rewrite), d.span)

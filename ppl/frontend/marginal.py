@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ppl.frontend import ast
 from ppl.frontend.printer import expression
-from ppl.stdlib.signatures import distribution
+from ppl.stdlib.library import Library
 
 NO_BOUNDS = (
     "Give it both bounds, as in `int<lower=1, upper=K>`, to see how it is summed out of the target with "
@@ -33,12 +33,12 @@ class Term:
     loop: str = ""
 
 
-def marginalised(program: ast.Program, d: ast.Declaration) -> str:
+def marginalised(program: ast.Program, d: ast.Declaration, library: Library) -> str:
     """What to write in the model block in place of the int parameter `d`."""
     bounds = dict(d.type.bounds.items) if isinstance(d.type, ast.SizedType) and d.type.bounds else {}
     if set(bounds) != {"lower", "upper"}:
         return NO_BOUNDS
-    found = list(terms(program.model, d.name))
+    found = list(terms(program.model, d.name, library))
     lower, upper = expression(bounds["lower"]), expression(bounds["upper"])
     if not d.type.dims:
         return indented(HEAD, log_sum(d.name, lower, upper, found))
@@ -81,28 +81,28 @@ def positions(variable: str, lower: str, upper: str) -> tuple[str, str]:
     return size, f"{variable} + 1" if lower == "0" else f"{variable} - {lower} + 1"
 
 
-def terms(statements: Sequence[ast.Statement], name: str, loop: str = "") -> Iterator[Term]:
+def terms(statements: Sequence[ast.Statement], name: str, library: Library, loop: str = "") -> Iterator[Term]:
     """The densities, in order, that a variable stands in."""
     for s in statements:
         match s:
             case ast.Tilde() | ast.TargetIncrement():
-                text = density(s)
+                text = density(s, library)
                 if re.search(rf"\b{name}\b", text):
                     yield Term(text, loop)
             case ast.For(body=body):
                 head = f"for ({s.variable} in {expression(s.lower)}:{expression(s.upper)})"
-                yield from terms([body], name, head)
+                yield from terms([body], name, library, head)
             case ast.ForEach(body=body):
-                yield from terms([body], name, f"for ({s.variable} in {expression(s.iterable)})")
+                yield from terms([body], name, library, f"for ({s.variable} in {expression(s.iterable)})")
             case ast.Block(statements=inner) | ast.Profile(statements=inner):
-                yield from terms(inner, name, loop)
+                yield from terms(inner, name, library, loop)
 
 
-def density(s: ast.Tilde | ast.TargetIncrement) -> str:
+def density(s: ast.Tilde | ast.TargetIncrement, library: Library) -> str:
     """The summand that a statement adds to the target."""
     if isinstance(s, ast.TargetIncrement):
         return expression(s.value)
-    family = distribution(s.distribution)
+    family = library.families.get(s.distribution)
     suffix = "lpmf" if family is not None and family.discrete else "lpdf"
     bar = f" | {', '.join(map(expression, s.args))}" if s.args else ""
     return f"{s.distribution}_{suffix}({expression(s.left)}{bar})"
