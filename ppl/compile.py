@@ -22,6 +22,7 @@ from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
 from ppl.source import SourceText, read_source
+from ppl.stdlib.library import Library
 
 Source = str | Path
 Given = Inputs | Mapping[str, Any] | str | Path
@@ -31,12 +32,14 @@ def compile_model(
     program: Source,
     positive_transform: str = "log",
     without: Collection[str] = (),
+    library: Library | None = None,
     most_entries: int = MOST_ENTRIES,
 ) -> Model:
     """Compile a program, given as a path or as its text.
 
     `positive_transform` is "log" or "softplus", the map from R onto the positive reals (Kucukelbir et
     al. 2017, section 3.3); it serves every lower bound. `without` names passes of the compiler to leave out.
+    `library` is what the program may call, with a user's own distributions and functions (`ppl.extend`).
 
     A discrete parameter is summed out of the target and drawn back in generated quantities; `most_entries`
     is how many entries any table of the sum may have, for one entry of the parameter.
@@ -54,7 +57,7 @@ def compile_model(
         raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     refuse(without)
     source = read_source(program)
-    tree, facts = analyse(source)
+    tree, facts = analyse(source, library=library)
 
     def build(tree: ast.Program, facts: Facts) -> Model:
         model = Model(source, lower(tree, facts), positive_transform == "softplus", frozenset(without))
@@ -96,7 +99,7 @@ class Shown:
         if not any(map(is_discrete, self.tree.parameters)):
             return self.tree, self.facts
         program = summed(self.tree, self.facts, self.values).program
-        return program, check(program)
+        return program, check(program, self.facts.library)
 
 
 def show_stage(
@@ -167,7 +170,9 @@ def _show_plan(shown: Shown) -> str:
     if not any(map(is_discrete, shown.tree.parameters)):
         return plan(lower(shown.tree, shown.facts))
     found = summed(shown.tree, shown.facts, shown.values)
-    return "\n".join([*plan_of(found), "", plan(lower(found.program, check(found.program)))])
+    return "\n".join(
+        [*plan_of(found), "", plan(lower(found.program, check(found.program, shown.facts.library)))]
+    )
 
 
 STAGES: Mapping[str, Callable[[Shown], str]] = {

@@ -65,8 +65,8 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     from ppl.frontend.pages import pages
     from ppl.stdlib.constraints.table import CONSTRAINTS
     from ppl.stdlib.distributions.table import DISTRIBUTIONS
+    from ppl.stdlib.library import standard
     from ppl.stdlib.reference import reference
-    from ppl.stdlib.signatures import library
 
     group = context.parent.command if context.parent else context.command
     commands = getattr(group, "commands", {})
@@ -81,9 +81,12 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         "Commands": (list(commands), command_page),
         "Constraints": ([c.keyword for c in CONSTRAINTS], entry),
         "Distributions": ([d.name for d in DISTRIBUTIONS], entry),
-        "Functions": ([name for name, c in library().items() if c.kind == "function"], entry),
+        "Functions": ([name for name, c in standard().callees.items() if c.kind == "function"], entry),
         "Functions of functions": (list(HIGHER_ORDER), higher_order_page),
-        "Functions of distributions": ([n for n, c in library().items() if c.kind != "function"], entry),
+        "Functions of distributions": (
+            [n for n, c in standard().callees.items() if c.kind != "function"],
+            entry,
+        ),
         "Messages": (list(pages()), lambda code: page_text(pages()[code])),
         "Terms": (["glossary", *GLOSSARY], term_page),
     }

@@ -100,11 +100,11 @@ def show_passes(name: None) -> None:
 
 def show_functions(name: str | None) -> None:
     from ppl.frontend.scope import nearest
+    from ppl.stdlib.library import standard
     from ppl.stdlib.reference import one_line, reference
-    from ppl.stdlib.signatures import library
 
     if name is None:
-        typer.echo("\n".join(map(one_line, library())))
+        typer.echo("\n".join(map(one_line, standard().callees)))
     elif name in reference():
         typer.echo(reference()[name])
     else:

@@ -6,8 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from ppl.arrays import NUMPY, Namespace, Node
-from ppl.backend import runtime, tuple_arrays
+from ppl.backend import runtime
 from ppl.backend.runtime import Place
+from ppl.backend.runtime_table import RUNTIME
 from ppl.backend.scan import scan
 from ppl.backend.text import Binding
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
@@ -16,42 +17,6 @@ from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.drawing import drawn
 from ppl.stdlib.functions.sums import product
 from ppl.stdlib.record import Constant
-
-RUNTIME: tuple[Callable[..., Any], ...] = (
-    runtime.take,
-    runtime.real,
-    runtime.array,
-    runtime.int_array,
-    runtime.empty,
-    runtime.unset,
-    runtime.unset_int,
-    runtime.own,
-    runtime.put,
-    runtime.put_item,
-    tuple_arrays.tuples,
-    tuple_arrays.items,
-    tuple_arrays.entries,
-    runtime.terms,
-    runtime.sum_terms,
-    runtime.total,
-    runtime.zeros_like,
-    runtime.axis,
-    runtime.span,
-    runtime.mesh,
-    runtime.gather,
-    runtime.scatter_index,
-    runtime.widen,
-    runtime.each,
-    runtime.join,
-    runtime.sized,
-    runtime.same_size,
-    runtime.print_,
-    runtime.reject,
-    runtime.fatal_error,
-    runtime.profile,
-    runtime.check,
-)
-
 
 Wrap = Callable[[str, Binding, Callable[..., Any]], Callable[..., Any]]
 

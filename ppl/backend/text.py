@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ppl.backend.runtime_table import OWN_NAMES
 from ppl.source import Span
 from ppl.stdlib.record import Batch, Distribution, Impl
 
@@ -94,7 +95,7 @@ class Writer:
         """The text that calls a function: `lib.name`, with a number where the name is taken by another."""
         base = f"{name}_{wanted.mode}" if wanted.mode in ("each", "rows") else name
         taken, k = base, 1
-        while self.bindings.setdefault(taken, wanted) != wanted:
+        while taken in OWN_NAMES or self.bindings.setdefault(taken, wanted) != wanted:
             k += 1
             taken = f"{base}_{k}"
         return f"lib.{taken}"

@@ -58,12 +58,12 @@ class Summing:
         try:
             return self.made(Setting(most=self.most))
         except NeedsData:
-            made = self.build(without(self.tree), check(without(self.tree)))
+            made = self.build(without(self.tree), check(without(self.tree), self.facts.library))
             return replace(made, discrete=self, waits=True)
 
     def made(self, setting: Setting) -> Any:
         summed = self.summed(setting)
-        made = self.build(summed.program, check(summed.program))
+        made = self.build(summed.program, check(summed.program, self.facts.library))
         return replace(made, discrete=replace(self, steps=summed.steps))
 
     def with_data(self, values: Mapping[str, Any]) -> Any:
@@ -74,7 +74,7 @@ class Summing:
         """A model with further parameters, by the names of the discrete ones: weights of their values."""
         setting = Setting(most=self.most, tilted=True, values=values)
         summed = self.summed(setting)
-        return self.build(summed.program, check(summed.program)), dict(summed.tilts)
+        return self.build(summed.program, check(summed.program, self.facts.library)), dict(summed.tilts)
 
     def most_probable(self, values: Mapping[str, Any]) -> Any:
         """A model whose discrete variables have their jointly most probable values, given the others."""

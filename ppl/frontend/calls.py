@@ -11,19 +11,16 @@ from ppl.frontend.overloads import Misfit, as_pattern, call, library_call, misfi
 from ppl.frontend.printer import expression
 from ppl.frontend.scope import Level, UserFunction, nearest
 from ppl.source import Span
-from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.functions.operators import OPERATORS
+from ppl.stdlib.library import parse_variate
 from ppl.stdlib.signatures import (
     Callee,
     Match,
     Pattern,
     choose,
-    distribution,
-    library,
     match_pattern,
     parse_pattern,
     parse_signature,
-    parse_variate,
     promotes,
 )
 from ppl.types import REAL, VOID, Type
@@ -49,11 +46,11 @@ def normalised(name: str) -> str:
 
 
 def names_a_function(c: Check, name: str) -> bool:
-    return name in library() or normalised(name) in c.scope.functions
+    return name in c.facts.library.callees or normalised(name) in c.scope.functions
 
 
 def known_functions(c: Check) -> list[str]:
-    return [*library(), *c.scope.functions]
+    return [*c.facts.library.callees, *c.scope.functions]
 
 
 # --- Calls by name -------------------------------------------------------------------------------
@@ -107,7 +104,7 @@ def find_overload(c: Check, name: str, args: Sequence[Type]) -> Called | None:
     user = best_user_function(c.scope.functions.get(normalised(name), []), args)
     if user is not None and list(user.args) == list(args):
         return UserMatch(user, user.returns)
-    return library_overload(name, tuple(args)) or (UserMatch(user, user.returns) if user else None)
+    return c.facts.library.overload(name, tuple(args)) or (UserMatch(user, user.returns) if user else None)
 
 
 def refuse_ambiguous(c: Check, e: ast.Call, args: Sequence[Type], called: Called) -> None:
@@ -118,16 +115,9 @@ def refuse_ambiguous(c: Check, e: ast.Call, args: Sequence[Type], called: Called
             raise c.refuse(call_messages.ambiguous(e.name, args, shown), e.span)
 
 
-@cache
-def library_overload(name: str, args: tuple[Type, ...]) -> Match | None:
-    """The overload of the standard library that is meant."""
-    callee = library().get(name)
-    return choose(callee, args) if callee else None
-
-
-def choose_exact(name: str, args: Sequence[Type]) -> bool:
+def choose_exact(c: Check, name: str, args: Sequence[Type]) -> bool:
     """Whether the library already has this very signature."""
-    found = library_overload(name, tuple(args))
+    found = c.facts.library.overload(name, tuple(args))
     return found is not None and not any(
         is_promotion(p, a) for p, a in zip(parse_signature(found.overload.signature).args, args, strict=True)
     )
@@ -198,7 +188,7 @@ def explain_call(c: Check, e: ast.Call, args: Sequence[Type]) -> ModelError:
         return c.refuse(messages.unsupported(f"`{e.name}`"), e.span)
     require_function(c, e)
     bar = suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
-    callee = library().get(e.name)
+    callee = c.facts.library.callees.get(e.name)
     shown = [library_call(e.name, o.signature, bar) for o in (callee.overloads if callee else ())]
     for f in c.scope.functions.get(normalised(e.name), []):
         shown.append(call(e.name, [as_pattern(a) for a in f.args], str(f.returns), bar))
@@ -215,16 +205,17 @@ def blamed(whole: Span, args: Sequence[ast.Expr], found: Misfit) -> Span:
 def explain_name(c: Check, e: ast.Call) -> Message:
     """A name that no function has: a density under a wrong or removed suffix, or a slip of the pen."""
     name = e.name
-    if (removed := removed_density(e)) is not None:
+    if (removed := removed_density(c, e)) is not None:
         return messages.removed_density(name, removed)
     base, suffix = name.rpartition("_")[0], suffix_of(name)
-    family = distribution(base)
+    families = c.facts.library.families
+    family = families.get(base)
     if family is not None and suffix in DENSITY_SUFFIXES:
         kind, right = ("discrete", "lpmf") if family.discrete else ("continuous", "lpdf")
         return call_messages.wrong_suffix(name, f"{base}_{right}", kind)
     if family is not None and suffix in CUMULATIVE_SUFFIXES:
         return call_messages.no_cdf(name, base)
-    if distribution(name) is not None:
+    if name in families:
         return call_messages.distribution_called(name)
     return messages.unknown_function(name, nearest(name, known_functions(c)))
 
@@ -233,10 +224,10 @@ def explain_name(c: Check, e: ast.Call) -> Message:
 REMOVED_SUFFIXES = {"_ccdf_log": "_lccdf", "_cdf_log": "_lcdf", "_log": ""}
 
 
-def removed_density(e: ast.Call) -> str | None:
+def removed_density(c: Check, e: ast.Call) -> str | None:
     """Today's form of a call such as `normal_log(y, mu, sigma)`."""
     for old, new in REMOVED_SUFFIXES.items():
-        family = distribution(e.name.removesuffix(old)) if e.name.endswith(old) else None
+        family = c.facts.library.families.get(e.name.removesuffix(old)) if e.name.endswith(old) else None
         if family is not None:
             suffix = new or ("_lpmf" if family.discrete else "_lpdf")
             first, *rest = map(expression, e.args) if e.args else ["y"]
@@ -320,11 +311,11 @@ def explain_distribution(c: Check, name: str) -> Message:
     if names_a_function(c, name):
         return call_messages.function_is_no_distribution(name)
     own = [f.rpartition("_")[0] for f in c.scope.functions if suffix_of(f) in DENSITY_SUFFIXES]
-    return call_messages.unknown_distribution(name, nearest(name, [*(d.name for d in DISTRIBUTIONS), *own]))
+    return call_messages.unknown_distribution(name, nearest(name, [*c.facts.library.families, *own]))
 
 
 def explain_tilde(c: Check, s: ast.Tilde, args: Sequence[Type]) -> ModelError:
-    family = distribution(s.distribution)
+    family = c.facts.library.families.get(s.distribution)
     joint = [parse_variate(signature) for signature in (family.signatures if family else ())]
     shown = [tilde(s.distribution, [parse_pattern(part) for part in parts]) for parts in joint]
     for suffix in ("lpmf", "lpdf"):

@@ -14,10 +14,13 @@ from ppl.frontend.parser import Parsed, read
 from ppl.frontend.scope import Block
 from ppl.frontend.statements import check_statements
 from ppl.source import SourceText, Span
+from ppl.stdlib.library import Library, standard
 
 
-def analyse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tuple[ast.Program, Facts]:
-    """The syntax tree of a program with what is known of it.
+def analyse(
+    source: SourceText, include_paths: Sequence[str | Path] = (), library: Library | None = None
+) -> tuple[ast.Program, Facts]:
+    """The syntax tree of a program with what is known of it; `library` is what it may call.
 
     Raises:
         ModelError: the first error by line, of syntax or meaning; its `others` are up to 19 more.
@@ -26,7 +29,7 @@ def analyse(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tup
         parsed = read(source, include_paths)
         program = parsed.program or ast.Program(Span(source, 1, 1, 1, 1))
         try:
-            c = checked(program, parsed)
+            c = checked(program, parsed, library)
         except RecursionError:
             raise too_deep(program) from None
     raise_errors(c.errors)
@@ -45,16 +48,19 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def check(program: ast.Program) -> Facts:
+def check(program: ast.Program, library: Library | None = None) -> Facts:
     """The facts of a correct program; raises ModelError as `analyse` does."""
-    c = checked(program, Parsed(program))
+    c = checked(program, Parsed(program), library)
     raise_errors(c.errors)
     return c.facts
 
 
-def checked(program: ast.Program, parsed: Parsed) -> Check:
+def checked(program: ast.Program, parsed: Parsed, library: Library | None = None) -> Check:
     """The state after checking all of a program, or what could be read of it."""
-    c = Check(Context(Block.FUNCTIONS), program, lost=set(parsed.lost), errors=list(parsed.errors))
+    facts = Facts(library or standard())
+    c = Check(
+        Context(Block.FUNCTIONS), program, facts=facts, lost=set(parsed.lost), errors=list(parsed.errors)
+    )
     blocks = program_blocks(program)
     c.later = global_names(blocks)
     check_functions(c, program.functions)

@@ -21,7 +21,6 @@ from ppl.frontend.scope import Block, Level, Symbol
 from ppl.frontend.usage_lints import base, definitions
 from ppl.frontend.walk import statements, variables
 from ppl.stdlib.record import Distribution
-from ppl.stdlib.signatures import distribution
 from ppl.stdlib.supports import SUPPORTS
 
 Interval = tuple[float, float]
@@ -49,10 +48,10 @@ NAMED_VARIANCE = re.compile(
 )
 
 
-def densities(program: ast.Program) -> Iterator[tuple[ast.Tilde, Distribution]]:
+def densities(program: ast.Program, facts: Facts) -> Iterator[tuple[ast.Tilde, Distribution]]:
     """The `~` statements of the model block whose distribution is the library's."""
     for s in statements(program.model):
-        if isinstance(s, ast.Tilde) and (family := distribution(s.distribution)) is not None:
+        if isinstance(s, ast.Tilde) and (family := facts.library.families.get(s.distribution)) is not None:
             yield s, family
 
 
@@ -129,7 +128,7 @@ def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
 def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """A parameter whose declaration allows values where its own prior is zero."""
     known = parameters(program)
-    for s, family in densities(program):
+    for s, family in densities(program, facts):
         d = parameter(known, facts, s.left)
         if d is None or not isinstance(d.type, ast.SizedType):
             continue
@@ -158,7 +157,7 @@ def truncation_text(s: ast.Tilde) -> str:
 def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """A parameter given where it must be positive, or a probability, but declared without such bounds."""
     known = parameters(program)
-    for s, family in densities(program):
+    for s, family in densities(program, facts):
         for (name, support), e in zip(family.args[1:], s.args, strict=False):
             d = parameter(known, facts, e)
             wanted = INTERVALS.get(support)
@@ -169,7 +168,7 @@ def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
 
 def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     known = parameters(program)
-    for s, family in densities(program):
+    for s, family in densities(program, facts):
         d = parameter(known, facts, s.left)
         if family.name != "uniform" or d is None or len(s.args) != 2:
             continue
@@ -188,7 +187,7 @@ def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
 
 def variances(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Where a standard deviation is wanted, a square or a name that says variance."""
-    for s, family in densities(program):
+    for s, family in densities(program, facts):
         for (name, _), e in zip(family.args[1:], s.args, strict=False):
             root = square_root(e) if name == "sigma" else None
             if root is not None:
@@ -213,7 +212,7 @@ def square_root(e: ast.Expr) -> str | None:
 def funnels(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """A parameter with several entries whose scale is a parameter, centred."""
     known = parameters(program)
-    for s, family in densities(program):
+    for s, family in densities(program, facts):
         d = parameter(known, facts, s.left)
         if family.name not in ("normal", "student_t") or d is None or "multiplier" in bounds_of(d.type):
             continue

@@ -12,6 +12,7 @@ from ppl.frontend import ast
 from ppl.frontend.messages import Message
 from ppl.frontend.scope import Block, Level, Scope, Symbol, UserFunction
 from ppl.source import Span
+from ppl.stdlib.library import Library, standard
 from ppl.stdlib.signatures import Match
 from ppl.types import Type
 
@@ -31,8 +32,9 @@ Called = Match | UserMatch
 class Facts:
     """`types` and `levels` of expressions, `symbols` of variables and declarations, `calls` for everything
     that calls a function: Call, Binary, Unary, Transpose, Tilde and compound Assignment;
-    `cumulative` for the bounds of truncations."""
+    `cumulative` for the bounds of truncations; `library` is what the program may call."""
 
+    library: Library = field(default_factory=standard)
     types: dict[ast.Expr, Type] = field(default_factory=dict)
     levels: dict[ast.Expr, Level] = field(default_factory=dict)
     symbols: dict[ast.Node, Symbol] = field(default_factory=dict)

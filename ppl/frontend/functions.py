@@ -45,7 +45,7 @@ def declare_function(c: Check, f: ast.FunctionDef) -> None:
 
 
 def refuse_library_clash(c: Check, f: ast.FunctionDef, types: Sequence[Type]) -> None:
-    found = choose_exact(f.name, types)
+    found = choose_exact(c, f.name, types)
     if found:
         where = "in the standard library"
         raise c.refuse(messages.duplicate_function(f.name, f"({messages.listed(types)})", where), f.name_span)

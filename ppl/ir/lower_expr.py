@@ -12,8 +12,9 @@ from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution
-from ppl.stdlib.signatures import Match, choose, library, parse_signature
+from ppl.stdlib.signatures import Match, parse_signature
 from ppl.types import INT, REAL, Array, Int, Type, array_dims, array_of, core, element_type
 
 ARITHMETIC = frozenset(OPERATORS[op].name for op in ("+", "-", "*"))
@@ -167,7 +168,7 @@ def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
     if e.name == "map_rect":
         shards = replace(user_call(c, called, [first, *rest]), lifted=(False, True, True, True), joined=True)
         return shards
-    found = choose(library()["size"], [first.type])
+    found = standard().overload("size", (first.type,))
     assert found is not None
     whole = [first, ir.Const(1, INT), apply(found, [first], INT), *rest[1:]]
     partial_sum = e.args[0]

@@ -18,7 +18,7 @@ from ppl.ir.lower_expr import (
     promote,
 )
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.stdlib.signatures import choose, library
+from ppl.stdlib.library import standard
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
 from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
 
@@ -110,7 +110,7 @@ def loop_over(c: Lowering, s: ast.ForEach, whole: ir.Var, body: Stmts) -> ir.For
 
 def indices(at: ir.Var, length: str, whole: ir.Var, body: Stmts, s: ast.ForEach) -> ir.For:
     """The loop over one axis of a variable."""
-    found = choose(library()[length], [whole.type])
+    found = standard().overload(length, (whole.type,))
     assert found is not None
     return ir.For(at.name, ir.Const(1, INT), apply(found, [whole], INT), body, s.span)
 

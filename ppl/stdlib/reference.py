@@ -15,8 +15,9 @@ from ppl.stdlib.constraints.descriptions import DESCRIPTIONS, ELEMENTWISE, Descr
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution, Impl, Overload
-from ppl.stdlib.signatures import Callee, library, split_commas
+from ppl.stdlib.signatures import Callee, split_commas
 from ppl.stdlib.supports import SUPPORTS
 
 WIDTH = 80
@@ -55,7 +56,7 @@ def reference() -> Mapping[str, str]:
     """
     constraints = {c.keyword: "\n".join(constraint_page(c)) for c in CONSTRAINTS}
     distributions = {d.name: "\n".join(distribution_page(d)) for d in DISTRIBUTIONS}
-    functions = {c.name: "\n".join(callee_page(c)) for c in library().values()}
+    functions = {c.name: "\n".join(callee_page(c)) for c in standard().callees.values()}
     shared = functions.keys() & distributions.keys()
     both = {name: f"{functions[name]}\n\n{distributions[name]}" for name in shared}
     return {**constraints, **distributions, **functions, **both}
@@ -63,7 +64,7 @@ def reference() -> Mapping[str, str]:
 
 def one_line(name: str) -> str:
     """`name  meaning`, for lists."""
-    return f"{name:28} {meaning(library()[name])}"
+    return f"{name:28} {meaning(standard().callees[name])}"
 
 
 # --- Pages ---------------------------------------------------------------------------------------
@@ -94,13 +95,13 @@ def distribution_page(d: Distribution) -> Iterator[str]:
         yield f"  {name:8} is {SUPPORTS[support].must_be if support in SUPPORTS else support}"
     for name, must_be in of_draws(d):
         yield f"  {name:8} is {must_be}, in {d.name}_rng"
-    names = [name for name, callee in library().items() if callee.record is d]
+    names = [name for name, callee in standard().callees.items() if callee.record is d]
     yield ""
     yield from textwrap.wrap(f"Functions: {', '.join(names)}.", WIDTH)
-    lines = [f"  {signature(name, o)}" for name in names for o in library()[name].overloads]
+    lines = [f"  {signature(name, o)}" for name in names for o in standard().callees[name].overloads]
     yield ""
     yield from lines
-    yield from where(lines, [o for name in names for o in library()[name].overloads])
+    yield from where(lines, [o for name in names for o in standard().callees[name].overloads])
 
 
 def of_draws(d: Distribution) -> Iterator[tuple[str, str]]:

@@ -15,13 +15,11 @@ An int goes where a real is wanted, at a cost; the cheapest overload is meant.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ppl.stdlib.distributions.table import DISTRIBUTIONS
-from ppl.stdlib.functions.table import FUNCTIONS, JACOBIAN_FUNCTIONS
 from ppl.stdlib.record import Distribution, Function, Overload
 from ppl.types import (
     INT,
@@ -249,48 +247,3 @@ def choose(callee: Callee, args: Sequence[Type]) -> Match | None:
     """The overload with the fewest promotions; None if none fits."""
     fits = [found for o in callee.overloads if (found := fit(callee, o, args)) is not None]
     return min(fits, key=lambda pair: pair[0])[1] if fits else None
-
-
-# --- The names -----------------------------------------------------------------------------------
-
-
-def distribution_callees(d: Distribution) -> Iterable[Callee]:
-    """name_lpdf, name_cdf, name_rng and the others this family has."""
-    mass = "lpmf" if d.discrete else "lpdf"
-    joint = [parse_variate(s) for s in d.signatures]
-    for suffix in (mass, mass.replace("lp", "lup")) if joint else ():
-        yield callee(
-            d, suffix, "density", [f"({', '.join(parts)}) => real" for parts in joint], d.log_density
-        )
-    for suffix, impl in (("cdf", d.cdf), ("lcdf", d.lcdf), ("lccdf", d.lccdf)):
-        if impl is not None:
-            yield callee(d, suffix, "cdf", [f"({', '.join(parts)}) => real" for parts in joint], impl)
-    if d.rng is not None:
-        derived = [f"({', '.join(parts[1:])}) => R" for parts in joint]
-        yield callee(d, "rng", "rng", d.rng_signatures or derived, d.rng)
-
-
-def parse_variate(signature: str) -> list[str]:
-    """ "reals | reals, reals" as the list of its three arguments."""
-    variate, _, params = signature.partition("|")
-    return [variate.strip(), *split_commas(params)]
-
-
-def callee(d: Distribution, suffix: str, kind: Kind, signatures: Iterable[str], impl: object) -> Callee:
-    overloads = tuple(Overload(s, impl, d.batch) for s in dict.fromkeys(signatures))  # type: ignore[arg-type]
-    return Callee(f"{d.name}_{suffix}", kind, d, overloads)
-
-
-@cache
-def library() -> Mapping[str, Callee]:
-    """Every name of the standard library that a program may call."""
-    functions = (Callee(f.name, "function", f, f.overloads) for f in FUNCTIONS)
-    jacobians = (Callee(f.name, "jacobian", f, f.overloads) for f in JACOBIAN_FUNCTIONS)
-    densities = (c for d in DISTRIBUTIONS for c in distribution_callees(d))
-    return {c.name: c for c in (*functions, *jacobians, *densities)}
-
-
-@cache
-def distribution(name: str) -> Distribution | None:
-    """The family that `y ~ name(...)` means."""
-    return next((d for d in DISTRIBUTIONS if d.name == name), None)

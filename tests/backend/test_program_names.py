@@ -9,10 +9,17 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.backend.library import RUNTIME
+from ppl.arrays import NUMPY
+from ppl.backend.draws_library import draws_library
+from ppl.backend.library import library as library_of
 from ppl.backend.load import BUILTINS
-from ppl.stdlib.constraints.table import CONSTRAINTS
-from ppl.stdlib.signatures import library
+from ppl.backend.per_draw_library import per_draw_library
+from ppl.backend.runtime_table import OWN_NAMES
+from ppl.extend import library, unary
+from ppl.stdlib.library import standard
+
+BARRED = {"print", "reject", "fatal_error", "profile"}
+"""Words of the language, which no function may have."""
 
 ROLES = {
     "data": """
@@ -131,10 +138,23 @@ def test_python_words_are_free_except_where_the_language_has_them() -> None:
 
 
 def test_a_library_function_never_hides_one_of_the_runtime() -> None:
-    runtime = {f.__name__.rstrip("_") for f in RUNTIME} | {
-        f"{verb}_{c.keyword}" for c in CONSTRAINTS for verb in ("constrain", "free")
-    }
-    assert runtime.isdisjoint(callee.name for callee in library().values())
+    assert OWN_NAMES.isdisjoint(standard().callees)
+
+
+def test_a_users_function_may_have_the_name_of_one_of_the_runtime() -> None:
+    named = [
+        unary(name, "a name of the runtime", lambda xp, x: 2.0 * x) for name in sorted(OWN_NAMES - BARRED)
+    ]
+    calls = " ".join(f"target += {f.name}(x);" for f in named)
+    model = ppl.compile_model(
+        f"parameters {{ real<lower=0> x; }} model {{ {calls} }}", library=library(functions=named)
+    )
+    assert model.condition({}).log_density([0.0]) == pytest.approx(2.0 * len(named))
+
+
+def test_the_names_of_the_runtime_are_those_of_the_library() -> None:
+    libraries = (library_of(NUMPY, {}, False), per_draw_library(NUMPY, {}), draws_library({}))
+    assert {name for lib in libraries for name in vars(lib)} | {"solve"} == OWN_NAMES
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -6,8 +6,9 @@ from generator.expressions import Expressions
 from generator.shapes import INT, REAL, Scope, Shape
 
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.library import parse_variate
 from ppl.stdlib.record import Distribution
-from ppl.stdlib.signatures import parse_pattern, parse_variate
+from ppl.stdlib.signatures import parse_pattern
 from ppl.stdlib.supports import SUPPORTS
 
 JOINT = [

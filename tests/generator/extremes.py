@@ -12,8 +12,9 @@ from functools import partial
 import numpy as np
 
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.functions.table import FUNCTIONS
+from ppl.stdlib.library import parse_variate
 from ppl.stdlib.record import Distribution
-from ppl.stdlib.signatures import FUNCTIONS, parse_variate
 
 Asked = tuple[str, str, dict[str, int], Callable[[], list[list[float]]]]
 """A name, a program, its data and the points."""

@@ -9,7 +9,8 @@ from numpy.testing import assert_array_equal
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.errors import InferenceError
-from ppl.stdlib.signatures import choose, library
+from ppl.stdlib.library import standard
+from ppl.stdlib.signatures import choose
 from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, Type
 
 M = np.arange(1.0, 7.0).reshape(2, 3)  # [[1, 2, 3], [4, 5, 6]]
@@ -19,7 +20,7 @@ REALS, INTS = Array(REAL), Array(INT)
 
 def call(name: str, *typed: tuple[Type, object]):
     """The function at arguments given as (type, value) pairs."""
-    match = choose(library()[name], [t for t, _ in typed])
+    match = choose(standard().callees[name], [t for t, _ in typed])
     assert match is not None
     return match.overload.impl(NUMPY, *[x for _, x in typed])
 
@@ -170,7 +171,7 @@ def test_compressed_rows_that_disagree_are_refused():
 
 
 def test_gradient_of_a_sparse_product_with_a_repeated_column():
-    impl = library()["csr_matrix_times_vector"].overloads[0].impl
+    impl = standard().callees["csr_matrix_times_vector"].overloads[0].impl
     v, u = np.array([2, 2, 1]), np.array([1, 3, 3, 4])
 
     def f(b):

@@ -6,28 +6,28 @@ import pytest
 
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
+from ppl.stdlib.library import standard
 from ppl.stdlib.reference import location, one_line, reference
-from ppl.stdlib.signatures import library
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_every_word_has_a_page():
-    words = {*library(), *(d.name for d in DISTRIBUTIONS), *(c.keyword for c in CONSTRAINTS)}
+    words = {*standard().callees, *(d.name for d in DISTRIBUTIONS), *(c.keyword for c in CONSTRAINTS)}
     assert set(reference()) == words
 
 
-@pytest.mark.parametrize("name", library())
+@pytest.mark.parametrize("name", standard().callees)
 def test_a_page_has_every_signature_and_fits_the_screen(name):
     lines = reference()[name].splitlines()
-    callee = library()[name]
+    callee = standard().callees[name]
     assert lines[0].startswith(f"{name}: ") and callee.record.meaning in lines[0]
     assert sum(f" {name}(" in line for line in lines[1:]) >= len({o.signature for o in callee.overloads})
     assert max(map(len, lines[1:])) <= 110
 
 
 def test_the_code_that_is_named_is_there():
-    for callee in library().values():
+    for callee in standard().callees.values():
         for overload in callee.overloads:
             path, _, line = location(overload.impl).partition(":")
             text = (ROOT / path).read_text().splitlines()

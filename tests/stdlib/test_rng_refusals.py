@@ -12,7 +12,8 @@ from ppl.results.fits.draws import tabulate
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.drawing import drawn, rng_args
-from ppl.stdlib.signatures import library, parse_signature
+from ppl.stdlib.library import standard
+from ppl.stdlib.signatures import parse_signature
 from ppl.stdlib.supports import STRUCTURED, SUPPORTS
 
 INF, NAN = np.inf, np.nan
@@ -164,7 +165,7 @@ def test_each_argument_of_an_rng_has_a_name_and_a_support(name):
     args = rng_args(FAMILIES[name])
     assert {support for _, support in args} <= SUPPORTS.keys()
     assert {relation.name for relation in FAMILIES[name].relations} <= {arg for arg, _ in args}
-    for overload in library()[f"{name}_rng"].overloads:
+    for overload in standard().callees[f"{name}_rng"].overloads:
         assert len(parse_signature(overload.signature).args) == len(args)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ppl.stdlib import signatures
+from ppl.stdlib.library import standard
 
 SHARED = Path(os.environ.get("PPL_SHARED", Path(__file__).parents[3] / "shared"))
 LISTING = SHARED / "language" / "functions.csv"
@@ -41,7 +42,7 @@ def read(text: str) -> signatures.Type:
 
 def resolve(name: str, arguments: str) -> str:
     """The return type by our records, or why there is none."""
-    callee = signatures.library().get(name)
+    callee = standard().callees.get(name)
     if callee is None:
         return "no such name"
     match = signatures.choose(callee, [read(part) for part in signatures.split_commas(arguments)])

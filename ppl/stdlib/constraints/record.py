@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 Shape = tuple[int, ...]
 
@@ -24,6 +24,7 @@ class Constraint:
     check         (x, shape, *arguments) -> None or a sentence that says what is wrong and where (1-based),
                   for data and transformed quantities; tolerance 1e-8 as in Stan
     bad_shape     shape -> None or why no parameter has this shape
+    value         the type of one value, of a user's record: by it programs call keyword_jacobian
     bounded       whether the set is always bounded, so that the uniform density on it is proper
     """
 
@@ -36,3 +37,4 @@ class Constraint:
     check: Callable[..., str | None]
     bad_shape: Callable[[Shape], str | None] = lambda shape: None
     bounded: bool = False
+    value: Literal["real", "vector", "matrix"] | None = None

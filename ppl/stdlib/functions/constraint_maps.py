@@ -110,10 +110,14 @@ def _of_shape(kind: Constraint, xp: Namespace, u: Array, rows: int, columns: int
     shape = int(rows), int(columns)
     (wanted,), given = kind.free_shape(shape), u.shape[-1]
     if given != wanted:
-        raise ValueError(
-            f"A {kind.keyword} of size {rows} x {columns} is made of {wanted} free elements, but got {given}."
-        )
+        raise ValueError(free_elements(kind, shape, wanted, given))
     return kind.constrain(xp, u, shape)
+
+
+def free_elements(kind: Constraint, shape: Shape, wanted: int, given: int) -> str:
+    """The sentence on a value that cannot be made of so many free elements."""
+    size = " x ".join(map(str, shape))
+    return f"A {kind.keyword} of size {size} is made of {wanted} free elements, but got {given}."
 
 
 def _inverse(unconstrain: Inverse, axes: int, valid: Valid) -> Inverse:

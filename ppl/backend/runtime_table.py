@@ -1,0 +1,51 @@
+"""The functions of the runtime that emitted code calls beside those of the language, and their names."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ppl.backend import runtime, tuple_arrays
+from ppl.stdlib.constraints.table import CONSTRAINTS
+
+RUNTIME: tuple[Callable[..., Any], ...] = (
+    runtime.take,
+    runtime.real,
+    runtime.array,
+    runtime.int_array,
+    runtime.empty,
+    runtime.unset,
+    runtime.unset_int,
+    runtime.own,
+    runtime.put,
+    runtime.put_item,
+    tuple_arrays.tuples,
+    tuple_arrays.items,
+    tuple_arrays.entries,
+    runtime.terms,
+    runtime.sum_terms,
+    runtime.total,
+    runtime.zeros_like,
+    runtime.axis,
+    runtime.span,
+    runtime.mesh,
+    runtime.gather,
+    runtime.scatter_index,
+    runtime.widen,
+    runtime.each,
+    runtime.join,
+    runtime.sized,
+    runtime.same_size,
+    runtime.print_,
+    runtime.reject,
+    runtime.fatal_error,
+    runtime.profile,
+    runtime.check,
+)
+
+OWN_NAMES = frozenset(
+    {
+        *(f.__name__.rstrip("_") for f in RUNTIME),
+        *(f"{verb}_{c.keyword}" for c in CONSTRAINTS for verb in ("constrain", "free")),
+        *("scan", "solve", "solve_each", "check_draws"),
+    }
+)
+"""Attributes of `lib` that no function of a program's library may hide."""
