@@ -5,6 +5,13 @@ Each check raises AssertionError, which names the record and the law and gives t
 
 from ppl.testing.constraints import check_constraint
 from ppl.testing.distributions import check_distribution
-from ppl.testing.functions import check_function
+from ppl.testing.functions import Domain, check_function, exactly, interval
 
-__all__ = ["check_constraint", "check_distribution", "check_function"]
+__all__ = [
+    "Domain",
+    "check_constraint",
+    "check_distribution",
+    "check_function",
+    "exactly",
+    "interval",
+]
