@@ -69,9 +69,7 @@ def refuse_hidden(library: Library) -> None:
     """ValueError where a function of the library would never be called: the language has its name."""
     for name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED):
         if name in library.callees:
-            raise ValueError(
-                f"no function can be called {name!r}, which is a word of the language"
-            )
+            raise ValueError(f"no function can be called {name!r}, which is a word of the language")
 
 
 def show_stage(
