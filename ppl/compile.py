@@ -11,8 +11,10 @@ from ppl.discrete.plan import plan_of
 from ppl.discrete.rewrite import MOST as MOST_ENTRIES
 from ppl.discrete.summing import Summing, check_discrete, summed
 from ppl.frontend import ast
+from ppl.frontend.calls import TARGET, UNSUPPORTED
 from ppl.frontend.check import analyse, check
 from ppl.frontend.facts import Facts
+from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.printer import print_program as print_ast
 from ppl.ir.forms import VALUES, Form, form_named
@@ -46,7 +48,8 @@ def compile_model(
 
     Raises:
         ModelError: the program is refused; the error has line and column and says what was expected.
-        ValueError: there is no such transform, or no such pass, or one that cannot be left out.
+        ValueError: there is no such transform, or no such pass, or one that cannot be left out; or a name of
+            the library is a word of the language.
 
     Example:
         >>> model = compile_model("parameters { real x; } model { x ~ normal(0, 1); }")
@@ -56,6 +59,8 @@ def compile_model(
     if positive_transform not in ("log", "softplus"):
         raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     refuse(without)
+    if library is not None:
+        refuse_hidden(library)
     source = read_source(program)
     tree, facts = analyse(source, library=library)
 
@@ -81,6 +86,13 @@ def refuse(without: Collection[str]) -> None:
             raise ValueError(f"there is no pass {name!r}; the passes are {', '.join(known)}")
         if known[name].required:
             raise ValueError(f"the pass {name!r} cannot be left out: {known[name].required}")
+
+
+def refuse_hidden(library: Library) -> None:
+    """ValueError where a function of the library would never be called: the language has its name."""
+    for name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED):
+        if name in library.callees:
+            raise ValueError(f"no function can be called {name!r}, which is a word of the language")
 
 
 @dataclass(frozen=True)

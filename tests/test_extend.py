@@ -299,6 +299,12 @@ def test_what_a_library_refuses(records, message):
     assert message in str(error.value)
 
 
+@pytest.mark.parametrize("name", ["reduce_sum", "ode_rk45", "target", "dae"])
+def test_words_of_the_language_are_kept(name):
+    with pytest.raises(ValueError, match=f"can be called '{name}'"):
+        ppl.compile_model("model { }", library=library(functions=[unary(name, "", squash)]))
+
+
 def test_a_library_leaves_the_standard_one_as_it_was():
     before = set(library().callees)
     library(functions=[SQUASH])

@@ -14,6 +14,7 @@ from ppl.cli.main import COMMANDS, main
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```([^\n]*)\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+PYTHON = [text for kind, text in BLOCKS if kind == "python"]
 SHOWN = [text for _, text in BLOCKS if text.startswith("$ ppl ")]
 SLACK = 0.05
 """Numbers may differ by this much, or this share, between machines."""
@@ -70,9 +71,21 @@ def test_the_program_is_that_of_the_file():
 
 def test_the_python_runs(folder):
     pytest.importorskip("arviz")
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(next(text for kind, text in BLOCKS if kind == "python"), "README.md", "exec"), {})
+    run_python(PYTHON[0])
     assert (folder / "fit.json").is_file()
+
+
+def test_the_words_of_ones_own_run():
+    assert len(PYTHON) == 2
+    assert "'mean'" in run_python(PYTHON[1])
+
+
+def run_python(text):
+    """What a block prints."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(text, "README.md", "exec"), {})
+    return out.getvalue()
 
 
 def test_every_file_named_exists():

@@ -1,20 +1,15 @@
 """Laws of every constraint: inverse both ways, lands inside, log-Jacobian, gradient, array axes."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
 from ppl.stdlib.constraints.table import ALTERNATIVES, CONSTRAINT_BY_KEYWORD, CONSTRAINTS
+from ppl.testing.constraints import LAWS, Sample
+from ppl.testing.differences import jacobian
 
 RECORDS = {c.keyword: c for c in CONSTRAINTS} | {f"{c.keyword}_{i}": c for i, c in enumerate(ALTERNATIVES, 2)}
-
-
-def everything(x):
-    return x.ravel()
 
 
 def all_but_last(x):
@@ -29,102 +24,88 @@ def strictly_lower_triangle(x):
     return x[np.tril_indices(x.shape[0], -1)]
 
 
-@dataclass(frozen=True)
-class Sample:
-    """A value's shape and arguments, coordinates that determine it, and values that must be refused.
-
-    `identity` marks a sample whose map leaves every element as it is.
-    """
-
-    shape: tuple[int, ...]
-    arguments: tuple = ()
-    chart: Callable = everything
-    refused: tuple = ()
-    identity: bool = False
+def sample(shape, arguments=(), **more):
+    """A sample of a record that is still to be named."""
+    return lambda record: Sample(record, shape, arguments, **more)
 
 
 NAN = np.nan
 SAMPLES = {
     "identity": [
-        Sample((), identity=True),
-        Sample((3,), identity=True),
-        Sample((2, 3), identity=True),
+        sample((), identity=True),
+        sample((3,), identity=True),
+        sample((2, 3), identity=True),
     ],
     "lower": [
-        Sample((), (1.5,), refused=(1.4, NAN)),
-        Sample((), (2,), refused=(1,)),
-        Sample((3,), (np.array([0.0, -np.inf, -2.0]),), refused=([-0.1, 0.0, 0.0],)),
-        Sample((2, 3), (np.arange(6.0).reshape(2, 3),), refused=(np.zeros((2, 3)),)),
+        sample((), (1.5,), refused=(1.4, NAN)),
+        sample((), (2,), refused=(1,)),
+        sample((3,), (np.array([0.0, -np.inf, -2.0]),), refused=([-0.1, 0.0, 0.0],)),
+        sample((2, 3), (np.arange(6.0).reshape(2, 3),), refused=(np.zeros((2, 3)),)),
     ],
     "lower_2": [
-        Sample((), (1.5,), refused=(1.4,)),
-        Sample((2,), (np.array([0.0, -np.inf]),), refused=([-0.1, 0.0],)),
+        sample((), (1.5,), refused=(1.4,)),
+        sample((2,), (np.array([0.0, -np.inf]),), refused=([-0.1, 0.0],)),
     ],
     "upper": [
-        Sample((), (-0.5,), refused=(0.0, NAN)),
-        Sample((3,), (np.array([0.0, np.inf, -2.0]),), refused=([0.1, 0.0, -3.0],)),
+        sample((), (-0.5,), refused=(0.0, NAN)),
+        sample((3,), (np.array([0.0, np.inf, -2.0]),), refused=([0.1, 0.0, -3.0],)),
     ],
     "lower_upper": [
-        Sample((), (-2.0, 3.0), refused=(-2.1, 3.1, NAN)),
-        Sample((), (0, 7), refused=(8,)),
-        Sample((), (-np.inf, np.inf), identity=True),
-        Sample((2, 2), (0.0, np.array([[1.0, np.inf], [2.0, 3.0]])), refused=([[0.5, 9.0], [2.1, 0.0]],)),
-        Sample((4,), (np.array([-1.0, -np.inf, 0.0, -np.inf]), np.array([1.0, 2.0, np.inf, np.inf]))),
+        sample((), (-2.0, 3.0), refused=(-2.1, 3.1, NAN)),
+        sample((), (0, 7), refused=(8,)),
+        sample((), (-np.inf, np.inf), identity=True),
+        sample((2, 2), (0.0, np.array([[1.0, np.inf], [2.0, 3.0]])), refused=([[0.5, 9.0], [2.1, 0.0]],)),
+        sample((4,), (np.array([-1.0, -np.inf, 0.0, -np.inf]), np.array([1.0, 2.0, np.inf, np.inf]))),
     ],
     "offset_multiplier": [
-        Sample((), (2.0, 3.0)),
-        Sample((3,), (np.array([0.0, 1.0, -2.0]), np.array([0.5, 1.0, 2.0]))),
-        Sample((3,), (1.0, 2.0)),
-        Sample((3,), (0.0, 2)),
+        sample((), (2.0, 3.0)),
+        sample((3,), (np.array([0.0, 1.0, -2.0]), np.array([0.5, 1.0, 2.0]))),
+        sample((3,), (1.0, 2.0)),
+        sample((3,), (0.0, 2)),
     ],
     "ordered": [
-        Sample((4,), refused=([0.0, 1.0, 1.0, 2.0],)),
-        Sample((1,), identity=True),
-        Sample((0,), identity=True),
+        sample((4,), refused=([0.0, 1.0, 1.0, 2.0],)),
+        sample((1,), identity=True),
+        sample((0,), identity=True),
     ],
     "positive_ordered": [
-        Sample((4,), refused=([-1.0, 1.0, 2.0, 3.0], [1.0, 3.0, 2.0, 4.0])),
-        Sample((1,), refused=([-0.1],)),
+        sample((4,), refused=([-1.0, 1.0, 2.0, 3.0], [1.0, 3.0, 2.0, 4.0])),
+        sample((1,), refused=([-0.1],)),
     ],
     "simplex": [
-        Sample((4,), chart=all_but_last, refused=([0.5, 0.5, 0.5, -0.5], [0.3, 0.3, 0.3, 0.3])),
-        Sample((2,), chart=all_but_last),
-        Sample((1,), chart=all_but_last),
+        sample((4,), chart=all_but_last, refused=([0.5, 0.5, 0.5, -0.5], [0.3, 0.3, 0.3, 0.3])),
+        sample((2,), chart=all_but_last),
+        sample((1,), chart=all_but_last),
     ],
-    "unit_vector": [Sample((3,), refused=([1.0, 0.1, 0.0],)), Sample((2,))],
-    "sum_to_zero_vector": [Sample((5,), refused=([1.0, 0.0, 0.0, 0.0, 0.0],)), Sample((1,))],
-    "sum_to_zero_matrix": [Sample((3, 4), refused=(np.eye(3, 4),)), Sample((2, 2))],
+    "unit_vector": [
+        sample((3,), refused=([1.0, 0.1, 0.0],), one_to_one=False),
+        sample((2,), one_to_one=False),
+    ],
+    "sum_to_zero_vector": [sample((5,), refused=([1.0, 0.0, 0.0, 0.0, 0.0],)), sample((1,))],
+    "sum_to_zero_matrix": [sample((3, 4), refused=(np.eye(3, 4),)), sample((2, 2))],
     "cov_matrix": [
-        Sample((3, 3), chart=lower_triangle, refused=(np.tri(3), np.diag([1.0, 0.0, 1.0]))),
-        Sample((1, 1), chart=lower_triangle, refused=([[-1.0]],)),
+        sample((3, 3), chart=lower_triangle, refused=(np.tri(3), np.diag([1.0, 0.0, 1.0]))),
+        sample((1, 1), chart=lower_triangle, refused=([[-1.0]],)),
     ],
     "corr_matrix": [
-        Sample((4, 4), chart=strictly_lower_triangle, refused=(1.5 * np.eye(4), np.ones((4, 4)))),
-        Sample((2, 2), chart=strictly_lower_triangle, refused=([[1.0, 0.3], [0.2, 1.0]],)),
-        Sample((1, 1), chart=strictly_lower_triangle),
+        sample((4, 4), chart=strictly_lower_triangle, refused=(1.5 * np.eye(4), np.ones((4, 4)))),
+        sample((2, 2), chart=strictly_lower_triangle, refused=([[1.0, 0.3], [0.2, 1.0]],)),
+        sample((1, 1), chart=strictly_lower_triangle),
     ],
     "cholesky_factor_cov": [
-        Sample((3, 3), chart=lower_triangle, refused=(np.ones((3, 3)), -np.eye(3))),
-        Sample((4, 2), chart=lower_triangle),
+        sample((3, 3), chart=lower_triangle, refused=(np.ones((3, 3)), -np.eye(3))),
+        sample((4, 2), chart=lower_triangle),
     ],
     "cholesky_factor_corr": [
-        Sample((4, 4), chart=strictly_lower_triangle, refused=(np.tri(4), np.ones((4, 4)))),
-        Sample((2, 2), chart=strictly_lower_triangle),
+        sample((4, 4), chart=strictly_lower_triangle, refused=(np.tri(4), np.ones((4, 4)))),
+        sample((2, 2), chart=strictly_lower_triangle),
     ],
-    "row_stochastic_matrix": [Sample((2, 3), chart=all_but_last, refused=(np.full((2, 3), 0.4),))],
+    "row_stochastic_matrix": [sample((2, 3), chart=all_but_last, refused=(np.full((2, 3), 0.4),))],
     "column_stochastic_matrix": [
-        Sample((3, 2), chart=lambda x: all_but_last(x.T), refused=(np.full((3, 2), 0.5),)),
+        sample((3, 2), chart=lambda x: all_but_last(x.T), refused=(np.full((3, 2), 0.5),)),
     ],
 }
-CASES = [
-    pytest.param(RECORDS[name], sample, id=f"{name}-{i}")
-    for name, samples in SAMPLES.items()
-    for i, sample in enumerate(samples)
-]
-
-
-def unconstrained(record, sample, arrays=(), seed=1, scale=1.5):
-    return np.random.default_rng(seed).uniform(-scale, scale, (*arrays, *record.free_shape(sample.shape)))
+CASES = {f"{name}-{i}": of(RECORDS[name]) for name, chosen in SAMPLES.items() for i, of in enumerate(chosen)}
 
 
 def constrain(record, xp, u, shape, *arguments):
@@ -133,60 +114,32 @@ def constrain(record, xp, u, shape, *arguments):
     return x, xp.np.sum(terms)
 
 
-def jacobian(f, u, step=1e-5):
-    """Rows are outputs, columns the elements of `u`, by central differences."""
-    steps = step * np.eye(u.size).reshape(u.size, *u.shape)
-    columns = [np.ravel(f(u + h) - f(u - h)) / (2 * step) for h in steps]
-    return np.array(columns).reshape(u.size, np.size(f(u))).T
-
-
 def test_every_constraint_has_samples():
     assert set(SAMPLES) == set(RECORDS)
     assert set(CONSTRAINT_BY_KEYWORD) == {c.keyword for c in CONSTRAINTS + ALTERNATIVES}
 
 
-@pytest.mark.parametrize("record, sample", CASES)
+@pytest.mark.parametrize(
+    ("law", "case"),
+    [
+        pytest.param(law, case, id=f"{law.holds.__name__}-{name}")
+        for law in LAWS
+        for name, case in CASES.items()
+        if law.applies(case)
+    ],
+)
+def test_law(law, case):
+    law.check(case, case.constraint.keyword)
+
+
+@pytest.mark.parametrize("size", [2, 3])
 @pytest.mark.parametrize("scale", [1.5, 8.0])
-def test_inverse_both_ways_and_lands_inside(record, sample, scale):
-    u = unconstrained(record, sample, scale=scale)
-    x, _ = constrain(record, NUMPY, u, sample.shape, *sample.arguments)
-    assert np.shape(x) == sample.shape
-    if scale < 2:
-        assert record.check(x, sample.shape, *sample.arguments) is None
-    back = record.unconstrain(x, sample.shape, *sample.arguments)
-    again, _ = constrain(record, NUMPY, back, sample.shape, *sample.arguments)
-    assert_allclose(again, x, rtol=1e-7, atol=1e-9)
-    if record.keyword == "unit_vector":
-        assert_allclose(back, u / np.linalg.norm(u))
-    elif scale < 2:
-        assert_allclose(back, u, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("record, sample", CASES)
-def test_log_jacobian(record, sample):
-    u = unconstrained(record, sample)
-    _, log_jacobian = constrain(record, NUMPY, u, sample.shape, *sample.arguments)
-    if record.keyword == "unit_vector":
-        assert_allclose(log_jacobian, -0.5 * np.sum(u**2))
-        return
-    j = jacobian(lambda u: sample.chart(constrain(record, NUMPY, u, sample.shape, *sample.arguments)[0]), u)
-    assert_allclose(log_jacobian, 0.5 * np.linalg.slogdet(j.T @ j)[1], rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.parametrize("record, sample", CASES)
-def test_gradient(record, sample):
-    u = unconstrained(record, sample)
-    weights = np.random.default_rng(2).normal(size=sample.shape)
-
-    def objective(xp, u):
-        x, log_jacobian = constrain(record, xp, u, sample.shape, *sample.arguments)
-        return xp.np.sum(weights * x) + log_jacobian
-
-    value, gradient = value_and_grad(lambda u: objective(AUTOGRAD, u), u)
-    assert_allclose(value, objective(NUMPY, u))
-    assert_allclose(
-        gradient.ravel(), jacobian(lambda u: objective(NUMPY, u), u).ravel(), rtol=1e-6, atol=1e-7
-    )
+def test_a_unit_vector_is_a_direction(size, scale):
+    u = np.random.default_rng(1).uniform(-scale, scale, size)
+    record = CONSTRAINT_BY_KEYWORD["unit_vector"]
+    x, log_jacobian = constrain(record, NUMPY, u, (size,))
+    assert_allclose(record.unconstrain(x, (size,)), u / np.linalg.norm(u))
+    assert_allclose(log_jacobian, -0.5 * np.sum(u**2))
 
 
 @pytest.mark.parametrize("name", ["lower", "lower_2", "upper", "lower_upper", "offset_multiplier"])
@@ -206,46 +159,10 @@ def test_gradient_of_the_arguments(name, arguments):
     )
 
 
-@pytest.mark.parametrize("record, sample", CASES)
-def test_array_axes_are_a_loop(record, sample):
-    u = unconstrained(record, sample, arrays=(2, 3))
-    x, log_jacobian = constrain(record, NUMPY, u, sample.shape, *sample.arguments)
-    one_by_one = [constrain(record, NUMPY, u[i], sample.shape, *sample.arguments) for i in np.ndindex(2, 3)]
-    assert_allclose(x.reshape(6, *sample.shape), [value for value, _ in one_by_one])
-    assert_allclose(log_jacobian, sum(term for _, term in one_by_one))
-    _, terms = record.constrain(NUMPY, u, sample.shape, *sample.arguments)
-    if np.ndim(terms):
-        each = [np.sum(terms[i]) for i in np.ndindex(2, 3)]
-        assert_allclose(each, [term for _, term in one_by_one], rtol=1e-12, atol=1e-12)
-    back = record.unconstrain(x, sample.shape, *sample.arguments)
-    expected = [record.unconstrain(value, sample.shape, *sample.arguments) for value, _ in one_by_one]
-    assert_allclose(back.reshape(6, -1), np.reshape(expected, (6, -1)), rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("record, sample", [case for case in CASES if not case.values[1].identity])
-def test_not_the_identity(record, sample):
-    u = unconstrained(record, sample)
-    x, _ = constrain(record, NUMPY, u, sample.shape, *sample.arguments)
-    assert np.size(u) != np.size(x) or not np.allclose(u, x.ravel())
-
-
-@pytest.mark.parametrize(
-    "record, sample, value",
-    [
-        pytest.param(RECORDS[name], sample, value, id=f"{name}-{i}-{k}")
-        for name, samples in SAMPLES.items()
-        for i, sample in enumerate(samples)
-        for k, value in enumerate(sample.refused)
-    ],
-)
-def test_check_refuses(record, sample, value):
-    assert record.check(np.array(value), sample.shape, *sample.arguments)
-
-
 @pytest.mark.parametrize("keyword", sorted(set(RECORDS) - {"identity", "offset_multiplier"}))
 def test_check_refuses_nan(keyword):
-    record, sample = RECORDS[keyword], SAMPLES[keyword][0]
-    assert record.check(np.full(sample.shape, np.nan), sample.shape, *sample.arguments)
+    first = CASES[f"{keyword}-0"]
+    assert first.check(np.full(first.shape, np.nan))
 
 
 @pytest.mark.parametrize(

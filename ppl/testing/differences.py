@@ -1,0 +1,51 @@
+"""Derivatives by finite differences, which the laws hold others to."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.arrays import AUTOGRAD, Namespace, value_and_grad
+
+Floats = NDArray[np.float64]
+
+STEP = 3e-4
+OFFSETS = ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0))
+"""The points of a five-point difference in steps, each with its weight times 12 STEP."""
+
+
+def elementwise_slope(f: Callable[[Floats], Floats], x: Floats, low: float, high: float) -> Floats:
+    """Derivative of an elementwise f on (low, high): of three steps, the one at which it has settled."""
+    room = np.minimum(1.0, np.minimum(x - low, high - x))
+    long, middle, short = (_five_point(f, x, step * room) for step in (1e-3, 1e-4, 1e-5))
+    return np.where(np.abs(long - middle) < np.abs(middle - short), middle, short)
+
+
+def _five_point(f: Callable[[Floats], Floats], x: Floats, h: Floats) -> Floats:
+    return (8.0 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12.0 * h)
+
+
+def slopes(f: Callable[[Any], float], x: Any) -> Floats:
+    """Derivative of a number with respect to every element of x."""
+    x = np.asarray(x, float)
+    found = np.zeros(x.shape)
+    for i in np.ndindex(x.shape):
+        for offset, weight in OFFSETS:
+            moved = x.copy()
+            moved[i] += offset * STEP
+            found[i] += weight * float(f(moved[()])) / (12.0 * STEP)
+    return found
+
+
+def jacobian(f: Callable[[Floats], Any], u: Floats, step: float = 1e-5) -> Floats:
+    """Rows are outputs, columns the elements of `u`, by central differences."""
+    steps = step * np.eye(u.size).reshape(u.size, *u.shape)
+    columns = [np.ravel(f(u + h) - f(u - h)) / (2 * step) for h in steps]
+    return np.array(columns).reshape(u.size, np.size(f(u))).T
+
+
+def gradient(f: Callable[[Namespace, Any], Any], x: Any) -> Any:
+    """The derivative of the sum of what f(xp, x) returns, by autograd; of the shape of x."""
+    _, slope = value_and_grad(lambda x: AUTOGRAD.np.sum(f(AUTOGRAD, x)), x)
+    return slope

@@ -1,0 +1,43 @@
+"""A law: a property that every record, or every case of one, must have."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+Subject = TypeVar("Subject")
+
+
+def always(subject: Any) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class Law(Generic[Subject]):
+    """`says` in words what must hold, `holds` raises AssertionError where it does not.
+
+    `applies` tells for which subjects there is anything to check.
+    """
+
+    says: str
+    holds: Callable[[Subject], None]
+    applies: Callable[[Subject], bool] = always
+
+    def check(self, subject: Subject, name: str) -> None:
+        """AssertionError that names the subject, the law and the numbers."""
+        with quiet():
+            try:
+                self.holds(subject)
+            except AssertionError as error:
+                raise AssertionError(f"{name}: {self.says}: it is not so.\n{str(error).strip()}") from None
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings of arithmetic: laws try invalid points on purpose."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        yield
