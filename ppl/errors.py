@@ -34,7 +34,15 @@ class Located(Protocol):
 
 
 class PPLError(Exception):
-    """Base of every error a user can cause."""
+    """Base of every error a user can cause.
+
+    Example:
+        >>> try:
+        ...     ppl.compile_model("parameters { real x; }").condition({}).variational()
+        ... except ppl.PPLError as error:
+        ...     print(type(error).__name__)
+        InferenceError
+    """
 
 
 class ModelError(PPLError):
@@ -58,10 +66,12 @@ class ModelError(PPLError):
 
     @property
     def line(self) -> int:
+        """The line of the program, from 1."""
         return self.span.line
 
     @property
     def column(self) -> int:
+        """The column in that line, from 1."""
         return self.span.column
 
     def __str__(self) -> str:
@@ -88,7 +98,15 @@ def raise_errors(errors: Iterable[ModelError]) -> None:
 
 
 class DataError(PPLError):
-    """The data are wrong: `variable` names the culprit where there is one, `code` the kind of mistake."""
+    """The data are wrong: `variable` names the culprit where there is one, `code` the kind of mistake.
+
+    Example:
+        >>> try:
+        ...     model.condition({"J": 8})
+        ... except ppl.DataError as error:
+        ...     print(error.variable)
+        y
+    """
 
     def __init__(self, message: str, variable: str | None = None, code: str = "PPL900"):
         self.message, self.variable, self.code = message, variable, code
@@ -96,7 +114,15 @@ class DataError(PPLError):
 
 
 class InferenceError(PPLError):
-    """The algorithm could not go on: the message says why and what to try, `code` the kind of trouble."""
+    """The algorithm could not go on: the message says why and what to try, `code` the kind of trouble.
+
+    Example:
+        >>> try:
+        ...     posterior.variational(iter=0)
+        ... except ppl.InferenceError as error:
+        ...     print(error)
+        iter = 0 is out of range; expected an integer of at least 1.
+    """
 
     def __init__(self, message: str, code: str = "PPL970"):
         self.code = code
@@ -104,7 +130,16 @@ class InferenceError(PPLError):
 
 
 class Rejection(InferenceError):
-    """reject() was called, a transformed quantity broke its constraint, or an rng refused an argument."""
+    """reject() was called, a transformed quantity broke its constraint, or an rng refused an argument.
+
+    Example:
+        >>> rejects = ppl.compile_model('transformed data { reject("no"); } parameters { real x; } model {}')
+        >>> try:
+        ...     rejects.condition({})
+        ... except ppl.Rejection as error:
+        ...     print(str(error).splitlines()[-1])
+        no
+    """
 
     def __init__(self, message: str, code: str = "PPL972"):
         super().__init__(message, code)

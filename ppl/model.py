@@ -23,7 +23,9 @@ class Model(model.Model):
     """
 
     def condition(self, data: Inputs | Mapping[str, Any] | str | Path = {}, seed: int = 0) -> Posterior:  # noqa: B006
-        """The posterior given data: a mapping of names, or a path to JSON (also .gz) or .npz.
+        """The posterior given data: arrays of the declared shapes by name, or a path to a file.
+
+        A file is JSON (also .gz) or .npz.
 
         An array that is a `np.memmap` of doubles stays on disk; fitted by minibatches, it is read a block of
         rows at a time.  `data.with_arrays` takes variables from files of their own.
@@ -32,5 +34,11 @@ class Model(model.Model):
 
         Raises:
             DataError: a variable is missing or does not fit its declaration; the message names it.
+            Rejection: a statement of transformed data rejects them.
+            InferenceError: a statement of transformed data cannot be computed; names it.
+
+        Example:
+            >>> model.condition("eight_schools.data.json").param_unc_num()
+            10
         """
         return Posterior(*conditioned(self, data, seed))

@@ -51,6 +51,14 @@ class Posterior(posterior.Posterior):
     def variational(self, **settings: Any) -> Fit:
         """Fit a variational approximation; the settings and their defaults are those of `results.Settings`.
 
+        Also `progress`, `checkpoint`, `resume` and `checkpoint_every`, as in `results.fits.fit.variational`.
+        Kucukelbir et al. (2017), JMLR 18:14.
+
+        Raises:
+            InferenceError: a setting is out of range, the posterior improper, or no start has a finite
+                density.
+            DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
+
         Example:
             >>> posterior.variational(algorithm="fullrank", seed=1).column_names[:2]
             ('mu', 'tau')

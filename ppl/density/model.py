@@ -64,14 +64,14 @@ class Model:
     # --- Forms ---
 
     def program(self, form: Form = VALUES) -> ir.Program:
-        """A form of the program."""
+        """A form of the program, a record of `ir.forms`, as IR; made when it is first asked for."""
         if form.name not in self.programs:
             base = self.program(form.base) if form.base else self.lowered
             self.programs[form.name] = form.from_base(base, self.without, self.verified)
         return self.programs[form.name]
 
     def code(self, form: Form) -> Code:
-        """A form as Python code."""
+        """A form as Python code; made when it is first asked for."""
         if form.name not in self.codes:
             program = self.program(form)
             emitted = emit_over_draws(program) if form.over_draws else emit(program, form.propto)
@@ -107,12 +107,22 @@ class Model:
 
     @property
     def python_source(self) -> str:
-        """The Python module that values are computed by."""
+        """The text of the Python module that values are computed by.
+
+        Example:
+            >>> print(model.python_source.splitlines()[0])
+            def read_data(d, read):
+        """
         return self.code(VALUES).emitted.text
 
     @property
     def data_schema(self) -> dict[str, str]:
-        """The type of each variable of the data block, by name."""
+        """The type of each variable of the data block, by name.
+
+        Example:
+            >>> model.data_schema
+            {'J': 'int', 'y': 'array[] real', 'sigma': 'array[] real'}
+        """
         return {d.name: str(d.type) for d in self.lowered.data}
 
     @cached_property
@@ -145,6 +155,8 @@ class Model:
 
         Raises:
             DataError: a variable is missing or does not fit its declaration; the message names it.
+            Rejection: a statement of transformed data rejects them.
+            InferenceError: a statement of transformed data cannot be computed; names it.
         """
         d = Data(seed__=seed)
         with np.errstate(all="ignore"), located(self.plain):

@@ -64,6 +64,7 @@ class Posterior:
 
     @property
     def source(self) -> SourceText:
+        """The text of the program, with its name."""
         return self.model.source
 
     def __repr__(self) -> str:
@@ -80,6 +81,12 @@ class Posterior:
         return groups
 
     def declared(self, include_tp: bool, include_gq: bool) -> list[Sized]:
+        """The variables with their names and shapes: parameters, then those that are asked for.
+
+        Example:
+            >>> [v.name for v in posterior.declared(include_tp=True, include_gq=False)]
+            ['mu', 'tau', 'theta_raw', 'theta']
+        """
         v = self.variables
         return [
             *v["parameters"],
@@ -88,24 +95,45 @@ class Posterior:
         ]
 
     def param_num(self, include_tp: bool = False, include_gq: bool = False) -> int:
-        """How many flat columns there are."""
+        """How many flat columns there are: the length of `param_names`.
+
+        Example:
+            >>> posterior.param_num(), posterior.param_num(include_tp=True)
+            (10, 18)
+        """
         return len(self.param_names(include_tp, include_gq))
 
     def param_names(self, include_tp: bool = False, include_gq: bool = False) -> list[str]:
-        """Flat names in Stan's order, e.g. "theta.1"."""
+        """Flat names in Stan's order: the first index fastest, from 1, e.g. "theta.1".
+
+        Example:
+            >>> posterior.param_names(include_tp=True)[-2:]
+            ['theta.7', 'theta.8']
+        """
         return [n for v in self.declared(include_tp, include_gq) for n in column_names(v)]
 
     def param_unc_num(self) -> int:
-        """The dimension of the unconstrained space."""
+        """The dimension of the unconstrained space.
+
+        Example:
+            >>> posterior.param_unc_num()
+            10
+        """
         return sum(math.prod(p.shape) for p in self.places.values())
 
     def param_unc_names(self) -> list[str]:
-        """Flat names of the unconstrained elements, in the order of `u`."""
+        """Flat names of the unconstrained elements, in the order of `u`.
+
+        Example:
+            >>> posterior.param_unc_names()[:3]
+            ['mu', 'tau', 'theta_raw.1']
+        """
         parameters = parameters_of(self.model.plain.layout, self.d)
         return [name for p in parameters for name in free_names(p, p.name)]
 
     @property
     def places(self) -> Mapping[str, Place]:
+        """Where each parameter lies in `u`, by its name."""
         return self.d.places
 
     # --- Density ---
@@ -113,7 +141,12 @@ class Posterior:
     def log_joint(self, propto: bool = False, jacobian: bool = True) -> LogJoint:
         """The log density as it is computed, with the log-Jacobian of the transforms unless told otherwise.
 
-        `propto` leaves out what does not depend on parameters, as Stan does after `~` and in lupdf.
+        `propto` leaves out what does not depend on parameters, as Stan does after `~` and in lupdf (Stan
+        Reference Manual, Statements).
+
+        Example:
+            >>> round(posterior.log_joint(propto=True).value(np.zeros(10)), 3)
+            -4.174
         """
         key = propto, jacobian
         if key not in self.log_joints:
@@ -122,17 +155,47 @@ class Posterior:
         return self.log_joints[key]
 
     def log_density(self, u: Floats, propto: bool = False, jacobian: bool = True) -> float:
-        """The log density at `u`; see `log_joint`.  A point that the program rejects has log density -inf."""
+        """The log density, in nats, at `u` (param_unc_num(),); -inf at a point that the program rejects.
+
+        `propto` leaves out constants, `jacobian` adds the log-Jacobian of the transforms; see `log_joint`.
+
+        Raises:
+            ValueError: `u` has another shape.
+            InferenceError: a statement cannot be computed there, such as an index out of range; names it.
+
+        Example:
+            >>> round(posterior.log_density(np.zeros(10)), 3)
+            -44.129
+        """
         return self.log_joint(propto, jacobian).value(self.checked(u))
 
     def log_density_gradient(
         self, u: Floats, propto: bool = False, jacobian: bool = True
     ) -> tuple[float, Floats]:
-        """The log density and its gradient, shape (param_unc_num(),)."""
+        """The log density, in nats, at `u` (param_unc_num(),) and its gradient of the same shape.
+
+        Raises:
+            ValueError: `u` has another shape.
+            InferenceError: a statement cannot be computed there, such as an index out of range; names it.
+
+        Example:
+            >>> value, gradient = posterior.log_density_gradient(np.zeros(10))
+            >>> gradient[:3].round(2).tolist()
+            [0.46, 0.92, 0.12]
+        """
         return self.log_joint(propto, jacobian).value_and_gradient(self.checked(u))
 
     def log_densities(self, us: Floats, propto: bool = False, jacobian: bool = True) -> Floats:
-        """The log density at each row of `us` (n, dim), shape (n,), many at a time; see `log_density`."""
+        """The log density at each row of `us` (n, dim), shape (n,), many at a time; see `log_density`.
+
+        Raises:
+            ValueError: `us` has another shape.
+            InferenceError: a statement cannot be computed at one of them; names it.
+
+        Example:
+            >>> posterior.log_densities(np.zeros((3, 10))).shape
+            (3,)
+        """
         return self.log_joint(propto, jacobian).values(self.checked_rows(us))
 
     def log_density_gradients(
@@ -141,6 +204,15 @@ class Posterior:
         """The log density (n,) and its gradient (n, dim) at each row of `us` (n, dim), many at a time.
 
         Where the density is zero, its logarithm -inf, the gradient means nothing.
+
+        Raises:
+            ValueError: `us` has another shape.
+            InferenceError: a statement cannot be computed at one of them; names it.
+
+        Example:
+            >>> values, gradients = posterior.log_density_gradients(np.zeros((3, 10)))
+            >>> values.shape, gradients.shape
+            ((3,), (3, 10))
         """
         return self.log_joint(propto, jacobian).values_and_gradients(self.checked_rows(us))
 
@@ -183,23 +255,43 @@ class Posterior:
         return sizes_of(self.model.code(VALUES), self.d, self.param_unc_num())
 
     def blocks(self, u: Floats) -> list[Floats]:
-        """One array a parameter."""
+        """The elements of `u` (param_unc_num(),) by parameter, one array each, in the order of `places`."""
         return self.log_joint().blocks(u)
 
     def checked_rows(self, us: Floats) -> Floats:
+        """`us` as doubles (n, dim).
+
+        Raises:
+            ValueError: it has another shape.
+        """
         us = np.asarray(us, dtype=float)
         if us.ndim != 2 or us.shape[1] != self.param_unc_num():
             raise ValueError(f"us has shape {us.shape}, but must have shape (n, {self.param_unc_num()})")
         return us
 
     def checked(self, u: Floats) -> Floats:
+        """`u` as doubles (param_unc_num(),).
+
+        Raises:
+            ValueError: it has another shape.
+        """
         u = np.asarray(u, dtype=float)
         if u.shape != (self.param_unc_num(),):
             raise ValueError(f"u has shape {u.shape}, but must have shape ({self.param_unc_num()},)")
         return u
 
     def explain(self, u: Floats) -> str:
-        """Why the log density or its gradient at `u` is not finite: statement, argument, value; else ""."""
+        """Why the log density or its gradient at `u` (param_unc_num(),) is not finite; "" where it is.
+
+        It names the statement with its place in the program, the argument and its value.
+
+        Raises:
+            ValueError: `u` has another shape.
+
+        Example:
+            >>> posterior.explain(np.zeros(10))
+            ''
+        """
         return explained(self.model, self.d, self.checked(u))
 
     # --- Values ---
@@ -207,7 +299,13 @@ class Posterior:
     def values(
         self, u: Floats, rng: np.random.Generator | None, include_tp: bool, include_gq: bool
     ) -> Values:
-        """Every asked-for variable by name, as arrays."""
+        """Every variable that is asked for at `u` (param_unc_num(),), by name, as arrays of its own shape.
+
+        Raises:
+            ValueError: `u` has another shape.
+            Rejection: the program rejects the point, or a quantity breaks its declared constraint.
+            InferenceError: a statement cannot be computed there; names it.
+        """
         module = self.model.plain
         with np.errstate(all="ignore"), located(module):
             steps = module.constrained(self.d, self.checked(u))
@@ -226,10 +324,11 @@ class Posterior:
         return max(1, OF_DRAWS // max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True)))
 
     def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
-        """All columns, a row for each row of `us` (n, dim): every statement runs once for all draws.
+        """All columns, (n, columns), at the rows of `us` (n, dim): every statement runs once for all draws.
 
         Raises:
-            ValueError: the program takes one draw at a time, as `draws_at_once` says.
+            ValueError: the program takes one draw at a time, as `draws_at_once` says, or `us` has
+                another shape.
             Rejection: it rejects one of them.
         """
         module = self.model.over_draws
@@ -249,9 +348,19 @@ class Posterior:
         include_gq: bool = False,
         rng: np.random.Generator | None = None,
     ) -> Floats:
-        """The constrained values at `u`, flat, in the order of `param_names`.
+        """The constrained values at `u` (param_unc_num(),), flat (param_num(),), ordered as `param_names`.
 
-        `rng` draws for generated quantities.
+        `rng` draws for generated quantities; without one, one with seed 0 does. Stan Reference Manual,
+        Constraint Transforms.
+
+        Raises:
+            ValueError: `u` has another shape.
+            Rejection: the program rejects the point, or a quantity breaks its declared constraint.
+            InferenceError: a statement cannot be computed there; names it.
+
+        Example:
+            >>> posterior.param_constrain(np.zeros(10))[:3].tolist()
+            [0.0, 1.0, 0.0]
         """
         return flat(self.declared(include_tp, include_gq), self.values(u, rng, include_tp, include_gq))
 
@@ -260,14 +369,22 @@ class Posterior:
 
         Raises:
             InferenceError: the target is no sum over rows; the message says where.
+
+        Example:
+            >>> posterior.by_rows("J").n_rows
+            8
         """
         return by_rows(self, size)
 
     def unconstrained(self, name: str) -> NDArray[np.intp]:
-        """Where a parameter that has no constraint lies in `u`.
+        """The positions in `u` of the elements of a parameter that has no constraint, shape (elements,).
 
         Raises:
             InferenceError: there is no such parameter, or it has a constraint.
+
+        Example:
+            >>> posterior.unconstrained("mu").tolist()
+            [0]
         """
         constraints = {d.name: d.constraint for d in self.model.lowered.parameters if not d.items}
         found = constraints.get(name)
@@ -280,7 +397,7 @@ class Posterior:
 
     @cached_property
     def in_bounded_sets(self) -> NDArray[np.bool_]:
-        """Which elements of `u` make a value of a set that is always bounded, as a simplex is."""
+        """Which elements of `u` (dim,) make a value of a set that is always bounded, as a simplex is."""
         found = np.zeros(self.param_unc_num(), dtype=bool)
         for d in leaves(self.model.lowered.parameters):
             if CONSTRAINT_BY_KEYWORD[d.constraint].bounded:
@@ -302,10 +419,14 @@ class Posterior:
         return replace(self, model=model, d=model.prepared(self.d)), np.ravel(at)
 
     def param_unconstrain(self, values: Mapping[str, Any]) -> Floats:
-        """The `u` of constrained values, given by variable name in their natural shapes.
+        """The `u` (param_unc_num(),) of constrained values, given by variable name in their natural shapes.
 
         Raises:
             DataError: a value is missing, has another shape or breaks its constraint.
+
+        Example:
+            >>> posterior.param_unconstrain({"mu": 0.0, "tau": 1.0, "theta_raw": np.zeros(8)}).shape
+            (10,)
         """
         given = leaf_values(self.model.lowered.parameters, self.places, values)
         with np.errstate(all="ignore"), located(self.model.plain):

@@ -53,7 +53,7 @@ def in_the_peak():
 
 def test_full_rank_that_was_lost_is_climbed_again_from_mean_field():
     _, better = stepped_up(np.full(DIM, 0.5), 0.7 * np.eye(DIM), in_the_peak())
-    assert "Mean-field came" in better.notes[0] and "higher" in better.notes[0]
+    assert "The mean-field ELBO was" in better.notes[0] and "higher" in better.notes[0]
     assert np.allclose(better.family.mean(better.params), 0, atol=0.1)
     assert np.allclose(better.family.covariance(better.params), np.eye(DIM) + 0.5, atol=0.15)
 
@@ -109,7 +109,7 @@ def test_full_rank_lost_far_away_is_begun_again_from_a_mean_field_that_goes_on()
     lost = family.carry(family.start(zeros), centre, 0.1 * factor)
     found = Polished(family, lost, Outcome(Ending.CONVERGED, "so it seemed"))
     better = step_up(target, start, found, np.random.default_rng(1), silent)
-    assert "rose by another" in better.notes[0] and "begun again" in better.notes[1]
+    assert "rose by another" in better.notes[0] and "restarted from there" in better.notes[1]
     off = (better.family.mean(better.params) - Strung.gaussian.mean) / [50, 1, 0.01]
     assert np.allclose(off, 0, atol=0.1)
 

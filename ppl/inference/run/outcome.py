@@ -32,10 +32,16 @@ class Outcome:
 
     @property
     def converged(self) -> bool:
+        """Whether the stopping rule was met."""
         return self.ending is Ending.CONVERGED
 
     @property
     def sentence(self) -> str:
-        """The ending, its reason, and what to do."""
+        """The ending, its reason, and what to do.
+
+        Example:
+            >>> Outcome(Ending.COMPLETED, "all 10 iterations were run").sentence.split(".")[0]
+            'Completed: all 10 iterations were run'
+        """
         name = self.ending.value.capitalize()
         return f"{name}: {self.reason.rstrip('.')}. {ADVICE[self.ending]}"

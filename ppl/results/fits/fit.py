@@ -94,7 +94,12 @@ class Fit:
 
     @property
     def outcome(self) -> Outcome:
-        """How the run ended; `outcome.sentence` says it in words."""
+        """How the run ended; `outcome.sentence` says it in words.
+
+        Example:
+            >>> fit.outcome.sentence.split(":")[0] in ("Converged", "Completed", "Budget reached")
+            True
+        """
         return self.result.outcome
 
     @property
@@ -104,17 +109,27 @@ class Fit:
 
     @property
     def elbo(self) -> float:
-        """The final ELBO in nats, from fresh draws."""
+        """The final ELBO, in nats, from fresh draws (Kucukelbir et al. 2017, eq. 2).
+
+        Example:
+            >>> -40 < fit.elbo < -25
+            True
+        """
         return self.result.final_elbo
 
     @property
     def elbo_se(self) -> float:
-        """Standard error of `elbo`."""
+        """Standard error of `elbo`, in nats."""
         return self.result.final_elbo_se
 
     @property
     def elbo_trace(self) -> Floats:
-        """Iteration and ELBO at each evaluation, shape (evaluations, 2)."""
+        """Iteration and ELBO, in nats, at each evaluation, shape (evaluations, 2).
+
+        Example:
+            >>> fit.elbo_trace.shape[1]
+            2
+        """
         return np.array([(point.iteration, point.elbo) for point in self.result.trace]).reshape(-1, 2)
 
     @property
@@ -125,12 +140,24 @@ class Fit:
 
     @property
     def verdict(self) -> Verdict:
-        """How far the fit can be believed: k-hat, effective sample size, trend, spread."""
+        """How far the fit can be believed: k-hat, effective sample size, trend, spread.
+
+        Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?".
+
+        Example:
+            >>> fit.verdict.level in ("good", "usable", "poor", "unknown")
+            True
+        """
         return self.result.verdict
 
     @property
     def judgement(self) -> str:
-        """The verdict in words: of the draws, why, and the next thing to try."""
+        """The verdict in words: of the draws, why, and the next thing to try.
+
+        Example:
+            >>> fit.judgement.split(":")[0]
+            'Verdict'
+        """
         settings = self.settings
         known = {"--correct": settings.corrects, "--runs": settings.runs > 1}
         in_force = [option for option, given in known.items() if given]
@@ -166,16 +193,29 @@ class Fit:
         )
 
     def at_mean(self) -> Floats:
-        """The constrained image (columns,) of the unconstrained mean, the CSV's first row."""
+        """The constrained image (columns,) of the unconstrained mean, the CSV's first row.
+
+        Example:
+            >>> fit.at_mean().shape == (len(fit.column_names),)
+            True
+        """
         first: Floats = self.table.rows[0]
         return first
 
     def draws(self) -> Floats:
-        """Draws of the approximation, shape (draws, columns); what could not be computed is nan."""
+        """Draws of the approximation, shape (draws, columns); what could not be computed is nan.
+
+        Example:
+            >>> fit.draws().shape
+            (1000, 34)
+        """
         return self.table.rows[1:]
 
     def stan_variable(self, name: str) -> Floats:
-        """Draws of one variable, shape (draws, *its own shape); KeyError for a name that is not there.
+        """Draws of one variable, shape (draws, *its own shape).
+
+        Raises:
+            KeyError: there is no variable of that name; the message lists those that there are.
 
         Those of a discrete parameter are integers.
 
@@ -224,7 +264,10 @@ class Fit:
         return found[name]
 
     def draws_pd(self) -> "pd.DataFrame":
-        """The draws as a pandas DataFrame, one column a name. Needs pandas.
+        """The draws as a pandas DataFrame (draws, columns), one column a name. Needs pandas.
+
+        Raises:
+            ImportError: pandas is not installed.
 
         Example:
             >>> fit.draws_pd().shape
@@ -238,6 +281,9 @@ class Fit:
         """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.
 
         `coords` and `dims` are as in `to_arviz`. Needs xarray.
+
+        Raises:
+            ImportError: xarray is not installed.
 
         Example:
             >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
@@ -253,6 +299,9 @@ class Fit:
             coords: labels by the name of a dimension, {"school": ["A", "B", ...]}.
             dims: dimensions by variable, {"theta": ["school"]}; where left out, an axis takes the one
                 dimension with as many labels as it is long.
+
+        Raises:
+            ImportError: ArviZ is not installed.
 
         Example:
             >>> inference = fit.to_arviz(coords={"school": list("ABCDEFGH")})
@@ -274,7 +323,7 @@ class Fit:
         return found
 
     def summary(self) -> Summary:
-        """Mean, sd, 5%, 50% and 95% of every column.
+        """Mean, sd, 5%, 50% and 95% of every column, a row each.
 
         Example:
             >>> fit.summary()["mu"].name
@@ -287,6 +336,10 @@ class Fit:
 
         Raises:
             InferenceError: the density is not finite where the approximation lies.
+
+        Example:
+            >>> fit.sample(50).shape
+            (50, 34)
         """
         if self.settings.algorithm not in saved.RUN_AGAIN:
             return self.more(n, seed).draws()
@@ -336,6 +389,9 @@ class Fit:
 
         Raises:
             OSError: the file cannot be written; an older one is then left as it was.
+
+        Example:
+            >>> fit.save_csv("again.csv")
         """
         result, config = self.result, self.config({"output.file": str(path), **(given or {})}, started)
         if config.values["ppl.format"] == "sample":
@@ -353,12 +409,27 @@ class Fit:
         write_whole(path, lines)
 
     def save_diagnostics(self, path: str | Path, given: Values | None = None, started: str = "") -> None:
-        """Writes iteration, seconds and ELBO of each evaluation as CSV."""
+        """Writes iteration, seconds and ELBO (nats) of each evaluation as CSV, in CmdStan's layout.
+
+        Raises:
+            OSError: the file cannot be written; an older one is then left as it was.
+
+        Example:
+            >>> fit.save_diagnostics("diagnostics.csv")
+        """
         config = self.config({"output.diagnostic_file": str(path), **(given or {})}, started)
         write_whole(path, stan_csv.diagnostic_lines(config, self.result.trace))
 
     def save_config(self, path: str | Path, given: Values | None = None) -> Path:
-        """Writes the configuration of `output.csv` as CmdStan's `output_config.json`; returns its name."""
+        """Writes the configuration of `output.csv` as CmdStan's `output_config.json`; returns its name.
+
+        Raises:
+            OSError: the file cannot be written; an older one is then left as it was.
+
+        Example:
+            >>> fit.save_config("output.csv").name
+            'output_config.json'
+        """
         target = Path(path).with_name(f"{Path(path).stem}_config.json")
         write_whole(target, [as_json(self.config({"output.file": str(path), **(given or {})}))])
         return target
@@ -368,6 +439,13 @@ class Fit:
 
         The metric is dense for the full-rank family, else a diagonal; the initial values are draws, no two
         of them the same. Returns the names of the files.
+
+        Raises:
+            OSError: a file cannot be written; an older one is then left as it was.
+
+        Example:
+            >>> fit.save_warm_start("output.csv")[0].name
+            'output_metric.json'
         """
         declared = self.posterior.declared(include_tp=False, include_gq=False)
         rows = self.draws()[:, : len(self.posterior.param_names())]
@@ -391,7 +469,14 @@ class Fit:
         )
 
     def save(self, path: str | Path) -> None:
-        """Writes the fit as JSON for `load_fit`; program and data go in as hashes only."""
+        """Writes the fit as JSON for `load_fit`; program and data go in as hashes only.
+
+        Raises:
+            OSError: the file cannot be written; an older one is then left as it was.
+
+        Example:
+            >>> fit.save("again.json")
+        """
         write_whole(path, [saved.to_json(self.posterior, self.settings, self.result, self.provenance)])
 
 
@@ -417,6 +502,10 @@ def variational(
     Raises:
         InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
         DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
+
+    Example:
+        >>> variational(posterior, algorithm="laplace", draws=10).draws().shape
+        (10, 34)
     """
     asked = Settings(**settings)
     keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
@@ -484,6 +573,11 @@ def load_fit(
 
     Raises:
         DataError: `path` is no saved fit, or was made with another program or other data.
+
+    Example:
+        >>> again = ppl.load_fit("fit.json", model, "eight_schools.data.json")
+        >>> bool((again.draws() == fit.draws()).all())
+        True
     """
     record = saved.read(path)
     posterior = model.condition(data)

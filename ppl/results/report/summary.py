@@ -35,6 +35,7 @@ class Row:
 
     @property
     def figures(self) -> tuple[float, ...]:
+        """Mean, sd, 5%, 50% and 95%."""
         return (self.mean, self.sd, self.q5, self.q50, self.q95)
 
     @property
@@ -46,7 +47,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Summary:
-    """The rows of a summary table, by position or by name: `fit.summary()["mu"].mean`."""
+    """The rows of a summary table, in the order of the columns or by name.
+
+    Example:
+        >>> fit.summary()["tau"].mean > 0
+        True
+    """
 
     rows: tuple[Row, ...]
 

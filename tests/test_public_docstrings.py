@@ -1,0 +1,149 @@
+"""The documentation of what `ppl` exports, and of every record that users extend: what it must say."""
+
+import ast
+import inspect
+import re
+import textwrap
+from functools import cached_property
+
+import pytest
+
+import ppl
+from ppl.inference.estimators import ESTIMATORS
+from ppl.inference.families import FAMILIES
+from ppl.inference.recipes import RECIPES
+from ppl.inference.run.outcome import Outcome
+from ppl.inference.steps import STEPS
+from ppl.inference.stopping import STOPPING
+from ppl.results.fits.settings import Settings
+from ppl.results.report.summary import Row, Summary
+from ppl.stdlib.constraints.record import Constraint
+from ppl.stdlib.record import Distribution, Function, Overload
+
+TOP = [getattr(ppl, name) for name in ppl.__all__]
+REACHED = [Outcome, Settings, Summary, Row]
+"""What a public method returns or takes, for a user to look into."""
+RECORDS = [Distribution, Function, Overload, Constraint]
+"""What a user who adds a word to the language writes."""
+SHAPED = re.compile(r"\(\w*(?:\(\))?,|\(\w+, \*?[\w ]+\)|shape")
+"""How a docstring gives a shape: (n,), (n, dim), `of its own shape`."""
+ARRAYS = ("ndarray", "Floats", "Array")
+
+
+def own(kind):
+    """Public methods and properties of a class, and of its bases in ppl, as (name, function)."""
+    for name in dir(kind):
+        if name.startswith("_"):
+            continue
+        found = inspect.getattr_static(kind, name)
+        if isinstance(found, property):
+            found = found.fget
+        elif isinstance(found, cached_property):
+            found = found.func
+        elif isinstance(found, classmethod | staticmethod):
+            found = found.__func__
+        if inspect.isfunction(found) and found.__module__.startswith("ppl."):
+            yield f"{kind.__name__}.{name}", found
+
+
+MEMBERS = dict(member for kind in (*TOP, *REACHED) if inspect.isclass(kind) for member in own(kind))
+FUNCTIONS = {f.__name__: f for f in TOP if inspect.isfunction(f)} | MEMBERS
+CLASSES = {kind.__name__: kind for kind in (*TOP, *REACHED, *RECORDS) if inspect.isclass(kind)}
+TABLES = {
+    f"{table}[{name}]": part
+    for table, parts in [
+        ("ESTIMATORS", ESTIMATORS),
+        ("FAMILIES", {name: type(make(2)) for name, make in FAMILIES.items()}),
+        ("RECIPES", RECIPES),
+        ("STEPS", {name: type(make(0.1)) for name, make in STEPS.items()}),
+        ("STOPPING", {name: type(make(100, 10, 0.01)) for name, make in STOPPING.items()}),
+    ]
+    for name, part in parts.items()
+}
+
+
+def documentation(thing):
+    return inspect.getdoc(thing if inspect.isroutine(thing) or inspect.isclass(thing) else type(thing)) or ""
+
+
+def takes_array(function):
+    return any(kind in str(p.annotation) for p in parameters(function) for kind in ARRAYS)
+
+
+def gives_array(function):
+    return any(kind in str(function.__annotations__.get("return", "")) for kind in ARRAYS)
+
+
+def parameters(function):
+    return inspect.signature(function).parameters.values()
+
+
+def raised(function):
+    """The names of the errors that the body of a function raises."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+    calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise) and node.exc]
+    names = [c.func.id for c in calls if isinstance(c, ast.Call) and isinstance(c.func, ast.Name)]
+    return {name for name in names if name[0].isupper()}
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *CLASSES, *TABLES])
+def test_it_begins_with_a_sentence(name):
+    text = documentation({**FUNCTIONS, **CLASSES, **TABLES}[name])
+    first = text.partition("\n\n")[0]
+    assert first and first[0].isupper() | (first[0] in "`\"'-") | first.startswith(("reject", "u ="))
+    assert first.rstrip(")\"'`").endswith("."), f"{name}: {first!r}"
+
+
+@pytest.mark.parametrize("name", [n for n, f in FUNCTIONS.items() if takes_array(f) or gives_array(f)])
+def test_arrays_have_shapes(name):
+    assert SHAPED.search(documentation(FUNCTIONS[name])), f"{name} has no shape"
+
+
+@pytest.mark.parametrize("name", [n for n, f in FUNCTIONS.items() if raised(f)])
+def test_errors_that_it_raises_are_named(name):
+    text = documentation(FUNCTIONS[name])
+    section = text.partition("Raises:")[2]
+    assert [error for error in raised(FUNCTIONS[name]) if error not in section] == []
+
+
+PASSED_ON = {
+    "compile_model": {"ModelError", "ValueError"},
+    "load_fit": {"DataError"},
+    "Model.condition": {"DataError", "InferenceError", "Rejection"},
+    "Posterior.log_density": {"InferenceError", "ValueError"},
+    "Posterior.log_densities": {"InferenceError", "ValueError"},
+    "Posterior.log_density_gradient": {"InferenceError", "ValueError"},
+    "Posterior.log_density_gradients": {"InferenceError", "ValueError"},
+    "Posterior.param_constrain": {"InferenceError", "Rejection", "ValueError"},
+    "Posterior.param_unconstrain": {"DataError"},
+    "Posterior.variational": {"DataError", "InferenceError"},
+    "Fit.more": {"InferenceError"},
+    "Fit.sample": {"InferenceError"},
+    "Fit.save": {"OSError"},
+    "Fit.save_config": {"OSError"},
+    "Fit.save_csv": {"OSError"},
+    "Fit.save_diagnostics": {"OSError"},
+    "Fit.save_warm_start": {"OSError"},
+    "Fit.stan_variable": {"KeyError"},
+}
+"""Errors that come from what a function calls."""
+
+
+@pytest.mark.parametrize("name", PASSED_ON)
+def test_errors_that_it_passes_on_are_named(name):
+    section = documentation(FUNCTIONS[name]).partition("Raises:")[2]
+    assert {error for error in PASSED_ON[name] if f"{error}:" in section} == PASSED_ON[name]
+
+
+@pytest.mark.parametrize("thing", TOP, ids=lambda thing: thing.__name__)
+def test_what_is_exported_has_an_example(thing):
+    example = documentation(thing).partition("Example:")[2]
+    assert ">>> " in example
+
+
+METHODS = [name for name in FUNCTIONS if name.startswith(("Fit.", "Posterior.")) and name in PASSED_ON]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_that_users_call_has_an_example(name):
+    assert ">>> " in documentation(FUNCTIONS[name]).partition("Example:")[2]
