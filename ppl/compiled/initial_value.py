@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
 from ppl.compiled.runge_kutta import Method, Tolerance
-from ppl.stdlib.solvers.initial_value import GROW, MOST_AT_LIMIT, SAFETY, SHRINK
+from ppl.stdlib.solvers.initial_value import GROW, MOST_AT_LIMIT, MOST_REFUSED, SAFETY, SHRINK
 
 Traced = Any
 NOTHING, ON_THE_WAY = -2, -1
@@ -32,7 +32,10 @@ class Rounds(NamedTuple):
 
 
 class At(NamedTuple):
-    """Where the draws are: `done` outputs behind them, after steps `tried` and some of them `at_limit`."""
+    """Where the draws are: `done` outputs behind them, after steps `tried`, the last of them `refused`.
+
+    Some steps were `at_limit`.
+    """
 
     k: Traced
     t: Traced
@@ -40,6 +43,7 @@ class At(NamedTuple):
     h: Traced
     done: Traced
     tried: Traced
+    refused: Traced
     at_limit: Traced
     states: Traced
     rounds: Rounds
@@ -91,14 +95,16 @@ class Solver:
         states = jnp.full((draws, outputs, given.start.shape[1]), jnp.nan)
         h = jnp.where(wanted, self._first_lengths(method, given), 0.0)
         rounds = rounds._replace(reached=jnp.where(wanted[:, None], NOTHING, rounds.reached))
-        at = At(jnp.zeros((), dtype=int), given.t0, given.start, h, zeros, zeros, zeros, states, rounds)
+        at = At(
+            jnp.zeros((), dtype=int), given.t0, given.start, h, zeros, zeros, zeros, zeros, states, rounds
+        )
         once = partial(self._round, method, given)
         found: At = jax.lax.while_loop(lambda at: jnp.any(self._active(given, at)), once, at)
         return found
 
     def _active(self, given: Given, at: At) -> Traced:
-        goes_on = (at.tried < given.most) & (at.at_limit < MOST_AT_LIMIT)
-        return (at.done < given.times.shape[1]) & goes_on & (at.h > 0)
+        stuck = (at.at_limit >= MOST_AT_LIMIT) | (at.refused >= MOST_REFUSED) | ~(at.h > 0)
+        return (at.done < given.times.shape[1]) & (at.tried < given.most) & ~stuck
 
     def _round(self, method: Method, given: Given, at: At) -> At:
         every, active = jnp.arange(len(at.t)), self._active(given, at)
@@ -124,6 +130,7 @@ class Solver:
             jnp.where(active & (t + h > t), h, jnp.where(active, 0.0, at.h)),
             at.done + whole,
             at.tried + active,
+            jnp.where(good, 0, at.refused + 1),
             at.at_limit + (good & at_limit),
             jnp.where(here[..., None], end[:, None], at.states),
             kept(at.rounds, at.k, active, Rounds(at.t, at.y, length, reached)),

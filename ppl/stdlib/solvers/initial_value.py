@@ -16,6 +16,8 @@ from ppl.stdlib.solvers.runge_kutta import Begin, Method, Scales
 
 SAFETY = 0.9
 SHRINK, GROW = 0.2, 10.0
+MOST_REFUSED = 30
+"""Tries at one step, each at a fifth of the last where the rate is not finite."""
 MOST_AT_LIMIT = 15
 """As in Hairer's own code of the explicit method."""
 POINTS_AT_ONCE = 1 << 15
@@ -62,15 +64,16 @@ def trajectory(
 ) -> Trajectory:
     """Solve from `start` (draws, n) at t0 (draws,) up to increasing `times` (draws, outputs).
 
-    A draw that is not there after `most_tries` steps has failed, and so has one that is stiff: of its steps
-    `MOST_AT_LIMIT` were as long as the method is stable for.  Only draws that are `wanted` (draws,) are
-    looked at.
+    A draw that is not there after `most_tries` steps has failed, and so has one that shortened a step
+    `MOST_REFUSED` times, or is stiff: of its steps `MOST_AT_LIMIT` were as long as the method is stable for.
+    Only draws that are `wanted` (draws,) are looked at.
     """
     count, outputs = times.shape
     out = Trajectory(method, start, t0, times, np.full((count, outputs, start.shape[1]), np.nan))
     t, y, tried = t0.astype(float), start.astype(float), np.zeros(count, dtype=int)
     done = np.where(wanted, 0, outputs) * np.ones(count, dtype=int)
-    at_limit, h = np.zeros(count, dtype=int), first_lengths(f, method.order, y, t, times, scales)
+    at_limit, refused = np.zeros(count, dtype=int), np.zeros(count, dtype=int)
+    h = first_lengths(f, method.order, y, t, times, scales)
     while (active := np.flatnonzero((done < outputs) & (tried < most_tries) & (h > 0))).size:
         room = times[active, done[active]] - t[active]
         length = np.minimum(h[active], room)
@@ -85,10 +88,11 @@ def trajectory(
         longer = length * factors(step.error, method.order)
         tried[active] += 1
         at_limit[active] += good & step.at_limit
+        refused[active] = np.where(good, 0, refused[active] + 1)
         h[active] = np.where(good & (length == room), np.maximum(h[active], longer), longer)
         done[moved[whole]] += 1
-        goes_on = (t[active] + h[active] > t[active]) & (at_limit[active] < MOST_AT_LIMIT)
-        h[active] = np.where(goes_on, h[active], 0.0)
+        goes_on = (at_limit[active] < MOST_AT_LIMIT) & (refused[active] < MOST_REFUSED)
+        h[active] = np.where(goes_on & (t[active] + h[active] > t[active]), h[active], 0.0)
     return out
 
 
