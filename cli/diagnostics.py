@@ -18,6 +18,7 @@ Diagnostic = ModelError | Lint
 
 BOLD, RED, YELLOW, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
 MOST_COLUMNS = 80
+"""Columns of an excerpt, however wide the terminal."""
 
 
 def likely_bugs(model: Path) -> list[Lint]:

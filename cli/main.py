@@ -3,6 +3,7 @@
 import atexit
 import gc
 import sys
+from dataclasses import dataclass
 from io import TextIOWrapper
 from typing import Annotated, NoReturn
 
@@ -41,9 +42,25 @@ COMMANDS = (
     show,
 )
 
-REFUSED, FAILED, INTERNAL = 1, 3, 70
 
-SELDOM = 100_000
+@dataclass(frozen=True)
+class ExitStatus:
+    """The exit statuses of the command, beside 0."""
+
+    refused: int = 1
+    """A mistake in the program, the data or the arguments."""
+
+    failed: int = 3
+    """A fit that failed."""
+
+    internal: int = 70
+    """A mistake of ours, as `EX_SOFTWARE` of sysexits.h."""
+
+
+EXIT = ExitStatus()
+
+
+OBJECTS_A_COLLECTION = 100_000
 """New objects until cycles among them are looked for: imports make a hundred thousand, and hardly a cycle."""
 
 app = typer.Typer(
@@ -88,7 +105,7 @@ def ppl(
 
 def main(argv: list[str] | None = None) -> NoReturn:
     """Runs one command and exits; a user's mistake ends in a message, never in a traceback."""
-    gc.set_threshold(SELDOM, 20, 20)
+    gc.set_threshold(OBJECTS_A_COLLECTION, 20, 20)
     if isinstance(sys.stdout, TextIOWrapper):  # a name or a sign that it has no code for ends no fit
         sys.stdout.reconfigure(errors="backslashreplace")
     atexit.register(gc.freeze)  # at the very end Python would look through a million objects for cycles
@@ -96,22 +113,22 @@ def main(argv: list[str] | None = None) -> NoReturn:
         app(argv)
     except ModelError as error:
         _show(error)
-        sys.exit(REFUSED)
+        sys.exit(EXIT.refused)
     except InferenceError as error:
-        _exit(FAILED, in_lines(f"ppl: error {error.code}: {error}"), error)
+        _exit(EXIT.failed, in_lines(f"ppl: error {error.code}: {error}"), error)
     except DataError as error:
-        _exit(REFUSED, in_lines(f"ppl: error {error.code}: {error}"), error)
+        _exit(EXIT.refused, in_lines(f"ppl: error {error.code}: {error}"), error)
     except PPLError as error:
-        _exit(REFUSED, in_lines(f"ppl: {error}"), error)
+        _exit(EXIT.refused, in_lines(f"ppl: {error}"), error)
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing is left to say it to
-        sys.exit(REFUSED)
+        sys.exit(EXIT.refused)
     except OSError as error:
-        _exit(REFUSED, f"ppl: {error.filename or 'file'}: {error.strerror or error}", error)
+        _exit(EXIT.refused, f"ppl: {error.filename or 'file'}: {error.strerror or error}", error)
     except Exception as error:
         written = write_report(error)
         _exit(
-            INTERNAL,
+            EXIT.internal,
             f"ppl: internal error ({type(error).__name__}): a bug in ppl, not in your program. "
             f"Please send {written} to the developers, with the program that caused it.",
             error,

@@ -9,14 +9,17 @@ from rich.console import Console
 from ppl.cli.output import Patient
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener
-from ppl.results.fits.progress import EVERY, nats, shown
+from ppl.results.fits.progress import DISPLAY, nats, shown
 
 __all__ = ["nats", "on_stderr"]
 
 
 @contextmanager
 def on_stderr(
-    plan: Sequence[Phase], refresh: int = EVERY, quiet: bool = False, err: Patient | None = None
+    plan: Sequence[Phase],
+    refresh: int = DISPLAY.iterations_a_line,
+    quiet: bool = False,
+    err: Patient | None = None,
 ) -> Iterator[Listener]:
     """A listener for a run through the stages of `plan`; a reader of `err` that goes away ends nothing."""
     console = Console(file=cast(TextIO, err or Patient("stderr")))

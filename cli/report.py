@@ -20,7 +20,8 @@ from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit
 from ppl.results.report.summary import Summary, as_text
 
-ROWS = 20
+SUMMARY_ROWS = 20
+"""Rows of the summary that is printed at the end of a run."""
 
 
 def report(
@@ -71,7 +72,7 @@ def table(fit: Fit, columns: Sequence[str], asked: bool, width: int, file: Path)
     vary = {name for name, values in zip(fit.column_names, fit.draws().T, strict=True) if varies(values)}
     shown = [name for name in small if name in vary] or small
     rows = Summary(tuple(of[name] for name in shown))
-    return [*as_text(rows, width, ROWS, f" (all in {file})"), *not_shown(large, file), ""]
+    return [*as_text(rows, width, SUMMARY_ROWS, f" (all in {file})"), *not_shown(large, file), ""]
 
 
 def not_shown(large: Mapping[str, int], file: Path) -> Iterator[str]:

@@ -295,13 +295,13 @@ class Node:
         return summed_to(args[i], vjp(xp, g, each, *args))
 
 
-MANY = 4096
+MOST_COPIED = 4096
 """Numbers of which a view is made sooner than a copy."""
 
 
 def _for_each(xp: Namespace, g: Array, shape: tuple[int, ...]) -> Array:
     """The adjoint of a sum for each of its elements; of many, without a copy for each."""
-    return g * np.ones(shape) if math.prod(shape) < MANY else xp.np.broadcast_to(g, shape)
+    return g * np.ones(shape) if math.prod(shape) < MOST_COPIED else xp.np.broadcast_to(g, shape)
 
 
 def summed_to(target: Array, adjoint: Array) -> Array:

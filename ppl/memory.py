@@ -7,12 +7,23 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-LARGE = 1 << 24
-"""Numbers below which an array is made without a look at what memory there is."""
-NUMBER = 8
-"""Bytes of a number."""
+
+@dataclass(frozen=True)
+class ArraySizes:
+    """What arrays take of memory."""
+
+    unchecked: int = 1 << 24
+    """Numbers below which an array is made without a look at what memory there is."""
+
+    number: int = 8
+    """Bytes of a number."""
+
+
+ARRAY_SIZES = ArraySizes()
+
 CONTROL_GROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
@@ -38,9 +49,9 @@ def require_room(sizes: Sequence[int], what: str) -> None:
         ppl.memory.NoRoom: x of 10000000000 x 10000000000 numbers needs 693.9 EiB of memory, and ... are free
     """
     count = math.prod(sizes)
-    if count > LARGE and (there := available()) < NUMBER * count:
+    if count > ARRAY_SIZES.unchecked and (there := available()) < ARRAY_SIZES.number * count:
         shape = " x ".join(map(str, sizes))
-        needs = in_bytes(NUMBER * count)
+        needs = in_bytes(ARRAY_SIZES.number * count)
         raise NoRoom(f"{what} of {shape} numbers needs {needs} of memory, and {in_bytes(there)} are free")
 
 

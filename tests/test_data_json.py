@@ -32,7 +32,7 @@ def plain(value):
 
 def parse(text: bytes, window: int):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_text, "WINDOW", window)
+        patch.setattr(json_text, "PARSED_BYTES", window)
         return parse_json(text)
 
 

@@ -6,8 +6,8 @@ from conformance.pack import Case, cases, programs
 from ir.loop_programs import DATA, LOOPS, Loop
 
 import ppl
-from ppl.density.many_points import ELEMENTS, WIDEST, Alone, Found, in_batches, one_by_one
-from ppl.density.posterior import RUN
+from ppl.density.many_points import BATCH, Alone, Found, in_batches, one_by_one
+from ppl.density.posterior import COST
 
 DRAWS = 7
 
@@ -243,7 +243,7 @@ def test_batches_are_as_long_as_the_width_allows() -> None:
         return (us[:, 0],)
 
     us = np.arange(100.0)[:, None]
-    (values,) = in_batches(us, ELEMENTS // 30, many, lambda u: (u[0],))
+    (values,) = in_batches(us, BATCH.elements // 30, many, lambda u: (u[0],))
     np.testing.assert_array_equal(values, us[:, 0])
     assert max(seen) <= 30 and len(seen) == 4
 
@@ -270,9 +270,9 @@ def test_what_an_evaluation_costs_counts_the_runs_that_points_need():
 
 def test_what_is_too_wide_for_a_batch_costs_a_run_each() -> None:
     program = "data { int N; vector[N] y; } parameters { real m; } model { y ~ normal(m, 1); }"
-    n = WIDEST + 1
+    n = BATCH.widest + 1
     posterior = ppl.compile_model(program).condition({"N": n, "y": np.zeros(n)})
-    assert posterior.cost == n + RUN
+    assert posterior.cost == n + COST.run
 
 
 def test_the_width_is_seen_past_a_function_that_gives_a_tuple() -> None:

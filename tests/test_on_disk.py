@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,7 +44,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture(params=["one block", "many blocks"])
 def block(request, monkeypatch):
     if request.param == "many blocks":
-        monkeypatch.setattr(blocks_of, "BLOCK", 64 * X[:1].nbytes)
+        monkeypatch.setattr(blocks_of, "BLOCK_BYTES", 64 * X[:1].nbytes)
 
 
 def both(bounds=""):
@@ -104,7 +105,7 @@ def test_another_shape_names_the_file(folder):
 
 
 def test_jax_is_not_chosen_for_data_on_disk(folder, monkeypatch):
-    monkeypatch.setattr(backend, "LARGE", 1)
+    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=1))
     monkeypatch.setattr(backend, "find_spec", lambda name: name)
     here, there = both()
     assert backend.is_worth_it(AsTarget(here), Settings())
@@ -129,7 +130,7 @@ def test_products_go_block_by_block(folder, block, monkeypatch):
     ):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
         assert not isinstance(found, blocks_of.OnDisk) or found.base is not None
-    assert len(released) == 7 * -(-N // (64 if blocks_of.BLOCK < 1 << 20 else N))
+    assert len(released) == 7 * -(-N // (64 if blocks_of.BLOCK_BYTES < 1 << 20 else N))
 
 
 @pytest.mark.parametrize("name", ["x.parquet", "x.arrow", "x.feather"])

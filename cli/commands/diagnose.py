@@ -7,7 +7,8 @@ import typer
 from ppl.cli.arguments import DataPath, ModelPath
 from ppl.cli.options import as_radius, positive, radius_or_file, whole
 
-DISAGREES = 3
+GRADIENT_DISAGREES = 3
+"""The exit status where the gradient disagrees with finite differences."""
 
 
 def diagnose(
@@ -54,4 +55,4 @@ def diagnose(
     else:
         typer.echo(f"\nThe gradient agrees with finite differences to {error:g}.")
     if failures or test.explanation:
-        raise typer.Exit(DISAGREES)
+        raise typer.Exit(GRADIENT_DISAGREES)

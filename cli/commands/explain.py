@@ -8,7 +8,8 @@ import typer
 if TYPE_CHECKING:
     from ppl.frontend.pages import Page
 
-COLUMNS = 80
+EXPLAIN_WIDTH = 80
+"""Columns of an explanation."""
 
 
 def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="As in an error: PPL104.")]) -> None:
@@ -33,4 +34,6 @@ def page_text(page: "Page") -> str:
     examples = (
         f"{label.capitalize()}:\n\n{textwrap.indent(e.rstrip(), '  ')}" for label, e in page.examples.items()
     )
-    return "\n\n".join([f"{page.code}: {page.title}", textwrap.fill(page.text, COLUMNS), *examples]).rstrip()
+    return "\n\n".join(
+        [f"{page.code}: {page.title}", textwrap.fill(page.text, EXPLAIN_WIDTH), *examples]
+    ).rstrip()

@@ -9,6 +9,7 @@ import typer
 from ppl.cli.arguments import ModelPath
 
 UNFORMATTED = 1
+"""The exit status where `--check` finds a program laid out otherwise."""
 
 
 def format(

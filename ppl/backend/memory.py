@@ -1,13 +1,23 @@
 """Memory that large arrays gave back, kept for the next ones."""
 
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-# glibc learns from a freed block of at most 32 MB that blocks of its size come and go; see malloc_trim(3) and
-# M_MMAP_THRESHOLD in mallopt(3).
-LARGEST_LEARNT = 32 << 20
-HEAD = 1 << 16
+
+@dataclass(frozen=True)
+class MallocLimits:
+    """What glibc learns from a freed block; see malloc_trim(3) and M_MMAP_THRESHOLD in mallopt(3)."""
+
+    largest_learnt: int = 32 << 20
+    """Bytes of the largest freed block from which it learns that blocks of its size come and go: 32 MB."""
+
+    head: int = 1 << 16
+    """Bytes by which the block asked for is smaller, for its head."""
+
+
+MALLOC = MallocLimits()
 
 
 @cache
@@ -17,4 +27,4 @@ def keep_freed_memory() -> None:
     Left to itself it hands large blocks back to the system, whose clearing of fresh pages then takes most of
     the time that a gradient of ten thousand rows takes. Harmless where the C library is another.
     """
-    np.empty(LARGEST_LEARNT - HEAD, dtype=np.uint8)
+    np.empty(MALLOC.largest_learnt - MALLOC.head, dtype=np.uint8)

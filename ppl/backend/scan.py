@@ -16,7 +16,7 @@ from autograd.tracer import isbox
 from ppl.arrays import AUTOGRAD, Array, Namespace, pullback, record
 
 Step = Callable[..., tuple[Array, ...]]
-WIDEST = 24
+WIDEST_STATE = 24
 """Numbers of state above which the tape goes through the steps: their Jacobians would cost more."""
 
 
@@ -68,7 +68,7 @@ def scan(
         states = s.run(s.plain, start, entries, fixed)
         return tuple(np.array(each) for each in zip(*states, strict=True))
     width = sum(int(np.size(xp.plain(a))) for a in start)
-    if width > WIDEST or not on_one_tape(boxes):
+    if width > WIDEST_STATE or not on_one_tape(boxes):
         states = s.run(lib, start, entries, fixed)
         return tuple(xp.np.stack(each) for each in zip(*states, strict=True))
     return unpacked(xp, packed_scan(s, start, entries, fixed), [np.shape(xp.plain(a)) for a in start])

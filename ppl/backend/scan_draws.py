@@ -14,7 +14,7 @@ from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, pullback, record
 from ppl.backend.per_draw import PerDraw, beside, laid_out, number_of_draws
 from ppl.backend.scan import Scan
 
-MOST = 1 << 22
+MOST_IN_JACOBIANS = 1 << 22
 """Numbers in the Jacobians of all steps above which the tape goes through the steps instead."""
 
 
@@ -43,7 +43,7 @@ def is_packable(args: Sequence[Any], start: Sequence[Any], entries: Sequence[Any
         return False
     width: int = sum(math.prod(np.shape(a)) for a in start)
     jacobians: int = number_of_draws(args) * len(entries[0]) * width**2
-    return jacobians <= MOST
+    return jacobians <= MOST_IN_JACOBIANS
 
 
 def is_boxed(x: Any) -> bool:

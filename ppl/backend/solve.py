@@ -191,7 +191,10 @@ def by_complement(x: Any, from_end: Any) -> tuple[Any, ...]:
     return x, from_end[0]
 
 
-LOOSE, TIGHT = (1e-6, 1e-6, 1e6), (1e-10, 1e-10, 1e8)
+LOOSE = (1e-6, 1e-6, 1e6)
+"""Relative and absolute tolerance and steps of the explicit solvers, as in Stan."""
+TIGHT = (1e-10, 1e-10, 1e8)
+"""Those of the multistep solvers, as in Stan."""
 
 SOLVERS: Mapping[str, Solver] = {
     **{

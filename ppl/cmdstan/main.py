@@ -3,7 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,19 @@ from ppl.errors import InferenceError, PPLError
 from ppl.results.arguments.tree import PPL
 from ppl.results.files.config import Config, tree_lines
 
-DONE, FAILED = 0, 1
+
+@dataclass(frozen=True)
+class CmdStanStatus:
+    """The exit statuses of CmdStan's commands."""
+
+    done: int = 0
+    """What was asked for was done."""
+
+    failed: int = 1
+    """It was not: the message says why."""
+
+
+CMDSTAN_STATUS = CmdStanStatus()
 
 
 def main(name: str, program: str | Path, argv: Sequence[str]) -> int:
@@ -25,18 +37,18 @@ def main(name: str, program: str | Path, argv: Sequence[str]) -> int:
     executable, *words = argv
     if "info" in words:
         print(info(), end="")
-        return DONE
+        return CMDSTAN_STATUS.done
     if not words:
         print(usage(executable), end="")
-        return FAILED
+        return CMDSTAN_STATUS.failed
     try:
         given = parse(words)
     except HelpAsked as asked:
         print(asked, usage(executable), sep="", end="")
-        return DONE
+        return CMDSTAN_STATUS.done
     except Misuse as error:
         print(error, "Failed to parse command arguments, cannot run model.", sep="\n", file=sys.stderr)
-        return FAILED
+        return CMDSTAN_STATUS.failed
     return _guarded(name, program, given)
 
 
@@ -48,7 +60,7 @@ def _guarded(name: str, program: str | Path, given: dict[str, Any]) -> int:
         print(f"Exception: {error}", file=sys.stderr)
     except OSError as error:
         print(f"Error: {error.filename}: {error.strerror}", file=sys.stderr)
-    return FAILED
+    return CMDSTAN_STATUS.failed
 
 
 def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:

@@ -11,9 +11,13 @@ from ppl.density.posterior import Floats
 from ppl.inference.numerics.hessian import hessian
 from ppl.inference.objective.target import Target
 
-EPSILON = float(np.finfo(float).eps)
+UNIT_ROUNDING = float(np.finfo(float).eps)
+"""The unit in which CmdStan counts relative tolerances."""
 SCIPY = {"lbfgs": "L-BFGS-B", "bfgs": "BFGS", "newton": "trust-exact"}
-FLAT = 1e-4
+FLAT_GRADIENT = 1e-4
+"""The norm of a gradient, in units of the log density or of 1, at which a point counts as a mode although the
+line search failed.
+"""
 DETECTED = "Convergence detected: "
 
 
@@ -36,7 +40,7 @@ class Rules:
             "maxiter": self.iterations,
             "maxfun": 100 * self.iterations,
             "maxcor": self.history_size,
-            "ftol": self.tol_rel_obj * EPSILON,
+            "ftol": self.tol_rel_obj * UNIT_ROUNDING,
             "gtol": self.tol_grad,
         }
 
@@ -121,7 +125,7 @@ def _ending(path: Optimisation, rules: Rules, found: Any) -> Ending:
     if path.steps >= rules.iterations:
         return Ending(True, "Maximum number of iterations hit, may not be at an optima")
     value, gradient = path.target.log_density_gradient(path.points[-1])
-    flat = np.linalg.norm(gradient) <= FLAT * max(1.0, abs(value))
+    flat = np.linalg.norm(gradient) <= FLAT_GRADIENT * max(1.0, abs(value))
     if "REDUCTION" in str(found.message):
         return Ending(True, DETECTED + "relative change in objective function was below tolerance")
     if found.success or flat:

@@ -25,7 +25,7 @@ from ppl.ir.passes.split_rows import RowSplit
 Floats = NDArray[np.float64]
 Rows = NDArray[np.intp]
 
-CACHED = 2**19
+CACHED_ROWS = 2**19
 """How many numbers an array of the rows evaluated together may have: longer ones leave the cache."""
 
 
@@ -160,7 +160,7 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
 
 def rows_at_once(batches: ByRows) -> int:
     """How many rows are evaluated together."""
-    return max(1, CACHED // int(batches.row_width))
+    return max(1, CACHED_ROWS // int(batches.row_width))
 
 
 def _prepared_from(text: str) -> set[str]:

@@ -20,11 +20,13 @@ Function = Callable[[Array], Array]
 
 SHIFT = 8
 """From here on eight terms of each series are exact to double precision."""
-PAIRS = (0, 6, 10, 12)
+FACTOR_SHIFTS = (0, 6, 10, 12)
 """x (x + 1) ... (x + 7) is the product of w + p over these p, where w = x (x + 7)."""
 
-STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
-DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12, 3617 / 8160)
+EIGHT_OF_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+"""Coefficients of x^-1, x^-3, ... in lgamma; Abramowitz & Stegun 6.1.42."""
+EIGHT_OF_DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12, 3617 / 8160)
+"""Coefficients of x^-2, x^-4, ... in digamma; Abramowitz & Stegun 6.3.18."""
 
 
 def _series(coefficients: tuple[float, ...], x: Array) -> Array:
@@ -33,10 +35,10 @@ def _series(coefficients: tuple[float, ...], x: Array) -> Array:
 
 def _log_gamma(x: Array) -> Array:
     z = jnp.where(x < SHIFT, x + SHIFT, x)
-    remainder = _series(STIRLING, 1.0 / (z * z)) / z
+    remainder = _series(EIGHT_OF_STIRLING, 1.0 / (z * z)) / z
     stirling = (z - 0.5) * jnp.log(z) - z + HALF_LOG_TWO_PI + remainder
     w = x * (x + (SHIFT - 1))
-    product = reduce(lambda product, p: product * (w + p), PAIRS[1:], w)
+    product = reduce(lambda product, p: product * (w + p), FACTOR_SHIFTS[1:], w)
     value = stirling - jnp.where(x < SHIFT, jnp.log(product), 0.0)
     return jnp.where(x == jnp.inf, jnp.inf, value)
 
@@ -44,11 +46,11 @@ def _log_gamma(x: Array) -> Array:
 def _digamma(x: Array) -> Array:
     z = jnp.where(x < SHIFT, x + SHIFT, x)
     inverse_square = 1.0 / (z * z)
-    asymptotic = jnp.log(z) - 0.5 / z + _series(DIGAMMA, inverse_square) * inverse_square
+    asymptotic = jnp.log(z) - 0.5 / z + _series(EIGHT_OF_DIGAMMA, inverse_square) * inverse_square
     below = jnp.where(x < SHIFT, x, 1.0)
     w = below * (below + (SHIFT - 1))
     product, slope = w, 1.0
-    for p in PAIRS[1:]:  # the slope in w, by the product rule
+    for p in FACTOR_SHIFTS[1:]:  # the slope in w, by the product rule
         product, slope = product * (w + p), slope * (w + p) + product
     return asymptotic - jnp.where(x < SHIFT, slope * (2.0 * below + (SHIFT - 1)) / product, 0.0)
 

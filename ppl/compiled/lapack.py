@@ -19,7 +19,7 @@ from ppl.compiled.equal_parts import largest_part
 
 Function = Callable[..., Any]
 
-LITTLE = 100_000
+MOST_OPERATIONS = 100_000
 """How many operations a part may cost."""
 
 
@@ -30,7 +30,7 @@ def in_turn(f: Function, products: int = 10) -> Function:
         one = _parted(partial(f, **settings), products)
         lead = jnp.broadcast_shapes(*(jnp.shape(m)[:-2] for m in matrices))
         aligned = [jnp.broadcast_to(m, (*lead, *jnp.shape(m)[-2:])) for m in matrices]
-        if not lead or products * _cost(aligned) <= LITTLE:
+        if not lead or products * _cost(aligned) <= MOST_OPERATIONS:
             return one(*aligned)
         rows = [jnp.reshape(m, (-1, *jnp.shape(m)[-2:])) for m in aligned]
         found = jax.vmap(one)(*rows)
@@ -48,7 +48,7 @@ def _parted(f: Function, products: int) -> Function:
             found = jax.vmap(f, [0 if b else None for b in batched])(*args)
             return found, jax.tree_util.tree_map(lambda _: True, found)
         rows = [a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True)]
-        most = max(1, LITTLE * size // max(1, products * _cost(rows)))
+        most = max(1, MOST_OPERATIONS * size // max(1, products * _cost(rows)))
         part = largest_part(size, most)
 
         def in_parts(*rows: Any) -> Any:

@@ -19,10 +19,19 @@ from ppl.compiled.solve import solve
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
-MOST_STEPS = 64
-"""How often the body of a loop may be traced: every step is code to compile."""
-MOST_CALLS = 2000
-"""How many calls of the library may become code; a millisecond or more goes into compiling each."""
+
+@dataclass(frozen=True)
+class TraceLimits:
+    """How much code a trace may become."""
+
+    most_steps: int = 64
+    """How often the body of a loop may be traced: every step is code to compile."""
+
+    most_calls: int = 2000
+    """How many calls of the library may become code; a millisecond or more goes into compiling each."""
+
+
+TRACE = TraceLimits()
 
 
 @dataclass
@@ -42,8 +51,8 @@ class Trace:
 
         def call(*args: Any) -> Any:
             self.calls += 1
-            if self.calls > MOST_CALLS:
-                raise OutOfReach(f"it would be unrolled into more than {MOST_CALLS} calls")
+            if self.calls > TRACE.most_calls:
+                raise OutOfReach(f"it would be unrolled into more than {TRACE.most_calls} calls")
             return f(*args)
 
         return call
@@ -56,8 +65,8 @@ class Trace:
     def _unroll(self, steps: int) -> None:
         line = sys._getframe(2).f_lineno
         self.steps[line] += steps
-        if self.steps[line] > MOST_STEPS:
-            raise OutOfReach(f"a loop would be unrolled beyond {MOST_STEPS} steps")
+        if self.steps[line] > TRACE.most_steps:
+            raise OutOfReach(f"a loop would be unrolled beyond {TRACE.most_steps} steps")
 
     def each(self, f: Callable[..., Any], lifted: tuple[bool, ...], *args: Any) -> Any:
         """As runtime.each: f once for each entry of a batch, all at once where f can be traced so."""

@@ -10,7 +10,7 @@ from ppl.inference.run.optimise import State
 Traced = Any
 
 
-SHORT = 1_000
+SHORT_ARRAY = 1_000
 """Numbers that cost less to be copied than an array of their own does to be carried."""
 
 
@@ -20,8 +20,8 @@ def packed(state: State, xp: Any = np) -> list[Traced]:
     Every array that compiled code takes, carries and gives costs microseconds, as much as an iteration does.
     """
     arrays = [xp.asarray(leaf, float) for leaf in jax.tree_util.tree_leaves(state)]
-    short = xp.concatenate([xp.ravel(a) for a in arrays if a.size <= SHORT])
-    return [short, *(a for a in arrays if a.size > SHORT)]
+    short = xp.concatenate([xp.ravel(a) for a in arrays if a.size <= SHORT_ARRAY])
+    return [short, *(a for a in arrays if a.size > SHORT_ARRAY)]
 
 
 def unpacked(arrays: list[Traced], like: State) -> State:
@@ -29,7 +29,7 @@ def unpacked(arrays: list[Traced], like: State) -> State:
     leaves, structure = jax.tree_util.tree_flatten(like)
     (short, *long), found, end = arrays, [], 0
     for size, leaf in zip(map(np.size, leaves), leaves, strict=True):
-        if size > SHORT:
+        if size > SHORT_ARRAY:
             found.append(long.pop(0))
             continue
         begin, end = end, end + size

@@ -42,17 +42,34 @@ Sizes = tuple[tuple[int, int], ...]
 Other numbers of points are cut and filled up to it.  Beyond 2^18 numbers arrays leave the cache; a few points
 still share one reading of a matrix.  Beyond 2^21 they are evaluated one by one, to spare memory.
 """
-GRADIENTS: Sizes = ((64, 2**18), (16, 2**20), (4, 2**21), (2, 2**21))
-VALUES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**21), (2, 2**21))
-"""An ELBO is of 100 draws where nothing else is asked for, so that none of them is to fill up."""
-SLOW_START = 2_000
-"""Iterations that take as long one by one as it takes to compile a loop of them, of a small program ..."""
-FEW = 1_000
-"""... whose q has at most so many parameters."""
-SOLVED_FASTER = 20
-"""How often a compiled solver is done in the time that one in NumPy takes, which the work is counted for."""
-WIDE = 2**17
-"""How many numbers the largest array of an evaluation must have for its steps to be run beside each other."""
+GRADIENT_BATCHES: Sizes = ((64, 2**18), (16, 2**20), (4, 2**21), (2, 2**21))
+"""Points in a batch of gradients, and the numbers that the largest array of one may have."""
+VALUE_BATCHES: Sizes = ((100, 2**18), (50, 2**20), (16, 2**20), (4, 2**21), (2, 2**21))
+"""The same of values. An ELBO is of 100 draws where nothing else is asked for, so that none of them is to
+fill up.
+"""
+
+
+@dataclass(frozen=True)
+class TargetLimits:
+    """When compiling a loop pays."""
+
+    interpreted_iterations: int = 2_000
+    """Iterations that take as long one by one as it takes to compile a loop of them, of a small program whose
+    q has at most `interpreted_params` parameters.
+    """
+
+    interpreted_params: int = 1_000
+    """Parameters of such a q."""
+
+    solver_speedup: int = 20
+    """How often a compiled solver is done in the time of one in NumPy, for which the work is counted."""
+
+    concurrent_width: int = 2**17
+    """Numbers that the largest array of an evaluation must have for its steps to be run beside each other."""
+
+
+COMPILED = TargetLimits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,14 +111,14 @@ class CompiledTarget:
         """The log density at each row of `us`, (n, dim) -> (n,)."""
         if self.quick:
             return self.log_density_gradients(us)[0]
-        return self._at_each(self.density.values, us, VALUES)
+        return self._at_each(self.density.values, us, VALUE_BATCHES)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """Log density (n,) and gradient (n, dim) at each row of `us`."""
         if self.quick and len(us) == 1:
             value, gradient = self.log_density_gradient(us[0])
             return np.array([value]), gradient[None]
-        found = self._at_each(self.density.gradients, us, GRADIENTS).reshape(len(us), 1 + self.dim)
+        found = self._at_each(self.density.gradients, us, GRADIENT_BATCHES).reshape(len(us), 1 + self.dim)
         return found[:, 0], found[:, 1:]
 
     def fused_steps(
@@ -114,11 +131,13 @@ class CompiledTarget:
         rows: Rows | None = None,
     ) -> Run | None:
         """The run up to `count` iterations on; see inference.leaps.FusedSteps."""
-        hardly_pays = run.iteration < SLOW_START and run.params.size <= FEW
+        hardly_pays = (
+            run.iteration < COMPILED.interpreted_iterations and run.params.size <= COMPILED.interpreted_params
+        )
         if self.quick and hardly_pays:
             return None
         eta = getattr(algorithm.step_rule, "eta", None)
-        parts = Parts.of(algorithm, max(1, GRADIENTS[-1][1] // self.width))
+        parts = Parts.of(algorithm, max(1, GRADIENT_BATCHES[-1][1] // self.width))
         with jax.enable_x64(True), jax.default_device(self.device):
             given = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
             call = partial(self.density.iterate, parts, self.shape, self.jacobian, given, place)
@@ -165,16 +184,16 @@ def compiled_target(
     """
     posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
     density, dim = density_of(posterior.model), posterior.param_unc_num()
-    if posterior.width >= WIDE:
+    if posterior.width >= COMPILED.concurrent_width:
         density = density.of_wide
-    elif quick and GRADIENTS[0][0] * posterior.width <= GRADIENTS[0][1]:
+    elif quick and GRADIENT_BATCHES[0][0] * posterior.width <= GRADIENT_BATCHES[0][1]:
         density = density.quick
 
     def laid_out(baked: str) -> tuple[Any, Any]:
         return split(posterior.d, density.reads, baked)
 
     shape, arguments = within_reach(density, laid_out, dim, jacobian, device)
-    width = posterior.width + posterior.sizes.solved // SOLVED_FASTER
+    width = posterior.width + posterior.sizes.solved // COMPILED.solver_speedup
     return CompiledTarget(posterior, density, shape, arguments, width, jacobian, device)
 
 

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK = 1 << 24  # bytes of an array that are looked at together
+BLOCK_BYTES = 1 << 24
+"""Bytes of an array that are looked at together."""
 
 
 class OnDisk(np.memmap):
@@ -49,8 +50,8 @@ def is_mapped(array: Any) -> bool:
 
 
 def row_blocks(n_rows: int, row_bytes: int) -> Iterator[slice]:
-    """Slices of consecutive rows, each of about `BLOCK` bytes."""
-    size = max(1, BLOCK // max(1, row_bytes))
+    """Slices of consecutive rows, each of about `BLOCK_BYTES` bytes."""
+    size = max(1, BLOCK_BYTES // max(1, row_bytes))
     for first in range(0, n_rows, size):
         yield slice(first, min(first + size, n_rows))
 

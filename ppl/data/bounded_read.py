@@ -1,15 +1,26 @@
 """Files read into memory, never more of one than memory holds: archives and devices have no honest size."""
 
 import gzip
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from ppl.errors import DataError
 from ppl.memory import available, in_bytes
 
-BLOCK = 1 << 20
-SHARE = 4
-"""What a file holds may take one part in so many of the memory that is free, as arrays are made of it."""
+
+@dataclass(frozen=True)
+class ReadLimits:
+    """How a file of unknown size is read."""
+
+    block: int = 1 << 20
+    """Bytes that are read at a time."""
+
+    share_of_memory: int = 4
+    """What a file holds may take one part in so many of the memory that is free, as arrays are made of it."""
+
+
+READING = ReadLimits()
 
 
 def read_bytes(path: Path, packed: bool, begins: bytes = b"") -> bytes:
@@ -19,17 +30,17 @@ def read_bytes(path: Path, packed: bool, begins: bytes = b"") -> bytes:
         DataError: it holds more than there is room for.
         OSError, EOFError, zlib.error: it cannot be read.
     """
-    most = available() // SHARE
+    most = available() // READING.share_of_memory
     with gzip.open(path) if packed else path.open("rb") as file:
-        first = file.read(BLOCK)
+        first = file.read(READING.block)
         if begins and not first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(begins):
             return first
         return first + rest(path, file, most)
 
 
 def rest(path: Path, file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
-    blocks, size = [], BLOCK
-    while block := file.read(BLOCK):
+    blocks, size = [], READING.block
+    while block := file.read(READING.block):
         blocks.append(block)
         size += len(block)
         if size > most:
@@ -47,7 +58,7 @@ def too_much(what: str, most: int) -> str:
 
 def require_room_for(path: Path, name: str, size: int) -> None:
     """Refuse a variable of so many bytes where there is no room for it."""
-    most = available() // SHARE
+    most = available() // READING.share_of_memory
     if size > most:
         why = too_much(f"it takes {in_bytes(size)}, more than", most)
         raise DataError(f"{path}: {name}: {why}", name, "PPL905")

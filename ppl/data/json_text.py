@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ppl.data.values import NOT_FINITE, compact
 
-WINDOW = 1 << 16  # bytes of an array that are parsed at a time
+PARSED_BYTES = 1 << 16
+"""Bytes of an array that are parsed at a time."""
 WHITESPACE = re.compile(rb"[ \t\r\n]*")
 STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 WORD = re.compile(rb'[^\s,:\[\]{}"]++')
@@ -148,7 +149,7 @@ def read_array(text: bytes, start: int) -> tuple[Any, int]:
 
 def last_boundary(text: bytes, here: int) -> int | None:
     """Where the array that `here` is in ends, or the last comma between its elements in the window."""
-    window = text[here : here + WINDOW]
+    window = text[here : here + PARSED_BYTES]
     if b"\\" in window:
         window = re.sub(rb"\\.", b"__", window, flags=re.DOTALL)
     code = np.frombuffer(window, np.uint8)

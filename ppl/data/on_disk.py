@@ -15,6 +15,7 @@ from ppl.errors import DataError
 
 COLUMNS = (".parquet", ".arrow", ".feather")
 ROWS_AT_A_TIME = 1 << 16
+"""Rows of a file that are read at a time."""
 
 
 def with_arrays(inputs: Inputs, files: Mapping[str, str]) -> Inputs:

@@ -17,7 +17,10 @@ from ppl.errors import DataError
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import ELEMENTWISE
 
-LOWEST, HIGHEST = -(2**31), 2**31 - 1
+LOWEST_INT = -(2**31)
+"""Stan's least int, of 32 bits."""
+HIGHEST_INT = 2**31 - 1
+"""Stan's greatest int."""
 
 
 def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
@@ -135,8 +138,8 @@ def integers(array: Numbers, expected: Expected) -> Numbers:
     refuse_first(
         array,
         expected,
-        (array >= LOWEST) & (array <= HIGHEST),
-        lambda _: f"integers of 32 bits, {LOWEST} to {HIGHEST}",
+        (array >= LOWEST_INT) & (array <= HIGHEST_INT),
+        lambda _: f"integers of 32 bits, {LOWEST_INT} to {HIGHEST_INT}",
     )
     return aligned(array, np.int64)
 

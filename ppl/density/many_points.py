@@ -33,18 +33,31 @@ Found = tuple[Floats, ...]
 Together = Callable[[Floats], Found]
 Alone = Callable[[Floats], tuple[float | Floats, ...]]
 
-ELEMENTS = 1 << 17
-"""How many numbers the largest array of a batch should have: larger ones leave the cache."""
-SOLVING = 300
-"""Numbers that a solver goes through for each that it gives: stages of a step, operations of a stage."""
-FEWEST = 4
-"""Points that are worth a batch; fewer are no faster than one at a time."""
-SMALLEST = 8
-"""How many points a batch should have however wide: what a run of the code costs is shared among them."""
+
+@dataclass(frozen=True)
+class BatchLimits:
+    """How many points are evaluated together."""
+
+    elements: int = 1 << 17
+    """How many numbers the largest array of a batch should have: larger ones leave the cache."""
+
+    solver_work: int = 300
+    """Numbers that a solver goes through for each that it gives: stages of a step, operations of a stage."""
+
+    fewest_points: int = 4
+    """Points that are worth a batch; fewer are no faster than one at a time."""
+
+    smallest: int = 8
+    """How many points a batch should have however wide: what a run of the code costs is shared among them."""
+
+    widest: int = 1 << 15
+    """How wide one evaluation may be for a batch to gain anything on it."""
+
+
+BATCH = BatchLimits()
+
 UNFIT = (PPLError, TypeError, AttributeError)
 """What many points at once may raise where one alone need not."""
-WIDEST = 1 << 15
-"""How wide one evaluation may be for a batch to gain anything on it."""
 
 
 def in_batches(us: Floats, width: int, together: Together, alone: Alone) -> Found:
@@ -52,9 +65,9 @@ def in_batches(us: Floats, width: int, together: Together, alone: Alone) -> Foun
 
     `width` is the size of the largest array that one evaluation makes.
     """
-    if width > WIDEST or len(us) < FEWEST:
+    if width > BATCH.widest or len(us) < BATCH.fewest_points:
         return one_by_one(us, alone)
-    size = max(SMALLEST, ELEMENTS // width)
+    size = max(BATCH.smallest, BATCH.elements // width)
     return joined([evaluated(part, together, alone) for part in np.array_split(us, -(-len(us) // size))])
 
 
@@ -171,7 +184,7 @@ class Sizes:
 
         def counted(*args: Any) -> Any:
             answer = f(*args)
-            self.solved += SOLVING * int(np.size(answer))
+            self.solved += BATCH.solver_work * int(np.size(answer))
             return answer
 
         return counted

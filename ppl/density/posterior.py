@@ -16,7 +16,7 @@ from ppl.density.data import Data
 from ppl.density.explaining import explained
 from ppl.density.layout import free_names, parameters_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
-from ppl.density.many_points import WIDEST, Sizes, in_batches, sizes_of
+from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.density.model import Model
 from ppl.density.rows import ByRows, by_rows
 from ppl.errors import InferenceError
@@ -29,14 +29,25 @@ from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
 
-RUN = 10_000
-"""What a run of the emitted code costs beside its arithmetic, in numbers worked through."""
-OF_POINTS = 16
-"""How many times larger than the largest array of a batch its points may be, which are read once each."""
-OF_DRAWS = 1 << 18
-"""How many numbers the variables of all draws that are computed at once should have."""
-TRIED = 64
-"""Points at which it is tried how many can be evaluated at once."""
+
+@dataclass(frozen=True)
+class CostModel:
+    """What evaluations of a program take, in numbers worked through or held."""
+
+    run: int = 10_000
+    """What a run of the emitted code costs beside its arithmetic, in numbers worked through."""
+
+    points_share: int = 16
+    """How many times larger than the largest array of a batch its points may be, which are read once each."""
+
+    of_draws: int = 1 << 18
+    """How many numbers the variables of all draws that are computed at once should have."""
+
+    points_tried: int = 64
+    """Points at which it is tried how many can be evaluated at once."""
+
+
+COST = CostModel()
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,8 +233,8 @@ class Posterior:
 
         Points that part at a branch, or cannot be evaluated at once, need runs of their own.
         """
-        if self.width > WIDEST:  # then each is evaluated by itself
-            return self.width + RUN
+        if self.width > BATCH.widest:  # then each is evaluated by itself
+            return self.width + COST.run
         runs, joint = [0], self.log_joint()
 
         def together(batch: Floats) -> tuple[Floats]:
@@ -236,8 +247,10 @@ class Posterior:
 
         dim = self.param_unc_num()
         if dim:
-            in_batches(np.random.default_rng(0).uniform(-1, 1, (TRIED, dim)), self.width, together, alone)
-        return self.width + self.sizes.solved + RUN * runs[0] // TRIED
+            in_batches(
+                np.random.default_rng(0).uniform(-1, 1, (COST.points_tried, dim)), self.width, together, alone
+            )
+        return self.width + self.sizes.solved + COST.run * runs[0] // COST.points_tried
 
     @cached_property
     def width(self) -> int:
@@ -247,7 +260,7 @@ class Posterior:
     @cached_property
     def in_a_batch(self) -> int:
         """How many numbers a point counts for in a batch: many scalar parameters are never one array."""
-        return max(self.sizes.largest, self.param_unc_num() // OF_POINTS, 1)
+        return max(self.sizes.largest, self.param_unc_num() // COST.points_share, 1)
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -321,7 +334,7 @@ class Posterior:
         """How many draws `param_constrain_draws` should be given; 1 where the program takes one at a time."""
         if self.model.over_draws is None:
             return 1
-        return max(1, OF_DRAWS // max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True)))
+        return max(1, COST.of_draws // max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True)))
 
     def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
         """All columns, (n, columns), at the rows of `us` (n, dim): every statement runs once for all draws.

@@ -27,10 +27,25 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-TRIES = 3
-TOLERANCE = 1e-8
-ENOUGH = 2000
-FEW = 100
+
+@dataclass(frozen=True)
+class RowLimits:
+    """How it is checked that a log density is a sum over rows."""
+
+    tries: int = 3
+    """Random points at which the parts are compared with the whole."""
+
+    tolerance: float = 1e-8
+    """The relative difference of the sum of the parts from the whole."""
+
+    enough_rows: int = 2000
+    """Rows that are compared, where there are more."""
+
+    rows_tried: int = 100
+    """Rows of the minibatch that is tried at first."""
+
+
+ROW_SPLIT = RowLimits()
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +91,7 @@ class ByRows:
     @cached_property
     def row_width(self) -> int:
         """How many numbers the largest array of an evaluation has for each row, as far as a few rows show."""
-        few = self.minibatch(np.arange(min(self.n_rows, FEW)))
+        few = self.minibatch(np.arange(min(self.n_rows, ROW_SPLIT.rows_tried)))
         sizes = sizes_of(self.posterior.model.code(self.rows), few.data, self.dim)
         return -(-sizes.largest // max(1, len(few.rows)))
 
@@ -224,7 +239,7 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
         )
     if sums := batches.split.sums:
         return f"By `{size}`: target() is read, which over a subset of rows is another sum.\n{shown(sums)}"
-    for _ in range(TRIES):
+    for _ in range(ROW_SPLIT.tries):
         u = generator.normal(0.0, 0.5, batches.dim)
         shuffled = generator.permutation(everything)
         cut = int(generator.integers(1, len(everything)))
@@ -233,16 +248,16 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
             parts = sum(batches.row_terms(u, np.sort(part)) for part in (shuffled[:cut], shuffled[cut:]))
         except (InferenceError, ValueError, IndexError) as error:
             return f"By `{size}`: the terms of a subset cannot be computed.\n{error}"
-        if np.isfinite(whole) and not abs(parts - whole) <= TOLERANCE * max(1.0, abs(whole)):
+        if np.isfinite(whole) and not abs(parts - whole) <= ROW_SPLIT.tolerance * max(1.0, abs(whole)):
             return f"By `{size}`: these terms do not add up over rows.\n{shown(batches.split.terms)}"
     return None
 
 
 def some_rows(n_rows: int, generator: np.random.Generator) -> Rows:
     """The rows to try a split on: all of them, or as many as show whether they stand alone."""
-    if n_rows <= ENOUGH:
+    if n_rows <= ROW_SPLIT.enough_rows:
         return np.arange(n_rows)
-    return np.sort(generator.choice(n_rows, ENOUGH, replace=False))
+    return np.sort(generator.choice(n_rows, ROW_SPLIT.enough_rows, replace=False))
 
 
 def shown(spans: Iterable[Span]) -> str:

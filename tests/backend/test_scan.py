@@ -45,7 +45,7 @@ def test_its_states_are_those_of_the_loop() -> None:
 
 @pytest.mark.parametrize("widest", [24, 0], ids=["blocks", "tape"])
 def test_its_gradient_is_that_of_the_loop(widest: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "WIDEST", widest)
+    monkeypatch.setattr(module, "WIDEST_STATE", widest)
     value, gradient = value_and_grad(lambda u: run(AUTOGRAD, u), U)
     assert value == pytest.approx(looped(U), rel=1e-14)
     np.testing.assert_allclose(gradient, grad(looped)(U), rtol=1e-12)

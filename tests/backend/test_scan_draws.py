@@ -39,10 +39,10 @@ model {
 Y = [0.3, -0.2, 1.4, 2.0, 1.1, -0.6]
 
 
-@pytest.mark.parametrize("most", [scan_draws.MOST, 0], ids=["blocks", "tape"])
+@pytest.mark.parametrize("most", [scan_draws.MOST_IN_JACOBIANS, 0], ids=["blocks", "tape"])
 @pytest.mark.parametrize("program", [HMM, TWO_STATES, FROM_DATA], ids=["hmm", "two states", "from data"])
 def test_draws_together_are_those_alone(monkeypatch, program, most):
-    monkeypatch.setattr(scan_draws, "MOST", most)
+    monkeypatch.setattr(scan_draws, "MOST_IN_JACOBIANS", most)
     posterior = ppl.compile_model(program).condition({"T": 6, "K": 2, "y": Y})
     assert posterior.model.recurs
     us = np.random.default_rng(1).normal(0.0, 0.6, (9, posterior.param_unc_num()))
@@ -61,6 +61,6 @@ def test_blocks_are_used_where_their_jacobians_are_few(monkeypatch):
     )
     posterior.log_density_gradients(us)
     assert [x.shape for x in sizes] == [(5, 9, 2, 2)]
-    monkeypatch.setattr(scan_draws, "MOST", 5 * 9 * 4 - 1)
+    monkeypatch.setattr(scan_draws, "MOST_IN_JACOBIANS", 5 * 9 * 4 - 1)
     posterior.log_density_gradients(us)
     assert len(sizes) == 1

@@ -1,6 +1,7 @@
 """summary, generate, log-prob and diagnose, run in this process on a small program."""
 
 import json
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -91,7 +92,7 @@ def test_generate_with_an_edited_program(fitted):
 
 
 def test_generate_and_draws_report_where_they_take_long(fitted, monkeypatch):
-    monkeypatch.setattr(draws, "SELDOM", -1.0)
+    monkeypatch.setattr(draws, "DRAW_TABLE", replace(draws.DRAW_TABLE, seconds_a_report=-1.0))
     monkeypatch.setattr(Posterior, "draws_at_once", 100)
     generate = ("generate", "edited.model", "toy.json", "1.csv")
     reports = [f"variables of the draws {k} of 300" for k in (0, 100, 200)]

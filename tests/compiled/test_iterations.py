@@ -16,8 +16,8 @@ import jax
 
 from ppl.compiled.iterations import Parts
 from ppl.compiled.namespace import JAX
-from ppl.compiled.state import SHORT, packed, unpacked
-from ppl.compiled.target import SLOW_START, CompiledTarget, compiled_target
+from ppl.compiled.state import SHORT_ARRAY, packed, unpacked
+from ppl.compiled.target import COMPILED, CompiledTarget, compiled_target
 from ppl.inference.estimators.reparameterised import reparameterised
 from ppl.inference.estimators.sticking_the_landing import sticking_the_landing
 from ppl.inference.families import FAMILIES
@@ -58,7 +58,7 @@ def target() -> CompiledTarget:
     return compiled_target(ppl.compile_model(PROGRAM).condition())
 
 
-@pytest.mark.parametrize("size", [3, SHORT, SHORT + 1])
+@pytest.mark.parametrize("size", [3, SHORT_ARRAY, SHORT_ARRAY + 1])
 def test_a_packed_state_is_found_again(size: int):
     params, average, gradient = np.random.default_rng(1).standard_normal((3, size))
     step_state = Adam(0.1).init(params)._replace(steps=7)
@@ -66,7 +66,7 @@ def test_a_packed_state_is_found_again(size: int):
     like = State(0, *np.zeros((3, size)), Adam(0.1).init(params), 0.0)
     arrays = packed(state)
     found = unpacked(arrays, like)
-    assert len(arrays) == (1 if size <= SHORT else 6)
+    assert len(arrays) == (1 if size <= SHORT_ARRAY else 6)
     for one, other in zip(jax.tree_util.tree_leaves(found), jax.tree_util.tree_leaves(state), strict=True):
         np.testing.assert_array_equal(one, other)
         assert np.result_type(one) == np.result_type(other)
@@ -169,11 +169,11 @@ def test_another_estimator_is_left_alone(target: CompiledTarget) -> None:
 
 def test_a_quick_target_leaves_a_loop_of_few_iterations_uncompiled(target: CompiledTarget) -> None:
     quick = compiled_target(target.posterior, quick=True)
-    parts = algorithm(iterations=SLOW_START + 10)
+    parts = algorithm(iterations=COMPILED.interpreted_iterations + 10)
     run = begin(parts, parts.family.start(np.zeros(DIM)))
     assert fused_steps(parts, quick, run, np.random.default_rng(6), 10) is None
-    late = run._replace(iteration=SLOW_START)
-    ahead = fused_steps(parts, quick, late, np.random.default_rng(6), SLOW_START + 10)
+    late = run._replace(iteration=COMPILED.interpreted_iterations)
+    ahead = fused_steps(parts, quick, late, np.random.default_rng(6), COMPILED.interpreted_iterations + 10)
     assert_same(ahead, one_by_one(parts, target.posterior, late, np.random.default_rng(6), 10))
 
 

@@ -10,8 +10,8 @@ jax = pytest.importorskip("jax")
 from ppl.compiled.density import density_of  # noqa: E402
 from ppl.compiled.jit import Effort, understood  # noqa: E402
 from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
-from ppl.compiled.reach import MOST_STEPS  # noqa: E402
-from ppl.compiled.target import GRADIENTS, VALUES, WIDE, CompiledTarget, compiled_target  # noqa: E402
+from ppl.compiled.reach import TRACE  # noqa: E402
+from ppl.compiled.target import COMPILED, GRADIENT_BATCHES, VALUE_BATCHES, CompiledTarget, compiled_target  # noqa: E402
 
 REGRESSION = """
 data { int N; int K; matrix[N, K] x; array[N] int<lower=1, upper=3> g; vector[N] y; }
@@ -60,7 +60,7 @@ def test_value_and_gradient_are_those_of_autograd(target: CompiledTarget) -> Non
 
 
 def test_a_program_of_large_arrays_is_compiled_for_them(model: ppl.Model, target: CompiledTarget) -> None:
-    wide = compiled_target(model.condition(data(1, n=WIDE)))
+    wide = compiled_target(model.condition(data(1, n=COMPILED.concurrent_width)))
     assert wide.density is density_of(model).of_wide and target.density is density_of(model)
     assert wide.density.effort is Effort.WIDE and target.density.effort is Effort.PLAIN
     u = np.random.default_rng(2).normal(size=wide.dim)
@@ -70,7 +70,7 @@ def test_a_program_of_large_arrays_is_compiled_for_them(model: ppl.Model, target
     np.testing.assert_allclose(gradient, expected[1], rtol=1e-8)
 
 
-@pytest.mark.parametrize("n", [0, 1, GRADIENTS[0][0], VALUES[0][0] + 3])
+@pytest.mark.parametrize("n", [0, 1, GRADIENT_BATCHES[0][0], VALUE_BATCHES[0][0] + 3])
 def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     us = np.random.default_rng(3).normal(size=(n, target.dim))
     values, gradients = target.log_density_gradients(us)
@@ -80,7 +80,7 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
     close(target.log_densities(us), values)
 
 
-@pytest.mark.parametrize("n", [0, 1, GRADIENTS[0][0] + 3])
+@pytest.mark.parametrize("n", [0, 1, GRADIENT_BATCHES[0][0] + 3])
 def test_a_quick_target_answers_the_same(model: ppl.Model, target: CompiledTarget, n: int) -> None:
     quick = compiled_target(target.posterior, quick=True)
     assert quick.density is density_of(model).quick and quick.quick
@@ -91,7 +91,7 @@ def test_a_quick_target_answers_the_same(model: ppl.Model, target: CompiledTarge
 
 
 def test_no_large_program_is_compiled_quickly(model: ppl.Model) -> None:
-    n = GRADIENTS[0][1] // GRADIENTS[0][0] + 1
+    n = GRADIENT_BATCHES[0][1] // GRADIENT_BATCHES[0][0] + 1
     assert not compiled_target(model.condition(data(1, n=n)), quick=True).quick
 
 
@@ -131,7 +131,7 @@ def test_every_digit_comes_back_whichever_thread_computes(program: str) -> None:
     rng = np.random.default_rng(5)
     given = {"N": 20, "K": 3, "g": rng.integers(1, 4, 20), "y": rng.uniform(0.1, 3, 20)}
     target = compiled_target(ppl.compile_model(program).condition(given))
-    us = 0.1 * rng.normal(size=(3 * GRADIENTS[0][0], target.dim))
+    us = 0.1 * rng.normal(size=(3 * GRADIENT_BATCHES[0][0], target.dim))
     for got, want in zip(
         target.log_density_gradients(us), target.posterior.log_density_gradients(us), strict=True
     ):
@@ -198,9 +198,9 @@ OUT_OF_REACH = [
     ("print(m);", "line 4, it prints"),
     ("int s = 0; while (s < 3000) s = s + size(rep_vector(m, 1)); target += -s * m;", "more than 2000 calls"),
     (
-        f"array[{MOST_STEPS + 1}] real s; for (i in 1:{MOST_STEPS + 1}) s[i] = i > 1 ? sin(s[i - 1]) : m; "
-        "target += -square(s[9]);",
-        f"line 4, a loop would be unrolled beyond {MOST_STEPS} steps",
+        f"array[{TRACE.most_steps + 1}] real s; for (i in 1:{TRACE.most_steps + 1}) "
+        "s[i] = i > 1 ? sin(s[i - 1]) : m; target += -square(s[9]);",
+        f"line 4, a loop would be unrolled beyond {TRACE.most_steps} steps",
     ),
 ]
 

@@ -1,5 +1,7 @@
 """The same fit on both backends, and what is said when there is no choice."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -99,7 +101,7 @@ def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior)
     assert not any("backend" in note for note in fit.notes)
 
 
-@pytest.mark.parametrize(("steps", "expected"), [(backend.LONG, True), (20, False)])
+@pytest.mark.parametrize(("steps", "expected"), [(backend.JAX_PAYS.recurrence_width, True), (20, False)])
 def test_a_long_recurrence_is_worth_a_compilation(steps: int, expected: bool) -> None:
     pytest.importorskip("jax")
     program = """
@@ -119,7 +121,7 @@ def test_a_long_recurrence_is_worth_a_compilation(steps: int, expected: bool) ->
 
 def test_a_large_matrix_is_worth_a_compilation(monkeypatch) -> None:
     pytest.importorskip("jax")
-    monkeypatch.setattr(backend, "LARGE", 12)
+    monkeypatch.setattr(backend, "JAX_PAYS", replace(backend.JAX_PAYS, matrix=12))
     program = "data { int N; matrix[N, 3] x; } parameters { vector[3] b; } model { x * b ~ normal(0, 1); }"
     model = ppl.compile_model(program)
     assert is_worth_it(AsTarget(model.condition({"N": 4, "x": np.ones((4, 3))})), Settings())
@@ -130,7 +132,7 @@ def test_many_rows_are_worth_a_compilation() -> None:
     pytest.importorskip("jax")
     program = "data { int N; vector[N] y; } parameters { real m; } model { y ~ student_t(4, m, 1); }"
     model = ppl.compile_model(program)
-    for rows, expected in ((backend.MANY, True), (backend.MANY - 1, False)):
+    for rows, expected in ((backend.JAX_PAYS.width, True), (backend.JAX_PAYS.width - 1, False)):
         posterior = model.condition({"N": rows, "y": np.zeros(rows)})
         assert is_worth_it(AsTarget(posterior), Settings()) is expected
 
@@ -138,7 +140,7 @@ def test_many_rows_are_worth_a_compilation() -> None:
 def test_many_parameters_are_worth_a_compilation() -> None:
     pytest.importorskip("jax")
     model = ppl.compile_model("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }")
-    for n, expected in ((backend.DIMENSIONS, True), (backend.DIMENSIONS - 1, False)):
+    for n, expected in ((backend.JAX_PAYS.dimensions, True), (backend.JAX_PAYS.dimensions - 1, False)):
         assert is_worth_it(AsTarget(model.condition({"N": n})), Settings()) is expected
 
 

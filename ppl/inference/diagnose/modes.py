@@ -16,7 +16,7 @@ from ppl.errors import InferenceError
 from ppl.inference.correct.tempering import systematic
 from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
 from ppl.inference.initialise.ascent import ascend
-from ppl.inference.initialise.pathfinder import PATHFINDER, pathfinder
+from ppl.inference.initialise.pathfinder import PATHFINDING, pathfinder
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.numerics.hessian import hessian
 from ppl.inference.numerics.triangular import solved
@@ -186,7 +186,7 @@ def ends(scaled: Scaled, starts: Sequence[Array], rng: np.random.Generator) -> I
         if not np.isfinite(scaled.log_density(start)):
             continue
         try:
-            path = pathfinder(scaled, start, rng, PATHFINDER.rough_elbo_draws)
+            path = pathfinder(scaled, start, rng, PATHFINDING.rough_elbo_draws)
             if np.linalg.norm(path.mean) > MODE_SEARCH.found_distance:
                 yield Gaussian.with_covariance(path.mean, path.curvature.dense())
         except (InferenceError, np.linalg.LinAlgError):

@@ -48,7 +48,7 @@ class PathfinderLimits:
     """Numbers in the draws by which Gaussians are judged together."""
 
 
-PATHFINDER = PathfinderLimits()
+PATHFINDING = PathfinderLimits()
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def pathfinder(
     target: Target,
     start: Array,
     rng: np.random.Generator,
-    elbo_draws: int = PATHFINDER.elbo_draws,
+    elbo_draws: int = PATHFINDING.elbo_draws,
     watch: Watch = unwatched,
 ) -> Pathfinder:
     """Climb from `start` (dim,) and return the Gaussian with the best ELBO along the way.
@@ -108,14 +108,14 @@ def pathfinder(
         watch(point)
         heights.append(point.log_density)
         if (
-            len(heights) > PATHFINDER.steps_without_gain
-            and heights[-1] - heights[-1 - PATHFINDER.steps_without_gain] < PATHFINDER.least_gain
+            len(heights) > PATHFINDING.steps_without_gain
+            and heights[-1] - heights[-1 - PATHFINDING.steps_without_gain] < PATHFINDING.least_gain
         ):
             raise StopIteration
 
     path = lbfgs_path(target, start, watch=until_settled)
-    chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), PATHFINDER.most_points)).astype(int))
-    at_once = max(1, PATHFINDER.most_numbers // (2 * z.size))
+    chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), PATHFINDING.most_points)).astype(int))
+    at_once = max(1, PATHFINDING.most_numbers // (2 * z.size))
     some = ([path[k] for k in chosen[i : i + at_once]] for i in range(0, len(chosen), at_once))
     found = filter(None, (_best(target, points, z) for points in some))
     best = max(found, key=lambda gaussian: gaussian.elbo, default=None)
@@ -136,7 +136,7 @@ def pathfinders(
     points: Sequence[Array],
     rng: np.random.Generator,
     found: list[Pathfinder],
-    elbo_draws: int = PATHFINDER.elbo_draws,
+    elbo_draws: int = PATHFINDING.elbo_draws,
     listen: Listener = silent,
     apart: bool = False,
 ) -> InferenceError | None:

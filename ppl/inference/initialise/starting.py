@@ -14,7 +14,7 @@ import numpy as np
 from ppl.inference.families.family import Family
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.families.low_rank import LowRank
-from ppl.inference.initialise.pathfinder import PATHFINDER, Pathfinder, pathfinders
+from ppl.inference.initialise.pathfinder import PATHFINDING, Pathfinder, pathfinders
 from ppl.inference.initialise.start import Warm
 from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian, made_positive
 from ppl.inference.numerics.hessian import hessian
@@ -109,7 +109,7 @@ def from_paths(
 
     try:
         wide = width_of(target) >= STARTING_GAUSSIAN.wide_target
-        error = pathfinders(target, points, rng, paths, PATHFINDER.rough_elbo_draws, on_the_way, apart=wide)
+        error = pathfinders(target, points, rng, paths, PATHFINDING.rough_elbo_draws, on_the_way, apart=wide)
         if not paths:
             note = f"Started at random, since Pathfinder failed: {error}"
             return at_random(target, family, points[0], note=note)

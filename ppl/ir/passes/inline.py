@@ -16,10 +16,20 @@ from ppl.source import Span
 from ppl.types import INT, rank
 
 Stmts = tuple[ir.Stmt, ...]
-LONGEST = 60
-"""Statements of a function that is still written out."""
-MOST_CALLS = 64
-"""Calls of functions that call themselves that are written out in one loop."""
+
+
+@dataclass(frozen=True)
+class InlineLimits:
+    """What is written out in a loop that is to become arrays."""
+
+    longest: int = 60
+    """Statements of a function that is still written out."""
+
+    most_calls: int = 64
+    """Calls of functions that call themselves that are written out in one loop."""
+
+
+INLINING = InlineLimits()
 
 
 class NotInlinable(Exception):
@@ -79,7 +89,7 @@ class Inline:
             f is not None
             and not call.lifted
             and (self.with_rng or "rng" not in call.passes)
-            and sum(1 for _ in walk(f.body)) < LONGEST * 20
+            and sum(1 for _ in walk(f.body)) < INLINING.longest * 20
             and (not self.recursive(f) or counts_down(call))
         )
 
@@ -94,7 +104,7 @@ class Inline:
         f = self.functions[call.name]
         if self.recursive(f):
             self.unfolded.append(f.name)
-            if len(self.unfolded) > MOST_CALLS:
+            if len(self.unfolded) > INLINING.most_calls:
                 raise NotInlinable
         values: dict[str, ir.Expr] = {}
         out: list[ir.Stmt] = []

@@ -32,12 +32,12 @@ def variables(columns: Sequence[str]) -> dict[str, list[int]]:
     return positions
 
 
-FEW = 20
+FEW_ENTRIES = 20
 """Entries of a variable that a table shows one by one where nobody asked for them."""
 
 
 def folded(
-    columns: Sequence[str], always: Collection[str] = (), few: int = FEW
+    columns: Sequence[str], always: Collection[str] = (), few: int = FEW_ENTRIES
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """The columns of small variables, and how many the others have, by name.
 

@@ -1,6 +1,7 @@
 """Which backend computes a log density: autograd, always there, or JAX, the extra "jax"."""
 
 from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -16,18 +17,30 @@ from ppl.ir.walk import walk
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.settings import Settings
 
-LONG = 200
-"""A recurrence over arrays of at least as many numbers is one for JAX, which runs its steps ten times faster.
 
-A default fit looks at some ten thousand points; JAX takes one to four seconds to import and compile.
-"""
-LARGE = 1_000_000
-"""So is a program with a matrix of data that large, which JAX reads once for a batch of points."""
-MANY = 5_000
-"""And one with so many rows, which takes JAX a quarter of the time, or less where it is annealed."""
-DIMENSIONS = 1000
-"""And one of so many parameters: at 512 points gradients of 2,004 (a CAR model) take JAX 0.4 of the time, of
-3,003 (a horseshoe) 0.2, as it does not write every elementwise operation of all points to memory."""
+@dataclass(frozen=True)
+class JaxPays:
+    """From which size on a program is one for JAX, where nobody chose the backend."""
+
+    recurrence_width: int = 200
+    """Numbers in an array of a recurrence, whose steps JAX runs ten times faster. A default fit looks at some
+    ten thousand points; JAX takes one to four seconds to import and compile.
+    """
+
+    matrix: int = 1_000_000
+    """Numbers in a matrix of data, which JAX reads once for a batch of points."""
+
+    width: int = 5_000
+    """Rows, of which JAX takes a quarter of the time, or less where they are annealed."""
+
+    dimensions: int = 1000
+    """Parameters: at 512 points gradients of 2,004 (a CAR model) take JAX 0.4 of the time, of 3,003 (a
+    horseshoe) 0.2, as it does not write every elementwise operation of all points to memory.
+    """
+
+
+JAX_PAYS = JaxPays()
+
 
 WITHOUT_JAX = 'backend = "jax" needs JAX, which is not installed: pip install "ppl[jax]".'
 
@@ -102,8 +115,12 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
     if any(map(is_mapped, posterior.data.values())):  # JAX would hold them in memory
         return False
     matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
-    recurs = posterior.model.recurs and posterior.width >= LONG
-    large = posterior.width >= MANY or max(matrices, default=0) >= LARGE or target.dim >= DIMENSIONS
+    recurs = posterior.model.recurs and posterior.width >= JAX_PAYS.recurrence_width
+    large = (
+        posterior.width >= JAX_PAYS.width
+        or max(matrices, default=0) >= JAX_PAYS.matrix
+        or target.dim >= JAX_PAYS.dimensions
+    )
     return settings.device == "gpu" or recurs or large or solves_equations(posterior)
 
 

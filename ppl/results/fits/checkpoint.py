@@ -20,8 +20,8 @@ from ppl.results.fits.settings import Settings
 from ppl.results.fits.state_json import decode, encode
 
 FORMAT = "ppl checkpoint 2"
-# Seconds between two writes: a short run writes none, a long one spends no time on them.
-EVERY = 10.0
+SECONDS_A_WRITE = 10.0
+"""Seconds between two writes: a short run writes none, a long one spends no time on them."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Keep:
 
     path: Path
     resume: bool = False
-    every: float = EVERY
+    every: float = SECONDS_A_WRITE
 
     def of_run(self, k: int) -> "Keep":
         """That of run 0, 1, ... of several."""
@@ -63,7 +63,7 @@ class Checkpoint:
 
     path: Path | None
     owner: Callable[[], Mapping[str, Any]] = nobody
-    every: float = EVERY
+    every: float = SECONDS_A_WRITE
     stages: dict[str, Stage] = field(default_factory=dict)
     written: float = field(default_factory=monotonic)
     trouble: OSError | None = None

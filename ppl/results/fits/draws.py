@@ -13,10 +13,19 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.results.files.columns import Floats
 
-SELDOM = 0.2
-"""Seconds between two reports: most tables take less."""
 
-GENERATED = 0x6771  # "gq": the stream of the generated quantities, apart from every stream of the inference
+@dataclass(frozen=True)
+class TableSettings:
+    """How draws become rows."""
+
+    seconds_a_report: float = 0.2
+    """Seconds between two reports: most tables take less."""
+
+    generated_stream: int = 0x6771
+    """The stream "gq" of the generated quantities, apart from every stream of the inference."""
+
+
+DRAW_TABLE = TableSettings()
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +52,13 @@ def tabulate(
     of them has its own. Ctrl-C leaves the rows so far.
     """
     columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
-    streams = np.random.SeedSequence(seed, spawn_key=(GENERATED, key)).spawn(len(us))
+    streams = np.random.SeedSequence(seed, spawn_key=(DRAW_TABLE.generated_stream, key)).spawn(len(us))
     rows = np.full((len(us), len(columns)), np.nan)
     reasons, told = list[str](), perf_counter()
     size = posterior.draws_at_once
     for k in range(0, len(us), size):
         try:
-            if perf_counter() - told > SELDOM:
+            if perf_counter() - told > DRAW_TABLE.seconds_a_report:
                 listen(Progress(Phase.VARIABLES, k, len(us)))
                 told = perf_counter()
             reasons += _fill(

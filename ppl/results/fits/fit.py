@@ -35,7 +35,7 @@ from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
 from ppl.results.fits.as_target import parameters_of
-from ppl.results.fits.checkpoint import EVERY, Checkpoint, Keep, journal_of
+from ppl.results.fits.checkpoint import SECONDS_A_WRITE, Checkpoint, Keep, journal_of
 from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
@@ -52,7 +52,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray
 
-MORE = 0x6D6F  # "mo": the stream of draws made after the fit
+MORE_DRAWS_STREAM = 0x6D6F
+"""The stream "mo" of draws made after the fit."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -345,11 +346,11 @@ class Fit:
             return self.more(n, seed).draws()
         seed = self.settings.seed if seed is None else seed
         family, params = self.result.family, self.result.params
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MORE,)))
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MORE_DRAWS_STREAM,)))
         with _threads(self.posterior):
             target = target_of(self.posterior, self.settings)
             fresh = draws_with_density(target, family, params, n, rng)
-            return tabulate(self.posterior, fresh.u, seed, key=MORE).rows
+            return tabulate(self.posterior, fresh.u, seed, key=MORE_DRAWS_STREAM).rows
 
     def more(self, n: int, seed: int | None = None, progress: Listener | bool | None = None) -> "Fit":
         """The same approximation with `n` fresh draws in place of its own: a fit to save or plot, no refit.
@@ -370,13 +371,13 @@ class Fit:
                 f"them need another run, with draws = {n}."
             )
         asked = replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
-        rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE,)))
+        rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE_DRAWS_STREAM,)))
         old = self.result
         with _threads(self.posterior), _heard(progress, phases_of_draws(asked)) as listen:
             target = target_of(self.posterior, self.settings)
             fresh = result_of(target, asked, old.family, old.params, old.path, rng, listen)
             fresh = saved.beside(fresh, old.verdict.spread)
-            return _fit(self.posterior, asked, fresh, key=MORE, listen=listen)
+            return _fit(self.posterior, asked, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 
     def save_csv(
         self, path: str | Path = "output.csv", given: Values | None = None, started: str = ""
@@ -486,7 +487,7 @@ def variational(
     progress: Listener | bool | None = None,
     checkpoint: str | Path | None = None,
     resume: bool = False,
-    checkpoint_every: float = EVERY,
+    checkpoint_every: float = SECONDS_A_WRITE,
     **settings: Any,
 ) -> Fit:
     """Fits `posterior` by automatic differentiation variational inference (Kucukelbir et al. 2017).

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.density.posterior import Posterior
 from ppl.results.files.columns import Floats
 
-STEPS = (1e-2, 1e-3, 1e-4, 1e-5)
+DIFFERENCE_STEPS = (1e-2, 1e-3, 1e-4, 1e-5)
 """Relative steps of the differences; the pair of neighbours that agrees best gives the estimate."""
 
 
@@ -75,7 +75,7 @@ def _difference(posterior: Posterior, u: Floats, k: int) -> tuple[float, float]:
     """The derivative along coordinate k from the best pair of steps, and how far that pair is apart."""
     scale = max(1.0, abs(float(u[k])))
     with np.errstate(all="ignore"):
-        found = np.array([_central(posterior, u, k, step * scale) for step in STEPS])
+        found = np.array([_central(posterior, u, k, step * scale) for step in DIFFERENCE_STEPS])
         apart = np.abs(np.diff(found))
     if np.isnan(apart).all():
         return float(found[-1]), float("nan")

@@ -6,6 +6,7 @@ Guide, "Improper priors").
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,10 +15,23 @@ from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.results.files.columns import Floats
 
-FAR = 30.0
-"""Where a density between two bounds falls off for good, on the unconstrained scale."""
-MOST_NAMED = 10
-SEED = 0x666C61
+
+@dataclass(frozen=True)
+class FlatSearch:
+    """Where a flat direction is looked for, and how it is told of."""
+
+    far: float = 30.0
+    """Where a density between two bounds falls off for good, on the unconstrained scale."""
+
+    most_named: int = 10
+    """Parameters that the message names."""
+
+    seed: int = 0x666C61
+    """The seed "fla" of the points and directions, so that the same program is told the same."""
+
+
+FLAT_SEARCH = FlatSearch()
+
 
 Indices = NDArray[np.intp]
 
@@ -39,7 +53,7 @@ def endless_directions(posterior: Posterior) -> Indices:
     The gradient says which may be, their values far away which are, whatever the Jacobian of a range does.
     """
     dim = posterior.param_unc_num()
-    point = np.random.default_rng(SEED).uniform(-1, 1, dim)
+    point = np.random.default_rng(FLAT_SEARCH.seed).uniform(-1, 1, dim)
     still = unmoved(posterior, point, np.arange(dim))
     if not still.size:
         return still
@@ -67,8 +81,8 @@ def those_flat(posterior: Posterior, some: Indices, flat: Callable[[Indices], bo
 def is_flat(posterior: Posterior, u: Floats, some: Indices) -> bool:
     """Whether the target stays what it is, to the last digit, wherever these elements are moved to."""
     here = posterior.log_density(u, jacobian=False)
-    rng = np.random.default_rng(SEED)
-    for scale in (0.3, 3.0, FAR):
+    rng = np.random.default_rng(FLAT_SEARCH.seed)
+    for scale in (0.3, 3.0, FLAT_SEARCH.far):
         moved = u.copy()
         moved[some] = rng.uniform(-scale, scale, len(some))
         if posterior.log_density(moved, jacobian=False) != here:
@@ -80,7 +94,7 @@ def falls_off(posterior: Posterior, u: Floats, some: Indices) -> NDArray[np.bool
     """Which of the elements the log-Jacobian of a range brings back from both sides, each by itself."""
     inside = posterior.in_bounded_sets[some]
     left = some[~inside]
-    for side in (-FAR, FAR) if left.size else ():
+    for side in (-FLAT_SEARCH.far, FLAT_SEARCH.far) if left.size else ():
         moved = u.copy()
         moved[left] = side
         slope = posterior.log_density_gradient(moved)[1][left]
@@ -104,6 +118,6 @@ def sentence(posterior: Posterior, endless: Indices) -> str:
 
 def listed(names: Sequence[str]) -> str:
     """The names; of many the first few, and how many more there are."""
-    if len(names) > MOST_NAMED:
-        names = [*names[:MOST_NAMED], f"{len(names) - MOST_NAMED} more"]
+    if len(names) > FLAT_SEARCH.most_named:
+        names = [*names[: FLAT_SEARCH.most_named], f"{len(names) - FLAT_SEARCH.most_named} more"]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -11,11 +11,12 @@ from ppl.files import write_whole
 from ppl.names import Sized
 from ppl.results.files.columns import Floats, unflatten
 
-CHAINS = 4
+CHAINS_STARTED = 4
+"""Chains that initial values are written for, as many as CmdStanPy runs."""
 
 
 def save_warm_start(
-    base: Path, us: Floats, dense: bool, declared: Sequence[Sized], rows: Floats, chains: int = CHAINS
+    base: Path, us: Floats, dense: bool, declared: Sequence[Sized], rows: Floats, chains: int = CHAINS_STARTED
 ) -> list[Path]:
     """Writes `<base>_metric.json`, and `<base>_inits_1.json` on for as many chains; returns their names.
 

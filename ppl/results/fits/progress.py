@@ -4,7 +4,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 
 from rich.console import Console
@@ -17,16 +17,26 @@ from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.results.fits.progress_meter import Meter
 
-EVERY = 100
-"""Iterations a plain line, where nothing else was asked for."""
-WIDEST = 24
-"""Columns of a bar."""
-REDRAWN = 5
-"""Times a second."""
+
+@dataclass(frozen=True)
+class ProgressDisplay:
+    """How progress is shown."""
+
+    iterations_a_line: int = 100
+    """Iterations a plain line, where nothing else was asked for."""
+
+    bar_columns: int = 24
+    """Columns of a bar."""
+
+    redraws_a_second: int = 5
+    """Times a second that a bar is drawn."""
+
+
+DISPLAY = ProgressDisplay()
 
 
 def shown(
-    console: Console, refresh: int = EVERY, plan: Sequence[Phase] = tuple(Phase)
+    console: Console, refresh: int = DISPLAY.iterations_a_line, plan: Sequence[Phase] = tuple(Phase)
 ) -> AbstractContextManager[Listener]:
     """A listener that shows on `console` how far a run through the stages of `plan` is.
 
@@ -56,13 +66,13 @@ def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
     bars = Bars(
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=max(6, min(WIDEST, console.width - 84))),
+        BarColumn(bar_width=max(6, min(DISPLAY.bar_columns, console.width - 84))),
         Times(),
         TextColumn("{task.fields[said]}", markup=False, table_column=Column(ratio=1, no_wrap=True)),
         console=console,
         transient=True,
         expand=True,
-        refresh_per_second=REDRAWN,
+        refresh_per_second=DISPLAY.redraws_a_second,
         redirect_stdout=terminal,
     )
     lines: dict[int, tuple[Meter, TaskID]] = {}

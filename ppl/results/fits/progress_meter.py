@@ -6,7 +6,7 @@ from time import perf_counter
 from ppl.inference.run.phases import PHASES, Phase
 from ppl.inference.run.progress import Progress
 
-SURE = 0.02
+SHARE_TO_FORECAST = 0.02
 """A share of the work from which on the time it took tells how long the rest may take."""
 
 
@@ -55,7 +55,7 @@ class Meter:
             return None
         now = _cost(self._begun[-1:])
         spent = _cost(self._begun[:-1]) + self._part * now
-        if spent < SURE * _cost(self._plan):
+        if spent < SHARE_TO_FORECAST * _cost(self._plan):
             return None
         rate, since = self._moved / spent, self.elapsed - self._moved
         later = _cost(self._plan[self._at(self._begun[-1]) + 1 :])

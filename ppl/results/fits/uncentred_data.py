@@ -1,14 +1,27 @@
 """Data far from zero for their spread, whose coefficients hardly any approximation fits."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-FAR = 20.0
-"""How many sds from zero a mean must lie to be told of."""
-FEWEST, MOST = 3, 10_000
-"""Rows that a spread takes, and the first rows that are looked at."""
+
+@dataclass(frozen=True)
+class UncentredBounds:
+    """When data count as far from zero."""
+
+    far: float = 20.0
+    """How many sds from zero a mean must lie to be told of."""
+
+    fewest_rows: int = 3
+    """Rows that a spread takes."""
+
+    most_rows: int = 10_000
+    """The first rows, which are looked at."""
+
+
+UNCENTRED = UncentredBounds()
 
 
 def advice_on(data: Mapping[str, Any]) -> tuple[str, ...]:
@@ -34,8 +47,11 @@ def uncentred(data: Mapping[str, Any]) -> Iterator[tuple[str, float, float]]:
     for name, value in data.items():
         if not (isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.ndim in (1, 2)):
             continue
-        some = value[:MOST]
+        some = value[: UNCENTRED.most_rows]
         columns = {name: some} if some.ndim == 1 else {f"{name}[, {k + 1}]": c for k, c in enumerate(some.T)}
         for column, x in columns.items():
-            if len(x) >= FEWEST and abs(mean := float(x.mean())) > FAR * (sd := float(x.std())) > 0:
+            if (
+                len(x) >= UNCENTRED.fewest_rows
+                and abs(mean := float(x.mean())) > UNCENTRED.far * (sd := float(x.std())) > 0
+            ):
                 yield column, mean, sd

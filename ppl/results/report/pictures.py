@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NARROW_PAIRS = 3
+"""Parameters in the picture of pairs on a narrow screen."""
 OBSERVED, REPLICATED = "y", "y_rep"
 INDEPENDENT = ("meanfield", "diagonal")
 """Families of q that know no correlation."""

@@ -27,8 +27,27 @@ if TYPE_CHECKING:
 FITTED, OTHER, GREY = "#1f5a8a", "#c8553d", "#8a8f98"
 RUNS = (FITTED, OTHER, "#4c8c4a", "#8d6bb0", "#b8860b", "#5b6770")
 """Colours of several runs, one after the other."""
-WIDE, NARROW = 10.5, 4.0
-"""Widths in inches: 1280 and 390 pixels less their margins, at 96 pixels an inch."""
+
+
+@dataclass(frozen=True)
+class PlotSizes:
+    """The sizes of the pictures, and how much they show."""
+
+    wide: float = 10.5
+    """The width of a wide picture in inches: 1280 pixels less the margins, at 96 pixels an inch."""
+
+    narrow: float = 4.0
+    """That of a narrow one: 390 pixels less the margins."""
+
+    few_observations: int = 60
+    """Observations up to which each is drawn."""
+
+    replications: int = 40
+    """Replicated data sets that are drawn."""
+
+
+PLOT = PlotSizes()
+
 
 SUFFIXES = (".png", ".svg", ".pdf")
 PATH, LONG = re.compile(r'\bd="[^"]*"'), re.compile(r"-?\d+\.\d{3,}")
@@ -138,7 +157,7 @@ def marginals(draws: Draws, reference: Draws | None, wide: bool = True) -> "Figu
 def forest(draws: Draws, wide: bool = True) -> "Figure":
     """Mean, 50% and 90% interval of each column on one axis, the first on top."""
     n = len(draws.columns)
-    figure, (axes,) = panels(1, 1, wide, height=0.9 + 0.21 * n, width=7.0 if wide else NARROW)
+    figure, (axes,) = panels(1, 1, wide, height=0.9 + 0.21 * n, width=7.0 if wide else PLOT.narrow)
     finite = [draws.column(name) for name in draws.columns]
     low, lower, upper, high = np.array([np.quantile(x, (0.05, 0.25, 0.75, 0.95)) for x in finite]).T
     at = np.arange(n)
@@ -205,7 +224,7 @@ def pairs(draws: Draws, labels: Sequence[str], log_ratios: Floats | None, wide: 
 @styled
 def covariance(draws: Draws, wide: bool = True) -> "Figure":
     """The covariance of the draws with every column at unit variance, as a heat map."""
-    figure, (axes,) = panels(1, 1, wide, height=4.6 if wide else 3.6, width=6.0 if wide else NARROW)
+    figure, (axes,) = panels(1, 1, wide, height=4.6 if wide else 3.6, width=6.0 if wide else PLOT.narrow)
     with np.errstate(all="ignore"):
         matrix = np.ma.masked_invalid(np.corrcoef(draws.rows, rowvar=False).reshape(len(draws.columns), -1))
     image = axes.imshow(matrix, vmin=-1, vmax=1, cmap="RdBu_r", interpolation="nearest")
@@ -221,15 +240,11 @@ def covariance(draws: Draws, wide: bool = True) -> "Figure":
     return figure
 
 
-FEW_OBSERVATIONS = 60
-REPLICATIONS_SHOWN = 40
-
-
 @styled
 def predictive(y: Floats, y_rep: Floats, wide: bool = True) -> "Figure":
     """Replicated data (draws, n) against the data (n,): intervals of few observations, densities of many."""
     figure, (axes,) = panels(1, 1, wide, height=3.2 if wide else 2.8)
-    if y.size <= FEW_OBSERVATIONS:
+    if y.size <= PLOT.few_observations:
         intervals(axes, y, y_rep)
     else:
         overlay(axes, y, y_rep)
@@ -290,7 +305,7 @@ def intervals(axes: "Axes", y: Floats, y_rep: Floats) -> None:
 
 def overlay(axes: "Axes", y: Floats, y_rep: Floats) -> None:
     """The density of the data over those of some replications."""
-    step = max(1, len(y_rep) // REPLICATIONS_SHOWN)
+    step = max(1, len(y_rep) // PLOT.replications)
     for k, replication in enumerate(y_rep[::step]):
         finite = replication[np.isfinite(replication)]
         line(axes, finite, FITTED, 0.6, 0.35, "y_rep" if k == 0 else "")
@@ -328,12 +343,12 @@ def panels(
 ) -> tuple["Figure", list["Axes"]]:
     """A figure of `n` panels in rows of `across`, `height` inches each."""
     rows = ceil(n / across)
-    figure = blank(width or (WIDE if wide else NARROW), rows * height)
+    figure = blank(width or (PLOT.wide if wide else PLOT.narrow), rows * height)
     return figure, [figure.add_subplot(rows, across, k + 1) for k in range(n)]
 
 
 def squares(n: int, wide: bool) -> tuple["Figure", list[list["Axes"]]]:
-    side = min(WIDE, 1.9 * n) if wide else NARROW
+    side = min(PLOT.wide, 1.9 * n) if wide else PLOT.narrow
     figure = blank(side, side)
     return figure, [[figure.add_subplot(n, n, n * i + j + 1) for j in range(n)] for i in range(n)]
 

@@ -1,6 +1,7 @@
 """The paragraph that says what files of draws are worth, and what to try next."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,10 +17,22 @@ from ppl.results.files.provenance import worst_of
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.stansummary import worst_khats
 
-APART = 1.05
+
+@dataclass(frozen=True)
+class ReadingBounds:
+    """When files of draws agree, and how that is said."""
+
+    rhat: float = 1.05
+    """R-hat above which runs do not agree."""
+
+    most_named: int = 3
+    """Parameters that a sentence names."""
+
+
+READING_OF_FILES = ReadingBounds()
+
 STEPS = ("", "--correct", "--runs")
 """A file cannot be told to run in another way: no next step is advised."""
-NAMED = 3
 
 
 def reading(files: Sequence[DrawsFile], names: Sequence[str]) -> str:
@@ -87,12 +100,14 @@ def agreement(files: Sequence[DrawsFile], names: Sequence[str]) -> Iterator[str]
     shortest = min(len(file.draws) for file in files)
     together = np.stack([file.draws[:shortest] for file in files])
     found = {name: _rhat(together, files[0].columns.index(name)) for name in names}
-    apart = sorted((name for name in names if found[name] > APART), key=lambda name: -found[name])
+    apart = sorted(
+        (name for name in names if found[name] > READING_OF_FILES.rhat), key=lambda name: -found[name]
+    )
     if apart:
         listed = shown([f"{name} ({found[name]:.2f})" for name in apart])
-        yield f"The {len(files)} runs do not agree: R-hat is above {APART:g} for {listed}."
+        yield f"The {len(files)} runs do not agree: R-hat is above {READING_OF_FILES.rhat:g} for {listed}."
     else:
-        yield f"The {len(files)} runs agree: no R-hat is above {APART:g}."
+        yield f"The {len(files)} runs agree: no R-hat is above {READING_OF_FILES.rhat:g}."
 
 
 def _rhat(together: Floats, k: int) -> float:
@@ -101,5 +116,5 @@ def _rhat(together: Floats, k: int) -> float:
 
 def shown(items: Sequence[str]) -> str:
     """The first few of a list, and how many more there are."""
-    rest = len(items) - NAMED
-    return ", ".join(items[:NAMED]) + (f" and {rest} more" if rest > 0 else "")
+    rest = len(items) - READING_OF_FILES.most_named
+    return ", ".join(items[: READING_OF_FILES.most_named]) + (f" and {rest} more" if rest > 0 else "")

@@ -39,7 +39,8 @@ pre { background: #f5f6f8; padding: 0.8rem; overflow-x: auto; font-size: 0.8rem;
 """
 
 NARROW_BELOW = "(max-width: 700px)"
-MOST_ROWS = 200
+MOST_REPORT_ROWS = 200
+"""Columns of draws that the report shows."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def table(material: Material) -> Iterator[str]:
     shown, large = folded(material.files[0].columns, (PREDICTIVE, POINTWISE))
     if material.asked:
         shown, large = material.names, {}
-    files = [file.only(shown[:MOST_ROWS]) for file in material.files]
+    files = [file.only(shown[:MOST_REPORT_ROWS]) for file in material.files]
     names = headings(DEFAULT_QUANTILES, files)
     lines = stansummary(files)
     yield '<h2>Summary</h2>\n<div class="scroll"><table>\n<thead><tr><th></th>'
@@ -113,8 +114,8 @@ def table(material: Material) -> Iterator[str]:
         yield f"<tr><td>{escape(line.name)}</td>{cells}</tr>"
     yield "</tbody></table></div>"
     paths = [str(file.path) for file in material.files]
-    if len(shown) > MOST_ROWS:
-        rest = f"{len(shown) - MOST_ROWS} more columns: {shlex.join(['ppl', 'summary', *paths])}"
+    if len(shown) > MOST_REPORT_ROWS:
+        rest = f"{len(shown) - MOST_REPORT_ROWS} more columns: {shlex.join(['ppl', 'summary', *paths])}"
         yield f'<p class="stated">Left out: {escape(rest)}</p>'
     if large:
         what = ", ".join(f"{name} ({n} entries)" for name, n in large.items())

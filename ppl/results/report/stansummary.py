@@ -21,6 +21,7 @@ DECIMALS = {"ESS_bulk": 0, "ESS_tail": 0, "R_hat": 3, "k_hat": 2, MISSING: 0}
 """Figures that are read on one scale whatever the column."""
 
 DEFAULT_QUANTILES = (0.05, 0.5, 0.95)
+"""The quantiles that `stansummary` prints."""
 
 
 @dataclass(frozen=True)

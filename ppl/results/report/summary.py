@@ -10,9 +10,21 @@ import numpy as np
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
 
-QUANTILES = (0.05, 0.5, 0.95)
+
+@dataclass(frozen=True)
+class SummarySettings:
+    """What a summary shows."""
+
+    quantiles: tuple[float, ...] = (0.05, 0.5, 0.95)
+    """Quantiles of each column."""
+
+    width: int = 100
+    """Columns of the text, where the terminal does not say."""
+
+
+SUMMARY = SummarySettings()
+
 HEADINGS = ("mean", "sd", "5%", "50%", "95%")
-WIDTH = 100
 MISSING = "nan draws"
 """The column of how many draws are nan, and left out of the others: there where any are."""
 
@@ -86,14 +98,16 @@ def _row(name: str, draws: Floats) -> Row:
     missing = len(draws) - len(kept)
     if not len(kept):
         return Row(name, math.nan, math.nan, math.nan, math.nan, math.nan, missing)
-    q5, q50, q95 = np.quantile(kept, QUANTILES).tolist()
+    q5, q50, q95 = np.quantile(kept, SUMMARY.quantiles).tolist()
     if len(kept) > 1 and np.ptp(kept) == 0:  # their mean and sd would be off by rounding
         return Row(name, float(kept[0]), 0.0, q5, q50, q95, missing, constant=True)
     sd = float(np.std(kept, ddof=1)) if len(kept) > 1 else math.nan
     return Row(name, float(np.mean(kept)), sd, q5, q50, q95, missing)
 
 
-def as_text(summary: Summary, width: int = WIDTH, limit: int | None = None, rest: str = "") -> Iterator[str]:
+def as_text(
+    summary: Summary, width: int = SUMMARY.width, limit: int | None = None, rest: str = ""
+) -> Iterator[str]:
     """The lines of a table of at most `limit` rows; the last counts those left out and ends with `rest`.
 
     Of a column that never varies, as after a search for the mode, the value alone is shown.
