@@ -258,7 +258,7 @@ def _full_rank(
         factor = start.target.factor[:, None] * start.metric
     scaled = Scaled(target, found.family.mean(found.params), factor)
     first = family.start(np.zeros(target.dim))
-    fit = _climb(scaled, family, first, rng, listen=listen, journal=journal, stage="step up")
+    fit = _climb(scaled, family, first, rng, listen=listen, journal=journal, stage="family upgrade")
     params = family.carry(fit.params, scaled.centre, scaled.factor)
     return Polished(family, params, fit.outcome, fit.outcome.converged)
 

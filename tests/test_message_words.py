@@ -1,0 +1,42 @@
+"""What a fit says to its user is said in the terms of the field, which `ppl docs glossary` defines."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FILES = sorted(
+    path for folder in ("ppl/inference", "ppl/results", "cli") for path in (ROOT / folder).rglob("*.py")
+)
+PRIVATE = re.compile(
+    r"remember|forg[eo]t|from afar|\bclimb|the polish\b|not polished|least sure|settled?\b|"
+    r"step(ped)? up\b|where they began|loop was left out",
+    re.IGNORECASE,
+)
+
+
+def sentences(path):
+    """The string literals of a file that are sentences, docstrings left out."""
+    tree = ast.parse(path.read_text("utf-8"))
+    documentation = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    literals = (
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and id(node) not in documentation
+    )
+    return [text for text in literals if isinstance(text, str) and " " in text.strip()]
+
+
+def test_there_are_sentences():
+    assert sum(len(sentences(path)) for path in FILES) > 500
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_private_word_reaches_a_user(path):
+    assert [text for text in sentences(path) if PRIVATE.search(text)] == []
