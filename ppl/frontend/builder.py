@@ -15,7 +15,8 @@ from ppl.frontend import ast
 from ppl.frontend.nesting import nested_too_deep
 from ppl.source import Span
 
-LARGEST_INT = 2**31 - 1
+LARGEST_LITERAL = 2**31 - 1
+"""The largest int that a program may write: Stan's have 32 bits."""
 STATEMENTS = frozenset(
     """
     declaration assignment call_statement tilde target_increment jacobian_increment for for_each while if
@@ -173,9 +174,9 @@ class Builder:
 
     def _int_literal(self, meta: Meta, digits: Token) -> ast.IntLiteral:
         number = digits.replace("_", "")
-        if len(number.lstrip("0")) > 10 or int(number) > LARGEST_INT:
+        if len(number.lstrip("0")) > 10 or int(number) > LARGEST_LITERAL:
             raise ModelError(
-                f"The integer is larger than {LARGEST_INT}, the largest int.",
+                f"The integer is larger than {LARGEST_LITERAL}, the largest int.",
                 self.span(digits),
                 "Write a real number: add a decimal point.",
                 "PPL111",

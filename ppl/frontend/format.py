@@ -16,7 +16,8 @@ from ppl.frontend.spacing import CLOSING, OPENING, laid_out
 from ppl.frontend.tokens import Token, tokens
 from ppl.source import SourceText
 
-INDENT = 2
+INDENT_OF_A_LEVEL = 2
+"""Columns that each level of nesting stands further in."""
 END = Token("end", "")
 
 
@@ -118,7 +119,7 @@ class Layout:
             first = line.tokens[0]
             if first.blank and before not in ("", "{") and first.text != "}":
                 yield ""
-            yield from laid_out(line.tokens, INDENT * line.depth)
+            yield from laid_out(line.tokens, INDENT_OF_A_LEVEL * line.depth)
             before = last_text(line.tokens) or "//"
 
     # --- The grammar ---

@@ -11,8 +11,20 @@ from itertools import accumulate
 from ppl.stdlib.signatures import Bindings, Pattern, match_pattern, parse_signature
 from ppl.types import Type, array_dims, core
 
-MOST_SHOWN = 6
-MOST_NAMED = 3
+
+@dataclass(frozen=True)
+class ListingLimits:
+    """How many signatures a message goes into."""
+
+    most_shown: int = 6
+    """Signatures that are listed."""
+
+    most_nearest: int = 3
+    """Nearest signatures of which the message can still say what one argument must be."""
+
+
+LISTING = ListingLimits()
+
 MEANINGS = {
     "reals": "a real, or a vector, row_vector or array of reals",
     "ints": "an int or an array of ints",
@@ -112,7 +124,7 @@ def misfit(shown: Sequence[Shown], found: Sequence[Type], offset: int = 0) -> Mi
         return Misfit(f"it takes {wanted} argument{plural}, not {len(found) - offset}.", listing)
     nearest = [s for s in ranked if s.distance(found) == ranked[0].distance(found)]
     wrong = {s.misfits(found) for s in nearest}
-    if len(wrong) != 1 or len(next(iter(wrong))) != 1 or len(nearest) > MOST_NAMED:
+    if len(wrong) != 1 or len(next(iter(wrong))) != 1 or len(nearest) > LISTING.most_nearest:
         return Misfit("no signature has arguments of these types.", listing)
     (k,) = wrong.pop()
     return Misfit(f"{ordinal(k, offset)} is {found[k]}, but must be {choice(nearest, k)}.", listing, k)
@@ -130,9 +142,9 @@ def choice(shown: Iterable[Shown], k: int) -> str:
 
 def signature_list(ranked: Sequence[Shown], found: Sequence[Type]) -> str:
     """The nearest signatures, one a line, and what the letters and plurals in them stand for."""
-    lines = [s.marked(found) for s in ranked[:MOST_SHOWN]]
-    if len(ranked) > MOST_SHOWN:
-        lines.append(f"  ... and {len(ranked) - MOST_SHOWN} more")
-    used = {str(p.base) for s in ranked[:MOST_SHOWN] for p in s.args}
+    lines = [s.marked(found) for s in ranked[: LISTING.most_shown]]
+    if len(ranked) > LISTING.most_shown:
+        lines.append(f"  ... and {len(ranked) - LISTING.most_shown} more")
+    used = {str(p.base) for s in ranked[: LISTING.most_shown] for p in s.args}
     lines += [f"where {word} is {meaning}" for word, meaning in MEANINGS.items() if word in used]
     return "\n".join(lines)

@@ -1,12 +1,27 @@
 """AST -> canonical program text: two spaces, one statement a line, only the parentheses that are needed."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from ppl.frontend import ast
 
-# How tightly each operator binds (grammar/model.lark; reference manual, "Operator precedence"): a higher
-# number binds tighter.  All binary operators associate to the left except the powers.
-TERNARY, UNARY, POSTFIX = 1, 9, 11
+
+@dataclass(frozen=True)
+class Binding:
+    """How strongly operators bind beside those of PRECEDENCE: the more, the tighter."""
+
+    ternary: int = 1
+    """`a ? b : c`."""
+
+    unary: int = 9
+    """Signs and `!`."""
+
+    postfix: int = 11
+    """Indices, calls and transposes."""
+
+
+BINDING = Binding()
+
 PRECEDENCE = {
     "||": 2, "&&": 3, "==": 4, "!=": 4, "<": 5, "<=": 5, ">": 5, ">=": 5, "+": 6, "-": 6,
     "*": 7, "/": 7, "%": 7, ".*": 7, "./": 7, "%/%": 8, "\\": 8, "^": 10, ".^": 10,
@@ -202,20 +217,20 @@ def compound(expr: ast.Expr) -> str:
     """An expression made with operators."""
     match expr:
         case ast.Binary(op="^" | ".^" as op, left=left, right=right):
-            return f"{tight(left, POSTFIX)} {op} {tight(right, UNARY)}"
+            return f"{tight(left, BINDING.postfix)} {op} {tight(right, BINDING.unary)}"
         case ast.Binary(op=op, left=left, right=right):
             level = PRECEDENCE[op]
             return f"{tight(left, level)} {op} {tight(right, level + 1)}"
         case ast.Unary(op=op, operand=operand):
-            return f"{op}{tight(operand, UNARY)}"
+            return f"{op}{tight(operand, BINDING.unary)}"
         case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
-            return f"{tight(condition, TERNARY + 1)} ? {expression(then)} : {expression(otherwise)}"
+            return f"{tight(condition, BINDING.ternary + 1)} ? {expression(then)} : {expression(otherwise)}"
         case ast.Transpose(operand=operand):
-            return f"{tight(operand, POSTFIX)}'"
+            return f"{tight(operand, BINDING.postfix)}'"
         case ast.Indexed(base=base, indices=indices):
-            return f"{tight(base, POSTFIX)}[{', '.join(map(index, indices))}]"
+            return f"{tight(base, BINDING.postfix)}[{', '.join(map(index, indices))}]"
         case ast.Projection(base=base, item=item):
-            return f"{tight(base, POSTFIX)}.{item}"
+            return f"{tight(base, BINDING.postfix)}.{item}"
         case _:
             raise AssertionError(expr)
 
@@ -231,11 +246,11 @@ def binding(expr: ast.Expr) -> int:
         case ast.Binary(op=op):
             return PRECEDENCE[op]
         case ast.Unary():
-            return UNARY
+            return BINDING.unary
         case ast.Ternary():
-            return TERNARY
+            return BINDING.ternary
         case _:
-            return POSTFIX
+            return BINDING.postfix
 
 
 def index(index: ast.Index) -> str:

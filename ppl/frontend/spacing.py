@@ -3,12 +3,23 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ppl.frontend.printer import PRECEDENCE, TERNARY
+from ppl.frontend.printer import BINDING, PRECEDENCE
 from ppl.frontend.tokens import Token
 
-WIDTH = 80
-CONTINUED = 4
-"""How far a statement's further lines stand in when no bracket is open."""
+
+@dataclass(frozen=True)
+class Layout:
+    """The layout of a program."""
+
+    width: int = 80
+    """Columns of a line."""
+
+    continued: int = 4
+    """How far a statement's further lines stand in when no bracket is open."""
+
+
+LAYOUT = Layout()
+
 
 OPENING, CLOSING = ("(", "[", "{"), (")", "]", "}")
 SIGNS_BEFORE_UNARY = (*OPENING, ",", "=", "~", "?", ":", "|", "<", "!", *PRECEDENCE)
@@ -100,7 +111,7 @@ def break_level(before: str, text: str, context: Context) -> tuple[int, int] | N
     if is_unary(before, text) or context.opens(before, text) or context.closes(text):
         return None
     if text == "?" or (text == ":" and context.in_ternary):
-        return (context.depth, TERNARY)
+        return (context.depth, BINDING.ternary)
     if text in PRECEDENCE and text not in NEVER_BROKEN:
         return (context.depth, PRECEDENCE[text])
     return None
@@ -150,11 +161,11 @@ def laid_out(statement: Sequence[Token], indent: int) -> list[str]:
     """The lines of one statement, the first of them `indent` columns in."""
     all_pieces = list(pieces(statement))
     lines = [" " * indent]
-    columns = [indent + CONTINUED]
+    columns = [indent + LAYOUT.continued]
     forced = False
     for k, piece in enumerate(all_pieces):
         token = piece.token
-        too_long = piece.level is not None and column(lines) + chunk_width(all_pieces, k) > WIDTH
+        too_long = piece.level is not None and column(lines) + chunk_width(all_pieces, k) > LAYOUT.width
         begins = k == 0 or not lines[-1].strip()
         if not begins and (forced or too_long or (token.is_comment and token.first)):
             lines.append(" " * columns[-1])
