@@ -8,7 +8,7 @@ from typing import Any
 from ppl.data import Inputs
 from ppl.discrete.parameters import is_discrete
 from ppl.discrete.plan import plan_of
-from ppl.discrete.rewrite import MOST as MOST_ENTRIES
+from ppl.discrete.rewrite import MOST_TABLE_ENTRIES
 from ppl.discrete.summing import Summing, check_discrete, summed
 from ppl.frontend import ast
 from ppl.frontend.calls import TARGET, UNSUPPORTED
@@ -35,7 +35,7 @@ def compile_model(
     positive_transform: str = "log",
     without: Collection[str] = (),
     library: Library | None = None,
-    most_entries: int = MOST_ENTRIES,
+    most_entries: int = MOST_TABLE_ENTRIES,
 ) -> Model:
     """Compile a program, given as a path or as its text.
 

@@ -18,7 +18,7 @@ from ppl.compiled.runge_kutta import Method, Tolerance
 from ppl.stdlib.solvers.initial_value import GROW, MOST_AT_LIMIT, MOST_REFUSED, SAFETY, SHRINK
 
 Traced = Any
-NOTHING, ON_THE_WAY = -2, -1
+NO_STEP_TAKEN, ON_THE_WAY = -2, -1
 """In place of the output that a round ends at: no step was taken, or one that ends before the next output."""
 
 
@@ -81,7 +81,7 @@ class Solver:
             jnp.zeros((draws, self.rounds)),
             jnp.zeros((draws, self.rounds, n)),
             jnp.zeros((draws, self.rounds)),
-            jnp.full((draws, self.rounds), NOTHING),
+            jnp.full((draws, self.rounds), NO_STEP_TAKEN),
         )
         tight = given._replace(relative=self.tighter(given.relative), absolute=self.tighter(given.absolute))
         first = self._path(self.explicit, tight, nothing, jnp.ones(draws, dtype=bool))
@@ -94,7 +94,7 @@ class Solver:
         zeros = jnp.zeros(draws, dtype=int)
         states = jnp.full((draws, outputs, given.start.shape[1]), jnp.nan)
         h = jnp.where(wanted, self._first_lengths(method, given), 0.0)
-        rounds = rounds._replace(reached=jnp.where(wanted[:, None], NOTHING, rounds.reached))
+        rounds = rounds._replace(reached=jnp.where(wanted[:, None], NO_STEP_TAKEN, rounds.reached))
         at = At(
             jnp.zeros((), dtype=int), given.t0, given.start, h, zeros, zeros, zeros, zeros, states, rounds
         )
@@ -122,7 +122,7 @@ class Solver:
         here = whole[:, None] & (jnp.arange(given.times.shape[1]) == at.done[:, None])
         longer = length * factors(error, method.order)
         h = jnp.where(whole, jnp.maximum(at.h, longer), longer)
-        reached = jnp.where(whole, at.done, jnp.where(good, ON_THE_WAY, NOTHING))
+        reached = jnp.where(whole, at.done, jnp.where(good, ON_THE_WAY, NO_STEP_TAKEN))
         return At(
             at.k + 1,
             t,
@@ -162,7 +162,7 @@ class Solver:
         shared = [jnp.zeros(given.shared[i].shape) for i in wanted]
         adjoint = jnp.zeros(given.start.shape)
         for method, mine in ((self.explicit, ~implicit), (self.implicit, implicit)):
-            taken = (rounds.reached > NOTHING) & mine[:, None]
+            taken = (rounds.reached > NO_STEP_TAKEN) & mine[:, None]
             adjoint, shared = self._back(method, tuple(wanted), given, rounds, taken, g, adjoint, shared)
         return adjoint, tuple(shared)
 

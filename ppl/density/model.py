@@ -136,6 +136,11 @@ class Model:
         return any(isinstance(n, ir.Scan) for n in self._density_nodes())
 
     @cached_property
+    def solves_equations(self) -> bool:
+        """Whether there are differential equations in the log density."""
+        return any(isinstance(n, ir.Solve) and "ode" in n.solver for n in self._density_nodes())
+
+    @cached_property
     def loops_by_row(self) -> bool:
         """Whether a function with a loop of its own is called once for each row of the data."""
         functions = self.program().functions

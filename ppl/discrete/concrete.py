@@ -20,8 +20,9 @@ from ppl.frontend import ast
 from ppl.source import Span
 
 MOST_STATEMENTS = 5_000
+"""Terms beyond which a program written out is no program to compile."""
 MOST_ENTRIES = 500
-"""Beyond which a program written out is no program to compile."""
+"""The same of entries."""
 
 
 class NeedsData(Exception):

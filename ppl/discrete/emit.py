@@ -43,7 +43,7 @@ class Way:
 
 
 SUM = Way("log_sum_exp(e)", "categorical_rng(softmax(e))")
-MOST = Way("max(e)", "sort_indices_desc(e)[1]")
+MAXIMUM = Way("max(e)", "sort_indices_desc(e)[1]")
 
 
 @dataclass(frozen=True)

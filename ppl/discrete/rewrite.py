@@ -27,7 +27,7 @@ from ppl.frontend.facts import Facts
 from ppl.frontend.walk import walk
 
 TILT = "lp_tilt"
-MOST = 10_000_000
+MOST_TABLE_ENTRIES = 10_000_000
 """Numbers in the largest table of an entry, unless told otherwise."""
 
 
@@ -59,7 +59,7 @@ class Setting:
 
     way: Way = SUM
     tilted: bool = False
-    most: int = MOST
+    most: int = MOST_TABLE_ENTRIES
     values: Mapping[str, Any] = field(default_factory=dict)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ppl.discrete import refused
 from ppl.discrete.concrete import NeedsData
-from ppl.discrete.emit import MOST
+from ppl.discrete.emit import MAXIMUM
 from ppl.discrete.evaluate import NotKnown, evaluate
 from ppl.discrete.parameters import discrete_parameters, is_discrete
 from ppl.discrete.rewrite import Setting, Summed, summed_out
@@ -78,7 +78,7 @@ class Summing:
 
     def most_probable(self, values: Mapping[str, Any]) -> Any:
         """A model whose discrete variables have their jointly most probable values, given the others."""
-        return self.made(Setting(way=MOST, most=self.most, values=values))
+        return self.made(Setting(way=MAXIMUM, most=self.most, values=values))
 
     def check_sizes(self, values: Mapping[str, Any]) -> None:
         """Refuses a table that is too large for these data."""

@@ -23,6 +23,8 @@ class ToyModel:
     softplus: bool = False
     floor: float = -np.inf
     recurs: bool = False
+    solves_equations: bool = False
+    discrete: None = None
 
     @property
     def data_schema(self):

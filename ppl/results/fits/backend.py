@@ -12,8 +12,6 @@ from ppl.data.blocks import is_mapped
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.inference.objective.target import Target
-from ppl.ir import nodes as ir
-from ppl.ir.walk import walk
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.settings import Settings
 
@@ -58,7 +56,7 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     device = ready(settings)
     from ppl.compiled.target import compiled_target
 
-    quick = (settings.quick_jit or solves_equations(target.posterior)) and settings.device == "cpu"
+    quick = (settings.quick_jit or target.posterior.model.solves_equations) and settings.device == "cpu"
     key = target.jacobian, device, quick
     try:
         return kept(target.posterior, key, lambda: compiled_target(target.posterior, *key))
@@ -115,21 +113,11 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
     if any(map(is_mapped, posterior.data.values())):  # JAX would hold them in memory
         return False
     matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
+    equations = posterior.model.solves_equations  # twenty times faster, five seconds to compile
     recurs = posterior.model.recurs and posterior.width >= JAX_PAYS.recurrence_width
     large = (
         posterior.width >= JAX_PAYS.width
         or max(matrices, default=0) >= JAX_PAYS.matrix
         or target.dim >= JAX_PAYS.dimensions
     )
-    return settings.device == "gpu" or recurs or large or solves_equations(posterior)
-
-
-def solves_equations(posterior: Posterior) -> bool:
-    """Whether there are differential equations in the log density.
-
-    JAX solves them twenty times faster, and compiles them for five seconds; they are the better part of its
-    code, so that no more of it is compiled than must be.
-    """
-    p = posterior.model.program()
-    solved = (n for n in walk((p.transformed_parameters, p.model, p.functions)) if isinstance(n, ir.Solve))
-    return any("ode" in n.solver for n in solved)
+    return settings.device == "gpu" or recurs or large or equations
