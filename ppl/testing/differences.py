@@ -11,7 +11,7 @@ from ppl.arrays import AUTOGRAD, Namespace, value_and_grad
 Floats = NDArray[np.float64]
 
 STEP = 3e-4
-"""A step of a finite difference, relative to the larger of 1 and the point."""
+"""A step of a finite difference."""
 OFFSETS = ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0))
 """The points of a five-point difference in steps, each with its weight times 12 STEP."""
 
