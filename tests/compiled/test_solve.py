@@ -52,7 +52,21 @@ transformed parameters {
 }
 model { k ~ exponential(1); y ~ normal(end, 0.1); }
 """
+WITHOUT_DATA = """
+functions {
+  array[] real decay(real t, array[] real y, array[] real theta, array[] real x_r, array[] int x_i) {
+    return {-theta[1] * y[1]};
+  }
+}
+data { array[2] real times; }
+parameters { array[1] real<lower=0> theta; array[1] real<lower=0> start; }
+transformed parameters {
+  array[2, 1] real y = integrate_ode_rk45(decay, start, 0, times, theta, rep_array(0.0, 0), rep_array(0, 0));
+}
+model { y[, 1] ~ normal(0.5, 0.1); }
+"""
 CASES = {
+    "without data": (WITHOUT_DATA, {"times": [1.0, 2.0]}, np.array([0.1, 0.2]), 0.5),
     "forced": (FORCED, DATA, POINT, 0.2),
     "stiff": (STIFF, {}, FAST, 0.3),
     "subjects": (SUBJECTS, {"J": 3, "y": [1.0, 0.5, 0.2]}, np.array([-0.5, 0.1, 0.3]), 0.5),
