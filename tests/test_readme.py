@@ -77,7 +77,7 @@ def test_the_python_runs(folder):
 
 def test_the_words_of_ones_own_run():
     assert len(PYTHON) == 2
-    assert "'mean'" in run_python(PYTHON[1])
+    assert "name='a', mean=2.0" in run_python(PYTHON[1])
 
 
 def run_python(text):
