@@ -18,7 +18,7 @@ from ppl.backend.runtime_table import OWN_NAMES
 from ppl.extend import library, unary
 from ppl.stdlib.library import standard
 
-BARRED = {"print", "reject", "fatal_error", "profile"}
+BARRED = {"print", "reject", "fatal_error", "profile", "array", "real"}
 """Words of the language, which no function may have."""
 
 ROLES = {
