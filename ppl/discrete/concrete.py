@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ppl.discrete import refused
-from ppl.discrete.evaluate import NotKnown, evaluate, scalar
+from ppl.discrete.evaluate import NotKnown, known_value, scalar
 from ppl.discrete.normal import inner
 from ppl.discrete.parameters import Discrete, Names
 from ppl.discrete.syntax import Stmts, code, indexed, integer, mentions, one, rewrite, substituted, variable
@@ -26,7 +26,7 @@ MOST_ENTRIES = 500
 
 
 class NeedsData(Exception):
-    """A size, bound or index that only data tell; its message names the variable."""
+    """A size, bound or index that only data tell; its message names what is not known."""
 
 
 @dataclass
@@ -135,7 +135,7 @@ class Concrete:
         first, last = self.value(lower, known), self.value(upper, known)
         if first is None or last is None:
             if not mentions((lower, upper), set(self.parameters)):
-                raise NeedsData("a loop")
+                raise NeedsData("the bounds of a loop")
             return None
         return int(first), int(last)
 
@@ -144,10 +144,7 @@ class Concrete:
         return None if found is None else bool(found)
 
     def value(self, e: ast.Expr, known: Mapping[str, int]) -> Any:
-        try:
-            return evaluate(e, {**self.values, **known})
-        except NotKnown:
-            return None
+        return known_value(e, {**self.values, **known})
 
     # --- Entries ---
 

@@ -1,7 +1,9 @@
 """The values of int expressions that data tell: indices, loop bounds, conditions."""
 
 import math
-from collections.abc import Mapping
+import operator
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,14 @@ def evaluate(e: ast.Expr, values: Values) -> Any:
             raise NotKnown("an expression")
 
 
+def known_value(e: ast.Expr, values: Values) -> Any:
+    """The value, or None where it is not known."""
+    try:
+        return evaluate(e, values)
+    except NotKnown:
+        return None
+
+
 def scalar(e: ast.Expr, values: Values) -> Any:
     value = evaluate(e, values)
     if np.ndim(value):
@@ -82,12 +92,12 @@ def binary(op: str, a: Any, b: Any) -> Any:
 
 
 COMPARE = {
-    "==": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 
@@ -122,13 +132,35 @@ def positions(index: ast.Index, size: int, values: Values) -> Any:
             return np.arange(first - 1, last)
 
 
-FUNCTIONS: Mapping[str, Any] = {
-    "size": lambda x: len(x),
+def size(x: Any) -> int:
+    """Of a matrix the number of its elements; two axes of reals may be one or an array, which say nothing."""
+    if np.ndim(x) > 1 and np.asarray(x).dtype.kind == "f":
+        raise NotKnown("the size of a matrix")
+    return len(x)
+
+
+def axis(k: int, x: Any) -> int:
+    """How long an axis of a matrix is; one axis may be a row's or a column's, which says nothing."""
+    if np.ndim(x) != 2:
+        raise NotKnown("an axis of a vector")
+    return int(np.shape(x)[k])
+
+
+def smallest(*x: Any) -> Any:
+    return np.min(x if len(x) > 1 else x[0]).item()
+
+
+def largest(*x: Any) -> Any:
+    return np.max(x if len(x) > 1 else x[0]).item()
+
+
+FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    "size": size,
     "num_elements": lambda x: int(np.size(x)),
-    "rows": lambda x: np.shape(x)[0],
-    "cols": lambda x: np.shape(x)[1],
-    "min": lambda *x: int(np.min(x if len(x) > 1 else x[0])),
-    "max": lambda *x: int(np.max(x if len(x) > 1 else x[0])),
+    "rows": partial(axis, 0),
+    "cols": partial(axis, 1),
+    "min": smallest,
+    "max": largest,
     "abs": abs,
     "sum": lambda x: np.sum(x).item(),
     "int_step": lambda x: int(x > 0),

@@ -6,14 +6,13 @@ What meets what may depend on data; then the program is a model only once there 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any
-
-import numpy as np
 
 from ppl.discrete import refused
 from ppl.discrete.concrete import NeedsData
 from ppl.discrete.emit import MAXIMUM
-from ppl.discrete.evaluate import NotKnown, evaluate
+from ppl.discrete.evaluate import known_value
 from ppl.discrete.parameters import discrete_parameters, is_discrete
 from ppl.discrete.rewrite import Setting, Summed, summed_out
 from ppl.discrete.steps import Step
@@ -67,8 +66,14 @@ class Summing:
         return replace(made, discrete=replace(self, steps=summed.steps))
 
     def with_data(self, values: Mapping[str, Any]) -> Any:
-        """The model for these values of data and transformed data."""
-        return self.made(Setting(most=self.most, values=values))
+        """The model for these values of data and transformed data; ModelError where they do not tell all."""
+        try:
+            return self.made(Setting(most=self.most, values=values))
+        except NeedsData as missing:
+            why = f"how its entries meet depends on {missing}, which is not looked into"
+            raise refused.unplanned(
+                self.names, why, discrete_parameters(self.tree.parameters)[0].span
+            ) from None
 
     def tilted(self, values: Mapping[str, Any]) -> tuple[Any, dict[str, str]]:
         """A model with further parameters, by the names of the discrete ones: weights of their values."""
@@ -83,16 +88,14 @@ class Summing:
     def check_sizes(self, values: Mapping[str, Any]) -> None:
         """Refuses a table that is too large for these data."""
         for d in discrete_parameters(self.tree.parameters):
-            if evaluate(d.lower, values) > evaluate(d.upper, values):
+            lower, upper = (known_value(e, values) for e in (d.lower, d.upper))
+            if lower is not None and upper is not None and lower > upper:
                 raise refused.bounds(d.name, "leave no value: the upper one is below the lower one", d.span)
         for step in self.steps:
-            if step.order and evaluate(step.parameter.dims[step.along], values) == 0:
+            if step.order and known_value(step.parameter.dims[step.along], values) == 0:
                 raise refused.unplanned([step.parameter.name], "a chain has no entry", step.parameter.span)
-            try:
-                entries = int(np.prod([float(evaluate(e, values)) for e in step.entries]))
-            except NotKnown:
-                continue
-            if entries > self.most:
+            sizes = [known_value(e, values) for e in step.entries]
+            if None not in sizes and (entries := prod(map(int, sizes))) > self.most:
                 raise refused.too_large(step.together, entries, self.most, step.parameter.span)
 
 

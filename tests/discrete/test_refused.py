@@ -42,6 +42,14 @@ REFUSED: dict[str, tuple[str, str, dict[str, Any]]] = {
         "parameters { int<lower=0, upper=1> z; } model { while (z > 1) { } }",
         {},
     ),
+    "a loop to where a function of the program says": (
+        "PPL706",
+        """functions { int last(int n) { return n; } }
+        data { int N; array[N] int a; array[N] int b; }
+        parameters { real m; array[3] int<lower=0, upper=1> z; }
+        model { m ~ normal(0, 1); for (n in 1:last(N)) target += m * z[a[n]] * z[b[n]]; }""",
+        {"N": 2, "a": [1, 2], "b": [2, 3]},
+    ),
     "left early": (
         "PPL704",
         """parameters { array[3] int<lower=0, upper=1> z; }

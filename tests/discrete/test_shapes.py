@@ -203,6 +203,22 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
         """,
         {"N": 5, "x": Y[:5]},
     ),
+    "conditions on reals of the data": (
+        """
+        data { int N; vector[N] x; matrix[N, 3] X; array[N] int a; array[N] int b; }
+        parameters { real m; array[3] int<lower=0, upper=1> z; }
+        model {
+          m ~ normal(0, 1);
+          for (n in 1:N) {
+            if (max(x) > 1.5) target += m * z[a[n]] * z[b[n]];
+            if (min(x) > 0.5) target += 5 * z[a[n]] * z[b[n]];
+            if (size(X) > 5 && rows(X) < cols(X)) target += 2 * m * z[a[n]] * z[b[n]];
+            if (cols(x) == 1 && rows(x') == 1) target += 3 * m * z[a[n]] * z[b[n]];
+          }
+        }
+        """,
+        {"N": 2, "x": [0.7, 1.7], "X": [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "a": [1, 2], "b": [2, 3]},
+    ),
     "an index that is discrete": (
         """
         data { vector[3] y; }
