@@ -6,6 +6,7 @@ from conformance.pack import Case, cases, programs
 from ir.loop_programs import DATA, LOOPS, Loop
 
 import ppl
+from ppl.density import many_points
 from ppl.density.many_points import BATCH, Alone, Found, in_batches, one_by_one
 from ppl.density.posterior import COST
 
@@ -233,6 +234,25 @@ def test_what_fails_for_many_is_tried_one_by_one(error: Exception) -> None:
     np.testing.assert_array_equal(in_batches(us, 1, many, lambda u: (u[0],))[0], us[:, 0])
     with pytest.raises(type(error)):
         in_batches(us, 1, many, many)
+
+
+def test_draws_without_a_solution_are_left_out_at_once(monkeypatch) -> None:
+    """y' = k y^2 from 1 has no solution at time 1 for k >= 1: two runs of the code tell for which draws."""
+    runs, whole = [], many_points.log_joints
+    monkeypatch.setattr(many_points, "log_joints", lambda *given: runs.append(len(given[2])) or whole(*given))
+    monkeypatch.setattr("ppl.density.log_joint.log_joints", many_points.log_joints)
+    program = """
+    functions { vector away(real t, vector y, real k) { return k * square(y); } }
+    parameters { real<lower=0> k; }
+    transformed parameters { array[1] vector[1] y = ode_rk45(away, [1.0]', 0, {1.0}, k); }
+    model { y[1] ~ normal(2, 1); }
+    """
+    posterior = ppl.compile_model(program).condition({})
+    us = np.log([0.5, 2.0, 0.9, 3.0, 0.1, 4.0])[:, None]
+    assert_as_alone(posterior, us)
+    values = posterior.log_densities(us)
+    assert (values == -np.inf).tolist() == [False, True, False, True, False, True]
+    assert runs == [6, 3] * 2
 
 
 def test_batches_are_as_long_as_the_width_allows() -> None:

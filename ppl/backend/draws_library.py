@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Array
 from ppl.backend.library import library
-from ppl.backend.per_draw import PerDraw
+from ppl.backend.per_draw import DrawsRejected, PerDraw
 from ppl.backend.runtime import Place, complained
 from ppl.backend.text import Binding
 from ppl.errors import Rejection
@@ -66,7 +66,8 @@ def solve_each(
         Rejection: one of them has no answer; it says why when it is solved alone.
     """
     given = [PerDraw(NUMPY, a) if own else a for a, own in zip(args, lifted, strict=True)]
-    answers: Array = lib.solve(solver, f, given, settings).each
-    if not np.all(np.isfinite(answers)):
-        raise Rejection(f"`{solver}` has no answer for a draw.")
+    try:
+        answers: Array = lib.solve(solver, f, given, settings).each
+    except DrawsRejected:
+        raise Rejection(f"`{solver}` has no answer for a draw.") from None
     return answers

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import Array, Namespace, stack, with_vjps
+from ppl.errors import Rejection
 
 T = TypeVar("T")
 Indices = NDArray[np.intp]
@@ -24,6 +25,14 @@ class BranchDivergence(Exception):
     def __init__(self, groups: Sequence[Indices]):
         super().__init__(f"the draws part into {len(groups)} groups")
         self.groups = groups
+
+
+class DrawsRejected(Exception):
+    """The program rejects some draws, at the positions `draws`; the others can go on without them."""
+
+    def __init__(self, draws: Indices, complaint: str):
+        super().__init__(complaint)
+        self.draws = draws
 
 
 class PerDraw:
@@ -107,7 +116,11 @@ def agreed(x: Any) -> Any:
 
 
 def in_groups(at: Indices, run: Callable[[Indices], T]) -> list[tuple[Indices, T]]:
-    """What `run` finds at the points, all at once or in the groups into which they part."""
+    """What `run` finds at the points, all at once or in the groups into which they part.
+
+    Raises:
+        Rejection: the program rejects some of them, which need not be draws.
+    """
     waiting, found = [at], []
     while waiting:
         group, *waiting = waiting
@@ -115,6 +128,8 @@ def in_groups(at: Indices, run: Callable[[Indices], T]) -> list[tuple[Indices, T
             found.append((group, run(group)))
         except BranchDivergence as parting:
             waiting = [*(group[part] for part in parting.groups), *waiting]
+        except DrawsRejected as some:
+            raise Rejection(str(some)) from None
     return found
 
 

@@ -14,6 +14,7 @@ from ppl.arrays import NUMPY, Array, Namespace, stack
 from ppl.backend import runtime, scan_draws
 from ppl.backend.lanes import in_lanes
 from ppl.backend.per_draw import (
+    DrawsRejected,
     PerDraw,
     agreed,
     aligned,
@@ -119,7 +120,7 @@ def fatal_error(xp: Namespace, *args: Any) -> None:
 
 
 def check(xp: Namespace, constraint: str, name: str, x: Any, shape: tuple[int, ...], *args: Any) -> None:
-    """Draws of which only some satisfy a declared constraint part."""
+    """Raise DrawsRejected when a transformed quantity of some draws breaks its declared constraint."""
     if isinstance(x, PerDraw) and all_satisfy(xp, constraint, x, shape, args):
         return
     complaints = []
@@ -129,10 +130,7 @@ def check(xp: Namespace, constraint: str, name: str, x: Any, shape: tuple[int, .
         except Rejection as complaint:
             complaints.append((k, complaint))
     if complaints:
-        wrong = np.zeros(number_of_draws((x, *args)), dtype=bool)
-        wrong[[k for k, _ in complaints]] = True
-        agreed(PerDraw(xp, wrong))
-        raise complaints[0][1]
+        raise DrawsRejected(np.array([k for k, _ in complaints]), str(complaints[0][1]))
 
 
 def all_satisfy(

@@ -10,7 +10,7 @@ from autograd.tracer import isbox
 
 from ppl.arrays import Namespace, record
 from ppl.backend.fields import Forms, OfProgram, Placed, leaves
-from ppl.backend.per_draw import PerDraw
+from ppl.backend.per_draw import DrawsRejected, PerDraw
 from ppl.errors import Rejection
 from ppl.stdlib.solvers import initial_value, quadrature, roots
 from ppl.stdlib.solvers.field import Floats
@@ -42,7 +42,10 @@ def solve(
 
 @dataclass(frozen=True)
 class Problem:
-    """What an answer depends on: inputs of the solver, and what the function gets beside its point."""
+    """What an answer depends on: inputs of the solver, and what the function gets beside its point.
+
+    `solved` raises Rejection for one draw that has no answer, DrawsRejected for some of many.
+    """
 
     forms: Forms
     placed: Placed
@@ -58,6 +61,9 @@ class Problem:
         draws = next((len(leaf.plain) for leaf in (*inputs, *shared) if leaf.each), 0)
         field = OfProgram(self.forms, self.placed, self.shared, tuple(wanted))
         answers, pull = run(field, *(leaf.laid_out(draws or 1) for leaf in inputs))
+        unsolved = np.flatnonzero(~np.isfinite(answers).reshape(len(answers), -1).all(axis=1))
+        if unsolved.size:
+            raise DrawsRejected(unsolved, "a solver has no answer")
 
         def adjoints(g: Floats) -> list[Any]:
             to_inputs, to_shared = pull(g if draws else g[None])

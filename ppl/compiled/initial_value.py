@@ -1,8 +1,9 @@
 """Initial value problems in compiled code: the methods and the steps of stdlib/solvers/initial_value.py.
 
-All draws go through one loop, each with steps of its own.  Every round is kept, so that a loop back over
-them gives the adjoints of the steps taken, their lengths held fixed.  Arrays have the draws along their first
-axis.
+All draws go through one loop, each with steps of its own; a round of it takes one step of some draws that are
+on the way, so that what one needs many of costs the others nothing.  Every step is kept, so that a loop back
+over them gives the adjoints of the steps taken, their lengths held fixed.  Arrays have the draws along their
+first axis.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,11 +20,13 @@ from ppl.stdlib.solvers.initial_value import GROW, MOST_AT_LIMIT, MOST_REFUSED, 
 
 Traced = Any
 NO_STEP_TAKEN, ON_THE_WAY = -2, -1
-"""In place of the output that a round ends at: no step was taken, or one that ends before the next output."""
+"""In place of the output that a step ends at: none was taken, or one that ends before the next output."""
+DRAWS_A_ROUND = 64
+"""Steps that are taken together: fewer do not fill the arrays, more wait for the last draws on the way."""
 
 
-class Rounds(NamedTuple):
-    """Where steps begin, their lengths, and the outputs that they end at, (draws, rounds); y has n more."""
+class Steps(NamedTuple):
+    """Where steps begin, their lengths, and the outputs that they end at, (draws, tries); y has n more."""
 
     t: Traced
     y: Traced
@@ -31,13 +34,12 @@ class Rounds(NamedTuple):
     reached: Traced
 
 
-class At(NamedTuple):
-    """Where the draws are: `done` outputs behind them, after steps `tried`, the last of them `refused`.
+class Now(NamedTuple):
+    """Where draws are: `done` outputs behind them, after steps `tried`, the last of them `refused`.
 
     Some steps were `at_limit`.
     """
 
-    k: Traced
     t: Traced
     y: Traced
     h: Traced
@@ -45,8 +47,14 @@ class At(NamedTuple):
     tried: Traced
     refused: Traced
     at_limit: Traced
+
+
+class Path(NamedTuple):
+    """Where all draws are, the states (draws, outputs, n) that they have come by, and the steps there."""
+
+    now: Now
     states: Traced
-    rounds: Rounds
+    steps: Steps
 
 
 class Given(NamedTuple):
@@ -65,75 +73,80 @@ class Given(NamedTuple):
 class Solver:
     """The explicit method, and for draws that do not come to the end by it the implicit one, less tight.
 
-    `rate(t, y, shared)` is the equation of one draw; so many `rounds` are kept.
+    `rate(t, y, shared)` is the equation of one draw, which may try so many steps.
     """
 
     rate: Callable[..., Traced]
     explicit: Method
     implicit: Method
     tighter: Callable[[Traced], Traced]
-    rounds: int
+    tries: int
 
-    def forward(self, given: Given) -> tuple[Traced, Traced, Rounds]:
-        """The states (draws, outputs, n), which draws took the implicit method, and the rounds."""
+    def forward(self, given: Given) -> tuple[Traced, Traced, Steps]:
+        """The states (draws, outputs, n), which draws took the implicit method, and the steps."""
         draws, n = given.start.shape
-        nothing = Rounds(
-            jnp.zeros((draws, self.rounds)),
-            jnp.zeros((draws, self.rounds, n)),
-            jnp.zeros((draws, self.rounds)),
-            jnp.full((draws, self.rounds), NO_STEP_TAKEN),
+        nothing = Steps(
+            jnp.zeros((draws, self.tries)),
+            jnp.zeros((draws, self.tries, n)),
+            jnp.zeros((draws, self.tries)),
+            jnp.full((draws, self.tries), NO_STEP_TAKEN),
         )
         tight = given._replace(relative=self.tighter(given.relative), absolute=self.tighter(given.absolute))
         first = self._path(self.explicit, tight, nothing, jnp.ones(draws, dtype=bool))
-        left = first.done < given.times.shape[1]
-        second = self._path(self.implicit, given, first.rounds, left)
-        return jnp.where(left[:, None, None], second.states, first.states), left, second.rounds
+        left = first.now.done < given.times.shape[1]
+        second = self._path(self.implicit, given, first.steps, left)
+        return jnp.where(left[:, None, None], second.states, first.states), left, second.steps
 
-    def _path(self, method: Method, given: Given, rounds: Rounds, wanted: Traced) -> At:
+    def _path(self, method: Method, given: Given, steps: Steps, wanted: Traced) -> Path:
         draws, outputs = given.times.shape
         zeros = jnp.zeros(draws, dtype=int)
-        states = jnp.full((draws, outputs, given.start.shape[1]), jnp.nan)
         h = jnp.where(wanted, self._first_lengths(method, given), 0.0)
-        rounds = rounds._replace(reached=jnp.where(wanted[:, None], NO_STEP_TAKEN, rounds.reached))
-        at = At(
-            jnp.zeros((), dtype=int), given.t0, given.start, h, zeros, zeros, zeros, zeros, states, rounds
+        now = Now(given.t0, given.start, h, zeros, zeros, zeros, zeros)
+        states = jnp.full((draws, outputs, given.start.shape[1]), jnp.nan)
+        steps = steps._replace(reached=jnp.where(wanted[:, None], NO_STEP_TAKEN, steps.reached))
+        found: Path = jax.lax.while_loop(
+            lambda path: jnp.any(self._on_the_way(given, path.now)),
+            partial(self._round, method, given),
+            Path(now, states, steps),
         )
-        once = partial(self._round, method, given)
-        found: At = jax.lax.while_loop(lambda at: jnp.any(self._active(given, at)), once, at)
         return found
 
-    def _active(self, given: Given, at: At) -> Traced:
-        stuck = (at.at_limit >= MOST_AT_LIMIT) | (at.refused >= MOST_REFUSED) | ~(at.h > 0)
-        return (at.done < given.times.shape[1]) & (at.tried < given.most) & ~stuck
+    def _on_the_way(self, given: Given, now: Now) -> Traced:
+        stuck = (now.at_limit >= MOST_AT_LIMIT) | (now.refused >= MOST_REFUSED) | ~(now.h > 0)
+        return (now.done < given.times.shape[1]) & (now.tried < given.most) & ~stuck
 
-    def _round(self, method: Method, given: Given, at: At) -> At:
-        every, active = jnp.arange(len(at.t)), self._active(given, at)
-        next_time = given.times[every, jnp.minimum(at.done, given.times.shape[1] - 1)]
-        room = jnp.where(active, next_time - at.t, 0.0)
-        length = jnp.minimum(at.h, room)
+    def _round(self, method: Method, given: Given, path: Path) -> Path:
+        """One step of the first draws on the way; where these are few, the places left count for none."""
+        draws, outputs = given.times.shape
+        on_the_way = self._on_the_way(given, path.now)
+        some = jnp.nonzero(on_the_way, size=min(draws, DRAWS_A_ROUND), fill_value=draws)[0]
+        mine, now = jax.tree_util.tree_map(lambda x: x.at[some].get(mode="clip"), (given, path.now))
+        next_time = jnp.take_along_axis(mine.times, now.done[:, None], axis=1, mode="clip")[:, 0]
+        length = jnp.minimum(now.h, next_time - now.t)
 
         def step(t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
             return method.step(partial(self._rate, shared), t, y, h, tolerance)
 
-        end, error, at_limit = jax.vmap(step)(at.t, at.y, length, tolerance_of(given), given.shared)
-        good = active & (error <= 1)
-        whole = good & (length == room)
-        t = jnp.where(whole, next_time, jnp.where(good, at.t + length, at.t))
-        here = whole[:, None] & (jnp.arange(given.times.shape[1]) == at.done[:, None])
+        end, error, at_limit = jax.vmap(step)(now.t, now.y, length, tolerance_of(mine), mine.shared)
+        good = error <= 1
+        whole = good & (length == next_time - now.t)
+        t = jnp.where(whole, next_time, jnp.where(good, now.t + length, now.t))
         longer = length * factors(error, method.order)
-        h = jnp.where(whole, jnp.maximum(at.h, longer), longer)
-        reached = jnp.where(whole, at.done, jnp.where(good, ON_THE_WAY, NO_STEP_TAKEN))
-        return At(
-            at.k + 1,
+        h = jnp.where(whole, jnp.maximum(now.h, longer), longer)
+        after = Now(
             t,
-            jnp.where(good[:, None], end, at.y),
-            jnp.where(active & (t + h > t), h, jnp.where(active, 0.0, at.h)),
-            at.done + whole,
-            at.tried + active,
-            jnp.where(good, 0, at.refused + 1),
-            at.at_limit + (good & at_limit),
-            jnp.where(here[..., None], end[:, None], at.states),
-            kept(at.rounds, at.k, active, Rounds(at.t, at.y, length, reached)),
+            jnp.where(good[:, None], end, now.y),
+            jnp.where(t + h > t, h, 0.0),
+            now.done + whole,
+            now.tried + 1,
+            jnp.where(good, 0, now.refused + 1),
+            now.at_limit + (good & at_limit),
+        )
+        reached = jnp.where(whole, now.done, jnp.where(good, ON_THE_WAY, NO_STEP_TAKEN))
+        return Path(
+            put((some,), path.now, after),
+            put((some, jnp.where(whole, now.done, outputs)), path.states, end),
+            put((some, now.tried), path.steps, Steps(now.t, now.y, length, reached)),
         )
 
     def _first_lengths(self, method: Method, given: Given) -> Traced:
@@ -156,14 +169,14 @@ class Solver:
         return self.rate(t, y, shared)
 
     def backward(
-        self, wanted: Sequence[int], given: Given, implicit: Traced, rounds: Rounds, g: Traced
+        self, wanted: Sequence[int], given: Given, implicit: Traced, steps: Steps, g: Traced
     ) -> tuple[Traced, tuple[Traced, ...]]:
         """The adjoints of the start and of the wanted arguments of the equation, from those of the states."""
         shared = [jnp.zeros(given.shared[i].shape) for i in wanted]
         adjoint = jnp.zeros(given.start.shape)
         for method, mine in ((self.explicit, ~implicit), (self.implicit, implicit)):
-            taken = (rounds.reached > NO_STEP_TAKEN) & mine[:, None]
-            adjoint, shared = self._back(method, tuple(wanted), given, rounds, taken, g, adjoint, shared)
+            taken = (steps.reached > NO_STEP_TAKEN) & mine[:, None]
+            adjoint, shared = self._back(method, tuple(wanted), given, steps, taken, g, adjoint, shared)
         return adjoint, tuple(shared)
 
     def _back(
@@ -171,14 +184,14 @@ class Solver:
         method: Method,
         wanted: tuple[int, ...],
         given: Given,
-        rounds: Rounds,
+        steps: Steps,
         taken: Traced,
         g: Traced,
         adjoint: Traced,
         shared: Sequence[Traced],
     ) -> tuple[Traced, list[Traced]]:
         every = jnp.arange(len(g))
-        last = jnp.max(jnp.where(taken, jnp.arange(self.rounds), -1))
+        last = jnp.max(jnp.where(taken, jnp.arange(self.tries), -1))
 
         def pulled(a: Traced, t: Traced, y: Traced, h: Traced, tolerance: Tolerance, shared: Traced) -> Any:
             found = method.solved(partial(self._rate, shared), t, y, h, tolerance)
@@ -193,7 +206,7 @@ class Solver:
 
         def back(at: Any) -> Any:
             k, adjoint, sums = at
-            t, y, h, reached = (jnp.take(x, k, axis=1) for x in rounds)
+            t, y, h, reached = (jnp.take(x, k, axis=1) for x in steps)
             here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
             to_start, *to_shared = jax.vmap(pulled)(
                 adjoint + here, t, y, h, tolerance_of(given), tuple(given.shared)
@@ -211,15 +224,9 @@ def tolerance_of(given: Given) -> Tolerance:
     return Tolerance(given.relative, given.absolute)
 
 
-def kept(rounds: Rounds, k: Traced, active: Traced, new: Rounds) -> Rounds:
-    """The rounds with one more, of the draws that take it."""
-
-    def put(all_: Traced, one: Traced) -> Traced:
-        before = jax.lax.dynamic_index_in_dim(all_, k, axis=1, keepdims=False)
-        row = jnp.where(widened(active, one), one, before)
-        return jax.lax.dynamic_update_index_in_dim(all_, row, k, axis=1)
-
-    return Rounds(*map(put, rounds, new))
+def put(at: tuple[Traced, ...], into: Any, new: Any) -> Any:
+    """Arrays with new values at some places; a place beyond an array is none."""
+    return jax.tree_util.tree_map(lambda x, each: x.at[at].set(each, mode="drop"), into, new)
 
 
 def widened(which: Traced, x: Traced) -> Traced:

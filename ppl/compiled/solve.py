@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ppl.backend.solve import LOOSE, MOST_TRIES, MOST_TRIES_EACH, TIGHT, TIGHTER
-from ppl.compiled.initial_value import Given, Rounds, Solver, over_draws
+from ppl.compiled.initial_value import Given, Solver, Steps, over_draws
 from ppl.compiled.namespace import is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.runge_kutta import DormandPrince, Radau
@@ -59,8 +59,8 @@ def ode(
     outputs = times.shape[0]
     if not outputs:
         return jnp.zeros((0, *start.shape))
-    rounds = MOST_TRIES + MOST_TRIES_EACH * outputs
-    solver = Solver(equation, DormandPrince(), Radau(), tighter, rounds)
+    tries = MOST_TRIES + MOST_TRIES_EACH * outputs
+    solver = Solver(equation, DormandPrince(), Radau(), tighter, tries)
     first = jnp.asarray(t0, dtype=float)
     in_order = (times[0] > first) & jnp.all(jnp.diff(times) >= 0)
     return solved(
@@ -70,7 +70,7 @@ def ode(
         times,
         jnp.asarray(relative, dtype=float),
         jnp.broadcast_to(jnp.asarray(absolute, dtype=float), start.shape),
-        jnp.minimum(jnp.asarray(most_steps, dtype=float) * outputs, rounds),
+        jnp.minimum(jnp.asarray(most_steps, dtype=float) * outputs, tries),
         *(jnp.asarray(leaf) for leaf in leaves if is_traced(leaf)),
     )
 
@@ -91,19 +91,19 @@ def solved(solver: Solver, *args: Traced) -> Traced:
 
     def recorded(*args: Any) -> tuple[Traced, Any]:
         values = [a.value for a in args]
-        states, implicit, rounds = one_draw(forward, values)
+        states, implicit, steps = one_draw(forward, values)
         wanted = tuple(i for i, a in enumerate(args) if a.perturbed)
-        return states, (Static(wanted), values, states, implicit, rounds)
+        return states, (Static(wanted), values, states, implicit, steps)
 
     def adjoints(saved: Any, g: Traced) -> tuple[Traced, ...]:
-        static, values, states, implicit, rounds = saved
+        static, values, states, implicit, steps = saved
         chosen = [i for i in static.value if i >= SHARED and jnp.issubdtype(values[i].dtype, jnp.floating)]
 
         def backward(g: Traced, implicit: Traced, *rest: Traced) -> Any:
-            rounds, each = rest[:4], rest[4:]
-            return solver.backward([i - SHARED for i in chosen], given_of(each), implicit, Rounds(*rounds), g)
+            steps, each = Steps(*rest[:4]), rest[4:]
+            return solver.backward([i - SHARED for i in chosen], given_of(each), implicit, steps, g)
 
-        to_start, to_shared = one_draw(backward, [jnp.asarray(g), implicit, *rounds, *values])
+        to_start, to_shared = one_draw(backward, [jnp.asarray(g), implicit, *steps, *values])
         found = {0: to_start, **dict(zip(chosen, to_shared, strict=True))}
         (start, first, times), shared = values[:3], values[SHARED:]
         if 1 in static.value:

@@ -1,8 +1,8 @@
 """Log densities and gradients at many points, many at a time.
 
 The emitted log joint runs once for a whole batch of points (backend/per_draw.py).  Points that take
-different branches part and go on in batches of their own; a point that is alone, or comes out neither finite
-nor impossible, is evaluated by itself.
+different branches part and go on in batches of their own, and those that the program rejects are left out; a
+point that is alone, or comes out neither finite nor impossible, is evaluated by itself.
 """
 
 import math
@@ -20,7 +20,7 @@ from ppl.arrays import AUTOGRAD, NUMPY, Namespace, values_and_grads
 from ppl.backend import runtime
 from ppl.backend.load import Code, Module, load
 from ppl.backend.located import located
-from ppl.backend.per_draw import BranchDivergence, PerDraw
+from ppl.backend.per_draw import BranchDivergence, DrawsRejected, PerDraw
 from ppl.backend.solve import solve
 from ppl.backend.text import Binding
 from ppl.density.data import Data
@@ -82,6 +82,8 @@ def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
         found = together(us)
     except BranchDivergence as parting:
         return by_groups(us, parting.groups, together, alone)
+    except DrawsRejected as some:
+        return without(some.draws, us, together, alone)
     except Rejection:
         return by_groups(us, np.array_split(np.arange(len(us)), 2), together, alone)
     except UNFIT:
@@ -95,10 +97,24 @@ def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
     return found
 
 
+def without(rejected: NDArray[np.intp], us: Floats, together: Together, alone: Alone) -> Found:
+    """What is found at the other points; each that is rejected is as one of them is by itself."""
+    groups = [rejected, np.setdiff1d(np.arange(len(us)), rejected)]
+    one = one_by_one(us[rejected[:1]], alone)
+    found = [tuple(np.repeat(each, len(rejected), axis=0) for each in one)]
+    if groups[1].size:
+        found.append(evaluated(us[groups[1]], together, alone))
+    return in_order(found, groups)
+
+
 def by_groups(us: Floats, groups: Sequence[NDArray[np.intp]], together: Together, alone: Alone) -> Found:
-    found = joined([evaluated(us[group], together, alone) for group in groups])
+    return in_order([evaluated(us[group], together, alone) for group in groups], groups)
+
+
+def in_order(parts: Sequence[Found], groups: Sequence[NDArray[np.intp]]) -> Found:
+    """What was found at points in groups, in the order of the points."""
     order = np.argsort(np.concatenate(groups))
-    return tuple(f[order] for f in found)
+    return tuple(f[order] for f in joined(parts))
 
 
 def one_by_one(us: Floats, alone: Alone) -> Found:
@@ -117,7 +133,7 @@ def log_joints(module: Module, d: Data, us: Floats, jacobian: bool) -> Floats:
 
     Raises:
         BranchDivergence: the rows take different branches of the program.
-        Rejection: the program rejects one of them.
+        DrawsRejected: the program rejects some of them; or Rejection, which does not say which.
     """
     with np.errstate(all="ignore"), located(module):
         return np.asarray(ends(module.log_joint(d, per_draw(NUMPY, blocks(d, us)), jacobian), len(us)))
@@ -141,7 +157,7 @@ def as_one_of_many(module: Module, d: Data, u: Floats, jacobian: bool) -> tuple[
     """
     try:
         values, gradients = log_joint_gradients(module, d, u[None], jacobian)
-    except UNFIT:
+    except (DrawsRejected, *UNFIT):
         return None
     return float(values[0]), gradients[0]
 

@@ -7,6 +7,7 @@ import ppl
 
 pytest.importorskip("jax")
 
+from ppl.compiled.initial_value import DRAWS_A_ROUND
 from ppl.compiled.target import compiled_target
 
 FORCED = """
@@ -86,6 +87,17 @@ def test_values_and_gradients_are_those_of_autograd(name) -> None:
     value, gradient = target.log_density_gradient(us[3])
     assert value == pytest.approx(values[3], rel=1e-9)
     assert gradient == pytest.approx(gradients[3], rel=1e-9, abs=1e-9)
+
+
+def test_draws_that_need_many_steps_and_few_go_through_one_loop() -> None:
+    """More draws than a round takes, some of them stiff, so that their places are taken by others."""
+    program, _, point, _ = CASES["stiff"]
+    posterior = ppl.compile_model(program).condition({})
+    us = point + np.random.default_rng(2).uniform(-4, 2, (2 * DRAWS_A_ROUND + 7, 1)) * [1, 1, 1, 0]
+    values, gradients = compiled_target(posterior).log_density_gradients(us)
+    expected, slopes = posterior.log_density_gradients(us)
+    assert values == pytest.approx(expected, rel=1e-6, abs=1e-5)
+    assert gradients == pytest.approx(slopes, rel=1e-4, abs=1e-4)
 
 
 def test_what_has_no_solution_has_no_density() -> None:

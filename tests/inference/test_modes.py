@@ -6,7 +6,7 @@ from toy_targets import Funnel, Mixture, Quartic, correlated, line
 from toy_targets import Gaussian as GaussianTarget
 
 from ppl.inference.correct.correction import seen
-from ppl.inference.diagnose.modes import beyond, curved, mode_above, valley, widened
+from ppl.inference.diagnose.modes import MODE_SEARCH, beyond, curved, mode_above, valley, widenings
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.triangular import diagonal_of
 from ppl.inference.objective.coordinates import Scaled
@@ -119,10 +119,31 @@ def test_mass_beyond_the_tails_of_q_is_no_mode():
     assert there.gaussians == there.others
 
 
+def widened(target):
+    """The widenings of q = N(0, 1), and draws of each."""
+    scaled = Scaled(target, np.zeros(target.dim), np.ones(target.dim))
+    return widenings(scaled, np.random.default_rng(0))
+
+
 def test_q_is_widened_by_powers_of_three():
-    wide = list(widened(2))
+    wide, draws = widened(GaussianTarget(np.zeros(2), np.eye(2)))
     np.testing.assert_allclose([diagonal_of(part.factor)[1] for part in wide], 3.0 ** np.arange(1, 10))
     assert all((part.mean == 0).all() and part.factor.shape == (2,) for part in wide)
+    assert {len(batch.u) for batch in draws} == {MODE_SEARCH.more_draws}
+
+
+class Walled(GaussianTarget):
+    """A density that is zero beyond 25 from its mean."""
+
+    def log_densities(self, us):
+        return np.where(np.linalg.norm(us - self.mean, axis=1) < 25, super().log_densities(us), -np.inf)
+
+
+def test_q_is_widened_no_further_than_there_is_a_density():
+    _, draws = widened(Walled(np.zeros(2), np.eye(2)))
+    shares = [np.isfinite(batch.log_p).mean() for batch in draws]
+    assert shares[0] == 1 > shares[1] > MODE_SEARCH.share_with_density > shares[2] and len(shares) == 3
+    assert [len(batch.u) for batch in draws] == [MODE_SEARCH.more_draws] * 2 + [MODE_SEARCH.draws]
 
 
 def test_a_climb_ends_at_a_mode_or_nowhere():

@@ -84,6 +84,11 @@ class ModeSearchLimits:
     more_draws: int = 1024
     """Draws of each widening there."""
 
+    share_with_density: float = 0.9
+    """q is widened until fewer draws than this have a density; more draws are made until not all have one.
+    Wider ones would hardly hit on any more, and a differential equation costs a thousand times more there.
+    """
+
     image_difference: float = 0.01
     """Modes whose heights and curvatures differ by less, in nats, are images of one another."""
 
@@ -135,9 +140,7 @@ class Beyond:
 def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
     """What there is beside q, whose draws are given in coordinates where it is standard."""
     with np.errstate(all="ignore"):
-        wide = [*widened(scaled.dim)]
-        n = MODE_SEARCH.more_draws if scaled.dim <= MODE_SEARCH.few_dimensions else MODE_SEARCH.draws
-        distant = [Batch.of(each, scaled, rng.standard_normal((n, scaled.dim))) for each in wide]
+        wide, distant = widenings(scaled, rng)
         own = mode_above(scaled, np.zeros(scaled.dim))
         centre = curved(scaled, own) if own else None
         starts = [*starts_of(scaled, rng), *heaviest(q, distant, rng)]
@@ -157,10 +160,18 @@ def beyond(scaled: Scaled, q: Batch, rng: np.random.Generator) -> Beyond:
         return Beyond(tuple(modes), (*narrow, *others, *outside(q, wide, distant)))
 
 
-def widened(dim: int) -> Iterator[Gaussian]:
-    """q, standard here, made wider and wider."""
-    for k in range(1, MODE_SEARCH.widenings + 1):
-        yield Gaussian(np.zeros(dim), np.full(dim, MODE_SEARCH.widening**k))
+def widenings(scaled: Scaled, rng: np.random.Generator) -> tuple[list[Gaussian], list[Batch]]:
+    """q, standard here, made wider and wider, and draws of each."""
+    limits, wide, distant = MODE_SEARCH, list[Gaussian](), list[Batch]()
+    n = limits.more_draws if scaled.dim <= limits.few_dimensions else limits.draws
+    for k in range(1, limits.widenings + 1):
+        wide.append(Gaussian(np.zeros(scaled.dim), np.full(scaled.dim, limits.widening**k)))
+        distant.append(Batch.of(wide[-1], scaled, rng.standard_normal((n, scaled.dim))))
+        share = np.isfinite(distant[-1].log_p).mean()
+        if share < limits.share_with_density:
+            break
+        n = n if share == 1 else limits.draws
+    return wide, distant
 
 
 def starts_of(scaled: Scaled, rng: np.random.Generator) -> Iterator[Array]:
