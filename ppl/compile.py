@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ppl.data import Inputs
-from ppl.discrete.parameters import is_discrete
+from ppl.discrete.parameters import has_discrete
 from ppl.discrete.plan import plan_of
-from ppl.discrete.rewrite import MOST_TABLE_ENTRIES
+from ppl.discrete.rewrite import MOST_TABLE_ENTRIES, Summed
 from ppl.discrete.summing import Summing, check_discrete, summed
 from ppl.frontend import ast
 from ppl.frontend.calls import TARGET, UNSUPPORTED
@@ -17,6 +18,7 @@ from ppl.frontend.facts import Facts
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.printer import print_program as print_ast
+from ppl.frontend.tables import is_identifier
 from ppl.ir.forms import VALUES, Form, form_named
 from ppl.ir.lower import lower
 from ppl.ir.passes.table import PASSES
@@ -70,7 +72,7 @@ def compile_model(
         return model
 
     try:
-        if any(map(is_discrete, tree.parameters)):
+        if has_discrete(tree):
             found: Model = Summing.of(tree, facts, most_entries, build).model()
             return found
         return build(tree, facts)
@@ -90,8 +92,8 @@ def refuse(without: Collection[str]) -> None:
 
 def refuse_hidden(library: Library) -> None:
     """ValueError where a function of the library would never be called: the language has its name."""
-    for name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED):
-        if name in library.callees:
+    for name in library.callees:
+        if name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED) or not is_identifier(name):
             raise ValueError(f"no function can be called {name!r}, which is a word of the language")
 
 
@@ -106,12 +108,17 @@ class Shown:
     without: frozenset[str] = frozenset()
     values: Mapping[str, Any] = field(default_factory=dict)
 
+    @cached_property
+    def summed(self) -> Summed | None:
+        """How its discrete parameters were summed out, where it has any."""
+        return summed(self.tree, self.facts, self.values) if has_discrete(self.tree) else None
+
+    @property
     def continuous(self) -> tuple[ast.Program, Facts]:
         """The program with its discrete parameters summed out."""
-        if not any(map(is_discrete, self.tree.parameters)):
+        if not self.summed:
             return self.tree, self.facts
-        program = summed(self.tree, self.facts, self.values).program
-        return program, check(program, self.facts.library)
+        return self.summed.program, check(self.summed.program, self.facts.library)
 
 
 def show_stage(
@@ -164,27 +171,23 @@ def _show_ast(shown: Shown) -> str:
 
 
 def _show_program(shown: Shown) -> str:
-    return print_ast(shown.continuous()[0])
+    return print_ast(shown.continuous[0])
 
 
 def _show_ir(shown: Shown) -> str:
-    return print_ir(shown.form.of(lower(*shown.continuous()), shown.without))
+    return print_ir(shown.form.of(lower(*shown.continuous), shown.without))
 
 
 def _show_python(shown: Shown) -> str:
     if not shown.form.runs:
         raise ValueError(f"the form {shown.form.name!r} is not run; look at its stage 'ir'")
-    model = Model(shown.source, lower(*shown.continuous()), without=shown.without)
+    model = Model(shown.source, lower(*shown.continuous), without=shown.without)
     return model.code(shown.form).emitted.text
 
 
 def _show_plan(shown: Shown) -> str:
-    if not any(map(is_discrete, shown.tree.parameters)):
-        return plan(lower(shown.tree, shown.facts))
-    found = summed(shown.tree, shown.facts, shown.values)
-    return "\n".join(
-        [*plan_of(found), "", plan(lower(found.program, check(found.program, shown.facts.library)))]
-    )
+    sums = [*plan_of(shown.summed), ""] if shown.summed else []
+    return "\n".join([*sums, plan(lower(*shown.continuous))])
 
 
 STAGES: Mapping[str, Callable[[Shown], str]] = {

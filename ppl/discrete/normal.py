@@ -29,6 +29,15 @@ from ppl.stdlib.signatures import Match
 from ppl.types import INT, rank
 
 
+def density_of(s: ast.Tilde, facts: Facts) -> ast.Call:
+    """`y ~ dist(...)` as the density with all its constants."""
+    if s.truncation is not None:
+        raise refused.truncated(s)
+    called = facts.calls[s]
+    name = called.function.name if isinstance(called, UserMatch) else called.callee.name
+    return ast.Call(s.span, normalised(name), (s.left, *s.args), bool(s.args))
+
+
 def dependent_names(body: Sequence[ast.Statement], names: set[str]) -> set[str]:
     """The names, and the variables whose values depend on them."""
     found = set(names)
@@ -106,7 +115,7 @@ class Normal:
             return (s,)
         match s:
             case ast.Tilde():
-                return self.tilde(s)
+                return self.density(density_of(s, self.facts), self.facts.calls[s], s)
             case ast.TargetIncrement(value=value):
                 return self.increment(value, s)
             case ast.For(body=body) | ast.ForEach(body=body):
@@ -123,25 +132,15 @@ class Normal:
 
     # --- Increments ---
 
-    def tilde(self, s: ast.Tilde) -> Stmts:
-        if s.truncation is not None:
-            raise refused.truncated(s)
-        called = self.facts.calls[s]
-        name = called.function.name if isinstance(called, UserMatch) else called.callee.name
-        args = (s.left, *s.args)
-        return self.density(name, called, args, s)
-
-    def density(
-        self, name: str, called: Match | UserMatch, args: Sequence[ast.Expr], s: ast.Statement
-    ) -> Stmts:
+    def density(self, density: ast.Call, called: Match | UserMatch, s: ast.Statement) -> Stmts:
         found = None
         if isinstance(called, Match):
             way = Elementwise(self.facts, self.parameters, self.names, self.touches, self.lengths)
-            found = way.split(called, args, s.span)
+            found = way.split(called, density.args, s.span)
         if found is None:
-            return self.target(ast.Call(s.span, normalised(name), tuple(args), len(args) > 1), s)
+            return self.target(density, s)
         before, entries, variable, length = found
-        inside = self.target(ast.Call(s.span, normalised(name), tuple(entries), len(args) > 1), s)
+        inside = self.target(replace(density, args=tuple(entries)), s)
         loop = code("for (n in 1:length) body();", s.span, n=variable, length=length, body=inside)
         return (ast.Block(s.span, (*before, *loop)),) if before else loop
 
@@ -155,7 +154,8 @@ class Normal:
                 return (*self.increment(left, s), *self.increment(right, s))
             case ast.Call(name=name, args=args) if value in self.facts.calls and is_density(name):
                 if self.touches(value):
-                    return self.density(name, self.facts.calls[value], args, s)
+                    whole = replace(value, name=normalised(name), bar=len(args) > 1)
+                    return self.density(whole, self.facts.calls[value], s)
         if rank(self.facts.types[value]):
             value = expr("sum(e)", s.span, e=value)
         return self.target(value, s)

@@ -42,6 +42,10 @@ def is_discrete(d: ast.Declaration) -> bool:
     return isinstance(d.type, ast.SizedType) and d.type.keyword == "int"
 
 
+def has_discrete(p: ast.Program) -> bool:
+    return any(map(is_discrete, p.parameters))
+
+
 def discrete_parameters(declarations: Iterable[ast.Declaration]) -> tuple[Discrete, ...]:
     return tuple(map(as_discrete, filter(is_discrete, declarations)))
 

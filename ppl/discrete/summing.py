@@ -13,7 +13,7 @@ from ppl.discrete import refused
 from ppl.discrete.concrete import NeedsData
 from ppl.discrete.emit import MAXIMUM
 from ppl.discrete.evaluate import known_value
-from ppl.discrete.parameters import discrete_parameters, is_discrete
+from ppl.discrete.parameters import discrete_parameters, has_discrete, is_discrete
 from ppl.discrete.rewrite import Setting, Summed, summed_out
 from ppl.discrete.steps import Step
 from ppl.discrete.transformed import divided
@@ -48,22 +48,24 @@ class Summing:
         """The discrete parameters."""
         return tuple(d.name for d in self.tree.parameters if is_discrete(d))
 
-    def summed(self, setting: Setting | None = None) -> Summed:
+    def summed(self, setting: Setting) -> Summed:
         """The program with the sums; NeedsData where that takes values that the setting does not have."""
-        return summed_out(self.tree, self.facts, setting or Setting(most=self.most))
+        return summed_out(self.tree, self.facts, setting)
 
     def model(self) -> Any:
         """The model, or where that needs data one that becomes it when conditioned."""
         try:
             return self.made(Setting(most=self.most))
         except NeedsData:
-            made = self.build(without(self.tree), check(without(self.tree), self.facts.library))
-            return replace(made, discrete=self, waits=True)
+            return replace(self.built(without(self.tree)), discrete=self, waits=True)
+
+    def built(self, program: ast.Program) -> Any:
+        """The model of a program that was made of this one."""
+        return self.build(program, check(program, self.facts.library))
 
     def made(self, setting: Setting) -> Any:
         summed = self.summed(setting)
-        made = self.build(summed.program, check(summed.program, self.facts.library))
-        return replace(made, discrete=replace(self, steps=summed.steps))
+        return replace(self.built(summed.program), discrete=replace(self, steps=summed.steps))
 
     def with_data(self, values: Mapping[str, Any]) -> Any:
         """The model for these values of data and transformed data; ModelError where they do not tell all."""
@@ -77,9 +79,8 @@ class Summing:
 
     def tilted(self, values: Mapping[str, Any]) -> tuple[Any, dict[str, str]]:
         """A model with further parameters, by the names of the discrete ones: weights of their values."""
-        setting = Setting(most=self.most, tilted=True, values=values)
-        summed = self.summed(setting)
-        return self.build(summed.program, check(summed.program, self.facts.library)), dict(summed.tilts)
+        summed = self.summed(Setting(most=self.most, tilted=True, values=values))
+        return self.built(summed.program), dict(summed.tilts)
 
     def most_probable(self, values: Mapping[str, Any]) -> Any:
         """A model whose discrete variables have their jointly most probable values, given the others."""
@@ -111,7 +112,7 @@ def summed(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> Summed
 
 def check_discrete(tree: ast.Program, facts: Facts) -> None:
     """ModelError where a discrete parameter cannot be summed out, as far as the program alone tells."""
-    if any(map(is_discrete, tree.parameters)):
+    if has_discrete(tree):
         check_uses(tree, facts)
         with suppress(NeedsData):
             summed_out(tree, facts)

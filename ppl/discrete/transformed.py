@@ -10,6 +10,9 @@ from ppl.discrete.live import without_empty
 from ppl.discrete.normal import dependent_names
 from ppl.discrete.syntax import Stmts, assigned, rewrite
 from ppl.frontend import ast
+from ppl.frontend.declarations import CONSTRAINED, PLAIN, SQUARE
+
+KEYWORDS = {t: keyword for keyword, t in PLAIN.items()}
 
 
 def divided(body: Sequence[ast.Statement], discrete: set[str]) -> tuple[Stmts, Stmts]:
@@ -45,25 +48,9 @@ def plain_declarations(body: Stmts) -> Stmts:
     )
 
 
-PLAIN = {
-    "simplex": "vector",
-    "unit_vector": "vector",
-    "ordered": "vector",
-    "positive_ordered": "vector",
-    "sum_to_zero_vector": "vector",
-    "sum_to_zero_matrix": "matrix",
-    "cov_matrix": "matrix",
-    "corr_matrix": "matrix",
-    "cholesky_factor_cov": "matrix",
-    "cholesky_factor_corr": "matrix",
-    "row_stochastic_matrix": "matrix",
-    "column_stochastic_matrix": "matrix",
-}
-
-
 def unconstrained(t: ast.DeclaredType) -> ast.DeclaredType:
     if isinstance(t, ast.SizedTuple):
         return replace(t, items=tuple(map(unconstrained, t.items)))
-    keyword = PLAIN.get(t.keyword, t.keyword)
-    square = keyword == "matrix" and len(t.sizes) == 1
-    return replace(t, keyword=keyword, bounds=None, sizes=t.sizes * 2 if square else t.sizes)
+    keyword = KEYWORDS[CONSTRAINED[t.keyword]] if t.keyword in CONSTRAINED else t.keyword
+    sizes = t.sizes * 2 if t.keyword in SQUARE and len(t.sizes) == 1 else t.sizes
+    return replace(t, keyword=keyword, bounds=None, sizes=sizes)

@@ -6,12 +6,11 @@ that it must be an increment with all its constants.
 
 from dataclasses import replace
 
-from ppl.discrete import refused
-from ppl.discrete.normal import is_density, normalised
+from ppl.discrete.normal import density_of, is_density, normalised
 from ppl.discrete.syntax import Stmts, expr, mentions, rewrite
 from ppl.discrete.terms import is_whole
 from ppl.frontend import ast
-from ppl.frontend.facts import Facts, UserMatch
+from ppl.frontend.facts import Facts
 from ppl.types import rank
 
 
@@ -32,13 +31,8 @@ def with_increments(body: Stmts, names: set[str], facts: Facts) -> Stmts:
 def increments(s: ast.Statement, facts: Facts) -> ast.Statement:
     def increment(n: ast.Node) -> ast.Node | None:
         match n:
-            case ast.Tilde(truncation=truncation) if truncation is not None:
-                raise refused.truncated(n)
-            case ast.Tilde(left=left, args=args):
-                called = facts.calls[n]
-                name = called.function.name if isinstance(called, UserMatch) else called.callee.name
-                call = ast.Call(n.span, normalised(name), (left, *args), bool(args))
-                return ast.TargetIncrement(n.span, call)
+            case ast.Tilde():
+                return ast.TargetIncrement(n.span, density_of(n, facts))
             case ast.TargetIncrement(value=value) if value in facts.types and rank(facts.types[value]):
                 return ast.TargetIncrement(n.span, expr("sum(e)", n.span, e=value))
             case _:

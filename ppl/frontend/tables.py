@@ -7,6 +7,7 @@ or written costs that time and nothing else.
 import hashlib
 import json
 import os
+import re
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
@@ -33,6 +34,12 @@ def parser() -> lark.Lark:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, [dump(built)])
     return built
+
+
+def is_identifier(name: str) -> bool:
+    """Whether a program may call something so: a reserved word is none."""
+    pattern = next(t.pattern for t in parser().terminals if t.name == "IDENTIFIER")
+    return re.fullmatch(pattern.to_regexp(), name) is not None
 
 
 @cache
