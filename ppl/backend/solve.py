@@ -91,7 +91,7 @@ def ode(
     t0, y0, *shared = args
     ts, *given = settings
     relative, absolute, most_steps = given or defaults
-    scales = Scales(float(tighter(relative)), tighter(absolute))
+    scales = Scales(float(tighter(np, relative)), tighter(np, absolute))
 
     def run(f: OfProgram, t0: Floats, y0: Floats, ts: Floats) -> tuple[Floats, Pull]:
         y0 = np.where(in_order(t0, ts)[:, None], y0, np.nan)
@@ -115,9 +115,9 @@ def ode(
     return Problem(forms, by_time, (t0, y0, ts), tuple(shared)).solved(xp, run)
 
 
-def tighter(tolerance: Any) -> Floats:
+def tighter(xp: Any, tolerance: Any) -> Any:
     """A tolerance of the explicit method, which costs little to tighten unless it is tight already."""
-    return np.asarray(np.maximum(TIGHTER * np.asarray(tolerance), np.minimum(tolerance, TIGHT[0])))
+    return xp.maximum(TIGHTER * xp.asarray(tolerance), xp.minimum(tolerance, TIGHT[0]))
 
 
 def by_time(t: Any, y: Any) -> tuple[Any, ...]:
@@ -202,13 +202,18 @@ LOOSE = (1e-6, 1e-6, 1e6)
 TIGHT = (1e-10, 1e-10, 1e8)
 """Those of the multistep solvers, as in Stan."""
 
-SOLVERS: Mapping[str, Solver] = {
+ODES: Mapping[str, tuple[float, float, float]] = {
     **{
-        f"{family}_{name}{tol}": partial(ode, defaults)
+        f"{family}_{name}{tol}": defaults
         for name, defaults in (("rk45", LOOSE), ("ckrk", LOOSE), ("adams", TIGHT), ("bdf", TIGHT))
         for family, tol in (("ode", ""), ("ode", "_tol"), ("integrate_ode", ""))
     },
-    "ode_adjoint_tol_ctl": partial(ode, TIGHT),
+    "ode_adjoint_tol_ctl": TIGHT,
+}
+"""The solvers of initial value problems, by their tolerances and steps where none are given."""
+
+SOLVERS: Mapping[str, Solver] = {
+    **{name: partial(ode, defaults) for name, defaults in ODES.items()},
     **dict.fromkeys(("solve_newton", "solve_newton_tol", "solve_powell", "solve_powell_tol"), root),
     **dict.fromkeys(("algebra_solver", "algebra_solver_newton"), root),
     "integrate_1d": integral,

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
 from ppl.compiled.runge_kutta import Method, Tolerance
-from ppl.stdlib.solvers.initial_value import GROW, MOST_AT_LIMIT, MOST_REFUSED, SAFETY, SHRINK
+from ppl.stdlib.solvers.initial_value import MOST_AT_LIMIT, MOST_REFUSED, factors, first_lengths
 
 Traced = Any
 NO_STEP_TAKEN, ON_THE_WAY = -2, -1
@@ -131,7 +131,7 @@ class Solver:
         good = error <= 1
         whole = good & (length == next_time - now.t)
         t = jnp.where(whole, next_time, jnp.where(good, now.t + length, now.t))
-        longer = length * factors(error, method.order)
+        longer = length * factors(jnp, error, method.order)
         h = jnp.where(whole, jnp.maximum(now.h, longer), longer)
         after = Now(
             t,
@@ -150,18 +150,8 @@ class Solver:
         )
 
     def _first_lengths(self, method: Method, given: Given) -> Traced:
-        """As stdlib.solvers.initial_value.first_lengths."""
-
         def one(t: Traced, y: Traced, tolerance: Tolerance, shared: Traced) -> Traced:
-            rate = self._rate(shared, t, y)
-            size, speed = tolerance.norm(y, y), tolerance.norm(rate, y)
-            slow = (size < 1e-5) | (speed < 1e-5)
-            h = jnp.where(slow, 1e-6, 0.01 * size / jnp.maximum(speed, 1e-300))
-            bend = tolerance.norm(self._rate(shared, t + h, y + h * rate) - rate, y) / h
-            most = jnp.fmax(speed, bend)
-            longer = (0.01 / most) ** (1 / method.order)
-            longer = jnp.where(most <= 1e-15, jnp.maximum(1e-6, 1e-3 * h), longer)
-            return jnp.fmin(100 * h, longer)
+            return first_lengths(jnp, partial(self._rate, shared), tolerance.norm, method.order, t, y)
 
         return jax.vmap(one)(given.t0, given.start, tolerance_of(given), given.shared)
 
@@ -231,12 +221,6 @@ def put(at: tuple[Traced, ...], into: Any, new: Any) -> Any:
 
 def widened(which: Traced, x: Traced) -> Traced:
     return which.reshape(which.shape + (1,) * (x.ndim - 1))
-
-
-def factors(error: Traced, order: int) -> Traced:
-    """As stdlib.solvers.initial_value.factors."""
-    known = jnp.where(jnp.isfinite(error), jnp.maximum(error, 1e-10), jnp.inf)
-    return jnp.clip(SAFETY * known ** (-1 / order), SHRINK, GROW)
 
 
 def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:

@@ -24,9 +24,7 @@ class Tolerance(NamedTuple):
     absolute: Traced
 
     def norm(self, error: Traced, *ys: Traced) -> Traced:
-        """The root mean square over the last axis, 1 being just allowed."""
-        size = jnp.max(jnp.stack([jnp.abs(y) for y in ys]), axis=0)
-        return jnp.sqrt(jnp.mean((error / (self.absolute + self.relative * size)) ** 2, axis=-1))
+        return runge_kutta.norm(jnp, self.relative, self.absolute, error, *ys)
 
 
 class Method(Protocol):

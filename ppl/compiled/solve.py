@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ppl.backend.solve import LOOSE, MOST_TRIES, MOST_TRIES_EACH, TIGHT, TIGHTER
+from ppl.backend.solve import MOST_TRIES, MOST_TRIES_EACH, ODES, tighter
 from ppl.compiled.initial_value import Given, Solver, Steps, over_draws
 from ppl.compiled.namespace import is_traced
 from ppl.compiled.out_of_reach import OutOfReach
@@ -60,7 +60,7 @@ def ode(
     if not outputs:
         return jnp.zeros((0, *start.shape))
     tries = MOST_TRIES + MOST_TRIES_EACH * outputs
-    solver = Solver(equation, DormandPrince(), Radau(), tighter, tries)
+    solver = Solver(equation, DormandPrince(), Radau(), partial(tighter, jnp), tries)
     first = jnp.asarray(t0, dtype=float)
     in_order = (times[0] > first) & jnp.all(jnp.diff(times) >= 0)
     return solved(
@@ -73,11 +73,6 @@ def ode(
         jnp.minimum(jnp.asarray(most_steps, dtype=float) * outputs, tries),
         *(jnp.asarray(leaf) for leaf in leaves if is_traced(leaf)),
     )
-
-
-def tighter(tolerance: Traced) -> Traced:
-    """As backend.solve.tighter."""
-    return jnp.maximum(TIGHTER * tolerance, jnp.minimum(tolerance, TIGHT[0]))
 
 
 def solved(solver: Solver, *args: Traced) -> Traced:
@@ -133,10 +128,5 @@ def one_draw(f: Callable[..., Any], args: Sequence[Traced]) -> Any:
 
 
 SOLVERS: Mapping[str, Callable[..., Traced]] = {
-    **{
-        f"{family}_{name}{tol}": partial(ode, defaults)
-        for name, defaults in (("rk45", LOOSE), ("ckrk", LOOSE), ("adams", TIGHT), ("bdf", TIGHT))
-        for family, tol in (("ode", ""), ("ode", "_tol"), ("integrate_ode", ""))
-    },
-    "ode_adjoint_tol_ctl": partial(ode, TIGHT),
+    name: partial(ode, defaults) for name, defaults in ODES.items()
 }

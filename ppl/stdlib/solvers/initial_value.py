@@ -5,7 +5,7 @@ and stops at each time that is asked for.  The adjoints are those of the steps t
 fixed: the gradient is that of the numbers returned, not another approximation of the same integral.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -73,7 +73,8 @@ def trajectory(
     t, y, tried = t0.astype(float), start.astype(float), np.zeros(count, dtype=int)
     done = np.where(wanted, 0, outputs) * np.ones(count, dtype=int)
     at_limit, refused = np.zeros(count, dtype=int), np.zeros(count, dtype=int)
-    h = first_lengths(f, method.order, y, t, times, scales)
+    every = np.arange(count)
+    h = first_lengths(np, lambda t, y: f.values(t, y, every), scales.norm, method.order, t, y)
     while (active := np.flatnonzero((done < outputs) & (tried < most_tries) & (h > 0))).size:
         room = times[active, done[active]] - t[active]
         length = np.minimum(h[active], room)
@@ -85,7 +86,7 @@ def trajectory(
         y[moved], t[moved] = step.end[good], t[moved] + length[good]
         t[moved[whole]] = times[moved[whole], done[moved[whole]]]
         out.states[moved[whole], done[moved[whole]]] = step.end[good][whole]
-        longer = length * factors(step.error, method.order)
+        longer = length * factors(np, step.error, method.order)
         tried[active] += 1
         at_limit[active] += good & step.at_limit
         refused[active] = np.where(good, 0, refused[active] + 1)
@@ -109,25 +110,23 @@ def kept(r: Round, which: Any) -> Round:
     return Round(r.draws[k], r.t[k], r.h[k], r.stages[k], r.reached[k])
 
 
-def factors(error: Floats, order: int) -> Floats:
-    """How much longer the next step may be."""
-    known = np.where(np.isfinite(error), np.maximum(error, 1e-10), np.inf)
-    return np.asarray(np.clip(SAFETY * known ** (-1 / order), SHRINK, GROW))
+def factors(xp: Any, error: Any, order: int) -> Any:
+    """How much longer the next step may be; `xp` is NumPy or what stands for it."""
+    known = xp.where(xp.isfinite(error), xp.maximum(error, 1e-10), xp.inf)
+    return xp.clip(SAFETY * known ** (-1 / order), SHRINK, GROW)
 
 
-def first_lengths(f: Field, order: int, y: Floats, t: Floats, times: Floats, scales: Scales) -> Floats:
-    """A cautious first step of each draw (Hairer, Norsett and Wanner 1993, section II.4)."""
-    every = np.arange(len(y))
-    if not times.shape[1]:
-        return np.zeros(len(y))
-    rate = f.values(t, y, every)
-    size, speed = scales.norm(y, y), scales.norm(rate, y)
-    h = np.where((size < 1e-5) | (speed < 1e-5), 1e-6, 0.01 * size / np.maximum(speed, 1e-300))
-    bend = scales.norm(f.values(t + h, y + h[:, None] * rate, every) - rate, y) / h
-    most = np.fmax(speed, bend)
-    with np.errstate(all="ignore"):
-        longer = np.where(most <= 1e-15, np.maximum(1e-6, 1e-3 * h), (0.01 / most) ** (1 / order))
-    return np.asarray(np.fmin(100 * h, longer))
+def first_lengths(
+    xp: Any, rate: Callable[[Any, Any], Any], norm: Callable[..., Any], order: int, t: Any, y: Any
+) -> Any:
+    """A cautious first step from y (..., n) at t (...) (Hairer, Norsett and Wanner 1993, section II.4)."""
+    here = rate(t, y)
+    size, speed = norm(y, y), norm(here, y)
+    h = xp.where((size < 1e-5) | (speed < 1e-5), 1e-6, 0.01 * size / xp.maximum(speed, 1e-300))
+    most = xp.fmax(speed, norm(rate(t + h, y + h[..., None] * here) - here, y) / h)
+    longer = (0.01 / xp.maximum(most, 1e-300)) ** (1 / order)
+    longer = xp.where(most <= 1e-15, xp.maximum(1e-6, 1e-3 * h), longer)
+    return xp.fmin(100 * h, longer)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,12 @@ NEWTON_STEPS = 10
 NEWTON_SLACK = 1e-3  # of the error that is allowed, the part that the stages may be off
 
 
+def norm(xp: Any, relative: Any, absolute: Any, error: Any, *ys: Any) -> Any:
+    """The root mean square of an error (..., n) over its last axis, 1 being just allowed."""
+    size = xp.max(xp.stack([xp.abs(y) for y in ys]), axis=0)
+    return xp.sqrt(xp.mean((error / (absolute + relative * size)) ** 2, axis=-1))
+
+
 @dataclass(frozen=True)
 class Scales:
     """Tolerances: what an error is measured in is absolute (n,) or () + relative * |y|."""
@@ -30,10 +36,7 @@ class Scales:
     absolute: Floats
 
     def norm(self, error: Floats, *ys: Floats) -> Floats:
-        """The root mean square over the last axis, 1 being just allowed."""
-        size = np.max([np.abs(y) for y in ys], axis=0)
-        scaled = error / (self.absolute + self.relative * size)
-        return np.asarray(np.sqrt(np.mean(scaled**2, axis=-1)))
+        return np.asarray(norm(np, self.relative, self.absolute, error, *ys))
 
 
 @dataclass(frozen=True)
