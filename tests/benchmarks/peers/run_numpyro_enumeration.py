@@ -1,8 +1,8 @@
 """A program with discrete parameters in NumPyro: `python run_numpyro_enumeration.py REQUEST`.
 
-The peers' Python runs it.  REQUEST is JSON: name, data (file), iterations; with output, a file of draws, the
-fit; without, the time of a gradient of the log density in which the discrete variables are enumerated.  Prints
-one JSON line.
+The peers' Python runs it.  REQUEST is JSON: name, data (file), iterations; with output, a file of draws,
+the fit; without, the time of a gradient of the log density in which the discrete variables are enumerated.
+It prints one JSON line.
 """
 
 import json
