@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ppl.data import Inputs
+from ppl.discrete.for_stan import with_zero_products
 from ppl.discrete.parameters import has_discrete
 from ppl.discrete.plan import plan_of
 from ppl.discrete.rewrite import MOST_TABLE_ENTRIES, Summed
@@ -171,7 +172,7 @@ def _show_ast(shown: Shown) -> str:
 
 
 def _show_program(shown: Shown) -> str:
-    return print_ast(shown.continuous[0])
+    return print_ast(with_zero_products(*shown.continuous) if shown.summed else shown.tree)
 
 
 def _show_ir(shown: Shown) -> str:

@@ -44,6 +44,25 @@ def test_density_and_gradient_are_those_of_the_sum_by_hand(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_the_printed_program_has_their_density_too(name: str) -> None:
+    discrete, _ = posteriors(name)
+    folder = MODELS / name
+    text = show_stage(folder / f"{name}.model", "program")
+    printed = ppl.compile_model(text).condition(folder / f"{name}.data.json")
+    u = np.random.default_rng(8).normal(size=discrete.param_unc_num()) * 0.5
+    value, gradient = printed.log_density_gradient(u)
+    wanted, slopes = discrete.log_density_gradient(u)
+    assert value == pytest.approx(wanted, rel=1e-12)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-10, atol=1e-10)
+
+
+def test_a_product_with_a_discrete_zero_is_printed_as_zero() -> None:
+    """Stan's derivative of bernoulli_lpmf(1 | 0 * p) in p is nan."""
+    text = show_stage(MODELS / "cormack_jolly_seber" / "cormack_jolly_seber.model", "program")
+    assert "bernoulli_lpmf(y[i, t] | alive_place - 1 == 0 ? 0 : (alive_place - 1) * p[t - 1])" in text
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_plan_begins_with_how_they_are_summed_out(name: str) -> None:
     plan = show_stage(MODELS / name / f"{name}.model", "plan")
     assert plan.startswith("Summed out of the target, in this order")

@@ -32,6 +32,7 @@ from generator.program import generated  # noqa: E402
 from generator.real_stan import Answer, Point, Question, RealStan  # noqa: E402
 
 import ppl  # noqa: E402
+from ppl.compile import show_stage  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).with_suffix(".md")
@@ -124,7 +125,13 @@ def pack() -> Iterator[Case]:
 def folder(*files: Path) -> Iterator[Case]:
     for file in files:
         data = file.with_suffix(".data.json")
-        yield asked(file.stem, file.read_text(), json.loads(data.read_text()) if data.exists() else {})
+        yield asked(file.stem, for_stan(file), json.loads(data.read_text()) if data.exists() else {})
+
+
+def for_stan(file: Path) -> str:
+    """The program; of one with discrete parameters, which Stan refuses, the printed one with their sums."""
+    discrete = ppl.compile_model(file).discrete
+    return show_stage(file, "program") if discrete else file.read_text()
 
 
 def tails(programs: Iterable[extremes.Asked]) -> Iterator[Case]:
