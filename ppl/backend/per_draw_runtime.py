@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace, stack
+from ppl.arrays import Array, Namespace, stack
 from ppl.backend import runtime, scan_draws
 from ppl.backend.lanes import in_lanes
 from ppl.backend.per_draw import (
@@ -181,11 +181,12 @@ def sum_entries(xp: Namespace, values: PerDraw) -> PerDraw:
     return PerDraw(xp, xp.np.sum(values.each, axis=1))
 
 
-def sum_at(xp: Namespace, values: Any, positions: Array, whole: Any) -> PerDraw:
-    places, draws = agreed(positions), number_of_draws((values, positions, whole))
-    batching.sum_at(NUMPY, np.zeros(len(places)), places, whole)  # refuses a position outside
-    sums = put_back(xp, laid_out(values, draws), (slice(None), places - 1), (draws, len(whole)))
-    return PerDraw(xp, sums)
+def sum_at(xp: Namespace, values: Any, whole: Any, *positions: Any) -> PerDraw:
+    places, draws = [agreed(p) for p in positions], number_of_draws((values, whole, *positions))
+    for p, size in zip(places, np.shape(whole), strict=False):
+        batching.refuse_outside(p, size)
+    index = (slice(None), *(p - 1 for p in places))
+    return PerDraw(xp, put_back(xp, laid_out(values, draws), index, (draws, *np.shape(whole))))
 
 
 def rectangle(xp: Namespace, values: PerDraw, rows: Any, columns: Any) -> PerDraw:

@@ -3,6 +3,7 @@
 A batch is the leading axis of its values; positions in it count from 1, as all indices of the language.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -122,20 +123,25 @@ def sum_entries(xp: Namespace, values: Array) -> Array:
     return xp.np.sum(values, axis=0)
 
 
-@with_vjps(lambda xp, g, ans, values, positions, whole: g[positions - 1])
-def sum_at(xp: Namespace, values: Array, positions: Array, whole: Array) -> Array:
-    """As long as `whole`: at each place the sum of the numbers whose position that is.
+@with_vjps(lambda xp, g, ans, values, whole, *positions: g[tuple(p - 1 for p in positions)])
+def sum_at(xp: Namespace, values: Array, whole: Array, *positions: Array) -> Array:
+    """Shaped as `whole`: at each place the sum of the values whose positions, one array an axis, are those.
 
-    What JAX traces is not known here; the same program was run with the same data before.
+    Where there are fewer positions than axes, values have the axes that are left. What JAX traces is not
+    known here; the same program was run with the same data before.
 
     Raises:
         IndexError: a position lies outside `whole`.
     """
-    size = len(whole)
-    if isinstance(positions, np.ndarray):
-        refuse_outside(positions, size)
-    sums = xp.np.bincount(positions - 1, weights=values, minlength=size)
-    return sums.astype(xp.np.asarray(values).dtype)
+    shape = np.shape(whole)
+    at, rest = np.zeros(1, dtype=int), math.prod(shape[len(positions) :])
+    for p, size in zip(positions, shape, strict=False):
+        if isinstance(p, np.ndarray):
+            refuse_outside(p, size)
+        at = at * size + (p - 1)
+    at = (at[:, None] * rest + np.arange(rest)).reshape(-1)
+    sums = xp.np.bincount(at, weights=xp.np.reshape(values, (-1,)), minlength=math.prod(shape))
+    return xp.np.reshape(sums, shape).astype(xp.np.asarray(values).dtype)
 
 
 def refuse_outside(positions: Array, size: int) -> None:

@@ -229,6 +229,23 @@ LOOPS = (
     Loop("column after column, crosswise", """matrix[3, N] A = rep_matrix(z, 3, N);
         for (i in 2:(N - 1)) for (j in 1:3) A[j, i + 1] = A[4 - j, i - 1] * t + s[j]; target += A;""",
          ("`A` is filled by one iteration and read by another", "")),
+    Loop("sums at two indices", """array[3] vector[3] lp = rep_array(v, 3);
+        matrix[3, 2] A = rep_matrix(z, 3, 2);
+        for (n in 1:N) for (i in 1:3) {
+          lp[g[n], i] += log1p_exp(v[i] * x[n]); A[g[n], k[n] % 2 == 0 ? 1 : 2] -= t; }
+        for (i in 1:3) target += log_sum_exp(lp[i]) * A[i, 1] + A[i, 2];""",
+         ("", "")),
+    Loop("sums of vectors", """array[3] vector[3] lp = rep_array(v, 3); matrix[3, K] A = rep_matrix(0, 3, K);
+        for (n in 1:N) { lp[g[n]] += log1p_exp(v * x[n]); A[g[n]] += X[n] * z; }
+        for (i in 1:3) target += log_sum_exp(lp[i]) * sum(A[i]);""", ("", "")),
+    Loop("sums of vectors in a nest", """for (n in 1:N) {
+          vector[3] a = v * t; for (i in 1:J[n]) a += v * x[n] * i; target += log_sum_exp(a); }"""),
+    Loop("counts at two indices", """array[3, 2] int c = rep_array(1, 3, 2);
+        for (n in 1:N) c[g[n], 1 + (k[n] > 0)] += k[n];
+        for (i in 1:3) target += c[i, 1] * z + c[i, 2] * v[i];""", ("", "")),
+    Loop("sums of ranges", """array[3] vector[3] lp = rep_array(v, 3);
+        for (n in 1:N) lp[g[n], 1:2] += v[1:2] * x[n]; for (i in 1:3) target += log_sum_exp(lp[i]);""",
+         ("`lp` may get two values for one entry", "")),
     Loop("scratch filled anew", """array[3] real acc;
         for (n in 1:N) { for (i in 1:3) acc[i] = x[n] * v[i]; target += log_sum_exp(acc); }""", ("",)),
     Loop("scratch by literal entries", """vector[2] acc;
@@ -279,7 +296,7 @@ LOOPS = (
          "array[3] int a = {1, 2, 3}; for (n in 1:N) a[g[n]] -= k[n]; target += sum(a) * z;"),
     Loop("one row for many",
          "matrix[3, K] A = rep_matrix(0, 3, K); for (n in 1:N) A[g[n]] += X[n] * z; target += A;",
-         ("`A` is carried",)),
+         ("",)),
     Loop("carried",
          "real a = 0; real b = 1; for (n in 1:N) { real c = a; a = b; b = c + x[n]; } target += a * b * z;",
          ("scan: `a` is",)),

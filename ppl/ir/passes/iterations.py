@@ -229,25 +229,29 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
             replace(s, value=with_sum(s.value, replace(sum_, args=(whole, total(value, added.type)))))
         )
         return
-    if rank(added.type) > 0:
-        raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
-    where = places(c, b, s, owner)
-    whole = replace(whole, type=array_of(added.type, 1))
-    parts, both = total_at(value, where, whole, whole.type), (True, True)
-    sums = replace(sum_, args=(whole, parts), type=whole.type, lifted=both, ranks=(0, 0))
+    whole, where = places(c, b, s, owner)
+    axes = rank(added.type)
+    args = (whole, total_at(value, where, whole))
+    sums = replace(sum_, args=args, type=whole.type, lifted=(True, True), ranks=(axes, axes))
     c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
 
 
-def places(c: Lifting, b: Batch, s: ir.Assign | ir.Update, owner: Batch | None) -> ir.Expr:
-    """The position in a variable of one axis that each entry of the batch adds to."""
+def places(
+    c: Lifting, b: Batch, s: ir.Assign | ir.Update, owner: Batch | None
+) -> tuple[ir.Var, tuple[ir.Expr, ...]]:
+    """A variable, and where in it each entry of the batch adds something, an index an axis."""
     if isinstance(s, ir.Assign):
         assert owner is not None
         where = path_to(b, owner)
         assert where is not None
-        return where
-    match s.path:
-        case ((ir.At(index=index),),) if owner is None and index.type == INT:
-            return to_batch(c, b, index)
+        return ir.Var(s.name, array_of(s.value.type, 1)), (where,)
+    found = addend(s)
+    assert found is not None
+    base = found[0].args[0]
+    if owner is None and isinstance(base, ir.Index) and isinstance(base.base, ir.Var):
+        at = tuple(i.index for i in base.items if isinstance(i, ir.At) and i.index.type == INT)
+        if len(at) == len(base.items):
+            return base.base, tuple(to_batch(c, b, index) for index in at)
     raise Dependent(f"`{s.name}` may get two values for one entry")
 
 

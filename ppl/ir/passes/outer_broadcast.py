@@ -164,7 +164,7 @@ class Pairs:
             case ir.Apply(callee=ir.Callee(impl=batching.rectangle), args=(values, _, _)):
                 operand = self.operand(values)
                 return operand.value if operand and operand.along == "both" else n
-            case ir.Apply(callee=ir.Callee(impl=batching.sum_at), args=(values, at, _)) if self.nest(at):
+            case ir.Apply(callee=ir.Callee(impl=batching.sum_at), args=(values, _, at)) if self.nest(at):
                 operand = self.operand(values)
                 both = operand is not None and operand.along == "both"
                 return helper(batching.sum_across, (operand.value,), n.type) if operand and both else n

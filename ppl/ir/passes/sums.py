@@ -1,7 +1,7 @@
 """Variables that a loop only adds to: `a += e` is one sum over all iterations.
 
 Nothing else in the loop may mention the variable.  In a nest it is one sum for each entry of the batch that
-the variable belongs to; `x[g[n]] += e` is one for each entry of the variable.
+the variable belongs to; `x[g[n], k] += e` is one for each entry of the variable.
 """
 
 from collections import Counter
@@ -62,6 +62,6 @@ def total(value: ir.Expr, t: Type) -> ir.Expr:
     return ir.Apply(ir.Callee("sum_entries", batching.sum_entries, "none"), (value,), t)
 
 
-def total_at(value: ir.Expr, positions: ir.Expr, whole: ir.Expr, t: Type) -> ir.Expr:
-    """The sum of a batched value over the entries with the same position in `whole`."""
-    return ir.Apply(ir.Callee("sum_at", batching.sum_at, "none"), (value, positions, whole), t)
+def total_at(value: ir.Expr, positions: Sequence[ir.Expr], whole: ir.Expr) -> ir.Expr:
+    """The sums of a batched value over the entries with the same position in `whole`, an index an axis."""
+    return ir.Apply(ir.Callee("sum_at", batching.sum_at, "none"), (value, whole, *positions), whole.type)

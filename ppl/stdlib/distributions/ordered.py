@@ -73,7 +73,7 @@ def _family(log_chance: Callable[..., Array], slopes: Callable[..., Slopes]) -> 
         if c.ndim == 1 and below.shape == np.shape(y) != ():
             at = xp.np.clip(y, 1, size + 1)
             per = np.zeros(size + 1)
-            return -(sum_at(xp, below, at, per)[1:] + sum_at(xp, above, at, per)[:-1])
+            return -(sum_at(xp, below, per, at)[1:] + sum_at(xp, above, per, at)[:-1])
         below, above = lifted(xp, below, 1), lifted(xp, above, 1)
         return -xp.np.where(one_hot(xp, y - 1, size), below, xp.np.where(one_hot(xp, y, size), above, 0.0))
 
