@@ -15,10 +15,10 @@ from ppl.data import blocks as blocks_of
 from ppl.data import load_data, open_array, with_arrays
 from ppl.density.rows import by_rows
 from ppl.inference.objective import subsampling
+from ppl.inference.run.settings import Settings
 from ppl.results.files.read_csv import read_draws
 from ppl.results.fits import backend
 from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.settings import Settings
 
 PROGRAM = """
 data {{ int N; int D; matrix{bounds}[N, D] x; array[N] int<lower=0, upper=1> y; }}

@@ -13,9 +13,9 @@ from ppl.inference.estimators import ESTIMATORS
 from ppl.inference.families import FAMILIES
 from ppl.inference.recipes import RECIPES
 from ppl.inference.run.outcome import Outcome
+from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
-from ppl.results.fits.settings import Settings
 from ppl.results.report.summary import Row, Summary
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.record import Distribution, Function, Overload

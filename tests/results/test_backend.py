@@ -7,10 +7,10 @@ import pytest
 
 import ppl
 from ppl.errors import InferenceError
+from ppl.inference.run.settings import Settings
 from ppl.results.fits import backend
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.backend import is_worth_it
-from ppl.results.fits.settings import Settings
 
 PROGRAM = """
 data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }

@@ -12,8 +12,8 @@ from ppl.data.blocks import is_mapped
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.inference.objective.target import Target
+from ppl.inference.run.settings import Settings
 from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.run.progress import Listener, silent
+from ppl.inference.run.settings import Settings
 from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
@@ -42,8 +43,7 @@ from ppl.results.fits.initial import start_for
 from ppl.results.fits.memory_needed import require_memory
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.runs import best_of
-from ppl.results.fits.settings import Settings
-from ppl.results.fits.target import note_of, target_of
+from ppl.results.fits.target import note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.report.summary import Summary, as_html, summarise
 
@@ -531,6 +531,7 @@ def fitted(
     posterior: Posterior, asked: Settings, progress: Listener = silent, keep: Keep | None = None
 ) -> tuple[Fit, Checkpoint]:
     """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
+    refuse_unpaired(asked)
     require_memory(posterior, asked)
     if asked.algorithm != "optimize" and asked.minibatch is None:
         refuse_improper(posterior)
