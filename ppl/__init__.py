@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ppl.errors import ModelError as ModelError
     from ppl.errors import PPLError as PPLError
     from ppl.errors import Rejection as Rejection
+    from ppl.errors import UnknownSetting as UnknownSetting
     from ppl.model import Model as Model
     from ppl.posterior import Posterior as Posterior
     from ppl.results.fits.fit import Fit as Fit
@@ -29,6 +30,7 @@ PUBLIC = {
     "DataError": "ppl.errors",
     "InferenceError": "ppl.errors",
     "Rejection": "ppl.errors",
+    "UnknownSetting": "ppl.errors",
 }
 
 __all__ = list(PUBLIC)

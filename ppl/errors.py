@@ -4,8 +4,10 @@ PPLError
 ├── ModelError       the program is refused; carries a Span, so file, line and column
 ├── DataError        the data do not fit the program's data block; names the variable
 └── InferenceError   no fit could be made; names the statement to blame where it is known
-    └── Rejection    the program itself refused a point, by reject(), a declared constraint or an rng
+    ├── Rejection    the program itself refused a point, by reject(), a declared constraint or an rng
+    └── UnknownSetting (TypeError)     a fit was given a keyword that is no setting
 
+Where Python has an error of its own for a mistake, ours is that one too, as the name in brackets says.
 A user's mistake always ends in one of these; any other exception is a bug in ppl.
 """
 
@@ -143,3 +145,20 @@ class Rejection(InferenceError):
 
     def __init__(self, message: str, code: str = "PPL972"):
         super().__init__(message, code)
+
+
+class UnknownSetting(InferenceError, TypeError):
+    """A fit was given a keyword that is no setting of its: `setting` is the keyword, `near` one like it.
+
+    Example:
+        >>> try:
+        ...     posterior.variational(algoritm="fullrank")
+        ... except TypeError as error:
+        ...     print(error)
+        variational() has no setting `algoritm`; did you mean algorithm?
+    """
+
+    def __init__(self, function: str, setting: str, near: str | None, known: Iterable[str]):
+        self.setting, self.near = setting, near
+        help = f"did you mean {near}?" if near else f"it has {', '.join(known)}."
+        super().__init__(f"{function}() has no setting `{setting}`; {help}", "PPL978")

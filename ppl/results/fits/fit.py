@@ -36,10 +36,11 @@ from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
 from ppl.results.fits.as_target import parameters_of
-from ppl.results.fits.checkpoint import SECONDS_A_WRITE, Checkpoint, Keep, journal_of
+from ppl.results.fits.checkpoint import Checkpoint, Keep, journal_of
 from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
+from ppl.results.fits.keywords import FOLLOWED, Followed, VariationalKeywords, takes
 from ppl.results.fits.memory_needed import require_memory
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.runs import best_of
@@ -481,36 +482,25 @@ class Fit:
         write_whole(path, [saved.to_json(self.posterior, self.settings, self.result, self.provenance)])
 
 
-def variational(
-    posterior: Posterior,
-    *,
-    progress: Listener | bool | None = None,
-    checkpoint: str | Path | None = None,
-    resume: bool = False,
-    checkpoint_every: float = SECONDS_A_WRITE,
-    **settings: Any,
-) -> Fit:
+@takes(VariationalKeywords)
+def variational(posterior: Posterior, **keywords: Any) -> Fit:
     """Fits `posterior` by automatic differentiation variational inference (Kucukelbir et al. 2017).
 
-    Args:
-        progress: True shows a bar on a terminal or in a notebook, elsewhere plain lines on standard error;
-            a function is called with an inference.Progress at each report; None or False is silent.
-        checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
-        resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
-        checkpoint_every: seconds between two writes of it.
-        settings: see Settings.
+    The keywords are those of `Settings`, and of `keywords.Followed`.
 
     Raises:
         InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
+        UnknownSetting: there is no setting of that name.
         DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
 
     Example:
         >>> variational(posterior, algorithm="laplace", draws=10).draws().shape
         (10, 34)
     """
-    asked = Settings(**settings)
-    keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
-    with _heard(progress, phases_of(asked)) as listen:
+    run = Followed(**{name: keywords.pop(name) for name in FOLLOWED if name in keywords})
+    asked = Settings(**keywords)
+    keep = Keep(Path(run.checkpoint), run.resume, run.checkpoint_every) if run.checkpoint else None
+    with _heard(run.progress, phases_of(asked)) as listen:
         found, _ = fitted(posterior, asked, listen, keep)
     if keep and found.outcome.ending is not Ending.INTERRUPTED:
         keep.discard(asked.runs)
