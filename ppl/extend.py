@@ -60,7 +60,7 @@ def library(
     that is declared free; declarations such as `vector<...>` know the constraints of the language alone.
 
     Raises:
-        ValueError: a name is taken or no name, a signature cannot be read, or a support is not known; the
+        ArgumentError: a name is taken or no name, a signature cannot be read, or a support is not known; the
             message says which record it is, and what was expected.
 
     Example:

@@ -161,14 +161,14 @@ def test_columns_of_parquet_and_arrow(folder, name):
 @pytest.mark.parametrize(
     ("file", "why"),
     [
-        ("none.npy", "cannot be read: No such file"),
-        ("d.json", "arrays are read from .npy"),
-        ("bad.npy", "cannot be read"),
+        ("none.npy", "there is no file none.npy"),
+        ("d.json", "d.json: arrays are read from .npy"),
+        ("bad.npy", "bad.npy: cannot be read"),
     ],
 )
 def test_files_that_hold_no_array(folder, file, why):
     (folder / "bad.npy").write_text("no array")
-    with pytest.raises(DataError, match=f"{file}: {why}"):
+    with pytest.raises(DataError, match=why):
         open_array(file)
 
 

@@ -11,6 +11,7 @@ from ppl.data.archive import read_npz
 from ppl.data.bounded_read import read_bytes
 from ppl.data.json_text import Malformed, parse_json
 from ppl.errors import DataError
+from ppl.files import require_file
 
 READERS = (".json", ".json.gz", ".npz")
 
@@ -39,7 +40,8 @@ def load_data(data: Inputs | Mapping[str, Any] | str | Path) -> Inputs:
     few times the size of the file.
 
     Raises:
-        DataError: the file cannot be read; malformed JSON is placed by file:line:column.
+        MissingFile: the file is not there.
+        DataError: it cannot be read; malformed JSON is placed by file:line:column.
 
     Source: CmdStan User's Guide, "JSON Format for CmdStan".
     """
@@ -74,6 +76,8 @@ def _named(data: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     name = path.name.lower()
+    if name.endswith(READERS) or path.suffix in ("", ".gz"):
+        require_file(path)
     try:
         if name.endswith(".npz"):
             return read_npz(path)

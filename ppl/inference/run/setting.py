@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ppl.errors import InferenceError
+from ppl.errors import OutOfRange
 
 T = TypeVar("T")
 
@@ -111,10 +111,10 @@ class Setting:
         return self.default is None
 
     def check(self, value: Any) -> None:
-        """Raises InferenceError, with the allowed range, for a value outside of it."""
+        """Raises OutOfRange, with the allowed range, for a value outside of it."""
         if not (self.kind.holds(value) or (self.optional and value is None)):
             expected = self.kind.expected + (", or none" if self.optional else "")
-            raise InferenceError(f"{self.name} = {value!r} is out of range; expected {expected}.")
+            raise OutOfRange(f"{self.name} = {value!r} is out of range; expected {expected}.")
 
 
 def setting(

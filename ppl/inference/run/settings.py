@@ -227,7 +227,7 @@ class OptimizeSettings(RunSettings, ModeSettings, Checked):
 class Settings(RunSettings, ModeSettings, CorrectionSettings, StochasticSettings, Checked):
     """The settings of any algorithm, with CmdStan's names and defaults; a field each, with its record.
 
-    Raises InferenceError, with the allowed range, for a value outside of it.
+    Raises OutOfRange, with the allowed range, for a value outside of it.
     """
 
     @property

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.errors import DataError
+from ppl.errors import DataError, UnknownName
 from ppl.names import Sized, column_names
 
 Floats = NDArray[np.float64]
@@ -69,11 +69,11 @@ def reshape(rows: Floats, columns: Sequence[str], name: str) -> Floats:
     Columns run column-major as in Stan, so the shape is read off the last column's index.
 
     Raises:
-        KeyError: no column belongs to `name`; the message lists the variables there are.
+        UnknownName: no column belongs to `name`; the message lists the variables there are.
     """
     positions = variables(columns)
     if name not in positions:
-        raise KeyError(f"no variable {name!r}; there are {', '.join(positions) or 'none'}")
+        raise UnknownName("no variable", name, positions)
     shape = _indices(columns[positions[name][-1]])
     values = rows[:, positions[name]]
     return values.reshape(len(rows), *shape[::-1]).transpose(0, *range(len(shape), 0, -1))

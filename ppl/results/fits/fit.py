@@ -13,6 +13,7 @@ from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
+from ppl.extras import extra
 from ppl.files import write_whole
 from ppl.inference.correct.draws import draws_with_density
 from ppl.inference.diagnose.level import Level
@@ -217,7 +218,7 @@ class Fit:
         """Draws of one variable, shape (draws, *its own shape).
 
         Raises:
-            KeyError: there is no variable of that name; the message lists those that there are.
+            UnknownName: there is no variable of that name; a KeyError that lists those that there are.
 
         Those of a discrete parameter are integers.
 
@@ -269,15 +270,14 @@ class Fit:
         """The draws as a pandas DataFrame (draws, columns), one column a name. Needs pandas.
 
         Raises:
-            ImportError: pandas is not installed.
+            MissingPackage: pandas is not installed.
 
         Example:
             >>> fit.draws_pd().shape
             (1000, 34)
         """
-        import pandas as pd
-
-        return pd.DataFrame(self.draws(), columns=list(self.column_names))
+        pandas = extra("pandas", "draws_pd", "pandas")
+        return cast("pd.DataFrame", pandas.DataFrame(self.draws(), columns=list(self.column_names)))
 
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
         """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.
@@ -285,7 +285,7 @@ class Fit:
         `coords` and `dims` are as in `to_arviz`. Needs xarray.
 
         Raises:
-            ImportError: xarray is not installed.
+            MissingPackage: xarray is not installed.
 
         Example:
             >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
@@ -303,7 +303,7 @@ class Fit:
                 dimension with as many labels as it is long.
 
         Raises:
-            ImportError: ArviZ is not installed.
+            MissingPackage: ArviZ is not installed.
 
         Example:
             >>> inference = fit.to_arviz(coords={"school": list("ABCDEFGH")})

@@ -7,6 +7,7 @@ from html import escape
 
 import numpy as np
 
+from ppl.errors import UnknownName
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
 
@@ -57,7 +58,7 @@ class Row:
         return (first, *("" if self.constant else other for other in others))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """The rows of a summary table, in the order of the columns or by name.
 
@@ -75,10 +76,18 @@ class Summary:
         return iter(self.rows)
 
     def __getitem__(self, name: str) -> Row:
+        """The row of one column.
+
+        Raises:
+            UnknownName: there is no such column; a KeyError.
+        """
         for row in self.rows:
             if row.name == name:
                 return row
-        raise KeyError(f"no column {name!r} in the summary")
+        raise UnknownName("no column", name, [row.name for row in self.rows])
+
+    def __repr__(self) -> str:
+        return f"<Summary of {len(self)} columns: {', '.join(HEADINGS)}>"
 
     def _repr_html_(self) -> str:
         return as_html(self)
