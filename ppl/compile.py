@@ -62,11 +62,23 @@ def compile_model(
     refuse(without)
     if library is not None:
         refuse_hidden(library)
-    source = read_source(program)
+    softplus = positive_transform == "softplus"
+    return compile_source(read_source(program), softplus, frozenset(without), library, most_entries)
+
+
+def compile_source(
+    source: SourceText, softplus: bool, without: frozenset[str], library: Library | None, most_entries: int
+) -> Model:
+    """Compile the text of a program; see `compile_model`.
+
+    Raises:
+        ModelError: the program is refused.
+    """
+    origin = compile_source, (source, softplus, without, library, most_entries)
     tree, facts = analyse(source, library=library)
 
     def build(tree: ast.Program, facts: Facts) -> Model:
-        model = Model(source, lower(tree, facts), positive_transform == "softplus", frozenset(without))
+        model = Model(source, lower(tree, facts), softplus, without, origin=origin)
         model.code(VALUES)
         return model
 

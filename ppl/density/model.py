@@ -1,6 +1,6 @@
 """A program that compiled: its forms, and each as a module bound to a namespace."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -48,6 +48,8 @@ class Model:
     """The program with its discrete parameters, where it has some."""
     waits: bool = field(default=False, repr=False)
     """Whether how they are summed out depends on data, so that the model is but the rest of the program."""
+    origin: tuple[Callable[..., Any], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
+    """The function that compiled it, and its arguments: copies and pickles of it are compiled anew."""
     programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
     codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
     modules: dict[tuple[str, str, bool], Module] = field(
@@ -60,6 +62,12 @@ class Model:
         data = f"data {', '.join(self.data_schema)}" if self.data_schema else "no data"
         parameters = ", ".join(d.name for d in self.lowered.parameters) or "none"
         return f"<Model {self.source.name}: {data}; parameters {parameters}>"
+
+    def __reduce__(self) -> Any:
+        """By the text of the program: compiled code does not travel."""
+        if self.origin is None:
+            raise TypeError(f"{self!r} is a part of another model, and has no text of its own to copy it by")
+        return self.origin
 
     # --- Forms ---
 

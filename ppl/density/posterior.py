@@ -81,6 +81,10 @@ class Posterior:
     def __repr__(self) -> str:
         return f"<Posterior of {self.source.name}: {self.param_unc_num()} unconstrained parameters>"
 
+    def __reduce__(self) -> Any:
+        """By the program and the data that were given: what was computed of them does not travel."""
+        return conditioned_anew, (self.model, dict(self.data), self.d.seed__)
+
     # --- Names and sizes ---
 
     @cached_property
@@ -427,7 +431,7 @@ class Posterior:
             lowered = without_prior(self.model.lowered, self.model.program(ARRAYS), name)
         except NoSuchPrior as why:
             raise InferenceError(str(why)) from None
-        model = replace(self.model, lowered=lowered)
+        model = replace(self.model, lowered=lowered, origin=None)
         at = np.arange(self.param_unc_num())[self.places[name].at]
         return replace(self, model=model, d=model.prepared(self.d)), np.ravel(at)
 
@@ -444,3 +448,8 @@ class Posterior:
         given = leaf_values(self.model.lowered.parameters, self.places, values)
         with np.errstate(all="ignore"), located(self.model.plain):
             return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, given))
+
+
+def conditioned_anew(model: Any, data: Mapping[str, Any], seed: int) -> Any:
+    """The posterior of a model that was compiled anew."""
+    return model.condition(data, seed)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from typing import Any
 
 from ppl.errors import ArgumentError
 from ppl.stdlib.constraints.record import Constraint
@@ -40,6 +41,19 @@ class Library:
 
     def __repr__(self) -> str:
         return f"<Library of {len(self.distributions)} distributions and {len(self.functions)} functions>"
+
+    def __deepcopy__(self, memo: Any) -> "Library":
+        return self  # a value, of functions
+
+    def __reduce__(self) -> Any:
+        """By what it has beyond the standard library; its functions travel by their names in modules."""
+        known = standard()
+        more = (
+            self.distributions[len(known.distributions) :],
+            self.functions[len(known.functions) :],
+            self.jacobians[len(known.jacobians) :],
+        )
+        return beyond_standard, more
 
     @cached_property
     def callees(self) -> Mapping[str, Callee]:
@@ -92,6 +106,19 @@ class Library:
 def standard() -> Library:
     """The standard library."""
     return Library(DISTRIBUTIONS, FUNCTIONS, JACOBIAN_FUNCTIONS)
+
+
+def beyond_standard(
+    distributions: tuple[Distribution, ...], functions: tuple[Function, ...], jacobians: tuple[Function, ...]
+) -> Library:
+    """The standard library and what another one has more."""
+    known = standard()
+    return replace(
+        known,
+        distributions=(*known.distributions, *distributions),
+        functions=(*known.functions, *functions),
+        jacobians=(*known.jacobians, *jacobians),
+    )
 
 
 # --- The functions of a distribution ---------------------------------------------------------------
