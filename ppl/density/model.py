@@ -14,7 +14,7 @@ from ppl.backend.library import Wrap
 from ppl.backend.load import Code, Module, load, load_over_draws, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
-from ppl.data import Inputs, load_data
+from ppl.data import Frame, Inputs, is_frame, load_data, of_frame
 from ppl.density.conditioning import DataReader
 from ppl.density.data import Data
 from ppl.density.layout import check_sizes, lay_out, parameters_of
@@ -192,12 +192,18 @@ class Model:
         return d
 
 
+def row_counts(model: Model, frame: Frame) -> list[str]:
+    """The variables of the data block that are the length of what a column of a DataFrame holds."""
+    axes = ((*v.dims, *v.sizes)[:1] for v in model.lowered.data if v.name in frame.columns)
+    return [axis.name for first in axes for axis in first if isinstance(axis, ir.Var)]
+
+
 def conditioned(
-    model: Model, data: Inputs | Mapping[str, Any] | str | Path, seed: int
+    model: Model, data: Inputs | Mapping[str, Any] | Frame | str | Path, seed: int
 ) -> tuple[Model, Data, Mapping[str, Any]]:
     """The model, its data, and the values that were given for them; see Model.condition."""
     keep_freed_memory()
-    inputs = load_data(data)
+    inputs = of_frame(data, row_counts(model, data)) if is_frame(data) else load_data(data)
     d = model.data_of(inputs, seed)
     if summing := model.discrete:
         values = model.known_values(d)

@@ -83,7 +83,10 @@ class Posterior:
 
     def __reduce__(self) -> Any:
         """By the program and the data that were given: what was computed of them does not travel."""
-        return conditioned_anew, (self.model, dict(self.data), self.d.seed__)
+        read = {v.name: self.d.of(v.name) for v in self.model.lowered.data if not v.items}
+        # The caller may have changed the arrays that were given.
+        kept = {name: value for name, value in read.items() if np.size(value)}
+        return conditioned_anew, (self.model, {**self.data, **kept}, self.d.seed__)
 
     # --- Names and sizes ---
 

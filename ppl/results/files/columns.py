@@ -24,6 +24,19 @@ def _indices(column: str) -> tuple[int, ...]:
     return tuple(map(int, tail.split("."))) if tail else ()
 
 
+def bracketed(column: str) -> str:
+    """The name as CmdStanPy writes it: `L[2,1]` for "L.2.1", `t.2[3]` for "t:2.3"."""
+    parts = (part.partition(".") for part in column.split(":"))
+    return ".".join(f"{name}[{index.replace('.', ',')}]" if index else name for name, _, index in parts)
+
+
+def in_columns(columns: Sequence[str], name: str) -> str:
+    """The column that `name` spells, as `theta.1` or `theta[1]`; `name` itself where there is none."""
+    if name in columns or not name.endswith("]"):
+        return name
+    return next((column for column in columns if bracketed(column) == name.replace(" ", "")), name)
+
+
 def variables(columns: Sequence[str]) -> dict[str, list[int]]:
     """Positions of each variable's columns, in order of appearance."""
     positions: dict[str, list[int]] = {}
@@ -49,12 +62,13 @@ def folded(
 
 
 def chosen(columns: Sequence[str], wanted: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
-    """The columns of the `wanted` variables, else the `usual` ones that are there.
+    """The columns of the `wanted` variables, else the `usual` ones; a column's name will do, either way.
 
     Raises:
         DataError: a wanted variable has no column; the message lists the variables there are.
     """
     there = variables(columns)
+    wanted = [in_columns(columns, name) for name in wanted]
     for name in wanted:
         if name not in there and name not in columns:
             raise DataError(f"no variable {name} among the draws; there are {', '.join(there)}.", name)

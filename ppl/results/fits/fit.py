@@ -1,6 +1,7 @@
 """A fitted approximation: its draws, its quality, its files."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from html import escape
@@ -31,7 +32,16 @@ from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
 from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
-from ppl.results.files.columns import Floats, reshape, whole_numbers
+from ppl.results.files.columns import (
+    Floats,
+    bracketed,
+    chosen,
+    in_columns,
+    reshape,
+    variable_of,
+    variables,
+    whole_numbers,
+)
 from ppl.results.files.config import Config, as_json
 from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
@@ -56,6 +66,17 @@ if TYPE_CHECKING:
 
 MORE_DRAWS_STREAM = 0x6D6F
 """The stream "mo" of draws made after the fit."""
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What was run, by CmdStan's names.
+
+    `cmdstan_config` is the content of its `_config.json`, `stan_vars` the shape of each variable by name.
+    """
+
+    cmdstan_config: Mapping[str, Any]
+    stan_vars: Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -215,7 +236,7 @@ class Fit:
         return self.table.rows[1:]
 
     def stan_variable(self, name: str) -> Floats:
-        """Draws of one variable, shape (draws, *its own shape).
+        """Draws of one variable, shape (draws, *its own shape), or (draws,) of one column, `theta[1]`.
 
         Raises:
             UnknownName: there is no variable of that name; a KeyError that lists those that there are.
@@ -226,8 +247,71 @@ class Fit:
             >>> fit.stan_variable("theta").shape
             (1000, 8)
         """
-        found = reshape(self.draws(), self.column_names, name)
-        return whole_numbers(found) if name in self.discrete else found
+        column = in_columns(self.column_names, name)
+        if column in self.column_names:
+            found = self.draws()[:, self.column_names.index(column)].copy()
+        else:
+            found = reshape(self.draws(), self.column_names, name)
+        return whole_numbers(found) if variable_of(column) in self.discrete else found
+
+    def stan_variables(self) -> dict[str, Floats]:
+        """Draws of every variable by name, each of shape (draws, *its own shape).
+
+        Example:
+            >>> list(fit.stan_variables())
+            ['mu', 'tau', 'theta_raw', 'theta', 'y_rep', 'log_lik']
+        """
+        return {name: self.stan_variable(name) for name in variables(self.column_names)}
+
+    @property
+    def variational_sample(self) -> Floats:
+        """The draws, shape (draws, columns), as CmdStanPy calls them; see `draws`.
+
+        Example:
+            >>> fit.variational_sample.shape
+            (1000, 34)
+        """
+        return self.draws()
+
+    @property
+    def variational_sample_pd(self) -> "pd.DataFrame":
+        """The draws as a pandas DataFrame; see `draws_pd`."""
+        return self.draws_pd()
+
+    @property
+    def variational_params_np(self) -> Floats:
+        """The constrained image (columns,) of the approximation's mean; see `at_mean`."""
+        return self.at_mean()
+
+    @property
+    def variational_params_dict(self) -> dict[str, float]:
+        """The constrained image of the approximation's mean by column, `theta[1]`.
+
+        Example:
+            >>> list(fit.variational_params_dict)[:3]
+            ['mu', 'tau', 'theta_raw[1]']
+        """
+        return dict(zip(map(bracketed, self.column_names), self.at_mean().tolist(), strict=True))
+
+    @property
+    def variational_params_pd(self) -> "pd.DataFrame":
+        """The constrained image of the approximation's mean, a DataFrame of one row. Needs pandas.
+
+        Raises:
+            MissingPackage: pandas is not installed.
+        """
+        return self._frame(self.at_mean()[None], self.column_names)
+
+    @property
+    def metadata(self) -> Metadata:
+        """What was run, as CmdStan's `_config.json` has it, and the shape of each variable.
+
+        Example:
+            >>> fit.metadata.stan_vars["theta"], fit.metadata.cmdstan_config["random"]["seed"]
+            ((8,), 1)
+        """
+        shapes = {v.name: v.shape for v in self.posterior.declared(include_tp=True, include_gq=True)}
+        return Metadata(json.loads(as_json(self.config({}))), shapes)
 
     @property
     def discrete(self) -> tuple[str, ...]:
@@ -266,18 +350,27 @@ class Fit:
             raise InferenceError(f"`{name}` is no discrete parameter; they are {', '.join(found)}.")
         return found[name]
 
-    def draws_pd(self) -> "pd.DataFrame":
-        """The draws as a pandas DataFrame (draws, columns), one column a name. Needs pandas.
+    def draws_pd(self, vars: str | Sequence[str] | None = None) -> "pd.DataFrame":
+        """The draws as a pandas DataFrame (draws, columns), its columns called `theta[1]`. Needs pandas.
+
+        `vars` names variables, or columns as `theta[1]` or `theta.1`; None for all.
 
         Raises:
+            DataError: there is no variable or column of that name; lists those that there are.
             MissingPackage: pandas is not installed.
 
         Example:
-            >>> fit.draws_pd().shape
-            (1000, 34)
+            >>> fit.draws_pd(vars=["mu", "theta[1]"]).columns.tolist()
+            ['mu', 'theta[1]']
         """
-        pandas = extra("pandas", "draws_pd", "pandas")
-        return cast("pd.DataFrame", pandas.DataFrame(self.draws(), columns=list(self.column_names)))
+        wanted = [vars] if isinstance(vars, str) else list(vars or ())
+        names = chosen(self.column_names, wanted, self.column_names)
+        at = [self.column_names.index(name) for name in names]
+        return self._frame(self.draws()[:, at], names)
+
+    def _frame(self, rows: Floats, names: Sequence[str]) -> "pd.DataFrame":
+        pandas = extra("pandas", "A DataFrame", "pandas")
+        return cast("pd.DataFrame", pandas.DataFrame(rows, columns=list(map(bracketed, names))))
 
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
         """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.

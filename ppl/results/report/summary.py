@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from ppl.errors import UnknownName
-from ppl.results.files.columns import Floats
+from ppl.results.files.columns import Floats, in_columns
 from ppl.results.files.tables import text_table
 
 
@@ -76,15 +76,16 @@ class Summary:
         return iter(self.rows)
 
     def __getitem__(self, name: str) -> Row:
-        """The row of one column.
+        """The row of one column, `theta.1` or `theta[1]`.
 
         Raises:
             UnknownName: there is no such column; a KeyError.
         """
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise UnknownName("no column", name, [row.name for row in self.rows])
+        names = [row.name for row in self.rows]
+        found = in_columns(names, name)
+        if found not in names:
+            raise UnknownName("no column", name, names)
+        return self.rows[names.index(found)]
 
     def __repr__(self) -> str:
         return f"<Summary of {len(self)} columns: {', '.join(HEADINGS)}>"
