@@ -20,6 +20,26 @@ converged: bool = fit.outcome.converged
 mean: float = fit.summary()["x"].mean
 again: ppl.Fit = ppl.load_fit("fit.json", model, {})
 
+held: dict[str, str] = model.data_schema
+python: str = model.python_source
+value, gradient, hessian = posterior.log_density_hessian(np.zeros(1))
+many: tuple[int, ...] = posterior.log_densities(np.zeros((3, 1))).shape
+place: dict[str, float] = fit.variational_params_dict
+shapes: tuple[int, ...] = fit.stan_variables()["x"].shape
+seed = fit.metadata.cmdstan_config["random"]
+level: str = fit.verdict.level
+sentences: tuple[str, ...] = (fit.judgement, fit.details, fit.outcome.sentence, *fit.notes)
+more: ppl.Fit = fit.more(10, seed=2)
+fit.save("fit.json")
+fit.save_csv(Path("output.csv"))
+version: str = ppl.__version__
+try:
+    fit.stan_variable("y")
+except ppl.UnknownName as error:
+    near: str | None = error.near
+except (ppl.ModelError, ppl.DataError, ppl.InferenceError) as refusal:
+    print(refusal)
+
 posterior.variational(algoritm="fullrank")  # wrong: algoritm
 posterior.variational(algorithm="fulrank")  # wrong: fulrank
 posterior.variational(iter="many")  # wrong: iter
