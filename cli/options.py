@@ -7,6 +7,7 @@ from typing import Any
 import typer
 
 from ppl.files import STDOUT
+from ppl.results.arguments.of_settings import radius_or_path
 
 
 def whole(least: int, text: str, *names: str, **more: Any) -> Any:
@@ -20,7 +21,7 @@ def whole(least: int, text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar="N", callback=check, help=text, **more)
 
 
-def positive(text: str, **more: Any) -> Any:
+def positive(text: str, *names: str, **more: Any) -> Any:
     """An option that takes a finite number above 0."""
 
     def check(value: float | None) -> float | None:
@@ -28,12 +29,7 @@ def positive(text: str, **more: Any) -> Any:
             raise typer.BadParameter(f"{value:g} is out of range; expected a finite number above 0.")
         return value
 
-    return typer.Option(metavar="X", callback=check, help=text, **more)
-
-
-def hidden(name: str, text: str) -> Any:
-    """An option for experts that takes a name."""
-    return typer.Option(name, metavar="NAME", help=text, hidden=True)
+    return typer.Option(*names, metavar="X", callback=check, help=text, **more)
 
 
 def seconds(text: str) -> Any:
@@ -99,29 +95,16 @@ def one_of(text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar="NAME", help=text, **more)
 
 
-def part(words: Iterable[str], **more: Any) -> Any:
-    """A part of the algorithm by name, for experts: `ppl docs` shows the option, `--help` does not."""
-    return one_of(f"{', '.join(words)}.", hidden=True, **{"show_default": "algorithm's own", **more})
-
-
-def radius_or_file(text: str) -> Any:
-    """An option that takes a radius of at least 0 or a JSON file; `as_radius` gives its value."""
+def radius_or_file(text: str, *names: str) -> Any:
+    """An option that takes a radius of at least 0 or a JSON file; `radius_or_path` gives its value."""
 
     def check(given: str) -> str:
-        value = as_radius(given)
+        value = radius_or_path(given)
         if not (0 <= value < float("inf") if isinstance(value, float) else Path(value).is_file()):
             raise typer.BadParameter(f"'{given}' is neither a radius of at least 0 nor a JSON file.")
         return given
 
-    return typer.Option(metavar="X", callback=check, help=text)
-
-
-def as_radius(given: str) -> float | str:
-    """A number where `given` is one, else the path it is."""
-    try:
-        return float(given)
-    except ValueError:
-        return given
+    return typer.Option(*names, metavar="X", callback=check, help=text)
 
 
 def switch(name: str, text: str, **more: Any) -> Any:

@@ -8,54 +8,27 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperOption
 
+from ppl.cli.settings import option_name
+from ppl.results.arguments.of_settings import SETTINGS
+from ppl.results.arguments.settings_in_words import ONE_TO_ONE
+
 OPTIONS = {
-    "variational.algorithm": "--algorithm",
-    "variational.iter": "--iter",
-    "variational.grad_samples": "--grad-samples",
-    "variational.elbo_samples": "--elbo-samples",
-    "variational.adapt.iter": "--adapt-iter",
-    "variational.tol_rel_obj": "--tol-rel-obj",
-    "variational.eval_elbo": "--eval-elbo",
-    "variational.output_samples": "--draws",
-    "init": "--init",
-    "random.seed": "--seed",
+    **{path: option_name(SETTINGS[name]) for path, name in ONE_TO_ONE.items()},
     "output.file": "--output",
     "output.diagnostic_file": "--diagnostic-file",
     "output.refresh": "--refresh",
     "output.profile_file": "--profile-file",
     "output.save_cmdstan_config": "--save-cmdstan-config",
-    "ppl.start": "--start",
-    "ppl.init_scale": "--init-scale",
-    "ppl.average": "--average",
-    "ppl.polish": "--polish",
-    "ppl.linear_response": "--linear-response",
-    "ppl.step_up": "--step-up",
-    "ppl.correct": "--correct",
-    "ppl.resample": "--resample",
-    "ppl.anneal": "--anneal",
-    "ppl.rank": "--rank",
-    "ppl.runs": "--runs",
-    "ppl.estimator": "--estimator",
-    "ppl.step_rule": "--step-rule",
-    "ppl.stop": "--stop",
-    "ppl.noise": "--noise",
-    "ppl.minibatch": "--minibatch",
-    "ppl.rows": "--rows",
-    "ppl.ard": "--ard",
-    "ppl.marginal": "--marginal",
-    "ppl.backend": "--backend",
-    "ppl.device": "--device",
-    "ppl.quick_jit": "--quick-jit",
     "ppl.positive_transform": "--positive-transform",
     "ppl.format": "--format",
 }
-SWITCHES = ("--correct", "--resample", "--anneal")
-"""Those that are empty where a run decides for itself."""
+UNSET = {option_name(known) for known in SETTINGS.values() if known.optional}
+"""Those that are empty, or 0, where a run decides for itself."""
 
 USUAL = (
-    *("--data", "--output", "--algorithm", "--iter", "--eta", "--start", "--correct"),
-    *("--runs", "--minibatch", "--backend", "--draws", "--init", "--seed", "--save-fit", "--resume"),
-    *("--refresh", "--diagnostic-file", "--require-converged", "--quiet"),
+    *(option_name(known) for known in SETTINGS.values() if known.usual),
+    *("--data", "--output", "--save-fit", "--resume", "--refresh", "--diagnostic-file"),
+    *("--require-converged", "--quiet"),
 )
 """What `--help` has room for; `ppl docs variational` lists the rest too."""
 
@@ -138,7 +111,7 @@ def _option(name: str, value: Any) -> tuple[str, ...]:
             return (name if value else name.replace("--", "--no-", 1),)
         case "true" | "false":
             return _option(name, value == "true")
-        case "" if name in SWITCHES:
+        case "" | 0 if name in UNSET:
             return ()
         case _:
             return (name, str(value))

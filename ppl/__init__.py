@@ -7,12 +7,19 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    __version__: str
     from ppl.compile import compile_model as compile_model
+    from ppl.errors import ArgumentError as ArgumentError
     from ppl.errors import DataError as DataError
     from ppl.errors import InferenceError as InferenceError
+    from ppl.errors import MissingFile as MissingFile
+    from ppl.errors import MissingPackage as MissingPackage
     from ppl.errors import ModelError as ModelError
+    from ppl.errors import OutOfRange as OutOfRange
     from ppl.errors import PPLError as PPLError
     from ppl.errors import Rejection as Rejection
+    from ppl.errors import UnknownName as UnknownName
+    from ppl.errors import UnknownSetting as UnknownSetting
     from ppl.model import Model as Model
     from ppl.posterior import Posterior as Posterior
     from ppl.results.fits.fit import Fit as Fit
@@ -29,16 +36,24 @@ PUBLIC = {
     "DataError": "ppl.errors",
     "InferenceError": "ppl.errors",
     "Rejection": "ppl.errors",
+    "ArgumentError": "ppl.errors",
+    "MissingFile": "ppl.errors",
+    "MissingPackage": "ppl.errors",
+    "OutOfRange": "ppl.errors",
+    "UnknownName": "ppl.errors",
+    "UnknownSetting": "ppl.errors",
 }
 
 __all__ = list(PUBLIC)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("ppl")
     if name not in PUBLIC:
         raise AttributeError(f"module 'ppl' has no attribute {name!r}")
     return getattr(import_module(PUBLIC[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted(PUBLIC)
+    return sorted([*PUBLIC, "__version__"])

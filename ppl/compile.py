@@ -12,6 +12,7 @@ from ppl.discrete.parameters import has_discrete
 from ppl.discrete.plan import plan_of
 from ppl.discrete.rewrite import MOST_TABLE_ENTRIES, Summed
 from ppl.discrete.summing import Summing, check_discrete, summed
+from ppl.errors import ArgumentError, UnknownName
 from ppl.frontend import ast
 from ppl.frontend.calls import TARGET, UNSUPPORTED
 from ppl.frontend.check import analyse, check
@@ -51,8 +52,8 @@ def compile_model(
 
     Raises:
         ModelError: the program is refused; the error has line and column and says what was expected.
-        ValueError: there is no such transform, or no such pass, or one that cannot be left out; or a name of
-            the library is a word of the language.
+        ArgumentError: there is no such transform, or no such pass, or one that cannot be left out; or a name
+            of the library is a word of the language.
 
     Example:
         >>> model = compile_model("parameters { real x; } model { x ~ normal(0, 1); }")
@@ -60,15 +61,27 @@ def compile_model(
         -0.9189385332046727
     """
     if positive_transform not in ("log", "softplus"):
-        raise ValueError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
+        raise ArgumentError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     refuse(without)
     if library is not None:
         refuse_hidden(library)
-    source = read_source(program)
+    softplus = positive_transform == "softplus"
+    return compile_source(read_source(program), softplus, frozenset(without), library, most_entries)
+
+
+def compile_source(
+    source: SourceText, softplus: bool, without: frozenset[str], library: Library | None, most_entries: int
+) -> Model:
+    """Compile the text of a program; see `compile_model`.
+
+    Raises:
+        ModelError: the program is refused.
+    """
+    origin = compile_source, (source, softplus, without, library, most_entries)
     tree, facts = analyse(source, library=library)
 
     def build(tree: ast.Program, facts: Facts) -> Model:
-        model = Model(source, lower(tree, facts), positive_transform == "softplus", frozenset(without))
+        model = Model(source, lower(tree, facts), softplus, without, origin=origin)
         model.code(VALUES)
         return model
 
@@ -82,20 +95,20 @@ def compile_model(
 
 
 def refuse(without: Collection[str]) -> None:
-    """ValueError where a pass does not exist or cannot be left out."""
+    """ArgumentError where a pass does not exist or cannot be left out."""
     known = {each.name: each for each in PASSES}
     for name in without:
         if name not in known:
-            raise ValueError(f"there is no pass {name!r}; the passes are {', '.join(known)}")
+            raise ArgumentError(f"there is no pass {name!r}; the passes are {', '.join(known)}")
         if known[name].required:
-            raise ValueError(f"the pass {name!r} cannot be left out: {known[name].required}")
+            raise ArgumentError(f"the pass {name!r} cannot be left out: {known[name].required}")
 
 
 def refuse_hidden(library: Library) -> None:
-    """ValueError where a function of the library would never be called: the language has its name."""
+    """ArgumentError where a function of the library would never be called: the language has its name."""
     for name in library.callees:
         if name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED) or not is_identifier(name):
-            raise ValueError(f"no function can be called {name!r}, which is a word of the language")
+            raise ArgumentError(f"no function can be called {name!r}, which is a word of the language")
 
 
 @dataclass(frozen=True)
@@ -137,11 +150,13 @@ def show_stage(
 
     Raises:
         ModelError: the program is refused before the stage is reached.
-        KeyError: there is no such stage, or no such form.
-        ValueError: there is no such pass, or one that cannot be left out; or no Python of the form.
+        UnknownName: there is no such stage, or no such form.
+        ArgumentError: there is no such pass, or one that cannot be left out; or no Python of the form.
         DrawByDraw: the program has no form "draws".
     """
     refuse(without)
+    if stage not in STAGES:
+        raise UnknownName("no stage", stage, STAGES)
     wanted, source = form_named(form), read_source(program)
     values = {} if data is None else known_values(program, data)
     try:
@@ -181,7 +196,7 @@ def _show_ir(shown: Shown) -> str:
 
 def _show_python(shown: Shown) -> str:
     if not shown.form.runs:
-        raise ValueError(f"the form {shown.form.name!r} is not run; look at its stage 'ir'")
+        raise ArgumentError(f"the form {shown.form.name!r} is not run; look at its stage 'ir'")
     model = Model(shown.source, lower(*shown.continuous), without=shown.without)
     return model.code(shown.form).emitted.text
 

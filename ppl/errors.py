@@ -3,14 +3,24 @@
 PPLError
 ├── ModelError       the program is refused; carries a Span, so file, line and column
 ├── DataError        the data do not fit the program's data block; names the variable
-└── InferenceError   no fit could be made; names the statement to blame where it is known
-    └── Rejection    the program itself refused a point, by reject(), a declared constraint or an rng
+│   └── MissingFile (FileNotFoundError)    a file, or the folder to write it in, is not there
+├── InferenceError   no fit could be made; names the statement to blame where it is known
+│   ├── Rejection    the program itself refused a point, by reject(), a declared constraint or an rng
+│   ├── OutOfRange (ValueError)            a setting of a fit has a value that it cannot have
+│   └── UnknownSetting (TypeError)         a fit was given a keyword that is no setting
+├── ArgumentError (ValueError)             an argument has a value or a shape that it cannot have
+├── UnknownName (KeyError)                 there is no such variable, column, stage or form
+└── MissingPackage (ImportError)           an extra is not installed; says what to install
 
+Where Python has an error of its own for a mistake, ours is that one too, as the name in brackets says.
 A user's mistake always ends in one of these; any other exception is a bug in ppl.
 """
 
-from collections.abc import Iterable
-from typing import Protocol
+import errno
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Protocol
 
 MOST_ERRORS = 20
 """As many errors are reported in one run; the rest would only bury them."""
@@ -43,6 +53,16 @@ class PPLError(Exception):
         ...     print(type(error).__name__)
         InferenceError
     """
+
+    def __reduce__(self) -> Any:
+        """Errors go from process to process, whatever their constructors take."""
+        return _restored, (type(self), self.args), vars(self)
+
+
+def _restored(kind: type[PPLError], args: tuple[Any, ...]) -> PPLError:
+    error = kind.__new__(kind)
+    error.args = args
+    return error
 
 
 class ModelError(PPLError):
@@ -143,3 +163,101 @@ class Rejection(InferenceError):
 
     def __init__(self, message: str, code: str = "PPL972"):
         super().__init__(message, code)
+
+
+class OutOfRange(InferenceError, ValueError):
+    """A setting of a fit has a value that it cannot have; the message says which it can.
+
+    Example:
+        >>> try:
+        ...     posterior.laplace(draws=-1)
+        ... except ValueError as error:
+        ...     print(error)
+        draws = -1 is out of range; expected an integer of at least 0.
+    """
+
+
+class UnknownSetting(InferenceError, TypeError):
+    """A fit was given a keyword that is no setting of its: `setting` is the keyword, `near` one like it.
+
+    Example:
+        >>> try:
+        ...     posterior.variational(algoritm="fullrank")
+        ... except TypeError as error:
+        ...     print(error)
+        variational() has no setting `algoritm`; did you mean algorithm?
+    """
+
+    def __init__(self, function: str, setting: str, near: str | None, known: Iterable[str]):
+        self.setting, self.near = setting, near
+        help = f"did you mean {near}?" if near else f"it has {', '.join(known)}."
+        super().__init__(f"{function}() has no setting `{setting}`; {help}", "PPL978")
+
+
+class ArgumentError(PPLError, ValueError):
+    """An argument has a value or a shape that it cannot have.
+
+    Example:
+        >>> try:
+        ...     posterior.log_density(np.zeros(3))
+        ... except ValueError as error:
+        ...     print(error)
+        u has shape (3,), but must have shape (10,)
+    """
+
+
+MOST_NAMES = 20
+"""As many names are listed where one is unknown."""
+
+
+class UnknownName(PPLError, KeyError):
+    """There is nothing of that name: `name` is the one asked for, `near` one like it, if there is any.
+
+    Example:
+        >>> try:
+        ...     fit.stan_variable("thta")
+        ... except KeyError as error:
+        ...     print(error)
+        no variable 'thta'; did you mean theta? There are mu, tau, theta_raw, theta, y_rep, log_lik
+    """
+
+    def __init__(self, what: str, name: str, known: Collection[str]):
+        self.name, self.near = name, next(iter(get_close_matches(name, known, 1, 0.7)), None)
+        listed = ", ".join([*known][:MOST_NAMES]) or "none"
+        rest = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
+        meant = f"did you mean {self.near}? There" if self.near else "there"
+        super().__init__(f"{what} {name!r}; {meant} are {listed}{rest}")
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # KeyError's own is the repr
+
+
+class MissingFile(DataError, FileNotFoundError):
+    """A file, or the folder to write it in, is not there; `filename` is its path.
+
+    Example:
+        >>> try:
+        ...     model.condition("eight_school.json")
+        ... except FileNotFoundError as error:
+        ...     print(error)
+        there is no file eight_school.json
+    """
+
+    def __init__(self, message: str, path: str | Path):
+        super().__init__(message, code="PPL905")
+        self.errno, self.filename = errno.ENOENT, str(path)
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class MissingPackage(PPLError, ImportError):
+    """A package that is not needed to fit is not installed; the message has the line that installs it.
+
+    Example:
+        >>> print(ppl.MissingPackage("A picture", "matplotlib", "ppl[plot]"))
+        A picture needs matplotlib, which is not installed: pip install "ppl[plot]".
+    """
+
+    def __init__(self, what: str, package: str, install: str):
+        super().__init__(f'{what} needs {package}, which is not installed: pip install "{install}".')

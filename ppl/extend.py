@@ -59,8 +59,10 @@ def library(
     record has.  A constraint gives the functions keyword_constrain and keyword_jacobian, for a parameter
     that is declared free; declarations such as `vector<...>` know the constraints of the language alone.
 
+    Models that use it can be pickled where its functions are those of a module, not lambdas.
+
     Raises:
-        ValueError: a name is taken or no name, a signature cannot be read, or a support is not known; the
+        ArgumentError: a name is taken or no name, a signature cannot be read, or a support is not known; the
             message says which record it is, and what was expected.
 
     Example:

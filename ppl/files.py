@@ -8,9 +8,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
+from ppl.errors import MissingFile
+
 STDOUT = Path("/dev/stdout")
 MOST_KEPT = 50
 """Characters of a file's name, and of its suffix, that its temporary name keeps; no name may be too long."""
+
+
+def require_file(path: str | Path) -> Path:
+    """The path of a file that is there.
+
+    Raises:
+        MissingFile: it is not.
+    """
+    path = Path(path)
+    if not path.exists():
+        raise MissingFile(f"there is no file {path}", path)
+    return path
 
 
 @contextmanager
@@ -20,9 +34,12 @@ def replacing(path: str | Path) -> Iterator[Path]:
     What a process that was killed left of the same file is removed.
 
     Raises:
-        OSError: the folder is missing or not writable, or the disk is full; `path` is then as it was.
+        MissingFile: there is no such folder.
+        OSError: the folder is not writable, or the disk is full; `path` is then as it was.
     """
     target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise MissingFile(f"there is no folder {target.parent} to write {target.name} in", path)
     remove_stale(target)
     head, tail = _around(target)
     part = target.with_name(f"{head}{os.getpid()}{tail}")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ppl.data import Inputs
+from ppl.data import Frame, Inputs
 from ppl.density import model
 from ppl.density.model import conditioned
 from ppl.posterior import Posterior
@@ -22,10 +22,15 @@ class Model(model.Model):
         >>> posterior = model.condition("eight_schools.data.json")
     """
 
-    def condition(self, data: Inputs | Mapping[str, Any] | str | Path = {}, seed: int = 0) -> Posterior:  # noqa: B006
+    def condition(
+        self,
+        data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
+        seed: int = 0,
+    ) -> Posterior:
         """The posterior given data: arrays of the declared shapes by name, or a path to a file.
 
-        A file is JSON (also .gz) or .npz.
+        A file is JSON (also .gz) or .npz. A DataFrame, of pandas or polars, gives a variable a column, and
+        the sizes that these are declared with; a dict takes columns too, {"K": 2, "y": frame["y"], ...}.
 
         An array that is a `np.memmap` of doubles stays on disk; fitted by minibatches, it is read a block of
         rows at a time.  `data.with_arrays` takes variables from files of their own.

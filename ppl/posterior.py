@@ -9,7 +9,16 @@ from numpy.typing import NDArray
 from ppl.density import posterior
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Floats
+from ppl.inference.numerics.hessian import hessian
+from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.fit import Fit, variational
+from ppl.results.fits.keywords import (
+    LaplaceKeywords,
+    OptimizeKeywords,
+    PathfinderKeywords,
+    VariationalKeywords,
+    takes,
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,6 +36,27 @@ class Posterior(posterior.Posterior):
         >>> gradient.shape
         (10,)
     """
+
+    def log_density_hessian(
+        self, u: Floats, propto: bool = False, jacobian: bool = True
+    ) -> tuple[float, Floats, Floats]:
+        """The log density, in nats, its gradient (dim,) and its Hessian (dim, dim) at `u` (dim,).
+
+        The Hessian is made of central differences of gradients, right to about nine digits where the
+        curvature changes over distances of about one, as BridgeStan's.
+
+        Raises:
+            ArgumentError: `u` has another shape.
+            InferenceError: a statement cannot be computed there; names it.
+
+        Example:
+            >>> value, gradient, hessian = posterior.log_density_hessian(np.zeros(10))
+            >>> hessian.shape
+            (10, 10)
+        """
+        u = self.checked(u)
+        value, gradient = self.log_density_gradient(u, propto, jacobian)
+        return value, gradient, hessian(AsTarget(self, jacobian), u, np.ones(len(u)))
 
     def probabilities(self, us: Floats, name: str) -> Floats:
         """The exact probabilities of a discrete parameter's values given each row of `us` (n, dim).
@@ -48,19 +78,73 @@ class Posterior(posterior.Posterior):
         """
         return most_probable(self, self.checked_rows(us))
 
-    def variational(self, **settings: Any) -> Fit:
-        """Fit a variational approximation; the settings and their defaults are those of `results.Settings`.
+    @takes(VariationalKeywords)
+    def variational(self, **keywords: Any) -> Fit:
+        """Fit a variational approximation, and draw from it.
 
-        Also `progress`, `checkpoint`, `resume` and `checkpoint_every`, as in `results.fits.fit.variational`.
         Kucukelbir et al. (2017), JMLR 18:14.
 
         Raises:
             InferenceError: a setting is out of range, the posterior improper, or no start has a finite
                 density.
+            UnknownSetting: there is no setting of that name.
             DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
 
         Example:
             >>> posterior.variational(algorithm="fullrank", seed=1).column_names[:2]
             ('mu', 'tau')
         """
-        return variational(self, **settings)
+        return variational(self, **keywords)
+
+    @takes(OptimizeKeywords)
+    def optimize(self, **keywords: Any) -> Fit:
+        """The mode, without the Jacobian unless `jacobian` asks for it; each draw is the mode.
+
+        It is `variational(algorithm="optimize")`.
+
+        Raises:
+            InferenceError: a setting is out of range, or no start has a finite density.
+            UnknownSetting: there is no setting of that name.
+            DataError: `init` does not fit the parameters.
+
+        Example:
+            >>> posterior.optimize(draws=1).draws().shape
+            (1, 34)
+        """
+        return variational(self, algorithm="optimize", **keywords)
+
+    @takes(LaplaceKeywords)
+    def laplace(self, **keywords: Any) -> Fit:
+        """Laplace's approximation: a Gaussian at the mode with the curvature there.
+
+        It is `variational(algorithm="laplace")`.
+
+        Raises:
+            InferenceError: a setting is out of range, the posterior improper, or no start has a finite
+                density.
+            UnknownSetting: there is no setting of that name.
+            DataError: `init` does not fit the parameters.
+
+        Example:
+            >>> posterior.laplace(draws=10).family
+            'fullrank'
+        """
+        return variational(self, algorithm="laplace", **keywords)
+
+    @takes(PathfinderKeywords)
+    def pathfinder(self, **keywords: Any) -> Fit:
+        """Draws of the Gaussians along several L-BFGS paths, resampled by importance.
+
+        It is `variational(algorithm="pathfinder")`. Zhang et al. (2022), JMLR 23, Algorithm 2.
+
+        Raises:
+            InferenceError: a setting is out of range, the posterior improper, or no start has a finite
+                density.
+            UnknownSetting: there is no setting of that name.
+            DataError: `init` does not fit the parameters.
+
+        Example:
+            >>> posterior.pathfinder(draws=10).draws().shape
+            (10, 34)
+        """
+        return variational(self, algorithm="pathfinder", **keywords)

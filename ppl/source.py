@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ppl.errors import ModelError
+from ppl.files import require_file
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 OTHER_ENCODINGS = (
@@ -87,9 +88,10 @@ def read_text(path: Path) -> SourceText:
 
     Raises:
         ModelError: it is in another encoding; at the first byte that shows it.
+        MissingFile: it is not there.
         OSError: it cannot be read.
     """
-    held = path.read_bytes().removeprefix(BYTE_ORDER_MARK)
+    held = require_file(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
     encoding, mark = next((known for known in OTHER_ENCODINGS if held.startswith(known[1])), ("", b""))
     try:
         if mark:

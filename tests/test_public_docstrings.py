@@ -13,9 +13,9 @@ from ppl.inference.estimators import ESTIMATORS
 from ppl.inference.families import FAMILIES
 from ppl.inference.recipes import RECIPES
 from ppl.inference.run.outcome import Outcome
+from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
-from ppl.results.fits.settings import Settings
 from ppl.results.report.summary import Row, Summary
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.record import Distribution, Function, Overload
@@ -107,16 +107,19 @@ def test_errors_that_it_raises_are_named(name):
 
 
 PASSED_ON = {
-    "compile_model": {"ModelError", "ValueError"},
+    "compile_model": {"ModelError", "ArgumentError"},
     "load_fit": {"DataError"},
     "Model.condition": {"DataError", "InferenceError", "Rejection"},
-    "Posterior.log_density": {"InferenceError", "ValueError"},
-    "Posterior.log_densities": {"InferenceError", "ValueError"},
-    "Posterior.log_density_gradient": {"InferenceError", "ValueError"},
-    "Posterior.log_density_gradients": {"InferenceError", "ValueError"},
-    "Posterior.param_constrain": {"InferenceError", "Rejection", "ValueError"},
+    "Posterior.log_density": {"InferenceError", "ArgumentError"},
+    "Posterior.log_densities": {"InferenceError", "ArgumentError"},
+    "Posterior.log_density_gradient": {"InferenceError", "ArgumentError"},
+    "Posterior.log_density_gradients": {"InferenceError", "ArgumentError"},
+    "Posterior.param_constrain": {"InferenceError", "Rejection", "ArgumentError"},
     "Posterior.param_unconstrain": {"DataError"},
-    "Posterior.variational": {"DataError", "InferenceError"},
+    "Posterior.variational": {"DataError", "InferenceError", "UnknownSetting"},
+    "Posterior.optimize": {"DataError", "InferenceError", "UnknownSetting"},
+    "Posterior.laplace": {"DataError", "InferenceError", "UnknownSetting"},
+    "Posterior.pathfinder": {"DataError", "InferenceError", "UnknownSetting"},
     "Fit.more": {"InferenceError"},
     "Fit.sample": {"InferenceError"},
     "Fit.save": {"OSError"},
@@ -124,7 +127,7 @@ PASSED_ON = {
     "Fit.save_csv": {"OSError"},
     "Fit.save_diagnostics": {"OSError"},
     "Fit.save_warm_start": {"OSError"},
-    "Fit.stan_variable": {"KeyError"},
+    "Fit.stan_variable": {"UnknownName"},
 }
 """Errors that come from what a function calls."""
 

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import DataPath, ModelPath
-from ppl.cli.options import as_radius, positive, radius_or_file, whole
+from ppl.cli.options import positive, radius_or_file, whole
 
 GRADIENT_DISAGREES = 3
 """The exit status where the gradient disagrees with finite differences."""
@@ -34,11 +34,12 @@ def diagnose(
     from rich.table import Table
 
     from ppl.compile import compile_model
+    from ppl.results.arguments.of_settings import radius_or_path
     from ppl.results.fits.gradient_test import gradient_test
     from ppl.results.fits.initial import drawn, start_for
 
     posterior = compile_model(model).condition(data or {}, seed=seed)
-    test = gradient_test(posterior, drawn(posterior, start_for(posterior, as_radius(init)), seed))
+    test = gradient_test(posterior, drawn(posterior, start_for(posterior, radius_or_path(init)), seed))
     failures = test.failures(error)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in ("", "value", "gradient", "finite difference", "error", ""):

@@ -3,47 +3,33 @@
 import sys
 from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
 import typer
 
 from ppl.cli.arguments import Arrays, DataPath, ModelPath
-from ppl.cli.choices import (
-    Algorithm,
-    Backend,
-    Device,
-    Estimator,
-    Layout,
-    Noise,
-    PositiveTransform,
-    Start,
-    StepRule,
-    Stop,
-)
 from ppl.cli.options import (
     as_names,
-    as_radius,
     flag,
-    hidden,
     listed,
     one_of,
     output_file,
-    part,
-    positive,
     quietly,
-    radius_or_file,
     seconds,
-    switch,
     variable_names,
     whole,
 )
+from ppl.cli.settings import choice, given_settings, with_settings
 from ppl.files import STDOUT
 from ppl.inference.run.outcome import Ending
+from ppl.inference.run.settings import Settings
+from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
 
 if TYPE_CHECKING:
     from ppl.data import Inputs
 
-AS_NEEDED = {"show_default": "as needed"}
+Layout = choice("Layout", *LAYOUTS)
+PositiveTransform = choice("PositiveTransform", *POSITIVE_TRANSFORMS)
 
 
 def spare(inputs: "Inputs", declared: Collection[str]) -> list[str]:
@@ -54,47 +40,13 @@ def spare(inputs: "Inputs", declared: Collection[str]) -> list[str]:
     return [f"{inputs.label}: the program declares no {names}, and goes without."] if names else []
 
 
+@with_settings
 def variational(
     model: ModelPath,
     data: DataPath = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o")] = Path("output.csv"),
-    algorithm: Annotated[Algorithm, one_of(f"{', '.join(Algorithm)}.")] = Algorithm.auto,
-    iterations: Annotated[int, whole(1, "Most steps taken.", "--iter")] = 10_000,
-    grad_samples: Annotated[int, whole(1, "Draws a gradient averages.")] = 1,
-    elbo_samples: Annotated[int, whole(1, "Draws an ELBO averages.", hidden=True)] = 100,
-    eta: Annotated[float | None, positive("Step size.", show_default="by search")] = None,
-    adapt_iter: Annotated[int, whole(1, "Steps a candidate eta gets.", hidden=True)] = 50,
-    tol_rel_obj: Annotated[float, positive("ELBO change to stop below.")] = 0.01,
-    eval_elbo: Annotated[int, whole(1, "Steps between two ELBOs.", hidden=True)] = 100,
-    start: Annotated[Start, one_of("Or random.")] = Start.pathfinder,
-    init_scale: Annotated[float | None, positive("Sds of a random start.", show_default="1")] = None,
-    average: Annotated[bool, switch("--average", "Average the last iterates.")] = True,
-    polish: Annotated[bool, switch("--polish", "Refine on fixed draws.")] = True,
-    step_up: Annotated[bool, switch("--step-up", "Upgrade the family.")] = True,
-    rank: Annotated[int | None, whole(1, "Rank of lowrank.", show_default="root of d")] = None,
-    linear_response: Annotated[bool, flag("--linear-response", "Correct a mean-field covariance.")] = False,
-    correct: Annotated[
-        bool | None,
-        switch("--correct", "Draws nearer to the posterior than those of q.", show_default="with auto"),
-    ] = None,
-    resample: Annotated[bool | None, switch("--resample", "Resample draws by p/q.", **AS_NEEDED)] = None,
-    anneal: Annotated[bool | None, switch("--anneal", "Anneal draws to p.", **AS_NEEDED)] = None,
-    runs: Annotated[int, whole(1, "Runs of which the best is kept.")] = 1,
-    minibatch: Annotated[int | None, whole(1, "Rows a gradient sees.", show_default="all")] = None,
-    rows: Annotated[str | None, hidden("--rows", "Size that counts rows.")] = None,
-    marginal: Annotated[str | None, hidden("--marginal", "Vector that optimize integrates out.")] = None,
-    ard: Annotated[str | None, typer.Option("--ard", help="Vector of dsvi-ard.")] = None,
-    estimator: Annotated[Estimator | None, part(Estimator)] = None,
-    step_rule: Annotated[StepRule | None, part(StepRule)] = None,
-    stop: Annotated[Stop | None, part(Stop)] = None,
-    noise: Annotated[Noise, part(Noise, show_default=True)] = Noise.normal,
-    backend: Annotated[Backend, one_of("auto, autograd or jax.")] = Backend.auto,
-    device: Annotated[Device, one_of("Of jax: cpu, gpu.", hidden=True)] = Device.cpu,
-    quick_jit: Annotated[bool, switch("--quick-jit", "Of jax: compile for one fit.", hidden=True)] = True,
-    draws: Annotated[int, whole(0, "Draws to write.")] = 1000,
-    init: Annotated[str, radius_or_file("Radius, 0, JSON file or saved fit.")] = "2",
-    seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
+    *,
     layout: Annotated[Layout, one_of("CSV layout: variational, sample.", "--format")] = Layout.variational,
     save_metric: Annotated[bool, typer.Option("--save-metric", help="Metric and inits for NUTS.")] = False,
     save_cmdstan_config: Annotated[bool, flag("--save-cmdstan-config", "As JSON.", hidden=True)] = False,
@@ -109,6 +61,7 @@ def variational(
     variables: Annotated[str, variable_names("What the table shows.")] = "",
     verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict; data unused.")] = False,
     quiet: Annotated[bool, quietly()] = False,
+    **settings: Any,
 ) -> None:
     """Fit MODEL to DATA; write the draws.
 
@@ -135,7 +88,6 @@ def variational(
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.checkpoint import Keep
     from ppl.results.fits.fit import fitted
-    from ppl.results.fits.settings import Settings
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config)
     written = STDOUT in (output, diagnostic_file, save_fit, profile_file)
@@ -150,41 +102,7 @@ def variational(
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)
-    settings = Settings(
-        algorithm=algorithm.value,
-        iter=iterations,
-        grad_samples=grad_samples,
-        elbo_samples=elbo_samples,
-        eta=eta,
-        adapt_iter=adapt_iter,
-        tol_rel_obj=tol_rel_obj,
-        eval_elbo=eval_elbo,
-        start=start.value,
-        init_scale=init_scale,
-        average=average,
-        polish=polish,
-        step_up=step_up,
-        rank=rank,
-        linear_response=linear_response,
-        correct=correct,
-        resample=resample,
-        anneal=anneal,
-        runs=runs,
-        minibatch=minibatch,
-        rows=rows,
-        ard=ard,
-        marginal=marginal,
-        estimator=estimator and estimator.value,
-        step_rule=step_rule and step_rule.value,
-        stop=stop and stop.value,
-        noise=noise.value,
-        backend=backend.value,
-        device=device.value,
-        quick_jit=quick_jit,
-        draws=draws,
-        init=as_radius(init),
-        seed=seed,
-    )
+    asked = Settings(**given_settings(settings))
     given = {
         "data.file": " ".join([*([str(data)] if data else []), *arrays]),
         "output.file": str(output),
@@ -196,10 +114,10 @@ def variational(
     }
     files = [output]
     with interruptible(output) as done, profiled(compiled, profile_file) as timed:
-        posterior = timed.condition(inputs, seed=seed)
+        posterior = timed.condition(inputs, seed=asked.seed)
         columns = columns_shown(posterior, listed(variables))
-        with on_stderr(phases_of(settings), refresh, quiet, err) as listener:
-            fit, journal = fitted(posterior, settings, listener, keep)
+        with on_stderr(phases_of(asked), refresh, quiet, err) as listener:
+            fit, journal = fitted(posterior, asked, listener, keep)
         done.append(journal)
         save_draws(fit, output, given)
         if diagnostic_file:
@@ -211,7 +129,7 @@ def variational(
         if save_metric:
             files.extend(fit.save_warm_start(output))
     if fit.outcome.ending is not Ending.INTERRUPTED:
-        keep.discard(runs)
+        keep.discard(asked.runs)
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
     report(console, fit, files, columns, asked=bool(variables), verbose=verbose)
     out.check()

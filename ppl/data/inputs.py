@@ -5,12 +5,13 @@ import zlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeGuard
 
 from ppl.data.archive import read_npz
 from ppl.data.bounded_read import read_bytes
 from ppl.data.json_text import Malformed, parse_json
 from ppl.errors import DataError
+from ppl.files import require_file
 
 READERS = (".json", ".json.gz", ".npz")
 
@@ -31,15 +32,26 @@ class Inputs:
         return self.files.get(name, self.label)
 
 
-def load_data(data: Inputs | Mapping[str, Any] | str | Path) -> Inputs:
-    """The given mapping, or the contents of a .json, .json.gz or .npz file; inputs as they are.
+class Frame(Protocol):
+    """A DataFrame, of pandas or polars."""
+
+    @property
+    def columns(self) -> Any: ...
+    def __getitem__(self, name: Any) -> Any: ...
+    def __len__(self) -> int: ...
+    def to_numpy(self) -> Any: ...
+
+
+def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
+    """The given mapping, a DataFrame by column, the contents of a .json, .json.gz or .npz file; or inputs.
 
     JSON is Stan's: one object, name to number or nested lists, a matrix as the list of its rows, a tuple as
     {"1": ..., "2": ...}.  Long arrays are turned into ndarrays piece by piece, so that memory stays within a
     few times the size of the file.
 
     Raises:
-        DataError: the file cannot be read; malformed JSON is placed by file:line:column.
+        MissingFile: the file is not there.
+        DataError: it cannot be read; malformed JSON is placed by file:line:column.
 
     Source: CmdStan User's Guide, "JSON Format for CmdStan".
     """
@@ -48,14 +60,29 @@ def load_data(data: Inputs | Mapping[str, Any] | str | Path) -> Inputs:
             return data
         case Mapping():
             return Inputs(_named(data), "data")
+        case _ if is_frame(data):
+            return of_frame(data)
         case str() | Path():
             return Inputs(_read(Path(data)), str(data))
         case _:
             raise DataError(
-                f"data are a mapping from name to value, or the path of a file ({', '.join(READERS)}), "
+                "data are a mapping from name to value, a DataFrame, or the path of a file "
+                f"({', '.join(READERS)}), "
                 f"not a {type(data).__name__}",
                 code="PPL905",
             )
+
+
+def is_frame(data: Any) -> TypeGuard[Frame]:
+    """Whether it is a DataFrame, for which neither package is loaded."""
+    return hasattr(data, "columns") and hasattr(data, "to_numpy")
+
+
+def of_frame(frame: Frame, sizes: Collection[str] = ()) -> Inputs:
+    """A DataFrame, a variable a column; `sizes` are variables that count its rows."""
+    columns = {str(name): frame[name].to_numpy() for name in frame.columns}
+    counts = {name: len(frame) for name in sizes if name not in columns}
+    return Inputs(_named(counts | columns), "data")
 
 
 def unknown_names(inputs: Inputs, known: Collection[str]) -> list[str]:
@@ -74,6 +101,8 @@ def _named(data: Mapping[Any, Any]) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any]:
     name = path.name.lower()
+    if name.endswith(READERS) or path.suffix in ("", ".gz"):
+        require_file(path)
     try:
         if name.endswith(".npz"):
             return read_npz(path)

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ppl.data.archive import BROKEN, said
 from ppl.data.blocks import release
 from ppl.data.inputs import Inputs
-from ppl.errors import DataError
+from ppl.errors import DataError, MissingPackage
+from ppl.files import require_file
 
 COLUMNS = (".parquet", ".arrow", ".feather")
 ROWS_AT_A_TIME = 1 << 16
@@ -46,10 +47,13 @@ def open_array(file: str | Path) -> NDArray[Any]:
     """The array in a file, mapped where it is long.
 
     Raises:
-        DataError: the file cannot be read, or is none of .npy, .parquet, .arrow and .feather.
+        MissingFile: the file is not there.
+        DataError: it cannot be read, or is none of .npy, .parquet, .arrow and .feather.
     """
     name, _, columns = str(file).partition(":")
     path = Path(name)
+    if path.suffix in (".npy", *COLUMNS):
+        require_file(path)
     try:
         if path.suffix == ".npy":
             mapped: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -70,7 +74,7 @@ def _columns(path: Path, names: Sequence[str]) -> NDArray[Any]:
     try:
         import pyarrow as arrow
     except ImportError:
-        raise refused(path, 'pip install "ppl[parquet]" to read it') from None
+        raise MissingPackage(str(path), "pyarrow", "ppl[parquet]") from None
     table = _Parquet(path) if path.suffix == ".parquet" else _Ipc(path)
     names = names or table.schema.names
     absent = next((name for name in names if name not in table.schema.names), None)

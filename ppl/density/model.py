@@ -1,6 +1,6 @@
 """A program that compiled: its forms, and each as a module bound to a namespace."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +14,7 @@ from ppl.backend.library import Wrap
 from ppl.backend.load import Code, Module, load, load_over_draws, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
-from ppl.data import Inputs, load_data
+from ppl.data import Frame, Inputs, is_frame, load_data, of_frame
 from ppl.density.conditioning import DataReader
 from ppl.density.data import Data
 from ppl.density.layout import check_sizes, lay_out, parameters_of
@@ -48,6 +48,8 @@ class Model:
     """The program with its discrete parameters, where it has some."""
     waits: bool = field(default=False, repr=False)
     """Whether how they are summed out depends on data, so that the model is but the rest of the program."""
+    origin: tuple[Callable[..., Any], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
+    """The function that compiled it, and its arguments: copies and pickles of it are compiled anew."""
     programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
     codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
     modules: dict[tuple[str, str, bool], Module] = field(
@@ -60,6 +62,12 @@ class Model:
         data = f"data {', '.join(self.data_schema)}" if self.data_schema else "no data"
         parameters = ", ".join(d.name for d in self.lowered.parameters) or "none"
         return f"<Model {self.source.name}: {data}; parameters {parameters}>"
+
+    def __reduce__(self) -> Any:
+        """By the text of the program: compiled code does not travel."""
+        if self.origin is None:
+            raise TypeError(f"{self!r} is a part of another model, and has no text of its own to copy it by")
+        return self.origin
 
     # --- Forms ---
 
@@ -184,12 +192,18 @@ class Model:
         return d
 
 
+def row_counts(model: Model, frame: Frame) -> list[str]:
+    """The variables of the data block that are the length of what a column of a DataFrame holds."""
+    axes = ((*v.dims, *v.sizes)[:1] for v in model.lowered.data if v.name in frame.columns)
+    return [axis.name for first in axes for axis in first if isinstance(axis, ir.Var)]
+
+
 def conditioned(
-    model: Model, data: Inputs | Mapping[str, Any] | str | Path, seed: int
+    model: Model, data: Inputs | Mapping[str, Any] | Frame | str | Path, seed: int
 ) -> tuple[Model, Data, Mapping[str, Any]]:
     """The model, its data, and the values that were given for them; see Model.condition."""
     keep_freed_memory()
-    inputs = load_data(data)
+    inputs = of_frame(data, row_counts(model, data)) if is_frame(data) else load_data(data)
     d = model.data_of(inputs, seed)
     if summing := model.discrete:
         values = model.known_values(d)

@@ -19,7 +19,7 @@ from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.density.model import Model
 from ppl.density.rows import ByRows, by_rows
-from ppl.errors import InferenceError
+from ppl.errors import ArgumentError, InferenceError
 from ppl.ir.forms import ARRAYS, VALUES
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
 from ppl.names import Sized, column_names, flat, flat_draws, sized
@@ -80,6 +80,13 @@ class Posterior:
 
     def __repr__(self) -> str:
         return f"<Posterior of {self.source.name}: {self.param_unc_num()} unconstrained parameters>"
+
+    def __reduce__(self) -> Any:
+        """By the program and the data that were given: what was computed of them does not travel."""
+        read = {v.name: self.d.of(v.name) for v in self.model.lowered.data if not v.items}
+        # The caller may have changed the arrays that were given.
+        kept = {name: value for name, value in read.items() if np.size(value)}
+        return conditioned_anew, (self.model, {**self.data, **kept}, self.d.seed__)
 
     # --- Names and sizes ---
 
@@ -171,7 +178,7 @@ class Posterior:
         `propto` leaves out constants, `jacobian` adds the log-Jacobian of the transforms; see `log_joint`.
 
         Raises:
-            ValueError: `u` has another shape.
+            ArgumentError: `u` has another shape.
             InferenceError: a statement cannot be computed there, such as an index out of range; names it.
 
         Example:
@@ -186,7 +193,7 @@ class Posterior:
         """The log density, in nats, at `u` (param_unc_num(),) and its gradient of the same shape.
 
         Raises:
-            ValueError: `u` has another shape.
+            ArgumentError: `u` has another shape.
             InferenceError: a statement cannot be computed there, such as an index out of range; names it.
 
         Example:
@@ -200,7 +207,7 @@ class Posterior:
         """The log density at each row of `us` (n, dim), shape (n,), many at a time; see `log_density`.
 
         Raises:
-            ValueError: `us` has another shape.
+            ArgumentError: `us` has another shape.
             InferenceError: a statement cannot be computed at one of them; names it.
 
         Example:
@@ -217,7 +224,7 @@ class Posterior:
         Where the density is zero, its logarithm -inf, the gradient means nothing.
 
         Raises:
-            ValueError: `us` has another shape.
+            ArgumentError: `us` has another shape.
             InferenceError: a statement cannot be computed at one of them; names it.
 
         Example:
@@ -275,22 +282,22 @@ class Posterior:
         """`us` as doubles (n, dim).
 
         Raises:
-            ValueError: it has another shape.
+            ArgumentError: it has another shape.
         """
         us = np.asarray(us, dtype=float)
         if us.ndim != 2 or us.shape[1] != self.param_unc_num():
-            raise ValueError(f"us has shape {us.shape}, but must have shape (n, {self.param_unc_num()})")
+            raise ArgumentError(f"us has shape {us.shape}, but must have shape (n, {self.param_unc_num()})")
         return us
 
     def checked(self, u: Floats) -> Floats:
         """`u` as doubles (param_unc_num(),).
 
         Raises:
-            ValueError: it has another shape.
+            ArgumentError: it has another shape.
         """
         u = np.asarray(u, dtype=float)
         if u.shape != (self.param_unc_num(),):
-            raise ValueError(f"u has shape {u.shape}, but must have shape ({self.param_unc_num()},)")
+            raise ArgumentError(f"u has shape {u.shape}, but must have shape ({self.param_unc_num()},)")
         return u
 
     def explain(self, u: Floats) -> str:
@@ -299,7 +306,7 @@ class Posterior:
         It names the statement with its place in the program, the argument and its value.
 
         Raises:
-            ValueError: `u` has another shape.
+            ArgumentError: `u` has another shape.
 
         Example:
             >>> posterior.explain(np.zeros(10))
@@ -315,7 +322,7 @@ class Posterior:
         """Every variable that is asked for at `u` (param_unc_num(),), by name, as arrays of its own shape.
 
         Raises:
-            ValueError: `u` has another shape.
+            ArgumentError: `u` has another shape.
             Rejection: the program rejects the point, or a quantity breaks its declared constraint.
             InferenceError: a statement cannot be computed there; names it.
         """
@@ -340,13 +347,13 @@ class Posterior:
         """All columns, (n, columns), at the rows of `us` (n, dim): every statement runs once for all draws.
 
         Raises:
-            ValueError: the program takes one draw at a time, as `draws_at_once` says, or `us` has
+            ArgumentError: the program takes one draw at a time, as `draws_at_once` says, or `us` has
                 another shape.
             Rejection: it rejects one of them.
         """
         module = self.model.over_draws
         if module is None:
-            raise ValueError("the program takes one draw at a time")
+            raise ArgumentError("the program takes one draw at a time")
         draw = np.arange(1, len(us) + 1)
         with np.errstate(all="ignore"), located(module):
             steps = module.constrained(self.d, self.checked_rows(us), draw)
@@ -367,7 +374,7 @@ class Posterior:
         Constraint Transforms.
 
         Raises:
-            ValueError: `u` has another shape.
+            ArgumentError: `u` has another shape.
             Rejection: the program rejects the point, or a quantity breaks its declared constraint.
             InferenceError: a statement cannot be computed there; names it.
 
@@ -427,7 +434,7 @@ class Posterior:
             lowered = without_prior(self.model.lowered, self.model.program(ARRAYS), name)
         except NoSuchPrior as why:
             raise InferenceError(str(why)) from None
-        model = replace(self.model, lowered=lowered)
+        model = replace(self.model, lowered=lowered, origin=None)
         at = np.arange(self.param_unc_num())[self.places[name].at]
         return replace(self, model=model, d=model.prepared(self.d)), np.ravel(at)
 
@@ -444,3 +451,8 @@ class Posterior:
         given = leaf_values(self.model.lowered.parameters, self.places, values)
         with np.errstate(all="ignore"), located(self.model.plain):
             return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, given))
+
+
+def conditioned_anew(model: Any, data: Mapping[str, Any], seed: int) -> Any:
+    """The posterior of a model that was compiled anew."""
+    return model.condition(data, seed)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
 from ppl.ir.passes.table import (
     COVARIANCES,
@@ -133,8 +134,10 @@ FORMS: Mapping[str, Form] = {
 
 
 def form_named(name: str) -> Form:
-    """KeyError where there is none."""
+    """UnknownName where there is none."""
     kind, _, size = name.partition(":")
     if size and kind in ("rows", "rest"):
         return rows_of(size) if kind == "rows" else rest_of(size)
+    if name not in FORMS:
+        raise UnknownName("no form", name, FORMS)
     return FORMS[name]

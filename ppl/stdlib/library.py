@@ -5,7 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
+from typing import Any
 
+from ppl.errors import ArgumentError
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.functions.constraint_functions import functions_of
@@ -40,6 +42,19 @@ class Library:
     def __repr__(self) -> str:
         return f"<Library of {len(self.distributions)} distributions and {len(self.functions)} functions>"
 
+    def __deepcopy__(self, memo: Any) -> "Library":
+        return self  # a value, of functions
+
+    def __reduce__(self) -> Any:
+        """By what it has beyond the standard library; its functions travel by their names in modules."""
+        known = standard()
+        more = (
+            self.distributions[len(known.distributions) :],
+            self.functions[len(known.functions) :],
+            self.jacobians[len(known.jacobians) :],
+        )
+        return beyond_standard, more
+
     @cached_property
     def callees(self) -> Mapping[str, Callee]:
         """Every name that a program may call."""
@@ -69,8 +84,8 @@ class Library:
         """This library and more; a constraint becomes the functions keyword_constrain and keyword_jacobian.
 
         Raises:
-            ValueError: a name is taken or no name, a signature cannot be read, or a support is not known; the
-                message says which record it is, and what was expected.
+            ArgumentError: a name is taken or no name, a signature cannot be read, or a support is not known;
+                the message says which record it is, and what was expected.
         """
         maps = [functions_of(c) for c in constraints]
         found = replace(
@@ -91,6 +106,19 @@ class Library:
 def standard() -> Library:
     """The standard library."""
     return Library(DISTRIBUTIONS, FUNCTIONS, JACOBIAN_FUNCTIONS)
+
+
+def beyond_standard(
+    distributions: tuple[Distribution, ...], functions: tuple[Function, ...], jacobians: tuple[Function, ...]
+) -> Library:
+    """The standard library and what another one has more."""
+    known = standard()
+    return replace(
+        known,
+        distributions=(*known.distributions, *distributions),
+        functions=(*known.functions, *functions),
+        jacobians=(*known.jacobians, *jacobians),
+    )
 
 
 # --- The functions of a distribution ---------------------------------------------------------------
@@ -131,42 +159,44 @@ SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf", "cdf", "lcdf", "lccdf", "rng", "lp
 
 
 def refuse_distribution(d: Distribution) -> None:
-    """ValueError where a program could not call what the record stands for."""
+    """ArgumentError where a program could not call what the record stands for."""
     refuse_name("distribution", d.name)
     where = f"the distribution `{d.name}`"
     for name, support in (*d.args, *d.rng_args):
         if support not in SUPPORTS:
-            raise ValueError(
+            raise ArgumentError(
                 f"{where}: there is no support {support!r}, of its argument `{name}`; "
                 f"there are {', '.join(SUPPORTS)}"
             )
     for text in d.signatures:
         if text.count("|") > 1 or ("|" not in text and len(d.args) > 1):
-            raise ValueError(f'{where}: write the signature {text!r} as "variate | parameters"')
+            raise ArgumentError(f'{where}: write the signature {text!r} as "variate | parameters"')
         if len(parse_variate(text)) != len(d.args):
-            raise ValueError(
+            raise ArgumentError(
                 f"{where}: {text!r} is of {len(parse_variate(text))} arguments, not {len(d.args)}"
             )
     if not d.signatures:
-        raise ValueError(f'{where} has no signature, such as "reals | reals, reals"')
+        raise ArgumentError(f'{where} has no signature, such as "reals | reals, reals"')
     for c in distribution_callees(d):
         refuse_signatures(where, c.overloads)
 
 
 def refuse_function(f: Function) -> None:
-    """ValueError where a program could not call the function of the record."""
+    """ArgumentError where a program could not call the function of the record."""
     refuse_name("function", f.name)
     if not f.overloads:
-        raise ValueError(f"the function `{f.name}` has no overload")
+        raise ArgumentError(f"the function `{f.name}` has no overload")
     refuse_signatures(f"the function `{f.name}`", f.overloads)
 
 
 def refuse_name(kind: str, name: str) -> None:
     if not NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is no name of a {kind}: letters, digits and underscores, a letter first")
+        raise ArgumentError(
+            f"{name!r} is no name of a {kind}: letters, digits and underscores, a letter first"
+        )
     last = name.rpartition("_")[2]
     if last in SUFFIXES and last != name:
-        raise ValueError(
+        raise ArgumentError(
             f"the {kind} `{name}` ends in _{last}, which says what a function of a program may do"
         )
 
@@ -176,14 +206,14 @@ def refuse_signatures(where: str, overloads: Sequence[Overload]) -> None:
         try:
             parse_signature(o.signature)
         except (KeyError, ValueError, AssertionError):
-            raise ValueError(
+            raise ArgumentError(
                 f"{where}: {o.signature!r} is no signature, such as "
                 '"(vector, real) => real"; ppl/stdlib/signatures.py has the notation'
             ) from None
 
 
 def refuse_taken(library: Library) -> None:
-    """ValueError where two records claim a name, or one that of an operator."""
+    """ArgumentError where two records claim a name, or one that of an operator."""
     functions = [f.name for f in (*library.functions, *library.jacobians)]
     operators = {o.name for o in OPERATORS.values()}.difference(f.name for f in FUNCTIONS)
     calls = [
@@ -194,4 +224,4 @@ def refuse_taken(library: Library) -> None:
     for names in (calls, [d.name for d in library.distributions]):
         taken = [name for name, times in Counter(names).items() if times > 1]
         if taken:
-            raise ValueError(f"the name `{taken[0]}` is in the library already: choose another")
+            raise ArgumentError(f"the name `{taken[0]}` is in the library already: choose another")

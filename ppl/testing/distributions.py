@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
+from ppl.errors import ArgumentError
 from ppl.stdlib.library import refuse_distribution
 from ppl.stdlib.record import Distribution, Impl
 from ppl.stdlib.supports import SUPPORTS
@@ -54,7 +55,7 @@ def check_distribution(
 
     Raises:
         AssertionError: a law does not hold; the message says which, and gives the numbers.
-        ValueError: the record is not well formed, or not of a univariate distribution, whose arguments are
+        ArgumentError: the record is not well formed, or not of a univariate distribution, whose arguments are
             all scalars.
 
     Example:
@@ -63,7 +64,7 @@ def check_distribution(
     """
     refuse_distribution(d)
     if not is_univariate(d):
-        raise ValueError(f"`{d.name}` is not univariate: there are no laws for {d.signatures[0]!r} here")
+        raise ArgumentError(f"`{d.name}` is not univariate: there are no laws for {d.signatures[0]!r} here")
     subject = Subject(d, proper, reference, reference_has_cdf)
     for law in LAWS:
         if law.applies(subject):

@@ -16,10 +16,10 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.objective.subsampling import Minibatches
 from ppl.inference.run.fused_steps import fused_steps
 from ppl.inference.run.optimise import Algorithm, advance, begin
+from ppl.inference.run.settings import Settings
 from ppl.inference.steps.adam import Adam
 from ppl.inference.steps.averaging import Last
 from ppl.inference.stopping.fixed import Fixed
-from ppl.results.fits.settings import Settings
 from ppl.results.fits.target import target_of
 
 PROGRAM = """

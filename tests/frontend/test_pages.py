@@ -33,6 +33,7 @@ WITHOUT_EXAMPLE = {
     "PPL975",
     "PPL976",
     "PPL977",
+    "PPL978",
 }
 """Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
@@ -127,6 +128,7 @@ FAILURES = {
         "functions {\n  real f(real x) {\n    return f(x);\n  }\n}\ntransformed data {\n  real z = f(1);\n}\n"
     ).condition({}),
     "PPL976": lambda: fit("parameters { real mu; }\nmodel {\n}\n"),
+    "PPL978": lambda: fit(SUMMED, algoritm="fullrank"),
 }
 
 

@@ -7,10 +7,10 @@ import pytest
 
 import ppl
 from ppl.errors import InferenceError
+from ppl.inference.run.settings import Settings
 from ppl.results.fits import backend
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.backend import is_worth_it
-from ppl.results.fits.settings import Settings
 
 PROGRAM = """
 data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }
@@ -165,7 +165,7 @@ def test_a_differential_equation_is_worth_a_compilation() -> None:
 
 def test_without_jax_the_message_says_what_to_install(posterior: ppl.Posterior, monkeypatch) -> None:
     monkeypatch.setattr(backend, "find_spec", lambda name: None)
-    with pytest.raises(InferenceError, match=r"pip install"):
+    with pytest.raises(ppl.MissingPackage, match=r"needs JAX.*pip install"):
         posterior.variational(backend="jax")
 
 
@@ -179,7 +179,7 @@ def test_a_device_that_is_not_there_is_refused(posterior: ppl.Posterior) -> None
 
 @pytest.mark.parametrize(("name", "word"), [("backend", "torch"), ("device", "tpu")])
 def test_a_word_that_is_none_is_refused(posterior: ppl.Posterior, name: str, word: str) -> None:
-    with pytest.raises(InferenceError, match=f"{name} = '{word}'; expected one of"):
+    with pytest.raises(InferenceError, match=f"{name} = '{word}' is out of range; expected one of"):
         posterior.variational(**{name: word})
 
 

@@ -58,7 +58,9 @@ def test_csv_reads_back_exactly(fit, tmp_path):
     assert list(frame.columns) == ["lp__", "log_p__", "log_g__", *fit.column_names]
     assert np.array_equal(frame[list(fit.column_names)].to_numpy(), np.vstack([fit.at_mean(), fit.draws()]))
     assert np.array_equal(frame["log_p__"][1:], fit.result.log_p) and frame["log_p__"][0] == 0
-    assert fit.draws_pd().equals(frame.iloc[1:, 3:].reset_index(drop=True))
+    drawn = fit.draws_pd()
+    assert list(drawn.columns) == ["mu", "tau", "theta[1]", "theta[2]", "y_rep"]
+    assert np.array_equal(drawn.to_numpy(), frame.iloc[1:, 3:].to_numpy())
 
 
 def test_diagnostics_file(fit, tmp_path):

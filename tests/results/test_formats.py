@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.errors import DataError, InferenceError
+from ppl.errors import DataError, MissingPackage
 from ppl.files import replacing
 from ppl.results.files.formats import WRITERS, save_draws
 from ppl.results.files.readers import read_file
@@ -53,11 +53,11 @@ def test_any_other_suffix_is_csv(fit, tmp_path):
 
 def test_a_package_that_is_missing_is_named(fit, tmp_path, monkeypatch):
     def missing(*_):
-        raise ImportError("No module named 'pyarrow'")
+        raise ImportError("No module named 'pyarrow'", name="pyarrow")
 
     (tmp_path / "o.parquet").write_text("old")
     monkeypatch.setitem(WRITERS, ".parquet", missing)
-    with pytest.raises(InferenceError, match=r'pip install "ppl\[parquet\]"'):
+    with pytest.raises(MissingPackage, match=r'needs pyarrow.*pip install "ppl\[parquet\]"'):
         save_draws(fit, tmp_path / "o.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["o.parquet"]
     assert (tmp_path / "o.parquet").read_text() == "old"

@@ -5,9 +5,9 @@ import pytest
 import ppl
 from ppl import memory
 from ppl.errors import InferenceError
+from ppl.inference.run.settings import Settings
 from ppl.results.fits import memory_needed as needs
 from ppl.results.fits.memory_needed import columns_of, numbers_of
-from ppl.results.fits.settings import Settings
 
 
 def conditioned(program):

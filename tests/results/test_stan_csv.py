@@ -1,17 +1,17 @@
 import io
 import re
-from dataclasses import fields
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from ppl.inference.recipes import RECIPES
-from ppl.results.arguments.settings_in_words import EITHER, FIELDS, NAMES, OPTIONAL, given_of, settings_of
+from ppl.inference.run.setting import settings_of as settings_of_record
+from ppl.inference.run.settings import Settings
+from ppl.results.arguments.settings_in_words import given_of, settings_of
 from ppl.results.arguments.tree import PPL, leaves
 from ppl.results.files.config import Config
 from ppl.results.files.stan_csv import cell, csv_lines, diagnostic_lines
-from ppl.results.fits.settings import Settings
 
 GOLDEN = """\
 # stan_version_major = 2
@@ -120,13 +120,18 @@ def test_settings_survive_the_way_to_arguments_and_back(settings):
 
 
 def test_every_setting_and_every_algorithm_has_an_argument():
-    special = {"eta", "init"}
-    assert {field.name for field in fields(Settings)} == {
-        *FIELDS.values(),
-        *OPTIONAL.values(),
-        *NAMES.values(),
-        *EITHER.values(),
-        *special,
-    }
-    algorithm = dict(leaves())["variational.algorithm"]
-    assert {group.name for group in algorithm.options} == set(RECIPES)
+    arguments = dict(leaves())
+    assert [name for name, known in settings_of_record(Settings).items() if known.path not in arguments] == []
+    assert [group.name for group in arguments["variational.algorithm"].options] == list(RECIPES)
+
+
+EACH = [
+    {"iter": 7, "rank": 2, "minibatch": 3, "rows": "N", "correct": False, "anneal": True, "polish": False},
+    {"stop": "fixed", "noise": "student_t", "jacobian": False, "init_scale": 0.5, "init": "start.json"},
+]
+
+
+@pytest.mark.parametrize("given", EACH)
+def test_each_kind_of_setting_survives_the_way_to_arguments_and_back(given):
+    settings = Settings(**given)
+    assert Settings(**settings_of(given_of(settings, 0.1))) == settings

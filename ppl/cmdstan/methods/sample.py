@@ -11,7 +11,7 @@ import numpy as np
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, beside, numbered
 from ppl.density.posterior import Floats
-from ppl.errors import InferenceError
+from ppl.errors import InferenceError, MissingPackage
 from ppl.files import write_whole
 from ppl.results.files.sample_csv import elapsed
 from ppl.results.files.stan_csv import cell
@@ -95,7 +95,8 @@ def run(job: Job) -> int:
     """Writes a file for each chain, `_1` and so on where there are several.
 
     Raises:
-        InferenceError: nutpie is not installed, or the job asks for what it does not have.
+        MissingPackage: nutpie is not installed.
+        InferenceError: the job asks for what it does not have.
     """
     chains = job["sample.num_chains"]
     fixed = job["sample.algorithm"] == "fixed_param" or not job.posterior.param_unc_num()
@@ -165,9 +166,7 @@ def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
     try:
         import nutpie
     except ImportError:
-        raise InferenceError(
-            'method=sample needs nutpie: pip install "ppl[sample]", or use method=variational.'
-        ) from None
+        raise MissingPackage("method=sample", "nutpie", "ppl[sample]") from None
     warmup, draws = job["sample.num_warmup"], job["sample.num_samples"]
     chain = f"Chain [{number}] " if job["sample.num_chains"] > 1 else ""
     trace = nutpie.sample(

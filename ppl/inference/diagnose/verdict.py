@@ -27,7 +27,7 @@ shape.
 """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """What is known of the quality of a fit.
 
@@ -58,6 +58,10 @@ class Verdict:
     annealed: Annealed | None = None
     tails: Array = field(default_factory=lambda: np.zeros(0))
     stuck: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        weighed = f"k-hat {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"
+        return f"<Verdict {self.level.value}: draws {self.made.value}, {weighed}>"
 
     @property
     def level(self) -> Level:

@@ -1,6 +1,5 @@
 """Whole algorithms, one file a recipe: each fills slots with parts and leaves a Result."""
 
-from ppl.errors import InferenceError
 from ppl.inference.families import FAMILIES
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.target import Target
@@ -43,13 +42,8 @@ def fit(
     """Run the recipe that `settings.algorithm` names.
 
     Raises:
-        InferenceError: there is no such recipe, settings are out of range or do not go together, or no start
-            was found.
+        InferenceError: settings do not go together, or no start was found.
     """
-    if settings.algorithm not in RECIPES:
-        raise InferenceError(
-            f"algorithm = {settings.algorithm!r} is unknown; expected one of {', '.join(RECIPES)}."
-        )
     refuse(settings)
     if target.dim == 0:
         return without_parameters(target, settings)

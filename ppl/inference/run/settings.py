@@ -1,126 +1,236 @@
-"""The settings of a run, checked once."""
+"""The settings of a run: the one table that checks, options, arguments, signatures and help are made from."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal, get_args
 
-from ppl.errors import InferenceError
-from ppl.inference.estimators import ESTIMATORS
-from ppl.inference.families.standard import STANDARDS
-from ppl.inference.steps import STEPS
-from ppl.inference.stopping import STOPPING
+from ppl.inference.run.setting import Name, Positive, Start, Switch, Whole, Words, setting, settings_of
 
-STARTS = ("pathfinder", "random")
-PARTS: dict[str, Collection[str]] = {"estimator": ESTIMATORS, "step_rule": STEPS, "stop": STOPPING}
+# Names of tables, written out: they are types, and a command line is read without waiting for SciPy.
+Algorithm = Literal[
+    "auto",
+    "meanfield",
+    "fullrank",
+    "lowrank",
+    "fixed-draws",
+    "laplace",
+    "pathfinder",
+    "optimize",
+    "dsvi",
+    "dsvi-diagonal",
+    "dsvi-ard",
+    "ssvb",
+]
+Estimator = Literal[
+    "reparameterised", "sticking-the-landing", "score-function", "black-box", "stochastic-search"
+]
+StepRule = Literal["advi", "adam", "rmsprop", "staged", "robbins-monro", "dowg"]
+Stop = Literal["relative-elbo", "gradient-norm", "rolling-bound", "iterate-rhat", "fixed"]
+Noise = Literal["normal", "student_t", "logistic", "laplace"]
+StartAt = Literal["pathfinder", "random"]
+Backend = Literal["auto", "autograd", "jax"]
+Device = Literal["cpu", "gpu"]
+
+ALGORITHMS: dict[Algorithm, str] = {
+    "auto": "The family that fits, its draws corrected towards the posterior",
+    "meanfield": "Normal with a diagonal covariance",
+    "fullrank": "Normal with a full covariance",
+    "lowrank": "Normal with a covariance of low rank plus a diagonal",
+    "fixed-draws": "Normal with a diagonal covariance, fitted on fixed draws",
+    "laplace": "Normal with the curvature of the mode",
+    "pathfinder": "Draws from several Pathfinder paths, resampled",
+    "optimize": "A point: the mode",
+    "dsvi": "Doubly stochastic variational inference",
+    "dsvi-diagonal": "The same with a diagonal covariance",
+    "dsvi-ard": "The same with relevances determined",
+    "ssvb": "Stochastic search variational Bayes",
+}
+"""What each algorithm is."""
+
+
+def _one_of(names: Any) -> Words:
+    return Words(get_args(names))
+
+
+class Checked:
+    """Settings are checked once, when they are given."""
+
+    def __post_init__(self) -> None:
+        record: type = type(self)
+        for name, known in settings_of(record).items():
+            known.check(getattr(self, name))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """CmdStan's names and defaults; InferenceError, with the allowed range, for a value outside of it.
+class StochasticSettings:
+    """What algorithms that take stochastic steps are told."""
 
-    Attributes:
-        algorithm: a name in recipes.RECIPES. "auto" finds a q, mean-field where that fits and full rank
-        where it
-            does not, and corrects its draws towards the posterior; draws of any other are those of its q.
-        correct: make draws better than those of q: resampled where its importance weights can be relied on,
-        else
-            annealed. None for what `algorithm` says: yes for "auto", else no.
-        seed: same seed, same answer, to the last bit.
-        iter: most steps taken.
-        grad_samples: draws an estimate of the gradient averages.
-        elbo_samples: draws an estimate of the ELBO averages.
-        eta: step size; None searches {100, 10, 1, 0.1, 0.01}.
-        adapt_iter: steps each candidate of that search takes.
-        tol_rel_obj: converged when the mean or median relative change of the ELBO falls below it.
-        eval_elbo: steps between two estimates of the ELBO.
-        draws: draws from the approximation at the end.
-        start: "pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its
-            curvature; "random" where `init` says, in the model's own scales.
-        init_scale: the sds of the first q at a random start; None for the algorithm's own, 1 for ADVI.
-        average: answer with an average over the tail of the path, to remove the last steps' noise.
-        polish: refine on fixed draws: from there to the maximum of the ELBO on draws held fixed (sample
-            average approximation).
-        step_up: where k-hat says that this q does not fit, optimise from another start; and, where draws
-            are corrected, go on to full rank and move its mean to the importance-weighted one.
-        linear_response: correct the covariance of a mean-field fit on fixed draws by its linear response.
-        resample: write draws resampled by Pareto-smoothed importance weights, always or never; None where
-            draws are corrected and the weights can be relied on.
-        anneal: write draws that annealing carried from q to the posterior, always or never; None where
-        draws are
-            corrected and the weights are not enough.
-        jacobian: whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize`
-            looks for a mode.
-        rank: of the low-rank family; None for the square root of the dimension, rounded up.
-        minibatch: rows of data a gradient sees, where the target splits by rows; None for all of them.
-        estimator: of the gradient, a name in ESTIMATORS; None for the algorithm's own.
-        step_rule: a name in STEPS; None for the algorithm's own.
-        stop: the stopping rule, a name in STOPPING; None for the algorithm's own.
-        noise: the distribution that q shifts and scales, a name in STANDARDS.
+    algorithm: Algorithm = setting(
+        "auto", _one_of(Algorithm), "Algorithm", path="variational.algorithm", usual=True
+    )
+    """"auto" finds a q, mean-field where that fits and full rank where it does not, and corrects its draws
+    towards the posterior; draws of any other are those of its q.
     """
 
-    algorithm: str = "auto"
-    correct: bool | None = None
-    seed: int = 1
-    iter: int = 10_000
-    grad_samples: int = 1
-    elbo_samples: int = 100
-    eta: float | None = None
-    adapt_iter: int = 50
-    tol_rel_obj: float = 0.01
-    eval_elbo: int = 100
-    draws: int = 1000
-    start: str = "pathfinder"
-    init_scale: float | None = None
-    average: bool = True
-    polish: bool = True
-    step_up: bool = True
-    linear_response: bool = False
-    resample: bool | None = None
-    anneal: bool | None = None
-    jacobian: bool | None = None
-    rank: int | None = None
-    minibatch: int | None = None
-    estimator: str | None = None
-    step_rule: str | None = None
-    stop: str | None = None
-    noise: str = "normal"
+    iter: int = setting(10_000, Whole(1), "Most steps taken.", path="variational.iter", usual=True)
 
-    def __post_init__(self) -> None:
-        for name in ("iter", "grad_samples", "elbo_samples", "adapt_iter", "eval_elbo"):
-            _require(name, getattr(self, name), "an integer of at least 1", _whole(getattr(self, name), 1))
-        for name in ("seed", "draws"):
-            _require(name, getattr(self, name), "an integer of at least 0", _whole(getattr(self, name), 0))
-        _require("tol_rel_obj", self.tol_rel_obj, "a number above 0", _positive(self.tol_rel_obj))
-        _require("start", self.start, f"one of {', '.join(STARTS)}", self.start in STARTS)
-        if self.rank is not None:
-            _require("rank", self.rank, "an integer of at least 1, or none", _whole(self.rank, 1))
-        if self.minibatch is not None:
-            _require(
-                "minibatch", self.minibatch, "an integer of at least 1, or none", _whole(self.minibatch, 1)
-            )
-        for name, table in PARTS.items():
-            value = getattr(self, name)
-            _require(name, value, f"one of {', '.join(table)}, or none", value in (None, *table))
-        _require("noise", self.noise, f"one of {', '.join(STANDARDS)}", self.noise in STANDARDS)
-        if self.init_scale is not None:
-            _require("init_scale", self.init_scale, "a number above 0, or none", _positive(self.init_scale))
-        if self.eta is not None:
-            _require("eta", self.eta, "a number above 0, or none to search for it", _positive(self.eta))
+    grad_samples: int = setting(1, Whole(1), "Draws a gradient averages.", path="variational.grad_samples")
+
+    eta: float | None = setting(
+        None, Positive(), "Step size.", path="variational.eta", unset="by search", usual=True
+    )
+    """None searches {100, 10, 1, 0.1, 0.01}."""
+
+    adapt_iter: int = setting(50, Whole(1), "Steps a candidate eta gets.", path="variational.adapt.iter")
+
+    tol_rel_obj: float = setting(
+        0.01, Positive(), "ELBO change to stop below.", path="variational.tol_rel_obj"
+    )
+    """Converged when the mean or median relative change of the ELBO falls below it."""
+
+    eval_elbo: int = setting(100, Whole(1), "Steps between two ELBOs.", path="variational.eval_elbo")
+
+    start: StartAt = setting("pathfinder", _one_of(StartAt), "Start of q", usual=True)
+    """"pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its curvature;
+    "random" where `init` says, in the model's own scales.
+    """
+
+    init_scale: float | None = setting(None, Positive(), "Sds of a random start.", unset="algorithm's own")
+    """The sds of the first q at a random start; 1 for ADVI."""
+
+    average: bool = setting(True, Switch(), "Average the last iterates.")
+    """Answer with an average over the tail of the path, to remove the last steps' noise."""
+
+    polish: bool = setting(True, Switch(), "Refine on fixed draws.")
+    """From the end of the steps to the maximum of the ELBO on draws held fixed (sample average
+    approximation).
+    """
+
+    step_up: bool = setting(True, Switch(), "Upgrade the family.")
+    """Where k-hat says that this q does not fit, optimise from another start; and, where draws are corrected,
+    go on to full rank and move its mean to the importance-weighted one.
+    """
+
+    rank: int | None = setting(None, Whole(1), "Rank of lowrank.", unset="root of d")
+    """None for the square root of the dimension, rounded up."""
+
+    linear_response: bool = setting(False, Switch(), "Correct a mean-field covariance.")
+    """Correct the covariance of a mean-field fit on fixed draws by its linear response."""
+
+    minibatch: int | None = setting(None, Whole(1), "Rows a gradient sees.", unset="all", usual=True)
+    """Rows of data a gradient sees, where the target splits by rows."""
+
+    rows: str | None = setting(None, Name(), "Size that counts rows.", unset="the largest")
+    """The size variable that counts the rows `minibatch` takes some of; None for the largest along which the
+    target splits.
+    """
+
+    ard: str | None = setting(None, Name(), "Vector of dsvi-ard.")
+    """The parameter vector whose Gaussian prior `dsvi-ard` optimises away."""
+
+    estimator: Estimator | None = setting(
+        None, _one_of(Estimator), "Estimator of the gradient", unset="algorithm's own"
+    )
+
+    step_rule: StepRule | None = setting(None, _one_of(StepRule), "Step rule", unset="algorithm's own")
+
+    stop: Stop | None = setting(None, _one_of(Stop), "Stopping rule", unset="algorithm's own")
+
+    noise: Noise = setting("normal", _one_of(Noise), "Distribution that q shifts and scales")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorrectionSettings:
+    """What becomes of the draws of a q."""
+
+    correct: bool | None = setting(
+        None, Switch(), "Draws nearer to the posterior than those of q.", unset="with auto", usual=True
+    )
+    """Make draws better than those of q: resampled where its importance weights can be relied on, else
+    annealed. None for what `algorithm` says: yes for "auto", else no.
+    """
+
+    resample: bool | None = setting(None, Switch(), "Resample draws by p/q.", unset="as needed")
+    """Write draws resampled by Pareto-smoothed importance weights, always or never; None where draws are
+    corrected and the weights can be relied on.
+    """
+
+    anneal: bool | None = setting(None, Switch(), "Anneal draws to p.", unset="as needed")
+    """Write draws that annealing carried from q to the posterior, always or never; None where draws are
+    corrected and the weights are not enough.
+    """
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModeSettings:
+    """What the search for a mode is told."""
+
+    marginal: str | None = setting(None, Name(), "Parameter that optimize integrates out.")
+    """The unconstrained parameter that `optimize` integrates out (Type-II maximum likelihood)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunSettings:
+    """What every algorithm is told."""
+
+    runs: int = setting(1, Whole(1), "Runs of which the best is kept.", usual=True)
+    """Independent runs, in parallel, with the seeds that follow `seed`; the one with the best ELBO is kept
+    and judged by how far the others are from it.
+    """
+
+    elbo_samples: int = setting(100, Whole(1), "Draws an ELBO averages.", path="variational.elbo_samples")
+
+    jacobian: bool | None = setting(None, Switch(), "Count the change of variables.", unset="but for a mode")
+    """Whether the log-Jacobian of the transforms counts; None for yes, but no where `optimize` looks for a
+    mode.
+    """
+
+    backend: Backend = setting("auto", _one_of(Backend), "Density by", usual=True)
+    """What computes the log density; "auto" for the faster of the two."""
+
+    device: Device = setting("cpu", _one_of(Device), "Device of jax")
+
+    quick_jit: bool = setting(False, Switch(), "Of jax: compile for one fit.", command=True)
+    """Whether JAX is to compile quickly and little where the program is small, as a single fit calls for; the
+    command does. The last digits of a fit are then others.
+    """
+
+    draws: int = setting(1000, Whole(0), "Draws to write.", path="variational.output_samples", usual=True)
+
+    init: float | str | Path | Mapping[str, Any] = setting(
+        2.0, Start(), "Radius, 0, JSON file or saved fit.", path="init", usual=True
+    )
+    """Radius of the uniform start on the unconstrained scale, 0 for its origin, or {name: value} of
+    constrained values (the path of such a JSON file, or of a saved fit, will do).
+    """
+
+    seed: int = setting(1, Whole(0), "Same seed, same bytes.", path="random.seed", usual=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathfinderSettings(RunSettings, Checked):
+    """The settings of Pathfinder."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceSettings(RunSettings, CorrectionSettings, Checked):
+    """The settings of Laplace's approximation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizeSettings(RunSettings, ModeSettings, Checked):
+    """The settings of the search for a mode."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(RunSettings, ModeSettings, CorrectionSettings, StochasticSettings, Checked):
+    """The settings of any algorithm, with CmdStan's names and defaults; a field each, with its record.
+
+    Raises OutOfRange, with the allowed range, for a value outside of it.
+    """
 
     @property
     def corrects(self) -> bool:
         """Whether the draws are made better than those of q, as the weights call for; no minibatch tells."""
         return (self.algorithm == "auto" if self.correct is None else self.correct) and self.minibatch is None
-
-
-def _require(name: str, value: Any, expected: str, holds: bool) -> None:
-    if not holds:
-        raise InferenceError(f"{name} = {value!r} is out of range; expected {expected}.")
-
-
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
-
-
-def _positive(value: Any) -> bool:
-    return isinstance(value, int | float) and 0 < value < float("inf")

@@ -1,6 +1,8 @@
 """The arguments of each of CmdStan's methods, with its names, order and defaults (CmdStan Guide)."""
 
+from ppl.inference.run.settings import ALGORITHMS
 from ppl.results.arguments.argument import Choice, Group, Value, flag, least, positive, unit
+from ppl.results.arguments.of_settings import SETTINGS, argument_of
 
 BFGS = (
     positive("init_alpha", "First step size of the line search", 0.001),
@@ -12,47 +14,34 @@ BFGS = (
 )
 LBFGS = (*BFGS, least(1, "history_size", "Past steps that describe the curvature", 5))
 
-OURS = {
-    "lowrank": "Normal with a covariance of low rank plus a diagonal",
-    "fixed-draws": "Normal with a diagonal covariance, fitted on fixed draws",
-    "laplace": "Normal with the curvature of the mode",
-    "pathfinder": "Draws from several Pathfinder paths, resampled",
-    "optimize": "A point: the mode",
-    "dsvi": "Doubly stochastic variational inference",
-    "dsvi-diagonal": "The same with a diagonal covariance",
-    "dsvi-ard": "The same with relevances determined",
-    "ssvb": "Stochastic search variational Bayes",
-}
-"""Algorithms of ppl's recipes that CmdStan does not have."""
-
+OF_CMDSTAN = ("meanfield", "fullrank")
 ALGORITHM = Choice(
     "algorithm",
     "Family of the approximation",
-    (
-        Group("auto", "The family that fits, its draws corrected towards the posterior (ppl only)"),
-        Group("meanfield", "Normal with a diagonal covariance"),
-        Group("fullrank", "Normal with a full covariance"),
-        *(Group(name, about + " (ppl only)") for name, about in OURS.items()),
+    tuple(
+        Group(name, about if name in OF_CMDSTAN else f"{about} (ppl only)")
+        for name, about in ALGORITHMS.items()
     ),
 )
 
+_OF = {known.path: argument_of(known) for known in SETTINGS.values()}
 VARIATIONAL = Group(
     "variational",
     "Variational inference",
     (
         ALGORITHM,
-        positive("iter", "Most iterations", 10000),
-        positive("grad_samples", "Draws that an estimate of the gradient averages", 1),
-        positive("elbo_samples", "Draws that an estimate of the ELBO averages", 100),
+        _OF["variational.iter"],
+        _OF["variational.grad_samples"],
+        _OF["variational.elbo_samples"],
         positive("eta", "Step size when adaptation is off", 1.0),
         Group(
             "adapt",
             "Search for the step size",
-            (flag("engaged", "Search?", True), positive("iter", "Iterations of each candidate", 50)),
+            (flag("engaged", "Search?", True), _OF["variational.adapt.iter"]),
         ),
-        positive("tol_rel_obj", "Converged when the ELBO's relative change is less", 0.01),
-        positive("eval_elbo", "Iterations between two evaluations of the ELBO", 100),
-        least(0, "output_samples", "Draws to write", 1000),
+        _OF["variational.tol_rel_obj"],
+        _OF["variational.eval_elbo"],
+        _OF["variational.output_samples"],
     ),
 )
 

@@ -8,19 +8,12 @@ name of a choice is left out: `variational.adapt.iter`, `sample.hmc.nuts.max_dep
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ppl.results.arguments.argument import Argument, Choice, Group, Value, either, flag, least, positive, word
+from ppl.results.arguments.argument import Argument, Choice, Group, Value, flag, least, word
 from ppl.results.arguments.methods import METHOD
+from ppl.results.arguments.of_settings import SETTINGS, argument_of
 
 Values = Mapping[str, Any]
 
-# The parts of inference by name, written out so that a command line is read without waiting for them.
-ESTIMATORS = ("reparameterised", "sticking-the-landing", "score-function", "black-box", "stochastic-search")
-STEPS = ("advi", "adam", "rmsprop", "staged", "robbins-monro", "dowg")
-STOPPING = ("relative-elbo", "gradient-norm", "rolling-bound", "iterate-rhat", "fixed")
-BACKENDS = ("auto", "autograd", "jax")
-DEVICES = ("cpu", "gpu")
-STANDARDS = ("normal", "student_t", "logistic", "laplace")
-STARTS = ("pathfinder", "random")
 POSITIVE_TRANSFORMS = ("log", "softplus")
 LAYOUTS = ("variational", "sample")
 
@@ -28,29 +21,7 @@ PPL = Group(
     "ppl",
     "What CmdStan has no word for",
     (
-        word("start", "Where the fit begins", *STARTS),
-        least(0, "init_scale", "Sds of the first q at a random start; 0 for the algorithm's own", 0.0),
-        flag("average", "Average the last iterates?", True),
-        flag("polish", "Refine on fixed draws (sample average approximation)?", True),
-        flag("step_up", "Optimise again, or upgrade to full rank, where q does not fit?", True),
-        flag("linear_response", "Correct the covariance of a fit on fixed draws?", False),
-        either("correct", "Correct draws towards the posterior? Empty: for the algorithm auto"),
-        either("resample", "Write draws resampled by importance? Empty: where that is enough"),
-        either("anneal", "Write draws annealed to the posterior? Empty: where resampling is not enough"),
-        either("jacobian", "Count the change of variables? Empty for what the algorithm does by itself"),
-        least(0, "rank", "Rank of the low-rank family; 0 for the root of the dimension", 0),
-        positive("runs", "Independent runs, of which the best is kept", 1),
-        word("estimator", "Estimator of the gradient; empty for the algorithm's own", "", *ESTIMATORS),
-        word("step_rule", "Step rule; empty for the algorithm's own", "", *STEPS),
-        word("stop", "Stopping rule; empty for the algorithm's own", "", *STOPPING),
-        word("noise", "Distribution that q shifts and scales", *STANDARDS),
-        least(0, "minibatch", "Rows of data that a gradient sees; 0 for all", 0),
-        Value("rows", "Size variable that counts rows; empty for the largest that does", ""),
-        Value("marginal", "Parameter that optimize integrates out", ""),
-        Value("ard", "Parameter vector whose Gaussian prior dsvi-ard optimises away", ""),
-        word("backend", "What computes the log density", *BACKENDS),
-        word("device", "Where JAX computes", *DEVICES),
-        flag("quick_jit", "Should JAX compile a small program quickly, for one fit?", True),
+        *(argument_of(known) for known in SETTINGS.values() if known.path.startswith("ppl.")),
         word("positive_transform", "Map to positive parameters", *POSITIVE_TRANSFORMS),
         word("format", "Layout of the draws of a fit: variational or sample", *LAYOUTS),
     ),

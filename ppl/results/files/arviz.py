@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ppl.extras import extra
 from ppl.results.files.columns import Floats, reshape, variables
 from ppl.results.fits.draws import Table
 
@@ -34,8 +35,7 @@ def to_arviz(
     Independent draws of an approximation have no chains, so `az.rhat` says nothing about them.
     Needs the extra `arviz`.
     """
-    import arviz
-
+    arviz = extra("arviz", "to_arviz", "ppl[arviz]")
     values = {name: draws[np.newaxis] for name, draws in by_variable(table).items()}
     shapes = {name: array.shape[2:] for name, array in values.items()}
     named = {name: dimensions(shape, coords, dims.get(name, ())) for name, shape in shapes.items()}
@@ -75,8 +75,7 @@ def to_xarray(
 
     `about`, `coords` and `dims` are as in `to_arviz`. Needs xarray.
     """
-    import xarray
-
+    xarray = extra("xarray", "draws_xr", "xarray")
     variables = {}
     for name, draws in by_variable(table).items():
         axes = dimensions(draws.shape[1:], coords, dims.get(name, ()))

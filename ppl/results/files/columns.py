@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.errors import DataError
+from ppl.errors import DataError, UnknownName
 from ppl.names import Sized, column_names
 
 Floats = NDArray[np.float64]
@@ -22,6 +22,19 @@ def variable_of(column: str) -> str:
 def _indices(column: str) -> tuple[int, ...]:
     tail = column.rpartition(":")[2].partition(".")[2]
     return tuple(map(int, tail.split("."))) if tail else ()
+
+
+def bracketed(column: str) -> str:
+    """The name as CmdStanPy writes it: `L[2,1]` for "L.2.1", `t.2[3]` for "t:2.3"."""
+    parts = (part.partition(".") for part in column.split(":"))
+    return ".".join(f"{name}[{index.replace('.', ',')}]" if index else name for name, _, index in parts)
+
+
+def in_columns(columns: Sequence[str], name: str) -> str:
+    """The column that `name` spells, as `theta.1` or `theta[1]`; `name` itself where there is none."""
+    if name in columns or not name.endswith("]"):
+        return name
+    return next((column for column in columns if bracketed(column) == name.replace(" ", "")), name)
 
 
 def variables(columns: Sequence[str]) -> dict[str, list[int]]:
@@ -49,12 +62,13 @@ def folded(
 
 
 def chosen(columns: Sequence[str], wanted: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
-    """The columns of the `wanted` variables, else the `usual` ones that are there.
+    """The columns of the `wanted` variables, else the `usual` ones; a column's name will do, either way.
 
     Raises:
         DataError: a wanted variable has no column; the message lists the variables there are.
     """
     there = variables(columns)
+    wanted = [in_columns(columns, name) for name in wanted]
     for name in wanted:
         if name not in there and name not in columns:
             raise DataError(f"no variable {name} among the draws; there are {', '.join(there)}.", name)
@@ -69,11 +83,11 @@ def reshape(rows: Floats, columns: Sequence[str], name: str) -> Floats:
     Columns run column-major as in Stan, so the shape is read off the last column's index.
 
     Raises:
-        KeyError: no column belongs to `name`; the message lists the variables there are.
+        UnknownName: no column belongs to `name`; the message lists the variables there are.
     """
     positions = variables(columns)
     if name not in positions:
-        raise KeyError(f"no variable {name!r}; there are {', '.join(positions) or 'none'}")
+        raise UnknownName("no variable", name, positions)
     shape = _indices(columns[positions[name][-1]])
     values = rows[:, positions[name]]
     return values.reshape(len(rows), *shape[::-1]).transpose(0, *range(len(shape), 0, -1))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppl.errors import InferenceError
+from ppl.errors import MissingPackage
 from ppl.files import replacing
 from ppl.results.arguments.tree import Values
 from ppl.results.files.columns import reshape, variables
@@ -27,7 +27,7 @@ def save_draws(fit: "Fit", path: str | Path, given: Values | None = None) -> Non
     and what the verdict is (provenance.Provenance); the same fit gives the same bytes.
 
     Raises:
-        InferenceError: the package that writes the format is not installed.
+        MissingPackage: the package that writes the format is not installed.
         OSError: the file cannot be written; an older one is then left as it was.
     """
     writer = WRITERS.get(Path(path).suffix)
@@ -38,10 +38,7 @@ def save_draws(fit: "Fit", path: str | Path, given: Values | None = None) -> Non
         try:
             writer(fit, part)
         except ImportError as error:
-            suffix = Path(path).suffix
-            raise InferenceError(
-                f'To write {suffix} files, pip install "ppl[{EXTRAS[suffix]}]" ({error}).'
-            ) from None
+            raise MissingPackage(str(path), str(error.name), f"ppl[{EXTRAS[Path(path).suffix]}]") from None
 
 
 def _npz(fit: "Fit", path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ppl.errors import DataError
+from ppl.files import require_file
 from ppl.results.files.columns import Floats
 from ppl.results.files.provenance import Provenance, read_entries
 from ppl.results.fits.density import varies
@@ -93,7 +94,7 @@ def read_draws(path: str | Path) -> DrawsFile:
     """
     path = Path(path)
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = require_file(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
         raise DataError(f"{path} is no text file; expected a CSV file of draws.") from None
     config = read_config(line for line in lines if line.startswith("#"))

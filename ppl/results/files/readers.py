@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ppl.errors import DataError
+from ppl.errors import DataError, MissingPackage
+from ppl.files import require_file
 from ppl.names import Sized, column_names
 from ppl.results.files.arviz import OBSERVED, POINTWISE, PREDICTIVE
 from ppl.results.files.columns import Floats
@@ -29,17 +30,18 @@ def read_file(path: str | Path) -> DrawsFile:
     """The draws in a file that `formats.save_draws` wrote, or in any of CmdStan's CSV files.
 
     Raises:
-        DataError: the file is not what its suffix says, or the package that reads it is not installed.
+        DataError: the file is not what its suffix says.
+        MissingFile: it is not there.
+        MissingPackage: the package that reads it is not installed.
         OSError: it cannot be read.
     """
     path = Path(path)
     if path.suffix not in READERS:
         return read_draws(path)
     try:
-        found, about = READERS[path.suffix](path)
+        found, about = READERS[path.suffix](require_file(path))
     except ImportError as error:
-        extra = EXTRAS[path.suffix]
-        raise DataError(f'To read {path}, pip install "ppl[{extra}]" ({error}).') from None
+        raise MissingPackage(str(path), str(error.name), f"ppl[{EXTRAS[path.suffix]}]") from None
     except Exception as error:  # each format's reader has its own ways to say that a file is broken
         if getattr(error, "errno", None):  # the file system speaks, not the format's reader
             raise

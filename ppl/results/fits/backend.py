@@ -10,10 +10,10 @@ import numpy as np
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.data.blocks import is_mapped
 from ppl.density.posterior import Posterior
-from ppl.errors import InferenceError
+from ppl.errors import InferenceError, MissingPackage
 from ppl.inference.objective.target import Target
+from ppl.inference.run.settings import Settings
 from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -38,9 +38,6 @@ class JaxPays:
 
 
 JAX_PAYS = JaxPays()
-
-
-WITHOUT_JAX = 'backend = "jax" needs JAX, which is not installed: pip install "ppl[jax]".'
 
 
 def on_backend(target: AsTarget, settings: Settings) -> Target:
@@ -91,7 +88,7 @@ def kept(posterior: Posterior, key: Hashable, make: Callable[[], Target]) -> Tar
 def ready(settings: Settings) -> Any:
     """The device that JAX is to use; InferenceError where there is none, or no JAX."""
     if find_spec("jax") is None:
-        raise InferenceError(WITHOUT_JAX)
+        raise MissingPackage('backend = "jax"', "JAX", "ppl[jax]")
     from ppl.compiled.device import device_of, make_ready
 
     make_ready()

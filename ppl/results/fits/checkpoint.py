@@ -14,9 +14,9 @@ from numpy.random import Generator
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
+from ppl.inference.run.settings import Settings
 from ppl.results.fits.saved import identity, plain, refuse_mismatch
 from ppl.results.fits.sealed import opened, sealed
-from ppl.results.fits.settings import Settings
 from ppl.results.fits.state_json import decode, encode
 
 FORMAT = "ppl checkpoint 2"

@@ -1,6 +1,7 @@
 """A fitted approximation: its draws, its quality, its files."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from html import escape
@@ -13,6 +14,7 @@ from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
+from ppl.extras import extra
 from ppl.files import write_whole
 from ppl.inference.correct.draws import draws_with_density
 from ppl.inference.diagnose.level import Level
@@ -25,25 +27,35 @@ from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.run.progress import Listener, silent
+from ppl.inference.run.settings import Settings
 from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
 from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
-from ppl.results.files.columns import Floats, reshape, whole_numbers
+from ppl.results.files.columns import (
+    Floats,
+    bracketed,
+    chosen,
+    in_columns,
+    reshape,
+    variable_of,
+    variables,
+    whole_numbers,
+)
 from ppl.results.files.config import Config, as_json
 from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
 from ppl.results.fits.as_target import parameters_of
-from ppl.results.fits.checkpoint import SECONDS_A_WRITE, Checkpoint, Keep, journal_of
+from ppl.results.fits.checkpoint import Checkpoint, Keep, journal_of
 from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
+from ppl.results.fits.keywords import FOLLOWED, Followed, VariationalKeywords, takes
 from ppl.results.fits.memory_needed import require_memory
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.runs import best_of
-from ppl.results.fits.settings import Settings
-from ppl.results.fits.target import note_of, target_of
+from ppl.results.fits.target import note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.report.summary import Summary, as_html, summarise
 
@@ -54,6 +66,17 @@ if TYPE_CHECKING:
 
 MORE_DRAWS_STREAM = 0x6D6F
 """The stream "mo" of draws made after the fit."""
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """What was run, by CmdStan's names.
+
+    `cmdstan_config` is the content of its `_config.json`, `stan_vars` the shape of each variable by name.
+    """
+
+    cmdstan_config: Mapping[str, Any]
+    stan_vars: Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -213,10 +236,10 @@ class Fit:
         return self.table.rows[1:]
 
     def stan_variable(self, name: str) -> Floats:
-        """Draws of one variable, shape (draws, *its own shape).
+        """Draws of one variable, shape (draws, *its own shape), or (draws,) of one column, `theta[1]`.
 
         Raises:
-            KeyError: there is no variable of that name; the message lists those that there are.
+            UnknownName: there is no variable of that name; a KeyError that lists those that there are.
 
         Those of a discrete parameter are integers.
 
@@ -224,8 +247,71 @@ class Fit:
             >>> fit.stan_variable("theta").shape
             (1000, 8)
         """
-        found = reshape(self.draws(), self.column_names, name)
-        return whole_numbers(found) if name in self.discrete else found
+        column = in_columns(self.column_names, name)
+        if column in self.column_names:
+            found = self.draws()[:, self.column_names.index(column)].copy()
+        else:
+            found = reshape(self.draws(), self.column_names, name)
+        return whole_numbers(found) if variable_of(column) in self.discrete else found
+
+    def stan_variables(self) -> dict[str, Floats]:
+        """Draws of every variable by name, each of shape (draws, *its own shape).
+
+        Example:
+            >>> list(fit.stan_variables())
+            ['mu', 'tau', 'theta_raw', 'theta', 'y_rep', 'log_lik']
+        """
+        return {name: self.stan_variable(name) for name in variables(self.column_names)}
+
+    @property
+    def variational_sample(self) -> Floats:
+        """The draws, shape (draws, columns), as CmdStanPy calls them; see `draws`.
+
+        Example:
+            >>> fit.variational_sample.shape
+            (1000, 34)
+        """
+        return self.draws()
+
+    @property
+    def variational_sample_pd(self) -> "pd.DataFrame":
+        """The draws as a pandas DataFrame; see `draws_pd`."""
+        return self.draws_pd()
+
+    @property
+    def variational_params_np(self) -> Floats:
+        """The constrained image (columns,) of the approximation's mean; see `at_mean`."""
+        return self.at_mean()
+
+    @property
+    def variational_params_dict(self) -> dict[str, float]:
+        """The constrained image of the approximation's mean by column, `theta[1]`.
+
+        Example:
+            >>> list(fit.variational_params_dict)[:3]
+            ['mu', 'tau', 'theta_raw[1]']
+        """
+        return dict(zip(map(bracketed, self.column_names), self.at_mean().tolist(), strict=True))
+
+    @property
+    def variational_params_pd(self) -> "pd.DataFrame":
+        """The constrained image of the approximation's mean, a DataFrame of one row. Needs pandas.
+
+        Raises:
+            MissingPackage: pandas is not installed.
+        """
+        return self._frame(self.at_mean()[None], self.column_names)
+
+    @property
+    def metadata(self) -> Metadata:
+        """What was run, as CmdStan's `_config.json` has it, and the shape of each variable.
+
+        Example:
+            >>> fit.metadata.stan_vars["theta"], fit.metadata.cmdstan_config["random"]["seed"]
+            ((8,), 1)
+        """
+        shapes = {v.name: v.shape for v in self.posterior.declared(include_tp=True, include_gq=True)}
+        return Metadata(json.loads(as_json(self.config({}))), shapes)
 
     @property
     def discrete(self) -> tuple[str, ...]:
@@ -264,19 +350,27 @@ class Fit:
             raise InferenceError(f"`{name}` is no discrete parameter; they are {', '.join(found)}.")
         return found[name]
 
-    def draws_pd(self) -> "pd.DataFrame":
-        """The draws as a pandas DataFrame (draws, columns), one column a name. Needs pandas.
+    def draws_pd(self, vars: str | Sequence[str] | None = None) -> "pd.DataFrame":
+        """The draws as a pandas DataFrame (draws, columns), its columns called `theta[1]`. Needs pandas.
+
+        `vars` names variables, or columns as `theta[1]` or `theta.1`; None for all.
 
         Raises:
-            ImportError: pandas is not installed.
+            DataError: there is no variable or column of that name; lists those that there are.
+            MissingPackage: pandas is not installed.
 
         Example:
-            >>> fit.draws_pd().shape
-            (1000, 34)
+            >>> fit.draws_pd(vars=["mu", "theta[1]"]).columns.tolist()
+            ['mu', 'theta[1]']
         """
-        import pandas as pd
+        wanted = [vars] if isinstance(vars, str) else list(vars or ())
+        names = chosen(self.column_names, wanted, self.column_names)
+        at = [self.column_names.index(name) for name in names]
+        return self._frame(self.draws()[:, at], names)
 
-        return pd.DataFrame(self.draws(), columns=list(self.column_names))
+    def _frame(self, rows: Floats, names: Sequence[str]) -> "pd.DataFrame":
+        pandas = extra("pandas", "A DataFrame", "pandas")
+        return cast("pd.DataFrame", pandas.DataFrame(rows, columns=list(map(bracketed, names))))
 
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
         """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.
@@ -284,7 +378,7 @@ class Fit:
         `coords` and `dims` are as in `to_arviz`. Needs xarray.
 
         Raises:
-            ImportError: xarray is not installed.
+            MissingPackage: xarray is not installed.
 
         Example:
             >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
@@ -302,7 +396,7 @@ class Fit:
                 dimension with as many labels as it is long.
 
         Raises:
-            ImportError: ArviZ is not installed.
+            MissingPackage: ArviZ is not installed.
 
         Example:
             >>> inference = fit.to_arviz(coords={"school": list("ABCDEFGH")})
@@ -481,36 +575,25 @@ class Fit:
         write_whole(path, [saved.to_json(self.posterior, self.settings, self.result, self.provenance)])
 
 
-def variational(
-    posterior: Posterior,
-    *,
-    progress: Listener | bool | None = None,
-    checkpoint: str | Path | None = None,
-    resume: bool = False,
-    checkpoint_every: float = SECONDS_A_WRITE,
-    **settings: Any,
-) -> Fit:
+@takes(VariationalKeywords)
+def variational(posterior: Posterior, **keywords: Any) -> Fit:
     """Fits `posterior` by automatic differentiation variational inference (Kucukelbir et al. 2017).
 
-    Args:
-        progress: True shows a bar on a terminal or in a notebook, elsewhere plain lines on standard error;
-            a function is called with an inference.Progress at each report; None or False is silent.
-        checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
-        resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
-        checkpoint_every: seconds between two writes of it.
-        settings: see Settings.
+    The keywords are those of `Settings`, and of `keywords.Followed`.
 
     Raises:
         InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
+        UnknownSetting: there is no setting of that name.
         DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
 
     Example:
         >>> variational(posterior, algorithm="laplace", draws=10).draws().shape
         (10, 34)
     """
-    asked = Settings(**settings)
-    keep = Keep(Path(checkpoint), resume, checkpoint_every) if checkpoint else None
-    with _heard(progress, phases_of(asked)) as listen:
+    run = Followed(**{name: keywords.pop(name) for name in FOLLOWED if name in keywords})
+    asked = Settings(**keywords)
+    keep = Keep(Path(run.checkpoint), run.resume, run.checkpoint_every) if run.checkpoint else None
+    with _heard(run.progress, phases_of(asked)) as listen:
         found, _ = fitted(posterior, asked, listen, keep)
     if keep and found.outcome.ending is not Ending.INTERRUPTED:
         keep.discard(asked.runs)
@@ -531,6 +614,7 @@ def fitted(
     posterior: Posterior, asked: Settings, progress: Listener = silent, keep: Keep | None = None
 ) -> tuple[Fit, Checkpoint]:
     """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
+    refuse_unpaired(asked)
     require_memory(posterior, asked)
     if asked.algorithm != "optimize" and asked.minibatch is None:
         refuse_improper(posterior)

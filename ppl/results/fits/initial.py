@@ -11,6 +11,7 @@ import numpy as np
 
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
+from ppl.files import require_file
 from ppl.inference.families import family_from
 from ppl.inference.initialise.start import Init, Warm
 from ppl.results.files.columns import Floats, unflatten
@@ -88,7 +89,7 @@ def _completed(posterior: Posterior, values: Mapping[str, Any]) -> dict[str, Any
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json.loads(require_file(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: the initial values are not JSON: {error}") from None
     if not isinstance(values, dict):

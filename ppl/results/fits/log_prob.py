@@ -10,6 +10,7 @@ import numpy as np
 
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
+from ppl.files import require_file
 from ppl.results.files.columns import Floats, unflatten
 from ppl.results.files.readers import read_file
 from ppl.results.files.stan_csv import cell
@@ -49,7 +50,7 @@ def read_points(path: str | Path, posterior: Posterior, unconstrained: bool = Fa
         file = read_file(path)
         return unconstrained_of(posterior, file.columns, file.draws)
     try:
-        given = json.loads(path.read_text(encoding="utf-8"))
+        given = json.loads(require_file(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise DataError(f"{path} is not JSON: {error}") from None
     read = _unconstrained if unconstrained else _constrained

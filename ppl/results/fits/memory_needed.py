@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.inference.initialise.lbfgs_path import LBFGS_PATH
+from ppl.inference.run.settings import Settings
 from ppl.memory import ARRAY_SIZES, available, in_bytes
-from ppl.results.fits.settings import Settings
 
 MATRICES = {"fullrank": 6, "ssvb": 6, "dsvi": 6, "laplace": 4}
 """Matrices (dim, dim) in memory at once: of the factor of q, its slopes, what a step remembers."""

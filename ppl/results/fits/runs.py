@@ -19,8 +19,8 @@ from ppl.inference.recipes.result import Result
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
+from ppl.inference.run.settings import Settings
 from ppl.results.fits.checkpoint import Keep, journal_of
-from ppl.results.fits.settings import Settings
 from ppl.results.fits.target import target_of
 
 KILLED = (

@@ -21,12 +21,12 @@ from ppl.inference.recipes.result import Path, Result
 from ppl.inference.recipes.result import result_of as drawn
 from ppl.inference.run.optimise import TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
 from ppl.results.files.provenance import Provenance
 from ppl.results.fits.initial import FIT_FORMAT as FORMAT
 from ppl.results.fits.initial import start_for
 from ppl.results.fits.sealed import opened, sealed
-from ppl.results.fits.settings import Settings
 from ppl.results.fits.target import target_of
 
 # Their draws are not those of one q, and are had again by running the recipe again.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ppl.errors import DataError
+from ppl.files import require_file
 
 
 def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -19,9 +20,10 @@ def opened(path: str | Path, kind: str, form: str) -> dict[str, Any]:
 
     Raises:
         DataError: the file is something else, or was damaged.
+        MissingFile: it is not there.
     """
     try:
-        record = json.loads(Path(path).read_text(encoding="utf-8"))
+        record = json.loads(require_file(path).read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not a {kind}: {error}") from None
     return unsealed(path, record, kind, form)

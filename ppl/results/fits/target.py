@@ -3,12 +3,13 @@
 from dataclasses import replace
 
 from ppl.density.posterior import Posterior
+from ppl.errors import InferenceError
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.marginal import MarginalTarget
 from ppl.inference.objective.target import Target
+from ppl.inference.run.settings import Settings
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.backend import on_backend, rows_on_backend
-from ppl.results.fits.settings import Settings
 
 
 def target_of(posterior: Posterior, settings: Settings) -> Target:
@@ -31,6 +32,20 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
     wanted = settings.jacobian
     whole = AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)
     return on_backend(whole, settings)
+
+
+def refuse_unpaired(settings: Settings) -> None:
+    """Raises InferenceError where a parameter is named for another algorithm, or none is for its own."""
+    if settings.marginal is not None and settings.algorithm != "optimize":
+        raise InferenceError(
+            'marginal names the parameter that algorithm "optimize" integrates out, and goes with it; '
+            f"here algorithm = {settings.algorithm!r} and marginal = {settings.marginal!r}."
+        )
+    if (settings.ard is not None) != (settings.algorithm == "dsvi-ard"):
+        raise InferenceError(
+            'ard names the parameter vector of algorithm "dsvi-ard", and goes with it; '
+            f"here algorithm = {settings.algorithm!r} and ard = {settings.ard!r}."
+        )
 
 
 def note_of(target: Target) -> list[str]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
 
-from ppl.errors import PPLError
+from ppl.errors import MissingPackage
 from ppl.results.files.columns import Floats
 from ppl.results.fits.density import density, is_discrete, masses, varies
 
@@ -96,7 +96,7 @@ def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
         try:
             import matplotlib
         except ImportError:
-            raise PPLError('To draw pictures, pip install "ppl[plot]": matplotlib is missing.') from None
+            raise MissingPackage("A picture", "matplotlib", "ppl[plot]") from None
         with matplotlib.rc_context(STYLE):
             return draw(*args, **kwargs)
 

@@ -7,7 +7,8 @@ from html import escape
 
 import numpy as np
 
-from ppl.results.files.columns import Floats
+from ppl.errors import UnknownName
+from ppl.results.files.columns import Floats, in_columns
 from ppl.results.files.tables import text_table
 
 
@@ -57,7 +58,7 @@ class Row:
         return (first, *("" if self.constant else other for other in others))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Summary:
     """The rows of a summary table, in the order of the columns or by name.
 
@@ -75,10 +76,19 @@ class Summary:
         return iter(self.rows)
 
     def __getitem__(self, name: str) -> Row:
-        for row in self.rows:
-            if row.name == name:
-                return row
-        raise KeyError(f"no column {name!r} in the summary")
+        """The row of one column, `theta.1` or `theta[1]`.
+
+        Raises:
+            UnknownName: there is no such column; a KeyError.
+        """
+        names = [row.name for row in self.rows]
+        found = in_columns(names, name)
+        if found not in names:
+            raise UnknownName("no column", name, names)
+        return self.rows[names.index(found)]
+
+    def __repr__(self) -> str:
+        return f"<Summary of {len(self)} columns: {', '.join(HEADINGS)}>"
 
     def _repr_html_(self) -> str:
         return as_html(self)

@@ -1,0 +1,65 @@
+"""The settings of a run as options of a command, from their records."""
+
+import inspect
+from collections.abc import Callable, Mapping
+from enum import Enum, StrEnum
+from typing import Annotated, Any
+
+from ppl.cli.options import flag, one_of, positive, radius_or_file, switch, whole
+from ppl.inference.run.setting import Name, Positive, Setting, Start, Switch, Whole, Words
+from ppl.results.arguments.of_settings import SETTINGS, heard, said
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, its `**settings` an option each, after its positional parameters."""
+    own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    at = next((k for k, p in enumerate(own) if p.kind is p.KEYWORD_ONLY), len(own))
+    options = [option_of(known) for known in SETTINGS.values()]
+    signature = inspect.Signature([*own[:at], *options, *own[at:]])
+    command.__signature__ = signature  # type: ignore[attr-defined]  # what Typer makes the options from
+    return command
+
+
+def option_name(known: Setting) -> str:
+    """`--tol-rel-obj` of tol_rel_obj."""
+    return f"--{known.name.replace('_', '-')}"
+
+
+def option_of(known: Setting) -> inspect.Parameter:
+    """A setting as a parameter that Typer makes an option of."""
+    kind, option = _option(known)
+    default = said(known, known.command) if isinstance(known.kind, Start) else known.command
+    annotation = Annotated[kind | None if known.optional else kind, option]
+    return inspect.Parameter(
+        known.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def _option(known: Setting) -> tuple[Any, Any]:
+    """The type of its value, and the option."""
+    name, about = option_name(known), known.about
+    shown: dict[str, Any] = {"show_default": known.unset or True}
+    match known.kind:
+        case Whole(least):
+            return int, whole(least, about, name, **shown)
+        case Positive():
+            return float, positive(about, name, **shown)
+        case Words(words):
+            return choice(known.name, *words), one_of(f"{about}: {', '.join(words)}.", name, **shown)
+        case Switch():
+            return bool, (switch if known.command is not False else flag)(name, about, **shown)
+        case Name():
+            return str, one_of(about, name, **shown)
+        case Start():
+            return str, radius_or_file(about, name)
+
+
+def choice(name: str, *values: str) -> type[StrEnum]:
+    """An enumeration whose members are spelt like their values."""
+    return StrEnum(name, {value.replace("-", "_"): value for value in values})
+
+
+def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that the values of the options say."""
+    plain = {name: value.value if isinstance(value, Enum) else value for name, value in options.items()}
+    return plain | {"init": heard(SETTINGS["init"], plain["init"])}

@@ -1,0 +1,144 @@
+"""What is known of a setting beside its type and default: one record a field of `Settings`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ppl.errors import OutOfRange
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Whole:
+    """An integer of at least `least`."""
+
+    least: int
+
+    @property
+    def expected(self) -> str:
+        return f"an integer of at least {self.least}"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, int) and not isinstance(value, bool) and value >= self.least
+
+
+@dataclass(frozen=True)
+class Positive:
+    """A finite number above 0."""
+
+    expected = "a number above 0"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, int | float) and 0 < value < float("inf")
+
+
+@dataclass(frozen=True)
+class Words:
+    """One of `words`."""
+
+    words: tuple[str, ...]
+
+    @property
+    def expected(self) -> str:
+        return f"one of {', '.join(self.words)}"
+
+    def holds(self, value: Any) -> bool:
+        return value in self.words
+
+
+@dataclass(frozen=True)
+class Switch:
+    """True or false."""
+
+    expected = "True or False"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name that the program declares."""
+
+    expected = "a name of the program"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, str)
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a run starts: a radius, a file, or values by name."""
+
+    expected = "a radius of at least 0, the path of a file, or values by the names of parameters"
+
+    def holds(self, value: Any) -> bool:
+        if isinstance(value, int | float):
+            return 0 <= value < float("inf")
+        return isinstance(value, str | Path | Mapping)
+
+
+Kind = Whole | Positive | Words | Switch | Name | Start
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """One setting, from which its check, its option, its argument in CmdStan's words and its help are made.
+
+    Attributes:
+        kind: the values that it takes; None too where that is the default.
+        about: one short sentence, which is its help everywhere.
+        path: its argument in CmdStan's tree; one of the group `ppl` where CmdStan has no word for it.
+        unset: what None means, in words.
+        usual: whether `ppl variational --help` has room for it; `ppl docs variational` lists all.
+        command: the default of commands, where that is another.
+    """
+
+    name: str
+    default: Any
+    kind: Kind
+    about: str
+    path: str
+    unset: str
+    usual: bool
+    command: Any
+
+    @property
+    def optional(self) -> bool:
+        return self.default is None
+
+    def check(self, value: Any) -> None:
+        """Raises OutOfRange, with the allowed range, for a value outside of it."""
+        if not (self.kind.holds(value) or (self.optional and value is None)):
+            expected = self.kind.expected + (", or none" if self.optional else "")
+            raise OutOfRange(f"{self.name} = {value!r} is out of range; expected {expected}.")
+
+
+def setting(
+    default: T,
+    kind: Kind,
+    about: str,
+    *,
+    path: str = "",
+    unset: str = "",
+    usual: bool = False,
+    command: Any = None,
+) -> T:
+    """The field of a record of settings; see `Setting`."""
+    known = {"kind": kind, "about": about, "path": path, "unset": unset, "usual": usual}
+    return field(default=default, metadata={**known, "command": default if command is None else command})
+
+
+@cache
+def settings_of(record: type) -> Mapping[str, Setting]:
+    """The settings of a record by name, in the order of its fields."""
+    return {
+        f.name: Setting(
+            name=f.name, default=f.default, **{**f.metadata, "path": f.metadata["path"] or f"ppl.{f.name}"}
+        )
+        for f in fields(record)
+        if "kind" in f.metadata
+    }

@@ -1,0 +1,80 @@
+"""The settings of a run as arguments: what each is called, and its values as words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ppl.inference.run.setting import Name, Positive, Setting, Start, Switch, Whole, Words, settings_of
+from ppl.inference.run.settings import Settings
+from ppl.results.arguments.argument import Value, either, flag, least, positive, word
+
+SETTINGS = settings_of(Settings)
+
+
+def argument_of(known: Setting) -> Value:
+    """The argument of a setting: one that may be None has 0 for it, or the empty word."""
+    name = known.path.rpartition(".")[2]
+    about = f"{known.about}; {_none(known) or 'empty'}: {known.unset}" if known.unset else known.about
+    match known.kind:
+        case Switch():
+            return either(name, about) if known.optional else flag(name, about, known.command)
+        case Words(words):
+            return word(name, about, *([""] if known.optional else []), *words)
+        case Name() | Start():
+            return Value(name, about, said(known, known.command))
+        case Whole() | Positive() if known.optional:
+            return least(0, name, about, _none(known))
+        case Whole(0):
+            return least(0, name, about, known.command)
+        case Whole() | Positive():
+            return positive(name, about, known.command)
+
+
+def said(known: Setting, value: Any) -> Any:
+    """The value of a setting as the value of its argument."""
+    if value is None:
+        return _none(known)
+    match known.kind:
+        case Switch() if known.optional:
+            return str(value).lower()
+        case Start():
+            return (
+                f"{value:g}"
+                if isinstance(value, int | float)
+                else "given"
+                if isinstance(value, Mapping)
+                else str(value)
+            )
+        case _:
+            return value
+
+
+def heard(known: Setting, value: Any) -> Any:
+    """The value of an argument as that of its setting."""
+    if known.optional and value == _none(known):
+        return None
+    match known.kind:
+        case Switch():
+            return value in (True, "true")
+        case Start():
+            return radius_or_path(value)
+        case _:
+            return value
+
+
+def radius_or_path(text: str) -> float | str:
+    """A number where `text` is one, else the path that it is."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _none(known: Setting) -> Any:
+    """What stands for None."""
+    match known.kind:
+        case Whole():
+            return 0
+        case Positive():
+            return 0.0
+        case _:
+            return ""

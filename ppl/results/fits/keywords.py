@@ -1,0 +1,100 @@
+"""Functions that take settings as keywords: their types, defaults and help are those of a record."""
+
+import inspect
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from ppl.errors import UnknownSetting
+from ppl.frontend.scope import nearest
+from ppl.inference.run.progress import Listener
+from ppl.inference.run.setting import settings_of
+from ppl.inference.run.settings import LaplaceSettings, OptimizeSettings, PathfinderSettings, Settings
+from ppl.results.fits.checkpoint import SECONDS_A_WRITE
+
+P = ParamSpec("P")
+S = TypeVar("S")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Followed:
+    """How a run is followed and kept, which changes nothing of what it gives.
+
+    Attributes:
+        progress: True shows a bar on a terminal or in a notebook, elsewhere plain lines on standard error;
+            a function is called with an inference.Progress at each report; None or False is silent.
+        checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
+        resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
+        checkpoint_every: seconds between two writes of it.
+    """
+
+    progress: Listener | bool | None = None
+    checkpoint: str | Path | None = None
+    resume: bool = False
+    checkpoint_every: float = SECONDS_A_WRITE
+
+
+FOLLOWED = tuple(f.name for f in fields(Followed))
+
+
+@dataclass(frozen=True, kw_only=True)
+class VariationalKeywords(Followed, Settings):
+    """What `variational` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class OptimizeKeywords(Followed, OptimizeSettings):
+    """What `optimize` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceKeywords(Followed, LaplaceSettings):
+    """What `laplace` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PathfinderKeywords(Followed, PathfinderSettings):
+    """What `pathfinder` takes."""
+
+
+def takes(
+    record: Callable[P, object],
+) -> Callable[[Callable[Concatenate[S, ...], R]], Callable[Concatenate[S, P], R]]:
+    """A function of a first argument and keywords takes those of `record`, for type checkers and at run time.
+
+    Raises:
+        UnknownSetting: where it is called with any other; names the nearest one.
+    """
+    keywords = list(inspect.signature(record).parameters.values())
+    known = [keyword.name for keyword in keywords]
+
+    def decorate(function: Callable[Concatenate[S, ...], R]) -> Callable[Concatenate[S, P], R]:
+        @wraps(function)
+        def checked(first: S, /, *args: P.args, **given: P.kwargs) -> R:
+            for name in given:
+                if name not in known:
+                    raise UnknownSetting(function.__name__, name, nearest(name, known), known)
+            return function(first, *args, **given)
+
+        own = inspect.signature(function)
+        first = next(iter(own.parameters.values()))
+        about = f"{inspect.getdoc(function)}\n\n{_listing(record)}\n"
+        vars(checked).update(__signature__=own.replace(parameters=[first, *keywords]))
+        checked.__doc__ = about
+        return checked
+
+    return decorate
+
+
+def _listing(record: Any) -> str:
+    """The settings of a record, a line each, for `help`."""
+    lines = [
+        f"{known.name} ({known.unset or known.default!r}): {known.about.rstrip('.')}; {known.kind.expected}."
+        for known in settings_of(record).values()
+    ]
+    filled = [textwrap.fill(x, 100, initial_indent="    ", subsequent_indent="        ") for x in lines]
+    return "\n".join(["Settings:", *filled, f"    {', '.join(FOLLOWED)}: as in `{Followed.__module__}`."])

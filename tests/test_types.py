@@ -1,0 +1,102 @@
+"""Type checkers know the settings of a fit, and Python does at run time."""
+
+import inspect
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import fields
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import ppl
+from ppl.errors import UnknownSetting
+from ppl.inference.run.setting import settings_of
+from ppl.inference.run.settings import Settings
+from ppl.results.fits.keywords import FOLLOWED
+
+ROOT = Path(__file__).parents[1]
+SCRIPT = Path(__file__).with_name("typed_script.py")
+WRONG = {
+    number: line.partition("  # wrong: ")[2]
+    for number, line in enumerate(SCRIPT.read_text().splitlines(), 1)
+    if "  # wrong: " in line
+}
+POSTERIOR = ppl.compile_model("parameters { real x; } model { x ~ normal(0, 1); }").condition({})
+METHODS = ["variational", "optimize", "laplace", "pathfinder"]
+
+
+def refused(command):
+    """The message of each line that a checker refuses."""
+    environment = {**os.environ, "MYPYPATH": str(ROOT)}
+    done = subprocess.run(
+        [*command, str(SCRIPT)], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600
+    )
+    found = re.findall(rf"{SCRIPT.name}:(\d+)(?::\d+)?(?: -|:) error: (.*)", done.stdout)
+    assert found, done.stdout + done.stderr
+    return {int(number): message for number, message in found}
+
+
+def hold(found):
+    assert set(found) == set(WRONG)
+    assert all(WRONG[number] in message for number, message in found.items())
+
+
+@pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is not installed")
+def test_mypy_knows_every_setting():
+    hold(refused([sys.executable, "-m", "mypy", "--strict", "--no-error-summary"]))
+
+
+@pytest.mark.skipif(shutil.which("pyright") is None, reason="pyright is not installed")
+def test_pyright_knows_every_setting(tmp_path):
+    shutil.copy(SCRIPT, tmp_path)
+    (tmp_path / "pyrightconfig.json").write_text(
+        json.dumps({"extraPaths": [str(ROOT)], "include": [SCRIPT.name], "typeCheckingMode": "strict"})
+    )
+    command = ["pyright", "--pythonpath", sys.executable, "-p", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    found = re.findall(rf"{SCRIPT.name}:(\d+):\d+ - error: (.*)", done.stdout)
+    hold({int(number): message for number, message in found})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_method_has_the_names_types_and_defaults_of_the_table(method):
+    function = getattr(ppl.Posterior, method)
+    parameters, known = inspect.signature(function).parameters, settings_of(Settings)
+    types = {f.name: f.type for f in fields(Settings)}
+    own = [name for name in parameters if name not in ("self", *FOLLOWED)]
+    assert set(own) <= set(known) and (method != "variational" or set(own) == set(known))
+    for name in own:
+        assert parameters[name].default == known[name].default
+        assert parameters[name].annotation == types[name]
+        assert re.search(rf"^    {name} \(", function.__doc__, re.M)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_keyword_that_is_no_setting_is_refused_with_the_nearest(method):
+    with pytest.raises(
+        UnknownSetting, match=rf"{method}\(\) has no setting `sed`; did you mean seed\?"
+    ) as it:
+        getattr(POSTERIOR, method)(sed=1)
+    assert isinstance(it.value, TypeError) and isinstance(it.value, ppl.InferenceError)
+    assert (it.value.setting, it.value.near) == ("sed", "seed")
+
+
+def test_one_like_nothing_is_refused_with_all_there_are():
+    with pytest.raises(TypeError, match=r"has no setting `zzz`; it has .*seed"):
+        POSTERIOR.pathfinder(zzz=1)
+
+
+def test_a_setting_of_another_algorithm_is_refused():
+    with pytest.raises(TypeError, match="has no setting `iter`"):
+        POSTERIOR.optimize(iter=10)
+
+
+@pytest.mark.parametrize("method", METHODS[1:])
+def test_a_method_is_its_algorithm(method):
+    by_name = POSTERIOR.variational(algorithm=method, seed=2, draws=5)
+    assert (getattr(POSTERIOR, method)(seed=2, draws=5).draws() == by_name.draws()).all()

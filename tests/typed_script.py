@@ -1,0 +1,48 @@
+"""What a type checker has to accept of the public API; what ends in `# wrong: ...` it has to refuse."""
+
+from pathlib import Path
+
+import numpy as np
+
+import ppl
+
+model: ppl.Model = ppl.compile_model("parameters { real x; } model { x ~ normal(0, 1); }")
+posterior: ppl.Posterior = model.condition({})
+names: list[str] = posterior.param_names(include_tp=True)
+value, gradient = posterior.log_density_gradient(np.zeros(1))
+
+fit: ppl.Fit = posterior.variational(algorithm="fullrank", seed=1, eta=0.1, minibatch=None, stop="fixed")
+posterior.variational(init={"x": 1.0}, progress=True, checkpoint=Path("run.json"), resume=True)
+mode: ppl.Fit = posterior.optimize(jacobian=True, runs=2, init=0)
+gaussian: ppl.Fit = posterior.laplace(correct=True, draws=100)
+paths: ppl.Fit = posterior.pathfinder(elbo_samples=50, backend="autograd")
+converged: bool = fit.outcome.converged
+mean: float = fit.summary()["x"].mean
+again: ppl.Fit = ppl.load_fit("fit.json", model, {})
+
+held: dict[str, str] = model.data_schema
+python: str = model.python_source
+value, gradient, hessian = posterior.log_density_hessian(np.zeros(1))
+many: tuple[int, ...] = posterior.log_densities(np.zeros((3, 1))).shape
+place: dict[str, float] = fit.variational_params_dict
+shapes: tuple[int, ...] = fit.stan_variables()["x"].shape
+seed = fit.metadata.cmdstan_config["random"]
+level: str = fit.verdict.level
+sentences: tuple[str, ...] = (fit.judgement, fit.details, fit.outcome.sentence, *fit.notes)
+more: ppl.Fit = fit.more(10, seed=2)
+fit.save("fit.json")
+fit.save_csv(Path("output.csv"))
+version: str = ppl.__version__
+try:
+    fit.stan_variable("y")
+except ppl.UnknownName as error:
+    near: str | None = error.near
+except (ppl.ModelError, ppl.DataError, ppl.InferenceError) as refusal:
+    print(refusal)
+
+posterior.variational(algoritm="fullrank")  # wrong: algoritm
+posterior.variational(algorithm="fulrank")  # wrong: fulrank
+posterior.variational(iter="many")  # wrong: iter
+posterior.optimize(iter=100)  # wrong: iter
+posterior.pathfinder(correct=True)  # wrong: correct
+posterior.laplace(algorithm="optimize")  # wrong: algorithm
