@@ -36,6 +36,17 @@ def hidden(name: str, text: str) -> Any:
     return typer.Option(name, metavar="NAME", help=text, hidden=True)
 
 
+def address(text: str) -> Any:
+    """An option that takes HOST:PORT."""
+
+    def check(given: str | None) -> str | None:
+        if given is not None and not given.rpartition(":")[2].isdecimal():
+            raise typer.BadParameter(f"'{given}' is not HOST:PORT, such as node1:9000.")
+        return given
+
+    return typer.Option(metavar="HOST:PORT", callback=check, help=text, hidden=True)
+
+
 def seconds(text: str) -> Any:
     """An option for experts that takes a duration, 0 included."""
     return typer.Option(metavar="S", min=0.0, help=text, hidden=True)

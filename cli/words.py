@@ -45,6 +45,7 @@ OPTIONS = {
     "ppl.marginal": "--marginal",
     "ppl.backend": "--backend",
     "ppl.device": "--device",
+    "ppl.sharded": "--sharded",
     "ppl.quick_jit": "--quick-jit",
     "ppl.positive_transform": "--positive-transform",
     "ppl.format": "--format",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ppl.compile import compile_model as compile_model
+    from ppl.compiled.processes import join as join
     from ppl.errors import DataError as DataError
     from ppl.errors import InferenceError as InferenceError
     from ppl.errors import ModelError as ModelError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 PUBLIC = {
     "compile_model": "ppl.compile",
+    "join": "ppl.compiled.processes",
     "Model": "ppl.model",
     "Posterior": "ppl.posterior",
     "Fit": "ppl.results.fits.fit",

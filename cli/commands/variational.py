@@ -1,5 +1,6 @@
 """`ppl variational`: the main job."""
 
+import os
 import sys
 from collections.abc import Collection
 from pathlib import Path
@@ -21,6 +22,7 @@ from ppl.cli.choices import (
     Stop,
 )
 from ppl.cli.options import (
+    address,
     as_names,
     as_radius,
     flag,
@@ -91,6 +93,11 @@ def variational(
     noise: Annotated[Noise, part(Noise, show_default=True)] = Noise.normal,
     backend: Annotated[Backend, one_of("auto, autograd or jax.")] = Backend.auto,
     device: Annotated[Device, one_of("Of jax: cpu, gpu.", hidden=True)] = Device.cpu,
+    sharded: Annotated[bool, flag("--sharded", "Rows over all devices of jax.", hidden=True)] = False,
+    hosts: Annotated[int | None, whole(1, "Processes that SLURM, MPI, ... started.", hidden=True)] = None,
+    coordinator: Annotated[str | None, address("Where process 0 listens.")] = None,
+    processes: Annotated[int | None, whole(1, "Processes of the run.", hidden=True)] = None,
+    process: Annotated[int | None, whole(0, "This one's number, from 0.", hidden=True)] = None,
     quick_jit: Annotated[bool, switch("--quick-jit", "Of jax: compile for one fit.", hidden=True)] = True,
     draws: Annotated[int, whole(0, "Draws to write.")] = 1000,
     init: Annotated[str, radius_or_file("Radius, 0, JSON file or saved fit.")] = "2",
@@ -138,6 +145,9 @@ def variational(
     from ppl.results.fits.settings import Settings
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config)
+    together = hosts is not None or coordinator is not None
+    first = joined(hosts, coordinator, processes, process)
+    quiet = quiet or not first
     written = STDOUT in (output, diagnostic_file, save_fit, profile_file)
     err = Patient("stderr")
     out = err if written else Patient("stdout")
@@ -180,6 +190,7 @@ def variational(
         noise=noise.value,
         backend=backend.value,
         device=device.value,
+        sharded=sharded or together,
         quick_jit=quick_jit,
         draws=draws,
         init=as_radius(init),
@@ -200,6 +211,9 @@ def variational(
         columns = columns_shown(posterior, listed(variables))
         with on_stderr(phases_of(settings), refresh, quiet, err) as listener:
             fit, journal = fitted(posterior, settings, listener, keep)
+        if not first:
+            end_together(together)
+            raise typer.Exit(exit_status(fit.outcome, require_converged))
         done.append(journal)
         save_draws(fit, output, given)
         if diagnostic_file:
@@ -215,7 +229,36 @@ def variational(
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
     report(console, fit, files, columns, asked=bool(variables), verbose=verbose)
     out.check()
+    end_together(together)
     raise typer.Exit(exit_status(fit.outcome, require_converged))
+
+
+def joined(hosts: int | None, coordinator: str | None, processes: int | None, process: int | None) -> bool:
+    """Join the processes of the run, if there are others; whether this one writes its files."""
+    by_hand = (coordinator, processes, process)
+    if hosts is None and by_hand == (None, None, None):
+        return True
+    if (hosts is None) == (None in by_hand) or (hosts is not None and any(x is not None for x in by_hand)):
+        raise typer.BadParameter(
+            "processes are found by --hosts N where SLURM, Open MPI or Kubernetes started them; by hand they "
+            "are given as --coordinator HOST:PORT --processes N --process I.",
+            param_hint="--hosts",
+        )
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # XLA's log, before it is imported: no warnings
+    from ppl.compiled.processes import join
+    from ppl.results.fits.backend import require_jax
+
+    require_jax()
+
+    return join(coordinator, processes if hosts is None else hosts, process)
+
+
+def end_together(together: bool) -> None:
+    """Wait for the other processes, so that none is missed."""
+    if together:
+        from ppl.compiled.processes import leave
+
+        leave()
 
 
 def refuse_without_name(output: Path, *named_after: bool) -> None:

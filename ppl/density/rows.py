@@ -154,14 +154,18 @@ class Batch:
     whole: ByRows
     rows: Rows
 
-    @cached_property
-    def data(self) -> Data:
-        """The size made smaller, everything with one entry a row cut."""
+    @property
+    def cut(self) -> Data:
+        """The data, the size made smaller, everything with one entry a row cut."""
         split, posterior = self.whole.split, self.whole.posterior
         cut = {name: taken(posterior.d.of(name), self.rows, axis) for name, axis in split.data}
         counts = {split.total: self.whole.n_rows, "rows": self.rows}
-        d = posterior.d.with_values({split.size: len(self.rows), **cut}, **counts)
-        return posterior.model.prepared(d, self.whole.rows)
+        return posterior.d.with_values({split.size: len(self.rows), **cut}, **counts)
+
+    @cached_property
+    def data(self) -> Data:
+        """The same with what the row terms compute of them once."""
+        return self.whole.posterior.model.prepared(self.cut, self.whole.rows)
 
     @cached_property
     def terms(self) -> LogJoint:

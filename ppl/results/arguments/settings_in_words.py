@@ -24,6 +24,7 @@ FIELDS = {
     "ppl.noise": "noise",
     "ppl.backend": "backend",
     "ppl.device": "device",
+    "ppl.sharded": "sharded",
     "ppl.quick_jit": "quick_jit",
 }
 """Arguments that a field of Settings has one to one."""

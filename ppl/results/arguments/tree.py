@@ -50,6 +50,7 @@ PPL = Group(
         Value("ard", "Parameter vector whose Gaussian prior dsvi-ard optimises away", ""),
         word("backend", "What computes the log density", *BACKENDS),
         word("device", "Where JAX computes", *DEVICES),
+        flag("sharded", "Spread the rows of data over all devices of JAX's, of all processes?", False),
         flag("quick_jit", "Should JAX compile a small program quickly, for one fit?", True),
         word("positive_transform", "Map to positive parameters", *POSITIVE_TRANSFORMS),
         word("format", "Layout of the draws of a fit: variational or sample", *LAYOUTS),

@@ -35,7 +35,7 @@ from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
 from ppl.results.fits.as_target import parameters_of
-from ppl.results.fits.checkpoint import SECONDS_A_WRITE, Checkpoint, Keep, journal_of
+from ppl.results.fits.checkpoint import SECONDS_A_WRITE, Checkpoint, Keep, journal_of, require_same_run
 from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
@@ -535,6 +535,8 @@ def fitted(
     if asked.algorithm != "optimize" and asked.minibatch is None:
         refuse_improper(posterior)
     start = start_for(posterior, asked.init)
+    if asked.sharded:
+        require_same_run(posterior, asked)
     with _threads(posterior):
         if asked.runs > 1:
             # The journals are those of other processes, which have written them.

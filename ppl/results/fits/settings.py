@@ -23,6 +23,7 @@ class Settings(InferenceSettings):
         marginal: the unconstrained parameter that `optimize` integrates out (Type-II maximum likelihood).
         backend: what computes the log density: "autograd", "jax", or "auto" for the faster of the two.
         device: where JAX computes, "cpu" or "gpu".
+        sharded: whether the rows of data are spread over all of JAX's devices, of all processes (`ppl.join`).
         quick_jit: whether JAX is to compile quickly and little where the program is small, as a single fit
             calls for; the command does. The last digits of a fit are then others.
     """
@@ -34,6 +35,7 @@ class Settings(InferenceSettings):
     marginal: str | None = None
     backend: str = "auto"
     device: str = "cpu"
+    sharded: bool = False
     quick_jit: bool = False
 
     def __post_init__(self) -> None:
@@ -43,6 +45,10 @@ class Settings(InferenceSettings):
         for name, words in (("backend", BACKENDS), ("device", DEVICES)):
             if getattr(self, name) not in words:
                 raise InferenceError(f"{name} = {getattr(self, name)!r}; expected one of {', '.join(words)}.")
+        if self.sharded and (self.backend == "autograd" or self.runs > 1):
+            raise InferenceError(
+                'sharded spreads one run over devices by JAX: backend is then "jax" or "auto", and runs 1.'
+            )
         if self.marginal is not None and self.algorithm != "optimize":
             raise InferenceError(
                 'marginal names the parameter that algorithm "optimize" integrates out, and goes with it; '

@@ -7,7 +7,7 @@ from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.marginal import MarginalTarget
 from ppl.inference.objective.target import Target
 from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.backend import on_backend, rows_on_backend
+from ppl.results.fits.backend import on_backend, rows_on_backend, sharded
 from ppl.results.fits.settings import Settings
 
 
@@ -26,11 +26,13 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
     if settings.marginal is not None:
         whole = target_of(posterior, replace(settings, marginal=None))
         return MarginalTarget(whole, tuple(map(int, posterior.unconstrained(settings.marginal))))
+    wanted = settings.jacobian
+    jacobian = settings.algorithm != "optimize" if wanted is None else wanted
+    if settings.sharded:
+        return sharded(posterior, settings, jacobian)
     if settings.minibatch is not None:
         return rows_on_backend(posterior, settings)
-    wanted = settings.jacobian
-    whole = AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)
-    return on_backend(whole, settings)
+    return on_backend(AsTarget(posterior, jacobian), settings)
 
 
 def note_of(target: Target) -> list[str]:
