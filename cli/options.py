@@ -81,7 +81,7 @@ def named_files(text: str, *names: str) -> Any:
             path = Path(file.partition(":")[0])
             if not (name.isidentifier() and file):
                 raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy.")
-            if not path.is_file():
+            if not path.exists():
                 raise typer.BadParameter(f"there is no file '{path}' for `{name}`.")
         if len(as_names(given)) < len(given):
             raise typer.BadParameter("a variable is given twice.")

@@ -156,7 +156,13 @@ def variational(
     if not quiet:
         show(likely_bugs(model), sys.stderr)
     compiled = compile_model(model, positive_transform=positive_transform.value)
-    inputs = with_arrays(load_data(data or {}), as_names(arrays))
+    inputs, from_files = load_data(data or {}), as_names(arrays)
+    if together and from_files:
+        from ppl.compiled.mesh import with_own_rows
+
+        inputs = with_own_rows(compiled, inputs, from_files, device.value)
+    else:
+        inputs = with_arrays(inputs, from_files)
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)

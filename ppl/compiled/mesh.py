@@ -8,7 +8,7 @@ computes for itself. What comes back is the same on every process, so that all g
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,8 +25,12 @@ from ppl.compiled.density import Density, Functions
 from ppl.compiled.jit import Effort
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.target import COMPILED, GRADIENT_BATCHES, UNTRACEABLE, CompiledTarget, reason
+from ppl.data import Inputs, with_arrays
+from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition, Rows
 from ppl.density.data import Data
+from ppl.density.model import Model
+from ppl.density.parted import row_files
 from ppl.density.rows import ByRows
 from ppl.ir.forms import rest_of
 
@@ -45,6 +49,26 @@ def mesh_of(platform: str) -> Mesh:
 def own_parts(mesh: Mesh) -> list[int]:
     """The places of this process's devices in the mesh."""
     return [k for k, device in enumerate(mesh.devices) if device.process_index == jax.process_index()]
+
+
+def with_own_rows(model: Model, inputs: Inputs, files: Mapping[str, str], platform: str) -> Inputs:
+    """The inputs, and variables from files, of which each process reads only the rows of its devices.
+
+    The rows are the first axis of the variables with the size that most rows have; others are read whole.
+
+    Raises:
+        DataError: a file cannot be read; a variable is given twice.
+    """
+    mesh = mesh_of(platform)
+    if jax.process_count() == 1:
+        return with_arrays(inputs, files)
+    sizes = dict(row_files(model.lowered, files))
+    size = max(sorted(set(sizes.values())), key=lambda s: inputs.values.get(s, 0), default=None)
+    by_rows = {name: file for name, file in files.items() if sizes.get(name) == size}
+    whole = {name: file for name, file in files.items() if name not in by_rows}
+    own = own_parts(mesh)
+    parts = range(own[0], own[-1] + 1)
+    return with_shares(with_arrays(inputs, whole), by_rows, lambda n: Partition(n, mesh.size), parts)
 
 
 class OverDevices(Functions):
@@ -242,6 +266,20 @@ def alike(own: Sequence[Sequence[int]]) -> Any:
 # --- Targets ------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class MeshTarget(CompiledTarget):
+    """A compiled target whose arrays are as wide on a device as they are for a part of the rows.
+
+    Inference goes by the width of all rows, so that it goes the same way however many devices there are.
+    """
+
+    part_width: int = 1
+
+    @property
+    def width_at_once(self) -> int:
+        return self.part_width
+
+
 def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = False) -> CompiledTarget:
     """The posterior of all rows, spread over the devices of a mesh.
 
@@ -251,20 +289,21 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
     partition, rows, rest = parted(batches, mesh)
     data = [batches.minibatch(partition.part(k)).data for k in own_parts(mesh)]
     left = batches.minibatch(partition.left).data if partition.left.size else None
-    width = batches.width_of(partition.size)
-    density = MeshDensity(rows, rest, mesh, effort_for(width, quick))
+    of_part, apart = batches.width_of(partition.size), batches.posterior.model.parted
+    density = MeshDensity(rows, rest, mesh, effort_for(of_part, quick))
 
     def laid_out(baked: str) -> tuple[Any, Any]:
         try:
-            of_part, own = to_each(mesh, data, rows.reads, baked)
+            own_shape, own = to_each(mesh, data, rows.reads, baked)
         except OtherShape as error:
             raise OutOfReach(why_other_shape(rows, error.name)) from None
         of_left, for_left = split(left, rows.reads, baked) if left else (None, [])
         of_rest, for_rest = split(batches.rest.d, rest.reads, baked)
-        return (of_part, of_left, of_rest), (own, to_all(mesh, (for_left, for_rest)))
+        return (own_shape, of_left, of_rest), (own, to_all(mesh, (for_left, for_rest)))
 
     shape, arguments = first_within_reach(density, laid_out, batches.dim, jacobian)
-    return CompiledTarget(batches.posterior, density, shape, arguments, width, jacobian)
+    width = batches.width_of(batches.n_rows) if apart else batches.posterior.width
+    return MeshTarget(batches.posterior, density, shape, arguments, width, jacobian, None, of_part)
 
 
 def batches_over_mesh(batches: ByRows, mesh: Mesh) -> CompiledByRows:

@@ -1,11 +1,16 @@
 """Rows of data shared out: which part of them each device has, in order."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import NDArray
 
+from ppl.errors import InferenceError
+
 Rows = NDArray[np.intp]
+Numbers = NDArray[Any]
 
 
 @dataclass(frozen=True)
@@ -41,3 +46,53 @@ class Partition:
         beyond = rows - self.parts * self.size
         part = np.where(left, beyond, rows // max(1, self.size))
         return part, np.where(left, self.size + beyond, rows - part * self.size)
+
+    def own(self, parts: range) -> tuple[slice, slice]:
+        """The rows of consecutive parts, and those left over, which everyone has."""
+        return slice(parts.start * self.size, parts.stop * self.size), slice(
+            self.parts * self.size, self.n_rows
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Share(NDArrayOperatorsMixin):
+    """Some rows of an array of this `shape`: `values` are those whose numbers are `rows`, in order.
+
+    Nothing can be computed from it as if it were the array; `identity` tells its files from others.
+    """
+
+    shape: tuple[int, ...]
+    rows: Rows
+    values: Numbers
+    identity: str
+
+    @property
+    def dtype(self) -> Any:
+        return self.values.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def taken(self, rows: Rows) -> Numbers:
+        """Those rows: of consecutive ones no copy."""
+        at = np.searchsorted(self.rows, rows)
+        if not np.array_equal(self.rows[np.minimum(at, len(self.rows) - 1)], rows):
+            raise InferenceError("Rows were asked for that are another process's.")
+        together = len(at) > 0 and at[-1] - at[0] == len(at) - 1 and bool((np.diff(at) == 1).all())
+        return self.values[at[0] : at[-1] + 1] if together else self.values[at]
+
+    def __array__(self, *args: Any, **more: Any) -> Any:
+        raise InferenceError(NOT_ALL_ROWS)
+
+    def __array_ufunc__(self, *args: Any, **more: Any) -> Any:
+        raise InferenceError(NOT_ALL_ROWS)
+
+    def __getitem__(self, index: Any) -> Any:
+        raise InferenceError(NOT_ALL_ROWS)
+
+
+NOT_ALL_ROWS = (
+    "each process has read only its own rows of it, so that only sums over rows in the target can be "
+    "computed from it.\nLeave the statement out, or give it as JSON, which every process holds whole."
+)

@@ -43,7 +43,7 @@ from ppl.results.fits.memory_needed import require_memory
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.runs import best_of
 from ppl.results.fits.settings import Settings
-from ppl.results.fits.target import note_of, target_of
+from ppl.results.fits.target import density_of_all, note_of, target_of
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.report.summary import Summary, as_html, summarise
 
@@ -532,11 +532,11 @@ def fitted(
 ) -> tuple[Fit, Checkpoint]:
     """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
     require_memory(posterior, asked)
-    if asked.algorithm != "optimize" and asked.minibatch is None:
-        refuse_improper(posterior)
-    start = start_for(posterior, asked.init)
     if asked.sharded:
         require_same_run(posterior, asked)
+    if asked.algorithm != "optimize" and asked.minibatch is None:
+        refuse_improper(density_of_all(posterior, asked))
+    start = start_for(posterior, asked.init)
     with _threads(posterior):
         if asked.runs > 1:
             # The journals are those of other processes, which have written them.

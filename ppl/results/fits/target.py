@@ -1,11 +1,13 @@
 """What a run looks at, as its settings say."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ppl.density.posterior import Posterior
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.marginal import MarginalTarget
 from ppl.inference.objective.target import Target
+from ppl.results.files.columns import Floats
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.backend import on_backend, rows_on_backend, sharded
 from ppl.results.fits.settings import Settings
@@ -33,6 +35,28 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
     if settings.minibatch is not None:
         return rows_on_backend(posterior, settings)
     return on_backend(AsTarget(posterior, jacobian), settings)
+
+
+@dataclass(frozen=True)
+class OverProcesses:
+    """The log density of a posterior whose rows are on several processes, as the posterior's own methods."""
+
+    posterior: Posterior
+    settings: Settings
+
+    def log_density(self, u: Floats, jacobian: bool = True) -> float:
+        return sharded(self.posterior, self.settings, jacobian).log_density(u)
+
+    def log_density_gradient(self, u: Floats, jacobian: bool = True) -> tuple[float, Floats]:
+        return sharded(self.posterior, self.settings, jacobian).log_density_gradient(u)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.posterior, name)
+
+
+def density_of_all(posterior: Posterior, settings: Settings) -> Any:
+    """The posterior, or where it has not all rows what computes its density with the other processes."""
+    return OverProcesses(posterior, settings) if settings.sharded and posterior.model.parted else posterior
 
 
 def note_of(target: Target) -> list[str]:
