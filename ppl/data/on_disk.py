@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ppl.data.archive import BROKEN, said
 from ppl.data.blocks import release
 from ppl.data.inputs import Inputs
+from ppl.data.read_only import aligned, read_only, room_for
 from ppl.data.shares import Partition, Share
 from ppl.errors import DataError
 
@@ -100,18 +101,21 @@ def open_share(file: str | Path, own: Own) -> Share:
         slices = own(len(mapped))
         values = np.concatenate([np.asarray(mapped[rows]) for rows in slices])
         release(mapped)
-        values.setflags(write=False)
-        return Share(mapped.shape, _numbers(slices), values, _identity(path, mapped.shape))
+        return Share(
+            mapped.shape,
+            _numbers(slices),
+            read_only(aligned(values, values.dtype)),
+            _identity(path, mapped.shape),
+        )
     try:
         table, names, dtype = _columns(path, columns.split(",") if columns else [])
         slices = own(table.n_rows)
         shape = (table.n_rows, len(names)) if len(names) > 1 else (table.n_rows,)
-        values = np.empty((sum(s.stop - s.start for s in slices), *shape[1:]), dtype)
+        values = room_for((sum(s.stop - s.start for s in slices), *shape[1:]), dtype)
         first = 0
         for rows in slices:
             _fill(path, values[first : (first := first + rows.stop - rows.start)], table, names, rows)
-        values.setflags(write=False)
-        return Share(shape, _numbers(slices), values, _identity(path, (shape, names)))
+        return Share(shape, _numbers(slices), read_only(values), _identity(path, (shape, names)))
     except (OSError, *BROKEN) as error:
         why = getattr(error, "strerror", None) or said(error)
         raise refused(path, f"cannot be read: {why}") from None
@@ -179,6 +183,7 @@ def _fill(path: Path, array: NDArray[Any], table: Any, names: Sequence[str], row
             array[where] = _fitting(path, name, column.to_numpy(zero_copy_only=False), array.dtype)
         first += len(batch)
         release(array)
+    table.release()
 
 
 def _fitting(path: Path, name: str, values: NDArray[Any], dtype: Any) -> NDArray[Any]:
@@ -197,9 +202,15 @@ class _Parquet:
     def __init__(self, path: Path):
         from pyarrow import parquet
 
-        self.files = [parquet.ParquetFile(file) for file in _files(path)]
+        self.files = [parquet.ParquetFile(file, buffer_size=1 << 20) for file in _files(path)]
         self.schema = self.files[0].schema_arrow
         self.n_rows = sum(file.metadata.num_rows for file in self.files)
+
+    def release(self) -> None:
+        """Give back what Arrow keeps of the memory that it read into."""
+        from pyarrow import default_memory_pool
+
+        default_memory_pool().release_unused()
 
     def batches(self, names: Sequence[str], rows: slice) -> Iterator[Any]:
         """Those rows; of row groups without any, nothing is read."""
@@ -225,6 +236,9 @@ class _Ipc:
 
     def batches(self, names: Sequence[str], rows: slice) -> Iterator[Any]:
         return within((self.file.get_batch(k) for k in range(self.file.num_record_batches)), 0, rows)
+
+    def release(self) -> None:
+        """Nothing is kept of a file that is mapped."""
 
 
 def within(batches: Iterable[Any], first: int, rows: slice) -> Iterator[Any]:
