@@ -48,10 +48,10 @@ kind: all processes have to come to the same decisions.
 
 When a process dies, the others end with exit status 3 and a message that names
 it: at once where it could still say why, else within some 20 seconds (10
-without a heartbeat). Where process 0 dies, which keeps the list of all, JAX ends
-the others by SIGABRT, with its own message. The same command with --resume, on
-as many processes as before or others, goes on from the checkpoint of process 0,
-which is at most 10 seconds old. Ctrl-C ends all.
+without a heartbeat). Where process 0 dies, which keeps the list of all, JAX
+ends the others by SIGABRT, with its own message. The same command with
+--resume, on as many processes as before or others, goes on from the checkpoint
+of process 0, which is at most 10 seconds old. Ctrl-C ends all.
 
 Measured, on two cores that others used too (minimum of 40; 22 November 2026):
 
@@ -65,9 +65,9 @@ Measured, on two cores that others used too (minimum of 40; 22 November 2026):
   No GPU, and no network between machines, has run it.
 
 On paper: 10^9 rows x 20 on 64 machines of 16 cores are 15.6 million rows each,
-2.5 GB, at 78 ns a row and core 76 ms a gradient; an all-reduce of 176 bytes takes
-some tens of microseconds, so that what is sent does not count. It does where
-parameters grow with the rows, as effects of each row do, and where a gradient
-takes less than a millisecond."""
+2.5 GB, at 78 ns a row and core 76 ms a gradient; an all-reduce of 176 bytes
+takes well under a millisecond, so that what is sent does not count. It does
+where parameters grow with the rows, as effects of each row do, and where a
+gradient takes less than a millisecond."""
 
 GUIDES = {"machines": MACHINES}

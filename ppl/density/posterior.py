@@ -156,6 +156,9 @@ class Posterior:
         `propto` leaves out what does not depend on parameters, as Stan does after `~` and in lupdf (Stan
         Reference Manual, Statements).
 
+        Raises:
+            InferenceError: some rows of the data are another process's.
+
         Example:
             >>> round(posterior.log_joint(propto=True).value(np.zeros(10)), 3)
             -4.174
