@@ -110,6 +110,24 @@ def main(argv: list[str] | None = None) -> NoReturn:
         sys.stdout.reconfigure(errors="backslashreplace")
     atexit.register(gc.freeze)  # at the very end Python would look through a million objects for cycles
     try:
+        _run(argv)
+    except SystemExit as end:
+        _end_others(end)
+        raise
+    sys.exit(0)
+
+
+def _end_others(end: SystemExit) -> None:
+    """Where this is one process of a run on many, and has not waited for the others, they end with it."""
+    if "ppl.compiled.processes" in sys.modules:
+        from ppl.compiled.processes import end_early
+
+        error = end.__context__
+        end_early(int(end.code or 0), f"{error or 'stopped by hand'}".splitlines()[0])
+
+
+def _run(argv: list[str] | None) -> None:
+    try:
         app(argv)
     except ModelError as error:
         _show(error)
@@ -126,6 +144,8 @@ def main(argv: list[str] | None = None) -> NoReturn:
     except OSError as error:
         _exit(EXIT.refused, f"ppl: {error.filename or 'file'}: {error.strerror or error}", error)
     except Exception as error:
+        if "Gloo" in str(error):  # another process of the run has ended, which is about to be told
+            sys.exit(EXIT.failed)
         written = write_report(error)
         _exit(
             EXIT.internal,
@@ -133,7 +153,6 @@ def main(argv: list[str] | None = None) -> NoReturn:
             f"Please send {written} to the developers, with the program that caused it.",
             error,
         )
-    sys.exit(0)
 
 
 def _show(error: ModelError) -> None:

@@ -32,6 +32,17 @@ def positive(text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar="X", callback=check, help=text, **more)
 
 
+def address(text: str) -> Any:
+    """An option that takes HOST:PORT."""
+
+    def check(given: str | None) -> str | None:
+        if given is not None and not given.rpartition(":")[2].isdecimal():
+            raise typer.BadParameter(f"'{given}' is not HOST:PORT, such as node1:9000.")
+        return given
+
+    return typer.Option(metavar="HOST:PORT", callback=check, help=text, hidden=True)
+
+
 def seconds(text: str) -> Any:
     """An option for experts that takes a duration, 0 included."""
     return typer.Option(metavar="S", min=0.0, help=text, hidden=True)
@@ -66,7 +77,7 @@ def named_files(text: str, *names: str) -> Any:
             path = Path(file.partition(":")[0])
             if not (name.isidentifier() and file):
                 raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy.")
-            if not path.is_file():
+            if not path.exists():
                 raise typer.BadParameter(f"there is no file '{path}' for `{name}`.")
         if len(as_names(given)) < len(given):
             raise typer.BadParameter("a variable is given twice.")

@@ -17,7 +17,7 @@ def docs(
         str | None, typer.Argument(metavar="[WORD]", help="Command, function, PPL104, ...")
     ] = None,
 ) -> None:
-    """Explain WORD: a command, distribution, function, constraint, message or term.
+    """Explain WORD: a command, distribution, function, constraint, message, term or guide.
 
     \b
     First example:
@@ -62,6 +62,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     """Names by kind, each kind with what makes the page of a name."""
     from ppl.cli.commands.explain import page_text
     from ppl.cli.glossary import GLOSSARY
+    from ppl.cli.guides import GUIDES
     from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
     from ppl.frontend.pages import pages
     from ppl.stdlib.constraints.table import CONSTRAINTS
@@ -89,6 +90,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
             entry,
         ),
         "Messages": (list(pages()), lambda code: page_text(pages()[code])),
+        "Guides": (list(GUIDES), GUIDES.__getitem__),
         "Terms": (["glossary", *GLOSSARY], term_page),
     }
 

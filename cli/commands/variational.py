@@ -1,7 +1,9 @@
 """`ppl variational`: the main job."""
 
+import os
 import sys
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
@@ -9,6 +11,7 @@ import typer
 
 from ppl.cli.arguments import Arrays, DataPath, ModelPath
 from ppl.cli.options import (
+    address,
     as_names,
     flag,
     listed,
@@ -47,6 +50,10 @@ def variational(
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o")] = Path("output.csv"),
     *,
+    hosts: Annotated[int | None, whole(1, "Processes that SLURM, MPI, ... started.", hidden=True)] = None,
+    coordinator: Annotated[str | None, address("Where process 0 listens.")] = None,
+    processes: Annotated[int | None, whole(1, "Processes of the run.", hidden=True)] = None,
+    process: Annotated[int | None, whole(0, "This one's number, from 0.", hidden=True)] = None,
     layout: Annotated[Layout, one_of("CSV layout: variational, sample.", "--format")] = Layout.variational,
     save_metric: Annotated[bool, typer.Option("--save-metric", help="Metric and inits for NUTS.")] = False,
     save_cmdstan_config: Annotated[bool, flag("--save-cmdstan-config", "As JSON.", hidden=True)] = False,
@@ -90,6 +97,9 @@ def variational(
     from ppl.results.fits.fit import fitted
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config)
+    together = hosts is not None or coordinator is not None
+    first = joined(hosts, coordinator, processes, process)
+    quiet = quiet or not first
     written = STDOUT in (output, diagnostic_file, save_fit, profile_file)
     err = Patient("stderr")
     out = err if written else Patient("stdout")
@@ -97,12 +107,20 @@ def variational(
     keep = Keep(checkpoint_of(output), resume, checkpoint_every)
     if not quiet:
         show(likely_bugs(model), sys.stderr)
+    asked = Settings(**given_settings(settings))
+    if together:
+        asked = replace(asked, sharded=True)
     compiled = compile_model(model, positive_transform=positive_transform.value)
-    inputs = with_arrays(load_data(data or {}), as_names(arrays))
+    inputs, from_files = load_data(data or {}), as_names(arrays)
+    if together and from_files:
+        from ppl.compiled.mesh import with_own_rows
+
+        inputs = with_own_rows(compiled, inputs, from_files, asked.device)
+    else:
+        inputs = with_arrays(inputs, from_files)
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)
-    asked = Settings(**given_settings(settings))
     given = {
         "data.file": " ".join([*([str(data)] if data else []), *arrays]),
         "output.file": str(output),
@@ -118,6 +136,9 @@ def variational(
         columns = columns_shown(posterior, listed(variables))
         with on_stderr(phases_of(asked), refresh, quiet, err) as listener:
             fit, journal = fitted(posterior, asked, listener, keep)
+        if not first:
+            end_together(together)
+            raise typer.Exit(exit_status(fit.outcome, require_converged))
         done.append(journal)
         save_draws(fit, output, given)
         if diagnostic_file:
@@ -133,7 +154,36 @@ def variational(
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
     report(console, fit, files, columns, asked=bool(variables), verbose=verbose)
     out.check()
+    end_together(together)
     raise typer.Exit(exit_status(fit.outcome, require_converged))
+
+
+def joined(hosts: int | None, coordinator: str | None, processes: int | None, process: int | None) -> bool:
+    """Join the processes of the run, if there are others; whether this one writes its files."""
+    by_hand = (coordinator, processes, process)
+    if hosts is None and by_hand == (None, None, None):
+        return True
+    if (hosts is None) == (None in by_hand) or (hosts is not None and any(x is not None for x in by_hand)):
+        raise typer.BadParameter(
+            "processes are found by --hosts N where SLURM, Open MPI or Kubernetes started them; by hand they "
+            "are given as --coordinator HOST:PORT --processes N --process I.",
+            param_hint="--hosts",
+        )
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # XLA's log, before it is imported: no warnings
+    from ppl.compiled.processes import join
+    from ppl.results.fits.backend import require_jax
+
+    require_jax()
+
+    return join(coordinator, processes if hosts is None else hosts, process)
+
+
+def end_together(together: bool) -> None:
+    """Wait for the other processes, so that none is missed."""
+    if together:
+        from ppl.compiled.processes import leave
+
+        leave()
 
 
 def refuse_without_name(output: Path, *named_after: bool) -> None:

@@ -57,10 +57,13 @@ class BatchDensity(Functions):
         sums = jax.lax.map(jax.checkpoint(terms), blocks.reshape(-1, self.at_once))
         return sums.sum() + (terms(rest) if rest.size else 0.0)
 
-    def some_terms(self, shape: Shape, n_rows: int, whole: list[Any], u: Any, rows: Any) -> Any:
+    def some_terms(
+        self, shape: Shape, n_rows: int, whole: list[Any], u: Any, rows: Any, at: Any = None
+    ) -> Any:
+        """The terms of rows (B,), which are the entries `at` (B,) of the data, or those of their numbers."""
         d, trace = shape.with_arguments(whole), Trace()
         read = [(name, axis) for name, axis in self.split.data if hasattr(d, python_name(name))]
-        cut = {name: jnp.take(d.of(name), rows, axis=axis) for name, axis in read}
+        cut = {name: jnp.take(d.of(name), rows if at is None else at, axis=axis) for name, axis in read}
         counts = {self.split.total: n_rows, "rows": rows}
         d = d.with_values({self.split.size: rows.shape[0], **cut}, **counts)
         module = self.rows.module(trace)
@@ -145,7 +148,7 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
     model = batches.posterior.model
     of_rows, of_rest = (Density(model.code(form)) for form in (batches.rows, rest_of(batches.split.size)))
     density = BatchDensity(of_rows, of_rest, batches.split, rows_at_once(batches))
-    names = density.rows.reads | _prepared_from(of_rows.code.emitted.text)
+    names = unprepared(of_rows.code.emitted.text)
     n_rows, posterior = batches.n_rows, batches.posterior
 
     def laid_out(baked: str) -> tuple[Any, Any]:
@@ -163,7 +166,8 @@ def rows_at_once(batches: ByRows) -> int:
     return max(1, CACHED_ROWS // int(batches.row_width))
 
 
-def _prepared_from(text: str) -> set[str]:
-    """What `prepare` reads of the data, but not what it adds to them."""
+def unprepared(text: str) -> set[str]:
+    """What the log joint reads of the data, and `prepare`, but not what that adds to them."""
     prepare = part(text, "prepare")
-    return read_by(prepare) - set(re.findall(r"^ *d\.(\w+) =", prepare, re.MULTILINE))
+    read = read_by(prepare) | read_by(part(text, "log_joint"))
+    return read - set(re.findall(r"^ *d\.(\w+) =", prepare, re.MULTILINE))

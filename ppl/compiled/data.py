@@ -1,7 +1,7 @@
 """Data as arguments of compiled code: which numbers are passed to it, and which are part of it."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -74,15 +74,21 @@ def split(d: Data, names: Collection[str], baked: str) -> tuple[Shape, list[Any]
     """
     named = {name: value for name, value in vars(d).items() if name in names}
     leaves, structure = jax.tree_util.tree_flatten(named)
-    passed = [_is_argument(leaf, baked) for leaf in leaves]
-    inside = sum(np.size(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if not is_passed)
-    if inside > MOST_BAKED:
-        raise OutOfReach(f"control flow depends on data, of which {inside} numbers would be compiled in")
+    passed = [is_argument(leaf, baked) for leaf in leaves]
+    refuse_large(leaves, passed)
     fixed = tuple(None if p else Fixed.of(leaf) for leaf, p in zip(leaves, passed, strict=True))
     shape = Shape(structure, fixed, tuple(d.places.items()))
     return shape, [np.asarray(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if is_passed]
 
 
-def _is_argument(leaf: Any, baked: str) -> bool:
+def refuse_large(leaves: Sequence[Any], passed: Sequence[bool]) -> None:
+    """OutOfReach where those that are not passed, but are to be part of the code, are too large for that."""
+    inside = sum(np.size(leaf) for leaf, is_passed in zip(leaves, passed, strict=True) if not is_passed)
+    if inside > MOST_BAKED:
+        raise OutOfReach(f"control flow depends on data, of which {inside} numbers would be compiled in")
+
+
+def is_argument(leaf: Any, baked: str) -> bool:
+    """Whether the value is passed to compiled code, where arrays of the kinds `baked` are not."""
     kind = np.asarray(leaf).dtype.kind
     return kind not in baked and (kind == "f" or isinstance(leaf, np.ndarray)) and kind in "biuf"

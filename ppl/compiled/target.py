@@ -97,6 +97,11 @@ class CompiledTarget:
         return self.density.effort is Effort.QUICK
 
     @property
+    def width_at_once(self) -> int:
+        """The same of what a device evaluates."""
+        return self.width
+
+    @property
     def dim(self) -> int:
         return self.posterior.param_unc_num()
 
@@ -137,7 +142,7 @@ class CompiledTarget:
         if self.quick and hardly_pays:
             return None
         eta = getattr(algorithm.step_rule, "eta", None)
-        parts = Parts.of(algorithm, max(1, GRADIENT_BATCHES[-1][1] // self.width))
+        parts = Parts.of(algorithm, max(1, GRADIENT_BATCHES[-1][1] // self.width_at_once))
         with jax.enable_x64(True), jax.default_device(self.device):
             given = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
             call = partial(self.density.iterate, parts, self.shape, self.jacobian, given, place)
@@ -153,7 +158,7 @@ class CompiledTarget:
 
         The last batch is filled up by its first point.
         """
-        size = next((size for size, most in sizes if size * self.width <= most), 1)
+        size = next((size for size, most in sizes if size * self.width_at_once <= most), 1)
         parts = [us[k : k + size] for k in range(0, len(us), size)]
         if parts and len(parts[-1]) < size:
             missing = size - len(parts[-1])

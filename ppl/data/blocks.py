@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.data.shares import Share
+
 BLOCK_BYTES = 1 << 24
 """Bytes of an array that are looked at together."""
 
@@ -67,7 +69,9 @@ def blocks(array: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def taken(array: NDArray[Any], rows: NDArray[np.intp], axis: int) -> NDArray[Any]:
-    """A copy of some rows, which lie along the axis."""
+    """Some rows, which lie along the axis: a copy, but of a share of consecutive ones."""
+    if isinstance(array, Share):
+        return array.taken(rows)
     copy = np.asarray(np.take(array, rows, axis=axis))
     release(array)
     return copy

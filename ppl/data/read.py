@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ppl.data.expected import Expected, Shape, written
 from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
 from ppl.data.read_only import aligned, is_read_only
+from ppl.data.shares import Share
 from ppl.data.values import Misfit, Numbers, as_array, place
 from ppl.errors import DataError
 from ppl.stdlib.constraints.record import Constraint
@@ -41,6 +43,8 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
             "PPL903",
         )
     value = find(inputs, expected, known)
+    if isinstance(value, Share):
+        return read_share(value, expected, where)
     try:
         array = shaped(as_array(expected.name, value), expected)
         array = integers(array, expected) if expected.is_int else doubles(array)
@@ -49,6 +53,24 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
         sentence = f"{where}{misfit.found}, but {expected.declaration} needs {needs}"
         raise DataError(sentence, expected.name, "PPL902") from None
     return array if expected.shape else array.item()
+
+
+def read_share(share: Share, expected: Expected, where: str) -> Share:
+    """The same of a variable of which some rows are at hand."""
+    try:
+        if share.shape != expected.shape:
+            raise Misfit(f"{expected.name} has shape {written(share.shape)}", expected.needs)
+        values = integers(share.values, expected) if expected.is_int else doubles(share.values)
+    except Misfit as misfit:
+        found = renumbered(share.rows, misfit.found)
+        sentence = f"{where}{found}, but {expected.declaration} needs {misfit.needs or expected.needs}"
+        raise DataError(sentence, expected.name, "PPL902") from None
+    return replace(share, values=values)
+
+
+def renumbered(rows: Numbers, sentence: str) -> str:
+    """The sentence, in which an index counts from 1 what is at hand, with the number of the row."""
+    return re.sub(r"\[(\d+)", lambda index: f"[{int(rows[int(index[1]) - 1]) + 1}", sentence, count=1)
 
 
 def check_value(
@@ -79,6 +101,12 @@ def fault_in_blocks(
     value: Any, expected: Expected, constraint: Constraint, args: Sequence[Any]
 ) -> str | None:
     """What `constraint.check` says, without an array on disk being in memory as a whole."""
+    if isinstance(value, Share):
+        own = [bound.values if isinstance(bound, Share) else bound for bound in args]
+        own = [bound[value.rows] if np.shape(bound) == value.shape else bound for bound in own]
+        if sentence := constraint.check(value.values, _sizes_of(value, expected), *own):
+            return renumbered(value.rows, sentence)
+        return None
     by_element = constraint.keyword in ELEMENTWISE
     if not is_mapped(value) or not (expected.dims or by_element):
         return constraint.check(value, expected.sizes, *args)
@@ -91,6 +119,11 @@ def fault_in_blocks(
             return counted_from(first, sentence)
         first = rows.stop
     return None
+
+
+def _sizes_of(share: Share, expected: Expected) -> Shape:
+    """The shape of one value, of the rows that are at hand."""
+    return expected.sizes if expected.dims else share.values.shape
 
 
 def counted_from(first: int, sentence: str) -> str:

@@ -11,12 +11,18 @@ ALIGNMENT = 64
 
 def aligned(array: np.ndarray, dtype: Any) -> np.ndarray:
     """A copy as this type, row by row, from a multiple of ALIGNMENT on."""
-    size = math.prod(array.shape) * np.dtype(dtype).itemsize
-    buffer = np.empty(size + ALIGNMENT, dtype=np.uint8)
-    start = -buffer.ctypes.data % ALIGNMENT
-    copy: np.ndarray = buffer[start : start + size].view(dtype).reshape(array.shape)
+    copy = room_for(array.shape, dtype)
     copy[...] = array
     return copy
+
+
+def room_for(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array to be filled, from a multiple of ALIGNMENT on."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    buffer = np.empty(size + ALIGNMENT, dtype=np.uint8)
+    start = -buffer.ctypes.data % ALIGNMENT
+    room: np.ndarray = buffer[start : start + size].view(dtype).reshape(shape)
+    return room
 
 
 def read_only(array: np.ndarray) -> np.ndarray:

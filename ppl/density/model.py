@@ -1,7 +1,7 @@
 """A program that compiled: its forms, and each as a module bound to a namespace."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from ppl.data import Frame, Inputs, is_frame, load_data, of_frame
 from ppl.density.conditioning import DataReader
 from ppl.density.data import Data
 from ppl.density.layout import check_sizes, lay_out, parameters_of
+from ppl.density.parted import require_sums_over_rows, shared_names
 from ppl.discrete.summing import Summing
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
@@ -46,6 +47,8 @@ class Model:
     verified: bool = False
     discrete: Summing | None = field(default=None, repr=False)
     """The program with its discrete parameters, where it has some."""
+    parted: bool = field(default=False, repr=False)
+    """Whether some rows of the data are another process's, so that only sums over rows can be had."""
     waits: bool = field(default=False, repr=False)
     """Whether how they are summed out depends on data, so that the model is but the rest of the program."""
     origin: tuple[Callable[..., Any], tuple[Any, ...]] | None = field(default=None, repr=False, compare=False)
@@ -75,6 +78,8 @@ class Model:
         """A form of the program, a record of `ir.forms`, as IR; made when it is first asked for."""
         if form.name not in self.programs:
             base = self.program(form.base) if form.base else self.lowered
+            if self.parted and form is VALUES:  # of variables alone, not of the target
+                base = replace(base, model=())
             self.programs[form.name] = form.from_base(base, self.without, self.verified)
         return self.programs[form.name]
 
@@ -204,6 +209,9 @@ def conditioned(
     """The model, its data, and the values that were given for them; see Model.condition."""
     keep_freed_memory()
     inputs = of_frame(data, row_counts(model, data)) if is_frame(data) else load_data(data)
+    if shared := shared_names(inputs.values):
+        require_sums_over_rows(model.lowered, shared)
+        model = replace(model, parted=True)
     d = model.data_of(inputs, seed)
     if summing := model.discrete:
         values = model.known_values(d)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, joined
+from ppl.data.shares import NOT_ALL_ROWS
 from ppl.density.conditioning import leaf_values, leaves
 from ppl.density.data import Data
 from ppl.density.explaining import explained
@@ -162,10 +163,15 @@ class Posterior:
         `propto` leaves out what does not depend on parameters, as Stan does after `~` and in lupdf (Stan
         Reference Manual, Statements).
 
+        Raises:
+            InferenceError: some rows of the data are another process's.
+
         Example:
             >>> round(posterior.log_joint(propto=True).value(np.zeros(10)), 3)
             -4.174
         """
+        if self.model.parted:
+            raise InferenceError(NOT_ALL_ROWS)
         key = propto, jacobian
         if key not in self.log_joints:
             forms = UNNORMALISED if propto else TARGET
@@ -312,6 +318,8 @@ class Posterior:
             >>> posterior.explain(np.zeros(10))
             ''
         """
+        if self.model.parted:
+            return "Which statement is at fault is told where one process has all rows."
         return explained(self.model, self.d, self.checked(u))
 
     # --- Values ---

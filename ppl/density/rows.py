@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.data.blocks import is_mapped, row_blocks, taken
+from ppl.data.shares import Share
 from ppl.density.data import Data, Rows
 from ppl.density.log_joint import Forms, LogJoint
 from ppl.density.many_points import sizes_of
@@ -66,6 +67,12 @@ class ByRows:
     def n_rows(self) -> int:
         return int(self.posterior.d.of(self.split.size))
 
+    @cached_property
+    def at_hand(self) -> Rows:
+        """The rows that this process has read: all, unless it is one of several."""
+        data = (self.posterior.d.of(name) for name, _ in self.split.data)
+        return next((x.rows for x in data if isinstance(x, Share)), np.arange(self.n_rows))
+
     @property
     def dim(self) -> int:
         return self.posterior.param_unc_num()
@@ -91,7 +98,7 @@ class ByRows:
     @cached_property
     def row_width(self) -> int:
         """How many numbers the largest array of an evaluation has for each row, as far as a few rows show."""
-        few = self.minibatch(np.arange(min(self.n_rows, ROW_SPLIT.rows_tried)))
+        few = self.minibatch(self.at_hand[: ROW_SPLIT.rows_tried])
         sizes = sizes_of(self.posterior.model.code(self.rows), few.data, self.dim)
         return -(-sizes.largest // max(1, len(few.rows)))
 
@@ -154,14 +161,18 @@ class Batch:
     whole: ByRows
     rows: Rows
 
-    @cached_property
-    def data(self) -> Data:
-        """The size made smaller, everything with one entry a row cut."""
+    @property
+    def cut(self) -> Data:
+        """The data, the size made smaller, everything with one entry a row cut."""
         split, posterior = self.whole.split, self.whole.posterior
         cut = {name: taken(posterior.d.of(name), self.rows, axis) for name, axis in split.data}
         counts = {split.total: self.whole.n_rows, "rows": self.rows}
-        d = posterior.d.with_values({split.size: len(self.rows), **cut}, **counts)
-        return posterior.model.prepared(d, self.whole.rows)
+        return posterior.d.with_values({split.size: len(self.rows), **cut}, **counts)
+
+    @cached_property
+    def data(self) -> Data:
+        """The same with what the row terms compute of them once."""
+        return self.whole.posterior.model.prepared(self.cut, self.whole.rows)
 
     @cached_property
     def terms(self) -> LogJoint:
@@ -230,7 +241,7 @@ def by_rows(posterior: "Posterior", size: str | None = None, seed: int = 0) -> B
 
 def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
     """Why the row terms do not add up over rows; None when they do, tried at random points and cuts."""
-    size, everything = batches.split.size, some_rows(batches.n_rows, generator)
+    size, everything = batches.split.size, some_rows(batches.at_hand, generator)
     if not batches.split.terms or len(everything) < 2:
         return f"By `{size}`: no term of the target depends on its rows."
     if named := batches.split.named:
@@ -253,11 +264,11 @@ def why_not(batches: ByRows, generator: np.random.Generator) -> str | None:
     return None
 
 
-def some_rows(n_rows: int, generator: np.random.Generator) -> Rows:
+def some_rows(at_hand: Rows, generator: np.random.Generator) -> Rows:
     """The rows to try a split on: all of them, or as many as show whether they stand alone."""
-    if n_rows <= ROW_SPLIT.enough_rows:
-        return np.arange(n_rows)
-    return np.sort(generator.choice(n_rows, ROW_SPLIT.enough_rows, replace=False))
+    if len(at_hand) <= ROW_SPLIT.enough_rows:
+        return at_hand
+    return at_hand[np.sort(generator.choice(len(at_hand), ROW_SPLIT.enough_rows, replace=False))]
 
 
 def shown(spans: Iterable[Span]) -> str:

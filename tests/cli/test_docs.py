@@ -37,6 +37,7 @@ def run(capsys):
         ("ppl104", "There is no such operator"),
         ("k-hat", "JMLR 25:72"),
         ("elbo", "Evidence lower bound"),
+        ("machines", "--coordinator node1:9000"),
     ],
 )
 def test_a_page_for_every_kind_of_word(run, word, says):

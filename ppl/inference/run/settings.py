@@ -191,6 +191,9 @@ class RunSettings:
 
     device: Device = setting("cpu", _one_of(Device), "Device of jax")
 
+    sharded: bool = setting(False, Switch(), "Rows over all devices of jax.")
+    """Whether the rows of data are spread over all of JAX's devices, of all processes (`ppl.join`)."""
+
     quick_jit: bool = setting(False, Switch(), "Of jax: compile for one fit.", command=True)
     """Whether JAX is to compile quickly and little where the program is small, as a single fit calls for; the
     command does. The last digits of a fit are then others.

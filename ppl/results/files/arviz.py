@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ppl.data.shares import Share
 from ppl.extras import extra
 from ppl.results.files.columns import Floats, reshape, variables
 from ppl.results.fits.draws import Table
@@ -36,6 +37,7 @@ def to_arviz(
     Needs the extra `arviz`.
     """
     arviz = extra("arviz", "to_arviz", "ppl[arviz]")
+    data = {name: value for name, value in data.items() if not isinstance(value, Share)}
     values = {name: draws[np.newaxis] for name, draws in by_variable(table).items()}
     shapes = {name: array.shape[2:] for name, array in values.items()}
     named = {name: dimensions(shape, coords, dims.get(name, ())) for name, shape in shapes.items()}

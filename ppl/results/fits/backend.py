@@ -77,6 +77,28 @@ def rows_on_backend(posterior: Posterior, settings: Settings) -> Target:
         raise refusal(why) from None
 
 
+def sharded(posterior: Posterior, settings: Settings, jacobian: bool = True) -> Target:
+    """The posterior with its rows spread over all devices of JAX's; by minibatches where they are asked for.
+
+    Raises:
+        InferenceError: JAX is not there, or the rows cannot be spread; the message says why.
+    """
+    ready(settings)
+    from ppl.compiled.mesh import batches_over_mesh, mesh_of, over_mesh
+
+    rows, quick, few = settings.rows, settings.quick_jit, settings.minibatch is not None
+    mesh = mesh_of(settings.device)
+
+    def make() -> Target:
+        batches = posterior.by_rows(rows)
+        return batches_over_mesh(batches, mesh) if few else over_mesh(batches, mesh, jacobian, quick)
+
+    try:
+        return kept(posterior, (rows, mesh, few, jacobian, quick), make)
+    except OutOfReach as why:
+        raise InferenceError(f"The rows of this program cannot be spread over devices: {why}.") from None
+
+
 def kept(posterior: Posterior, key: Hashable, make: Callable[[], Target]) -> Target:
     """The posterior's target of that key, made when it is first asked for."""
     if key not in posterior.targets:
@@ -87,12 +109,17 @@ def kept(posterior: Posterior, key: Hashable, make: Callable[[], Target]) -> Tar
 
 def ready(settings: Settings) -> Any:
     """The device that JAX is to use; InferenceError where there is none, or no JAX."""
-    if find_spec("jax") is None:
-        raise MissingPackage('backend = "jax"', "JAX", "ppl[jax]")
+    require_jax()
     from ppl.compiled.device import device_of, make_ready
 
     make_ready()
     return device_of(settings.device)
+
+
+def require_jax() -> None:
+    """MissingPackage where it is not installed."""
+    if find_spec("jax") is None:
+        raise MissingPackage('backend = "jax"', "JAX", "ppl[jax]")
 
 
 def refusal(why: OutOfReach) -> InferenceError:

@@ -159,13 +159,20 @@ def journal_of(keep: Keep | None, posterior: Posterior, settings: Settings) -> C
     if keep is None:
         return Checkpoint(None)
     owner = cache(lambda: _owner(posterior, settings))
-    found = _read(keep.path, posterior, owner()) if keep.resume and keep.path.exists() else {}
-    return Checkpoint(keep.path, owner, keep.every, found)
+    left, writes = keep.resume and keep.path.exists(), True
+    text = keep.path.read_text("utf-8", errors="replace") if left else None
+    if settings.sharded:
+        from ppl.compiled.processes import from_first, is_first
+
+        text = from_first(text)
+        writes = is_first()
+    found = {} if text is None else _read(keep.path, text, posterior, owner())
+    return Checkpoint(keep.path if writes else None, owner, keep.every, found)
 
 
-def _read(path: Path, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Stage]:
+def _read(path: Path, text: str, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Stage]:
     """The stages in a checkpoint of this very run."""
-    record = opened(path, "checkpoint", FORMAT)
+    record = opened(path, "checkpoint", FORMAT, text)
     try:
         refuse_mismatch(path, record, posterior)
         _refuse_other_settings(path, record["settings"], owner["settings"])
@@ -181,6 +188,17 @@ def _refuse_other_settings(path: Path, theirs: Mapping[str, Any], mine: Mapping[
                 f"{path} is of a run with {name} = {theirs.get(name)}, not {value}. "
                 "Resume it with the settings it began with, or begin anew without resuming."
             )
+
+
+def require_same_run(posterior: Posterior, settings: Settings) -> None:
+    """Refuse to begin where another process of the run has another program, other data or other settings.
+
+    Raises:
+        InferenceError: one has; it is named.
+    """
+    from ppl.compiled.processes import require_same
+
+    require_same(**{name: repr(value) for name, value in _owner(posterior, settings).items()})
 
 
 def _owner(posterior: Posterior, settings: Settings) -> dict[str, Any]:

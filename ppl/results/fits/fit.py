@@ -47,7 +47,7 @@ from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
 from ppl.results.fits.as_target import parameters_of
-from ppl.results.fits.checkpoint import Checkpoint, Keep, journal_of
+from ppl.results.fits.checkpoint import Checkpoint, Keep, journal_of, require_same_run
 from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
@@ -55,7 +55,7 @@ from ppl.results.fits.keywords import FOLLOWED, Followed, VariationalKeywords, t
 from ppl.results.fits.memory_needed import require_memory
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.runs import best_of
-from ppl.results.fits.target import note_of, refuse_unpaired, target_of
+from ppl.results.fits.target import density_of_all, note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.report.summary import Summary, as_html, summarise
 
@@ -616,8 +616,10 @@ def fitted(
     """As `variational`, with the journal of the run: a checkpoint stays until it is discarded."""
     refuse_unpaired(asked)
     require_memory(posterior, asked)
+    if asked.sharded:
+        require_same_run(posterior, asked)
     if asked.algorithm != "optimize" and asked.minibatch is None:
-        refuse_improper(posterior)
+        refuse_improper(density_of_all(posterior, asked))
     start = start_for(posterior, asked.init)
     with _threads(posterior):
         if asked.runs > 1:

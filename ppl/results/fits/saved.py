@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.data.blocks import blocks
+from ppl.data.shares import Share
 from ppl.density.model import Model
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
@@ -57,6 +58,9 @@ def _pieces(value: Any) -> Iterator[bytes | memoryview]:
         for name in sorted(value):
             yield name.encode()
             yield from _pieces(value[name])
+        return
+    if isinstance(value, Share):
+        yield value.identity.encode()
         return
     try:  # "NaN" and "Inf" are numbers too, as in CmdStan's data
         array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=float)

@@ -15,15 +15,17 @@ def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
     return {**record, "sha256": _digest(record)}
 
 
-def opened(path: str | Path, kind: str, form: str) -> dict[str, Any]:
+def opened(path: str | Path, kind: str, form: str, text: str | None = None) -> dict[str, Any]:
     """The record in a file that was `sealed`; `kind` is what the file should be, `form` its "format".
+
+    `text` is what is in the file, where that was read already.
 
     Raises:
         DataError: the file is something else, or was damaged.
         MissingFile: it is not there.
     """
     try:
-        record = json.loads(require_file(path).read_text(encoding="utf-8"))
+        record = json.loads(require_file(path).read_text(encoding="utf-8") if text is None else text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path} is not a {kind}: {error}") from None
     return unsealed(path, record, kind, form)

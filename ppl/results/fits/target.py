@@ -1,6 +1,7 @@
 """What a run looks at, as its settings say."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
@@ -8,8 +9,9 @@ from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.marginal import MarginalTarget
 from ppl.inference.objective.target import Target
 from ppl.inference.run.settings import Settings
+from ppl.results.files.columns import Floats
 from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.backend import on_backend, rows_on_backend
+from ppl.results.fits.backend import on_backend, rows_on_backend, sharded
 
 
 def target_of(posterior: Posterior, settings: Settings) -> Target:
@@ -27,11 +29,35 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
     if settings.marginal is not None:
         whole = target_of(posterior, replace(settings, marginal=None))
         return MarginalTarget(whole, tuple(map(int, posterior.unconstrained(settings.marginal))))
+    wanted = settings.jacobian
+    jacobian = settings.algorithm != "optimize" if wanted is None else wanted
+    if settings.sharded:
+        return sharded(posterior, settings, jacobian)
     if settings.minibatch is not None:
         return rows_on_backend(posterior, settings)
-    wanted = settings.jacobian
-    whole = AsTarget(posterior, settings.algorithm != "optimize" if wanted is None else wanted)
-    return on_backend(whole, settings)
+    return on_backend(AsTarget(posterior, jacobian), settings)
+
+
+@dataclass(frozen=True)
+class OverProcesses:
+    """The log density of a posterior whose rows are on several processes, as the posterior's own methods."""
+
+    posterior: Posterior
+    settings: Settings
+
+    def log_density(self, u: Floats, jacobian: bool = True) -> float:
+        return sharded(self.posterior, self.settings, jacobian).log_density(u)
+
+    def log_density_gradient(self, u: Floats, jacobian: bool = True) -> tuple[float, Floats]:
+        return sharded(self.posterior, self.settings, jacobian).log_density_gradient(u)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.posterior, name)
+
+
+def density_of_all(posterior: Posterior, settings: Settings) -> Any:
+    """The posterior, or where it has not all rows what computes its density with the other processes."""
+    return OverProcesses(posterior, settings) if settings.sharded and posterior.model.parted else posterior
 
 
 def refuse_unpaired(settings: Settings) -> None:
@@ -45,6 +71,10 @@ def refuse_unpaired(settings: Settings) -> None:
         raise InferenceError(
             'ard names the parameter vector of algorithm "dsvi-ard", and goes with it; '
             f"here algorithm = {settings.algorithm!r} and ard = {settings.ard!r}."
+        )
+    if settings.sharded and (settings.backend == "autograd" or settings.runs > 1):
+        raise InferenceError(
+            'sharded spreads one run over devices by JAX: backend is then "jax" or "auto", and runs 1.'
         )
 
 

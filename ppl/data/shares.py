@@ -1,0 +1,98 @@
+"""Rows of data shared out: which part of them each device has, in order."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import NDArray
+
+from ppl.errors import InferenceError
+
+Rows = NDArray[np.intp]
+Numbers = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Consecutive rows in `parts` parts of one size, and fewer than `parts` rows that are left over.
+
+    Example:
+        >>> partition = Partition(11, parts=4)
+        >>> partition.part(1).tolist(), partition.left.tolist()
+        ([2, 3], [8, 9, 10])
+    """
+
+    n_rows: int
+    parts: int
+
+    @property
+    def size(self) -> int:
+        """Rows in a part."""
+        return self.n_rows // self.parts
+
+    def part(self, k: int) -> Rows:
+        """The rows of part 0, 1, ..."""
+        return np.arange(k * self.size, (k + 1) * self.size)
+
+    @property
+    def left(self) -> Rows:
+        """The rows in no part, the last ones."""
+        return np.arange(self.parts * self.size, self.n_rows)
+
+    def whose(self, rows: Rows) -> tuple[Rows, Rows]:
+        """The part that looks after each row, and the row's place there; of those left over one a part."""
+        left = rows >= self.parts * self.size
+        beyond = rows - self.parts * self.size
+        part = np.where(left, beyond, rows // max(1, self.size))
+        return part, np.where(left, self.size + beyond, rows - part * self.size)
+
+    def own(self, parts: range) -> tuple[slice, slice]:
+        """The rows of consecutive parts, and those left over, which everyone has."""
+        return slice(parts.start * self.size, parts.stop * self.size), slice(
+            self.parts * self.size, self.n_rows
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Share(NDArrayOperatorsMixin):
+    """Some rows of an array of this `shape`: `values` are those whose numbers are `rows`, in order.
+
+    Nothing can be computed from it as if it were the array; `identity` tells its files from others.
+    """
+
+    shape: tuple[int, ...]
+    rows: Rows
+    values: Numbers
+    identity: str
+
+    @property
+    def dtype(self) -> Any:
+        return self.values.dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def taken(self, rows: Rows) -> Numbers:
+        """Those rows: of consecutive ones no copy."""
+        at = np.searchsorted(self.rows, rows)
+        if not np.array_equal(self.rows[np.minimum(at, len(self.rows) - 1)], rows):
+            raise InferenceError("Rows were asked for that are another process's.")
+        together = len(at) > 0 and at[-1] - at[0] == len(at) - 1 and bool((np.diff(at) == 1).all())
+        return self.values[at[0] : at[-1] + 1] if together else self.values[at]
+
+    def __array__(self, *args: Any, **more: Any) -> Any:
+        raise InferenceError(NOT_ALL_ROWS)
+
+    def __array_ufunc__(self, *args: Any, **more: Any) -> Any:
+        raise InferenceError(NOT_ALL_ROWS)
+
+    def __getitem__(self, index: Any) -> Any:
+        raise InferenceError(NOT_ALL_ROWS)
+
+
+NOT_ALL_ROWS = (
+    "each process has read only its own rows of it, so that only sums over rows in the target can be "
+    "computed from it.\nLeave the statement out, or give it as JSON, which every process holds whole."
+)

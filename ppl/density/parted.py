@@ -1,0 +1,38 @@
+"""A program of whose data this process has read some rows only: what it may compute from them."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from ppl.data.shares import NOT_ALL_ROWS, Share
+from ppl.errors import InferenceError
+from ppl.ir import nodes as ir
+from ppl.ir.passes.split_rows import depends_on
+from ppl.ir.walk import used_names
+
+
+def shared_names(values: Mapping[str, Any]) -> frozenset[str]:
+    """The variables of which some rows are at hand."""
+    return frozenset(name for name, value in values.items() if isinstance(value, Share))
+
+
+def require_sums_over_rows(program: ir.Program, shared: Iterable[str]) -> None:
+    """Refuse statements outside the model that compute something of variables of which rows are missing.
+
+    Raises:
+        InferenceError: there is one; it is shown.
+    """
+    p, touched = program, set(shared)
+    blocks = (p.transformed_data, p.parameters, p.transformed_parameters, p.generated_quantities)
+    touched = depends_on([s for block in blocks if block is not p.parameters for s in block], touched)  # type: ignore[misc]
+    for part in (part for block in blocks for part in block):
+        found = sorted(used_names(part) & touched)
+        if found:
+            raise InferenceError(f"{part.span.describe()}\n`{found[0]}`: {NOT_ALL_ROWS}", "PPL974")
+
+
+def row_files(program: ir.Program, files: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The variables among those with files whose first axis is a size, each with the size's name."""
+    for d in program.data:
+        first = next(iter((*d.dims, *d.sizes)), None)
+        if d.name in files and isinstance(first, ir.Var):
+            yield d.name, first.name

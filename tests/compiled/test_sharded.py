@@ -1,0 +1,166 @@
+"""Rows spread over devices and processes: the same fits, whoever has the rows."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("jax")
+
+from compiled.sharded_programs import FITS, fitted
+
+from ppl.compiled.mesh import places
+from ppl.data.shares import Partition
+from ppl.results.files.read_csv import read_draws
+
+WORKER = Path(__file__).with_name("sharded_programs.py")
+SECONDS = 300
+COMMAND = "import sys; from ppl.cli.main import main; main(sys.argv[1:])"
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def started(count, arguments, devices=1, **more):
+    """Processes 0, 1, ... of `count`; `arguments(i, address)` are those of Python."""
+    address = f"127.0.0.1:{free_port()}"
+    flags = f"--xla_force_host_platform_device_count={devices} --xla_backend_optimization_level=0"
+    environment = {**os.environ, "XLA_FLAGS": flags, "OMP_NUM_THREADS": "1"}
+    return [
+        subprocess.Popen(
+            [sys.executable, *arguments(i, address)],
+            env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
+        )
+        for i in range(count)
+    ]  # fmt: skip
+
+
+def ended(processes):
+    """Their exit statuses, and what they said on standard error."""
+    said = [p.communicate(timeout=SECONDS)[1] for p in processes]
+    return [p.returncode for p in processes], said
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return {name: fitted(name, backend="jax") for name in FITS}
+
+
+@pytest.mark.parametrize(("processes", "devices"), [(2, 1), (4, 1), (1, 3), (2, 2)])
+def test_the_same_fit_as_by_one_process(tmp_path, alone, processes, devices):
+    out = tmp_path / "fits.npz"
+
+    def arguments(i, address):
+        return [str(WORKER), address, str(processes), str(i), str(out)]
+
+    statuses, said = ended(started(processes, arguments, devices))
+    assert statuses == [0] * processes, said
+    with np.load(out) as found:
+        for name, fit in alone.items():
+            assert found[f"elbo_{name}"] == pytest.approx(fit.elbo, rel=1e-8), name
+            spread = np.abs(fit.draws()).max(axis=0)
+            assert (np.abs(found[name] - fit.draws()) <= 1e-8 * spread).all(), name
+
+
+def test_parts_and_places():
+    partition = Partition(11, 4)
+    parts = [*(partition.part(k) for k in range(4)), partition.left]
+    assert np.concatenate(parts).tolist() == list(range(11))
+    rows = np.array([[10, 0, 3, 8, 2], [4, 5, 9, 6, 7]])
+    row, at, counts = places(partition, rows)
+    assert counts.sum() == rows.size
+    for k, batch in enumerate(rows):
+        assert sorted(row[k][counts[k]]) == sorted(batch)
+        for device in range(4):
+            here = np.concatenate([partition.part(device), partition.left])
+            assert (here[at[k, device]][counts[k, device]] == row[k, device][counts[k, device]]).all()
+            assert set(row[k, device][~counts[k, device]]) <= {partition.part(device)[0]}
+
+
+POISSON = """
+data { int N; int K; matrix[N, K] x; array[N] int<lower=0> y; }
+parameters { real a; vector[K] b; }
+model { a ~ normal(0, 2); b ~ normal(0, 1); y ~ poisson_log(a + x * b); }
+"""
+
+
+@pytest.fixture
+def shards(tmp_path):
+    """A Poisson regression of 203 rows, in four Parquet files of several row groups each."""
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow.parquet import write_table
+
+    rng, rows = np.random.default_rng(3), 203
+    x = rng.normal(size=(rows, 2))
+    y = rng.poisson(np.exp(0.3 + x @ [0.4, -0.2]))
+    (tmp_path / "rows").mkdir()
+    for k, part in enumerate(np.array_split(np.arange(rows), 4)):
+        table = arrow.table({"x1": x[part, 0], "x2": x[part, 1], "y": y[part]})
+        write_table(table, tmp_path / "rows" / f"{k}.parquet", row_group_size=17)
+    (tmp_path / "m.model").write_text(POISSON)
+    quantity = "generated quantities { real m = mean(x * b); }"
+    (tmp_path / "gq.model").write_text(POISSON + quantity)
+    (tmp_path / "d.json").write_text(f'{{"N": {rows}, "K": 2}}')
+    return tmp_path
+
+
+def command(model, out, *more):
+    """The arguments of Python for one fit from the shards."""
+    data = ["--data", "x=rows:x1,x2", "--data", "y=rows:y"]
+    return ["-c", COMMAND, "variational", model, "d.json", *data, "-o", out, "-q", *more]
+
+
+def together(count, folder, *arguments):
+    def of(i, address):
+        by_hand = ["--coordinator", address, "--processes", str(count), "--process", str(i)]
+        return command(*arguments, *by_hand)
+
+    return started(count, of, cwd=folder)
+
+
+def same(folder, one, other):
+    a, b = (read_draws(folder / name).draws for name in (one, other))
+    return (np.abs(a - b) <= 1e-8 * np.abs(a).max(axis=0)).all()
+
+
+def test_each_process_reads_its_rows_of_parquet(shards):
+    (alone,) = started(1, lambda *_: command("m.model", "one.csv", "--backend", "jax"), cwd=shards)
+    many = together(3, shards, "m.model", "many.csv")
+    assert ended([alone, *many])[0] == [0, 0, 0, 0]
+    assert same(shards, "one.csv", "many.csv")
+
+
+def test_what_reads_rows_of_others_is_refused_with_its_line(shards):
+    statuses, said = ended(together(2, shards, "gq.model", "gq.csv"))
+    assert statuses == [3, 3]
+    assert "generated quantities { real m = mean(x * b); }" in said[0] and "`x`: each process has" in said[0]
+
+
+def test_a_process_killed_ends_all_and_others_go_on(shards):
+    long = ("--algorithm", "meanfield", "--iter", "4000", "--eta", "0.01", "--stop", "fixed", "--no-polish")
+    often = ("--checkpoint-every", "0")
+    whole = together(2, shards, "m.model", "whole.csv", *long)
+    assert ended(whole)[0] == [0, 0]
+    first, second = together(2, shards, "m.model", "out.csv", *long, *often)
+    wait_for(shards / "out.csv.checkpoint")
+    second.kill()
+    statuses, said = ended([first, second])
+    assert statuses == [3, -9] and not (shards / "out.csv").exists()
+    assert "process 1 of 2" in said[0] and "ended: it stopped without a word" in said[0]
+    assert ended(together(3, shards, "m.model", "out.csv", *long, *often, "--resume"))[0] == [0, 0, 0]
+    assert same(shards, "whole.csv", "out.csv")
+
+
+def wait_for(file):
+    end = time.monotonic() + SECONDS
+    while not file.exists() and time.monotonic() < end:
+        time.sleep(0.02)
+    assert file.exists()
