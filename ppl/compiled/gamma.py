@@ -13,7 +13,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.special
 
-from ppl.stdlib.special.log_gamma_ratio import HALF_LOG_TWO_PI
+from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
 Array = Any
 Function = Callable[[Array], Array]

@@ -44,7 +44,7 @@ class Times:
     """Until all have ended: the first writes its files meanwhile."""
 
 
-TIMES = Times()
+WAITS = Times()
 FAILED = 3
 """The exit status of a process that ends because another did: that of a fit that failed."""
 ENDED, ON = "ppl/ended/", "ppl/on/"
@@ -73,15 +73,15 @@ def join(coordinator: str | None = None, processes: int | None = None, process: 
             coordinator,
             processes,
             process,
-            initialization_timeout=TIMES.joining,
-            heartbeat_timeout_seconds=TIMES.silence,
+            initialization_timeout=WAITS.joining,
+            heartbeat_timeout_seconds=WAITS.silence,
         )
     except (ValueError, RuntimeError) as error:
         raise InferenceError(cannot_join(error, coordinator)) from None
     client, index = global_state.client, global_state.process_id
     client.key_value_set(f"{ON}{index}", f"{socket.gethostname()}, pid {os.getpid()}")
     with without_standard_output():
-        client.wait_at_barrier("ppl/joined", 1000 * TIMES.joining)
+        client.wait_at_barrier("ppl/joined", 1000 * WAITS.joining)
         names = {number(key): value for key, value in client.key_value_dir_get(ON)}
         process_allgather(np.zeros(1))  # the connections are made here, which Gloo tells standard output
     Watch(client, names, index).start()
@@ -103,14 +103,14 @@ def leave() -> None:
     if jax.distributed.is_initialized():
         client = global_state.client
         client.key_value_set(f"{ENDED}{global_state.process_id}", "")
-        client.wait_at_barrier("ppl/left", 1000 * TIMES.ending)
+        client.wait_at_barrier("ppl/left", 1000 * WAITS.ending)
         for thread in threading.enumerate():
             if isinstance(thread, Watch):
                 thread.leaving.set()
-        client.wait_at_barrier("ppl/unwatched", 1000 * TIMES.joining)
+        client.wait_at_barrier("ppl/unwatched", 1000 * WAITS.joining)
         if global_state.process_id == 0:  # the store is here, and goes last
             while len(client.get_live_nodes(list(range(global_state.num_processes)))) > 1:
-                time.sleep(TIMES.asking / 10)
+                time.sleep(WAITS.asking / 10)
         jax.distributed.shutdown()
 
 
@@ -119,11 +119,11 @@ def end_early(status: int, why: str) -> None:
     if not jax.distributed.is_initialized():
         return
     if "Gloo" in why:  # a sum over all processes failed: which of them ended, the watch is about to say
-        time.sleep(TIMES.silence + 5 * TIMES.asking)
+        time.sleep(WAITS.silence + 5 * WAITS.asking)
         why = "the others could not be reached"
     try:
         global_state.client.key_value_set(f"{ENDED}{global_state.process_id}", why)
-        time.sleep(TIMES.notice)
+        time.sleep(WAITS.notice)
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -139,7 +139,7 @@ class Watch(threading.Thread):
         self.leaving = threading.Event()
 
     def run(self) -> None:
-        while not self.leaving.wait(TIMES.asking):
+        while not self.leaving.wait(WAITS.asking):
             early = self.ended_early()
             if early and not self.leaving.is_set():
                 self.end(early)
@@ -162,7 +162,7 @@ class Watch(threading.Thread):
         print(
             "ppl: the run ends here; --resume goes on from the last checkpoint.", file=sys.stderr, flush=True
         )
-        time.sleep(0 if self.index else TIMES.notice + TIMES.asking)  # the first has the store
+        time.sleep(0 if self.index else WAITS.notice + WAITS.asking)  # the first has the store
         os._exit(FAILED)
 
 

@@ -20,7 +20,8 @@ from ppl.stdlib.record import Distribution, Impl, Overload
 from ppl.stdlib.signatures import Callee, split_commas
 from ppl.stdlib.supports import SUPPORTS
 
-WIDTH = 80
+PAGE_WIDTH = 80
+"""Columns of a page in a terminal."""
 EXAMPLE = np.array([0.5, -1.0, 0.2, 0.3, -0.4, 0.1])
 
 CLASSES: Mapping[str, str] = {
@@ -97,7 +98,7 @@ def distribution_page(d: Distribution) -> Iterator[str]:
         yield f"  {name:8} is {must_be}, in {d.name}_rng"
     names = [name for name, callee in standard().callees.items() if callee.record is d]
     yield ""
-    yield from textwrap.wrap(f"Functions: {', '.join(names)}.", WIDTH)
+    yield from textwrap.wrap(f"Functions: {', '.join(names)}.", PAGE_WIDTH)
     lines = [f"  {signature(name, o)}" for name in names for o in standard().callees[name].overloads]
     yield ""
     yield from lines
@@ -152,7 +153,7 @@ def where(lines: list[str], overloads: tuple[Overload, ...] | list[Overload]) ->
         yield from (f"  {name:8} {CLASSES[name]}" for name in used)
     yield ""
     places = dict.fromkeys(location(overload.impl) for overload in overloads)
-    yield from textwrap.wrap(f"Computed by {', '.join(places)}.", WIDTH, break_on_hyphens=False)
+    yield from textwrap.wrap(f"Computed by {', '.join(places)}.", PAGE_WIDTH, break_on_hyphens=False)
 
 
 def signature(name: str, overload: Overload) -> str:

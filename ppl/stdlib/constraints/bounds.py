@@ -92,7 +92,8 @@ CONSTRAIN = (_interval, _above, _below, _free)
 CONSTRAIN_SOFTPLUS = (_interval, _above_softplus, _below, _free)
 UNCONSTRAIN = (_from_interval, _from_above, _from_below, _from_free)
 UNCONSTRAIN_SOFTPLUS = (_from_interval, _from_above_softplus, _from_below, _from_free)
-NEUTRAL = (0.5, 0.0, 1.0)  # stands in for (value, lower, upper) where a rule does not apply
+NEUTRAL = (0.5, 0.0, 1.0)
+"""Stands in for (value, lower, upper) where a rule does not apply."""
 
 
 def by_bounds(xp: Namespace, rules: tuple[Rule, ...], v: Array, a: Array, b: Array) -> tuple[Array, ...]:

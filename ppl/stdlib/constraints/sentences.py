@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 TOLERANCE = 1e-8
+"""How far a sum, a length or two mirrored entries may be off, as in Stan."""
 
 
 def number(value: float) -> str:

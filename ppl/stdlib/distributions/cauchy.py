@@ -9,9 +9,8 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, validity
+from ppl.stdlib.special.constants import LOG_PI
 from ppl.stdlib.special.log_probability import log_probability
-
-LOG_PI = math.log(math.pi)
 
 
 @reals

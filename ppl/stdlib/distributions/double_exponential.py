@@ -12,7 +12,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
-from ppl.stdlib.special.log_probability import LOG_TWO
+from ppl.stdlib.special.constants import LOG_TWO
 
 
 @reals

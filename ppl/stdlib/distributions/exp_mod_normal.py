@@ -17,7 +17,7 @@ from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.log_concave import log_left_tail
 from ppl.stdlib.special.mills import inverse_mills, log_tilted_tail
 
-SMALL = 1e-4
+DEEP_IN_TAIL = 1e-4
 """Below it the difference Phi - B has lost digits that its log needs; the tail is integrated instead."""
 
 
@@ -58,7 +58,7 @@ def standard_cdf(xp: Namespace, z: Array, v: Array) -> Array:
 def standard_lcdf(xp: Namespace, z: Array, v: Array) -> Array:
     p = standard_cdf(NUMPY, z, v)
     slope = inverse_mills(NUMPY, z - v) - v
-    deep = (p < SMALL) & (slope > 1.0)
+    deep = (p < DEEP_IN_TAIL) & (slope > 1.0)
     value = np.where(p > 0.5, np.log1p(-np.exp(standard_lccdf(NUMPY, z, v))), np.log(np.where(deep, 0.5, p)))
     if not np.any(deep):
         return value

@@ -5,11 +5,11 @@ Stan Functions Reference, "Gaussian dynamic linear models"; West and Harrison 19
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions import multi_normal
-from ppl.stdlib.distributions.quadratic_form import LOG_TWO_PI
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.functions.solves import mdivide_right
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.recurrence import states_after
+from ppl.stdlib.special.constants import LOG_TWO_PI
 
 
 def log_density(

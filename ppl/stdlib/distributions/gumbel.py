@@ -12,7 +12,7 @@ from ppl.stdlib.special.log_probability import log1m_exp
 
 SURE = -700.0
 """Below, the chance of more is 1, and exp(-z) would overflow."""
-FAR = 37.0
+FAR_RIGHT = 37.0
 """Beyond it exp(-z) is below half an ulp of 1, so that log(1 - exp(-exp(-z))) is -z to double precision."""
 
 
@@ -36,7 +36,7 @@ def standard_lcdf(xp: Namespace, z: Array) -> Array:
 
 
 def standard_lccdf(xp: Namespace, z: Array) -> Array:
-    near = (z > SURE) & (z < FAR)
+    near = (z > SURE) & (z < FAR_RIGHT)
     inside = log1m_exp(xp, -xp.np.exp(-xp.np.where(near, z, 0.0)))
     return xp.np.where(near, inside, xp.np.where(z <= SURE, 0.0, -z))
 

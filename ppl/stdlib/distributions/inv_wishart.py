@@ -18,13 +18,13 @@ from ppl.stdlib.distributions.quadratic_form import (
 )
 from ppl.stdlib.distributions.wishart import (
     ENOUGH_DEGREES,
-    LOG_TWO,
     cholesky_nu_term,
     log_jacobian,
     log_normaliser,
 )
 from ppl.stdlib.functions.solves import solve
 from ppl.stdlib.record import Distribution
+from ppl.stdlib.special.constants import LOG_TWO
 
 
 def log_density(xp: Namespace, w: Array, nu: Array, scale: Array) -> Array:

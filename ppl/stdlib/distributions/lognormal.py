@@ -8,9 +8,9 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions import normal
-from ppl.stdlib.distributions.normal import HALF_LOG_TWO_PI
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
 
 @reals

@@ -6,13 +6,13 @@ row k of y is normal with mean 0 and covariance Sigma / w_k.
 
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.distributions.quadratic_form import (
-    LOG_TWO_PI,
     log_determinant,
     log_diagonal,
     quadratic,
     whitened_square,
 )
 from ppl.stdlib.record import Constant, Distribution, guarded
+from ppl.stdlib.special.constants import LOG_TWO_PI
 
 
 def log_density(xp: Namespace, y: Array, sigma: Array, w: Array) -> Array:

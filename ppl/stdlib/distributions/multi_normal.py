@@ -10,7 +10,6 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.distributions.quadratic_form import (
-    LOG_TWO_PI,
     factor,
     inverse,
     lifted,
@@ -23,6 +22,7 @@ from ppl.stdlib.distributions.quadratic_form import (
 )
 from ppl.stdlib.functions.products import vector_matrix
 from ppl.stdlib.record import Distribution
+from ppl.stdlib.special.constants import LOG_TWO_PI
 
 
 def _matrix_vector(xp: Namespace, matrix: Array, d: Array) -> Array:

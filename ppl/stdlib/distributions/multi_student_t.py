@@ -11,7 +11,6 @@ import numpy as np
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.stdlib.distributions.multi_normal import RNG_SIGNATURES
 from ppl.stdlib.distributions.quadratic_form import (
-    LOG_TWO_PI,
     lifted,
     log_determinant,
     log_diagonal,
@@ -19,6 +18,7 @@ from ppl.stdlib.distributions.quadratic_form import (
     whitened_square,
 )
 from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.constants import LOG_TWO_PI
 from ppl.stdlib.special.log_gamma_ratio import log_rise
 
 

@@ -1,6 +1,5 @@
 """The normal distribution and its standard form.  Stan Functions Reference, "Normal distribution"."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -9,9 +8,7 @@ from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
-
-HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-SQRT_TWO = math.sqrt(2.0)
+from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
 
 @reals

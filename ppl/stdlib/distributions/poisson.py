@@ -14,7 +14,8 @@ from ppl.stdlib.record import Distribution, Parts, guarded, supported
 from ppl.stdlib.special import incomplete_gamma
 from ppl.stdlib.special.counts import log_factorial
 
-LARGEST = np.finfo(float).max
+LARGEST_RATE = np.finfo(float).max
+"""In place of an infinite rate, whose logarithm times no count is nan."""
 
 
 def _off_zero(xp: Namespace, y: Array, lam: Array) -> Array:
@@ -32,7 +33,7 @@ def _slope(xp: Namespace, ans: Array, y: Array, lam: Array) -> Array:
 @with_partials(None, _slope)
 def kernel(xp: Namespace, y: Array, lam: Array) -> Array:
     """Nan where the rate is negative, as its logarithm is, and -inf where it is infinite."""
-    return y * xp.np.log(xp.np.minimum(_off_zero(xp, y, lam), LARGEST)) - lam
+    return y * xp.np.log(xp.np.minimum(_off_zero(xp, y, lam), LARGEST_RATE)) - lam
 
 
 @with_partials(None, _slope)

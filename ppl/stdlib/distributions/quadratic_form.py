@@ -14,8 +14,8 @@ from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.functions.solves import or_nan
 from ppl.stdlib.record import guarded
 
-SYMMETRY = 1e-8  # Stan's tolerance; relative for entries above one
-LOG_TWO_PI = math.log(2.0 * math.pi)
+SYMMETRY = 1e-8
+"""How far two mirrored entries may differ, as in Stan; relative for entries above one."""
 
 
 def lifted(xp: Namespace, g: Array, axes: int) -> Array:

@@ -3,9 +3,8 @@
 import numpy as np
 
 from ppl.arrays import Array, Namespace
+from ppl.stdlib.constraints.sentences import TOLERANCE
 from ppl.stdlib.record import guarded
-
-TOLERANCE = 1e-8
 
 
 def is_simplex(xp: Namespace, theta: Array) -> Array:

@@ -12,14 +12,13 @@ import scipy.special
 
 from ppl.arrays import NUMPY, Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
-from ppl.stdlib.distributions.normal import HALF_LOG_TWO_PI
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
+from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, LOG_TWO
 from ppl.stdlib.special.log_concave import log_left_tail
-from ppl.stdlib.special.log_probability import LOG_TWO
 from ppl.stdlib.special.mills import inverse_mills
 
-SMALL = 1e-4
+DEEP_TAIL = 1e-4
 """Below it the difference Phi - 2 T has lost digits that its log needs; the tail is integrated instead."""
 
 
@@ -67,7 +66,7 @@ def standard_cdf(xp: Namespace, z: Array, alpha: Array) -> Array:
 def standard_lcdf(xp: Namespace, z: Array, alpha: Array) -> Array:
     p = standard_cdf(NUMPY, z, alpha)
     slope = _slope(NUMPY, z, alpha)
-    deep = (p < SMALL) & (slope > 1.0)
+    deep = (p < DEEP_TAIL) & (slope > 1.0)
     value = np.where(p > 0.5, np.log1p(-standard_cdf(NUMPY, -z, -alpha)), np.log(np.where(deep, 0.5, p)))
     if not np.any(deep):
         return value

@@ -12,9 +12,8 @@ from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import as_real, reals
 from ppl.stdlib.record import Distribution, guarded, validity
 from ppl.stdlib.special import incomplete_beta
+from ppl.stdlib.special.constants import HALF_LOG_PI
 from ppl.stdlib.special.log_gamma_ratio import digamma_rise, log_beta, log_rise
-
-HALF_LOG_PI = 0.5 * math.log(math.pi)
 
 
 def _d_nu(xp: Namespace, z: Array, nu: Array) -> Array:

@@ -15,10 +15,11 @@ from ppl.arrays import NUMPY, Array, Namespace, with_partials
 from ppl.stdlib.reals import as_real, reals
 from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.bessel_ratio import bessel_ratio, log_scaled_i0
+from ppl.stdlib.special.constants import LOG_TWO_PI
 
-LOG_TWO_PI = math.log(2.0 * math.pi)
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(96)
-REACH = 40.0  # exp(-40) is far below double precision
+TAIL = 40.0
+"""exp(-40) is far below double precision."""
 
 
 @reals
@@ -39,9 +40,9 @@ def _exponent(xp: Namespace, angle: Array, kappa: Array) -> Array:
 def _arc(a: Any, b: Any, kappa: Any) -> Any:
     """Log of the integral of exp(_exponent) over 0 <= a <= angle <= b <= pi, and the mean of cos there.
 
-    Gauss-Legendre quadrature from a to b or to where the exponent has dropped by REACH, whichever is first.
+    Gauss-Legendre quadrature from a to b or to where the exponent has dropped by TAIL, whichever is first.
     """
-    drop = np.sin(0.5 * a) ** 2 + 0.5 * REACH / np.maximum(kappa, 1e-300)
+    drop = np.sin(0.5 * a) ** 2 + 0.5 * TAIL / np.maximum(kappa, 1e-300)
     end = np.minimum(b, 2.0 * np.arcsin(np.sqrt(np.minimum(drop, 1.0))))
     half = 0.5 * (end - a)[..., None]
     angles = a[..., None] + half * (NODES + 1.0)

@@ -14,9 +14,8 @@ import numpy as np
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.constants import SQRT_TWO
 from ppl.stdlib.special.log_probability import log1m_exp
-
-SQRT_TWO = math.sqrt(2.0)
 
 
 def _log_ratio(xp: Namespace, y: Array, sigma: Array) -> Array:

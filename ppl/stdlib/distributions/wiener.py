@@ -19,14 +19,15 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded, supported
+from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
-SWITCH = 0.5  # the scaled time t / alpha^2 at which the series take over from each other
+SWITCH = 0.5
+"""The scaled time t / alpha^2 at which the series take over from each other."""
 ODD = np.arange(1.0, 12.0, 2.0)
 WHOLE = np.arange(1.0, 8.0)
-HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
-TIMES, STARTS = np.polynomial.legendre.leggauss(48), np.polynomial.legendre.leggauss(12)
-TIME_NODES, START_NODES = (nodes.ravel() for nodes in np.meshgrid(TIMES[0], STARTS[0], indexing="ij"))
-LOG_WEIGHTS = np.log(0.25 * np.outer(TIMES[1], STARTS[1])).ravel()
+TIME_RULE, START_RULE = np.polynomial.legendre.leggauss(48), np.polynomial.legendre.leggauss(12)
+TIME_NODES, START_NODES = (nodes.ravel() for nodes in np.meshgrid(TIME_RULE[0], START_RULE[0], indexing="ij"))
+LOG_RULE_WEIGHTS = np.log(0.25 * np.outer(TIME_RULE[1], START_RULE[1])).ravel()
 
 
 def _small_time(xp: Namespace, s: Array, w: Array) -> Array:
@@ -77,7 +78,7 @@ def _log_mean_hit(
     share = xp.np.where(var_tau > 0.0, span / xp.np.where(var_tau > 0.0, var_tau, 1.0), 1.0)
     times = t - 0.5 * span * (TIME_NODES + 1.0)
     distances = 1.0 - beta - 0.5 * var_beta * START_NODES
-    heights = _log_hit(xp, times, alpha, distances, delta, var_delta) + LOG_WEIGHTS
+    heights = _log_hit(xp, times, alpha, distances, delta, var_delta) + LOG_RULE_WEIGHTS
     return xp.special.logsumexp(heights + xp.np.log(share), axis=-1)
 
 

@@ -3,7 +3,6 @@
 Stan Functions Reference, "Wishart distribution" and "Wishart distribution, Cholesky Parameterization".
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,7 @@ from ppl.stdlib.distributions.quadratic_form import (
 )
 from ppl.stdlib.functions.solves import solve
 from ppl.stdlib.record import Distribution, Relation, guarded
-
-LOG_TWO = math.log(2.0)
+from ppl.stdlib.special.constants import LOG_TWO
 
 
 def log_normaliser(xp: Namespace, nu: Array, size: int) -> Array:

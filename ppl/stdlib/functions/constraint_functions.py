@@ -12,7 +12,7 @@ from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.functions.constraint_maps import SCALARS, STRUCTURED, Map, Transform, free_elements
 from ppl.stdlib.record import Batch, Function, Impl, Overload
 
-MAX_DIMS = 7
+MAX_STRUCTURED_DIMS = 7
 """Array axes that the functions of structured types take, as many as in Stan."""
 
 
@@ -23,7 +23,7 @@ def _value(constrain: Map) -> Impl:
 def _arrays_of(base: str) -> Iterator[str]:
     if base == "T":  # stands for arrays already
         return iter(["T"])
-    return (f"array[{',' * (dims - 1)}] {base}" if dims else base for dims in range(MAX_DIMS + 1))
+    return (f"array[{',' * (dims - 1)}] {base}" if dims else base for dims in range(MAX_STRUCTURED_DIMS + 1))
 
 
 def _overloads(

@@ -8,12 +8,12 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.checks import require
 from ppl.stdlib.functions.products import transposed
+from ppl.stdlib.functions.sizes import MAX_DIMS
 from ppl.stdlib.functions.sums import flat
 from ppl.stdlib.reals import as_real
 from ppl.stdlib.record import Function, Overload, function
 
 LISTS = ("vector", "row_vector", "array[] int", "array[] real")
-MAX_DIMS = 9
 
 
 def same(xp: Namespace, x: Array) -> Array:

@@ -11,10 +11,7 @@ import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.record import Function, binary, guarded, unary
-
-TWO_OVER_SQRT_PI = 2.0 / math.sqrt(math.pi)
-SQRT_HALF = math.sqrt(0.5)
-SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
+from ppl.stdlib.special.constants import SQRT_HALF, SQRT_TWO_PI, TWO_OVER_SQRT_PI
 
 
 @with_partials(lambda xp, ans, x: TWO_OVER_SQRT_PI * xp.np.exp(-x * x))

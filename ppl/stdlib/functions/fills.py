@@ -11,9 +11,8 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.memory import require_room
 from ppl.stdlib.functions.checks import require, require_index, require_size
+from ppl.stdlib.functions.sizes import MAX_DIMS
 from ppl.stdlib.record import Function, Impl, Overload, function
-
-MAX_DIMS = 9
 
 
 def _ones(name: str, *sizes: int) -> Array:

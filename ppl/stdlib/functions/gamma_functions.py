@@ -14,7 +14,8 @@ from ppl.stdlib.record import Function, binary, function, guarded, unary
 from ppl.stdlib.special import log_gamma_ratio
 from ppl.stdlib.special.polygamma import digamma, log_gamma, trigamma
 
-LARGEST_INT = 2**31 - 1  # Stan's int has 32 bits
+LARGEST_INT = 2**31 - 1
+"""Stan's int has 32 bits."""
 
 
 def _not_a_pole(xp: Namespace, x: Array) -> Array:

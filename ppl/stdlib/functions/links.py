@@ -4,15 +4,12 @@ Stan Functions Reference, "Link functions" and "Probability-related functions"; 
 quantile functions.
 """
 
-import math
-
 from scipy.special import ndtri_exp
 
 from ppl.arrays import Array, Namespace, with_partials
-from ppl.stdlib.distributions.normal import HALF_LOG_TWO_PI, standard_cdf
+from ppl.stdlib.distributions.normal import standard_cdf
 from ppl.stdlib.record import Function, function, unary
-
-SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
+from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_TWO_PI
 
 
 @with_partials(lambda xp, ans, x: 1.0 / (x * (1.0 - x)))

@@ -9,7 +9,8 @@ from ppl.stdlib.special.log_add import log_add, shares
 ROWS = ("vector", "row_vector", "array[] real")
 ARRAYS_OF_ROWS = ("array[] vector", "array[] row_vector")
 
-TINY = 1e-300
+LEAST_SHARE = 1e-300
+"""In place of a mixing proportion of 0, by which a slope is divided."""
 LARGEST_LOG = 700.0
 """What may still be exponentiated."""
 
@@ -73,7 +74,7 @@ def _weighted(xp: Namespace, theta: Array, x: Array, y: Array) -> tuple[Array, A
 def _slope_in_theta(xp: Namespace, ans: Array, theta: Array, x: Array, y: Array) -> Array:
     """exp(x - ans) - exp(y - ans), by their shares between 0 and 1."""
     first, second = shares(xp, *_weighted(xp, theta, x, y))
-    between = first / xp.np.maximum(theta, TINY) - second / xp.np.maximum(1.0 - theta, TINY)
+    between = first / xp.np.maximum(theta, LEAST_SHARE) - second / xp.np.maximum(1.0 - theta, LEAST_SHARE)
     known = xp.np.where(xp.np.isfinite(ans), ans, 0.0)
     over = [xp.np.exp(xp.np.minimum(each - known, LARGEST_LOG)) for each in (x, y)]
     return xp.np.where((theta > 0) & (theta < 1), between, over[0] - over[1])

@@ -9,6 +9,7 @@ from ppl.arrays import Array, Namespace
 from ppl.stdlib.record import function
 
 MAX_DIMS = 9
+"""Array axes that functions of any array take: none of Stan's own programs has more."""
 
 
 def _length(xp: Namespace, x: Array) -> int:

@@ -7,12 +7,10 @@ matrix that is not what it must be gives nan, never an exception.
 import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.constraints.sentences import TOLERANCE
 from ppl.stdlib.functions.products import matrix_matrix, transposed
 from ppl.stdlib.functions.solves import lower_solve, lower_transposed_solve, or_nan
 from ppl.stdlib.record import Function, function
-
-TOLERANCE = 1e-8
-"""How far two mirrored entries may differ in a symmetric matrix, as in Stan."""
 
 
 @with_vjps(lambda xp, g, ans, a: g)

@@ -15,7 +15,9 @@ from ppl.stdlib.solvers.field import Draws, Field, Floats
 from ppl.stdlib.solvers.runge_kutta import Begin, Method, Scales
 
 SAFETY = 0.9
+"""Of the step that the error estimate would just allow, the part that is taken."""
 SHRINK, GROW = 0.2, 10.0
+"""How much shorter or longer than the last one a step may be."""
 MOST_REFUSED = 30
 """Tries at one step, each at a fifth of the last where the rate is not finite."""
 MOST_AT_LIMIT = 15

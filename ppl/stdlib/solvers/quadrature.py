@@ -12,8 +12,10 @@ import numpy as np
 
 from ppl.stdlib.solvers.field import Draws, Field, Floats
 
-REACH = 6.0  # in s, where what is left is below 1e-270 of the interval
-FIRST, FINEST = 0.5, 2.0**-9
+RULE_REACH = 6.0
+"""In s, where what is left is below 1e-270 of the interval."""
+COARSEST, FINEST = 0.5, 2.0**-9
+"""The first distance of nodes in s, and the last it is halved to."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class Rule:
 def rule(f: Field, low: Floats, high: Floats, tolerance: float) -> Rule:
     """Integrate from low to high >= low, each (draws,), to `tolerance` of the integral of |f|."""
     before, value = np.full(len(low), np.nan), np.full(len(low), np.nan)
-    kept, open_, h = [], np.arange(len(low)), FIRST
+    kept, open_, h = [], np.arange(len(low)), COARSEST
     while open_.size and h >= FINEST:
         x, complement, weights = nodes(low[open_], high[open_], h)
         draws = np.repeat(open_, x.shape[1])
@@ -67,7 +69,7 @@ def at_end(f: Field, x: Floats) -> Floats:
 
 def nodes(low: Floats, high: Floats, h: float) -> tuple[Floats, Floats, Floats]:
     """x, its distance to the nearer end, and its weight, each (draws, nodes)."""
-    s = h * np.arange(-np.floor(REACH / h), np.floor(REACH / h) + 1)
+    s = h * np.arange(-np.floor(RULE_REACH / h), np.floor(RULE_REACH / h) + 1)
     u, slope = np.pi / 2 * np.sinh(s), h * np.pi / 2 * np.cosh(s)
     low, high = low[:, None], high[:, None]
     ends = np.isfinite(low), np.isfinite(high)

@@ -7,7 +7,8 @@ from scipy.optimize import root as powell
 
 from ppl.stdlib.solvers.field import Field, Floats
 
-TOLERANCE = 1e-6  # the largest |f| at what counts as a root, as Stan's default
+ROOT_TOLERANCE = 1e-6
+"""The largest |f| at what counts as a root, as Stan's default."""
 
 
 def root(f: Field, guess: Floats) -> Floats:
@@ -26,7 +27,7 @@ def of_draw(f: Field, guess: Floats, draw: int) -> Floats:
         return np.asarray(f.linearised(t, x[None], at).jacobians[0])
 
     found = powell(values, guess, jac=jacobian, method="hybr")
-    near = np.abs(values(found.x)).max(initial=0.0) <= TOLERANCE
+    near = np.abs(values(found.x)).max(initial=0.0) <= ROOT_TOLERANCE
     return np.asarray(found.x if near else np.full_like(guess, np.nan, dtype=float))
 
 

@@ -19,7 +19,9 @@ from ppl.stdlib.solvers.field import Draws, Field, Floats
 STABLE = 6.1
 """Of the explicit method: how large h times an eigenvalue of the Jacobian may be, as in Hairer's own code."""
 NEWTON_STEPS = 10
-NEWTON_SLACK = 1e-3  # of the error that is allowed, the part that the stages may be off
+"""Of Newton's method for the stages of a step; then a shorter one is tried."""
+NEWTON_SLACK = 1e-3
+"""Of the error that is allowed, the part that the stages may be off."""
 
 
 def norm(xp: Any, relative: Any, absolute: Any, error: Any, *ys: Any) -> Any:

@@ -8,8 +8,10 @@ import numpy as np
 Term = tuple[Any, Any, Any, Any]
 """(a, da, b, db): one numerator and denominator, and their derivatives stacked on a leading axis."""
 
-MAX_TERMS = 20_000
-EPSILON = 4.0 * np.finfo(float).eps  # below this a step is its own rounding
+MOST_FRACTION_TERMS = 20_000
+"""Terms after which a fraction that has not settled is left as it is."""
+ROUNDING = 4.0 * np.finfo(float).eps
+"""Relative; below this a step is its own rounding."""
 
 
 def evaluate(b0: Any, db0: Any, terms: Iterable[Term]) -> tuple[Any, Any]:
@@ -30,6 +32,6 @@ def evaluate(b0: Any, db0: Any, terms: Iterable[Term]) -> tuple[Any, Any]:
         step = ahead + back
         f, slope = f * (c * d), slope + step
         scale = np.abs(slope) + np.abs(ahead) + np.abs(back)
-        if not (np.any(np.abs(c * d - 1.0) > EPSILON) or np.any(np.abs(step) > EPSILON * scale)):
+        if not (np.any(np.abs(c * d - 1.0) > ROUNDING) or np.any(np.abs(step) > ROUNDING * scale)):
             break
     return f, slope

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace
 from ppl.stdlib.functions.log_sums import log_sum_exp
 
-FEW = 64
+FEW_N = 64
 """Counts that are not worth a table."""
 
 
@@ -19,7 +19,12 @@ def per(xp: Namespace, n: Array, x: Array) -> Array:
 
 def of_counts(f: Callable[..., Array], xp: Namespace, n: Array, *scalars: Array) -> Array:
     """f(xp, n, *scalars), computed once for each small count where many are equal."""
-    if isinstance(n, np.ndarray) and n.size > FEW and n.dtype.kind == "i" and not any(map(np.ndim, scalars)):
+    if (
+        isinstance(n, np.ndarray)
+        and n.size > FEW_N
+        and n.dtype.kind == "i"
+        and not any(map(np.ndim, scalars))
+    ):
         most = n.max()
         if n.min() >= 0 and 4 * most < n.size:
             return f(xp, np.arange(most + 1), *scalars)[n]

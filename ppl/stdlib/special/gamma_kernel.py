@@ -1,7 +1,8 @@
 """The gamma density without the cancellation of large shapes."""
 
 from ppl.arrays import Array, Namespace
-from ppl.stdlib.special.log_gamma_ratio import CUTOFF, HALF_LOG_TWO_PI, stirling_remainder
+from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
+from ppl.stdlib.special.log_gamma_ratio import CUTOFF, stirling_remainder
 
 
 def _log_peak(xp: Namespace, a: Array) -> Array:

@@ -11,8 +11,10 @@ from autograd.extend import primitive
 
 from ppl.arrays import Array, Namespace, with_vjps
 
-MAX_TERMS = 100_000
-EPSILON = 1e-17
+MOST_SERIES_TERMS = 100_000
+"""Terms after which a series that has not settled is left as it is."""
+LAST_TERM = 1e-17
+"""Of the sum; a term below it is the last."""
 
 
 def _leave_one_out(x: np.ndarray) -> np.ndarray:
@@ -32,7 +34,7 @@ def sum_series(a: np.ndarray, b: np.ndarray, z: float) -> tuple[float, np.ndarra
         return np.nan, np.full(p + q + 1, np.nan)
     term, slope = 1.0, np.zeros(p + q + 1)
     total, slopes = term, slope
-    for k in range(MAX_TERMS):
+    for k in range(MOST_SERIES_TERMS):
         above, below = np.prod(a + k), np.prod(b + k) * (k + 1.0)
         by_parameter = np.concatenate(
             [z * _leave_one_out(a + k) / below, -z * above / below / (b + k), [above / below]]
@@ -40,7 +42,7 @@ def sum_series(a: np.ndarray, b: np.ndarray, z: float) -> tuple[float, np.ndarra
         slope = slope * (z * above / below) + term * by_parameter
         term = term * (z * above / below)
         total, slopes = total + term, slopes + slope
-        if abs(term) <= EPSILON * abs(total) and np.all(np.abs(slope) <= EPSILON * np.abs(slopes)):
+        if abs(term) <= LAST_TERM * abs(total) and np.all(np.abs(slope) <= LAST_TERM * np.abs(slopes)):
             return total, slopes
     return np.nan, np.full(p + q + 1, np.nan)
 

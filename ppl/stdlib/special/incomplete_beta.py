@@ -16,16 +16,17 @@ import scipy.special
 from autograd.extend import primitive
 
 from ppl.arrays import NUMPY, Array, Namespace, with_partials
-from ppl.stdlib.special.continued_fraction import MAX_TERMS, Term, evaluate
+from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, Term, evaluate
 from ppl.stdlib.special.log_gamma_ratio import log_beta
 from ppl.stdlib.special.log_probability import log_probability
 
-TINY = 1e-290  # below this SciPy's values lose digits, then underflow
+LEAST_BETA_SHARE = 1e-290
+"""Below this SciPy's values lose digits, then underflow."""
 
 
 def _terms(a: Any, b: Any, x: Any) -> Iterator[Term]:
     one, zero = np.ones_like(x), np.zeros((2, *np.shape(x)))
-    for m in range(MAX_TERMS):
+    for m in range(MOST_FRACTION_TERMS):
         p = a + 2 * m
         odd = -(a + m) * (a + b + m) * x / (p * (p + 1.0))
         odd_a = odd * (1.0 / (a + m) + 1.0 / (a + b + m) - 1.0 / p - 1.0 / (p + 1.0))
@@ -79,7 +80,7 @@ def log_density(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 def _log_value(a: Any, b: Any, x: Any, y: Any) -> Any:
     p = _value(a, b, x, y)
     value = log_probability(NUMPY, p, _value(b, a, y, x))
-    deep = (p < TINY) & (x > 0) & (y > 0)
+    deep = (p < LEAST_BETA_SHARE) & (x > 0) & (y > 0)
     if not np.any(deep):
         return value
     return np.where(deep, _log_tail(a, b, np.where(deep, x, 0.5), np.where(deep, y, 0.5))[0], value)

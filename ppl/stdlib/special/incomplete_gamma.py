@@ -13,30 +13,32 @@ import scipy.special
 from autograd.extend import primitive
 
 from ppl.arrays import NUMPY, Array, Namespace, with_partials
-from ppl.stdlib.special.continued_fraction import EPSILON, MAX_TERMS, Term, evaluate
+from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, ROUNDING, Term, evaluate
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 from ppl.stdlib.special.log_probability import log_probability
 
-TINY = 1e-290  # below this SciPy's values lose digits, then underflow
-HUGE = 1e200  # stands for infinity, so that no square overflows
+LEAST_GAMMA_SHARE = 1e-290
+"""Below this SciPy's values lose digits, then underflow."""
+HUGE = 1e200
+"""Stands for infinity, so that no square overflows."""
 
 
 def _series(a: Any, x: Any) -> tuple[Any, Any]:
     """log P and its derivative in a, for 0 < x < a + 1."""
     term, total = np.ones_like(a), np.ones_like(a)
     d_log_term, d_total = np.zeros_like(a), np.zeros_like(a)
-    for n in range(1, MAX_TERMS):
+    for n in range(1, MOST_FRACTION_TERMS):
         term = term * x / (a + n)
         d_log_term = d_log_term - 1.0 / (a + n)
         total, d_total = total + term, d_total + term * d_log_term
-        if not np.any(term * np.maximum(1.0, -d_log_term) > EPSILON * total):
+        if not np.any(term * np.maximum(1.0, -d_log_term) > ROUNDING * total):
             break
     log_p = log_gamma_kernel(NUMPY, a, np.log(x)) - np.log(a) + np.log(total)
     return log_p, np.log(x) - scipy.special.digamma(a + 1.0) + d_total / total
 
 
 def _fraction_terms(a: Any, x: Any) -> Iterator[Term]:
-    for i in range(1, MAX_TERMS):
+    for i in range(1, MOST_FRACTION_TERMS):
         yield -i * (i - a), np.full_like(a, i), x + 1.0 - a + 2 * i, -np.ones_like(a)
 
 
@@ -61,7 +63,7 @@ def _log_tail(a: Any, x: Any, lower: bool) -> tuple[Any, Any]:
 
 def _log_value(p: Any, q: Any, a: Any, x: Any, lower: bool) -> Any:
     value = log_probability(NUMPY, p, q)
-    deep = (p < TINY) & (x > 0) & (x < np.inf)
+    deep = (p < LEAST_GAMMA_SHARE) & (x > 0) & (x < np.inf)
     return np.where(deep, _log_tail(a, np.where(deep, x, 1.0), lower)[0], value) if np.any(deep) else value
 
 

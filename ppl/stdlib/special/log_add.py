@@ -7,19 +7,20 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace
 
-FEW = 64
+FEW_TERMS = 64
+"""Sizes below it are not worth the function that is faster on long arrays."""
 
 
 def softplus(xp: Namespace, x: Array) -> Array:
     """log(1 + exp(x)), finite for every finite x."""
-    if np.size(x) < FEW:
+    if np.size(x) < FEW_TERMS:
         return xp.np.logaddexp(0.0, x)
     return xp.np.maximum(x, 0.0) + xp.np.log1p(xp.np.exp(-xp.np.abs(x)))
 
 
 def log_add(xp: Namespace, x: Array, y: Array) -> Array:
     """log(exp(x) + exp(y)), also of infinities, whose difference would be nan."""
-    if max(np.size(x), np.size(y)) < FEW:
+    if max(np.size(x), np.size(y)) < FEW_TERMS:
         return xp.np.logaddexp(x, y)
     return xp.np.maximum(x, y) + xp.np.log1p(_ratio(xp, x, y))
 
@@ -32,7 +33,7 @@ def shares(xp: Namespace, x: Array, y: Array) -> tuple[Array, Array]:
     """
     ratio, first_leads = _ratio(xp, x, y), x >= y
     whole = xp.np.where(xp.np.maximum(x, y) == -np.inf, np.inf, 1.0 + ratio)
-    if max(np.size(x), np.size(y)) >= FEW:
+    if max(np.size(x), np.size(y)) >= FEW_TERMS:
         return xp.np.where(first_leads, 1.0, ratio) / whole, xp.np.where(first_leads, ratio, 1.0) / whole
     leading = 1.0 / whole
     trailing = leading * ratio

@@ -12,7 +12,8 @@ import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
 
-TINY = 1e-280
+LEAST_SCALED = 1e-280
+"""Below this SciPy's scaled values lose digits, then underflow."""
 
 DEBYE = (
     (0.0, 3 / 24, 0.0, -5 / 24),
@@ -53,7 +54,7 @@ def _by_argument(xp: Namespace, ans: Array, v: Array, x: Array) -> Array:
 def log_scaled(xp: Namespace, v: Array, x: Array) -> Array:
     """log I_v(x) - x, for v >= 0 and x >= 0."""
     scaled = scipy.special.ive(v, 1.0 * x)
-    underflows = (scaled < TINY) & (x > 0)
+    underflows = (scaled < LEAST_SCALED) & (x > 0)
     order, argument = np.where(underflows, v, 100.0), np.where(underflows, x, 1.0)
     return np.where(
         underflows, _large_order(order, argument) - argument, np.log(np.where(underflows, 1.0, scaled))

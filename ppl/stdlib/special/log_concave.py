@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
-REACH = 40.0  # exp(-40) is far below double precision
-DISTANCES, LOG_WEIGHTS = 0.5 * REACH * (NODES + 1.0), np.log(0.5 * REACH * WEIGHTS)
+LOG_REACH = 40.0
+"""exp(-40) is far below double precision."""
+DISTANCES, LOG_WEIGHTS = 0.5 * LOG_REACH * (NODES + 1.0), np.log(0.5 * LOG_REACH * WEIGHTS)
+"""The nodes and weights of the rule that integrates a tail, in units of its slope."""
 
 
 def log_left_tail(log_density: Callable[[Any], Any], z: Any, slope: Any) -> Any:

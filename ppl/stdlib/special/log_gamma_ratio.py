@@ -4,14 +4,12 @@ Above CUTOFF the Stirling series takes over and its leading terms are subtracted
 1992, ACM TOMS 18, "Significant digit computation of the incomplete beta function ratios", section 2).
 """
 
-import math
-
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.stdlib.special.constants import HALF_LOG_TWO_PI
 
 CUTOFF = 10.0
 """From here on seven terms of the Stirling series are exact to double precision."""
 
-HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
 """Coefficients of x^-1, x^-3, ... in lgamma; Abramowitz & Stegun 6.1.42."""

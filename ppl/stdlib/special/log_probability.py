@@ -1,8 +1,7 @@
 """Logarithms of probabilities that keep their digits at both ends."""
 
 from ppl.arrays import Array, Namespace
-
-LOG_TWO = 0.6931471805599453
+from ppl.stdlib.special.constants import LOG_TWO
 
 
 def log1m_exp(xp: Namespace, x: Array) -> Array:

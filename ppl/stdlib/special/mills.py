@@ -5,9 +5,7 @@ import math
 import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
-
-SQRT_TWO = math.sqrt(2.0)
-HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+from ppl.stdlib.special.constants import HALF_LOG_TWO_PI, SQRT_TWO
 
 
 @with_partials(lambda xp, ans, t: -ans * (t + ans))
