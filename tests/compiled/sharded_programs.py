@@ -70,9 +70,9 @@ def fitted(name, **more):
 
 
 if __name__ == "__main__":
-    address, processes, process, out = sys.argv[1:]
+    address, processes, process, out, *names = sys.argv[1:]
     first = ppl.join(address, int(processes), int(process))
-    found = {name: fitted(name, sharded=True) for name in FITS}
+    found = {name: fitted(name, sharded=True) for name in names}
     if first:
         draws = {name: fit.draws() for name, fit in found.items()}
         np.savez(out, **draws, **{f"elbo_{name}": fit.elbo for name, fit in found.items()})
