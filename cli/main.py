@@ -11,6 +11,7 @@ import typer
 
 from ppl.cli.commands.build import build
 from ppl.cli.commands.check import check
+from ppl.cli.commands.compare import compare
 from ppl.cli.commands.diagnose import diagnose
 from ppl.cli.commands.docs import docs
 from ppl.cli.commands.draws import draws
@@ -32,6 +33,7 @@ COMMANDS = (
     build,
     summary,
     loo,
+    compare,
     plot,
     generate,
     draws,
