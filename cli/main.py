@@ -20,6 +20,7 @@ from ppl.cli.commands.format import format
 from ppl.cli.commands.generate import generate
 from ppl.cli.commands.log_prob import log_prob
 from ppl.cli.commands.loo import loo
+from ppl.cli.commands.new import new
 from ppl.cli.commands.plot import plot
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
@@ -30,6 +31,7 @@ from ppl.errors import DataError, InferenceError, ModelError, PPLError
 
 COMMANDS = (
     variational,
+    new,
     build,
     summary,
     loo,
