@@ -26,6 +26,11 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "p(y), from which it differs by KL(q || p(u | y)). ADVI maximises it over the parameters of "
             "q. Blei, Kucukelbir and McAuliffe (2017), JASA 112; Kucukelbir et al. (2017), JMLR 18:14."
         ),
+        "ELPD": (
+            "Expected log pointwise predictive density, in nats: the sum over rows of the log density that "
+            "the model gives to a row it has not seen. Of two models the one with the higher ELPD predicts "
+            "better: `ppl compare`. Vehtari, Gelman and Gabry (2017), Statistics and Computing 27."
+        ),
         "ESS": (
             "Effective sample size, or effective draws: how many independent draws would estimate a mean "
             "as precisely. Of weighted draws it is 1 / sum(w^2), with weights w that sum to 1."
@@ -110,6 +115,13 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "Pareto-smoothed importance sampling: the largest importance ratios are replaced by quantiles "
             "of the generalised Pareto distribution fitted to them; its shape is k-hat. Vehtari et al. "
             "(2024)."
+        ),
+        "PSIS-LOO": (
+            "Leave-one-out cross-validation: the ELPD from the posteriors that each leave one row of data "
+            "out. They are taken by smoothed importance weights from draws of the posterior with all "
+            "rows, and k-hat of each row tells whether that can be relied on: `ppl loo`, `fit.loo()`. It "
+            "needs `log_lik`, the log likelihood of each row, among the generated quantities. Vehtari, "
+            "Gelman and Gabry (2017); at draws of q, Magnusson et al. (2019), ICML."
         ),
         "R-hat": (
             "The potential scale reduction factor: how far runs, or the two halves of annealed draws with "

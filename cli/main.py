@@ -11,6 +11,7 @@ import typer
 
 from ppl.cli.commands.build import build
 from ppl.cli.commands.check import check
+from ppl.cli.commands.compare import compare
 from ppl.cli.commands.diagnose import diagnose
 from ppl.cli.commands.docs import docs
 from ppl.cli.commands.draws import draws
@@ -18,6 +19,8 @@ from ppl.cli.commands.explain import explain
 from ppl.cli.commands.format import format
 from ppl.cli.commands.generate import generate
 from ppl.cli.commands.log_prob import log_prob
+from ppl.cli.commands.loo import loo
+from ppl.cli.commands.new import new
 from ppl.cli.commands.plot import plot
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
@@ -28,8 +31,11 @@ from ppl.errors import DataError, InferenceError, ModelError, PPLError
 
 COMMANDS = (
     variational,
+    new,
     build,
     summary,
+    loo,
+    compare,
     plot,
     generate,
     draws,

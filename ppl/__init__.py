@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ppl.posterior import Posterior as Posterior
     from ppl.results.fits.fit import Fit as Fit
     from ppl.results.fits.fit import load_fit as load_fit
+    from ppl.results.report.compare import compare as compare
 
 PUBLIC = {
     "compile_model": "ppl.compile",
@@ -33,6 +34,7 @@ PUBLIC = {
     "Posterior": "ppl.posterior",
     "Fit": "ppl.results.fits.fit",
     "load_fit": "ppl.results.fits.fit",
+    "compare": "ppl.results.report.compare",
     "PPLError": "ppl.errors",
     "ModelError": "ppl.errors",
     "DataError": "ppl.errors",

@@ -16,12 +16,14 @@ from ppl.inference.run.outcome import Outcome
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps import STEPS
 from ppl.inference.stopping import STOPPING
+from ppl.results.report.compare import Compared, Comparison
+from ppl.results.report.loo import Loo
 from ppl.results.report.summary import Row, Summary
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.record import Distribution, Function, Overload
 
 TOP = [getattr(ppl, name) for name in ppl.__all__]
-REACHED = [Outcome, Settings, Summary, Row]
+REACHED = [Outcome, Settings, Summary, Row, Loo, Compared, Comparison]
 """What a public method returns or takes, for a user to look into."""
 RECORDS = [Distribution, Function, Overload, Constraint]
 """What a user who adds a word to the language writes."""
@@ -120,6 +122,7 @@ PASSED_ON = {
     "Posterior.optimize": {"DataError", "InferenceError", "UnknownSetting"},
     "Posterior.laplace": {"DataError", "InferenceError", "UnknownSetting"},
     "Posterior.pathfinder": {"DataError", "InferenceError", "UnknownSetting"},
+    "Fit.loo": {"DataError"},
     "Fit.more": {"InferenceError"},
     "Fit.sample": {"InferenceError"},
     "Fit.save": {"OSError"},

@@ -29,6 +29,8 @@ shapes: tuple[int, ...] = fit.stan_variables()["x"].shape
 seed = fit.metadata.cmdstan_config["random"]
 level: str = fit.verdict.level
 sentences: tuple[str, ...] = (fit.judgement, fit.details, fit.outcome.sentence, *fit.notes)
+left_out: tuple[float, int] = fit.loo().elpd, len(fit.loo(log_lik="ll").bad)
+weight: float = ppl.compare({"a": fit, "b": fit.loo("ll")})["a"].weight
 more: ppl.Fit = fit.more(10, seed=2)
 fit.save("fit.json")
 fit.save_csv(Path("output.csv"))

@@ -48,7 +48,7 @@ def fitted(run):
     return run
 
 
-COMMANDS = ["summary", "plot", "generate", "log-prob", "diagnose", "format"]
+COMMANDS = ["summary", "loo", "compare", "new", "plot", "generate", "log-prob", "diagnose", "format"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

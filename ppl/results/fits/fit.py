@@ -57,6 +57,8 @@ from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.runs import best_of
 from ppl.results.fits.target import density_of_all, note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
+from ppl.results.report.log_lik import POINTWISE, of_draws
+from ppl.results.report.loo import Loo, loo_of
 from ppl.results.report.summary import Summary, as_html, summarise
 
 if TYPE_CHECKING:
@@ -425,6 +427,24 @@ class Fit:
             'mu'
         """
         return summarise(self.column_names, self.draws())
+
+    def loo(self, log_lik: str = POINTWISE) -> Loo:
+        """How well the model predicts rows that it has not seen: the ELPD by PSIS-LOO, in nats.
+
+        `log_lik` names the generated quantity with the log likelihood of each row of the data. Draws of q
+        are weighted towards the posterior, others count as draws of it. Vehtari, Gelman and Gabry (2017).
+
+        Raises:
+            DataError: there is no such quantity, or it is no finite number for each row; says what to add.
+
+        Example:
+            >>> loo = fit.loo()
+            >>> loo.elpds.shape, bool(-34 < loo.elpd < -29)
+            ((8,), True)
+        """
+        ratios = self.result.log_p - self.result.log_g
+        where = self.posterior.model.source.name
+        return loo_of(of_draws(self.column_names, self.draws(), ratios, log_lik, where))
 
     def sample(self, n: int, seed: int | None = None) -> Floats:
         """`n` more draws (n, columns) without a refit, independent of `draws()` even with the same seed.

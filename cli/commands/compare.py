@@ -1,0 +1,51 @@
+"""`ppl compare`: models of the same data by how well they predict."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ppl.cli.arguments import DrawsFiles
+from ppl.cli.options import one_of
+
+
+def compare(
+    files: DrawsFiles,
+    log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
+) -> None:
+    """Compare models of the same data, one in each of FILEs, by PSIS-LOO.
+
+    \b
+    First example:
+      ppl compare pooled.csv hierarchical.csv
+
+    \b
+    The model that predicts rows it has not seen best comes first. elpd_diff
+    is the ELPD of each less the best one's, in nats, with its standard error
+    se_diff: several of these below 0 is worse, less than 4 is hardly a
+    difference. weight is the model's share in the mixture that predicts best
+    (stacking), bad k-hat how many rows of it cannot be relied on: `ppl loo`.
+    """
+    from ppl.cli.diagnostics import wrapped
+    from ppl.cli.output import screen_width
+    from ppl.results.files.readers import read_file
+    from ppl.results.report.compare import compare as compared
+    from ppl.results.report.compare import table
+    from ppl.results.report.log_lik import in_files
+    from ppl.results.report.loo import loo_of
+
+    names = short_names(files)
+    found = compared(
+        {name: loo_of(in_files([read_file(path)], log_lik)) for name, path in zip(names, files, strict=True)}
+    )
+    for line in table(found, screen_width()):
+        typer.echo(line)
+    typer.echo("\n" + wrapped(found.reading))
+
+
+def short_names(files: list[Path]) -> list[str]:
+    """The files without folder and suffix, where that tells them apart."""
+    if len({*files}) < len(files):
+        raise typer.BadParameter("a file is given twice.")
+    stems = [path.stem for path in files]
+    return stems if len({*stems}) == len(stems) else [str(path) for path in files]

@@ -1,0 +1,108 @@
+"""`ppl new`: a program, its data and a script to begin with."""
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ppl.cli.options import one_of
+
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+
+SCRIPT = '''\
+"""Fits {name}.model to its data and says what came of it: python fit.py"""
+
+from pathlib import Path
+
+import ppl
+
+here = Path(__file__).parent
+
+# The program is checked here: a mistake is shown with its line, and with what to do.
+model = ppl.compile_model(here / "{name}.model")
+
+# Data are this file, or a dict: model.condition({{"N": 3, "x": [1, 2, 3], ...}}).
+posterior = model.condition(here / "{name}.data.json")
+
+# The same seed gives the same draws; help(posterior.variational) has every setting.
+fit = posterior.variational(seed=1)
+
+print(fit.judgement)  # how far the draws can be believed, and what to try where not
+print(fit.summary())  # mean, sd and quantiles of every column
+{loo}
+# fit.stan_variables() has the draws of each variable as an array, of shape (draws, *its own shape).
+fit.save_csv(here / "output.csv")  # for ppl summary, ppl plot and other packages
+'''
+
+LOO = "print(fit.loo())  # how well the model predicts rows that it has not seen\n"
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The folder to write.")],
+    example: Annotated[str, one_of("A program of the library.", "--example")] = "linear_regression",
+) -> None:
+    """Write a folder NAME with a commented program, data and a script.
+
+    \b
+    First example:
+      ppl new cars
+      ppl new schools --example eight_schools
+
+    \b
+    The folder has NAME.model, NAME.data.json and fit.py; nothing that is
+    there is overwritten. `--example list` lists the programs there are.
+    """
+    from ppl.errors import DataError
+    from ppl.files import write_whole
+
+    known = examples()
+    if example == "list":
+        typer.echo("\n".join(known))
+        return
+    folder = Path(name)
+    if not NAME.fullmatch(folder.name):
+        raise typer.BadParameter(
+            f"'{folder.name}' is no name of a program; expected letters, digits, - and _, a letter first."
+        )
+    files = files_of(folder.name, example, known)
+    if there := [str(folder / file) for file in files if (folder / file).exists()]:
+        raise DataError(
+            f"{', '.join(there)} would be overwritten; give another NAME or remove what is there."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in files.items():
+        write_whole(folder / file, [text])
+    program, data, script = (folder / file for file in files)
+    typer.echo(
+        f"Wrote {program}, {data} and {script}. Fit it by\n"
+        f"  ppl variational {program} {data} -o {folder / 'output.csv'}\n"
+        f"or by\n  python {script}"
+    )
+
+
+def examples() -> list[str]:
+    """The programs that the package ships with, by name."""
+    from importlib.resources import files
+
+    folders = files("ppl.models").iterdir()
+    return sorted(folder.name for folder in folders if folder.joinpath(f"{folder.name}.model").is_file())
+
+
+def files_of(name: str, example: str, known: list[str]) -> dict[str, str]:
+    """The text of each file by its name: program, data, script.
+
+    Raises:
+        UnknownName: there is no such example.
+    """
+    from importlib.resources import files
+
+    from ppl.errors import UnknownName
+
+    if example not in known:
+        raise UnknownName("no example", example, known)
+    folder = files("ppl.models").joinpath(example)
+    program = folder.joinpath(f"{example}.model").read_text("utf-8")
+    data = folder.joinpath(f"{example}.data.json").read_text("utf-8")
+    script = SCRIPT.format(name=name, loo=LOO if "log_lik" in program else "")
+    return {f"{name}.model": program, f"{name}.data.json": data, "fit.py": script}

@@ -1,0 +1,1 @@
+"""Programs with small data, as package data: what `ppl new --example NAME` writes."""

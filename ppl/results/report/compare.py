@@ -1,0 +1,171 @@
+"""Models of the same data by how well they predict rows that they have not seen."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from html import escape
+from typing import Protocol
+
+import numpy as np
+
+from ppl.errors import DataError, UnknownName
+from ppl.results.files.columns import Floats
+from ppl.results.files.tables import text_table
+from ppl.results.report.loo import Loo, se_of_sum
+
+HEADINGS = ("elpd_diff", "se_diff", "elpd_loo", "se_elpd", "p_loo", "weight", "bad k-hat")
+
+CLOSE = 4.0
+"""A difference below this is small, and its standard error is not to be relied on.
+
+Sivula, Magnusson, Matamoros and Vehtari (2020), Uncertainty in Bayesian leave-one-out cross-validation based
+model comparison.
+"""
+
+STEPS, ENOUGH = 10_000, 1e-9
+"""The most steps to the stacking weights, and the change below which they are there."""
+
+
+class Fitted(Protocol):
+    """What has rows to leave out: a `Fit`."""
+
+    def loo(self) -> Loo: ...
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A model of a `Comparison`, in nats: its ELPD less the best model's, and its ELPD, with standard errors.
+
+    `weight` is its share in the mixture of the models that predicts best, `bad` how many rows have a k-hat
+    that is too high.
+    """
+
+    name: str
+    elpd_diff: float
+    se_diff: float
+    elpd: float
+    se: float
+    p_loo: float
+    weight: float
+    bad: int
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The figures as a table shows them, the name first."""
+        figures = (self.elpd_diff, self.se_diff, self.elpd, self.se, self.p_loo, self.weight)
+        return (self.name, *(f"{figure:.2f}" for figure in figures), str(self.bad))
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison:
+    """Models of the same rows of data, the one with the highest ELPD first; by position or by name.
+
+    Example:
+        >>> found = ppl.compare({"a": fit, "b": fit.more(500)})
+        >>> len(found), found["a"].name
+        (2, 'a')
+    """
+
+    models: tuple[Compared, ...]
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __iter__(self) -> Iterator[Compared]:
+        return iter(self.models)
+
+    def __getitem__(self, name: str) -> Compared:
+        """The model of that name.
+
+        Raises:
+            UnknownName: there is none; a KeyError.
+        """
+        names = [model.name for model in self]
+        if name not in names:
+            raise UnknownName("no model", name, names)
+        return self.models[names.index(name)]
+
+    @property
+    def reading(self) -> str:
+        """What the table says, in a sentence or two."""
+        return " ".join(reading(self))
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {len(self)} models: best {self.models[0].name}>"
+
+    def __str__(self) -> str:
+        return "\n".join([*table(self), "", self.reading])
+
+    def _repr_html_(self) -> str:
+        lines = escape("\n".join(table(self)))
+        return f"<pre>{lines}</pre><p>{escape(self.reading)}</p>"
+
+
+def compare(models: Mapping[str, Fitted | Loo]) -> Comparison:
+    """Fits of several models to the same data, ordered by their ELPD (PSIS-LOO).
+
+    A `Loo` stands for a fit whose log likelihood has another name than `log_lik`: `fit.loo("ll")`. Weights
+    are those of stacking: Yao, Vehtari, Simpson and Gelman (2018), Bayesian Analysis 13.
+
+    Raises:
+        DataError: there are fewer than two, one has no `log_lik`, or their rows are not the same in number.
+
+    Example:
+        >>> print(ppl.compare({"a": fit, "again": fit.loo()}).models[1].elpd_diff)
+        0.0
+    """
+    found = {name: model if isinstance(model, Loo) else model.loo() for name, model in models.items()}
+    if len(found) < 2:
+        raise DataError("a comparison needs two models or more.")
+    first = next(iter(found))
+    for name, loo in found.items():
+        if len(loo.names) != len(found[first].names):
+            raise DataError(
+                f"{first} has {len(found[first].names)} rows of log likelihood, {name} has {len(loo.names)}: "
+                "ELPDs can be compared on the same data only."
+            )
+    names = sorted(found, key=lambda name: -found[name].elpd)
+    weights = dict(zip(names, stacked(np.array([found[name].elpds for name in names])), strict=True))
+    best = found[names[0]].elpds
+
+    def compared(name: str, loo: Loo) -> Compared:
+        differences = loo.elpds - best
+        total, se = float(differences.sum()), se_of_sum(differences)
+        figures = (loo.elpd, loo.se, loo.p_loo, float(weights[name]))
+        return Compared(name, total, se, *figures, len(loo.bad))
+
+    return Comparison(tuple(compared(name, found[name]) for name in names))
+
+
+def stacked(elpds: Floats) -> Floats:
+    """The weights (models,) of the mixture that predicts the rows best, by their ELPDs (models, rows).
+
+    The log score is that of a mixture with known components, which EM climbs to its one maximum.
+    """
+    densities = np.exp(elpds - elpds.max(axis=0))
+    weights = np.full(len(elpds), 1 / len(elpds))
+    for _ in range(STEPS):
+        old = weights
+        weights = old * (densities / (old @ densities)).mean(axis=1)
+        if np.abs(weights - old).max() < ENOUGH:
+            break
+    return weights
+
+
+def reading(found: Comparison) -> Iterator[str]:
+    """Which models are as good as the first, and which estimates cannot be relied on."""
+    best, *others = found
+    close = [model.name for model in others if -model.elpd_diff < CLOSE]
+    if close:
+        yield (
+            f"{', '.join(close)} and {best.name} differ by less than {CLOSE:g}: hardly in how they predict, "
+            "and the standard error of so small a difference is too small."
+        )
+    if bad := [model.name for model in found if model.bad]:
+        yield f"Rows of {', '.join(bad)} have a k-hat that is too high: `ppl loo` says which."
+    if not close and not bad:
+        yield f"{best.name} predicts best; no k-hat is too high."
+
+
+def table(found: Comparison, width: int = 100) -> Iterator[str]:
+    """The lines of the table, a model each."""
+    return text_table(("", *HEADINGS), [model.texts for model in found], width)

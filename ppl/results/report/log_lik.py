@@ -1,0 +1,118 @@
+"""The log likelihood of each row of data at each draw: `log_lik` among a program's generated quantities."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ppl.errors import DataError
+from ppl.results.files.columns import Floats, bracketed, variables
+from ppl.results.files.read_csv import DrawsFile
+
+POINTWISE = "log_lik"
+"""The name that Stan's packages look for."""
+
+LINES = """\
+  generated quantities {
+    vector[N] log_lik;
+    for (n in 1 : N) {
+      log_lik[n] = normal_lpdf(y[n] | mu[n], sigma);
+    }
+  }"""
+
+
+@dataclass(frozen=True, eq=False)
+class LogLik:
+    """`values` (draws, rows) of the log likelihood, in nats, and the name of each row.
+
+    `log_ratios` (draws,) are log p/q at draws of q, up to a constant, and zero at draws of the posterior.
+    """
+
+    names: tuple[str, ...]
+    values: Floats
+    log_ratios: Floats
+    notes: tuple[str, ...] = ()
+
+
+def in_files(files: Sequence[DrawsFile], name: str = POINTWISE) -> LogLik:
+    """The log likelihood at the draws of all runs of one program.
+
+    Raises:
+        DataError: there is none, or it is not one finite number for each row of the data.
+    """
+    draws = np.concatenate([file.draws for file in files])
+    ratios = np.concatenate([own_ratios(file) for file in files])
+    path = str(files[0].path)
+    unweighted = any(file.provenance and file.provenance.of_q and file.log_ratios is None for file in files)
+    again = f"ppl generate MODEL DATA {path}" if not ratios.any() else ""  # whose file has no densities
+    found = of_draws(files[0].columns, draws, ratios, name, path, again)
+    note = f"{path} has draws of q without log_p__ and log_g__, so they count as draws of the posterior."
+    return LogLik(found.names, found.values, found.log_ratios, (*found.notes, *(note,) * unweighted))
+
+
+def own_ratios(file: DrawsFile) -> Floats:
+    """Log p/q at the draws of a run (draws,), whose mean ratio is 1: its q has a constant of its own."""
+    ratios = None if is_resampled_pathfinder(file) else file.log_ratios
+    if ratios is None or not np.isfinite(ratios).any():
+        return np.zeros(len(file.draws))
+    finite = ratios[np.isfinite(ratios)]
+    normalised: Floats = ratios - logsumexp(finite) + np.log(len(finite))
+    return normalised
+
+
+def is_resampled_pathfinder(file: DrawsFile) -> bool:
+    """Whether CmdStan has drawn these draws by their weights, which would then count twice."""
+    said = {name.rpartition(".")[2]: value for name, value in file.config.items()}
+    resampled = said.get("psis_resample", "0") in ("1", "true") and said.get("num_paths") != "1"
+    return file.method == "pathfinder" and resampled
+
+
+def of_draws(
+    columns: Sequence[str], draws: Floats, log_ratios: Floats, name: str, where: str, again: str = ""
+) -> LogLik:
+    """The columns of one variable among `draws` (draws, columns); draws without it are left out.
+
+    `where` says whose draws they are, and `again` how to compute it at them after all, if that can be done.
+
+    Raises:
+        DataError: as `in_files`.
+    """
+    positions = variables(columns).get(name)
+    if positions is None:
+        raise DataError(missing(name, where, again, columns), name)
+    names = tuple(bracketed(columns[k]) for k in positions)
+    if names == (name,):
+        raise DataError(
+            f"{name} is one number in {where}; LOO leaves out one row of the data after the other, and needs "
+            f"the log likelihood of each, as in\n{LINES}",
+            name,
+        )
+    values = draws[:, positions]
+    kept = ~np.isnan(values).any(axis=1) & np.isfinite(log_ratios)
+    if not kept.any():
+        raise DataError(f"{name} could not be computed at any draw of {where}.", name)
+    values = values[kept]
+    if not np.isfinite(values).all():
+        worst = int(np.argmax(~np.isfinite(values).all(axis=0)))
+        count = int((~np.isfinite(values[:, worst])).sum())
+        raise DataError(
+            f"{names[worst]} is infinite at {count} of {len(values)} draws of {where}; expected the log "
+            "density of a row that is possible at every draw.",
+            name,
+        )
+    left_out = len(draws) - len(values)
+    note = f"{left_out} of {len(draws)} draws were left out: {name} or their density is not finite."
+    return LogLik(names, values, log_ratios[kept], (note,) * (left_out > 0))
+
+
+def missing(name: str, where: str, again: str, columns: Sequence[str]) -> str:
+    """What to add to a program without it."""
+    there = ", ".join(variables(columns))
+    computed = f", or compute it at these draws by\n  {again}\n" if again else ". "
+    return (
+        f"there is no {name} among the draws of {where}; there are {there}. LOO needs the log likelihood of "
+        f"each row of the data. Add to the program lines such as\n{LINES}\nwith the distribution and the "
+        f"arguments of y's own statement, and fit again{computed}"
+        "If it has another name, give that: --log-lik NAME, in Python loo(log_lik=NAME)."
+    )

@@ -1,0 +1,93 @@
+"""Models of the same data by their ELPD: the table, and what is refused."""
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.cli.main import main
+from ppl.results.report.compare import compare, stacked
+from ppl.results.report.log_lik import LogLik
+from ppl.results.report.loo import loo_of
+
+NAMES = tuple(f"log_lik[{n}]" for n in range(1, 31))
+
+
+def model(seed, lower=0.0, rows=30):
+    """PSIS-LOO of random log likelihoods around -1 - `lower`."""
+    rng = np.random.default_rng(seed)
+    means, noise = rng.normal(-1 - lower, 0.5, rows), rng.normal(0, 0.1, (1000, rows))
+    return LogLik(NAMES[:rows], means + noise, np.zeros(1000))
+
+
+def test_arviz_agrees():
+    arviz = pytest.importorskip("arviz")
+    likelihoods = {"c": model(3, 1.0), "a": model(1), "b": model(2, 0.1)}
+    given = {
+        name: arviz.from_dict(posterior={"x": np.zeros((1, 1000))}, log_likelihood={"y": found.values[None]})
+        for name, found in likelihoods.items()
+    }
+    with np.errstate(all="ignore"):
+        other = arviz.compare(given, ic="loo")
+    found = compare({name: loo_of(log_lik) for name, log_lik in likelihoods.items()})
+    assert [row.name for row in found] == list(other.index)
+    divisor = np.sqrt(30 / 29)  # ArviZ's variances are divided by n
+    for row in found:
+        theirs = other.loc[row.name]
+        assert (row.elpd, row.p_loo) == pytest.approx((theirs.elpd_loo, theirs.p_loo))
+        assert (-row.elpd_diff, row.se) == pytest.approx((theirs.elpd_diff, theirs.se * divisor))
+        assert row.se_diff == pytest.approx(theirs.dse * divisor) and row.weight == pytest.approx(
+            theirs.weight, abs=2e-3
+        )
+
+
+def test_stacking_takes_the_best_mixture():
+    """Each of two predicts half of the rows well: the third, as good on average, is not needed."""
+    good, poor = np.full(10, -1.0), np.full(10, -5.0)
+    weights = stacked(np.array([np.append(good, poor), np.append(poor, good), np.full(20, -3.0)]))
+    assert weights == pytest.approx([0.5, 0.5, 0], abs=1e-6)
+
+
+def test_what_the_table_says():
+    far = compare({"good": loo_of(model(1)), "worse": loo_of(model(1, 1.0))})
+    assert far["worse"].elpd_diff == pytest.approx(-30, abs=0.5) and far["good"].weight > 0.999
+    assert far.reading == "good predicts best; no k-hat is too high."
+    assert repr(far) == "<Comparison of 2 models: best good>" and "elpd_diff" in far._repr_html_()
+    near = compare({"good": loo_of(model(1)), "b": loo_of(model(1, 0.01))})
+    assert near.reading.startswith("b and good differ by less than 4") and near.reading in str(near)
+    with pytest.raises(KeyError, match="no model 'goo'; did you mean good"):
+        far["goo"]
+
+
+def test_what_cannot_be_compared_is_refused():
+    with pytest.raises(ppl.DataError, match="two models or more"):
+        compare({"a": loo_of(model(1))})
+    with pytest.raises(ppl.DataError, match="a has 30 rows of log likelihood, b has 10"):
+        compare({"a": loo_of(model(1)), "b": loo_of(model(1, rows=10))})
+
+
+def test_files_are_models(tmp_path, monkeypatch, capsys):
+    program = (
+        "data {{ vector[20] y; }} parameters {{ real m; }} model {{ m ~ normal(0, 9); y ~ {0}(m, 1); }} "
+        "generated quantities {{ vector[20] log_lik; for (n in 1:20) log_lik[n] = {0}_lpdf(y[n] | m, 1); }}"
+    )
+    monkeypatch.chdir(tmp_path)
+    data = {"y": np.random.default_rng(1).normal(0, 1, 20)}
+    fits = {}
+    for name in ("normal", "cauchy"):
+        fits[name] = ppl.compile_model(program.format(name)).condition(data).laplace(correct=True, seed=1)
+        fits[name].save_csv(f"{name}.csv")
+    found = ppl.compare(fits)
+    assert [row.name for row in found] == ["normal", "cauchy"] and found["cauchy"].elpd_diff < -2
+    monkeypatch.setenv("COLUMNS", "100")
+    for arguments, status in (
+        (["cauchy.csv", "normal.csv"], 0),
+        (["normal.csv"], 1),
+        (["normal.csv"] * 2, 2),
+    ):
+        with pytest.raises(SystemExit) as exit:
+            main(["compare", *arguments])
+        assert (exit.value.code or 0) == status
+        if not status:
+            lines = capsys.readouterr().out.splitlines()
+            assert lines[1].split()[:2] == ["normal", "0.00"] and lines[2].split()[0] == "cauchy"
+            assert float(lines[2].split()[1]) == pytest.approx(found["cauchy"].elpd_diff, abs=0.02)
