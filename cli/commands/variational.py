@@ -1,14 +1,15 @@
 """`ppl variational`: the main job."""
 
 import sys
-from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
+from typing import Annotated, Any, TextIO, cast
 
 import typer
 
 from ppl.cli.arguments import Arrays, DataPath, ModelPath
+from ppl.cli.data import misspelt, spare
 from ppl.cli.options import (
+    DRAWS,
     as_names,
     flag,
     listed,
@@ -25,19 +26,8 @@ from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
 from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
 
-if TYPE_CHECKING:
-    from ppl.data import Inputs
-
 Layout = choice("Layout", *LAYOUTS)
 PositiveTransform = choice("PositiveTransform", *POSITIVE_TRANSFORMS)
-
-
-def spare(inputs: "Inputs", declared: Collection[str]) -> list[str]:
-    """A sentence for what the data hold and the program does not declare."""
-    from ppl.data import unknown_names
-
-    names = ", ".join(f"`{name}`" for name in unknown_names(inputs, declared))
-    return [f"{inputs.label}: the program declares no {names}, and goes without."] if names else []
 
 
 @with_settings
@@ -45,7 +35,9 @@ def variational(
     model: ModelPath,
     data: DataPath = None,
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o")] = Path("output.csv"),
+    output: Annotated[
+        Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o", suffixes=DRAWS)
+    ] = Path("output.csv"),
     *,
     layout: Annotated[Layout, one_of("CSV layout: variational, sample.", "--format")] = Layout.variational,
     save_metric: Annotated[bool, typer.Option("--save-metric", help="Metric and inits for NUTS.")] = False,
@@ -99,6 +91,9 @@ def variational(
         show(likely_bugs(model), sys.stderr)
     compiled = compile_model(model, positive_transform=positive_transform.value)
     inputs = with_arrays(load_data(data or {}), as_names(arrays))
+    if not quiet:
+        for sentence in misspelt(inputs, compiled.data_schema):
+            print(sentence, file=err)
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)
