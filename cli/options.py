@@ -1,6 +1,6 @@
 """Kinds of options; each refuses a value out of range as wrong usage, before anything runs."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +8,10 @@ import typer
 
 from ppl.files import STDOUT
 from ppl.results.arguments.of_settings import radius_or_path
+
+CSV = (".csv",)
+DRAWS = (*CSV, ".npz", ".nc", ".parquet")
+"""The suffixes of draws (results.files.formats), which say the format."""
 
 
 def whole(least: int, text: str, *names: str, **more: Any) -> Any:
@@ -53,8 +57,11 @@ def say(output: Path, text: str) -> None:
     typer.echo(text, err=output == STDOUT)
 
 
-def output_file(text: str, *names: str, **more: Any) -> Any:
-    """An option that takes a file to write, refused before the run, not after it; `-` is standard output."""
+def output_file(text: str, *names: str, suffixes: Collection[str] = (), **more: Any) -> Any:
+    """An option that takes a file to write, refused before the run, not after it; `-` is standard output.
+
+    Where `suffixes` are given the name ends in one of them, or has none and is written as the first.
+    """
 
     def check(path: Path | None) -> Path | None:
         if path == Path("-"):
@@ -63,6 +70,10 @@ def output_file(text: str, *names: str, **more: Any) -> Any:
             raise typer.BadParameter(f"'{path}' is a folder; expected the name of a file.")
         if path and not path.parent.is_dir():
             raise typer.BadParameter(f"there is no folder '{path.parent}' to write '{path.name}' in.")
+        if path and suffixes and path.suffix and path.suffix not in suffixes:
+            raise typer.BadParameter(
+                f"'{path}' should end in {', '.join(suffixes)}; {path.suffix} is not known."
+            )
         return path
 
     return typer.Option(*names, metavar="FILE", callback=check, help=text, **more)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ppl
-from ppl.data import Expected, Inputs, check_value, load_data, read_value, unknown_names
+from ppl.data import Expected, Inputs, check_value, load_data, misspelt, read_value, unknown_names
 from ppl.errors import DataError
 from ppl.source import SourceText, Span
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
@@ -191,6 +191,11 @@ def test_a_name_that_the_program_uses_is_no_near_miss():
     with pytest.raises(DataError) as caught:
         read_value(load_data({"N": 3}), INT_N, known=["N", "n"])
     assert "did you mean" not in str(caught.value)
+
+
+def test_misspelt_names():
+    data = load_data({"N": 3, "n": 3, "sigma": 1.0, "sgima": 1.0, "y": [1], "y1": [2], "extra": 1})
+    assert misspelt(data, ["N", "sigma", "y"]) == {"n": "N", "sgima": "sigma"}
 
 
 def test_unknown_names():

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import as_names, output_file, quietly, say, whole
+from ppl.cli.options import DRAWS, as_names, output_file, quietly, say, whole
 
 
 def draws(
@@ -12,9 +12,9 @@ def draws(
     data: DataFile,
     fit: Annotated[Path, existing("FIT", "Written by --save-fit.")],
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o")] = Path(
-        "draws.csv"
-    ),
+    output: Annotated[
+        Path, output_file("Draws: .csv, .npz, .nc or .parquet.", "--output", "-o", suffixes=DRAWS)
+    ] = Path("draws.csv"),
     n: Annotated[int, whole(1, "Draws to write.", "--draws")] = 1000,
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
     quiet: Annotated[bool, quietly()] = False,

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import as_names, output_file, quietly, say, whole
+from ppl.cli.options import CSV, as_names, output_file, quietly, say, whole
 
 
 def generate(
@@ -14,7 +14,9 @@ def generate(
     data: DataFile,
     fit: Annotated[Path, existing("FIT", "CSV of draws.")],
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[Path, output_file("CSV of the quantities.", "--output", "-o")] = Path("generated.csv"),
+    output: Annotated[Path, output_file("CSV of the quantities.", "--output", "-o", suffixes=CSV)] = Path(
+        "generated.csv"
+    ),
     seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:

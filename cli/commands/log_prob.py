@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import DataFile, ModelPath, existing
-from ppl.cli.options import output_file, say
+from ppl.cli.options import CSV, output_file, say
 
 
 def log_prob(
@@ -15,7 +15,7 @@ def log_prob(
     points: Annotated[Path, existing("POINTS", "CSV of draws, or JSON.")],
     unconstrained: Annotated[bool, typer.Option("--unconstrained", help="POINTS are on that scale.")] = False,
     output: Annotated[
-        Path | None, output_file("CSV of lp__ and gradient; else printed.", "--output", "-o")
+        Path | None, output_file("CSV of lp__ and gradient; else printed.", "--output", "-o", suffixes=CSV)
     ] = None,
 ) -> None:
     """Print the log density of MODEL given DATA, and its gradient, at POINTS.

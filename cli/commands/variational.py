@@ -2,15 +2,16 @@
 
 import os
 import sys
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
+from typing import Annotated, Any, TextIO, cast
 
 import typer
 
 from ppl.cli.arguments import Arrays, DataPath, ModelPath
+from ppl.cli.data import misspelt, spare
 from ppl.cli.options import (
+    DRAWS,
     address,
     as_names,
     flag,
@@ -28,19 +29,8 @@ from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
 from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
 
-if TYPE_CHECKING:
-    from ppl.data import Inputs
-
 Layout = choice("Layout", *LAYOUTS)
 PositiveTransform = choice("PositiveTransform", *POSITIVE_TRANSFORMS)
-
-
-def spare(inputs: "Inputs", declared: Collection[str]) -> list[str]:
-    """A sentence for what the data hold and the program does not declare."""
-    from ppl.data import unknown_names
-
-    names = ", ".join(f"`{name}`" for name in unknown_names(inputs, declared))
-    return [f"{inputs.label}: the program declares no {names}, and goes without."] if names else []
 
 
 @with_settings
@@ -48,7 +38,9 @@ def variational(
     model: ModelPath,
     data: DataPath = None,
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o")] = Path("output.csv"),
+    output: Annotated[
+        Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o", suffixes=DRAWS)
+    ] = Path("output.csv"),
     *,
     hosts: Annotated[int | None, whole(1, "Processes that SLURM, MPI, ... started.", hidden=True)] = None,
     coordinator: Annotated[str | None, address("Where process 0 listens.")] = None,
@@ -118,6 +110,9 @@ def variational(
         inputs = with_own_rows(compiled, inputs, from_files, asked.device)
     else:
         inputs = with_arrays(inputs, from_files)
+    if not quiet:
+        for sentence in misspelt(inputs, compiled.data_schema):
+            print(sentence, file=err)
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)

@@ -2,6 +2,7 @@
 
 from ppl.data.expected import Expected
 from ppl.data.inputs import Frame, Inputs, is_frame, load_data, of_frame, unknown_names
+from ppl.data.lookup import misspelt
 from ppl.data.on_disk import open_array, with_arrays
 from ppl.data.read import check_value, read_value
 
@@ -12,6 +13,7 @@ __all__ = [
     "check_value",
     "is_frame",
     "load_data",
+    "misspelt",
     "of_frame",
     "open_array",
     "read_value",

@@ -1,6 +1,6 @@
 """Finding a variable, or an item of a tuple, in the inputs, and saying what is missing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
@@ -8,6 +8,9 @@ from ppl.data.expected import Expected
 from ppl.data.inputs import Inputs, unknown_names
 from ppl.data.values import described
 from ppl.errors import DataError
+
+ALIKE = 0.75
+"""The ratio of difflib from which two names, both in use, are taken for one: `y1` and `y` have less."""
 
 
 def find(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
@@ -62,14 +65,20 @@ def missing(inputs: Inputs, expected: Expected, name: str, known: Iterable[str])
     return "\n".join([first, *others])
 
 
+def misspelt(inputs: Inputs, known: Collection[str]) -> dict[str, str]:
+    """The names in the data that go unused and are spelt nearly as a declared one is, each with that."""
+    near = {name: nearest(name, known, ALIKE) for name in unknown_names(inputs, known)}
+    return {name: meant for name, meant in near.items() if meant}
+
+
 def suggestion(name: str, spare: list[str]) -> str:
     near = nearest(name, spare)
     return f"; the data have `{near}`: did you mean that?" if near else ""
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The name most like `name`: the same but for case and underscores, else by spelling."""
     folded = {n.lower().replace("_", ""): n for n in names}
     key = name.lower().replace("_", "")
-    close = get_close_matches(key, folded, n=1, cutoff=0.6)
+    close = get_close_matches(key, folded, n=1, cutoff=cutoff)
     return folded[close[0]] if close else None

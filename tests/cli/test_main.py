@@ -55,6 +55,15 @@ def test_data_that_no_program_declares_are_named_when_asked(run):
         assert status == 0 and ("the program declares no `extra`, `x`" in out + err) == told
 
 
+def test_data_that_are_nearly_what_is_declared_are_always_named(run):
+    Path("more.json").write_text(json.dumps({**DATA, "n": 7, "y1": [2]}))
+    short = ("variational", "toy.model", "more.json", "--algorithm", "laplace", "--draws", 5)
+    status, _, err = run(*short)
+    assert status == 0 and "`y1`" not in err
+    assert "more.json: `n` is not used; the program declares `N`: did you mean that?\n" in err
+    assert run(*short, "-q")[2] == ""
+
+
 def test_data_in_the_place_of_the_program_are_refused(run):
     status, _, err = run("variational", "toy.json", "toy.model")
     assert status == 2 and "MODEL is a program" in err
@@ -159,6 +168,7 @@ WRONG_USAGE = [
     ["variational", "toy.model", "toy.json", "--init", "nowhere.json"],
     ["variational", "toy.model", "toy.json", "-o", "nowhere/output.csv"],
     ["variational", "toy.model", "toy.json", "-o", "."],
+    ["variational", "toy.model", "toy.json", "-o", "output.csv.pickle"],
     ["show", "toy.model", "--stage", "assembly"],
 ]
 

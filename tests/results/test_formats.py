@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.errors import DataError, MissingPackage
+from ppl.cli.options import DRAWS
+from ppl.errors import ArgumentError, DataError, MissingPackage
 from ppl.files import replacing
 from ppl.results.files.formats import WRITERS, save_draws
 from ppl.results.files.readers import read_file
@@ -46,9 +47,16 @@ def test_parquet_has_a_column_a_name(fit, tmp_path):
     np.testing.assert_array_equal(read["mu.2"], fit.stan_variable("mu")[:, 1])
 
 
-def test_any_other_suffix_is_csv(fit, tmp_path):
-    save_draws(fit, tmp_path / "o.txt", {"data.file": "d.json"})
-    assert "#   file = d.json\n" in (tmp_path / "o.txt").read_text()
+@pytest.mark.parametrize("name", ["o", "o.csv"])
+def test_csv_has_its_suffix_or_none(fit, tmp_path, name):
+    save_draws(fit, tmp_path / name, {"data.file": "d.json"})
+    assert "#   file = d.json\n" in (tmp_path / name).read_text()
+
+
+def test_an_unknown_suffix_is_refused(fit, tmp_path):
+    with pytest.raises(ArgumentError, match=r"as \.csv, \.npz, \.nc, \.parquet; \.pickle is not known"):
+        save_draws(fit, tmp_path / "o.pickle")
+    assert not [*tmp_path.iterdir()] and (".csv", *WRITERS) == DRAWS
 
 
 def test_a_package_that_is_missing_is_named(fit, tmp_path, monkeypatch):

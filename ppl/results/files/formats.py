@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppl.errors import MissingPackage
+from ppl.errors import ArgumentError, MissingPackage
 from ppl.files import replacing
 from ppl.results.arguments.tree import Values
 from ppl.results.files.columns import reshape, variables
@@ -16,29 +16,37 @@ if TYPE_CHECKING:
     from ppl.results.fits.fit import Fit
 
 
+CSV = ("", ".csv")
+"""Suffixes of CSV files."""
+
 ABOUT = "fit__"
 """The array of an .npz file that holds the provenance of the draws, as JSON."""
 
 
 def save_draws(fit: "Fit", path: str | Path, given: Values | None = None) -> None:
-    """Writes the draws of a fit: `.npz`, `.nc` (NetCDF, by ArviZ), `.parquet`, any other name as CSV.
+    """Writes the draws of a fit: `.npz`, `.nc` (NetCDF, by ArviZ), `.parquet`, or CSV (`.csv`, or no suffix).
 
     `given` is for the comments of a CSV file (see Fit.save_csv). Every format says how the draws were made
     and what the verdict is (provenance.Provenance); the same fit gives the same bytes.
 
     Raises:
+        ArgumentError: the suffix is none of these.
         MissingPackage: the package that writes the format is not installed.
         OSError: the file cannot be written; an older one is then left as it was.
     """
-    writer = WRITERS.get(Path(path).suffix)
-    if writer is None:
+    suffix = Path(path).suffix
+    if suffix in CSV:
         fit.save_csv(path, given)
         return
+    writer = WRITERS.get(suffix)
+    if writer is None:
+        known = ", ".join([CSV[-1], *WRITERS])
+        raise ArgumentError(f"{path}: draws are written as {known}; {suffix} is not known")
     with replacing(path) as part:
         try:
             writer(fit, part)
         except ImportError as error:
-            raise MissingPackage(str(path), str(error.name), f"ppl[{EXTRAS[Path(path).suffix]}]") from None
+            raise MissingPackage(str(path), str(error.name), f"ppl[{EXTRAS[suffix]}]") from None
 
 
 def _npz(fit: "Fit", path: Path) -> None:
@@ -58,7 +66,7 @@ def _parquet(fit: "Fit", path: Path) -> None:
     import pyarrow
     from pyarrow.parquet import write_table
 
-    frame = fit.draws_pd()
+    frame = fit.draws_pd().set_axis(list(fit.column_names), axis="columns")
     frame.insert(0, "log_g__", fit.result.log_g)
     frame.insert(0, "log_p__", fit.result.log_p)
     table = pyarrow.Table.from_pandas(frame, preserve_index=False)
