@@ -1,5 +1,6 @@
 """`ppl plot`: the pictures of a fit, as files or as one report."""
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ppl.cli.arguments import DrawsFiles
-from ppl.cli.options import listed, output_file, variable_names
+from ppl.cli.options import listed, one_of, output_file, variable_names
 
 
 class Kind(StrEnum):
@@ -20,6 +21,7 @@ class Kind(StrEnum):
     pairs = "pairs"
     covariance = "covariance"
     predictive = "predictive"
+    ppc = "ppc"
 
 
 def existing(text: str) -> Any:
@@ -38,6 +40,8 @@ def plot(
     trace: Annotated[Path | None, existing("For elbo: diagnostic file or saved fit.")] = None,
     model: Annotated[Path | None, existing("The program, for the report.")] = None,
     data: Annotated[Path | None, existing("The data (JSON), for y.")] = None,
+    observed: Annotated[str, one_of("Data that are replicated.", "--observed")] = "y",
+    replicated: Annotated[str, one_of("Their replications.", "--replicated")] = "y_rep",
 ) -> None:
     """Draw the draws in FILEs.
 
@@ -47,7 +51,8 @@ def plot(
 
     \b
     Pictures: elbo, marginals, forest, trace (of draws), pairs, covariance,
-    predictive. Columns that never vary are left out, and said so.
+    predictive (each y in y_rep), ppc (distribution and statistics of y
+    in those of y_rep). Columns that never vary are left out, and said so.
     Data and the ELBO's course are found where the files' comments say.
     Needs the extra: pip install "ppl[plot]".
     """
@@ -56,7 +61,8 @@ def plot(
 
     if output and output.suffix not in SUFFIXES:
         raise typer.BadParameter(f"'{output}' should end in {', '.join(SUFFIXES)}.", param_hint="--output")
-    material, posterior = gather(files, variables, reference, trace, model, data)
+    material, posterior = gather(files, variables, reference, trace, model, data, observed)
+    material = replace(material, replicated=replicated)
     if report:
         from ppl.compile import show_stage
         from ppl.results.report.report import Program
@@ -108,13 +114,14 @@ def gather(
     trace: Path | None,
     model: Path | None,
     data: Path | None,
+    observed: str,
 ) -> tuple[Any, Any]:
     """The pictures' material, and the posterior where a program is given."""
     from ppl.compile import compile_model
     from ppl.data import load_data
     from ppl.results.files.columns import chosen
     from ppl.results.files.readers import read_all, read_file
-    from ppl.results.report.pictures import OBSERVED, Material, as_numbers, read_trace
+    from ppl.results.report.pictures import Material, as_numbers, read_trace
 
     runs = read_all(files)
     trace = trace or named_in(runs[0], "output.diagnostic_file")
@@ -127,7 +134,7 @@ def gather(
         chosen(runs[0].columns, listed(variables), usual),
         read_trace(trace) if trace else None,
         read_file(reference) if reference else None,
-        as_numbers(values[OBSERVED]) if OBSERVED in values else None,
+        as_numbers(values[observed]) if observed in values else None,
         asked=bool(listed(variables)),
     )
     return material, posterior

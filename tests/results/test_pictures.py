@@ -21,7 +21,7 @@ from ppl.results.report.reading import reading
 from ppl.results.report.report import Program, report
 
 pytest.importorskip("matplotlib")
-from ppl.results.report.plots import Draws, labelled, predictive, save, svg
+from ppl.results.report.plots import Draws, labelled, ppc, predictive, save, svg
 
 
 @pytest.fixture
@@ -156,6 +156,25 @@ def test_many_observations_become_densities():
     rng = np.random.default_rng(0)
     axes = predictive(rng.normal(size=500), rng.normal(size=(80, 500))).axes[0]
     assert len(axes.lines) == 41
+
+
+def test_a_predictive_check_counts_replications():
+    """Data twice as wide as the replications have an sd that none of these reaches."""
+    rng = np.random.default_rng(0)
+    y_rep = rng.normal(size=(400, 100))
+    first, *others = ppc(2 * rng.normal(size=100), y_rep).axes
+    titles = [axes.get_title(loc="left") for axes in others]
+    assert [title.partition(":")[0] for title in titles] == ["mean", "sd", "least", "greatest"]
+    assert titles[1].endswith("= 0.00") and len(first.lines) == 41
+    same = ppc(y_rep[7], y_rep).axes[2].get_title(loc="left")
+    assert float(same.rpartition("= ")[2]) == pytest.approx(np.mean(y_rep.std(1) >= y_rep[7].std()), abs=6e-3)
+
+
+def test_replications_may_have_another_name(material):
+    assert KINDS["ppc"].draw(replace(material, replicated="z"), True) is None
+    files = tuple(replace(f, columns=("again.1", "again.2", *f.columns[2:])) for f in material.files)
+    other = replace(material, files=files, replicated="again", names=files[0].columns)
+    assert KINDS["ppc"].draw(other, False) is not None
 
 
 def test_pictures_whose_material_is_missing_are_left_out(files):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NARROW_PAIRS = 3
 """Parameters in the picture of pairs on a narrow screen."""
-OBSERVED, REPLICATED = "y", "y_rep"
+REPLICATED = "y_rep"
 INDEPENDENT = ("meanfield", "diagonal")
 """Families of q that know no correlation."""
 
@@ -42,7 +42,8 @@ class Material:
     """What pictures are made of: the first file's draws stand for the fit; the rest may be missing.
 
     `names` are the columns to draw, the parameters where they are known; `asked` is whether the user named
-    them, and wants to see more of them than fit on a page.
+    them, and wants to see more of them than fit on a page. `y` are the observed data, `replicated` names
+    their replications among the draws.
     """
 
     files: tuple[DrawsFile, ...]
@@ -50,6 +51,7 @@ class Material:
     trace: Trace | None = None
     reference: DrawsFile | None = None
     y: Floats | None = None
+    replicated: str = REPLICATED
     asked: bool = False
 
     @cached_property
@@ -172,12 +174,23 @@ def covariance(material: Material, wide: bool) -> "Figure | None":
 
 
 def predictive(material: Material, wide: bool) -> "Figure | None":
+    found = replications(material)
+    return plots.predictive(*found, wide) if found else None
+
+
+def ppc(material: Material, wide: bool) -> "Figure | None":
+    found = replications(material)
+    return plots.ppc(*found, wide) if found else None
+
+
+def replications(material: Material) -> tuple[Floats, Floats] | None:
+    """The data (n,) and their replications (draws, n), where both are there and go together."""
     file = material.files[0]
-    if material.y is None or REPLICATED not in variables(file.columns):
+    if material.y is None or material.replicated not in variables(file.columns):
         return None
-    y_rep = reshape(file.draws, file.columns, REPLICATED).reshape(len(file.draws), -1)
+    y_rep = reshape(file.draws, file.columns, material.replicated).reshape(len(file.draws), -1)
     y = material.y.ravel()
-    return plots.predictive(y, y_rep, wide) if y.size == y_rep.shape[1] else None
+    return (y, y_rep) if y.size == y_rep.shape[1] else None
 
 
 # --- Captions ------------------------------------------------------------------------------------
@@ -243,6 +256,12 @@ def has_order(material: Material) -> bool:
     return len(material.files) > 1 or material.files[0].method == "sample"
 
 
+PAIR = (
+    "y_rep among the generated quantities and y of the same size among the data (--data FILE); for other "
+    "names --observed NAME --replicated NAME"
+)
+"""What pictures of replicated data need."""
+
 KINDS: Mapping[str, Kind] = {
     "elbo": Kind(
         elbo,
@@ -280,7 +299,16 @@ KINDS: Mapping[str, Kind] = {
             "Posterior predictive",
             "Data that fall outside of what the model would produce again are what it does not explain.",
         ),
-        "y_rep among the generated quantities and y among the data (--data FILE)",
+        PAIR,
+    ),
+    "ppc": Kind(
+        ppc,
+        always(
+            "Posterior predictive check",
+            "The data's distribution, mean, sd and extremes against those of data that the model produces: a "
+            "probability near 0 or 1 is a feature of the data that the model does not have.",
+        ),
+        PAIR,
     ),
 }
 

@@ -5,7 +5,7 @@ as it needs, with type of the same size.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from io import StringIO
@@ -48,6 +48,14 @@ class PlotSizes:
 
 PLOT = PlotSizes()
 
+
+STATISTICS: Mapping[str, Callable[..., Any]] = {
+    "mean": np.mean,
+    "sd": np.std,
+    "least": np.min,
+    "greatest": np.max,
+}
+"""What a predictive check compares of the data and of each replication."""
 
 SUFFIXES = (".png", ".svg", ".pdf")
 PATH, LONG = re.compile(r'\bd="[^"]*"'), re.compile(r"-?\d+\.\d{3,}")
@@ -249,6 +257,28 @@ def predictive(y: Floats, y_rep: Floats, wide: bool = True) -> "Figure":
     else:
         overlay(axes, y, y_rep)
     legend(axes)
+    return figure
+
+
+@styled
+def ppc(y: Floats, y_rep: Floats, wide: bool = True) -> "Figure":
+    """A posterior predictive check: the distribution of the data (n,) over those of replications (draws, n).
+
+    Beside it some statistics of each replication, with the data's as a line, and in how many replications it
+    is at least as large (Gelman et al., BDA3, section 6.3).
+    """
+    figure, (first, *others) = panels(1 + len(STATISTICS), 3 if wide else 2, wide, height=2.2)
+    overlay(first, y, y_rep)
+    legend(first)
+    for (name, of), axes in zip(STATISTICS.items(), others, strict=True):
+        values, observed = of(y_rep, axis=1), float(of(y, axis=0))
+        finite = values[np.isfinite(values)]
+        marginal(axes, finite, FITTED, "y_rep", filled=True)
+        axes.axvline(observed, color=OTHER, linewidth=2)
+        share = (finite >= observed).sum() / max(len(finite), 1)
+        axes.set(title=f"{name}: P(y_rep ≥ y) = {share:.2f}", yticks=[], ylim=(0, None), xlabel=name)
+        axes.spines["left"].set_visible(False)
+        axes.locator_params(axis="x", nbins=4)
     return figure
 
 
