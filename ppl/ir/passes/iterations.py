@@ -230,9 +230,8 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
         )
         return
     whole, where = places(c, b, s, owner)
-    axes = rank(added.type)
-    args = (whole, total_at(value, where, whole))
-    sums = replace(sum_, args=args, type=whole.type, lifted=(True, True), ranks=(axes, axes))
+    args, own, over = (whole, total_at(value, where, whole)), rank(added.type), len(where)
+    sums = replace(sum_, args=args, type=whole.type, lifted=(over, over), ranks=(own, own))
     c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
 
 
