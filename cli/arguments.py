@@ -26,8 +26,8 @@ ModelPath = Annotated[Path, existing("MODEL", "The program (.model or .stan).", 
 
 Arrays = Annotated[list[str], named_files("Variable from .npy, .parquet, .arrow.", "--data")]
 
-DataPath = Annotated[Path | None, existing("[DATA]", "Its data (JSON), if it declares any.")]
+DataPath = Annotated[Path | None, existing("[DATA]", "Its data (.json, .csv, .npz), if any.")]
 
-DataFile = Annotated[Path, existing("DATA", "Its data (JSON).")]
+DataFile = Annotated[Path, existing("DATA", "Its data (.json, .csv, .npz).")]
 
 DrawsFiles = Annotated[list[Path], existing("FILE...", "Draws: .csv, .npz, .nc, .parquet.")]
