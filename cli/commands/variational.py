@@ -6,11 +6,10 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataPath, ModelPath
-from ppl.cli.data import misspelt, spare
+from ppl.cli.arguments import Arrays, DataPaths, ModelPath
+from ppl.cli.data import inputs_from, recorded, say_misspelt, spare
 from ppl.cli.options import (
     DRAWS,
-    as_names,
     flag,
     listed,
     one_of,
@@ -33,7 +32,7 @@ PositiveTransform = choice("PositiveTransform", *POSITIVE_TRANSFORMS)
 @with_settings
 def variational(
     model: ModelPath,
-    data: DataPath = None,
+    data: DataPaths = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[
         Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o", suffixes=DRAWS)
@@ -75,7 +74,6 @@ def variational(
     from ppl.cli.shown import columns_shown
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
-    from ppl.data import load_data, with_arrays
     from ppl.inference.run.phases import phases_of
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.checkpoint import Keep
@@ -90,16 +88,15 @@ def variational(
     if not quiet:
         show(likely_bugs(model), sys.stderr)
     compiled = compile_model(model, positive_transform=positive_transform.value)
-    inputs = with_arrays(load_data(data or {}), as_names(arrays))
+    inputs = inputs_from(data or [], arrays)
     if not quiet:
-        for sentence in misspelt(inputs, compiled.data_schema):
-            print(sentence, file=err)
+        say_misspelt(inputs, compiled.data_schema)
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)
     asked = Settings(**given_settings(settings))
     given = {
-        "data.file": " ".join([*([str(data)] if data else []), *arrays]),
+        "data.file": recorded(data or [], arrays),
         "output.file": str(output),
         "output.diagnostic_file": str(diagnostic_file or ""),
         "output.refresh": refresh,

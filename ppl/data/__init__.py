@@ -1,5 +1,6 @@
 """Data in: files and mappings to checked arrays, each variable as its declaration wants it."""
 
+from ppl.data.bounded_read import read_stream
 from ppl.data.expected import Expected
 from ppl.data.inputs import Inputs, Rows, merged, unknown_names
 from ppl.data.load import Frame, load_data, of_json
@@ -18,6 +19,7 @@ __all__ = [
     "misspelt",
     "of_json",
     "open_array",
+    "read_stream",
     "read_value",
     "unknown_names",
     "with_arrays",
