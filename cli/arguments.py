@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ppl.cli.options import named_files
+from ppl.cli.options import STDIN, data_files
 
 
 def is_program(path: Path) -> Path:
@@ -22,12 +22,26 @@ def existing(metavar: str, text: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, exists=True, dir_okay=False, readable=True, help=text, **more)
 
 
+def data_files_there(given: Path | list[Path] | None) -> Path | list[Path] | None:
+    """Refuse a file that is not there; `-` is standard input, which Typer's own check takes for a file."""
+    for path in [given] if isinstance(given, Path) else given or []:
+        if path != STDIN and (not path.exists() or path.is_dir()):
+            raise typer.BadParameter(f"there is no file '{path}'.")
+    return given
+
+
+def data(metavar: str) -> Any:
+    """An argument that names files of data."""
+    text = "Its data: .json, .csv, .npz; -: stdin."
+    return typer.Argument(metavar=metavar, callback=data_files_there, help=text)
+
+
 ModelPath = Annotated[Path, existing("MODEL", "The program (.model or .stan).", callback=is_program)]
 
-Arrays = Annotated[list[str], named_files("Variable from .npy, .parquet, .arrow.", "--data")]
+Arrays = Annotated[list[str], data_files("More data; x=FILE: one variable.", "--data")]
 
-DataPath = Annotated[Path | None, existing("[DATA]", "Its data (JSON), if it declares any.")]
+DataPaths = Annotated[list[Path] | None, data("DATA")]
 
-DataFile = Annotated[Path, existing("DATA", "Its data (JSON).")]
+DataFile = Annotated[Path, data("DATA")]
 
 DrawsFiles = Annotated[list[Path], existing("FILE...", "Draws: .csv, .npz, .nc, .parquet.")]

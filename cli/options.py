@@ -9,6 +9,8 @@ import typer
 from ppl.files import STDOUT
 from ppl.results.arguments.of_settings import radius_or_path
 
+STDIN = Path("-")
+"""What standard input is called."""
 CSV = (".csv",)
 DRAWS = (*CSV, ".npz", ".nc", ".parquet")
 """The suffixes of draws (results.files.formats), which say the format."""
@@ -79,27 +81,38 @@ def output_file(text: str, *names: str, suffixes: Collection[str] = (), **more: 
     return typer.Option(*names, metavar="FILE", callback=check, help=text, **more)
 
 
-def named_files(text: str, *names: str) -> Any:
-    """An option that takes NAME=FILE, any number of times; `as_names` gives the files by name."""
+def data_files(text: str, *names: str) -> Any:
+    """An option that takes FILE or NAME=FILE, any number of times; see `whole_files` and `as_names`."""
 
     def check(given: list[str]) -> list[str]:
         for one in given:
-            name, _, file = one.partition("=")
+            name, file = _named(one)
             path = Path(file.partition(":")[0])
-            if not (name.isidentifier() and file):
-                raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy.")
-            if not path.exists():
+            if name and not path.exists():
                 raise typer.BadParameter(f"there is no file '{path}' for `{name}`.")
-        if len(as_names(given)) < len(given):
+            if not (name or Path(one) == STDIN or Path(one).exists()):
+                raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy, nor a file.")
+        if len(as_names(given)) + len(whole_files(given)) < len(given):
             raise typer.BadParameter("a variable is given twice.")
         return given
 
-    return typer.Option(*names, metavar="NAME=FILE", callback=check, help=text, show_default=False)
+    return typer.Option(*names, metavar="[NAME=]FILE", callback=check, help=text, show_default=False)
+
+
+def _named(one: str) -> tuple[str, str]:
+    """Variable and file of NAME=FILE; "" and "" for the name of a file alone."""
+    name, _, file = one.partition("=")
+    return (name, file) if file and name.isidentifier() else ("", "")
 
 
 def as_names(given: Iterable[str]) -> dict[str, str]:
-    """The files by the name of the variable that each holds."""
-    return dict(one.split("=", 1) for one in given)
+    """Of NAME=FILE the files by the name of the variable that each holds."""
+    return dict(_named(one) for one in given if any(_named(one)))
+
+
+def whole_files(given: Iterable[str]) -> list[Path]:
+    """Those that are a FILE, with variables of any name."""
+    return [Path(one) for one in given if not any(_named(one))]
 
 
 def variable_names(text: str) -> Any:

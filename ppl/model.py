@@ -29,8 +29,9 @@ class Model(model.Model):
     ) -> Posterior:
         """The posterior given data: arrays of the declared shapes by name, or a path to a file.
 
-        A file is JSON (also .gz) or .npz. A DataFrame, of pandas or polars, gives a variable a column, and
-        the sizes that these are declared with; a dict takes columns too, {"K": 2, "y": frame["y"], ...}.
+        A file is JSON, CSV (both also .gz) or .npz. A CSV file with a header, or a DataFrame of pandas or
+        polars, gives a variable a column, and the sizes that these are declared with; a dict takes columns
+        too, {"K": 2, "y": frame["y"], ...}.
 
         An array that is a `np.memmap` of doubles stays on disk; fitted by minibatches, it is read a block of
         rows at a time.  `data.with_arrays` takes variables from files of their own.

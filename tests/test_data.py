@@ -225,7 +225,7 @@ def test_any_value_is_read_in_its_shape_or_refused(value, want):
 
 def broken(value, want, keyword, *args):
     with pytest.raises(DataError) as caught:
-        check_value(value, want, CONSTRAINT_BY_KEYWORD[keyword], args, "d.json")
+        check_value(value, want, CONSTRAINT_BY_KEYWORD[keyword], args, Inputs({}, "d.json"))
     return str(caught.value)
 
 
@@ -281,7 +281,11 @@ def test_a_file_is_named_in_every_message(tmp_path):
         ("d.json.gz", b'{"N": 3}', "d.json.gz: cannot be read: "),
         ("d.json.gz", gzip.compress(b"x" * 1000, mtime=0)[:-9], "d.json.gz: cannot be read: "),
         ("d.npz", b"no archive", "d.npz: not an .npz archive"),
-        ("d.csv", b"N,y\n", "d.csv: data are read from .json, .json.gz, .npz; .csv is not known"),
+        (
+            "d.xlsx",
+            b"N",
+            "d.xlsx: data are read from .json, .json.gz, .csv, .csv.gz, .npz; .xlsx is not known",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_read(tmp_path, name, content, message):

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import DataPath, ModelPath
+from ppl.cli.arguments import Arrays, DataPaths, ModelPath
+from ppl.cli.data import inputs_from, say_misspelt
 from ppl.cli.options import positive, radius_or_file, whole
 
 GRADIENT_DISAGREES = 3
@@ -13,7 +14,8 @@ GRADIENT_DISAGREES = 3
 
 def diagnose(
     model: ModelPath,
-    data: DataPath = None,
+    data: DataPaths = None,
+    arrays: Arrays = [],  # noqa: B006
     init: Annotated[str, radius_or_file("Radius, 0 or JSON file.")] = "2",
     seed: Annotated[int, whole(0, "Of the random start.")] = 1,
     error: Annotated[float, positive("Relative error allowed.")] = 1e-6,
@@ -38,7 +40,9 @@ def diagnose(
     from ppl.results.fits.gradient_test import gradient_test
     from ppl.results.fits.initial import drawn, start_for
 
-    posterior = compile_model(model).condition(data or {}, seed=seed)
+    inputs, compiled = inputs_from(data or [], arrays), compile_model(model)
+    say_misspelt(inputs, compiled.data_schema)
+    posterior = compiled.condition(inputs, seed=seed)
     test = gradient_test(posterior, drawn(posterior, start_for(posterior, radius_or_path(init)), seed))
     failures = test.failures(error)
     table = Table(box=None, pad_edge=False, header_style="bold")

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import DRAWS, as_names, output_file, quietly, say, whole
+from ppl.cli.data import inputs_from, recorded, say_misspelt
+from ppl.cli.options import DRAWS, output_file, quietly, say, whole
 
 
 def draws(
@@ -32,16 +33,17 @@ def draws(
     """
     from ppl.cli.progress import on_stderr
     from ppl.compile import compile_model
-    from ppl.data import load_data, with_arrays
     from ppl.inference.run.phases import Phase, phases_of_draws
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.fit import load_fit
 
-    inputs = with_arrays(load_data(data), as_names(arrays))
+    inputs, compiled = inputs_from([data], arrays), compile_model(model)
+    if not quiet:
+        say_misspelt(inputs, compiled.data_schema)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
-        old = load_fit(fit, compile_model(model), inputs, progress=listen)
+        old = load_fit(fit, compiled, inputs, progress=listen)
     with on_stderr(phases_of_draws(old.settings), quiet=quiet) as listen:
         more = old.more(n, seed, progress=listen)
-    save_draws(more, output, {"data.file": str(data)})
+    save_draws(more, output, {"data.file": recorded([data], arrays)})
     if not quiet:
         say(output, f"Wrote {output}: {len(more.draws())} draws of {len(more.column_names)} columns.")

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
-from ppl.cli.options import CSV, as_names, output_file, quietly, say, whole
+from ppl.cli.data import inputs_from, recorded, say_misspelt
+from ppl.cli.options import CSV, output_file, quietly, say, whole
 
 
 def generate(
@@ -33,7 +34,6 @@ def generate(
     """
     from ppl.cli.progress import on_stderr
     from ppl.compile import compile_model
-    from ppl.data import load_data, with_arrays
     from ppl.files import write_whole
     from ppl.inference.run.phases import Phase
     from ppl.results.files.config import Config
@@ -42,15 +42,17 @@ def generate(
     from ppl.results.fits.generate import csv_lines
     from ppl.results.fits.generate import generate as generated
 
-    inputs = with_arrays(load_data(data), as_names(arrays))
-    posterior = compile_model(model).condition(inputs, seed=seed)
+    inputs, compiled = inputs_from([data], arrays), compile_model(model)
+    if not quiet:
+        say_misspelt(inputs, compiled.data_schema)
+    posterior = compiled.condition(inputs, seed=seed)
     old = read_file(fit)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
         table = generated(posterior, old.columns, old.draws, seed, listen)
     given = {
         "method": "generate_quantities",
         "generate_quantities.fitted_params": str(fit),
-        "data.file": str(data),
+        "data.file": recorded([data], arrays),
         "random.seed": seed,
         "output.file": str(output),
     }

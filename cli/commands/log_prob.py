@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import DataFile, ModelPath, existing
+from ppl.cli.arguments import Arrays, DataFile, ModelPath, existing
+from ppl.cli.data import inputs_from, say_misspelt
 from ppl.cli.options import CSV, output_file, say
 
 
@@ -13,6 +14,7 @@ def log_prob(
     model: ModelPath,
     data: DataFile,
     points: Annotated[Path, existing("POINTS", "CSV of draws, or JSON.")],
+    arrays: Arrays = [],  # noqa: B006
     unconstrained: Annotated[bool, typer.Option("--unconstrained", help="POINTS are on that scale.")] = False,
     output: Annotated[
         Path | None, output_file("CSV of lp__ and gradient; else printed.", "--output", "-o", suffixes=CSV)
@@ -35,7 +37,9 @@ def log_prob(
     from ppl.results.fits.log_prob import log_prob as evaluate
     from ppl.results.fits.log_prob import read_points
 
-    posterior = compile_model(model).condition(data)
+    inputs, compiled = inputs_from([data], arrays), compile_model(model)
+    say_misspelt(inputs, compiled.data_schema)
+    posterior = compiled.condition(inputs)
     found = evaluate(posterior, read_points(points, posterior, unconstrained))
     if output:
         write_whole(output, found.csv_lines())

@@ -8,8 +8,8 @@ from typing import Annotated, Any, TextIO, cast
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataPath, ModelPath
-from ppl.cli.data import misspelt, spare
+from ppl.cli.arguments import Arrays, DataPaths, ModelPath
+from ppl.cli.data import inputs_from, recorded, say_misspelt, spare
 from ppl.cli.options import (
     DRAWS,
     address,
@@ -22,6 +22,7 @@ from ppl.cli.options import (
     seconds,
     variable_names,
     whole,
+    whole_files,
 )
 from ppl.cli.settings import choice, given_settings, with_settings
 from ppl.files import STDOUT
@@ -36,7 +37,7 @@ PositiveTransform = choice("PositiveTransform", *POSITIVE_TRANSFORMS)
 @with_settings
 def variational(
     model: ModelPath,
-    data: DataPath = None,
+    data: DataPaths = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[
         Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o", suffixes=DRAWS)
@@ -82,7 +83,6 @@ def variational(
     from ppl.cli.shown import columns_shown
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
-    from ppl.data import load_data, with_arrays
     from ppl.inference.run.phases import phases_of
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.checkpoint import Keep
@@ -103,21 +103,20 @@ def variational(
     if together:
         asked = replace(asked, sharded=True)
     compiled = compile_model(model, positive_transform=positive_transform.value)
-    inputs, from_files = load_data(data or {}), as_names(arrays)
-    if together and from_files:
+    if together and as_names(arrays):
         from ppl.compiled.mesh import with_own_rows
 
-        inputs = with_own_rows(compiled, inputs, from_files, asked.device)
+        whole = inputs_from([*(data or []), *whole_files(arrays)])
+        inputs = with_own_rows(compiled, whole, as_names(arrays), asked.device)
     else:
-        inputs = with_arrays(inputs, from_files)
+        inputs = inputs_from(data or [], arrays)
     if not quiet:
-        for sentence in misspelt(inputs, compiled.data_schema):
-            print(sentence, file=err)
+        say_misspelt(inputs, compiled.data_schema)
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)
     given = {
-        "data.file": " ".join([*([str(data)] if data else []), *arrays]),
+        "data.file": recorded(data or [], arrays),
         "output.file": str(output),
         "output.diagnostic_file": str(diagnostic_file or ""),
         "output.refresh": refresh,

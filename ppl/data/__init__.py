@@ -1,7 +1,9 @@
 """Data in: files and mappings to checked arrays, each variable as its declaration wants it."""
 
+from ppl.data.bounded_read import read_stream
 from ppl.data.expected import Expected
-from ppl.data.inputs import Frame, Inputs, is_frame, load_data, of_frame, unknown_names
+from ppl.data.inputs import Inputs, Rows, merged, unknown_names
+from ppl.data.load import Frame, load_data, of_json
 from ppl.data.lookup import misspelt
 from ppl.data.on_disk import open_array, with_arrays
 from ppl.data.read import check_value, read_value
@@ -10,12 +12,14 @@ __all__ = [
     "Expected",
     "Frame",
     "Inputs",
+    "Rows",
     "check_value",
-    "is_frame",
     "load_data",
+    "merged",
     "misspelt",
-    "of_frame",
+    "of_json",
     "open_array",
+    "read_stream",
     "read_value",
     "unknown_names",
     "with_arrays",

@@ -38,7 +38,16 @@ def read_bytes(path: Path, packed: bool, begins: bytes = b"") -> bytes:
         return first + rest(path, file, most)
 
 
-def rest(path: Path, file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
+def read_stream(file: BinaryIO, label: str) -> bytes:
+    """All that a stream gives, which errors call `label`.
+
+    Raises:
+        DataError: there is more than there is room for.
+    """
+    return rest(label, file, available() // READING.share_of_memory)
+
+
+def rest(path: Path | str, file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
     blocks, size = [], READING.block
     while block := file.read(READING.block):
         blocks.append(block)

@@ -2,6 +2,7 @@
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,9 +35,9 @@ def with_arrays(inputs: Inputs, files: Mapping[str, str]) -> Inputs:
     """
     twice = next((name for name in files if name in inputs.values), None)
     if twice:
-        raise refused(files[twice], f"`{twice}` is in {inputs.label} too; give it once", twice)
+        raise refused(files[twice], f"`{twice}` is in {inputs.label_of(twice)} too; give it once", twice)
     arrays = {name: _open_for(name, file) for name, file in files.items()}
-    return Inputs({**inputs.values, **arrays}, inputs.label, dict(files))
+    return replace(inputs, values={**inputs.values, **arrays}, files={**inputs.files, **files})
 
 
 def with_shares(
@@ -51,13 +52,13 @@ def with_shares(
     """
     twice = next((name for name in files if name in inputs.values), None)
     if twice:
-        raise refused(files[twice], f"`{twice}` is in {inputs.label} too; give it once", twice)
+        raise refused(files[twice], f"`{twice}` is in {inputs.label_of(twice)} too; give it once", twice)
 
     def own(n_rows: int) -> tuple[slice, ...]:
         return partition(n_rows).own(parts)
 
     shares = {name: _open_for(name, file, own) for name, file in files.items()}
-    return Inputs({**inputs.values, **shares}, inputs.label, dict(files))
+    return replace(inputs, values={**inputs.values, **shares}, files={**inputs.files, **files})
 
 
 def _open_for(name: str, file: str, own: Own | None = None) -> Any:

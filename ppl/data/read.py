@@ -21,6 +21,8 @@ from ppl.stdlib.constraints.table import ELEMENTWISE
 
 LOWEST_INT = -(2**31)
 """Stan's least int, of 32 bits."""
+FIRST_INDEX = re.compile(r"^\[(\d+)")
+"""The row of an element that a constraint's sentence begins with."""
 HIGHEST_INT = 2**31 - 1
 """Stan's greatest int."""
 
@@ -35,22 +37,23 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
     Raises:
         DataError: the variable is missing, ragged, of another shape or type, or holds what is no number.
     """
-    where = f"{inputs.label_of(expected.name)}: "
     if any(size < 0 for size in expected.shape):
         raise DataError(
-            f"{where}{expected.declaration} has shape {written(expected.shape)}, but no size may be negative",
+            f"{inputs.label_of(expected.name)}: {expected.declaration} has shape {written(expected.shape)}, "
+            "but no size may be negative",
             expected.name,
             "PPL903",
         )
     value = find(inputs, expected, known)
     if isinstance(value, Share):
-        return read_share(value, expected, where)
+        return read_share(value, expected, f"{inputs.label_of(expected.name)}: ")
     try:
         array = shaped(as_array(expected.name, value), expected)
         array = integers(array, expected) if expected.is_int else doubles(array)
     except Misfit as misfit:
-        needs = misfit.needs or expected.needs
-        sentence = f"{where}{misfit.found}, but {expected.declaration} needs {needs}"
+        needs = (misfit.needs or expected.needs) + column_hint(inputs, expected)
+        where = inputs.place_of(expected.name, misfit.index)
+        sentence = f"{where}: {misfit.found}, but {expected.declaration} needs {needs}"
         raise DataError(sentence, expected.name, "PPL902") from None
     return array if expected.shape else array.item()
 
@@ -73,15 +76,22 @@ def renumbered(rows: Numbers, sentence: str) -> str:
     return re.sub(r"\[(\d+)", lambda index: f"[{int(rows[int(index[1]) - 1]) + 1}", sentence, count=1)
 
 
+def column_hint(inputs: Inputs, expected: Expected) -> str:
+    """What to do about a column that is declared as a single number."""
+    if expected.shape or expected.name not in inputs.columns:
+        return ""
+    return "; a column has one for each row: take it out, and give the number in a file of its own"
+
+
 def check_value(
-    value: Any, expected: Expected, constraint: Constraint, args: Sequence[Any], label: str = ""
+    value: Any, expected: Expected, constraint: Constraint, args: Sequence[Any], inputs: Inputs | None = None
 ) -> None:
-    """Hold a value against its declared constraint; `label` is the file for the message, where there is one.
+    """Hold a value against its declared constraint; `inputs` say where it is from, for the message.
 
     Raises:
         DataError: an element breaks the constraint, or a bound's shape is neither scalar nor the variable's.
     """
-    where = f"{label}: " if label else ""
+    where = f"{inputs.label_of(expected.name)}: " if inputs else ""
     for word, bound in zip(constraint.arguments, args, strict=True):
         if np.shape(bound) not in ((), expected.sizes, expected.shape):
             raise DataError(
@@ -93,6 +103,8 @@ def check_value(
     sentence = fault_in_blocks(value, expected, constraint, args)
     if sentence is not None:
         gap = "" if sentence.startswith("[") else " "
+        if inputs and (index := FIRST_INDEX.match(sentence)):
+            where = f"{inputs.place_of(expected.name, int(index[1]) - 1)}: "
         text = f"{where}{expected.name}{gap}{sentence}: {expected.declaration}"
         raise DataError(text, expected.name, "PPL904")
 
@@ -128,7 +140,7 @@ def _sizes_of(share: Share, expected: Expected) -> Shape:
 
 def counted_from(first: int, sentence: str) -> str:
     """The sentence with its first index moved on."""
-    return re.sub(r"^\[(\d+)", lambda index: f"[{int(index[1]) + first}", sentence)
+    return FIRST_INDEX.sub(lambda index: f"[{int(index[1]) + first}", sentence)
 
 
 def doubles(array: Numbers) -> Numbers:
@@ -182,7 +194,7 @@ def refuse_first(array: Numbers, expected: Expected, good: Numbers, needs: Calla
     if not np.all(good):
         k = int(np.argmin(good))
         value = array.flat[k].item()
-        raise Misfit(f"{place(expected.name, k, array.shape)} is {value}", needs(value))
+        raise Misfit(f"{place(expected.name, k, array.shape)} is {value}", needs(value), k)
 
 
 def nearest_integer(value: float) -> str:

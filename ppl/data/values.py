@@ -15,14 +15,19 @@ from ppl.stdlib.constraints.sentences import position
 Numbers = NDArray[Any]
 MOST_AXES = 64
 """NumPy's limit."""
+MISSING_WORDS = ("", "NA", "N/A", "NULL", "null", "None")
+"""Missing values, as R, pandas and others write them."""
 NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.IGNORECASE)
 
 
 class Misfit(Exception):
-    """A value does not fit: what was `found` in place of what the declaration `needs` ("" for all of it)."""
+    """A value does not fit: what was `found` in place of what the declaration `needs` ("" for all of it).
 
-    def __init__(self, found: str, needs: str = ""):
-        self.found, self.needs = found, needs
+    `index` is that of the element that is to blame, counted from 0 through all of them.
+    """
+
+    def __init__(self, found: str, needs: str = "", index: int | None = None):
+        self.found, self.needs, self.index = found, needs, index
         super().__init__(found)
 
 
@@ -115,13 +120,13 @@ def number(name: str, leaf: Any, k: int, shape: tuple[int, ...]) -> float:
     if isinstance(leaf, str) and NOT_FINITE.fullmatch(leaf):
         return float(leaf)
     if isinstance(leaf, bool | np.bool_) or not isinstance(leaf, numbers.Real):
-        raise Misfit(f"{place(name, k, shape)} is {described(leaf)}")
+        raise Misfit(f"{place(name, k, shape)} is {described(leaf)}", index=k)
     if isinstance(leaf, int) and leaf.bit_length() < 64:
         return leaf
     try:
         return float(leaf)
     except OverflowError:
-        raise Misfit(f"{place(name, k, shape)} is beyond double precision") from None
+        raise Misfit(f"{place(name, k, shape)} is beyond double precision", index=k) from None
 
 
 def described(leaf: Any) -> str:
@@ -130,6 +135,8 @@ def described(leaf: Any) -> str:
             return "null"
         case bool():
             return f"{str(leaf).lower()} (a boolean; write 0 or 1)"
+        case str() if leaf in MISSING_WORDS:
+            return f'"{leaf}" (a missing value has no place in data: leave its row out, or model it)'
         case str():
             return f"the string {json.dumps(leaf[:40], ensure_ascii=False)}"
         case Mapping():

@@ -29,7 +29,7 @@ class DataReader:
         d = self.by_name[name]
         expected = Expected(d.name, d.type, tuple(map(int, dims)), tuple(map(int, sizes)), d.span)
         value = read_value(self.inputs, expected, self.by_name)
-        check_value(value, expected, CONSTRAINT_BY_KEYWORD[d.constraint], args, self.inputs.label_of(name))
+        check_value(value, expected, CONSTRAINT_BY_KEYWORD[d.constraint], args, self.inputs)
         return value
 
 

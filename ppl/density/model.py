@@ -14,7 +14,7 @@ from ppl.backend.library import Wrap
 from ppl.backend.load import Code, Module, load, load_over_draws, load_per_draw
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
-from ppl.data import Frame, Inputs, is_frame, load_data, of_frame
+from ppl.data import Frame, Inputs, load_data
 from ppl.density.conditioning import DataReader
 from ppl.density.data import Data
 from ppl.density.layout import check_sizes, lay_out, parameters_of
@@ -197,10 +197,20 @@ class Model:
         return d
 
 
-def row_counts(model: Model, frame: Frame) -> list[str]:
-    """The variables of the data block that are the length of what a column of a DataFrame holds."""
-    axes = ((*v.dims, *v.sizes)[:1] for v in model.lowered.data if v.name in frame.columns)
-    return [axis.name for first in axes for axis in first if isinstance(axis, ir.Var)]
+def as_declared(model: Model, inputs: Inputs) -> Inputs:
+    """The inputs with what the program makes of columns of a table.
+
+    The column of one row is a single number, where that is declared; a size that the inputs lack is the
+    length of the first column that is declared with it.
+    """
+    values = dict(inputs.values)
+    for v in model.lowered.data:
+        rows, axes = inputs.columns.get(v.name), (*v.dims, *v.sizes)
+        if rows and not axes and rows.count == 1:
+            values[v.name] = inputs.values[v.name][0]
+        if rows and axes and isinstance(axes[0], ir.Var):
+            values.setdefault(axes[0].name, rows.count)
+    return replace(inputs, values=values)
 
 
 def conditioned(
@@ -208,7 +218,7 @@ def conditioned(
 ) -> tuple[Model, Data, Mapping[str, Any]]:
     """The model, its data, and the values that were given for them; see Model.condition."""
     keep_freed_memory()
-    inputs = of_frame(data, row_counts(model, data)) if is_frame(data) else load_data(data)
+    inputs = as_declared(model, load_data(data))
     if shared := shared_names(inputs.values):
         require_sums_over_rows(model.lowered, shared)
         model = replace(model, parted=True)

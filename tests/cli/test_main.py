@@ -1,5 +1,6 @@
 """Exit statuses and messages, of commands run in this process."""
 
+import io
 import json
 from pathlib import Path
 
@@ -62,6 +63,29 @@ def test_data_that_are_nearly_what_is_declared_are_always_named(run):
     assert status == 0 and "`y1`" not in err
     assert "more.json: `n` is not used; the program declares `N`: did you mean that?\n" in err
     assert run(*short, "-q")[2] == ""
+
+
+def test_data_from_several_files_are_merged(run, tmp_path):
+    Path("n.json").write_text('{"N": 6}')
+    Path("y.csv").write_text("y\n" + "".join(f"{y}\n" for y in DATA["y"]))
+    written = []
+    short = ("--algorithm", "laplace", "--draws", 5, "-q")
+    for data in (["toy.json"], ["n.json", "y.csv"], ["n.json", "--data", "y.csv"], ["y.csv"]):
+        assert run("variational", "toy.model", *data, *short) == (0, "", "")
+        lines = Path("output.csv").read_text().splitlines()
+        written.append([line for line in lines if "file = " not in line])
+        assert f"#   file = {' '.join(word for word in data if word != '--data')}" in lines
+    assert all(lines == written[0] for lines in written)
+    status, _, err = run("variational", "toy.model", "toy.json", "n.json", *short)
+    assert status == 1 and "n.json: `N` is in toy.json too; give it once" in " ".join(err.split())
+
+
+def test_data_on_standard_input(run, monkeypatch):
+    short = ("--algorithm", "laplace", "--draws", 5, "-q")
+    for text, status, said in ((json.dumps(DATA), 0, ""), ('{"N": }', 1, "standard input:1:7")):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        done, _, err = run("variational", "toy.model", "-", *short)
+        assert done == status and said in err
 
 
 def test_data_in_the_place_of_the_program_are_refused(run):

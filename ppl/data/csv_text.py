@@ -1,0 +1,131 @@
+"""Tables of comma-separated values: a header that names the columns, then a row a line.
+
+Format: RFC 4180, in UTF-8.
+"""
+
+import csv
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+ROWS_AT_A_TIME = 1 << 14
+"""Rows whose fields exist as text at a time."""
+BLANK = "a blank line among the rows"
+
+
+class BadTable(ValueError):
+    """The text is no table: what is wrong at `line`, from 1."""
+
+    def __init__(self, message: str, line: int):
+        self.line = line
+        super().__init__(message)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns by name, and the line that each row begins at."""
+
+    columns: dict[str, Any]
+    lines: list[int]
+
+
+def parse_csv(text: bytes) -> Table:
+    """The table that `text` is; a column is an ndarray where all of it are numbers, else a list with strings.
+
+    Columns without a name, such as R's and pandas' row names, are left out.
+
+    Raises:
+        BadTable: the header names no columns, or one twice, or a line has more or fewer fields than it.
+    """
+    try:
+        rows = _records(StringIO(text.decode("utf-8-sig"), newline=""))
+    except UnicodeDecodeError as error:
+        raise BadTable("the text is not UTF-8", text.count(b"\n", 0, error.start) + 1) from None
+    names = _header(*next(rows, (1, [])))
+    pieces: list[list[Any]] = [[] for _ in names]
+    lines: list[int] = []
+    while block := list(islice(rows, ROWS_AT_A_TIME)):
+        for line, fields in block:
+            if len(fields) != len(names):
+                raise BadTable(_uneven(fields, names), line)
+        lines += [line for line, _ in block]
+        for piece, column in zip(pieces, zip(*(fields for _, fields in block), strict=True), strict=True):
+            piece.append(_numbers(column))
+    columns = {name: _joined(column) for name, column in zip(names, pieces, strict=True) if name}
+    return Table(columns, lines)
+
+
+def _records(text: StringIO) -> Iterator[tuple[int, list[str]]]:
+    """The fields of each record, and the line that it begins at; blank lines only before another record."""
+    reader = csv.reader(text, strict=True, skipinitialspace=True)
+    blank: list[tuple[int, list[str]]] = []
+    line = 1
+    while True:
+        try:
+            fields = next(reader, None)
+        except csv.Error as error:
+            raise BadTable(f"not CSV: {error}", line) from None
+        if fields is None:
+            return
+        if fields:
+            yield from blank
+            blank = []
+            yield line, fields
+        else:
+            blank.append((line, fields))
+        line = reader.line_num + 1
+
+
+def _header(line: int, fields: Sequence[str]) -> list[str]:
+    names = [field.strip() for field in fields]
+    named = [name for name in names if name]
+    other = next((sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]), None)
+    twice = next((name for name in named if named.count(name) > 1), None)
+    if not named:
+        raise BadTable("the first line names the columns; nothing is there", line)
+    if named[0].startswith("#"):
+        raise BadTable("the first line names the columns; found a comment", line)
+    if other:
+        sign = "tabs" if other == "\t" else f"`{other}`"
+        raise BadTable(f"columns are separated by commas, not by {sign}", line)
+    if all(isinstance(_value(name), float) for name in named):
+        raise BadTable(f"the first line names the columns; found the number {named[0]}", line)
+    if twice:
+        raise BadTable(f"`{twice}` names two columns; every variable is given once", line)
+    return names
+
+
+def _uneven(fields: Sequence[str], names: Sequence[str]) -> str:
+    if not fields:
+        return BLANK
+    return f"{len(fields)} field{'s'[: len(fields) != 1]}, but the header names {len(names)} columns"
+
+
+def _numbers(fields: Sequence[str]) -> Any:
+    """The fields as doubles, or those that are no numbers as they stand."""
+    text = "".join(fields)
+    if text.isascii() and "_" not in text:
+        try:
+            return np.array([float(field) for field in fields])
+        except ValueError:
+            pass
+    return [_value(field) for field in fields]
+
+
+def _value(field: str) -> float | str:
+    """A field as a number, where it is one: Python alone takes 1_000, and digits of other scripts."""
+    field = field.strip()
+    try:
+        return float(field) if field.isascii() and "_" not in field else field
+    except ValueError:
+        return field
+
+
+def _joined(pieces: Sequence[Any]) -> Any:
+    if all(isinstance(piece, np.ndarray) for piece in pieces):
+        return np.concatenate(pieces) if pieces else np.zeros(0)
+    return [value for piece in pieces for value in piece]

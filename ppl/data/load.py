@@ -1,0 +1,123 @@
+"""Where data come from: a mapping, a DataFrame, or a file of JSON, CSV or NumPy's, also gzipped."""
+
+import zipfile
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol, TypeGuard
+
+from ppl.data.archive import read_npz
+from ppl.data.bounded_read import read_bytes
+from ppl.data.csv_text import BadTable, parse_csv
+from ppl.data.inputs import Inputs, Rows
+from ppl.data.json_text import Malformed, parse_json
+from ppl.errors import DataError
+from ppl.files import require_file
+
+
+class Frame(Protocol):
+    """A DataFrame, of pandas or polars."""
+
+    @property
+    def columns(self) -> Any: ...
+    def __getitem__(self, name: Any) -> Any: ...
+    def __len__(self) -> int: ...
+    def to_numpy(self) -> Any: ...
+
+
+def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
+    """The given mapping, a DataFrame by column, the contents of a .json, .csv or .npz file; or inputs.
+
+    JSON is Stan's: one object, name to number or nested lists, a matrix as the list of its rows, a tuple as
+    {"1": ..., "2": ...}.  Long arrays are turned into ndarrays piece by piece, so that memory stays within a
+    few times the size of the file.  CSV has a header, which names a variable a column.  Both may be gzipped.
+
+    Raises:
+        MissingFile: the file is not there.
+        DataError: it cannot be read; malformed JSON is placed by file:line:column, CSV by file:line.
+
+    Source: CmdStan User's Guide, "JSON Format for CmdStan".
+    """
+    match data:
+        case Inputs():
+            return data
+        case Mapping():
+            return Inputs(_named(data), "data")
+        case _ if is_frame(data):
+            return _of_frame(data)
+        case str() | Path():
+            return _read(Path(data))
+        case _:
+            raise DataError(
+                f"data are a mapping from name to value, a DataFrame, or the path of a file ({KNOWN}), "
+                f"not a {type(data).__name__}",
+                code="PPL905",
+            )
+
+
+def is_frame(data: Any) -> TypeGuard[Frame]:
+    """Whether it is a DataFrame, for which neither package is loaded."""
+    return hasattr(data, "columns") and hasattr(data, "to_numpy")
+
+
+def _of_frame(frame: Frame) -> Inputs:
+    """A DataFrame, a variable a column."""
+    values = _named({str(name): frame[name].to_numpy() for name in frame.columns})
+    return Inputs(values, "data", columns=dict.fromkeys(values, Rows(len(frame))))
+
+
+def _named(data: Mapping[Any, Any]) -> dict[str, Any]:
+    for name in data:
+        if not isinstance(name, str):
+            raise DataError(
+                f"data: a variable's name is a string, not {name!r}, a {type(name).__name__}", code="PPL905"
+            )
+    return dict(data)
+
+
+def _read(path: Path) -> Inputs:
+    packed = path.suffix.lower() == ".gz"
+    suffix = (Path(path.stem) if packed else path).suffix.lower()
+    reader = READERS.get(suffix or ".json")
+    if reader is None:
+        raise DataError(f"{path}: data are read from {KNOWN}; {suffix} is not known", code="PPL905")
+    require_file(path)
+    try:
+        return reader(path, packed)
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        why = getattr(error, "strerror", None) or error
+        raise DataError(f"{path}: cannot be read: {why}", code="PPL905") from None
+
+
+def _json(path: Path, packed: bool) -> Inputs:
+    return of_json(read_bytes(path, packed, begins=b"{"), str(path))
+
+
+def of_json(text: bytes, label: str) -> Inputs:
+    """Data in JSON, which are from `label`.
+
+    Raises:
+        DataError: the text is not JSON; places it by line and column.
+    """
+    try:
+        return Inputs(parse_json(text), label)
+    except Malformed as error:
+        raise DataError(f"{label}:{error.line}:{error.column}: {error}", code="PPL906") from None
+
+
+def _csv(path: Path, packed: bool) -> Inputs:
+    try:
+        table = parse_csv(read_bytes(path, packed))
+    except BadTable as error:
+        raise DataError(f"{path}:{error.line}: {error}", code="PPL906") from None
+    rows = Rows(len(table.lines), table.lines)
+    return Inputs(table.columns, str(path), columns=dict.fromkeys(table.columns, rows))
+
+
+def _npz(path: Path, packed: bool) -> Inputs:
+    return Inputs(read_npz(path), str(path))
+
+
+READERS: Mapping[str, Callable[[Path, bool], Inputs]] = {".json": _json, ".csv": _csv, ".npz": _npz}
+"""By suffix, without the .gz of a file that is packed."""
+KNOWN = ".json, .json.gz, .csv, .csv.gz, .npz"

@@ -1,0 +1,92 @@
+"""CSV with a header as data: a variable a column, as its declaration wants it."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+import ppl
+
+PROGRAM = """
+data { int<lower=0> N; vector[N] y; array[N] int<lower=1, upper=2> g; }
+parameters { vector[2] mu; }
+model { mu ~ normal(0, 1); y ~ normal(mu[g], 1); }
+"""
+MODEL = ppl.compile_model(PROGRAM)
+GIVEN = MODEL.condition({"N": 3, "y": [0.5, 1.5, -1.0], "g": [1, 2, 2]})
+U = np.array([0.2, -0.4])
+TEXT = 'name,y,g\n"a, b",0.5,1\nc,1.5,2\n"d",-1,2.0\n'
+
+
+def condition(folder, text, name="d.csv", model=MODEL):
+    content = text.encode() if isinstance(text, str) else text
+    (folder / name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return model.condition(folder / name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TEXT,
+        TEXT.replace("\n", "\r\n"),
+        "\ufeff" + TEXT + "\n\n",
+        TEXT.replace(",", ", "),
+        TEXT.replace("name", '""'),
+        TEXT.replace("1.5", "15e-1").removesuffix("\n"),
+    ],
+)
+@pytest.mark.parametrize("name", ["d.csv", "d.csv.gz"])
+def test_columns_are_read_by_their_declarations(tmp_path, text, name):
+    posterior = condition(tmp_path, text, name)
+    assert posterior.log_density(U) == GIVEN.log_density(U)
+    assert posterior.data["N"] == 3
+
+
+def test_a_size_that_is_given_is_kept(tmp_path):
+    rows = "N,y,g\n1,0.5,1\n"
+    assert condition(tmp_path, rows).log_density(U) == condition(tmp_path, "y,g\n0.5,1\n").log_density(U)
+
+
+def test_a_table_without_rows(tmp_path):
+    assert condition(tmp_path, "y,g\n").data["N"] == 0
+
+
+def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr("ppl.data.csv_text.ROWS_AT_A_TIME", 2)
+    assert condition(tmp_path, TEXT).log_density(U) == GIVEN.log_density(U)
+    with pytest.raises(ppl.DataError, match=r'd\.csv:4: y\[3\] is the string "x"'):
+        condition(tmp_path, TEXT.replace("-1,", "x,"))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "d.csv:1: the first line names the columns; nothing is there"),
+        ("0.5,1\n1.5,2\n", "d.csv:1: the first line names the columns; found the number 0.5"),
+        ("# lp__\ny,g\n", "d.csv:1: the first line names the columns; found a comment"),
+        ("y;g\n0,5;1\n", "d.csv:1: columns are separated by commas, not by `;`"),
+        ("y\tg\n0.5\t1\n", "d.csv:1: columns are separated by commas, not by tabs"),
+        ("y,g,y\n1,2,3\n", "d.csv:1: `y` names two columns"),
+        ("y,g\n0.5,1\n1.5\n", "d.csv:3: 1 field, but the header names 2 columns"),
+        ("y,g\n0.5,1,2\n", "d.csv:2: 3 fields, but the header names 2 columns"),
+        ("y,g\n0.5,1\n\n1.5,2\n", "d.csv:3: a blank line among the rows"),
+        ('y,g\n0.5,"1\n', "d.csv:2: not CSV: "),
+        (b"y,g\n0.5,1\n\xff,1\n", "d.csv:3: the text is not UTF-8"),
+        ("y,g\n0.5,1\nx,2\n", 'd.csv:3: y[2] is the string "x", but `vector[N] y` (line 2) needs numbers'),
+        ("y,g\n1_0,1\n", 'd.csv:2: y[1] is the string "1_0"'),
+        ("y,g\n٣,1\n", 'd.csv:2: y[1] is the string "٣"'),
+        ("y,g\n0.5,1\nNA,2\n", 'd.csv:3: y[2] is "NA" (a missing value has no place in data'),
+        ("y,g\n0.5,1\n,2\n", 'd.csv:3: y[2] is "" (a missing value'),
+        (
+            'name,y,g\n"a\nb",0.5,1\nc,1.5,1.5\n',
+            "d.csv:4: g[2] is 1.5, but `array[N] int<lower=1, upper=2> g`",
+        ),
+        ("y,g\n0.5,1\n1.5,3\n", "d.csv:3: g[2] is 3, but must be at most 2"),
+        ("N,y,g\n2,0.5,1\n2,1.5,2\n", "needs one integer; a column has one for each row: take it out"),
+        ("y,group\n0.5,1\n", "d.csv: `g` is missing"),
+    ],
+)
+def test_refusals_name_column_line_and_what_was_expected(tmp_path, text, message):
+    with pytest.raises(ppl.DataError) as caught:
+        condition(tmp_path, text)
+    assert message in str(caught.value) and str(caught.value).startswith(str(tmp_path / "d.csv"))
