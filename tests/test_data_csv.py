@@ -52,7 +52,7 @@ def test_a_table_without_rows(tmp_path):
 
 
 def test_long_tables_are_read_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr("ppl.data.csv_text.ROWS_AT_A_TIME", 2)
+    monkeypatch.setattr("ppl.data.csv_text.TEXT_ROWS_AT_A_TIME", 2)
     assert condition(tmp_path, TEXT).log_density(U) == GIVEN.log_density(U)
     with pytest.raises(ppl.DataError, match=r'd\.csv:4: y\[3\] is the string "x"'):
         condition(tmp_path, TEXT.replace("-1,", "x,"))

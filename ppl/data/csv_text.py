@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-ROWS_AT_A_TIME = 1 << 14
+TEXT_ROWS_AT_A_TIME = 1 << 14
 """Rows whose fields exist as text at a time."""
 BLANK = "a blank line among the rows"
 
@@ -48,7 +48,7 @@ def parse_csv(text: bytes) -> Table:
     names = _header(*next(rows, (1, [])))
     pieces: list[list[Any]] = [[] for _ in names]
     lines: list[int] = []
-    while block := list(islice(rows, ROWS_AT_A_TIME)):
+    while block := list(islice(rows, TEXT_ROWS_AT_A_TIME)):
         for line, fields in block:
             if len(fields) != len(names):
                 raise BadTable(_uneven(fields, names), line)

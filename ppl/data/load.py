@@ -1,4 +1,4 @@
-"""Where data come from: a mapping, a DataFrame, or a file of JSON, CSV or NumPy's, also gzipped."""
+"""Where data come from: a mapping, a DataFrame, or a file of JSON, CSV, R's dump or NumPy's, also gzipped."""
 
 import zipfile
 import zlib
@@ -11,6 +11,7 @@ from ppl.data.bounded_read import read_bytes
 from ppl.data.csv_text import BadTable, parse_csv
 from ppl.data.inputs import Inputs, Rows
 from ppl.data.json_text import Malformed, parse_json
+from ppl.data.r_dump import BadDump, parse_r_dump
 from ppl.errors import DataError
 from ppl.files import require_file
 
@@ -26,7 +27,8 @@ class Frame(Protocol):
 
 
 def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
-    """The given mapping, a DataFrame by column, the contents of a .json, .csv or .npz file; or inputs.
+    """The given mapping, a DataFrame by column, the contents of a .json, .csv, .R or .npz file; or
+    inputs.
 
     JSON is Stan's: one object, name to number or nested lists, a matrix as the list of its rows, a tuple as
     {"1": ..., "2": ...}.  Long arrays are turned into ndarrays piece by piece, so that memory stays within a
@@ -34,7 +36,8 @@ def load_data(data: Inputs | Mapping[str, Any] | Frame | str | Path) -> Inputs:
 
     Raises:
         MissingFile: the file is not there.
-        DataError: it cannot be read; malformed JSON is placed by file:line:column, CSV by file:line.
+        DataError: it cannot be read; malformed JSON is placed by file:line:column, CSV and R's
+            dump by file:line.
 
     Source: CmdStan User's Guide, "JSON Format for CmdStan".
     """
@@ -114,10 +117,22 @@ def _csv(path: Path, packed: bool) -> Inputs:
     return Inputs(table.columns, str(path), columns=dict.fromkeys(table.columns, rows))
 
 
+def _r_dump(path: Path, packed: bool) -> Inputs:
+    try:
+        return Inputs(parse_r_dump(read_bytes(path, packed)), str(path))
+    except BadDump as error:
+        raise DataError(f"{path}:{error.line}: {error}", code="PPL906") from None
+
+
 def _npz(path: Path, packed: bool) -> Inputs:
     return Inputs(read_npz(path), str(path))
 
 
-READERS: Mapping[str, Callable[[Path, bool], Inputs]] = {".json": _json, ".csv": _csv, ".npz": _npz}
+READERS: Mapping[str, Callable[[Path, bool], Inputs]] = {
+    ".json": _json,
+    ".csv": _csv,
+    ".npz": _npz,
+    ".r": _r_dump,
+}
 """By suffix, without the .gz of a file that is packed."""
-KNOWN = ".json, .json.gz, .csv, .csv.gz, .npz"
+KNOWN = ".json, .json.gz, .csv, .csv.gz, .npz, .R"

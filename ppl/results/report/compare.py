@@ -21,7 +21,7 @@ Sivula, Magnusson, Matamoros and Vehtari (2020), Uncertainty in Bayesian leave-o
 model comparison.
 """
 
-STEPS, ENOUGH = 10_000, 1e-9
+WEIGHT_STEPS, ENOUGH = 10_000, 1e-9
 """The most steps to the stacking weights, and the change below which they are there."""
 
 
@@ -143,7 +143,7 @@ def stacked(elpds: Floats) -> Floats:
     """
     densities = np.exp(elpds - elpds.max(axis=0))
     weights = np.full(len(elpds), 1 / len(elpds))
-    for _ in range(STEPS):
+    for _ in range(WEIGHT_STEPS):
         old = weights
         weights = old * (densities / (old @ densities)).mean(axis=1)
         if np.abs(weights - old).max() < ENOUGH:
