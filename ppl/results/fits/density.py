@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import gaussian_kde
 
 from ppl.results.files.columns import Floats
 
@@ -56,6 +55,8 @@ def _density(values: Floats, points: int) -> tuple[Floats, Floats]:
     low, high = np.quantile(values, (0.005, 0.995))
     margin = 0.05 * (high - low)
     grid = np.linspace(max(least, low - margin), min(greatest, high + margin), points)
+    from scipy.stats import gaussian_kde  # a second that a fit, which draws nothing, need not wait
+
     estimate = gaussian_kde(values)
     height: Floats = estimate(grid) + estimate(2 * least - grid) + estimate(2 * greatest - grid)
     return grid, height
