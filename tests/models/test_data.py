@@ -12,7 +12,14 @@ import pytest
 MODELS = Path(__file__).parents[2] / "models"
 FOLDERS = sorted(program.parent for program in MODELS.glob("*/*.model"))
 SIMULATED = [folder for folder in FOLDERS if (folder / "simulate.py").exists()]
-TYPED_IN = {"change_point", "eight_schools", "eight_schools_centred", "influenza_sir", "weibull_poisson"}
+TYPED_IN = {
+    "change_point",
+    "eight_schools",
+    "eight_schools_centred",
+    "influenza_sir",
+    "linear_regression",
+    "weibull_poisson",
+}
 REFERENCED = [folder for folder in FOLDERS if (folder / f"{folder.name}.reference.json").exists()]
 LARGEST_DATA_FILE = 30_000  # bytes
 
