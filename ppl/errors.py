@@ -18,9 +18,10 @@ A user's mistake always ends in one of these; any other exception is a bug in pp
 
 import errno
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Protocol
+
+from ppl.spelling import nearest
 
 MOST_ERRORS = 20
 """As many errors are reported in one run; the rest would only bury them."""
@@ -222,7 +223,7 @@ class UnknownName(PPLError, KeyError):
     """
 
     def __init__(self, what: str, name: str, known: Collection[str]):
-        self.name, self.near = name, next(iter(get_close_matches(name, known, 1, 0.7)), None)
+        self.name, self.near = name, nearest(name, known)
         listed = ", ".join([*known][:MOST_NAMES]) or "none"
         rest = f" and {len(known) - MOST_NAMES} more" if len(known) > MOST_NAMES else ""
         meant = f"did you mean {self.near}? There" if self.near else "there"

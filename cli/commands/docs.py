@@ -26,7 +26,7 @@ def docs(
     \b
     Without a word, list what there is; `ppl docs glossary` defines all terms.
     """
-    from ppl.frontend.scope import nearest
+    from ppl.spelling import nearest
 
     found = sources(context)
     if word is None:

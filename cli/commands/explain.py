@@ -20,7 +20,7 @@ def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="As in an e
       ppl explain PPL173
     """
     from ppl.frontend.pages import pages
-    from ppl.frontend.scope import nearest
+    from ppl.spelling import nearest
 
     page = pages().get(code.upper())
     if page is None:

@@ -99,7 +99,7 @@ def show_passes(name: None) -> None:
 
 
 def show_functions(name: str | None) -> None:
-    from ppl.frontend.scope import nearest
+    from ppl.spelling import nearest
     from ppl.stdlib.library import standard
     from ppl.stdlib.reference import one_line, reference
 

@@ -1,13 +1,13 @@
 """Finding a variable, or an item of a tuple, in the inputs, and saying what is missing."""
 
 from collections.abc import Collection, Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any
 
 from ppl.data.expected import Expected
 from ppl.data.inputs import Inputs, unknown_names
 from ppl.data.values import described
 from ppl.errors import DataError
+from ppl.spelling import ROUGHLY_LIKE, nearest
 
 ALIKE = 0.75
 """The ratio of difflib from which two names, both in use, are taken for one: `y1` and `y` have less."""
@@ -72,13 +72,5 @@ def misspelt(inputs: Inputs, known: Collection[str]) -> dict[str, str]:
 
 
 def suggestion(name: str, spare: list[str]) -> str:
-    near = nearest(name, spare)
+    near = nearest(name, spare, ROUGHLY_LIKE)
     return f"; the data have `{near}`: did you mean that?" if near else ""
-
-
-def nearest(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The name most like `name`: the same but for case and underscores, else by spelling."""
-    folded = {n.lower().replace("_", ""): n for n in names}
-    key = name.lower().replace("_", "")
-    close = get_close_matches(key, folded, n=1, cutoff=cutoff)
-    return folded[close[0]] if close else None

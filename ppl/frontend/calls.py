@@ -9,8 +9,9 @@ from ppl.frontend.facts import AlreadyReported, Called, Check, UserMatch
 from ppl.frontend.messages import Message
 from ppl.frontend.overloads import Misfit, as_pattern, call, library_call, misfit, tilde
 from ppl.frontend.printer import expression
-from ppl.frontend.scope import Level, UserFunction, nearest
+from ppl.frontend.scope import Level, UserFunction
 from ppl.source import Span
+from ppl.spelling import nearest
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.library import parse_variate
 from ppl.stdlib.signatures import (

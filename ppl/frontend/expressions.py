@@ -7,7 +7,8 @@ from ppl.frontend import ast, messages
 from ppl.frontend.calls import check_call, check_operator, names_a_function, require_function
 from ppl.frontend.facts import AlreadyReported, Check
 from ppl.frontend.higher_order import HIGHER_ORDER, check_higher_order
-from ppl.frontend.scope import Level, Symbol, nearest
+from ppl.frontend.scope import Level, Symbol
+from ppl.spelling import nearest
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
     INT,

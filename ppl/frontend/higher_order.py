@@ -10,8 +10,8 @@ from textwrap import fill
 from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.calls import find_overload, known_functions, names_a_function, suffix_of
 from ppl.frontend.facts import Check, UserMatch
-from ppl.frontend.scope import nearest
 from ppl.frontend.solvers import SOLVERS, check_data_only, function_arguments, shape_of_call
+from ppl.spelling import nearest
 from ppl.types import INT, REAL, VECTOR, Array, Type, array_dims, array_of
 
 HIGHER_ORDER = ("reduce_sum", "reduce_sum_static", "map_rect", *SOLVERS)

@@ -1,7 +1,5 @@
 """Names and where they are visible."""
 
-import difflib
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import Literal
@@ -74,12 +72,3 @@ class Scope:
 
     def visible(self) -> list[str]:
         return [name for frame in self.frames for name in frame]
-
-
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name most like `name`, if any is like it at all."""
-    known = list(known)
-    folded = {k.lower().replace("_", ""): k for k in known}
-    same = folded.get(name.lower().replace("_", ""))
-    close = difflib.get_close_matches(name, known, n=1, cutoff=0.7)
-    return same or (close[0] if close else None)

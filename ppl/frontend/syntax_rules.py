@@ -3,10 +3,10 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Literal
 
 from ppl.frontend.syntax_stop import CLOSING, Stop
+from ppl.spelling import ROUGHLY_LIKE, nearest
 
 BLOCKS = (
     "functions", "data", "transformed data", "parameters", "transformed parameters", "model",
@@ -91,15 +91,15 @@ def advice(stop: Stop, groups: dict[str, str]) -> str:
     if stop.open and (near := misspelt_statement(stop)):
         return f"Did you mean `{near}`?"
     known = TYPES if stop.open else BLOCKS
-    match = get_close_matches(word, known, n=1, cutoff=0.6)
-    return f"Did you mean `{match[0]}`?" if match else f"Expected one of {', '.join(known)}."
+    meant = nearest(word, known, ROUGHLY_LIKE)
+    return f"Did you mean `{meant}`?" if meant else f"Expected one of {', '.join(known)}."
 
 
 def misspelt_statement(stop: Stop) -> str:
     """The word that a statement of the form `word (...` was probably to begin with."""
     found = re.search(rf"[;{{}})]\s*({NAME})\s*\([^;{{}}]*\Z", stop.before[-400:])
-    near = get_close_matches(found.group(1), HEADS, n=1, cutoff=0.6) if found else []
-    return near[0] if near and found and near[0] != found.group(1) else ""
+    near = nearest(found.group(1), HEADS, ROUGHLY_LIKE) if found else None
+    return near if near and found and near != found.group(1) else ""
 
 
 def names(stop: Stop) -> bool:

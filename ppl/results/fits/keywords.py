@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from ppl.errors import UnknownSetting
-from ppl.frontend.scope import nearest
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import LaplaceSettings, OptimizeSettings, PathfinderSettings, Settings
 from ppl.results.fits.checkpoint import SECONDS_A_WRITE
+from ppl.spelling import nearest
 
 P = ParamSpec("P")
 S = TypeVar("S")

@@ -1,0 +1,25 @@
+"""Names that are spelt much alike: what a misspelt one was meant for."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+LIKE = 0.7
+"""The ratio of difflib from which a name is taken for a misspelling of another."""
+ROUGHLY_LIKE = 0.6
+"""The same where only few names come into question: keywords, and variables that the data lack."""
+
+
+def nearest(name: str, names: Iterable[str], cutoff: float = LIKE) -> str | None:
+    """The name most like `name`: the same but for case and underscores, else by spelling.
+
+    Example:
+        >>> nearest("Sigma_y", ["mu", "sigmay", "sigma"])
+        'sigmay'
+    """
+    folded = {fold(n): n for n in names}
+    close = get_close_matches(fold(name), folded, n=1, cutoff=cutoff)
+    return folded[close[0]] if close else None
+
+
+def fold(name: str) -> str:
+    return name.lower().replace("_", "")
