@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.data.r_dump import BadDump, parse_r_dump
+from ppl.data.r_dump import parse_r_dump
+from ppl.data.text import BadText
 
 DUMP = """
 # made by stan_rdump
@@ -61,7 +62,7 @@ def test_a_program_takes_it_as_it_takes_json(tmp_path):
     ],
 )
 def test_what_is_not_data_is_refused_with_its_line(text, line, message):
-    with pytest.raises(BadDump) as error:
+    with pytest.raises(BadText) as error:
         parse_r_dump(text.encode())
     assert error.value.line == line and message in str(error.value)
 

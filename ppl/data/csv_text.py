@@ -12,17 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ppl.data.text import BadText, utf8
+
 TEXT_ROWS_AT_A_TIME = 1 << 14
 """Rows whose fields exist as text at a time."""
 BLANK = "a blank line among the rows"
-
-
-class BadTable(ValueError):
-    """The text is no table: what is wrong at `line`, from 1."""
-
-    def __init__(self, message: str, line: int):
-        self.line = line
-        super().__init__(message)
 
 
 @dataclass(frozen=True)
@@ -39,19 +33,16 @@ def parse_csv(text: bytes) -> Table:
     Columns without a name, such as R's and pandas' row names, are left out.
 
     Raises:
-        BadTable: the header names no columns, or one twice, or a line has more or fewer fields than it.
+        BadText: the header names no columns, or one twice, or a line has more or fewer fields than it.
     """
-    try:
-        rows = _records(StringIO(text.decode("utf-8-sig"), newline=""))
-    except UnicodeDecodeError as error:
-        raise BadTable("the text is not UTF-8", text.count(b"\n", 0, error.start) + 1) from None
+    rows = _records(StringIO(utf8(text), newline=""))
     names = _header(*next(rows, (1, [])))
     pieces: list[list[Any]] = [[] for _ in names]
     lines: list[int] = []
     while block := list(islice(rows, TEXT_ROWS_AT_A_TIME)):
         for line, fields in block:
             if len(fields) != len(names):
-                raise BadTable(_uneven(fields, names), line)
+                raise BadText(_uneven(fields, names), line)
         lines += [line for line, _ in block]
         for piece, column in zip(pieces, zip(*(fields for _, fields in block), strict=True), strict=True):
             piece.append(_numbers(column))
@@ -68,7 +59,7 @@ def _records(text: StringIO) -> Iterator[tuple[int, list[str]]]:
         try:
             fields = next(reader, None)
         except csv.Error as error:
-            raise BadTable(f"not CSV: {error}", line) from None
+            raise BadText(f"not CSV: {error}", line) from None
         if fields is None:
             return
         if fields:
@@ -86,16 +77,16 @@ def _header(line: int, fields: Sequence[str]) -> list[str]:
     other = next((sign for sign in (";", "\t") if len(names) == 1 and sign in names[0]), None)
     twice = next((name for name in named if named.count(name) > 1), None)
     if not named:
-        raise BadTable("the first line names the columns; nothing is there", line)
+        raise BadText("the first line names the columns; nothing is there", line)
     if named[0].startswith("#"):
-        raise BadTable("the first line names the columns; found a comment", line)
+        raise BadText("the first line names the columns; found a comment", line)
     if other:
         sign = "tabs" if other == "\t" else f"`{other}`"
-        raise BadTable(f"columns are separated by commas, not by {sign}", line)
+        raise BadText(f"columns are separated by commas, not by {sign}", line)
     if all(isinstance(_value(name), float) for name in named):
-        raise BadTable(f"the first line names the columns; found the number {named[0]}", line)
+        raise BadText(f"the first line names the columns; found the number {named[0]}", line)
     if twice:
-        raise BadTable(f"`{twice}` names two columns; every variable is given once", line)
+        raise BadText(f"`{twice}` names two columns; every variable is given once", line)
     return names
 
 

@@ -8,10 +8,11 @@ from typing import Any, Protocol, TypeGuard
 
 from ppl.data.archive import read_npz
 from ppl.data.bounded_read import read_bytes
-from ppl.data.csv_text import BadTable, parse_csv
+from ppl.data.csv_text import parse_csv
 from ppl.data.inputs import Inputs, Rows
 from ppl.data.json_text import Malformed, parse_json
-from ppl.data.r_dump import BadDump, parse_r_dump
+from ppl.data.r_dump import parse_r_dump
+from ppl.data.text import BadText
 from ppl.errors import DataError
 from ppl.files import require_file
 
@@ -87,6 +88,8 @@ def _read(path: Path) -> Inputs:
     require_file(path)
     try:
         return reader(path, packed)
+    except BadText as error:
+        raise DataError(f"{path}:{error.line}: {error}", code="PPL906") from None
     except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: cannot be read: {why}", code="PPL905") from None
@@ -109,19 +112,13 @@ def of_json(text: bytes, label: str) -> Inputs:
 
 
 def _csv(path: Path, packed: bool) -> Inputs:
-    try:
-        table = parse_csv(read_bytes(path, packed))
-    except BadTable as error:
-        raise DataError(f"{path}:{error.line}: {error}", code="PPL906") from None
+    table = parse_csv(read_bytes(path, packed))
     rows = Rows(len(table.lines), table.lines)
     return Inputs(table.columns, str(path), columns=dict.fromkeys(table.columns, rows))
 
 
 def _r_dump(path: Path, packed: bool) -> Inputs:
-    try:
-        return Inputs(parse_r_dump(read_bytes(path, packed)), str(path))
-    except BadDump as error:
-        raise DataError(f"{path}:{error.line}: {error}", code="PPL906") from None
+    return Inputs(parse_r_dump(read_bytes(path, packed)), str(path))
 
 
 def _npz(path: Path, packed: bool) -> Inputs:

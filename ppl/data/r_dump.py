@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ppl.data.text import BadText, utf8
+
 TOKEN = re.compile(
     r"""(?P<space>[\s;]+|\#[^\n]*)
       | (?P<number>[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?L?|(?:Inf|NaN|NA|NA_integer_|NA_real_)\b))
@@ -23,29 +25,18 @@ WHOLE = re.compile(r"[-+]?\d+L?")
 END = ("end", "the end of the text", 0)
 
 
-class BadDump(ValueError):
-    """The text is no dump of data: what is wrong at `line`, from 1."""
-
-    def __init__(self, message: str, line: int):
-        self.line = line
-        super().__init__(message)
-
-
 def parse_r_dump(text: bytes) -> dict[str, Any]:
     """The variables of a dump: numbers, and ndarrays whose axes are those of `.Dim`.
 
     Raises:
-        BadDump: something else stands there, or a number is missing (NA).
+        BadText: something else stands there, or a number is missing (NA).
 
     Example:
         >>> parse_r_dump(b"N <- 2L\\nX <- structure(1:4, .Dim = c(2, 2))")
         {'N': 2, 'X': array([[1, 3],
                [2, 4]])}
     """
-    try:
-        return dict(Reader(text.decode("utf-8-sig")).variables())
-    except UnicodeDecodeError as error:
-        raise BadDump("the text is not UTF-8", text.count(b"\n", 0, error.start) + 1) from None
+    return dict(Reader(utf8(text)).variables())
 
 
 @dataclass
@@ -59,9 +50,9 @@ class Reader:
         self.tokens = ((str(m.lastgroup), m.group(), m.start()) for m in found if m.lastgroup != "space")
         self.now = next(self.tokens, END)
 
-    def wrong(self, message: str, token: tuple[str, str, int]) -> BadDump:
+    def wrong(self, message: str, token: tuple[str, str, int]) -> BadText:
         at = len(self.text) if token is END else token[2]
-        return BadDump(message, self.text.count("\n", 0, at) + 1)
+        return BadText(message, self.text.count("\n", 0, at) + 1)
 
     def take(self) -> tuple[str, str, int]:
         taken, self.now = self.now, next(self.tokens, END)

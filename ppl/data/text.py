@@ -1,0 +1,21 @@
+"""Files of text: their characters, and how what is wrong in one is placed."""
+
+
+class BadText(ValueError):
+    """The text is not of its format: what is wrong at `line`, from 1."""
+
+    def __init__(self, message: str, line: int):
+        self.line = line
+        super().__init__(message)
+
+
+def utf8(text: bytes) -> str:
+    """Its characters, without a byte order mark.
+
+    Raises:
+        BadText: it is not UTF-8.
+    """
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadText("the text is not UTF-8", text.count(b"\n", 0, error.start) + 1) from None
