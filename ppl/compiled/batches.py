@@ -154,7 +154,8 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
     def laid_out(baked: str) -> tuple[Any, Any]:
         of_rows, whole = split(posterior.d, names, baked)
         of_rest, rest = split(batches.rest.d, density.rest.reads, baked)
-        return (of_rows, of_rest, n_rows), (whole, rest, np.arange(min(2, n_rows)))
+        arguments = jax.device_put((whole, rest, np.arange(min(2, n_rows))), device)
+        return (of_rows, of_rest, n_rows), arguments
 
     shape, arguments = within_reach(density, laid_out, batches.dim, True, device)
     target = CompiledTarget(posterior, density, shape, arguments, batches.dim, True, device)

@@ -1,7 +1,7 @@
 """A program's log density under JAX, compiled once for all data of one shape."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
@@ -96,14 +96,9 @@ class Density(Functions):
     effort: Effort = Effort.PLAIN
 
     @cached_property
-    def of_wide(self) -> "Density":
-        """The same for data that make its arrays large."""
-        return replace(self, effort=Effort.WIDE)
-
-    @cached_property
-    def quick(self) -> "Density":
-        """The same for data that make its arrays small, for a single fit."""
-        return replace(self, effort=Effort.QUICK)
+    def by_effort(self) -> "Mapping[Effort, Density]":
+        """The same compiled with each effort, once."""
+        return {e: self if e is self.effort else replace(self, effort=e) for e in Effort}
 
     @property
     def reads(self) -> set[str]:

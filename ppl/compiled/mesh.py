@@ -20,11 +20,11 @@ from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from ppl.compiled.batches import BatchDensity, CompiledByRows, rows_at_once, unprepared
-from ppl.compiled.data import BAKED, Fixed, Shape, is_argument, refuse_large, split
+from ppl.compiled.data import Fixed, Shape, is_argument, refuse_large, split
 from ppl.compiled.density import Density, Functions
 from ppl.compiled.jit import Effort
 from ppl.compiled.out_of_reach import OutOfReach
-from ppl.compiled.target import COMPILED, GRADIENT_BATCHES, UNTRACEABLE, CompiledTarget, reason
+from ppl.compiled.target import CompiledTarget, effort_for, within_reach
 from ppl.data import Inputs, with_arrays
 from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition, Rows
@@ -301,7 +301,7 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
         of_rest, for_rest = split(batches.rest.d, rest.reads, baked)
         return (own_shape, of_left, of_rest), (own, to_all(mesh, (for_left, for_rest)))
 
-    shape, arguments = first_within_reach(density, laid_out, batches.dim, jacobian)
+    shape, arguments = within_reach(density, laid_out, batches.dim, jacobian)
     width = batches.width_of(batches.n_rows) if apart else batches.posterior.width
     return MeshTarget(batches.posterior, density, shape, arguments, width, jacobian, None, of_part)
 
@@ -325,7 +325,7 @@ def batches_over_mesh(batches: ByRows, mesh: Mesh) -> CompiledByRows:
         shape = of_rows, of_rest, batches.n_rows
         return shape, density.on_rows(((own, None), (to_all(mesh, for_rest), None)), first)
 
-    shape, arguments = first_within_reach(density, laid_out, batches.dim, True)
+    shape, arguments = within_reach(density, laid_out, batches.dim)
     batch = CompiledTarget(batches.posterior, density, shape, arguments, batches.dim)
     return MeshByRows(batch, batches, over_mesh(batches, mesh))
 
@@ -347,30 +347,6 @@ def parted(batches: ByRows, mesh: Mesh) -> tuple[Partition, Density, Density]:
     if not partition.size:
         raise OutOfReach(f"its {batches.n_rows} rows are fewer than the {mesh.size} devices")
     return partition, Density(model.code(batches.rows)), Density(model.code(rest_of(batches.split.size)))
-
-
-def effort_for(width: int, quick: bool) -> Effort:
-    """As `target.compiled_target` has it."""
-    if width >= COMPILED.concurrent_width:
-        return Effort.WIDE
-    small = GRADIENT_BATCHES[0][0] * width <= GRADIENT_BATCHES[0][1]
-    return Effort.QUICK if quick and small else Effort.PLAIN
-
-
-def first_within_reach(
-    density: Functions, laid_out: Callable[[str], tuple[Any, Any]], dim: int, jacobian: bool
-) -> tuple[Any, Any]:
-    """As target.within_reach, with arguments that lie where they should already."""
-    errors: list[Exception] = []
-    for baked in BAKED:
-        try:
-            with jax.enable_x64(True):
-                shape, arguments = laid_out(baked)
-                density.traced(shape, jacobian, arguments, np.zeros(dim))
-            return shape, arguments
-        except UNTRACEABLE as error:
-            errors.append(error)
-    raise OutOfReach(reason(errors[0])) from errors[0]
 
 
 def why_other_shape(rows: Density, name: str) -> str:

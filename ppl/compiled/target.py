@@ -188,33 +188,45 @@ def compiled_target(
         PPLError: the program cannot be run with these data at all.
     """
     posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
-    density, dim = density_of(posterior.model), posterior.param_unc_num()
-    if posterior.width >= COMPILED.concurrent_width:
-        density = density.of_wide
-    elif quick and GRADIENT_BATCHES[0][0] * posterior.width <= GRADIENT_BATCHES[0][1]:
-        density = density.quick
+    dim = posterior.param_unc_num()
+    density = density_of(posterior.model).by_effort[effort_for(posterior.width, quick)]
 
     def laid_out(baked: str) -> tuple[Any, Any]:
-        return split(posterior.d, density.reads, baked)
+        shape, arguments = split(posterior.d, density.reads, baked)
+        return shape, jax.device_put(arguments, device)
 
     shape, arguments = within_reach(density, laid_out, dim, jacobian, device)
     width = posterior.width + posterior.sizes.solved // COMPILED.solver_speedup
     return CompiledTarget(posterior, density, shape, arguments, width, jacobian, device)
 
 
-def within_reach(
-    density: Functions, laid_out: Callable[[str], tuple[Any, Any]], dim: int, jacobian: bool, device: Any
-) -> tuple[Any, Any]:
-    """The first shape, with its arguments on the device, under which the density can be traced.
+def effort_for(width: int, quick: bool) -> Effort:
+    """How to compile a density whose largest array is of `width` numbers, and which may be `quick`."""
+    if width >= COMPILED.concurrent_width:
+        return Effort.WIDE
+    small = GRADIENT_BATCHES[0][0] * width <= GRADIENT_BATCHES[0][1]
+    return Effort.QUICK if quick and small else Effort.PLAIN
 
-    `laid_out(baked)` gives them for each of `data.BAKED`. Raises OutOfReach as `compiled_target` does.
+
+def within_reach(
+    density: Functions,
+    laid_out: Callable[[str], tuple[Any, Any]],
+    dim: int,
+    jacobian: bool = True,
+    device: Any = None,
+) -> tuple[Any, Any]:
+    """The first shape, with its arguments, under which the density can be traced on a device.
+
+    `laid_out(baked)` gives them, where they are to lie, for each of `data.BAKED`.
+
+    Raises:
+        OutOfReach: as `compiled_target`.
     """
     errors: list[Exception] = []
     for baked in BAKED:
         try:
             with jax.enable_x64(True), jax.default_device(device):
                 shape, arguments = laid_out(baked)
-                arguments = jax.device_put(arguments, device)
                 density.traced(shape, jacobian, arguments, np.zeros(dim))
             return shape, arguments
         except UNTRACEABLE as error:

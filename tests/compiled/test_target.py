@@ -61,7 +61,7 @@ def test_value_and_gradient_are_those_of_autograd(target: CompiledTarget) -> Non
 
 def test_a_program_of_large_arrays_is_compiled_for_them(model: ppl.Model, target: CompiledTarget) -> None:
     wide = compiled_target(model.condition(data(1, n=COMPILED.concurrent_width)))
-    assert wide.density is density_of(model).of_wide and target.density is density_of(model)
+    assert wide.density is density_of(model).by_effort[Effort.WIDE] and target.density is density_of(model)
     assert wide.density.effort is Effort.WIDE and target.density.effort is Effort.PLAIN
     u = np.random.default_rng(2).normal(size=wide.dim)
     value, gradient = wide.log_density_gradient(u)
@@ -83,7 +83,7 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
 @pytest.mark.parametrize("n", [0, 1, GRADIENT_BATCHES[0][0] + 3])
 def test_a_quick_target_answers_the_same(model: ppl.Model, target: CompiledTarget, n: int) -> None:
     quick = compiled_target(target.posterior, quick=True)
-    assert quick.density is density_of(model).quick and quick.quick
+    assert quick.density is density_of(model).by_effort[Effort.QUICK] and quick.quick
     us = np.random.default_rng(4).normal(size=(n, target.dim))
     for got, expected in zip(quick.log_density_gradients(us), target.log_density_gradients(us), strict=True):
         close(got, expected)
