@@ -13,7 +13,7 @@ from ppl.stdlib.record import Batch, Distribution, Impl
 Mode = Literal["", "total", "each", "rows", "product"]
 OWN_WORDS = (
     *("lib", "d", "u", "x", "rng", "target", "jacobian", "with_jacobian", "values"),
-    *("read", "place", "declare", "places", "rows", "range", "float", "slice"),
+    *("read", "place", "declare", "places", "rows", "range", "float", "slice", "blocks", "of", "with_values"),
 )
 RESERVED = frozenset({*keyword.kwlist, *OWN_WORDS})
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.backend.runtime import Place
+from ppl.backend.runtime import Place, block
 from ppl.backend.text import python_name
 
 Rows = NDArray[np.intp]
@@ -23,6 +23,10 @@ class Data(SimpleNamespace):
     places: Mapping[str, Place]
     rows: Rows
     seed__: int
+
+    def blocks(self, u: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """The elements of `u` (dim,) by parameter, one array each, in the order of `places`."""
+        return [block(u, place) for place in self.places.values()]
 
     def of(self, name: str) -> Any:
         """The value of a variable of the program."""

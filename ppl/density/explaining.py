@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
 from ppl.backend.located import located
-from ppl.backend.runtime import block
 from ppl.backend.watch import NO_START_HELPS, LocatedTerms, NotFinite, Watch, blame_gradient, unmoved
 from ppl.density.data import Data
 from ppl.density.model import Model
@@ -62,5 +61,5 @@ def explained_gradient(model: Model, d: Data, u: Floats) -> str:
         return total
 
     with np.errstate(all="ignore"), located(module):
-        value_and_grads(inspect, [block(u, place) for place in d.places.values()])
+        value_and_grads(inspect, d.blocks(u))
     return found[0]

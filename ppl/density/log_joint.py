@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
 from ppl.backend.located import located
-from ppl.backend.runtime import block, joined
+from ppl.backend.runtime import joined
 from ppl.density.data import Data
 from ppl.density.many_points import as_one_of_many, in_batches, log_joint_gradients, log_joints
 from ppl.density.model import Model
@@ -45,10 +45,6 @@ class LogJoint:
     jacobian: bool = True
     width: int = 1
 
-    def blocks(self, u: Floats) -> list[Floats]:
-        """One array a parameter."""
-        return [block(u, place) for place in self.d.places.values()]
-
     def value(self, u: Floats) -> float:
         """At `u` (dim,); -inf where the program rejects it."""
         module = self.model.load(self.forms.value, NUMPY)
@@ -68,7 +64,7 @@ class LogJoint:
         with np.errstate(all="ignore"), located(module):
             try:
                 value, parts = value_and_grads(
-                    lambda v: module.log_joint(self.d, v, self.jacobian), self.blocks(u)
+                    lambda v: module.log_joint(self.d, v, self.jacobian), self.d.blocks(u)
                 )
                 return value, joined(list(self.d.places.values()), parts)
             except Rejection:

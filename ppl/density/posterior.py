@@ -280,10 +280,6 @@ class Posterior:
         """What an evaluation at the origin works through."""
         return sizes_of(self.model.code(VALUES), self.d, self.param_unc_num())
 
-    def blocks(self, u: Floats) -> list[Floats]:
-        """The elements of `u` (param_unc_num(),) by parameter, one array each, in the order of `places`."""
-        return self.log_joint().blocks(u)
-
     def checked_rows(self, us: Floats) -> Floats:
         """`us` as doubles (n, dim).
 

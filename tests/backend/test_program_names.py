@@ -15,6 +15,7 @@ from ppl.backend.library import library as library_of
 from ppl.backend.load import BUILTINS
 from ppl.backend.per_draw_library import per_draw_library
 from ppl.backend.runtime_table import OWN_NAMES
+from ppl.density.data import Data
 from ppl.extend import library, unary
 from ppl.frontend.tables import is_identifier
 from ppl.stdlib.library import standard
@@ -85,8 +86,10 @@ EMITTED += " layout log_joint constrained unconstrained generated shapes put tak
 COMMON = (
     "print range len list dict type id input object str bool sum min max self np numpy xp ppl False_ x_ _x"
 )
+OF_DATA = [name for name in (*dir(Data), *Data.__annotations__) if not name.endswith("__")]
 NAMES = sorted(
-    {*keyword.kwlist, *keyword.softkwlist, *EMITTED.split(), *COMMON.split(), *BUILTINS} - {"_", "_x"}
+    {*keyword.kwlist, *keyword.softkwlist, *EMITTED.split(), *COMMON.split(), *OF_DATA, *BUILTINS}
+    - {"_", "_x"}
 )
 DATA = {"N": 3, "after": 2, "y": [0.1, 0.2, 0.3]}
 

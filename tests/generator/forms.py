@@ -133,7 +133,7 @@ class Case:
         """Of the reference, by autograd."""
         p, module = self.reference, self.reference.model.load(ir_forms.GRADIENT, AUTOGRAD)
         with np.errstate(all="ignore"), located(module):
-            _, parts = value_and_grads(lambda v: module.log_joint(p.d, v, True), p.blocks(u))
+            _, parts = value_and_grads(lambda v: module.log_joint(p.d, v, True), p.d.blocks(u))
         return joined(list(p.places.values()), parts)
 
     def constrained(self, u: Floats) -> Floats:
