@@ -26,6 +26,7 @@ from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
 from ppl.cli.internal import write_report
+from ppl.cli.processes import end_others
 from ppl.cli.words import WithWords
 from ppl.errors import DataError, InferenceError, ModelError, PPLError
 
@@ -118,18 +119,9 @@ def main(argv: list[str] | None = None) -> NoReturn:
     try:
         _run(argv)
     except SystemExit as end:
-        _end_others(end)
+        end_others(end)
         raise
     sys.exit(0)
-
-
-def _end_others(end: SystemExit) -> None:
-    """Where this is one process of a run on many, and has not waited for the others, they end with it."""
-    if "ppl.compiled.processes" in sys.modules:
-        from ppl.compiled.processes import end_early
-
-        error = end.__context__
-        end_early(int(end.code or 0), (str(error or "").strip() or "stopped by hand").splitlines()[0])
 
 
 def _run(argv: list[str] | None) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     __version__: str
     from ppl.compile import compile_model as compile_model
-    from ppl.compiled.processes import join as join
+    from ppl.compiled.joining import join as join
     from ppl.errors import ArgumentError as ArgumentError
     from ppl.errors import DataError as DataError
     from ppl.errors import InferenceError as InferenceError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 PUBLIC = {
     "compile_model": "ppl.compile",
-    "join": "ppl.compiled.processes",
+    "join": "ppl.compiled.joining",
     "Model": "ppl.model",
     "Posterior": "ppl.posterior",
     "Fit": "ppl.results.fits.fit",

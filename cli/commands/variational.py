@@ -1,6 +1,5 @@
 """`ppl variational`: the main job."""
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from ppl.cli.options import (
     whole,
     whole_files,
 )
+from ppl.cli.processes import end_together, joined
 from ppl.cli.settings import choice, given_settings, with_settings
 from ppl.files import STDOUT
 from ppl.inference.run.outcome import Ending
@@ -150,34 +150,6 @@ def variational(
     out.check()
     end_together(together)
     raise typer.Exit(exit_status(fit.outcome, require_converged))
-
-
-def joined(hosts: int | None, coordinator: str | None, processes: int | None, process: int | None) -> bool:
-    """Join the processes of the run, if there are others; whether this one writes its files."""
-    by_hand = (coordinator, processes, process)
-    if hosts is None and by_hand == (None, None, None):
-        return True
-    if (hosts is None) == (None in by_hand) or (hosts is not None and any(x is not None for x in by_hand)):
-        raise typer.BadParameter(
-            "processes are found by --hosts N where SLURM, Open MPI or Kubernetes started them; by hand they "
-            "are given as --coordinator HOST:PORT --processes N --process I.",
-            param_hint="--hosts",
-        )
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # XLA's log, before it is imported: no warnings
-    from ppl.compiled.processes import join
-    from ppl.results.fits.backend import require_jax
-
-    require_jax()
-
-    return join(coordinator, processes if hosts is None else hosts, process)
-
-
-def end_together(together: bool) -> None:
-    """Wait for the other processes, so that none is missed."""
-    if together:
-        from ppl.compiled.processes import leave
-
-        leave()
 
 
 def refuse_without_name(output: Path, *named_after: bool) -> None:

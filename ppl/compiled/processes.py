@@ -51,20 +51,8 @@ ENDED, ON = "ppl/ended/", "ppl/on/"
 """What processes say of themselves in the runtime's store: why they end early, and where they run."""
 
 
-def join(coordinator: str | None = None, processes: int | None = None, process: int | None = None) -> bool:
-    """Make this process one of those that fit together, before anything else asks JAX for a device.
-
-    Process 0 listens at `coordinator`, "host:port", and is the one to write files. Without arguments they are
-    those of SLURM, Open MPI or Kubernetes, as `jax.distributed.initialize` detects them. Should another
-    process end early, this one does too, with a message and exit status 3. True for process 0.
-
-    Raises:
-        InferenceError: they cannot be detected, or not all processes came in time.
-
-    Example:
-        >>> first = ppl.join("node1:9000", processes=4, process=2)  # doctest: +SKIP
-        >>> fit = posterior.variational(sharded=True)  # doctest: +SKIP
-    """
+def connect(coordinator: str | None, processes: int | None, process: int | None) -> bool:
+    """See `joining.join`."""
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.config.update("jax_enable_recoverability", True)  # we say which process ended: XLA just aborts
     jax.config.update("jax_enable_preemption_service", False)

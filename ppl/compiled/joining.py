@@ -1,0 +1,24 @@
+"""Joining the processes of one run, where JAX is there to connect them."""
+
+from ppl.extras import extra
+
+
+def join(coordinator: str | None = None, processes: int | None = None, process: int | None = None) -> bool:
+    """Make this process one of those that fit together, before anything else asks JAX for a device.
+
+    Process 0 listens at `coordinator`, "host:port", and is the one to write files. Without arguments they are
+    those of SLURM, Open MPI or Kubernetes, as `jax.distributed.initialize` detects them. Should another
+    process end early, this one does too, with a message and exit status 3. True for process 0.
+
+    Raises:
+        MissingPackage: JAX is not installed.
+        InferenceError: they cannot be detected, or not all processes came in time.
+
+    Example:
+        >>> first = ppl.join("node1:9000", processes=4, process=2)  # doctest: +SKIP
+        >>> fit = posterior.variational(sharded=True)  # doctest: +SKIP
+    """
+    extra("jax", "a run on several processes", "ppl[jax]")
+    from ppl.compiled.processes import connect
+
+    return connect(coordinator, processes, process)
