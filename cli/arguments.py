@@ -10,7 +10,7 @@ from ppl.cli.options import STDIN, data_files
 
 def is_program(path: Path) -> Path:
     """Refuse data where the program belongs, the commonest slip."""
-    if path.suffix in (".json", ".gz", ".npz", ".csv"):
+    if path.suffix in (".json", ".gz", ".npz", ".csv", ".R"):
         raise typer.BadParameter(
             f"'{path}' holds data; MODEL is a program (.model or .stan), and comes first."
         )
@@ -32,7 +32,7 @@ def data_files_there(given: Path | list[Path] | None) -> Path | list[Path] | Non
 
 def data(metavar: str) -> Any:
     """An argument that names files of data."""
-    text = "Its data: .json, .csv, .npz; -: stdin."
+    text = "Its data: .json, .csv, .R, .npz; -: stdin."
     return typer.Argument(metavar=metavar, callback=data_files_there, help=text)
 
 

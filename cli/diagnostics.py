@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
+from ppl.cli.output import PAGE_WIDTH
 from ppl.errors import ModelError
 from ppl.frontend.check import analyse
 from ppl.frontend.lints import Lint
@@ -17,8 +18,6 @@ from ppl.source import read_source
 Diagnostic = ModelError | Lint
 
 BOLD, RED, YELLOW, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
-MOST_COLUMNS = 80
-"""Columns of an excerpt, however wide the terminal."""
 
 
 def likely_bugs(model: Path) -> list[Lint]:
@@ -61,7 +60,7 @@ def as_text(d: Diagnostic, colour: bool = False) -> str:
 
 def wrapped(text: str) -> str:
     """Sentences broken into lines; what is indented is program text and stays."""
-    width = min(MOST_COLUMNS, shutil.get_terminal_size((MOST_COLUMNS, 24)).columns)
+    width = min(PAGE_WIDTH, shutil.get_terminal_size((PAGE_WIDTH, 24)).columns)
     return "\n".join(line if line.startswith(" ") else fill(line, width) for line in text.split("\n"))
 
 

@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ppl.cli.output import PAGE_WIDTH
+
 if TYPE_CHECKING:
     from ppl.frontend.pages import Page
-
-EXPLAIN_WIDTH = 80
-"""Columns of an explanation."""
 
 
 def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="As in an error: PPL104.")]) -> None:
@@ -35,5 +34,5 @@ def page_text(page: "Page") -> str:
         f"{label.capitalize()}:\n\n{textwrap.indent(e.rstrip(), '  ')}" for label, e in page.examples.items()
     )
     return "\n\n".join(
-        [f"{page.code}: {page.title}", textwrap.fill(page.text, EXPLAIN_WIDTH), *examples]
+        [f"{page.code}: {page.title}", textwrap.fill(page.text, PAGE_WIDTH), *examples]
     ).rstrip()

@@ -33,11 +33,7 @@ def with_arrays(inputs: Inputs, files: Mapping[str, str]) -> Inputs:
     Raises:
         DataError: a variable is given twice, or its file cannot be read.
     """
-    twice = next((name for name in files if name in inputs.values), None)
-    if twice:
-        raise refused(files[twice], f"`{twice}` is in {inputs.label_of(twice)} too; give it once", twice)
-    arrays = {name: _open_for(name, file) for name, file in files.items()}
-    return replace(inputs, values={**inputs.values, **arrays}, files={**inputs.files, **files})
+    return _beside(inputs, files, open_array)
 
 
 def with_shares(
@@ -50,21 +46,22 @@ def with_shares(
     Raises:
         DataError: as `with_arrays`.
     """
+    return _beside(inputs, files, lambda file: open_share(file, lambda n_rows: partition(n_rows).own(parts)))
+
+
+def _beside(inputs: Inputs, files: Mapping[str, str], read: Callable[[str], Any]) -> Inputs:
+    """The inputs, and beside them what each file holds."""
     twice = next((name for name in files if name in inputs.values), None)
     if twice:
         raise refused(files[twice], f"`{twice}` is in {inputs.label_of(twice)} too; give it once", twice)
-
-    def own(n_rows: int) -> tuple[slice, ...]:
-        return partition(n_rows).own(parts)
-
-    shares = {name: _open_for(name, file, own) for name, file in files.items()}
-    return replace(inputs, values={**inputs.values, **shares}, files={**inputs.files, **files})
+    values = {name: _read_for(name, file, read) for name, file in files.items()}
+    return replace(inputs, values={**inputs.values, **values}, files={**inputs.files, **files})
 
 
-def _open_for(name: str, file: str, own: Own | None = None) -> Any:
-    """The array for a variable, or the share of its `own` rows; an error then names the variable."""
+def _read_for(name: str, file: str, read: Callable[[str], Any]) -> Any:
+    """What a file holds for a variable, which an error then names."""
     try:
-        return open_array(file) if own is None else open_share(file, own)
+        return read(file)
     except DataError as error:
         raise DataError(f"{error} (for `{name}`)", name, error.code) from None
 

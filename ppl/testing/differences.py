@@ -12,19 +12,19 @@ Floats = NDArray[np.float64]
 
 STEP = 3e-4
 """A step of a finite difference."""
-OFFSETS = ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0))
-"""The points of a five-point difference in steps, each with its weight times 12 STEP."""
 
 
 def elementwise_slope(f: Callable[[Floats], Floats], x: Floats, low: float, high: float) -> Floats:
     """Derivative of an elementwise f on (low, high): of three steps, the one at which it has settled."""
     room = np.minimum(1.0, np.minimum(x - low, high - x))
-    long, middle, short = (_five_point(f, x, step * room) for step in (1e-3, 1e-4, 1e-5))
+    long, middle, short = (_five_point(f, x, h, h) for h in (1e-3 * room, 1e-4 * room, 1e-5 * room))
     return np.where(np.abs(long - middle) < np.abs(middle - short), middle, short)
 
 
-def _five_point(f: Callable[[Floats], Floats], x: Floats, h: Floats) -> Floats:
-    return (8.0 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12.0 * h)
+def _five_point(f: Callable[[Floats], Floats], x: Floats, h: Floats, length: Floats | float) -> Floats:
+    """The derivative along h, a step of that length."""
+    slope: Floats = (8.0 * (f(x + h) - f(x - h)) - (f(x + 2 * h) - f(x - 2 * h))) / (12.0 * length)
+    return slope
 
 
 def slopes(f: Callable[[Any], float], x: Any) -> Floats:
@@ -32,10 +32,9 @@ def slopes(f: Callable[[Any], float], x: Any) -> Floats:
     x = np.asarray(x, float)
     found = np.zeros(x.shape)
     for i in np.ndindex(x.shape):
-        for offset, weight in OFFSETS:
-            moved = x.copy()
-            moved[i] += offset * STEP
-            found[i] += weight * float(f(moved[()])) / (12.0 * STEP)
+        step = np.zeros(x.shape)
+        step[i] = STEP
+        found[i] = _five_point(lambda moved: np.asarray(f(moved[()]), float), x, step, STEP)
     return found
 
 

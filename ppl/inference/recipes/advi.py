@@ -19,7 +19,7 @@ from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
-from ppl.inference.recipes.result import Path, Result, result_of
+from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.refine.family_upgrade import step_up
 from ppl.inference.refine.refinement import Polished, polish, unpolished
 from ppl.inference.run.journal import NULL_JOURNAL, Journal, once
@@ -94,17 +94,7 @@ def staged(
             lambda: _end(settings, target, start, loop, source, progress, journal),
             source.polish,
         )
-        path = Path(
-            start=start.point,
-            outcome=end.outcome,
-            eta=loop.search.eta,
-            eta_scores=loop.search.scores,
-            iterations=loop.run.iteration,
-            trace=loop.run.trace,
-            dropped=loop.run.dropped,
-            notes=[note for note in (start.note, loop.note, *end.notes) if note],
-            at_maximum=end.at_maximum,
-        )
+        path = loop.path(start, end.outcome, (start.note, loop.note, *end.notes), end.at_maximum)
         return result_of(target, settings, end.family, end.params, path, source.draws, progress)
 
 

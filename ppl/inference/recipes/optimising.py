@@ -55,16 +55,7 @@ def maximise_elbo(
         etas = etas_of(settings, "staged", start.scaled)
         # A plain step is as large as its gradient: the noise that a rate must bear is that of the run itself.
         loop = run_loop(settings, with_eta, start, source, listen, journal, etas)
-    path = Path(
-        start=start.point,
-        outcome=loop.outcome,
-        eta=loop.search.eta,
-        eta_scores=loop.search.scores,
-        iterations=loop.run.iteration,
-        trace=loop.run.trace,
-        dropped=loop.run.dropped,
-        notes=[note for note in (start.note, loop.search.note) if note],
-    )
+    path = loop.path(start, loop.outcome, (start.note, loop.search.note))
     return Maximised(start.back(loop.run.average), path)
 
 
@@ -109,6 +100,20 @@ class Loop(NamedTuple):
     run: Run
     outcome: Outcome
     note: str = ""
+
+    def path(self, start: Start, outcome: Outcome, notes: Sequence[str], at_maximum: bool = False) -> Path:
+        """How q was come by, where this loop was a part of it."""
+        return Path(
+            start=start.point,
+            outcome=outcome,
+            eta=self.search.eta,
+            eta_scores=self.search.scores,
+            iterations=self.run.iteration,
+            trace=self.run.trace,
+            dropped=self.run.dropped,
+            notes=[note for note in notes if note],
+            at_maximum=at_maximum,
+        )
 
 
 def run_loop(

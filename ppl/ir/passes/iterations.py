@@ -223,11 +223,9 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
     assert found is not None
     sum_, added = found
     value = to_batch(c, b, added)
-    whole = ir.Var(s.name, sum_.args[0].type)
     if owner is None and isinstance(s, ir.Assign):
-        c.out.append(
-            replace(s, value=with_sum(s.value, replace(sum_, args=(whole, total(value, added.type)))))
-        )
+        args = ir.Var(s.name, sum_.args[0].type), total(value, added.type)
+        c.out.append(replace(s, value=with_sum(s.value, replace(sum_, args=args))))
         return
     whole, where = places(c, b, s, owner)
     args, own, over = (whole, total_at(value, where, whole)), rank(added.type), len(where)

@@ -37,15 +37,19 @@ def said(known: Setting, value: Any) -> Any:
         case Switch() if known.optional:
             return str(value).lower()
         case Start():
-            return (
-                f"{value:g}"
-                if isinstance(value, int | float)
-                else "given"
-                if isinstance(value, Mapping)
-                else str(value)
-            )
+            return _start(value)
         case _:
             return value
+
+
+def _start(value: Any) -> str:
+    match value:
+        case int() | float():
+            return f"{value:g}"
+        case Mapping():
+            return "given"
+        case _:
+            return str(value)
 
 
 def heard(known: Setting, value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from html import escape
 from typing import Protocol
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from ppl.errors import DataError, UnknownName
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
-from ppl.results.report.loo import Loo, se_of_sum
+from ppl.results.report.loo import Loo, as_html, se_of_sum
 
 HEADINGS = ("elpd_diff", "se_diff", "elpd_loo", "se_elpd", "p_loo", "weight", "bad k-hat")
 
@@ -96,8 +95,7 @@ class Comparison:
         return "\n".join([*table(self), "", self.reading])
 
     def _repr_html_(self) -> str:
-        lines = escape("\n".join(table(self)))
-        return f"<pre>{lines}</pre><p>{escape(self.reading)}</p>"
+        return as_html(table(self), self.reading)
 
 
 def compare(models: Mapping[str, Fitted | Loo]) -> Comparison:

@@ -5,7 +5,7 @@ Andersen, Jonasson and Vehtari (2019), Bayesian leave-one-out cross-validation f
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import escape
 
@@ -92,8 +92,12 @@ class Loo:
         return "\n".join([*table(self), "", self.reading])
 
     def _repr_html_(self) -> str:
-        lines = escape("\n".join(table(self)))
-        return f"<pre>{lines}</pre><p>{escape(self.reading)}</p>"
+        return as_html(table(self), self.reading)
+
+
+def as_html(lines: Iterable[str], reading: str) -> str:
+    """A table and what it says, for a notebook."""
+    return f"<pre>{escape(chr(10).join(lines))}</pre><p>{escape(reading)}</p>"
 
 
 def loo_of(log_lik: LogLik) -> Loo:
