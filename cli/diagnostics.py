@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
-from ppl.cli.output import PAGE_WIDTH
+from ppl.cli.output import LINE_LENGTH
 from ppl.errors import ModelError
 from ppl.frontend.check import analyse
 from ppl.frontend.lints import Lint
@@ -60,7 +60,7 @@ def as_text(d: Diagnostic, colour: bool = False) -> str:
 
 def wrapped(text: str) -> str:
     """Sentences broken into lines; what is indented is program text and stays."""
-    width = min(PAGE_WIDTH, shutil.get_terminal_size((PAGE_WIDTH, 24)).columns)
+    width = min(LINE_LENGTH, shutil.get_terminal_size((LINE_LENGTH, 24)).columns)
     return "\n".join(line if line.startswith(" ") else fill(line, width) for line in text.split("\n"))
 
 

@@ -34,6 +34,11 @@ several GPUs. Rows that do not divide by the devices are left over, fewer than
 there are devices, and every device computes them. A minibatch has the rows
 that it has on one process, each computed where it lies.
 
+On one machine, `--cores N` says how many runs of `--runs`, or under JAX how
+many batches of points, are computed beside each other: all cores by default,
+and the same draws for any number. `ppl build` executables take CmdStan's
+`num_threads` for it.
+
 Data. A variable with a file of its own (--data NAME=FILE) is read by parts:
 .npy by slices, .parquet by row groups, a folder of .parquet files in the order
 of their names, .arrow by batches; the file, or the same file, is at that path

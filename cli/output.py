@@ -7,7 +7,7 @@ from io import StringIO, UnsupportedOperation
 from shutil import get_terminal_size
 from typing import Any, TextIO
 
-PAGE_WIDTH = 80
+LINE_LENGTH = 80
 """Columns of a page of text, however wide the terminal."""
 NAMES = {"stdout": "standard output", "stderr": "standard error"}
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ppl.cli.output import PAGE_WIDTH
+from ppl.cli.output import LINE_LENGTH
 
 
 def docs(
@@ -104,7 +104,7 @@ def term_page(name: str) -> str:
 
 def filled(text: str) -> str:
     """A paragraph in lines of 80 columns, indented."""
-    return textwrap.fill(text, PAGE_WIDTH, initial_indent="  ", subsequent_indent="  ")
+    return textwrap.fill(text, LINE_LENGTH, initial_indent="  ", subsequent_indent="  ")
 
 
 def stages() -> str:
@@ -112,14 +112,16 @@ def stages() -> str:
     from ppl.inference.run.phases import PHASES
 
     def entry(name: str, does: str) -> str:
-        return textwrap.fill(f"{name}: {does}", PAGE_WIDTH, initial_indent="  ", subsequent_indent="    ")
+        return textwrap.fill(f"{name}: {does}", LINE_LENGTH, initial_indent="  ", subsequent_indent="    ")
 
     about = (
         "Stages, as the progress on standard error names them. The time left is an estimate from what "
         "stages usually cost: a stage that is skipped or ends early shortens it, a long annealing "
         "lengthens it."
     )
-    return "\n".join([textwrap.fill(about, PAGE_WIDTH), *(entry(name, a.does) for name, a in PHASES.items())])
+    return "\n".join(
+        [textwrap.fill(about, LINE_LENGTH), *(entry(name, a.does) for name, a in PHASES.items())]
+    )
 
 
 def listed(names: list[str]) -> str:

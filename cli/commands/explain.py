@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ppl.cli.output import PAGE_WIDTH
+from ppl.cli.output import LINE_LENGTH
 
 if TYPE_CHECKING:
     from ppl.frontend.pages import Page
@@ -34,5 +34,5 @@ def page_text(page: "Page") -> str:
         f"{label.capitalize()}:\n\n{textwrap.indent(e.rstrip(), '  ')}" for label, e in page.examples.items()
     )
     return "\n\n".join(
-        [f"{page.code}: {page.title}", textwrap.fill(page.text, PAGE_WIDTH), *examples]
+        [f"{page.code}: {page.title}", textwrap.fill(page.text, LINE_LENGTH), *examples]
     ).rstrip()

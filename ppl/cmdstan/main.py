@@ -97,6 +97,6 @@ def _refuse_unwritable(given: dict[str, Any]) -> None:
 def _idle(method: str) -> list[str]:
     """Arguments of every run that this method has no use for."""
     if method == "variational":
-        return ["num_threads"]
+        return []
     ours = [f"ppl.{part.name}" for part in PPL.parts if part.name != "positive_transform"]
     return ["num_threads", "output.diagnostic_file", *ours]

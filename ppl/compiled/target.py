@@ -1,6 +1,7 @@
 """A posterior as inference sees it, computed by JAX."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -68,6 +69,9 @@ class TargetLimits:
     concurrent_width: int = 2**17
     """Numbers that the largest array of an evaluation must have for its steps to be run beside each other."""
 
+    threaded_batch: int = 2**14
+    """Numbers in an array of a batch from which on batches are worth a thread each: a millisecond or so."""
+
 
 COMPILED = TargetLimits()
 
@@ -77,7 +81,8 @@ class CompiledTarget:
     """A posterior's log density by compiled code (inference.target.Target), in double precision.
 
     `width` is about the size of the largest array of an evaluation. One that is `quick` leaves uncompiled
-    what a single fit would hardly pay for: a loop of few iterations, values apart from gradients.
+    what a single fit would hardly pay for: a loop of few iterations, values apart from gradients. Batches of
+    points are evaluated on so many `cores` at once, the same whatever their number.
 
     Example:
         >>> target = compiled_target(posterior)
@@ -91,6 +96,7 @@ class CompiledTarget:
     width: int
     jacobian: bool = True
     device: Any = None
+    cores: int = 1
 
     @property
     def quick(self) -> bool:
@@ -163,8 +169,20 @@ class CompiledTarget:
         if parts and len(parts[-1]) < size:
             missing = size - len(parts[-1])
             parts[-1] = np.concatenate([parts[-1], np.repeat(parts[-1][:1], missing, axis=0)])
-        found = [self._call(function, part) for part in parts]
+        found = self._of_each(function, parts, size)
         return np.concatenate(found)[: len(us)] if found else np.zeros(0)
+
+    def _of_each(self, function: Any, parts: list[Floats], size: int) -> list[Floats]:
+        """What it gives for each batch; in threads, which compiled code leaves to run beside each other.
+
+        The first batch is alone, for it may have to be compiled.
+        """
+        cores = min(self.cores, len(parts) - 1)
+        if cores < 2 or size * self.width_at_once < COMPILED.threaded_batch:
+            return [self._call(function, part) for part in parts]
+        first, *others = parts
+        with ThreadPoolExecutor(cores) as threads:
+            return [self._call(function, first), *threads.map(partial(self._call, function), others)]
 
     def _call(self, function: Any, u: Floats) -> Floats:
         with jax.enable_x64(True), jax.default_device(self.device):

@@ -112,6 +112,16 @@ def test_what_has_no_effect_is_said(bernoulli):
     assert "Note: init_alpha: no effect here." in done.stdout
 
 
+def test_threads_are_cores(bernoulli):
+    draws = []
+    for threads in (1, 2):
+        done = bernoulli(f"variational data file=data.json num_threads={threads} random seed=1 ppl runs=2")
+        assert "num_threads" not in done.stdout.partition("Note")[2]
+        draws.append(rows(bernoulli.read())[1])
+    assert f"# num_threads = {threads}\n" in bernoulli.read()
+    np.testing.assert_array_equal(*draws)
+
+
 def test_a_missing_folder_is_told_before_the_run(bernoulli):
     done = bernoulli("variational data file=data.json output file=none/o.csv", status=1)
     assert done.stdout == "" and done.stderr == "Exception: There is no folder none to write file in.\n"

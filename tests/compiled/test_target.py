@@ -1,5 +1,7 @@
 """A compiled posterior against the one that autograd runs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -136,6 +138,17 @@ def test_every_digit_comes_back_whichever_thread_computes(program: str) -> None:
         target.log_density_gradients(us), target.posterior.log_density_gradients(us), strict=True
     ):
         close(got, want)
+
+
+@pytest.mark.parametrize("cores", [2, 5])
+def test_batches_on_several_cores_give_the_same_bytes(model: ppl.Model, cores: int) -> None:
+    n = COMPILED.threaded_batch // GRADIENT_BATCHES[0][0]
+    alone = compiled_target(model.condition(data(1, n=n)))
+    us = np.random.default_rng(2).normal(size=(5 * GRADIENT_BATCHES[0][0] + 3, alone.dim))
+    beside = replace(alone, cores=cores)
+    assert beside.log_densities(us).tobytes() == alone.log_densities(us).tobytes()
+    for got, want in zip(beside.log_density_gradients(us), alone.log_density_gradients(us), strict=True):
+        assert got.tobytes() == want.tobytes()
 
 
 def test_sums_by_position_are_compiled() -> None:

@@ -73,6 +73,13 @@ def test_a_run_stopped_anywhere_leaves_a_result_and_goes_on_to_the_same_bytes(al
     assert len(endings) > 1
 
 
+def test_a_run_goes_on_with_any_number_of_cores(toy, tmp_path):
+    keep = Keep(tmp_path / "fit.checkpoint.json", every=0)
+    journal_of(keep, toy, Settings(cores=1)).record("start", None)
+    resumed = journal_of(replace(keep, resume=True), toy, Settings(cores=7))
+    assert list(resumed.stages) == ["start"]
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [

@@ -46,6 +46,15 @@ def at_once(monkeypatch):
     monkeypatch.delitem(sys.modules, "jax", raising=False)
 
 
+@pytest.mark.parametrize(("cores", "together"), [(1, [1, 1, 1]), (2, [2, 1]), (3, [3])])
+def test_runs_take_no_more_cores_than_they_may(toy, monkeypatch, at_once, cores, together):
+    taken, began = [], runs._at_once
+    monkeypatch.setattr(runs, "_at_once", lambda jobs, listen: taken.append(len(jobs)) or began(jobs, listen))
+    fit = variational(toy, runs=3, seed=5, backend="autograd", cores=cores)
+    assert taken == together
+    assert fit.draws().tobytes() == variational(toy, runs=3, seed=5, backend="autograd").draws().tobytes()
+
+
 def test_a_run_that_is_killed_is_said(toy, monkeypatch, at_once):
     monkeypatch.setattr(runs, "fit", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
     with pytest.raises(InferenceError, match="ended with status -9"):

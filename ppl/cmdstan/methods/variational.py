@@ -19,7 +19,7 @@ UNSETTLED = "The algorithm may not have converged."
 
 def run(job: Job) -> int:
     """Fits and writes; a run that did not converge says so and still writes what it has, with status 0."""
-    settings = settings_of(job.config.given) | {"init": job.init(), "seed": job.seed}
+    settings = settings_of(job.config.given) | {"init": job.init(), "seed": job.seed, "cores": _cores(job)}
     fit = variational(job.posterior, progress=_table(job["output.refresh"]), **settings)
     if not fit.outcome.converged and fit.outcome.ending is not Ending.COMPLETED:
         print(UNSETTLED)
@@ -29,6 +29,12 @@ def run(job: Job) -> int:
     if job["output.diagnostic_file"]:
         fit.save_diagnostics(job["output.diagnostic_file"], job.config.given, job.config.started)
     return 0
+
+
+def _cores(job: Job) -> int | None:
+    """`num_threads` where it is given, of which -1 stands for all."""
+    threads = job.config.given.get("num_threads", -1)
+    return None if threads == -1 else int(threads)
 
 
 def _write(asked: Job, fit: Fit) -> None:

@@ -179,6 +179,11 @@ class RunSettings:
     and judged by how far the others are from it.
     """
 
+    cores: int | None = setting(None, Whole(1), "Cores for runs and draws.", unset="all")
+    """How many runs, or under JAX batches of points, are computed beside each other; the draws are the same
+    for any number.
+    """
+
     elbo_samples: int = setting(100, Whole(1), "Draws an ELBO averages.", path="variational.elbo_samples")
 
     jacobian: bool | None = setting(None, Switch(), "Count the change of variables.", unset="but for a mode")

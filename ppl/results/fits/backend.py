@@ -1,19 +1,22 @@
 """Which backend computes a log density: autograd, always there, or JAX, the extra "jax"."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ppl.compiled.out_of_reach import OutOfReach
+from ppl.cores import cores_of
 from ppl.data.blocks import is_mapped
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError, MissingPackage
 from ppl.inference.objective.target import Target
 from ppl.inference.run.settings import Settings
 from ppl.results.fits.as_target import AsTarget
+
+T = TypeVar("T", bound=Target)
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,8 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     quick = (settings.quick_jit or target.posterior.model.solves_equations) and settings.device == "cpu"
     key = target.jacobian, device, quick
     try:
-        return kept(target.posterior, key, lambda: compiled_target(target.posterior, *key))
+        found = kept(target.posterior, key, lambda: compiled_target(target.posterior, *key))
+        return replace(found, cores=cores_of(settings.cores))
     except OutOfReach as why:
         if settings.backend == "jax":
             raise refusal(why) from None
@@ -99,11 +103,11 @@ def sharded(posterior: Posterior, settings: Settings, jacobian: bool = True) -> 
         raise InferenceError(f"The rows of this program cannot be spread over devices: {why}.") from None
 
 
-def kept(posterior: Posterior, key: Hashable, make: Callable[[], Target]) -> Target:
+def kept(posterior: Posterior, key: Hashable, make: Callable[[], T]) -> T:
     """The posterior's target of that key, made when it is first asked for."""
     if key not in posterior.targets:
         posterior.targets[key] = make()
-    found: Target = posterior.targets[key]
+    found: T = posterior.targets[key]
     return found
 
 

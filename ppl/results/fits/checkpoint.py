@@ -203,4 +203,5 @@ def require_same_run(posterior: Posterior, settings: Settings) -> None:
 
 def _owner(posterior: Posterior, settings: Settings) -> dict[str, Any]:
     program = posterior.model.source.name
-    return {"program": program, **identity(posterior), "settings": plain(asdict(settings))}
+    decisive = replace(settings, cores=None)  # the same comes of any number
+    return {"program": program, **identity(posterior), "settings": plain(asdict(decisive))}

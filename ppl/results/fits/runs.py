@@ -11,6 +11,7 @@ from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from typing import Any, NamedTuple, cast
 
+from ppl.cores import cores_of
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError, PPLError
 from ppl.inference.diagnose.spread import spread_of
@@ -66,7 +67,7 @@ def best_of(
 def _all(
     posterior: Posterior, settings: Settings, start: Any, progress: Listener, keep: Keep | None
 ) -> Iterator[Result]:
-    """The runs in order of seed, as many at a time as there are cores; none more after Ctrl-C.
+    """The runs in order of seed, as many at a time as they may take cores; none more after Ctrl-C.
 
     JAX has threads, which no fork may copy: where it is asked for or in use, one run follows the other.
     """
@@ -76,7 +77,7 @@ def _all(
     ]
     threaded = settings.backend == "jax" or "jax" in sys.modules
     alone = threaded or "fork" not in multiprocessing.get_all_start_methods()
-    cores = 1 if alone else os.cpu_count() or 1
+    cores = 1 if alone else cores_of(settings.cores)
     for first in range(0, len(jobs), cores):
         some = jobs[first : first + cores]
         for result in _one_by_one(some, progress) if alone else _at_once(some, progress):
