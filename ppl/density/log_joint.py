@@ -82,7 +82,7 @@ class LogJoint:
         return log_joints(self.model.load(self.forms.many, NUMPY, many=True), self.d, us, self.jacobian)
 
     def values_and_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        """The same with the gradients (n, dim), which mean nothing where the density is zero."""
+        """The same with the gradients (n, dim), which mean nothing where the density is zero or no number."""
         if not len(us):
             return np.zeros(0), us
         module = self.model.load(self.forms.many, AUTOGRAD, many=True)

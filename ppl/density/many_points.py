@@ -2,7 +2,8 @@
 
 The emitted log joint runs once for a whole batch of points (backend/per_draw.py).  Points that take
 different branches part and go on in batches of their own, and those that the program rejects are left out; a
-point that is alone, or comes out neither finite nor impossible, is evaluated by itself.
+point that is alone, or comes out neither finite nor impossible, is evaluated by itself, but not every one
+whose density is no number.
 """
 
 import math
@@ -91,10 +92,22 @@ def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     sure = np.logical_and.reduce(finite) | (found[0] == -np.inf)
     bad = np.flatnonzero(~sure)
+    if is_no_number(us, found, bad, alone):
+        bad = bad[~np.isnan(found[0][bad])]
     if bad.size:
         for whole, again in zip(found, one_by_one(us[bad], alone), strict=True):
             whole[bad] = again
     return found
+
+
+def is_no_number(us: Floats, found: Found, bad: NDArray[np.intp], alone: Alone) -> bool:
+    """Whether the density of those `bad` points that came out nan is nan: the first of them by itself tells.
+
+    Where a path goes far astray, most points of a batch are such, and one by one they would take longer than
+    all others.
+    """
+    nan = bad[np.isnan(found[0][bad])]
+    return len(nan) > 1 and bool(np.isnan(one_by_one(us[nan[:1]], alone)[0][0]))
 
 
 def without(rejected: NDArray[np.intp], us: Floats, together: Together, alone: Alone) -> Found:
