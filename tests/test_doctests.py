@@ -30,7 +30,14 @@ def names(tmp_path_factory):
     fit = posterior.variational(start="random", polish=False, average=False, correct=False, iter=300)
     fit.save_csv(folder / "output.csv")
     fit.save(folder / "fit.json")
-    given = {"model": posterior.model, "posterior": posterior, "fit": fit, "target": AsTarget(posterior)}
+    chains = posterior.sample(num_chains=2, num_warmup=100, num_samples=50, seed=1, backend="autograd")
+    given = {
+        "model": posterior.model,
+        "posterior": posterior,
+        "fit": fit,
+        "chains": chains,
+        "target": AsTarget(posterior),
+    }
     u = np.zeros(posterior.param_unc_num())
     return folder, {"ppl": ppl, "np": np, "compile_model": ppl.compile_model, "u": u, **given}
 

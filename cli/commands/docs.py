@@ -76,7 +76,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     def command_page(name: str) -> str:
         command = unabridged(commands[name])
         text: str = command.get_help(typer.Context(command, context.parent, name))
-        return f"{text.rstrip()}\n\n{stages()}" if name == "variational" else text
+        return f"{text.rstrip()}\n\n{stages(name == 'sample')}" if name in ("variational", "sample") else text
 
     entry = reference().__getitem__
     return {
@@ -108,9 +108,9 @@ def filled(text: str) -> str:
     return textwrap.fill(text, DOCS_WIDTH, initial_indent="  ", subsequent_indent="  ")
 
 
-def stages() -> str:
-    """What the progress of a fit calls its stages, and what each of them does."""
-    from ppl.inference.run.phases import PHASES
+def stages(of_chains: bool = False) -> str:
+    """What the progress of a fit, or of chains, calls its stages, and what each of them does."""
+    from ppl.inference.run.phases import OF_CHAINS, OF_FIT, PHASES
 
     def entry(name: str, does: str) -> str:
         return textwrap.fill(f"{name}: {does}", DOCS_WIDTH, initial_indent="  ", subsequent_indent="    ")
@@ -120,7 +120,8 @@ def stages() -> str:
         "stages usually cost: a stage that is skipped or ends early shortens it, a long annealing "
         "lengthens it."
     )
-    return "\n".join([textwrap.fill(about, DOCS_WIDTH), *(entry(name, a.does) for name, a in PHASES.items())])
+    own = OF_CHAINS if of_chains else OF_FIT
+    return "\n".join([textwrap.fill(about, DOCS_WIDTH), *(entry(name, PHASES[name].does) for name in own)])
 
 
 def listed(names: list[str]) -> str:

@@ -48,7 +48,18 @@ def fitted(run):
     return run
 
 
-COMMANDS = ["summary", "loo", "compare", "new", "plot", "generate", "log-prob", "diagnose", "format"]
+COMMANDS = [
+    "sample",
+    "summary",
+    "loo",
+    "compare",
+    "new",
+    "plot",
+    "generate",
+    "log-prob",
+    "diagnose",
+    "format",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
