@@ -23,6 +23,7 @@ from ppl.cli.commands.loo import loo
 from ppl.cli.commands.new import new
 from ppl.cli.commands.plot import plot
 from ppl.cli.commands.sample import sample
+from ppl.cli.commands.sbc import sbc
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
@@ -33,6 +34,7 @@ from ppl.errors import DataError, InferenceError, ModelError, PPLError
 COMMANDS = (
     variational,
     sample,
+    sbc,
     new,
     build,
     summary,

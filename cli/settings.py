@@ -77,5 +77,10 @@ def choice(name: str, *values: str) -> type[StrEnum]:
 
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the values of the options say; `init` among them."""
-    plain = {name: value.value if isinstance(value, Enum) else value for name, value in options.items()}
-    return plain | {"init": heard(SETTINGS["init"], plain["init"])}
+    given = plain(options)
+    return given | {"init": heard(SETTINGS["init"], given["init"])}
+
+
+def plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the options, of words as text."""
+    return {name: value.value if isinstance(value, Enum) else value for name, value in options.items()}

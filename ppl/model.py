@@ -8,7 +8,10 @@ from typing import Any
 from ppl.data import Frame, Inputs
 from ppl.density import model
 from ppl.density.model import conditioned
+from ppl.inference.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.posterior import Posterior
+from ppl.results.calibration.sbc import Calibration, Heard, calibrated
+from ppl.results.calibration.simulations import simulations_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,3 +51,44 @@ class Model(model.Model):
             10
         """
         return Posterior(*conditioned(self, data, seed))
+
+    def sbc(
+        self,
+        data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
+        *,
+        simulations: int = 100,
+        draws: int = 99,
+        algorithm: SbcAlgorithm = "auto",
+        backend: Backend = "auto",
+        seed: int = 1,
+        simulator: "Model | None" = None,
+        progress: Heard | None = None,
+    ) -> Calibration:
+        """Simulation-based calibration: whether fits to data that the program itself draws find the truth.
+
+        Parameters are drawn from the prior, data given them, and the program is fitted to each; the ranks of
+        the parameters among `draws` draws are uniform if these are draws of the posterior. Data that the
+        program draws may be left out of `data`. `algorithm` is one of `Posterior.variational`, or "nuts".
+        Talts et al. (2018), arXiv:1804.06788; the test is that of Säilynoja et al. (2022).
+
+        Args:
+            simulator: a compiled program without parameters, whose generated quantities are the parameters
+                and the data; without one the `~` statements are read forward.
+            progress: called after each simulation with the ranks so far.
+
+        Raises:
+            ModelError: the program cannot be read forward; says why, where, and what to do.
+            DataError: a variable is missing or does not fit its declaration; the message names it.
+            InferenceError: a setting is out of range.
+
+        Example:
+            >>> normal = "data { int N; vector[N] y; } parameters { real m; } "
+            >>> normal += "model { m ~ normal(0, 1); y ~ normal(m, 1); }"
+            >>> found = compile_model(normal).sbc({"N": 3}, simulations=20, draws=19, algorithm="laplace")
+            >>> found.ranks.shape
+            (20, 1)
+        """
+        asked = SbcSettings(
+            simulations=simulations, draws=draws, algorithm=algorithm, backend=backend, seed=seed
+        )
+        return calibrated(simulations_of(self, data, simulator), asked, progress or (lambda so_far: None))

@@ -123,6 +123,8 @@ PASSED_ON = {
     "Posterior.laplace": {"DataError", "InferenceError", "UnknownSetting"},
     "Posterior.pathfinder": {"DataError", "InferenceError", "UnknownSetting"},
     "Posterior.sample": {"DataError", "InferenceError", "UnknownSetting", "MissingPackage"},
+    "Model.sbc": {"ModelError", "DataError", "InferenceError"},
+    "Calibration.save_csv": {"OSError"},
     "Chains.loo": {"DataError"},
     "Chains.save": {"OSError", "MissingPackage"},
     "Chains.save_csv": {"OSError"},

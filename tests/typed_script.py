@@ -24,6 +24,9 @@ chains: ppl.Chains = posterior.sample(num_chains=2, num_warmup=100, delta=0.9, i
 by_chain: tuple[int, ...] = chains.draws(concat_chains=False).shape
 said: str = chains.judgement
 
+calibration: ppl.Calibration = model.sbc({}, simulations=10, algorithm="nuts", simulator=model)
+p_value: float = calibration.uniformity()["x"].p
+
 held: dict[str, str] = model.data_schema
 python: str = model.python_source
 value, gradient, hessian = posterior.log_density_hessian(np.zeros(1))

@@ -50,6 +50,7 @@ def fitted(run):
 
 COMMANDS = [
     "sample",
+    "sbc",
     "summary",
     "loo",
     "compare",

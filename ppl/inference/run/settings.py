@@ -33,6 +33,7 @@ Algorithm = Literal[
     "dsvi-ard",
     "ssvb",
 ]
+SbcAlgorithm = Literal[Algorithm, "nuts"]
 Estimator = Literal[
     "reparameterised", "sticking-the-landing", "score-function", "black-box", "stochastic-search"
 ]
@@ -282,5 +283,22 @@ class SampleSettings(Checked):
     """Where chains start, as `Settings.init`; of a saved fit each starts at a draw of its q, and the
     coordinates are those in which q has unit scales.
     """
+
+    seed: int = same(RunSettings, "seed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SbcSettings(Checked):
+    """The settings of simulation-based calibration."""
+
+    simulations: int = setting(100, Whole(1), "Simulations.", usual=True)
+    """Each is a fit: a hundred show draws that are half as wide as they should be, a thousand a tenth."""
+
+    draws: int = setting(99, Whole(1), "Draws among which a parameter is ranked.", usual=True)
+
+    algorithm: SbcAlgorithm = setting("auto", _one_of(SbcAlgorithm), "What is calibrated", usual=True)
+    """An algorithm of `variational`, or "nuts": one chain, of which every tenth draw is ranked."""
+
+    backend: Backend = same(RunSettings, "backend")
 
     seed: int = same(RunSettings, "seed")
