@@ -22,6 +22,7 @@ from ppl.cli.commands.log_prob import log_prob
 from ppl.cli.commands.loo import loo
 from ppl.cli.commands.new import new
 from ppl.cli.commands.plot import plot
+from ppl.cli.commands.predict import predict
 from ppl.cli.commands.sample import sample
 from ppl.cli.commands.sbc import sbc
 from ppl.cli.commands.show import show
@@ -35,6 +36,7 @@ COMMANDS = (
     variational,
     sample,
     sbc,
+    predict,
     new,
     build,
     summary,

@@ -11,7 +11,8 @@ from ppl.density.model import conditioned
 from ppl.inference.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.posterior import Posterior
 from ppl.results.calibration.sbc import Calibration, Heard, calibrated
-from ppl.results.calibration.simulations import simulations_of
+from ppl.results.calibration.simulations import prior_draws, simulations_of
+from ppl.results.files.columns import Floats, reshape, variables
 
 
 @dataclass(frozen=True, repr=False)
@@ -92,3 +93,30 @@ class Model(model.Model):
             simulations=simulations, draws=draws, algorithm=algorithm, backend=backend, seed=seed
         )
         return calibrated(simulations_of(self, data, simulator), asked, progress or (lambda so_far: None))
+
+    def prior_predictive(
+        self,
+        data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
+        *,
+        draws: int = 1000,
+        seed: int = 1,
+        simulator: "Model | None" = None,
+    ) -> dict[str, Floats]:
+        """Draws of the parameters from the prior, and of the data given them: what the model expects to see.
+
+        Of each variable an array (draws, *its own shape), by name: parameters, data that the program draws,
+        transformed parameters. `data` need not have what is drawn. `simulator` is as in `sbc`. Gelman et al.
+        (2020), arXiv:2011.01808, section 2.4.
+
+        Raises:
+            ModelError: the program cannot be read forward; says why, where, and what to do.
+            DataError: a variable is missing or does not fit its declaration; the message names it.
+            InferenceError: a variable is not drawn in all its entries, or every draw breaks a constraint.
+
+        Example:
+            >>> drawn = model.prior_predictive({"J": 2, "sigma": [10, 15]}, draws=100)
+            >>> drawn["theta"].shape, drawn["y"].shape
+            ((100, 2), (100, 2))
+        """
+        table = prior_draws(simulations_of(self, data, simulator), draws, seed)
+        return {name: reshape(table.rows, table.columns, name) for name in variables(table.columns)}

@@ -124,6 +124,7 @@ PASSED_ON = {
     "Posterior.pathfinder": {"DataError", "InferenceError", "UnknownSetting"},
     "Posterior.sample": {"DataError", "InferenceError", "UnknownSetting", "MissingPackage"},
     "Model.sbc": {"ModelError", "DataError", "InferenceError"},
+    "Model.prior_predictive": {"ModelError", "DataError", "InferenceError"},
     "Calibration.save_csv": {"OSError"},
     "Chains.loo": {"DataError"},
     "Chains.save": {"OSError", "MissingPackage"},

@@ -25,6 +25,7 @@ by_chain: tuple[int, ...] = chains.draws(concat_chains=False).shape
 said: str = chains.judgement
 
 calibration: ppl.Calibration = model.sbc({}, simulations=10, algorithm="nuts", simulator=model)
+prior: tuple[int, ...] = model.prior_predictive({}, draws=10)["x"].shape
 p_value: float = calibration.uniformity()["x"].p
 
 held: dict[str, str] = model.data_schema

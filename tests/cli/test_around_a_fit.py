@@ -51,6 +51,7 @@ def fitted(run):
 COMMANDS = [
     "sample",
     "sbc",
+    "predict",
     "summary",
     "loo",
     "compare",

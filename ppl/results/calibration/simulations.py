@@ -11,14 +11,20 @@ from ppl.density.posterior import Posterior
 from ppl.errors import DataError, InferenceError, Rejection
 from ppl.forward.program import simulator_of
 from ppl.frontend.check import analyse
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.names import Sized, flat
 from ppl.results.files.columns import Floats
+from ppl.results.fits.draws import Table
 from ppl.source import SourceText
 
 SIMULATION_STREAM = 0x73696D
 """The stream "sim" of simulations, apart from every stream of a fit."""
 SIMULATIONS_TRIED = 1_000
 """Draws of a simulation that are tried for one without a rejection."""
+
+REPORTED = 50
+"""Draws of the prior between two reports."""
 
 UNDRAWN = -(2**31)
 """What an int is to which nothing was assigned."""
@@ -117,3 +123,19 @@ def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
 
 def _library(model: Any) -> Any:
     return model.origin[1][3]
+
+
+def prior_draws(simulations: Simulations, draws: int, seed: int, listen: Listener = silent) -> Table:
+    """Draws (draws, columns) of the prior predictive distribution: of all that the simulator computes.
+
+    Raises:
+        InferenceError: a variable was not drawn in all its entries, or every draw breaks a constraint.
+    """
+    declared = simulations.posterior.declared(include_tp=True, include_gq=True)
+    rows = []
+    for number in range(1, draws + 1):
+        rows.append(flat(declared, simulations.draw(number, seed)))
+        if number % REPORTED == 0:
+            listen(Progress(Phase.VARIABLES, number, draws))
+    columns = tuple(simulations.posterior.param_names(include_tp=True, include_gq=True))
+    return Table(columns, np.array(rows).reshape(draws, len(columns)))
