@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.errors import MissingPackage
 from ppl.results.files.columns import Floats
@@ -286,7 +287,7 @@ def ppc(y: Floats, y_rep: Floats, wide: bool = True) -> "Figure":
 
 
 @styled
-def rank_histograms(ranks: Floats, columns: Sequence[str], draws: int, wide: bool = True) -> "Figure":
+def rank_histograms(ranks: NDArray[Any], columns: Sequence[str], draws: int, wide: bool = True) -> "Figure":
     """The ranks (simulations, columns) of each column; grey: where 99% of the bars of uniform ranks lie."""
     from scipy.stats import binom
 
