@@ -7,7 +7,7 @@ from ppl.errors import ModelError
 from ppl.forward.refused import refused
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
-from ppl.frontend.printer import expression, indent
+from ppl.frontend.printer import expression, indent, listed, unsized
 from ppl.frontend.scope import Level
 from ppl.frontend.walk import variables
 from ppl.stdlib.record import Distribution
@@ -28,13 +28,15 @@ DRAWS_TRIED = 100_000
 @dataclass(frozen=True)
 class Drawing:
     """What is known of the program: its facts, the declared parameters, the names that are drawn, and
-    those of transformed parameters; `repeated` names have several `~` statements."""
+    those of transformed parameters; `repeated` names have several `~` statements; `functions` are the
+    program's own."""
 
     facts: Facts
     parameters: dict[str, ast.Declaration]
     drawn: frozenset[str]
     outputs: frozenset[str]
     repeated: frozenset[str]
+    functions: dict[str, ast.FunctionDef]
 
     def is_random(self, e: ast.Expr) -> bool:
         """Whether a value is another one in each simulation."""
@@ -69,6 +71,9 @@ def drawn(tilde: ast.Tilde, known: Drawing) -> Lines:
         raise refused(
             f"`{expression(tilde.left)}` on the left of ~ is no variable, nor an entry of one", tilde.span
         )
+    if own_rng := known.functions.get(f"{tilde.distribution}_rng"):
+        yield from _by_own(tilde, own_rng, known)
+        return
     family = known.facts.library.families.get(tilde.distribution)
     if family is None or family.rng is None:
         raise refused(f"there is no {tilde.distribution}_rng", tilde.name_span)
@@ -90,6 +95,17 @@ def drawn(tilde: ast.Tilde, known: Drawing) -> Lines:
         yield from _multivariate(tilde, family, left, own, known)
     if declared is not None and _keyword(declared).endswith("ordered"):
         yield f"{variable.name} = sort_asc({variable.name});"
+
+
+def _by_own(tilde: ast.Tilde, rng: ast.FunctionDef, known: Drawing) -> Lines:
+    """By an _rng that the program defines, which draws the left side whole."""
+    own, given = str(known.facts.types[tilde.left]), unsized(rng.returns)
+    if own != given or tilde.truncation or isinstance(tilde.left, ast.Call):
+        text = expression(tilde.left)
+        raise refused(f"{rng.name} draws a {given}, and `{text}` is a {own} or truncated", tilde.span)
+    if isinstance(tilde.left, ast.Indexed):
+        yield from _once(tilde.left, known.facts.types[tilde.left])
+    yield f"{expression(tilde.left)} = {rng.name}({listed(tilde.args)});"
 
 
 def _once(left: ast.Expr, own: Type) -> Lines:

@@ -47,7 +47,8 @@ def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
     _refuse_data(program, {d.name for d in simulated})
     drawn_names = frozenset([*parameters, *(d.name for d in simulated)])
     transformed = [s for s in program.transformed_parameters if isinstance(s, ast.Declaration)]
-    known = Drawing(facts, parameters, drawn_names, frozenset(s.name for s in transformed), repeated)
+    own = {f.name: f for f in program.functions}
+    known = Drawing(facts, parameters, drawn_names, frozenset(s.name for s in transformed), repeated, own)
     ordered = list(_in_order(body, known))
     flat = [*_without_prior(parameters, names, known), *ordered]
     outputs = [

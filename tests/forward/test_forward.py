@@ -191,3 +191,15 @@ def test_a_simulator_of_ones_own_takes_the_place():
         simulations_of(improper, {"N": 3}, ppl.compile_model("generated quantities { real x = 1; }"))
     with pytest.raises(DataError, match="draws no data"):
         simulations_of(improper, {"N": 3}, ppl.compile_model("generated quantities { real m = 1; }"))
+
+
+def test_a_users_own_distribution_is_drawn_by_its_own_rng():
+    functions = "real cut_lpdf(real x, real m) { return normal_lpdf(x | m, 1); } "
+    own = "real cut_rng(real m) { return normal_rng(m, 1); }"
+    found = model("real m;", "m ~ cut(4);" + Y, functions=functions + own)
+    assert drawn(found, "m").mean() == pytest.approx(4, abs=0.13)
+    with pytest.raises(ModelError, match="there is no cut_rng"):
+        program_text(model("real m;", "m ~ cut(4);" + Y, functions=functions))
+    whole = functions.replace("real x", "vector x")
+    with pytest.raises(ModelError, match="cut_rng draws a real, and `m` is a vector"):
+        program_text(model("vector[2] m;", "m ~ cut(4);" + Y, functions=whole + own))
