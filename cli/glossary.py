@@ -21,6 +21,11 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "a region whose curvature is too high for the step size. Betancourt (2017), A conceptual "
             "introduction to Hamiltonian Monte Carlo."
         ),
+        "divergent transition": (
+            "A trajectory of NUTS whose simulated energy goes astray, because the step is too large for the "
+            "curvature there: draws may miss such places. A larger --delta, or non-centred effects, help. "
+            "Betancourt (2017), arXiv:1701.02434."
+        ),
         "ELBO": (
             "Evidence lower bound, in nats: E_q[log p(y, u) - log q(u)], at most the log evidence log "
             "p(y), from which it differs by KL(q || p(u | y)). ADVI maximises it over the parameters of "
@@ -106,10 +111,18 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "effective sample size. Paananen, Piironen, Burkner and Vehtari (2021), Statistics and "
             "Computing 31."
         ),
+        "NUTS": (
+            "No-U-Turn sampler: Hamiltonian Monte Carlo whose trajectories are doubled until they turn back, "
+            "at most max_depth times. Hoffman and Gelman (2014), JMLR 15."
+        ),
         "Pathfinder": (
             "A start for q: the Gaussian with the best ELBO among those that an L-BFGS path implies, of "
             "several paths from dispersed starting points. Zhang, Carpenter, Gelman and Vehtari (2022), "
             "JMLR 23."
+        ),
+        "prior predictive distribution": (
+            "What a model expects to see before it has seen data: parameters drawn from the prior, data "
+            "given them. `ppl predict --prior` draws from it."
         ),
         "PSIS": (
             "Pareto-smoothed importance sampling: the largest importance ratios are replaced by quantiles "
@@ -135,6 +148,11 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "no longer change. `--polish`, and the algorithm `fixed-draws`. Giordano, Ingram and "
             "Broderick (2024), Black box variational inference with a deterministic objective (DADVI), "
             "JMLR 25."
+        ),
+        "simulation-based calibration": (
+            "Parameters are drawn from the prior, data given them, and the "
+            "model is fitted to these data. If its draws are those of the posterior, the ranks of the "
+            "parameters among them are uniform. Talts et al. (2018), arXiv:1804.06788."
         ),
         "stationary": (
             "Of annealed draws: their means and standard deviations change from stage to stage of the "

@@ -22,6 +22,9 @@ from ppl.cli.commands.log_prob import log_prob
 from ppl.cli.commands.loo import loo
 from ppl.cli.commands.new import new
 from ppl.cli.commands.plot import plot
+from ppl.cli.commands.predict import predict
+from ppl.cli.commands.sample import sample
+from ppl.cli.commands.sbc import sbc
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
@@ -32,6 +35,9 @@ from ppl.errors import DataError, InferenceError, ModelError, PPLError
 
 COMMANDS = (
     variational,
+    sample,
+    sbc,
+    predict,
     new,
     build,
     summary,

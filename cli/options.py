@@ -38,6 +38,17 @@ def positive(text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, metavar="X", callback=check, help=text, **more)
 
 
+def probability(text: str, *names: str, **more: Any) -> Any:
+    """An option that takes a number between 0 and 1, neither of them."""
+
+    def check(value: float | None) -> float | None:
+        if value is not None and not 0 < value < 1:
+            raise typer.BadParameter(f"{value:g} is out of range; expected a number above 0 and below 1.")
+        return value
+
+    return typer.Option(*names, metavar="P", callback=check, help=text, **more)
+
+
 def address(text: str) -> Any:
     """An option that takes HOST:PORT."""
 

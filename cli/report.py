@@ -15,10 +15,11 @@ from ppl.cli.progress import nats
 from ppl.files import STDOUT
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.files.columns import folded
+from ppl.results.fits.chains import Chains
 from ppl.results.fits.checkpoint import Checkpoint
 from ppl.results.fits.density import varies
 from ppl.results.fits.fit import Fit
-from ppl.results.report.summary import Summary, as_text
+from ppl.results.report.summary import as_text
 
 SUMMARY_ROWS = 20
 """Rows of the summary that is printed at the end of a run."""
@@ -55,7 +56,7 @@ def sentence(console: Console, text: str) -> None:
     console.print(text, highlight=False, markup=False, soft_wrap=not console.is_terminal)
 
 
-def table(fit: Fit, columns: Sequence[str], asked: bool, width: int, file: Path) -> list[str]:
+def table(fit: Fit | Chains, columns: Sequence[str], asked: bool, width: int, file: Path) -> list[str]:
     """The lines of the table, an empty one last; all `columns` where they were asked for.
 
     Else large variables are one line below it, unless there are no others, and of entries that never vary,
@@ -63,15 +64,15 @@ def table(fit: Fit, columns: Sequence[str], asked: bool, width: int, file: Path)
     """
     if not columns:
         return []
-    of = {row.name: row for row in fit.summary()}
+    summary = fit.summary()
     if asked:
-        return [*as_text(Summary(tuple(of[name] for name in columns)), width), ""]
+        return [*as_text(summary.only(columns), width), ""]
     small, large = folded(columns)
     if not small:
         small, large = tuple(columns), {}
     vary = {name for name, values in zip(fit.column_names, fit.draws().T, strict=True) if varies(values)}
     shown = [name for name in small if name in vary] or small
-    rows = Summary(tuple(of[name] for name in shown))
+    rows = summary.only(shown)
     return [*as_text(rows, width, SUMMARY_ROWS, f" (all in {file})"), *not_shown(large, file), ""]
 
 

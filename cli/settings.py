@@ -5,19 +5,33 @@ from collections.abc import Callable, Mapping
 from enum import Enum, StrEnum
 from typing import Annotated, Any
 
-from ppl.cli.options import flag, one_of, positive, radius_or_file, switch, whole
-from ppl.inference.run.setting import Name, Positive, Setting, Start, Switch, Whole, Words
+from ppl.cli.options import flag, one_of, positive, probability, radius_or_file, switch, whole
+from ppl.inference.run.setting import (
+    Name,
+    Positive,
+    Probability,
+    Setting,
+    Start,
+    Switch,
+    Whole,
+    Words,
+    settings_of,
+)
 from ppl.results.arguments.of_settings import SETTINGS, heard, said
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, its `**settings` an option each, after its positional parameters."""
-    own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    at = next((k for k, p in enumerate(own) if p.kind is p.KEYWORD_ONLY), len(own))
-    options = [option_of(known) for known in SETTINGS.values()]
-    signature = inspect.Signature([*own[:at], *options, *own[at:]])
-    command.__signature__ = signature  # type: ignore[attr-defined]  # what Typer makes the options from
-    return command
+def with_settings(record: type) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command whose `**settings` are those of `record`, an option each, after its positional parameters."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
+        at = next((k for k, p in enumerate(own) if p.kind is p.KEYWORD_ONLY), len(own))
+        options = [option_of(known) for known in settings_of(record).values()]
+        signature = inspect.Signature([*own[:at], *options, *own[at:]])
+        command.__signature__ = signature  # type: ignore[attr-defined]  # what Typer makes the options from
+        return command
+
+    return decorate
 
 
 def option_name(known: Setting) -> str:
@@ -44,6 +58,8 @@ def _option(known: Setting) -> tuple[Any, Any]:
             return int, whole(least, about, name, **shown)
         case Positive():
             return float, positive(about, name, **shown)
+        case Probability():
+            return float, probability(about, name, **shown)
         case Words(words):
             return choice(known.name, *words), one_of(f"{about}: {', '.join(words)}.", name, **shown)
         case Switch():
@@ -60,6 +76,11 @@ def choice(name: str, *values: str) -> type[StrEnum]:
 
 
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings that the values of the options say."""
-    plain = {name: value.value if isinstance(value, Enum) else value for name, value in options.items()}
-    return plain | {"init": heard(SETTINGS["init"], plain["init"])}
+    """The settings that the values of the options say; `init` among them."""
+    given = plain(options)
+    return given | {"init": heard(SETTINGS["init"], given["init"])}
+
+
+def plain(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the options, of words as text."""
+    return {name: value.value if isinstance(value, Enum) else value for name, value in options.items()}

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ppl.errors import UnknownSetting as UnknownSetting
     from ppl.model import Model as Model
     from ppl.posterior import Posterior as Posterior
+    from ppl.results.calibration.sbc import Calibration as Calibration
+    from ppl.results.fits.chains import Chains as Chains
     from ppl.results.fits.fit import Fit as Fit
     from ppl.results.fits.fit import load_fit as load_fit
     from ppl.results.report.compare import compare as compare
@@ -33,6 +35,8 @@ PUBLIC = {
     "Model": "ppl.model",
     "Posterior": "ppl.posterior",
     "Fit": "ppl.results.fits.fit",
+    "Chains": "ppl.results.fits.chains",
+    "Calibration": "ppl.results.calibration.sbc",
     "load_fit": "ppl.results.fits.fit",
     "compare": "ppl.results.report.compare",
     "PPLError": "ppl.errors",

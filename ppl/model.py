@@ -8,7 +8,11 @@ from typing import Any
 from ppl.data import Frame, Inputs
 from ppl.density import model
 from ppl.density.model import conditioned
+from ppl.inference.run.settings import Backend, SbcAlgorithm, SbcSettings
 from ppl.posterior import Posterior
+from ppl.results.calibration.sbc import Calibration, Heard, calibrated
+from ppl.results.calibration.simulations import prior_draws, simulations_of
+from ppl.results.files.columns import Floats, reshape, variables
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,3 +52,71 @@ class Model(model.Model):
             10
         """
         return Posterior(*conditioned(self, data, seed))
+
+    def sbc(
+        self,
+        data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
+        *,
+        simulations: int = 100,
+        draws: int = 99,
+        algorithm: SbcAlgorithm = "auto",
+        backend: Backend = "auto",
+        seed: int = 1,
+        simulator: "Model | None" = None,
+        progress: Heard | None = None,
+    ) -> Calibration:
+        """Simulation-based calibration: whether fits to data that the program itself draws find the truth.
+
+        Parameters are drawn from the prior, data given them, and the program is fitted to each; the ranks of
+        the parameters among `draws` draws are uniform if these are draws of the posterior. Data that the
+        program draws may be left out of `data`. `algorithm` is one of `Posterior.variational`, or "nuts".
+        Talts et al. (2018), arXiv:1804.06788; the test is that of Säilynoja et al. (2022).
+
+        Args:
+            simulator: a compiled program without parameters, whose generated quantities are the parameters
+                and the data; without one the `~` statements are read forward.
+            progress: called after each simulation with the ranks so far.
+
+        Raises:
+            ModelError: the program cannot be read forward; says why, where, and what to do.
+            DataError: a variable is missing or does not fit its declaration; the message names it.
+            InferenceError: a setting is out of range.
+
+        Example:
+            >>> normal = "data { int N; vector[N] y; } parameters { real m; } "
+            >>> normal += "model { m ~ normal(0, 1); y ~ normal(m, 1); }"
+            >>> found = compile_model(normal).sbc({"N": 3}, simulations=20, draws=19, algorithm="laplace")
+            >>> found.ranks.shape
+            (20, 1)
+        """
+        asked = SbcSettings(
+            simulations=simulations, draws=draws, algorithm=algorithm, backend=backend, seed=seed
+        )
+        return calibrated(simulations_of(self, data, simulator), asked, progress or (lambda so_far: None))
+
+    def prior_predictive(
+        self,
+        data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
+        *,
+        draws: int = 1000,
+        seed: int = 1,
+        simulator: "Model | None" = None,
+    ) -> dict[str, Floats]:
+        """Draws of the parameters from the prior, and of the data given them: what the model expects to see.
+
+        Of each variable an array (draws, *its own shape), by name: parameters, data that the program draws,
+        transformed parameters. `data` need not have what is drawn. `simulator` is as in `sbc`. Gelman et al.
+        (2020), arXiv:2011.01808, section 2.4.
+
+        Raises:
+            ModelError: the program cannot be read forward; says why, where, and what to do.
+            DataError: a variable is missing or does not fit its declaration; the message names it.
+            InferenceError: a variable is not drawn in all its entries, or every draw breaks a constraint.
+
+        Example:
+            >>> drawn = model.prior_predictive({"J": 2, "sigma": [10, 15]}, draws=100)
+            >>> drawn["theta"].shape, drawn["y"].shape
+            ((100, 2), (100, 2))
+        """
+        table = prior_draws(simulations_of(self, data, simulator), draws, seed)
+        return {name: reshape(table.rows, table.columns, name) for name in variables(table.columns)}

@@ -11,11 +11,13 @@ from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Floats
 from ppl.inference.numerics.hessian import hessian
 from ppl.results.fits.as_target import AsTarget
+from ppl.results.fits.chains import Chains, sample
 from ppl.results.fits.fit import Fit, variational
 from ppl.results.fits.keywords import (
     LaplaceKeywords,
     OptimizeKeywords,
     PathfinderKeywords,
+    SampleKeywords,
     VariationalKeywords,
     takes,
 )
@@ -95,6 +97,26 @@ class Posterior(posterior.Posterior):
             ('mu', 'tau')
         """
         return variational(self, **keywords)
+
+    @takes(SampleKeywords)
+    def sample(self, **keywords: Any) -> Chains:
+        """Draws of the posterior by chains of the No-U-Turn sampler (nutpie, the extra `sample`).
+
+        Hoffman and Gelman (2014), JMLR 15.
+
+        Raises:
+            InferenceError: a setting is out of range, the posterior improper, or no start has a finite
+                density.
+            UnknownSetting: there is no setting of that name.
+            DataError: `init` does not fit the parameters.
+            MissingPackage: nutpie is not installed.
+
+        Example:
+            >>> short = {"num_chains": 2, "num_warmup": 50, "num_samples": 20, "backend": "autograd"}
+            >>> posterior.sample(seed=1, **short).stan_variable("theta").shape
+            (40, 8)
+        """
+        return sample(self, **keywords)
 
     @takes(OptimizeKeywords)
     def optimize(self, **keywords: Any) -> Fit:

@@ -30,7 +30,18 @@ def names(tmp_path_factory):
     fit = posterior.variational(start="random", polish=False, average=False, correct=False, iter=300)
     fit.save_csv(folder / "output.csv")
     fit.save(folder / "fit.json")
-    given = {"model": posterior.model, "posterior": posterior, "fit": fit, "target": AsTarget(posterior)}
+    chains = posterior.sample(num_chains=2, num_warmup=100, num_samples=50, seed=1, backend="autograd")
+    normal = "data { int N; vector[N] y; } parameters { real m; } "
+    normal += "model { m ~ normal(0, 1); y ~ normal(m, 1); }"
+    calibration = ppl.compile_model(normal).sbc({"N": 3}, simulations=10, draws=19, algorithm="laplace")
+    given = {
+        "model": posterior.model,
+        "posterior": posterior,
+        "fit": fit,
+        "chains": chains,
+        "calibration": calibration,
+        "target": AsTarget(posterior),
+    }
     u = np.zeros(posterior.param_unc_num())
     return folder, {"ppl": ppl, "np": np, "compile_model": ppl.compile_model, "u": u, **given}
 

@@ -75,9 +75,15 @@ def test_the_python_runs(folder):
     assert (folder / "fit.json").is_file()
 
 
+def test_the_chains_run(folder):
+    pytest.importorskip("nutpie")
+    assert "Verdict: " in run_python(PYTHON[1])
+    assert (folder / "nuts_4.csv").is_file()
+
+
 def test_the_words_of_ones_own_run():
-    assert len(PYTHON) == 2
-    assert "name='a', mean=2.0" in run_python(PYTHON[1])
+    assert len(PYTHON) == 3
+    assert "name='a', mean=2.0" in run_python(PYTHON[2])
 
 
 def run_python(text):

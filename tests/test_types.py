@@ -16,7 +16,7 @@ import pytest
 import ppl
 from ppl.errors import UnknownSetting
 from ppl.inference.run.setting import settings_of
-from ppl.inference.run.settings import Settings
+from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.results.fits.keywords import FOLLOWED
 
 ROOT = Path(__file__).parents[1]
@@ -76,7 +76,16 @@ def test_a_method_has_the_names_types_and_defaults_of_the_table(method):
         assert re.search(rf"^    {name} \(", function.__doc__, re.M)
 
 
-@pytest.mark.parametrize("method", METHODS)
+def test_the_sampler_has_the_names_types_and_defaults_of_its_table():
+    parameters, known = inspect.signature(ppl.Posterior.sample).parameters, settings_of(SampleSettings)
+    types = {f.name: f.type for f in fields(SampleSettings)}
+    own = {name: p for name, p in parameters.items() if name not in ("self", "progress")}
+    assert {name: (p.default, p.annotation) for name, p in own.items()} == {
+        name: (setting.default, types[name]) for name, setting in known.items()
+    }
+
+
+@pytest.mark.parametrize("method", [*METHODS, "sample"])
 def test_a_keyword_that_is_no_setting_is_refused_with_the_nearest(method):
     with pytest.raises(
         UnknownSetting, match=rf"{method}\(\) has no setting `sed`; did you mean seed\?"

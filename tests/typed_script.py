@@ -20,6 +20,14 @@ converged: bool = fit.outcome.converged
 mean: float = fit.summary()["x"].mean
 again: ppl.Fit = ppl.load_fit("fit.json", model, {})
 
+chains: ppl.Chains = posterior.sample(num_chains=2, num_warmup=100, delta=0.9, init="fit.json", seed=1)
+by_chain: tuple[int, ...] = chains.draws(concat_chains=False).shape
+said: str = chains.judgement
+
+calibration: ppl.Calibration = model.sbc({}, simulations=10, algorithm="nuts", simulator=model)
+prior: tuple[int, ...] = model.prior_predictive({}, draws=10)["x"].shape
+p_value: float = calibration.uniformity()["x"].p
+
 held: dict[str, str] = model.data_schema
 python: str = model.python_source
 value, gradient, hessian = posterior.log_density_hessian(np.zeros(1))
@@ -48,3 +56,4 @@ posterior.variational(iter="many")  # wrong: iter
 posterior.optimize(iter=100)  # wrong: iter
 posterior.pathfinder(correct=True)  # wrong: correct
 posterior.laplace(algorithm="optimize")  # wrong: algorithm
+posterior.sample(chains=4)  # wrong: chains

@@ -75,7 +75,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     def command_page(name: str) -> str:
         command = unabridged(commands[name])
         text: str = command.get_help(typer.Context(command, context.parent, name))
-        return f"{text.rstrip()}\n\n{stages()}" if name == "variational" else text
+        return f"{text.rstrip()}\n\n{stages(name == 'sample')}" if name in ("variational", "sample") else text
 
     entry = reference().__getitem__
     return {
@@ -107,9 +107,9 @@ def filled(text: str) -> str:
     return textwrap.fill(text, LINE_LENGTH, initial_indent="  ", subsequent_indent="  ")
 
 
-def stages() -> str:
-    """What the progress of a fit calls its stages, and what each of them does."""
-    from ppl.inference.run.phases import PHASES
+def stages(of_chains: bool = False) -> str:
+    """What the progress of a fit, or of chains, calls its stages, and what each of them does."""
+    from ppl.inference.run.phases import OF_CHAINS, OF_FIT, PHASES
 
     def entry(name: str, does: str) -> str:
         return textwrap.fill(f"{name}: {does}", LINE_LENGTH, initial_indent="  ", subsequent_indent="    ")
@@ -119,9 +119,9 @@ def stages() -> str:
         "stages usually cost: a stage that is skipped or ends early shortens it, a long annealing "
         "lengthens it."
     )
-    return "\n".join(
-        [textwrap.fill(about, LINE_LENGTH), *(entry(name, a.does) for name, a in PHASES.items())]
-    )
+    own = OF_CHAINS if of_chains else OF_FIT
+    entries = (entry(name, PHASES[name].does) for name in own)
+    return "\n".join([textwrap.fill(about, LINE_LENGTH), *entries])
 
 
 def listed(names: list[str]) -> str:

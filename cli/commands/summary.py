@@ -24,7 +24,7 @@ def summary(
       ppl summary output.csv
 
     \b
-    The verdict of the fit comes first, where the files have it.
+    The verdict of the fit, or on the chains of NUTS, comes first.
     The columns are those of CmdStan's stansummary. R_hat compares the runs
     and the halves of each; k_hat, where the files have log densities, tells
     whether the draws can be trusted for that column's mean (below 0.7);
@@ -35,19 +35,21 @@ def summary(
     from ppl.files import write_whole
     from ppl.results.files.columns import chosen
     from ppl.results.files.readers import read_all
-    from ppl.results.report.reading import verdict
+    from ppl.results.report.reading import of_chains, verdict
     from ppl.results.report.stansummary import as_text, csv_lines, headings, stansummary, stated
 
     quantiles = as_quantiles(percentiles)
-    runs = read_all(files)
-    columns = chosen(runs[0].columns, listed(variables), runs[0].columns)
-    runs = tuple(run.only(columns) for run in runs)
+    whole = read_all(files)
+    chains = of_chains(whole)
+    columns = chosen(whole[0].columns, listed(variables), whole[0].columns)
+    runs = tuple(run.only(columns) for run in whole)
     lines = stansummary(runs, quantiles)
     names = headings(quantiles, runs)
     if csv:
         write_whole(csv, csv_lines(lines, names))
-    if any(run.provenance for run in runs):
-        typer.echo(wrapped(verdict(runs)) + "\n")
+    said = verdict(whole) if any(run.provenance for run in whole) else chains.sentence if chains else ""
+    if said:
+        typer.echo(wrapped(said) + "\n")
     typer.echo(stated(runs) + "\n")
     shown = lines[: rows or None]
     for line in as_text(shown, names, sig_figs, screen_width()):

@@ -34,7 +34,7 @@ Layout = choice("Layout", *LAYOUTS)
 PositiveTransform = choice("PositiveTransform", *POSITIVE_TRANSFORMS)
 
 
-@with_settings
+@with_settings(Settings)
 def variational(
     model: ModelPath,
     data: DataPaths = None,

@@ -48,7 +48,20 @@ def fitted(run):
     return run
 
 
-COMMANDS = ["summary", "loo", "compare", "new", "plot", "generate", "log-prob", "diagnose", "format"]
+COMMANDS = [
+    "sample",
+    "sbc",
+    "predict",
+    "summary",
+    "loo",
+    "compare",
+    "new",
+    "plot",
+    "generate",
+    "log-prob",
+    "diagnose",
+    "format",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -9,7 +9,7 @@ import pytest
 from ppl.cli.glossary import GLOSSARY
 from ppl.cli.main import COMMANDS, main
 from ppl.inference.diagnose.level import Level
-from ppl.inference.run.phases import PHASES
+from ppl.inference.run.phases import OF_CHAINS, OF_FIT, PHASES
 from ppl.stdlib.constraints.descriptions import DESCRIPTIONS
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.reference import reference
@@ -48,8 +48,10 @@ def test_a_page_for_every_kind_of_word(run, word, says):
 def test_the_page_of_a_fit_explains_its_stages(run):
     _, out, _ = run("docs", "variational")
     assert max(map(len, out.splitlines())) <= 80
-    for name in PHASES:
+    for name in OF_FIT:
         assert f"\n  {name}: " in out
+    _, out, _ = run("docs", "sample")
+    assert [name for name in PHASES if f"\n  {name}: " in out] == list(OF_CHAINS)
 
 
 def test_the_glossary_defines_every_term(run):

@@ -34,6 +34,7 @@ WITHOUT_EXAMPLE = {
     "PPL976",
     "PPL977",
     "PPL978",
+    "PPL979",
 }
 """Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
@@ -129,6 +130,7 @@ FAILURES = {
     ).condition({}),
     "PPL976": lambda: fit("parameters { real mu; }\nmodel {\n}\n"),
     "PPL978": lambda: fit(SUMMED, algoritm="fullrank"),
+    "PPL979": lambda: ppl.compile_model("parameters {\n  real mu;\n}\n").sbc({}),
 }
 
 

@@ -1,26 +1,22 @@
 """`method=sample`: nutpie's No-U-Turn sampler with CmdStan's columns (needs the extra `sample`)."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, beside, numbered
 from ppl.density.posterior import Floats
-from ppl.errors import InferenceError, MissingPackage
+from ppl.errors import InferenceError
 from ppl.files import write_whole
+from ppl.inference.nuts.chain import Chain, Start, run_chains, seed_of
+from ppl.inference.run.settings import SampleSettings
+from ppl.results.files.nuts_csv import LEADING, adaptation, times
 from ppl.results.files.sample_csv import elapsed
-from ppl.results.files.stan_csv import cell
 from ppl.results.fits.draws import tabulate
 from ppl.results.fits.metric import metric_json
-
-LEADING = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
-STATISTICS = ("logp", "mean_tree_accept", "step_size", "depth", "n_steps", "diverging", "energy")
-"""What nutpie calls the columns of LEADING."""
 
 IDLE = (
     *(
@@ -32,44 +28,9 @@ IDLE = (
 """Where CmdStan's adaptation starts and how it goes; nutpie's own needs none of it."""
 
 
-class Unsupported(Exception):
-    """A point off the support: nutpie ends the trajectory there, as for a divergence."""
-
-    is_recoverable = True
-
-
 @dataclass(frozen=True)
-class Draws:
-    """Unconstrained draws (draws, dim) and their statistics (draws, 7), in the order of LEADING."""
-
-    u: Floats
-    statistics: Floats
-
-    def first(self, n: int) -> "Draws":
-        return Draws(self.u[:n], self.statistics[:n])
-
-    def thinned(self, thin: int) -> "Draws":
-        return Draws(self.u[::thin], self.statistics[::thin])
-
-    @property
-    def leapfrogs(self) -> float:
-        """How many steps they took in all, which is what they cost."""
-        return float(self.statistics[:, LEADING.index("n_leapfrog__")].sum())
-
-
-@dataclass(frozen=True)
-class Chain:
-    """Warmup, draws, the inverse metric (dim,) and the step size that the warmup ended with."""
-
-    warmup: Draws
-    draws: Draws
-    inverse_metric: Floats
-    stepsize: float
-
-
-@dataclass
 class Iterations:
-    """Counts the draws of a chain and prints CmdStan's lines, by which its clients know how far it is.
+    """Hears of the draws of a chain and prints CmdStan's lines, by which its clients know how far it is.
 
     As there: the first of a phase, every `refresh` of it, and the last of all; none where `refresh` is 0.
     """
@@ -78,16 +39,14 @@ class Iterations:
     draws: int
     refresh: int
     chain: str = ""
-    made: int = 0
 
-    def __call__(self) -> None:
-        self.made += 1
-        total, warm = self.warmup + self.draws, self.made <= self.warmup
-        of_phase = self.made if warm else self.made - self.warmup
-        if not self.refresh or self.made > total:
+    def __call__(self, chain: int, made: int) -> None:
+        total, warm = self.warmup + self.draws, made <= self.warmup
+        of_phase = made if warm else made - self.warmup
+        if not self.refresh or made > total:
             return
-        if of_phase == 1 or of_phase % self.refresh == 0 or self.made == total:
-            count = f"{self.made:>{len(str(total))}} / {total} [{100 * self.made // total:>3}%]"
+        if of_phase == 1 or of_phase % self.refresh == 0 or made == total:
+            count = f"{made:>{len(str(total))}} / {total} [{100 * made // total:>3}%]"
             print(f"{self.chain}Iteration: {count}  ({'Warmup' if warm else 'Sampling'})", flush=True)
 
 
@@ -129,24 +88,10 @@ def _nuts(job: Job, number: int, file: Path) -> None:
     table = tabulate(job.posterior, np.vstack([warmup.u[:saved], kept.u]), job.seed, number)
     statistics = np.vstack([warmup.statistics[:saved], kept.statistics])
     rows = list(job.row_lines(np.column_stack([statistics, table.rows])))
-    body = [*rows[:saved], *_adaptation(chain), *rows[saved:], *_times(chain, seconds)]
+    body = [*rows[:saved], *adaptation(chain), *rows[saved:], *times(chain, seconds)]
     job.write_csv([*LEADING, *table.columns], body, file)
     if job["sample.adapt.save_metric"]:
         write_whole(beside(file, "metric"), [metric_json(chain.inverse_metric, chain.stepsize)])
-
-
-def _adaptation(chain: Chain) -> Iterator[str]:
-    yield "# Adaptation terminated\n"
-    yield f"# Step size = {cell(chain.stepsize)}\n"
-    yield "# Diagonal elements of inverse mass matrix:\n"
-    yield f"# {', '.join(map(cell, chain.inverse_metric))}\n"
-
-
-def _times(chain: Chain, seconds: float) -> Iterator[str]:
-    """nutpie tells the total time only; its parts are in proportion to their leapfrog steps."""
-    steps = chain.warmup.leapfrogs + chain.draws.leapfrogs
-    warmup = seconds * chain.warmup.leapfrogs / max(steps, 1.0)
-    return elapsed((warmup, "Warm-up"), (seconds - warmup, "Sampling"), (seconds, "Total"))
 
 
 def _refuse(job: Job) -> None:
@@ -163,63 +108,16 @@ def _refuse(job: Job) -> None:
 
 
 def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
-    try:
-        import nutpie
-    except ImportError:
-        raise MissingPackage("method=sample", "nutpie", "ppl[sample]") from None
     warmup, draws = job["sample.num_warmup"], job["sample.num_samples"]
     chain = f"Chain [{number}] " if job["sample.num_chains"] > 1 else ""
-    trace = nutpie.sample(
-        _compiled(density, start, Iterations(warmup, draws, job["output.refresh"], chain)),
-        draws=max(draws, 1),  # it knows no run without any
-        tune=warmup,
-        chains=1,
-        cores=1,
-        seed=int(np.random.SeedSequence([job.seed, number]).generate_state(1)[0]),
-        progress_bar=False,
-        store_mass_matrix=True,
-        target_accept=job["sample.adapt.delta"],
-        maxdepth=job["sample.hmc.nuts.max_depth"],
+    settings = SampleSettings(
+        num_warmup=warmup,
+        num_samples=max(draws, 1),  # nutpie knows no run without any
+        delta=job["sample.adapt.delta"],
+        max_depth=job["sample.hmc.nuts.max_depth"],
     )
-    last = trace["sample_stats"]
-    return Chain(
-        _draws(trace, "warmup_"),
-        _draws(trace, "").first(draws),
-        np.asarray(last["mass_matrix_inv"])[0, -1],
-        float(np.asarray(last["step_size_bar"])[0, -1]),
-    )
-
-
-def _draws(trace: Any, phase: str) -> Draws:
-    statistics = trace[f"{phase}sample_stats"]
-    columns = [np.asarray(statistics[name])[0] for name in STATISTICS]
-    return Draws(np.asarray(trace[f"{phase}posterior"]["u"])[0], np.column_stack(columns).astype(float))
-
-
-def _compiled(density: Density, start: Floats, made: Callable[[], None]) -> Any:
-    """The log density as nutpie wants it: makers of plain functions of the unconstrained vector.
-
-    `made` is called for each draw, those of the warmup included, when it is made.
-    """
-    from nutpie.compiled_pyfunc import from_pyfunc
-
-    def log_density_gradient(u: Floats) -> tuple[float, Floats]:
-        value, gradient = density.log_density_gradient(u)
-        if not (np.isfinite(value) and np.isfinite(gradient).all()):
-            raise Unsupported
-        return value, gradient
-
-    def expand(u: Floats) -> Mapping[str, Floats]:
-        made()
-        return {"u": np.copy(u)}
-
-    make_expand: Callable[..., Any] = lambda seed1, seed2, chain: expand  # noqa: E731
-    return from_pyfunc(
-        density.dim,
-        lambda: log_density_gradient,
-        make_expand,
-        [np.dtype(np.float64)],
-        [(density.dim,)],
-        ["u"],
-        make_initial_point_fn=lambda seed: start,
-    )
+    iterations = Iterations(warmup, draws, job["output.refresh"], chain)
+    (found,) = run_chains([Start(density, start)], settings, [seed_of(job.seed, number)], iterations)
+    if found is None:
+        raise KeyboardInterrupt
+    return replace(found, draws=found.draws.first(draws))

@@ -19,6 +19,8 @@ class Phase(StrEnum):
     OTHER_MODES = "other modes"
     ANNEALING = "annealing"
     STATIONARITY = "stationarity"
+    WARMUP = "warmup"
+    SAMPLING = "sampling"
     VARIABLES = "variables of the draws"
     DONE = "done"
 
@@ -68,9 +70,19 @@ PHASES = {
         "HMC moves at temperature 1, until the autocorrelation with the start is low and means and sds are "
         "stationary.",
     ),
+    Phase.WARMUP: About(
+        40,
+        "NUTS adapts its step size and metric; these draws are left out. Hoffman and Gelman (2014), JMLR 15.",
+    ),
+    Phase.SAMPLING: About(30, "NUTS draws with the step size and metric that the warmup ended with."),
     Phase.VARIABLES: About(5, "Transformed parameters and generated quantities are computed for each draw."),
     Phase.DONE: About(0, "One of several runs has ended."),
 }
+
+OF_CHAINS = (Phase.WARMUP, Phase.SAMPLING, Phase.VARIABLES)
+"""The stages of a sampler."""
+OF_FIT = tuple(phase for phase in Phase if phase not in (Phase.WARMUP, Phase.SAMPLING))
+"""Those of a fit."""
 
 STAGED = ("auto", "meanfield", "fullrank", "lowrank")
 GAUSSIANS = {

@@ -36,6 +36,16 @@ class Positive:
 
 
 @dataclass(frozen=True)
+class Probability:
+    """A number between 0 and 1, neither of them."""
+
+    expected = "a number above 0 and below 1"
+
+    def holds(self, value: Any) -> bool:
+        return isinstance(value, int | float) and 0 < value < 1
+
+
+@dataclass(frozen=True)
 class Words:
     """One of `words`."""
 
@@ -81,7 +91,7 @@ class Start:
         return isinstance(value, str | Path | Mapping)
 
 
-Kind = Whole | Positive | Words | Switch | Name | Start
+Kind = Whole | Positive | Probability | Words | Switch | Name | Start
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +140,12 @@ def setting(
     """The field of a record of settings; see `Setting`."""
     known = {"kind": kind, "about": about, "path": path, "unset": unset, "usual": usual}
     return field(default=default, metadata={**known, "command": default if command is None else command})
+
+
+def same(record: type, name: str) -> Any:
+    """A field that is that of another record of settings."""
+    (known,) = (f for f in fields(record) if f.name == name)
+    return field(default=known.default, metadata=known.metadata)
 
 
 @cache

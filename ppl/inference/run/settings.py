@@ -5,7 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ppl.inference.run.setting import Name, Positive, Start, Switch, Whole, Words, setting, settings_of
+from ppl.inference.run.setting import (
+    Name,
+    Positive,
+    Probability,
+    Start,
+    Switch,
+    Whole,
+    Words,
+    same,
+    setting,
+    settings_of,
+)
 
 # Names of tables, written out: they are types, and a command line is read without waiting for SciPy.
 Algorithm = Literal[
@@ -22,6 +33,7 @@ Algorithm = Literal[
     "dsvi-ard",
     "ssvb",
 ]
+SbcAlgorithm = Literal[Algorithm, "nuts"]
 Estimator = Literal[
     "reparameterised", "sticking-the-landing", "score-function", "black-box", "stochastic-search"
 ]
@@ -242,3 +254,62 @@ class Settings(RunSettings, ModeSettings, CorrectionSettings, StochasticSettings
     def corrects(self) -> bool:
         """Whether the draws are made better than those of q, as the weights call for; no minibatch tells."""
         return (self.algorithm == "auto" if self.correct is None else self.correct) and self.minibatch is None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleSettings(Checked):
+    """The settings of the No-U-Turn sampler, with CmdStan's names and defaults, but for four chains."""
+
+    num_chains: int = setting(4, Whole(1), "Chains.", path="sample.num_chains", usual=True)
+
+    num_warmup: int = setting(
+        1000, Whole(1), "Warmup iterations of a chain.", path="sample.num_warmup", usual=True
+    )
+    """Iterations that adapt step size and metric, whose draws are left out."""
+
+    num_samples: int = setting(1000, Whole(1), "Draws of a chain.", path="sample.num_samples", usual=True)
+
+    delta: float = setting(0.8, Probability(), "Acceptance aimed at.", path="sample.adapt.delta", usual=True)
+    """The mean acceptance statistic that the step size is adapted to: a larger one makes smaller steps, with
+    fewer divergent transitions.
+    """
+
+    max_depth: int = setting(
+        10, Whole(1), "Most doublings of a trajectory.", path="sample.hmc.nuts.max_depth", usual=True
+    )
+    """How deep the tree of a trajectory may grow: 2^max_depth leapfrog steps at most."""
+
+    backend: Backend = same(RunSettings, "backend")
+    """What computes the log density; "auto" for JAX where it is there and can run the program."""
+
+    device: Device = same(RunSettings, "device")
+
+    cores: int | None = same(RunSettings, "cores")
+    """How many chains are computed beside each other; the draws are the same for any number."""
+
+    init: float | str | Path | Mapping[str, Any] = same(RunSettings, "init")
+    """Where chains start, as `Settings.init`; of a saved fit each starts at a draw of its q, and the
+    coordinates are those in which q has unit scales.
+    """
+
+    seed: int = same(RunSettings, "seed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SbcSettings(Checked):
+    """The settings of simulation-based calibration."""
+
+    simulations: int = setting(100, Whole(1), "Simulations.", usual=True)
+    """Each is a fit: a hundred show draws that are half as wide as they should be, a thousand a tenth."""
+
+    draws: int = setting(99, Whole(1), "Draws among which a parameter is ranked.", usual=True)
+
+    algorithm: SbcAlgorithm = setting("auto", _one_of(SbcAlgorithm), "What is calibrated", usual=True)
+    """An algorithm of `variational`, or "nuts": one chain, of which every tenth draw is ranked."""
+
+    backend: Backend = same(RunSettings, "backend")
+
+    cores: int | None = same(RunSettings, "cores")
+    """How many simulations are computed beside each other; the ranks are the same for any number."""
+
+    seed: int = same(RunSettings, "seed")

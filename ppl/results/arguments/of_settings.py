@@ -3,9 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ppl.inference.run.setting import Name, Positive, Setting, Start, Switch, Whole, Words, settings_of
+from ppl.inference.run.setting import (
+    Name,
+    Positive,
+    Probability,
+    Setting,
+    Start,
+    Switch,
+    Whole,
+    Words,
+    settings_of,
+)
 from ppl.inference.run.settings import Settings
-from ppl.results.arguments.argument import Value, either, flag, least, positive, word
+from ppl.results.arguments.argument import Value, either, flag, least, positive, unit, word
 
 SETTINGS = settings_of(Settings)
 
@@ -27,6 +37,8 @@ def argument_of(known: Setting) -> Value:
             return least(0, name, about, known.command)
         case Whole() | Positive():
             return positive(name, about, known.command)
+        case Probability():
+            return unit(name, about, known.command)
 
 
 def said(known: Setting, value: Any) -> Any:

@@ -36,9 +36,23 @@ def to_arviz(
     Independent draws of an approximation have no chains, so `az.rhat` says nothing about them.
     Needs the extra `arviz`.
     """
+    stats = {"lp": log_p[np.newaxis], "lp_approx": log_g[np.newaxis]}
+    return inference_data([table.rows[1:]], table.columns, stats, data, about, coords, dims)
+
+
+def inference_data(
+    chains: Sequence[Floats],
+    columns: Sequence[str],
+    stats: Mapping[str, Any],
+    data: Mapping[str, Any],
+    about: Mapping[str, str] = {},
+    coords: Coords = {},  # noqa: B006
+    dims: Dims = {},  # noqa: B006
+) -> Any:
+    """The same of the draws (draws, columns) of each chain, with the sampler's `stats` (chains, draws)."""
     arviz = extra("arviz", "to_arviz", "ppl[arviz]")
     data = {name: value for name, value in data.items() if not isinstance(value, Share)}
-    values = {name: draws[np.newaxis] for name, draws in by_variable(table).items()}
+    values = by_variable(chains, columns)
     shapes = {name: array.shape[2:] for name, array in values.items()}
     named = {name: dimensions(shape, coords, dims.get(name, ())) for name, shape in shapes.items()}
     outside = {name: values.pop(name) for name in (PREDICTIVE, POINTWISE) if name in values}
@@ -49,7 +63,7 @@ def to_arviz(
         "posterior_predictive": {OBSERVED: outside[PREDICTIVE]} if PREDICTIVE in outside else {},
         "log_likelihood": {OBSERVED: outside[POINTWISE]} if POINTWISE in outside else {},
         "observed_data": {OBSERVED: np.asarray(data[OBSERVED])} if OBSERVED in data else {},
-        "sample_stats": {"lp": log_p[np.newaxis], "lp_approx": log_g[np.newaxis]},
+        "sample_stats": stats,
     }
     if OBSERVED in data and OBSERVED not in named:
         named[OBSERVED] = dimensions(np.shape(data[OBSERVED]), coords, dims.get(OBSERVED, ()))
@@ -68,30 +82,31 @@ def attributes(about: Mapping[str, str]) -> dict[str, str]:
 
 
 def to_xarray(
-    table: Table,
+    chains: Sequence[Floats],
+    columns: Sequence[str],
     about: Mapping[str, str] = {},
     coords: Coords = {},  # noqa: B006
     dims: Dims = {},  # noqa: B006
 ) -> Any:
-    """An xarray Dataset of the draws, its first dimensions `chain` (of length one) and `draw`.
+    """An xarray Dataset of the draws of chains, its first dimensions `chain` and `draw`.
 
     `about`, `coords` and `dims` are as in `to_arviz`. Needs xarray.
     """
     xarray = extra("xarray", "draws_xr", "xarray")
     variables = {}
-    for name, draws in by_variable(table).items():
-        axes = dimensions(draws.shape[1:], coords, dims.get(name, ()))
+    for name, draws in by_variable(chains, columns).items():
+        axes = dimensions(draws.shape[2:], coords, dims.get(name, ()))
         numbered = [axis or f"{name}_dim_{k}" for k, axis in enumerate(axes)]
-        variables[name] = (("chain", "draw", *numbered), draws[np.newaxis])
+        variables[name] = (("chain", "draw", *numbered), draws)
     used = {axis for axes, _ in variables.values() for axis in axes}
     labels = {key: list(labels) for key, labels in coords.items() if key in used}
-    counted = {"chain": [0], "draw": np.arange(len(table.rows) - 1)}
+    counted = {"chain": np.arange(len(chains)), "draw": np.arange(len(chains[0]))}
     return xarray.Dataset(variables, coords={**counted, **labels}, attrs=attributes(about))
 
 
-def by_variable(table: Table) -> dict[str, Floats]:
-    """The draws of each variable, shape (draws, *its own shape)."""
-    return {name: reshape(table.rows[1:], table.columns, name) for name in variables(table.columns)}
+def by_variable(chains: Sequence[Floats], columns: Sequence[str]) -> dict[str, Floats]:
+    """The draws of each variable, shape (chains, draws, *its own shape)."""
+    return {name: np.stack([reshape(rows, columns, name) for rows in chains]) for name in variables(columns)}
 
 
 def dimensions(shape: Sequence[int], coords: Coords, given: Sequence[str]) -> list[str | None]:

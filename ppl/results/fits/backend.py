@@ -13,7 +13,7 @@ from ppl.data.blocks import is_mapped
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError, MissingPackage
 from ppl.inference.objective.target import Target
-from ppl.inference.run.settings import Settings
+from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.results.fits.as_target import AsTarget
 
 T = TypeVar("T", bound=Target)
@@ -43,15 +43,21 @@ class JaxPays:
 JAX_PAYS = JaxPays()
 
 
-def on_backend(target: AsTarget, settings: Settings) -> Target:
-    """The target as the backend that `settings` names computes it; "auto" takes JAX where that is faster.
+def on_backend(
+    target: AsTarget, settings: Settings, pays: Callable[[AsTarget, Settings], bool] | None = None
+) -> Target:
+    """The target as the backend that `settings` names computes it; "auto" takes JAX where that `pays`.
+
+    It does where a default fit `is_worth_it`, unless told otherwise.
 
     A target that "auto" leaves to autograd because JAX cannot run it says so in its `note`.
 
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
-    if settings.backend == "autograd" or not (settings.backend == "jax" or is_worth_it(target, settings)):
+    if settings.backend == "autograd" or not (
+        settings.backend == "jax" or (pays or is_worth_it)(target, settings)
+    ):
         return target
     device = ready(settings)
     from ppl.compiled.target import compiled_target
@@ -130,6 +136,25 @@ def refusal(why: OutOfReach) -> InferenceError:
     return InferenceError(f'backend = "jax" cannot run this program: {why}.')
 
 
+def for_sampler(target: AsTarget, settings: SampleSettings) -> Target:
+    """The target for chains, of a hundred thousand gradients at one point each: by JAX wherever it can be.
+
+    There such a gradient takes a tenth of the time, so that the seconds of compilation soon pay.
+
+    Raises:
+        InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
+    """
+    asked = Settings(backend=settings.backend, device=settings.device)
+    return on_backend(
+        target, asked, lambda target, _: find_spec("jax") is not None and not is_on_disk(target)
+    )
+
+
+def is_on_disk(target: AsTarget) -> bool:
+    """Whether data stay in files, which JAX would hold in memory."""
+    return any(map(is_mapped, target.posterior.data.values()))
+
+
 def is_worth_it(target: AsTarget, settings: Settings) -> bool:
     """Whether JAX is there and would be done first, its compilation included.
 
@@ -138,7 +163,7 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
     if find_spec("jax") is None or settings.runs > 1:
         return False
     posterior = target.posterior
-    if any(map(is_mapped, posterior.data.values())):  # JAX would hold them in memory
+    if is_on_disk(target):
         return False
     matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
     equations = posterior.model.solves_equations  # twenty times faster, five seconds to compile

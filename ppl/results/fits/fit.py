@@ -1,8 +1,8 @@
 """A fitted approximation: its draws, its quality, its files."""
 
 import json
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ppl.backend.threads import as_many_threads_as_pay
-from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
-from ppl.extras import extra
 from ppl.files import write_whole
 from ppl.inference.correct.draws import draws_with_density
 from ppl.inference.diagnose.level import Level
@@ -35,12 +33,6 @@ from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
 from ppl.results.files.columns import (
     Floats,
     bracketed,
-    chosen,
-    in_columns,
-    reshape,
-    variable_of,
-    variables,
-    whole_numbers,
 )
 from ppl.results.files.config import Config, as_json
 from ppl.results.files.provenance import Provenance
@@ -49,6 +41,7 @@ from ppl.results.fits import saved
 from ppl.results.fits.as_target import parameters_of
 from ppl.results.fits.checkpoint import Checkpoint, Keep, journal_of, require_same_run
 from ppl.results.fits.draws import Table, tabulate
+from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
 from ppl.results.fits.keywords import FOLLOWED, Followed, VariationalKeywords, takes
@@ -57,6 +50,7 @@ from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.runs import best_of
 from ppl.results.fits.target import density_of_all, note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
+from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.log_lik import POINTWISE, of_draws
 from ppl.results.report.loo import Loo, loo_of
 from ppl.results.report.summary import Summary, as_html, summarise
@@ -82,7 +76,7 @@ class Metadata:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Fit:
+class Fit(VariablesOfDraws):
     """What `variational` returns.
 
     `result` is what inference left, on the unconstrained scale; `table` has the draws as columns, its row 0
@@ -117,6 +111,16 @@ class Fit:
     def column_names(self) -> tuple[str, ...]:
         """Parameters, transformed parameters, generated quantities, named as in Stan: `theta.1`."""
         return self.table.columns
+
+    @property
+    def draws_u(self) -> Floats:
+        """The draws on the unconstrained scale, shape (draws, dim).
+
+        Example:
+            >>> fit.draws_u.shape
+            (1000, 10)
+        """
+        return self.result.draws_u
 
     @property
     def outcome(self) -> Outcome:
@@ -237,34 +241,6 @@ class Fit:
         """
         return self.table.rows[1:]
 
-    def stan_variable(self, name: str) -> Floats:
-        """Draws of one variable, shape (draws, *its own shape), or (draws,) of one column, `theta[1]`.
-
-        Raises:
-            UnknownName: there is no variable of that name; a KeyError that lists those that there are.
-
-        Those of a discrete parameter are integers.
-
-        Example:
-            >>> fit.stan_variable("theta").shape
-            (1000, 8)
-        """
-        column = in_columns(self.column_names, name)
-        if column in self.column_names:
-            found = self.draws()[:, self.column_names.index(column)].copy()
-        else:
-            found = reshape(self.draws(), self.column_names, name)
-        return whole_numbers(found) if variable_of(column) in self.discrete else found
-
-    def stan_variables(self) -> dict[str, Floats]:
-        """Draws of every variable by name, each of shape (draws, *its own shape).
-
-        Example:
-            >>> list(fit.stan_variables())
-            ['mu', 'tau', 'theta_raw', 'theta', 'y_rep', 'log_lik']
-        """
-        return {name: self.stan_variable(name) for name in variables(self.column_names)}
-
     @property
     def variational_sample(self) -> Floats:
         """The draws, shape (draws, columns), as CmdStanPy calls them; see `draws`.
@@ -315,65 +291,6 @@ class Fit:
         shapes = {v.name: v.shape for v in self.posterior.declared(include_tp=True, include_gq=True)}
         return Metadata(json.loads(as_json(self.config({}))), shapes)
 
-    @property
-    def discrete(self) -> tuple[str, ...]:
-        """The discrete parameters, which were summed out and drawn back."""
-        summing = self.posterior.model.discrete
-        return () if summing is None else summing.names
-
-    def probabilities(self, name: str) -> Floats:
-        """The probabilities of a discrete parameter's values, shape (*its own shape, values).
-
-        They are exact given the continuous parameters and averaged over the draws of these; the values are
-        in order from the lower bound.
-
-        Raises:
-            InferenceError: there is no such discrete parameter.
-
-        Example:
-            >>> program = "parameters { real m; int<lower=0, upper=1> z; } "
-            >>> program += "model { m ~ normal(0, 1); z ~ bernoulli_logit(m); }"
-            >>> compile_model(program).condition().variational(seed=1).probabilities("z").shape
-            (2,)
-        """
-        each: Floats = probabilities(self.posterior, self.result.draws_u, name)
-        return np.mean(each, axis=0)  # type: ignore[no-any-return]
-
-    def most_probable(self, name: str) -> Any:
-        """A discrete parameter in the jointly most probable configuration of all discrete ones.
-
-        One for each draw of the continuous parameters, shape (draws, *its own shape).
-
-        Raises:
-            InferenceError: there is no such discrete parameter.
-        """
-        found = most_probable(self.posterior, self.result.draws_u)
-        if name not in found:
-            raise InferenceError(f"`{name}` is no discrete parameter; they are {', '.join(found)}.")
-        return found[name]
-
-    def draws_pd(self, vars: str | Sequence[str] | None = None) -> "pd.DataFrame":
-        """The draws as a pandas DataFrame (draws, columns), its columns called `theta[1]`. Needs pandas.
-
-        `vars` names variables, or columns as `theta[1]` or `theta.1`; None for all.
-
-        Raises:
-            DataError: there is no variable or column of that name; lists those that there are.
-            MissingPackage: pandas is not installed.
-
-        Example:
-            >>> fit.draws_pd(vars=["mu", "theta[1]"]).columns.tolist()
-            ['mu', 'theta[1]']
-        """
-        wanted = [vars] if isinstance(vars, str) else list(vars or ())
-        names = chosen(self.column_names, wanted, self.column_names)
-        at = [self.column_names.index(name) for name in names]
-        return self._frame(self.draws()[:, at], names)
-
-    def _frame(self, rows: Floats, names: Sequence[str]) -> "pd.DataFrame":
-        pandas = extra("pandas", "A DataFrame", "pandas")
-        return cast("pd.DataFrame", pandas.DataFrame(rows, columns=list(map(bracketed, names))))
-
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
         """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.
 
@@ -386,7 +303,7 @@ class Fit:
             >>> dict(fit.draws_xr(coords={"school": list("ABCDEFGH")})["theta"].sizes)
             {'chain': 1, 'draw': 1000, 'school': 8}
         """
-        found = to_xarray(self.table, self.provenance.entries(), coords, dims)
+        found = to_xarray([self.draws()], self.column_names, self.provenance.entries(), coords, dims)
         return cast("xarray.Dataset", self._with_integers(found))
 
     def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
@@ -411,13 +328,6 @@ class Fit:
         if "posterior" in found:
             self._with_integers(found.posterior)
         return cast("arviz.InferenceData", found)
-
-    def _with_integers(self, found: Any) -> Any:
-        """The dataset, its discrete parameters as integers."""
-        for name in self.discrete:
-            if name in found:
-                found[name] = found[name].copy(data=whole_numbers(found[name].values))
-        return found
 
     def summary(self) -> Summary:
         """Mean, sd, 5%, 50% and 95% of every column, a row each.
@@ -487,7 +397,7 @@ class Fit:
         asked = replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
         rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE_DRAWS_STREAM,)))
         old = self.result
-        with _threads(self.posterior), _heard(progress, phases_of_draws(asked)) as listen:
+        with _threads(self.posterior), heard(progress, phases_of_draws(asked)) as listen:
             target = target_of(self.posterior, self.settings)
             fresh = result_of(target, asked, old.family, old.params, old.path, rng, listen)
             fresh = saved.beside(fresh, old.verdict.spread)
@@ -613,21 +523,11 @@ def variational(posterior: Posterior, **keywords: Any) -> Fit:
     run = Followed(**{name: keywords.pop(name) for name in FOLLOWED if name in keywords})
     asked = Settings(**keywords)
     keep = Keep(Path(run.checkpoint), run.resume, run.checkpoint_every) if run.checkpoint else None
-    with _heard(run.progress, phases_of(asked)) as listen:
+    with heard(run.progress, phases_of(asked)) as listen:
         found, _ = fitted(posterior, asked, listen, keep)
     if keep and found.outcome.ending is not Ending.INTERRUPTED:
         keep.discard(asked.runs)
     return found
-
-
-def _heard(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractContextManager[Listener]:
-    if callable(progress):
-        return nullcontext(progress)
-    if not progress:
-        return nullcontext(silent)
-    from ppl.results.fits.progress import of_caller  # rich takes longer to import than a small fit to compile
-
-    return of_caller(plan)
 
 
 def fitted(
@@ -689,7 +589,7 @@ def load_fit(
     record = saved.read(path)
     posterior = model.condition(data)
     saved.refuse_mismatch(path, record, posterior)
-    with _threads(posterior), _heard(progress, (Phase.VARIABLES,)) as listen:
+    with _threads(posterior), heard(progress, (Phase.VARIABLES,)) as listen:
         settings = Settings(**record["settings"])
         return _fit(posterior, settings, saved.result_of(record, posterior), listen=listen)
 

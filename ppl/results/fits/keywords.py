@@ -11,7 +11,13 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from ppl.errors import UnknownSetting
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.setting import settings_of
-from ppl.inference.run.settings import LaplaceSettings, OptimizeSettings, PathfinderSettings, Settings
+from ppl.inference.run.settings import (
+    LaplaceSettings,
+    OptimizeSettings,
+    PathfinderSettings,
+    SampleSettings,
+    Settings,
+)
 from ppl.results.fits.checkpoint import SECONDS_A_WRITE
 from ppl.spelling import nearest
 
@@ -21,18 +27,27 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Followed:
-    """How a run is followed and kept, which changes nothing of what it gives.
+class Watched:
+    """How a run is followed, which changes nothing of what it gives.
 
     Attributes:
         progress: True shows a bar on a terminal or in a notebook, elsewhere plain lines on standard error;
             a function is called with an inference.Progress at each report; None or False is silent.
+    """
+
+    progress: Listener | bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Followed(Watched):
+    """How a run is followed and kept, which changes nothing of what it gives.
+
+    Attributes:
         checkpoint: a file to keep the state of the run in; it is there only if the run did not end by itself.
         resume: go on from `checkpoint`, if it is there, to the same fit as if nothing had happened.
         checkpoint_every: seconds between two writes of it.
     """
 
-    progress: Listener | bool | None = None
     checkpoint: str | Path | None = None
     resume: bool = False
     checkpoint_every: float = SECONDS_A_WRITE
@@ -59,6 +74,11 @@ class LaplaceKeywords(Followed, LaplaceSettings):
 @dataclass(frozen=True, kw_only=True)
 class PathfinderKeywords(Followed, PathfinderSettings):
     """What `pathfinder` takes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SampleKeywords(Watched, SampleSettings):
+    """What `sample` takes."""
 
 
 def takes(
@@ -97,4 +117,5 @@ def _listing(record: Any) -> str:
         for known in settings_of(record).values()
     ]
     filled = [textwrap.fill(x, 100, initial_indent="    ", subsequent_indent="        ") for x in lines]
-    return "\n".join(["Settings:", *filled, f"    {', '.join(FOLLOWED)}: as in `{Followed.__module__}`."])
+    followed = ", ".join(f.name for f in fields(record) if f.name in FOLLOWED)
+    return "\n".join(["Settings:", *filled, f"    {followed}: as in `{Followed.__module__}`."])

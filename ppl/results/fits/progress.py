@@ -13,7 +13,7 @@ from rich.progress import Progress as Bars
 from rich.table import Column
 from rich.text import Text
 
-from ppl.inference.run.phases import Phase
+from ppl.inference.run.phases import OF_FIT, Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.results.fits.progress_meter import Meter
 
@@ -36,7 +36,7 @@ DISPLAY = ProgressDisplay()
 
 
 def shown(
-    console: Console, refresh: int = DISPLAY.iterations_a_line, plan: Sequence[Phase] = tuple(Phase)
+    console: Console, refresh: int = DISPLAY.iterations_a_line, plan: Sequence[Phase] = OF_FIT
 ) -> AbstractContextManager[Listener]:
     """A listener that shows on `console` how far a run through the stages of `plan` is.
 
@@ -142,8 +142,9 @@ def line(progress: Progress, *more: str) -> str:
 
 
 def name(progress: Progress) -> str:
-    """The stage, and the run where there are several."""
-    return f"run {progress.run}: {progress.phase}" if progress.run else str(progress.phase)
+    """The stage, and the run or the chain where there are several."""
+    what = "chain" if progress.phase in (Phase.WARMUP, Phase.SAMPLING) else "run"
+    return f"{what} {progress.run}: {progress.phase}" if progress.run else str(progress.phase)
 
 
 def said(progress: Progress) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ppl.errors import MissingPackage
 from ppl.results.files.columns import Floats
@@ -283,6 +284,31 @@ def ppc(y: Floats, y_rep: Floats, wide: bool = True) -> "Figure":
 
 
 # --- Parts of pictures ---------------------------------------------------------------------------
+
+
+@styled
+def rank_histograms(ranks: NDArray[Any], columns: Sequence[str], draws: int, wide: bool = True) -> "Figure":
+    """The ranks (simulations, columns) of each column; grey: where 99% of the bars of uniform ranks lie."""
+    from scipy.stats import binom
+
+    n = len(ranks)
+    bins = max(2, min(20, n // 5, draws + 1))
+    edges = np.linspace(-0.5, draws + 0.5, bins + 1)
+    inside = np.diff(np.floor(edges + 0.5)) / (draws + 1)
+    low, high = binom.ppf(0.005, n, inside), binom.ppf(0.995, n, inside)
+    across = 4 if wide else 2
+    figure, grid = panels(len(columns), across, wide, height=1.7)
+    for k, axes in enumerate(grid):
+        if k >= len(columns):
+            axes.set_visible(False)
+            continue
+        axes.fill_between(
+            edges, np.append(low, low[-1]), np.append(high, high[-1]), step="post", color=GREY, alpha=0.3
+        )
+        axes.hist(ranks[:, k], bins=edges.tolist(), color=FITTED, alpha=0.8)
+        axes.set(title=columns[k], xlim=(edges[0], edges[-1]))
+    around(figure, f"rank among {draws} draws", "simulations")
+    return figure
 
 
 def legend(axes: "Axes") -> None:

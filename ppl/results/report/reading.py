@@ -10,6 +10,7 @@ from ppl.inference.diagnose.convergence import rhat
 from ppl.inference.diagnose.level import FROM_BEST
 from ppl.inference.diagnose.psis import khat_threshold
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
+from ppl.inference.nuts.diagnostics import Judged, judged
 from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.files.columns import Floats
@@ -51,6 +52,21 @@ def verdict(files: Sequence[DrawsFile]) -> str:
     worst = worst_of(found)
     whose = f" (That is {files[worst].path}, the worst of {len(files)} runs.)" if len(files) > 1 else ""
     return found[worst].judgement + whose
+
+
+def of_chains(files: Sequence[DrawsFile]) -> Judged | None:
+    """What chains of the No-U-Turn sampler say of themselves; None where not all files are such chains."""
+    if not all({"divergent__", "treedepth__"} <= {*file.internal} for file in files):
+        return None
+    shortest = min(len(file.draws) for file in files)
+    names = files[0].parameters
+    depths = [float(value) for key, value in files[0].config.items() if key.endswith(".max_depth")]
+
+    def of(name: str) -> Floats:
+        return np.stack([file.internal[name][:shortest] for file in files])
+
+    draws = np.stack([file.only(names).draws[:shortest] for file in files])
+    return judged(names, draws, of("divergent__"), of("treedepth__"), int(depths[0]) if depths else 10**9)
 
 
 def quality(files: Sequence[DrawsFile]) -> Iterator[str]:

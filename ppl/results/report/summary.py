@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 
 import numpy as np
@@ -68,6 +68,7 @@ class Summary:
     """
 
     rows: tuple[Row, ...]
+    headings: tuple[str, ...] = HEADINGS
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -87,8 +88,13 @@ class Summary:
             raise UnknownName("no column", name, names)
         return self.rows[names.index(found)]
 
+    def only(self, names: Sequence[str]) -> "Summary":
+        """The rows of those columns alone, in that order."""
+        of = {row.name: row for row in self.rows}
+        return replace(self, rows=tuple(of[name] for name in names))
+
     def __repr__(self) -> str:
-        return f"<Summary of {len(self)} columns: {', '.join(HEADINGS)}>"
+        return f"<Summary of {len(self)} columns: {', '.join(self.headings)}>"
 
     def _repr_html_(self) -> str:
         return as_html(self)
@@ -124,7 +130,7 @@ def as_text(
     """
     point = len(summary) > 0 and all(row.constant for row in summary)
     missing = any(row.missing for row in summary)
-    headings = ("value",) if point else HEADINGS
+    headings = ("value",) if point else summary.headings
     tail = (MISSING,) * missing
     rows = [
         (row.name, *row.texts[: len(headings)], *(str(row.missing),) * missing)
@@ -138,7 +144,9 @@ def as_text(
 def as_html(summary: Summary, limit: int = 20) -> str:
     """An HTML table of at most `limit` rows, for notebooks."""
     missing = any(row.missing for row in summary)
-    head = "".join(f"<th>{heading}</th>" for heading in ("", *HEADINGS, *([MISSING] if missing else [])))
+    head = "".join(
+        f"<th>{heading}</th>" for heading in ("", *summary.headings, *([MISSING] if missing else []))
+    )
     rows = (_html_row(row, missing) for row in summary.rows[:limit])
     rest = f"<p>… and {len(summary) - limit} more</p>" if len(summary) > limit else ""
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{rest}"

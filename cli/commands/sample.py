@@ -1,0 +1,73 @@
+"""`ppl sample`: draws of the posterior by NUTS."""
+
+from pathlib import Path
+from typing import Annotated, Any, TextIO, cast
+
+import typer
+
+from ppl.cli.arguments import Arrays, DataPaths, ModelPath
+from ppl.cli.data import inputs_from, recorded, say_misspelt
+from ppl.cli.options import CSV, listed, output_file, quietly, variable_names, whole
+from ppl.cli.settings import given_settings, with_settings
+from ppl.inference.run.settings import SampleSettings
+
+
+@with_settings(SampleSettings)
+def sample(
+    model: ModelPath,
+    data: DataPaths = None,
+    arrays: Arrays = [],  # noqa: B006
+    output: Annotated[
+        Path, output_file("OUT.csv: OUT_1.csv, ...; or .nc.", "--output", "-o", suffixes=(*CSV, ".nc"))
+    ] = Path("output.csv"),
+    *,
+    refresh: Annotated[int, whole(0, "Draws a progress line; 0: none.")] = 100,
+    variables: Annotated[str, variable_names("What the table shows.")] = "",
+    quiet: Annotated[bool, quietly()] = False,
+    **settings: Any,
+) -> None:
+    """Draw from the posterior of MODEL and DATA by NUTS.
+
+    \b
+    First example:
+      ppl sample models/eight_schools/eight_schools.model \\
+          models/eight_schools/eight_schools.data.json
+
+    \b
+    Needs nutpie: pip install "ppl[sample]". Each chain has a file in the
+    columns of CmdStan's sampler, which ArviZ, CmdStanPy and `ppl summary
+    output_*.csv` read; .nc has all. `--init FIT.json`, a fit by `ppl
+    variational --save-fit`, starts at its draws, in its scales.
+    """
+    from rich.console import Console
+
+    from ppl.cli.diagnostics import wrapped
+    from ppl.cli.output import Patient
+    from ppl.cli.progress import on_stderr
+    from ppl.cli.report import sentence, table
+    from ppl.cli.shown import columns_shown
+    from ppl.compile import compile_model
+    from ppl.files import STDOUT
+    from ppl.inference.run.phases import OF_CHAINS
+    from ppl.results.fits.chains import sampled
+
+    if output == STDOUT:
+        raise typer.BadParameter("chains have files of their own; give a name.", param_hint="--output")
+    asked = SampleSettings(**given_settings(settings))
+    compiled, inputs = compile_model(model), inputs_from(data or [], arrays)
+    if not quiet:
+        say_misspelt(inputs, compiled.data_schema)
+    posterior = compiled.condition(inputs, seed=asked.seed)
+    columns = columns_shown(posterior, listed(variables))
+    err, out = Patient("stderr"), Patient("stdout")
+    with on_stderr(OF_CHAINS, refresh, quiet, err) as listen:
+        chains = sampled(posterior, asked, listen)
+    given = {"data.file": recorded(data or [], arrays), "output.refresh": refresh}
+    files = chains.save(output, given)
+    console = Console(file=cast(TextIO, out), quiet=quiet)
+    for k, line in enumerate(table(chains, columns, bool(variables), console.width, files[0])):
+        console.print(line, style=None if k else "bold", highlight=False, markup=False, soft_wrap=True)
+    for text in (wrapped(chains.judgement), *chains.notes, f"Wrote {', '.join(map(str, files))}."):
+        sentence(console, text)
+    out.check()
+    raise typer.Exit(130 if chains.interrupted else 0)

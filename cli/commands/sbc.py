@@ -1,0 +1,96 @@
+"""`ppl sbc`: simulation-based calibration."""
+
+import sys
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from ppl.cli.arguments import Arrays, DataPaths, ModelPath
+from ppl.cli.data import inputs_from
+from ppl.cli.options import CSV, flag, output_file, quietly
+from ppl.cli.settings import plain, with_settings
+from ppl.inference.run.settings import SbcSettings
+
+SECONDS_BETWEEN_FILES = 1.0
+"""Seconds between two writes of the ranks so far."""
+
+
+@with_settings(SbcSettings)
+def sbc(
+    model: ModelPath,
+    data: DataPaths = None,
+    arrays: Arrays = [],  # noqa: B006
+    output: Annotated[Path, output_file("CSV of the ranks.", "--output", "-o", suffixes=CSV)] = Path(
+        "sbc.csv"
+    ),
+    *,
+    simulator: Annotated[
+        Path | None, typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="A program that draws.")
+    ] = None,
+    picture: Annotated[Path | None, output_file("Rank histograms: .png, .svg, .pdf.")] = None,
+    resume: Annotated[bool, flag("--resume", "Go on with the ranks in the file.")] = False,
+    show_simulator: Annotated[bool, flag("--show-simulator", "Print what draws, and end.")] = False,
+    quiet: Annotated[bool, quietly()] = False,
+    **settings: Any,
+) -> None:
+    """Find out whether fits of MODEL find what its own data came from.
+
+    \b
+    First example:
+      ppl sbc models/eight_schools/eight_schools.model \\
+          models/eight_schools/eight_schools.data.json --algorithm meanfield
+
+    \b
+    Each simulation draws parameters from the prior and data given them, by
+    the `~` statements, and fits these data. Where draws are those of the
+    posterior, the ranks of the parameters among them are uniform. DATA need
+    not have what is simulated. A program that cannot be read forward is
+    refused with the line; give one of _rng's by --simulator then.
+    """
+    from ppl.cli.diagnostics import wrapped
+    from ppl.compile import compile_model
+    from ppl.files import write_whole
+    from ppl.results.calibration.sbc import Calibration, calibrated, identity, read_csv
+    from ppl.results.calibration.simulations import program_text, simulations_of
+    from ppl.results.report.plots import SUFFIXES, rank_histograms, save
+
+    if picture and picture.suffix not in SUFFIXES:
+        raise typer.BadParameter(f"'{picture}' should end in {', '.join(SUFFIXES)}.", param_hint="--picture")
+    asked, compiled = SbcSettings(**plain(settings)), compile_model(model)
+    if show_simulator:
+        typer.echo(program_text(compiled), nl=False)
+        return
+    inputs = inputs_from(data or [], arrays)
+    simulations = simulations_of(compiled, inputs, compile_model(simulator) if simulator else None)
+    about = identity(simulations, asked)
+    before = read_csv(output, about) if resume and output.exists() else None
+    last = [perf_counter()]
+
+    def hear(so_far: Calibration) -> None:
+        if perf_counter() - last[0] > SECONDS_BETWEEN_FILES:
+            last[0] = perf_counter()
+            write_whole(output, so_far.csv_lines(about))
+            if not quiet:
+                done = len(so_far.numbers) + len(so_far.failed)
+                typer.echo(f"simulation {done} of {asked.simulations}", err=True)
+
+    found = calibrated(simulations, asked, hear, before)
+    write_whole(output, found.csv_lines(about))
+    files = [output]
+    if picture and found.numbers:
+        save(rank_histograms(found.ranks, found.columns, found.draws), picture)
+        files.append(picture)
+    left = asked.simulations - len(found.numbers) - len(found.failed)
+    if not quiet:
+        if found.numbers:
+            typer.echo("\n".join(found.lines()) + "\n")
+        typer.echo(wrapped(found.judgement))
+        for why in sorted(set(found.failed.values()))[:1]:
+            typer.echo(wrapped(f"The first failure: {why}"))
+        typer.echo(f"Wrote {' and '.join(map(str, files))}.")
+    if left > 0:
+        said = f"ppl: {left} simulations are left; the same command with --resume makes them."
+        print(said, file=sys.stderr)
+        raise typer.Exit(130)

@@ -1,0 +1,253 @@
+"""The program that simulates: parameters and data drawn, in generated quantities, as the `~` statements say.
+
+Gelman et al. (2020), "Bayesian workflow", section 2.4 (prior predictive); Talts et al. (2018), Algorithm 1.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ppl.forward.draws import Drawing, drawn, no_variable, root
+from ppl.forward.refused import refused
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts
+from ppl.frontend.printer import braces, expression, functions, indent, lines_of, statements
+from ppl.frontend.walk import statements as statements_in
+from ppl.frontend.walk import walk
+from ppl.types import rank
+
+DENSITIES = ("_lpdf", "_lpmf", "_lupdf", "_lupmf")
+
+
+@dataclass(frozen=True)
+class Simulator:
+    """`text` has no parameters; its generated quantities are `parameters`, then the `simulated` data.
+
+    Its data are those of the program but the simulated ones.
+    """
+
+    text: str
+    parameters: tuple[str, ...]
+    simulated: tuple[str, ...]
+
+
+def simulator_of(program: ast.Program, facts: Facts) -> Simulator:
+    """The program read forward.
+
+    Raises:
+        ModelError: it cannot be; says why, where, and what to do.
+    """
+    parameters = {d.name: d for d in program.parameters}
+    body = [*program.transformed_parameters, *map(as_tilde, program.model)]
+    tildes = [s for s in statements_in(body) if isinstance(s, ast.Tilde)]
+    data = {d.name: d for d in program.data}
+    names = [_drawable(t, parameters, data) for t in tildes]
+    simulated = [d for d in program.data if d.name in names]
+    repeated = frozenset(name for name in names if names.count(name) > 1)
+    _refuse_twice(tildes, names, _in_branches(body), facts)
+    _refuse_data(program, {d.name for d in simulated})
+    drawn_names = frozenset([*parameters, *(d.name for d in simulated)])
+    transformed = [s for s in program.transformed_parameters if isinstance(s, ast.Declaration)]
+    own = {f.name: f for f in program.functions}
+    known = Drawing(facts, parameters, drawn_names, frozenset(s.name for s in transformed), repeated, own)
+    ordered = list(_in_order(body, known))
+    flat = [*_without_prior(parameters, names, known), *ordered]
+    outputs = [
+        *(replace(d, type=_unscaled(d.type)) for d in program.parameters),
+        *simulated,
+        *(replace(s, value=None) for s in transformed),
+    ]
+    kept = [d for d in program.data if d not in simulated]
+    blocks = {
+        "functions": functions(program.functions),
+        "data": statements(kept),
+        "transformed data": statements(program.transformed_data),
+        "generated quantities": [*statements(outputs), "{", *indent(flat), "}"],
+    }
+    text = "".join(f"{line}\n" for name, lines in blocks.items() for line in braces(name, lines))
+    return Simulator(text, tuple(parameters), tuple(d.name for d in simulated))
+
+
+def as_tilde(s: ast.Statement) -> ast.Statement:
+    """`target += normal_lpdf(y | m, s)` as `y ~ normal(m, s)`, inside other statements too."""
+    match s:
+        case ast.TargetIncrement(value=ast.Call(name=name, args=(left, *args))) if name.endswith(DENSITIES):
+            return ast.Tilde(s.span, left, name.rpartition("_")[0], s.value.span, tuple(args))
+        case ast.For() | ast.ForEach() | ast.While():
+            return replace(s, body=as_tilde(s.body))
+        case ast.If():
+            otherwise = as_tilde(s.otherwise) if s.otherwise else None
+            return replace(s, then=as_tilde(s.then), otherwise=otherwise)
+        case ast.Block() | ast.Profile():
+            return ast.Block(s.span, tuple(map(as_tilde, s.statements)))
+        case _:
+            return s
+
+
+def _drawable(t: ast.Tilde, parameters: dict[str, ast.Declaration], data: dict[str, ast.Declaration]) -> str:
+    """The parameter or the data variable on the left."""
+    variable = root(t.left)
+    if variable is None:
+        raise no_variable(t)
+    if variable.name not in parameters and variable.name not in data:
+        raise refused(f"`{variable.name}` on the left of ~ is computed, neither a parameter nor data", t.span)
+    return variable.name
+
+
+def _in_branches(body: Sequence[ast.Statement]) -> set[ast.Node]:
+    """The `~` statements that a condition decides about: one alone of a variable may be reached."""
+    conditions = (s for s in statements_in(body) if isinstance(s, ast.If))
+    return {n for s in conditions for n in statements_in([s]) if isinstance(n, ast.Tilde)}
+
+
+def _refuse_twice(
+    tildes: Sequence[ast.Tilde], names: Sequence[str], branches: set[ast.Node], facts: Facts
+) -> None:
+    """A scalar in several branches is looked at when it is drawn, as entries are (draws._once)."""
+    for k, (t, name) in enumerate(zip(tildes, names, strict=True)):
+        others = [*tildes[:k], *tildes[k + 1 :]]
+        if isinstance(t.left, ast.Indexed) or (t in branches and rank(facts.types[t.left]) == 0):
+            continue
+        if any(name == root(o.left).name for o in others):  # type: ignore[union-attr]  # _drawable has seen to it
+            raise refused(f"`{name}` has two ~ statements, whose product no draw follows", t.span)
+
+
+def _refuse_data(program: ast.Program, simulated: set[str]) -> None:
+    """What is computed of data that are simulated is another thing in each simulation."""
+    for s in program.transformed_data:
+        if names := sorted(_read(s) & simulated):
+            raise refused(f"transformed data depend on `{names[0]}`, which is simulated", s.span)
+    for d in program.data:
+        if d.name not in simulated and (names := sorted(_read(d) & simulated)):
+            raise refused(f"`{d.name}` is declared by `{names[0]}`, which is simulated", d.span)
+    for d in program.parameters:
+        if names := sorted(_read(d) & simulated):
+            raise refused(f"`{d.name}` is declared by `{names[0]}`, which is simulated", d.span)
+
+
+def _read(s: ast.Node) -> set[str]:
+    """The names that are read, or written in part."""
+    return {n.name for n in walk(s) if isinstance(n, ast.Variable)}
+
+
+def _unscaled(type: ast.DeclaredType) -> ast.DeclaredType:
+    """Without offset and multiplier, which say nothing of the values; bounds are checked at the end."""
+    if not isinstance(type, ast.SizedType) or type.bounds is None:
+        return type
+    items = tuple(item for item in type.bounds.items if item[0] in ("lower", "upper"))
+    return replace(type, bounds=replace(type.bounds, items=items) if items else None)
+
+
+def _without_prior(
+    parameters: dict[str, ast.Declaration], names: Sequence[str], known: Drawing
+) -> Iterator[str]:
+    """Parameters without a `~` are uniform over what they are declared as, where that has an end."""
+    for name, d in parameters.items():
+        if name in names:
+            continue
+        bounds = dict(d.type.bounds.items) if isinstance(d.type, ast.SizedType) and d.type.bounds else {}
+        keyword = d.type.keyword if isinstance(d.type, ast.SizedType) else "tuple"
+        if keyword == "simplex" and len(d.type.dims) < 2:
+            one = f"{name}[drawn_1]" if d.type.dims else name
+            draw = f"{one} = dirichlet_rng(rep_vector(1, rows({one})));"
+            yield from [f"for (drawn_1 in 1 : size({name})) {{", f"  {draw}", "}"] if d.type.dims else [draw]
+            continue
+        if not {"lower", "upper"} <= {*bounds} or keyword not in ("real", "vector", "row_vector"):
+            raise refused(f"`{name}` has no `~` statement, and so no proper prior; give it one", d.name_span)
+        if any(map(known.is_random, (bounds["lower"], bounds["upper"]))):
+            raise refused(f"`{name}` has no `~` statement, and bounds that depend on parameters", d.name_span)
+        draw = f"uniform_rng({expression(bounds['lower'])}, {expression(bounds['upper'])})"
+        if keyword == "real" and not d.type.dims:
+            yield f"{name} = {draw};"
+        elif (keyword == "real" and len(d.type.dims) == 1) or not d.type.dims:
+            yield f"for (drawn_1 in 1 : size({name})) {{ {name}[drawn_1] = {draw}; }}"
+        else:
+            raise refused(f"`{name}` has no `~` statement, and more than one axis", d.name_span)
+
+
+def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[str]:
+    """Statements, each as soon as all that it reads has been drawn or computed, otherwise as written."""
+    pending = list(body)
+    while pending:
+        at = next((k for k in range(len(pending)) if _is_ready(pending, k)), None)
+        if at is None:
+            s = pending[0]
+            waits = sorted(set().union(*(_sets(o) for o in pending[1:])) & _read(s))
+            what = f"it waits for `{waits[0]}`, which waits for it" if waits else "it waits for itself"
+            raise refused(what, s.span)
+        yield from _forward(pending.pop(at), known)
+
+
+def _is_ready(pending: Sequence[ast.Statement], k: int) -> bool:
+    """Whether no other pending statement sets what this one reads, and no earlier one what it sets."""
+    own, touched = _sets(pending[k]), _read(pending[k])
+    for j, other in enumerate(pending):
+        if j == k:
+            continue
+        theirs = _sets(other)
+        if j < k and theirs & (touched | own):
+            return False
+        if j > k and (theirs & touched) - own:
+            return False
+    return True
+
+
+def _sets(s: ast.Statement) -> set[str]:
+    """The names that a statement draws, assigns to or gives a value."""
+    found = set[str]()
+    for n in statements_in([s]):
+        match n:
+            case ast.Tilde(left=left):
+                variable = root(left)
+                found |= {variable.name} if variable else set()
+            case ast.Assignment(target=target):
+                found |= {v.name for v in _targets(target)}
+            case ast.Declaration(name=name):
+                found |= {name}
+    return found
+
+
+def _targets(target: ast.Expr) -> Iterator[ast.Variable]:
+    match target:
+        case ast.Variable():
+            yield target
+        case ast.Indexed(base=base) | ast.Projection(base=base):
+            yield from _targets(base)
+        case ast.TupleLiteral(items=items):
+            for item in items:
+                yield from _targets(item)
+
+
+def _forward(s: ast.Statement, known: Drawing) -> Iterator[str]:
+    """A statement with draws in place of `~`."""
+    match s:
+        case ast.Tilde():
+            yield from drawn(s, known)
+        case ast.TargetIncrement() | ast.JacobianIncrement():
+            what = "target" if isinstance(s, ast.TargetIncrement) else "jacobian"
+            raise refused(f"`{what} +=` says no distribution to draw from", s.span)
+        case ast.CallStatement():
+            raise refused("what a function adds to target says no distribution to draw from", s.span)
+        case ast.Declaration() if s.name in known.outputs:
+            if s.value is not None:
+                yield f"{s.name} = {expression(s.value)};"
+        case ast.Print() | ast.Skip():
+            return
+        case ast.Block(statements=body):
+            yield from ["{", *indent(line for inner in body for line in _forward(inner, known)), "}"]
+        case ast.For(variable=variable, lower=lower, upper=upper, body=inner):
+            yield f"for ({variable} in {expression(lower)} : {expression(upper)}) {{"
+            yield from [*indent(_forward(inner, known)), "}"]
+        case ast.ForEach(variable=variable, iterable=iterable, body=inner):
+            yield from [
+                f"for ({variable} in {expression(iterable)}) {{",
+                *indent(_forward(inner, known)),
+                "}",
+            ]
+        case ast.While(condition=condition, body=inner):
+            yield from [f"while ({expression(condition)}) {{", *indent(_forward(inner, known)), "}"]
+        case ast.If(condition=condition, then=then, otherwise=otherwise):
+            yield from [f"if ({expression(condition)}) {{", *indent(_forward(then, known)), "}"]
+            if otherwise:
+                yield from ["else {", *indent(_forward(otherwise, known)), "}"]
+        case _:
+            yield from lines_of(s)

@@ -1,0 +1,14 @@
+"""What cannot be read forward: the sentence, with the place and the way out."""
+
+from ppl.errors import ModelError
+from ppl.source import Span
+
+WAY = (
+    "Write a program that draws the parameters and the data in generated quantities, from the same data but "
+    "those that it draws, and give it: --simulator sim.stan, or simulator= in Python."
+)
+
+
+def refused(why: str, span: Span) -> ModelError:
+    """The error for a place of the program."""
+    return ModelError(f"The program cannot be read forward: {why}.", span, WAY, "PPL979")

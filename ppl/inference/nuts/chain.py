@@ -1,0 +1,233 @@
+"""Chains of nutpie's No-U-Turn sampler on a density over R^dim (needs the extra `sample`).
+
+Hoffman and Gelman (2014), JMLR 15, with the draws of Betancourt (2017), arXiv:1701.02434, appendix A.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ppl.errors import PPLError
+from ppl.extras import extra
+from ppl.inference.families.family import Family
+from ppl.inference.initialise.start import Init, Warm, start_point
+from ppl.inference.numerics.gaussian import COVARIANCE
+from ppl.inference.numerics.triangular import solved
+from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.objective.target import Array, Target
+from ppl.inference.run.settings import SampleSettings
+
+STATISTICS = ("logp", "mean_tree_accept", "step_size", "depth", "n_steps", "diverging", "energy")
+"""What nutpie calls the columns of `Draws.statistics`."""
+STEPS, DIVERGING, DEPTH = (STATISTICS.index(name) for name in ("n_steps", "diverging", "depth"))
+
+
+class Unsupported(Exception):
+    """A point off the support: nutpie ends the trajectory there, as for a divergence."""
+
+    is_recoverable = True
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Unconstrained draws (draws, dim), and STATISTICS (draws, 7) of their trajectories."""
+
+    u: Array
+    statistics: Array
+
+    def first(self, n: int) -> "Draws":
+        return Draws(self.u[:n], self.statistics[:n])
+
+    def thinned(self, thin: int) -> "Draws":
+        return Draws(self.u[::thin], self.statistics[::thin])
+
+    @property
+    def leapfrogs(self) -> float:
+        """How many steps they took in all, which is what they cost."""
+        return float(self.statistics[:, STEPS].sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """Warmup and draws; what the warmup ended with: the inverse metric's diagonal (dim,), the step size."""
+
+    warmup: Draws
+    draws: Draws
+    inverse_metric: Array
+    stepsize: float
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where a chain starts: a point `v` (dim,) of `target`, whose own metric is at first the unit one."""
+
+    target: Target
+    v: Array
+
+
+def start_of(target: Target, init: Init, rng: np.random.Generator) -> Start:
+    """The start that `init` means: of an earlier q a draw, in coordinates in which q has unit scales.
+
+    nutpie takes no metric to begin with, so the coordinates are changed instead, which is the same: HMC with
+    inverse metric A A' on u is HMC with the unit metric on v, where u = A v (Neal 2011, section 4.1).
+
+    Raises:
+        InferenceError: no such point has a finite log density.
+    """
+    if not isinstance(init, Warm) or not init.family.scales(init.params).all():  # of a mode there are none
+        return Start(target, start_point(target, init, rng))
+    own = Scaled(target, init.mean, factor_of(init.family, init.params))
+    drawn = init.family.transform(init.params, init.family.noise(1, rng))
+    v = solved(own.factor, drawn - own.centre)[0]
+    value, gradient = own.log_density_gradient(v)
+    if np.isfinite(value) and np.isfinite(gradient).all():
+        return Start(own, v)
+    return Start(own, start_point(own, np.zeros(own.dim), rng))
+
+
+def factor_of(family: Family, params: Array) -> Array:
+    """The A that gives q unit scales: lower-triangular (dim, dim) where q knows correlations, or (dim,)."""
+    if family.dim > COVARIANCE.most_dense:
+        return family.scales(params)
+    covariance = family.covariance(params)
+    if (covariance == np.diag(np.diag(covariance))).all():
+        return family.scales(params)
+    return np.asarray(np.linalg.cholesky(covariance), dtype=float)
+
+
+Made = Callable[[int, int], None]
+"""Called with the position of a chain and the number of its draw, warmup included, from 1."""
+
+
+def run_chains(
+    starts: Sequence[Start], settings: SampleSettings, seeds: Sequence[int], made: Made = lambda k, n: None
+) -> list[Chain | None]:
+    """A chain from each start by the seed at its place, each in a thread of its own.
+
+    The draws are those that each would have alone. Ctrl-C ends them where they are, with the draws that there
+    are; of a chain that is still in its warmup there are none, and it is None.
+
+    Raises:
+        MissingPackage: nutpie is not installed.
+        InferenceError: a statement of the program cannot be computed at a point; names it.
+    """
+    failed: list[PPLError] = []
+    samplers = [
+        _begun(start, settings, seed, partial(made, k), failed)
+        for k, (start, seed) in enumerate(zip(starts, seeds, strict=True))
+    ]
+    traces, stopped = [], False
+    try:
+        for sampler in samplers:
+            try:
+                traces.append(sampler.abort() if stopped else sampler.wait())
+            except KeyboardInterrupt:
+                stopped = True
+                traces.append(sampler.abort())
+    except RuntimeError:
+        if failed:
+            raise failed[0] from None
+        raise
+    finally:
+        for sampler in samplers[len(traces) :]:
+            sampler.cancel()
+    return [_in_u(start, _chain_of(trace)) for start, trace in zip(starts, traces, strict=True)]
+
+
+def _begun(
+    start: Start, settings: SampleSettings, seed: int, made: Callable[[int], None], failed: list[PPLError]
+) -> Any:
+    """nutpie's sampler, at work in a thread."""
+    nutpie = extra("nutpie", "sample", "ppl[sample]")
+    return nutpie.sample(
+        _compiled(start, made, failed),
+        draws=settings.num_samples,
+        tune=settings.num_warmup,
+        chains=1,
+        cores=1,
+        seed=seed,
+        progress_bar=False,
+        store_mass_matrix=True,
+        target_accept=settings.delta,
+        maxdepth=settings.max_depth,
+        blocking=False,
+    )
+
+
+def _chain_of(trace: Any) -> Chain | None:
+    if not trace["posterior"].sizes["draw"]:  # stopped in the warmup
+        return None
+    last, found = trace["sample_stats"], _draws(trace, "")
+    return Chain(
+        _draws(trace, "warmup_"),
+        found,
+        np.asarray(last["mass_matrix_inv"])[0, -1],
+        float(np.asarray(last["step_size_bar"])[0, -1]),
+    )
+
+
+def _in_u(start: Start, chain: Chain | None) -> Chain | None:
+    """The chain in the coordinates of the target that the start was made for."""
+    own = start.target
+    if chain is None or not isinstance(own, Scaled):
+        return chain
+
+    def moved(draws: Draws) -> Draws:
+        statistics = draws.statistics.copy()
+        statistics[:, 0] -= own.log_jacobian
+        statistics[:, -1] += own.log_jacobian
+        return Draws(own.to_u(draws.u), statistics)
+
+    factor = own.factor
+    metric = factor**2 * chain.inverse_metric if factor.ndim == 1 else factor**2 @ chain.inverse_metric
+    return replace(
+        chain, warmup=moved(chain.warmup), draws=moved(chain.draws), inverse_metric=np.asarray(metric)
+    )
+
+
+def _draws(trace: Any, phase: str) -> Draws:
+    statistics = trace[f"{phase}sample_stats"]
+    columns = [np.asarray(statistics[name])[0] for name in STATISTICS]
+    return Draws(np.asarray(trace[f"{phase}posterior"]["u"])[0], np.column_stack(columns).astype(float))
+
+
+def _compiled(start: Start, made: Callable[[int], None], failed: list[PPLError]) -> Any:
+    """The log density as nutpie wants it: makers of plain functions of the unconstrained vector."""
+    from nutpie.compiled_pyfunc import from_pyfunc
+
+    target, count = start.target, 0
+
+    def log_density_gradient(u: Array) -> tuple[float, Array]:
+        try:
+            value, gradient = target.log_density_gradient(u)
+        except PPLError as error:
+            failed.append(error)
+            raise
+        if not (np.isfinite(value) and np.isfinite(gradient).all()):
+            raise Unsupported
+        return value, gradient
+
+    def expand(u: Array) -> Mapping[str, Array]:
+        nonlocal count
+        count += 1
+        made(count)
+        return {"u": np.copy(u)}
+
+    make_expand: Callable[..., Any] = lambda seed1, seed2, chain: expand  # noqa: E731
+    return from_pyfunc(
+        target.dim,
+        lambda: log_density_gradient,
+        make_expand,
+        [np.dtype(np.float64)],
+        [(target.dim,)],
+        ["u"],
+        make_initial_point_fn=lambda seed: start.v,
+    )
+
+
+def seed_of(seed: int, number: int) -> int:
+    """The seed of chain `number` of a run with `seed`."""
+    return int(np.random.SeedSequence([seed, number]).generate_state(1)[0])

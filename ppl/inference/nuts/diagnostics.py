@@ -1,0 +1,170 @@
+"""Whether draws of chains can be believed: R-hat, effective sample sizes, divergences, tree depths.
+
+Vehtari, Gelman, Simpson, Carpenter and Buerkner (2021); Betancourt (2017), arXiv:1701.02434.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, rhat
+from ppl.inference.diagnose.level import FROM_BEST, Level
+from ppl.inference.objective.target import Array
+
+
+@dataclass(frozen=True)
+class ChainBounds:
+    """When chains are believed. Vehtari et al. (2021), section 4."""
+
+    rhat: float = 1.01
+    """R-hat above which chains may not have mixed."""
+
+    rhat_apart: float = 1.1
+    """R-hat above which they have not."""
+
+    ess_a_chain: int = 100
+    """Effective draws a chain below which R-hat and the effective sample size are not sure themselves."""
+
+    divergent_share: float = 0.05
+    """Share of divergent transitions above which the draws miss part of the posterior as good as surely."""
+
+
+CHAINS = ChainBounds()
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What chains say of themselves.
+
+    `names` are the columns that R-hat and the effective sample sizes, bulk and tail, each (columns,), are of;
+    `divergent` and `deepest` count transitions that diverged and those that ended at the greatest depth.
+    """
+
+    chains: int
+    draws: int
+    names: tuple[str, ...]
+    rhats: Array
+    bulks: Array
+    tails: Array
+    divergent: int
+    deepest: int
+    max_depth: int
+
+    @property
+    def level(self) -> Level:
+        """The worst of what is found against the draws."""
+        return max((level for level, _ in self.findings()), key=FROM_BEST.index, default=Level.GOOD)
+
+    def findings(self) -> Iterator[tuple[Level, str]]:
+        """What is found against the draws, each with its weight and what to do."""
+        total = self.chains * self.draws
+        if self.draws and not self.known.any():
+            yield (
+                Level.UNKNOWN,
+                "R-hat takes four draws a chain, finite and not all the same",
+            )
+        if self.worst(self.rhats) > CHAINS.rhat:
+            level = Level.POOR if self.worst(self.rhats) > CHAINS.rhat_apart else Level.USABLE
+            yield (
+                level,
+                (
+                    f"the chains have not mixed: R-hat is {self.worst(self.rhats):.3f} for {self.at_worst} "
+                    f"(at most {CHAINS.rhat:g} is wanted); run them longer, or rewrite the model"
+                ),
+            )
+        if self.least_ess < CHAINS.ess_a_chain * self.chains:
+            yield (
+                Level.USABLE,
+                (
+                    f"there are only {self.least_ess:.0f} effective draws for {self.at_least} "
+                    f"(at least {CHAINS.ess_a_chain * self.chains} are wanted); run the chains longer"
+                ),
+            )
+        if self.divergent:
+            share = self.divergent / total
+            yield (
+                Level.POOR if share > CHAINS.divergent_share else Level.USABLE,
+                (
+                    f"{self.divergent} of {total} transitions diverged ({100 * share:.2g}%), so the draws "
+                    "may miss where the posterior is curved; raise delta, as to 0.95, or rewrite the model, "
+                    "as with non-centred effects"
+                ),
+            )
+
+    @property
+    def known(self) -> Array:
+        return np.isfinite(self.rhats)
+
+    @staticmethod
+    def worst(figures: Array) -> float:
+        """The largest; nan counts for nothing."""
+        return float(np.nanmax(figures)) if np.isfinite(figures).any() else math.nan
+
+    @property
+    def at_worst(self) -> str:
+        """The column of the largest R-hat."""
+        return self.names[int(np.nanargmax(self.rhats))]
+
+    @property
+    def ess(self) -> Array:
+        """The smaller of bulk and tail effective sample size of each column, (columns,)."""
+        return np.fmin(self.bulks, self.tails)
+
+    @property
+    def least_ess(self) -> float:
+        return float(np.nanmin(self.ess)) if np.isfinite(self.ess).any() else math.nan
+
+    @property
+    def at_least(self) -> str:
+        """The column of the smallest effective sample size."""
+        return self.names[int(np.nanargmin(self.ess))]
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words, with the next thing to try."""
+        found = sorted(self.findings(), key=lambda finding: -FROM_BEST.index(finding[0]))
+        said = "; ".join(words for _, words in found) or self.praise
+        return f"Verdict: {self.level}: {said}.{self.slow}"
+
+    @property
+    def praise(self) -> str:
+        if not self.names:
+            return "the program has no parameters"
+        agree = f"the {self.chains} chains agree" if self.chains > 1 else "the halves of the chain agree"
+        return (
+            f"{agree} (R-hat at most {self.worst(self.rhats):.3f}), the draws are worth at least "
+            f"{self.least_ess:.0f} independent ones, and no transition diverged"
+        )
+
+    @property
+    def slow(self) -> str:
+        if not self.deepest:
+            return ""
+        return (
+            f" {self.deepest} of {self.chains * self.draws} trajectories ended at the greatest depth "
+            f"({self.max_depth}): the draws are right, but cost much; a larger max_depth may cost less."
+        )
+
+
+def judged(names: Sequence[str], draws: Array, divergent: Array, depths: Array, max_depth: int) -> Judged:
+    """What is known of draws (chains, draws, columns); `divergent` and `depths` are (chains, draws)."""
+    chains, count, _ = draws.shape
+    columns = [draws[:, :, k] for k in range(len(names))]
+
+    def each(figure: Callable[[Array], float]) -> Array:
+        return np.array([figure(column) for column in columns], dtype=float)
+
+    with np.errstate(all="ignore"):
+        return Judged(
+            chains,
+            count,
+            tuple(names),
+            each(rhat),
+            each(ess_bulk),
+            each(ess_tail),
+            int(np.sum(divergent)),
+            int(np.sum(depths >= max_depth)),
+            max_depth,
+        )

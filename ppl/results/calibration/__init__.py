@@ -1,0 +1,1 @@
+"""A program's own simulations: prior predictive draws, and simulation-based calibration."""

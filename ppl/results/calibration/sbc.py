@@ -1,0 +1,288 @@
+"""Simulation-based calibration: are the draws of a fit those of the posterior, on data of the program's own?
+
+Parameters are drawn from the prior, data given them, and the program is fitted to these data: the ranks of
+the parameters among their draws are uniform if the draws are those of the posterior. Talts, Betancourt,
+Simpson, Vehtari and Gelman (2018), arXiv:1804.06788.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.cores import cores_of
+from ppl.errors import DataError, PPLError
+from ppl.files import require_file, write_whole
+from ppl.inference.diagnose.uniform_ranks import Uniformity, uniformity
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.settings import SampleSettings, SbcSettings, Settings
+from ppl.names import column_names
+from ppl.results.calibration.simulations import Simulations
+from ppl.results.files.columns import Floats
+from ppl.results.files.tables import text_table
+from ppl.results.fits.chains import sampled
+from ppl.results.fits.fit import fitted
+from ppl.results.fits.processes import Tell, at_a_time
+from ppl.results.fits.saved import data_hash, program_hash
+
+Ints = NDArray[np.int64]
+
+THINNING = 10
+"""Draws of NUTS for each that is ranked: neighbours in a chain are alike."""
+
+TIES_STREAM = 0x746965
+"""The stream "tie" that orders a discrete parameter among draws of the same value."""
+
+ALPHA = 0.05
+"""The p-value, over all columns, below which ranks are said not to be uniform."""
+
+KILLED = "The process of some simulations ended with status {} (-9 where memory ran out)."
+HEADINGS = ("p", "mean rank", "ranks")
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One simulation: its number, the ranks (columns,) of its parameters, or why there are none."""
+
+    number: int
+    ranks: tuple[int, ...] = ()
+    failed: str = ""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration:
+    """Ranks by simulation, `ranks` (simulations, columns), between 0 and `draws`; what `sbc` returns.
+
+    `failed` has the number of each simulation without a fit, and why. `asked` is how many were asked for.
+
+    Example:
+        >>> normal = "data { int N; vector[N] y; } parameters { real m; } "
+        >>> normal += "model { m ~ normal(0, 1); y ~ normal(m, 1); }"
+        >>> found = compile_model(normal).sbc({"N": 3}, simulations=10, draws=19, algorithm="laplace")
+        >>> found.ranks.shape, found.columns
+        ((10, 1), ('m',))
+    """
+
+    columns: tuple[str, ...]
+    numbers: tuple[int, ...]
+    ranks: Ints
+    draws: int
+    asked: int
+    failed: Mapping[int, str] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Calibration of {len(self.columns)} columns by {len(self.numbers)} simulations>"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.judgement)}</p><pre>{escape(str(self))}</pre>"
+
+    def uniformity(self) -> dict[str, Uniformity]:
+        """How uniform the ranks of each column are, by its name: p-value, mean rank, shape.
+
+        Example:
+            >>> 0 < calibration.uniformity()["m"].p <= 1
+            True
+        """
+        return {name: uniformity(self.ranks[:, k], self.draws) for k, name in enumerate(self.columns)}
+
+    @property
+    def judgement(self) -> str:
+        """What the ranks say, in words; the p-values are corrected for there being several columns (Holm).
+
+        Example:
+            >>> calibration.judgement.split(":")[0] in ("Calibrated", "Not calibrated")
+            True
+        """
+        if not self.numbers:
+            return "No simulation has a fit."
+        found = self.uniformity()
+        ordered = sorted(found, key=lambda name: found[name].p)
+        off = []
+        for k, name in enumerate(ordered):
+            if found[name].p * (len(ordered) - k) > ALPHA:
+                break
+            off.append(name)
+        n = len(self.numbers)
+        lost = f" {len(self.failed)} simulations failed, and are left out." if self.failed else ""
+        if not off:
+            return (
+                f"Calibrated: nothing in the ranks of {n} simulations speaks against draws of the posterior "
+                f"(smallest p {found[ordered[0]].p:.2g} of {len(ordered)} columns).{lost}"
+            )
+        shown = ", ".join(
+            f"{name} (p {found[name].p:.2g}{'; ' * bool(found[name].shape)}{found[name].shape})"
+            for name in off[:3]
+        )
+        rest = f" and {len(off) - 3} more" if len(off) > 3 else ""
+        return f"Not calibrated: the ranks of {shown}{rest} are not uniform over {n} simulations.{lost}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def lines(self, width: int = 100) -> Iterator[str]:
+        """The lines of a table: p-value, mean rank and shape of each column."""
+        rows = [
+            (name, f"{u.p:.3f}", f"{u.mean:.3f}", u.shape or "uniform")
+            for name, u in self.uniformity().items()
+        ]
+        return text_table(("", *HEADINGS), rows, width)
+
+    def save_csv(self, path: str | Path) -> None:
+        """Writes the ranks, a row a simulation.
+
+        Raises:
+            OSError: the file cannot be written; an older one is then left as it was.
+        """
+        write_whole(path, self.csv_lines({}))
+
+    def csv_lines(self, about: Mapping[str, Any]) -> Iterator[str]:
+        """The whole file; `about` is in its comments."""
+        facts = {**about, "draws": self.draws, "simulations": self.asked}
+        yield from (f"# {name} = {value}\n" for name, value in facts.items())
+        yield from (f"# failed {k} = {' '.join(why.split())}\n" for k, why in sorted(self.failed.items()))
+        yield ",".join(("simulation__", *self.columns)) + "\n"
+        for number, row in zip(self.numbers, self.ranks.tolist(), strict=True):
+            yield ",".join(map(str, (number, *row))) + "\n"
+
+
+Heard = Callable[[Calibration], None]
+
+
+def calibrated(
+    simulations: Simulations,
+    settings: SbcSettings,
+    hear: Heard = lambda so_far: None,
+    before: Calibration | None = None,
+) -> Calibration:
+    """The ranks of all simulations; `before` are those that are there, `hear` is told after each.
+
+    Simulations are numbered, and each has its own random numbers, so that the ranks are the same however many
+    processes share the work. Ctrl-C ends it with what there is.
+    """
+    columns = tuple(name for v in simulations.columns() for name in column_names(v))
+    done: dict[int, Ranked] = {}
+    if before:
+        done = {
+            n: Ranked(n, tuple(row)) for n, row in zip(before.numbers, before.ranks.tolist(), strict=True)
+        } | {n: Ranked(n, failed=why) for n, why in before.failed.items()}
+    left = [k for k in range(1, settings.simulations + 1) if k not in done]
+
+    def so_far() -> Calibration:
+        kept = [done[k] for k in sorted(done) if not done[k].failed]
+        ranks = np.array([r.ranks for r in kept], dtype=np.int64).reshape(len(kept), len(columns))
+        failed = {k: r.failed for k, r in sorted(done.items()) if r.failed}
+        return Calibration(
+            columns, tuple(r.number for r in kept), ranks, settings.draws, settings.simulations, failed
+        )
+
+    def told(ranked: Any) -> None:
+        if isinstance(ranked, Ranked):
+            done[ranked.number] = ranked
+            hear(so_far())
+
+    cores = 1 if settings.backend == "jax" else cores_of(settings.cores)
+    shares = max(1, min(cores, len(left)))
+    tasks = [partial(_some, simulations, settings, left[k::shares]) for k in range(shares)]
+    for ended in at_a_time(tasks, told, KILLED, cores):
+        if not all(ended):
+            break
+    if left and not done:
+        raise KeyboardInterrupt
+    return so_far()
+
+
+def _some(simulations: Simulations, settings: SbcSettings, numbers: Sequence[int], tell: Tell) -> bool:
+    """Tells the ranks of those simulations, one after the other; whether all were, before Ctrl-C."""
+    for number in numbers:
+        try:
+            tell(ranked(simulations, settings, number))
+        except KeyboardInterrupt:
+            return False
+    return True
+
+
+def ranked(simulations: Simulations, settings: SbcSettings, number: int) -> Ranked:
+    """The ranks of the parameters of one simulation among the draws of the fit to its data."""
+    seed = int(np.random.SeedSequence([settings.seed, number]).generate_state(1)[0])
+    try:
+        values = simulations.draw(number, settings.seed)
+        posterior = simulations.condition(values, seed)
+        draws = draws_of(posterior, settings, seed)
+    except PPLError as error:
+        return Ranked(number, failed=str(error))
+    truth = simulations.row(values)
+    if len(draws) < settings.draws or not np.isfinite(draws).all():
+        return Ranked(number, failed=f"only {len(draws)} draws, or some are not finite")
+    ties = (draws == truth).sum(axis=0)
+    rng = np.random.default_rng(np.random.SeedSequence(settings.seed, spawn_key=(TIES_STREAM, number)))
+    found = (draws < truth).sum(axis=0) + rng.integers(0, ties + 1)
+    return Ranked(number, tuple(found.tolist()))
+
+
+def draws_of(posterior: Any, settings: SbcSettings, seed: int) -> Floats:
+    """The draws (draws, columns) of the parameters, by the algorithm that is looked into."""
+    n = len(posterior.param_names())
+    if settings.algorithm == "nuts":
+        asked = SampleSettings(
+            num_chains=1, num_samples=THINNING * settings.draws, backend=settings.backend, seed=seed
+        )
+        chains = sampled(posterior, asked)
+        if chains.interrupted:
+            raise KeyboardInterrupt
+        return chains.draws()[THINNING - 1 :: THINNING, :n]
+    fit, _ = fitted(
+        posterior,
+        Settings(algorithm=settings.algorithm, draws=settings.draws, backend=settings.backend, seed=seed),
+    )
+    if fit.outcome.ending is Ending.INTERRUPTED:
+        raise KeyboardInterrupt
+    return fit.draws()[:, :n]
+
+
+def identity(simulations: Simulations, settings: SbcSettings) -> dict[str, Any]:
+    """What the ranks of a file belong to: program, simulator, data, algorithm, seed, number of draws."""
+    return {
+        "program_sha256": program_hash(simulations.model.source.text),
+        "simulator_sha256": program_hash(simulations.posterior.source.text),
+        "data_sha256": data_hash(simulations.given),
+        "algorithm": settings.algorithm,
+        "backend": settings.backend,
+        "seed": settings.seed,
+        "draws": settings.draws,
+    }
+
+
+def read_csv(path: str | Path, about: Mapping[str, Any]) -> Calibration:
+    """The ranks in a file that `Calibration.csv_lines` wrote, of the run that `about` tells (identity).
+
+    Raises:
+        DataError: the file is of another run, or is no such file.
+        MissingFile: it is not there.
+    """
+    lines = require_file(path).read_text(encoding="utf-8").splitlines()
+    said = dict(line[2:].split(" = ", 1) for line in lines if line.startswith("# ") and " = " in line)
+    for name, mine in about.items():
+        if said.get(name) != str(mine):
+            raise DataError(
+                f"{path} is of another run: {name} is {said.get(name, 'not told')} there and {mine} here. "
+                "Give another name by -o, or leave --resume out."
+            )
+    failed = {int(key.removeprefix("failed ")): why for key, why in said.items() if key.startswith("failed ")}
+    header, *rows = (line.split(",") for line in lines if line and not line.startswith("#"))
+    try:
+        numbers = np.array(rows, dtype=np.int64).reshape(len(rows), len(header))
+    except ValueError:
+        raise DataError(f"{path} is damaged: a row has another number of ranks than the header.") from None
+    return Calibration(
+        tuple(header[1:]),
+        tuple(numbers[:, 0].tolist()),
+        numbers[:, 1:],
+        int(said["draws"]),
+        int(said["simulations"]),
+        failed,
+    )

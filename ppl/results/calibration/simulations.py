@@ -1,0 +1,141 @@
+"""Parameters and data drawn from a program: read forward, or by a program that simulates."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ppl.data import Inputs, load_data
+from ppl.density.posterior import Posterior
+from ppl.errors import DataError, InferenceError, Rejection
+from ppl.forward.program import simulator_of
+from ppl.frontend.check import analyse
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.names import Sized, flat
+from ppl.results.files.columns import Floats
+from ppl.results.fits.draws import Table
+from ppl.source import SourceText
+
+SIMULATION_STREAM = 0x73696D
+"""The stream "sim" of simulations, apart from every stream of a fit."""
+SIMULATIONS_TRIED = 1_000
+"""Draws of a simulation that are tried for one without a rejection."""
+
+REPORTED = 50
+"""Draws of the prior between two reports."""
+
+UNDRAWN = -(2**31)
+"""What an int is to which nothing was assigned."""
+
+
+@dataclass(frozen=True, eq=False)
+class Simulations:
+    """A simulator with its data, of the program `model` with the data `given` to it.
+
+    `parameters` and `simulated` are the names of what each simulation draws.
+    """
+
+    model: Any
+    posterior: Posterior
+    given: Mapping[str, Any]
+    parameters: tuple[str, ...]
+    simulated: tuple[str, ...]
+
+    def draw(self, number: int, seed: int) -> dict[str, Any]:
+        """Every variable of the simulator in simulation `number`, by name, as arrays of its own shape.
+
+        One that a declared constraint or `reject` refuses is drawn again.
+
+        Raises:
+            InferenceError: a variable was not drawn in all its entries, or every draw breaks a constraint.
+        """
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(SIMULATION_STREAM, number)))
+        why: Rejection | None = None
+        for _ in range(SIMULATIONS_TRIED):
+            try:
+                values = dict(self.posterior.values(np.zeros(0), rng, True, True))
+            except Rejection as rejection:
+                why = rejection
+                continue
+            self._require_whole(values)
+            return values
+        raise InferenceError(f"None of {SIMULATIONS_TRIED} draws was without a rejection: {why}")
+
+    def _require_whole(self, values: Mapping[str, Any]) -> None:
+        for name in (*self.parameters, *self.simulated):
+            array = np.asarray(values[name])
+            if (array == UNDRAWN).any() if array.dtype.kind == "i" else np.isnan(array).any():
+                raise InferenceError(f"The simulation leaves entries of `{name}` without a value.")
+
+    def condition(self, values: Mapping[str, Any], seed: int = 0) -> Any:
+        """The posterior of the program given the data of a simulation."""
+        return self.model.condition({**self.given, **{n: values[n] for n in self.simulated}}, seed)
+
+    def columns(self) -> list[Sized]:
+        """The parameters with their shapes."""
+        own = {v.name: v for v in self.posterior.declared(include_tp=True, include_gq=True)}
+        return [own[name] for name in self.parameters]
+
+    def row(self, values: dict[str, Any]) -> Floats:
+        """The parameters of a simulation as columns, (columns,)."""
+        return flat(self.columns(), values)
+
+
+def program_text(model: Any) -> str:
+    """The program that simulates, as text.
+
+    Raises:
+        ModelError: the program cannot be read forward; says why, where, and what to do.
+    """
+    return simulator_of(*analyse(model.source, library=_library(model))).text
+
+
+def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
+    """Simulations of a program with data, of which those that are simulated may be left out.
+
+    `simulator` is a compiled program without parameters that has the parameters, and the data to simulate,
+    among its generated quantities; without one the program is read forward.
+
+    Raises:
+        ModelError: the program cannot be read forward; says why, where, and what to do.
+        DataError: what the simulator needs is not among the data, or it draws not all that it should.
+    """
+    inputs: Inputs = load_data(data)
+    parameters = tuple(d.name for d in analyse(model.source, library=_library(model))[0].parameters)
+    if simulator is None:
+        source = SourceText(program_text(model), f"simulator of {model.source.name}")
+        make, (_, *how) = model.origin
+        simulator = make(source, *how)
+    posterior = simulator.condition(inputs)
+    own = {v.name for v in posterior.declared(include_tp=True, include_gq=True)}
+    simulated = tuple(name for name in model.data_schema if name in own)
+    if missing := [name for name in parameters if name not in own]:
+        raise DataError(f"the simulator does not draw the parameter `{missing[0]}`.", missing[0])
+    if posterior.param_unc_num():
+        raise DataError("the simulator has parameters; it should draw all in generated quantities.")
+    if not simulated:
+        raise DataError("the simulator draws no data of the program, so that there is nothing to learn from.")
+    given = {name: value for name, value in inputs.values.items() if name not in simulated}
+    return Simulations(model, posterior, given, parameters, simulated)
+
+
+def _library(model: Any) -> Any:
+    return model.origin[1][3]
+
+
+def prior_draws(simulations: Simulations, draws: int, seed: int, listen: Listener = silent) -> Table:
+    """Draws (draws, columns) of the prior predictive distribution: of all that the simulator computes.
+
+    Raises:
+        InferenceError: a variable was not drawn in all its entries, or every draw breaks a constraint.
+    """
+    declared = simulations.posterior.declared(include_tp=True, include_gq=True)
+    rows = []
+    for number in range(1, draws + 1):
+        rows.append(flat(declared, simulations.draw(number, seed)))
+        if number % REPORTED == 0:
+            listen(Progress(Phase.VARIABLES, number, draws))
+    columns = tuple(simulations.posterior.param_names(include_tp=True, include_gq=True))
+    return Table(columns, np.array(rows).reshape(draws, len(columns)))

@@ -1,0 +1,41 @@
+"""The draws of a chain of the No-U-Turn sampler in the layout of CmdStan's method `sample`."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ppl.inference.nuts.chain import Chain
+from ppl.results.files.columns import Floats
+from ppl.results.files.config import Config, comment_lines
+from ppl.results.files.sample_csv import elapsed
+from ppl.results.files.stan_csv import cell, line
+
+LEADING = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
+"""Columns before the variables: CmdStan's names of inference.nuts.chain.STATISTICS."""
+
+
+def chain_lines(config: Config, columns: Sequence[str], chain: Chain, rows: Floats) -> Iterator[str]:
+    """The whole file: `rows` (draws, columns) are the variables of the draws.
+
+    The times that readers look for are zero, so that the same seed gives the same bytes.
+    """
+    yield from comment_lines(config)
+    yield ",".join((*LEADING, *columns)) + "\n"
+    yield from adaptation(chain)
+    yield from (line(row) for row in np.column_stack([chain.draws.statistics, rows]).tolist())
+    yield from elapsed((0.0, "Warm-up"), (0.0, "Sampling"), (0.0, "Total"))
+
+
+def adaptation(chain: Chain) -> Iterator[str]:
+    """The comment on what the warmup ended with."""
+    yield "# Adaptation terminated\n"
+    yield f"# Step size = {cell(chain.stepsize)}\n"
+    yield "# Diagonal elements of inverse mass matrix:\n"
+    yield f"# {', '.join(map(cell, chain.inverse_metric))}\n"
+
+
+def times(chain: Chain, seconds: float) -> Iterator[str]:
+    """nutpie tells the total time only; its parts are in proportion to their leapfrog steps."""
+    steps = chain.warmup.leapfrogs + chain.draws.leapfrogs
+    warmup = seconds * chain.warmup.leapfrogs / max(steps, 1.0)
+    return elapsed((warmup, "Warm-up"), (seconds - warmup, "Sampling"), (seconds, "Total"))

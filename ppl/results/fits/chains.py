@@ -1,0 +1,436 @@
+"""Draws of several Markov chains: their diagnostics, their files."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from html import escape
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.backend.threads import as_many_threads_as_pay
+from ppl.cores import cores_of
+from ppl.density.posterior import Posterior
+from ppl.errors import InferenceError
+from ppl.extras import extra
+from ppl.files import replacing, write_whole
+from ppl.inference.diagnose.level import Level
+from ppl.inference.nuts.chain import DEPTH, DIVERGING, Chain, Start, run_chains, seed_of, start_of
+from ppl.inference.nuts.diagnostics import Judged, judged
+from ppl.inference.run.phases import OF_CHAINS, Phase
+from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.inference.run.setting import settings_of
+from ppl.inference.run.settings import SampleSettings
+from ppl.inference.run.streams import Streams
+from ppl.results.arguments.of_settings import said
+from ppl.results.arguments.tree import Values
+from ppl.results.files.arviz import Coords, Dims, inference_data, to_xarray
+from ppl.results.files.columns import Floats
+from ppl.results.files.config import Config
+from ppl.results.files.nuts_csv import LEADING, chain_lines
+from ppl.results.fits.as_target import AsTarget, parameters_of
+from ppl.results.fits.backend import for_sampler
+from ppl.results.fits.draws import Table, tabulate
+from ppl.results.fits.heard import heard
+from ppl.results.fits.improper import refuse_improper
+from ppl.results.fits.initial import start_for
+from ppl.results.fits.keywords import SampleKeywords, takes
+from ppl.results.fits.processes import Tell, at_a_time
+from ppl.results.fits.saved import positive_transform
+from ppl.results.fits.target import note_of
+from ppl.results.fits.variables import VariablesOfDraws
+from ppl.results.report.chain_summary import summary_of_chains
+from ppl.results.report.log_lik import POINTWISE, of_draws
+from ppl.results.report.loo import Loo, loo_of
+from ppl.results.report.summary import Summary, as_html
+
+if TYPE_CHECKING:
+    import arviz
+    import xarray
+
+SECONDS_A_REPORT_OF_CHAINS = 0.1
+"""Seconds between two reports of a chain."""
+
+SECONDS_A_GRADIENT_WORTH_A_THREAD = 5e-4
+"""Seconds of a gradient above which chains are threads: handing on the interpreter takes a tenth of it."""
+
+KILLED = (
+    "The process of a chain ended with status {} before the chain did (-9 where memory ran out). Try fewer "
+    "chains."
+)
+NO_PARAMETERS = (
+    "The program has no parameters, so there is nothing to sample; posterior.variational(), or ppl "
+    "variational, draws its generated quantities."
+)
+ARVIZ_STATS = {
+    "lp__": "lp",
+    "accept_stat__": "acceptance_rate",
+    "stepsize__": "step_size",
+    "treedepth__": "tree_depth",
+    "n_leapfrog__": "n_steps",
+    "divergent__": "diverging",
+    "energy__": "energy",
+}
+"""ArviZ's names of the statistics of NUTS, and the types that it looks for."""
+WHOLE = {"tree_depth": np.int64, "n_steps": np.int64, "diverging": np.bool_}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Chains(VariablesOfDraws):
+    """What `sample` returns: draws of the posterior by several chains of the No-U-Turn sampler.
+
+    `each` has the chains on the unconstrained scale, `tables` their draws as columns.
+
+    Example:
+        >>> short = {"num_chains": 2, "num_warmup": 100, "num_samples": 50, "backend": "autograd"}
+        >>> chains = posterior.sample(seed=1, **short)
+        >>> chains.stan_variable("theta").shape, chains.draws(concat_chains=False).shape
+        ((100, 8), (50, 2, 34))
+    """
+
+    posterior: Posterior
+    settings: SampleSettings
+    each: tuple[Chain, ...]
+    tables: tuple[Table, ...]
+    interrupted: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        name, (_, columns) = self.posterior.source.name, self.draws().shape
+        return (
+            f"<Chains of {name}: {self.chains} chains of {self.num_draws} draws, {self.level}, "
+            f"{self.judged.divergent} divergent, {columns} columns>"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p><p>{escape(self.judgement)}</p>{as_html(self.summary())}"
+
+    # --- Draws ---
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """Parameters, transformed parameters, generated quantities, named as in Stan: `theta.1`."""
+        return self.tables[0].columns
+
+    @property
+    def draws_u(self) -> Floats:
+        """The draws on the unconstrained scale, chain after chain, shape (chains * draws, dim)."""
+        return np.concatenate([chain.draws.u for chain in self.each])
+
+    def draws(self, concat_chains: bool = True) -> Floats:
+        """The draws, chain after chain, shape (chains * draws, columns); else (draws, chains, columns).
+
+        Example:
+            >>> chains.draws().shape, chains.draws(concat_chains=False).shape
+            ((100, 34), (50, 2, 34))
+        """
+        if concat_chains:
+            return np.concatenate([table.rows for table in self.tables])
+        return np.stack([table.rows for table in self.tables], axis=1)
+
+    @property
+    def chains(self) -> int:
+        """How many chains there are."""
+        return len(self.each)
+
+    @property
+    def num_draws(self) -> int:
+        """How many draws a chain has."""
+        return len(self.each[0].draws.u)
+
+    def method_variables(self) -> dict[str, Floats]:
+        """What the sampler says of each draw, shape (draws, chains), by CmdStan's names of columns.
+
+        Example:
+            >>> list(chains.method_variables())[:3]
+            ['lp__', 'accept_stat__', 'stepsize__']
+        """
+        stacked = np.stack([chain.draws.statistics for chain in self.each], axis=1)
+        return {name: stacked[:, :, k] for k, name in enumerate(LEADING)}
+
+    @property
+    def step_size(self) -> Floats:
+        """The step size of each chain, shape (chains,)."""
+        return np.array([chain.stepsize for chain in self.each])
+
+    @property
+    def inv_metric(self) -> Floats:
+        """The diagonal of the inverse metric of each chain, shape (chains, dim)."""
+        return np.stack([chain.inverse_metric for chain in self.each])
+
+    @property
+    def divergences(self) -> NDArray[np.int64]:
+        """How many transitions diverged in each chain, shape (chains,)."""
+        return np.asarray(self._statistic(DIVERGING).sum(axis=1), dtype=np.int64)
+
+    @property
+    def max_treedepths(self) -> NDArray[np.int64]:
+        """How many trajectories ended at the greatest depth in each chain, shape (chains,)."""
+        return np.asarray((self._statistic(DEPTH) >= self.settings.max_depth).sum(axis=1), dtype=np.int64)
+
+    def _statistic(self, k: int) -> Floats:
+        return np.stack([chain.draws.statistics[:, k] for chain in self.each])
+
+    # --- What they are worth ---
+
+    @cached_property
+    def judged(self) -> Judged:
+        """R-hat, effective sample sizes, divergences and tree depths, of the parameters."""
+        names = self.posterior.param_names()
+        draws = np.stack([table.rows[:, : len(names)] for table in self.tables])
+        at_depth = self._statistic(DEPTH)
+        return judged(names, draws, self._statistic(DIVERGING), at_depth, self.settings.max_depth)
+
+    @property
+    def level(self) -> Level:
+        """How far the draws can be believed: good, usable, poor or unknown."""
+        return self.judged.level
+
+    @property
+    def judgement(self) -> str:
+        """The verdict in words, and what to try where it is not good.
+
+        Example:
+            >>> chains.judgement.split(":")[0]
+            'Verdict'
+        """
+        return self.judged.sentence
+
+    def summary(self) -> Summary:
+        """Mean, sd, 5%, 50%, 95%, effective sample sizes and R-hat of every column, a row each.
+
+        Example:
+            >>> chains.summary()["mu"].r_hat < 1.2
+            True
+        """
+        return summary_of_chains(self.column_names, np.stack([table.rows for table in self.tables]))
+
+    def loo(self, log_lik: str = POINTWISE) -> Loo:
+        """How well the model predicts rows that it has not seen: the ELPD by PSIS-LOO, as `Fit.loo`.
+
+        Raises:
+            DataError: there is no such quantity, or it is no finite number for each row; says what to add.
+        """
+        draws = self.draws()
+        return loo_of(
+            of_draws(self.column_names, draws, np.zeros(len(draws)), log_lik, self.posterior.source.name)
+        )
+
+    # --- Other packages, files ---
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What every file of these draws says of them."""
+        return {"sample_verdict": self.level.value, "sample_judgement": self.judgement}
+
+    def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
+        """The draws as an xarray Dataset with the dimensions chain, draw, and each variable's own.
+
+        `coords` and `dims` are as in `Fit.to_arviz`. Needs xarray.
+
+        Raises:
+            MissingPackage: xarray is not installed.
+        """
+        rows = [table.rows for table in self.tables]
+        found = to_xarray(rows, self.column_names, self.about, coords, dims)
+        return cast("xarray.Dataset", self._with_integers(found))
+
+    def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
+        """The draws as ArviZ's InferenceData, with the sampler's statistics. Needs the extra `arviz`.
+
+        `coords` and `dims` are as in `Fit.to_arviz`.
+
+        Raises:
+            MissingPackage: ArviZ is not installed.
+
+        Example:
+            >>> dict(chains.to_arviz().posterior.sizes)["chain"]
+            2
+        """
+        named = {ARVIZ_STATS[name]: values.T for name, values in self.method_variables().items()}
+        stats = {name: values.astype(WHOLE.get(name, values.dtype)) for name, values in named.items()}
+        rows = [table.rows for table in self.tables]
+        data = self.posterior.data
+        found = inference_data(rows, self.column_names, stats, data, self.about, coords, dims)
+        self._with_integers(found.posterior)
+        return cast("arviz.InferenceData", found)
+
+    def save_csv(
+        self, path: str | Path = "output.csv", given: Values | None = None, started: str = ""
+    ) -> list[Path]:
+        """Writes each chain as CmdStan's method `sample` would; returns the names of the files.
+
+        They are `output_1.csv` and so on, `output.csv` where there is one chain. `given` and `started` are as
+        in `Fit.save_csv`.
+
+        Raises:
+            OSError: a file cannot be written; an older one is then left as it was.
+
+        Example:
+            >>> [path.name for path in chains.save_csv("nuts.csv")]
+            ['nuts_1.csv', 'nuts_2.csv']
+        """
+        path = Path(path)
+        numbers = range(1, self.chains + 1)
+        files = [
+            path if self.chains == 1 else path.with_name(f"{path.stem}_{k}{path.suffix}") for k in numbers
+        ]
+        for number, file, chain, table in zip(numbers, files, self.each, self.tables, strict=True):
+            config = self.config({"id": number, "output.file": str(file), **(given or {})}, started)
+            write_whole(file, chain_lines(config, self.column_names, chain, table.rows))
+        return files
+
+    def config(self, given: Values, started: str = "") -> Config:
+        """The configuration of the run, with further arguments."""
+        model, own = self.posterior.model, settings_of(SampleSettings)
+        settings = {known.path: said(known, getattr(self.settings, name)) for name, known in own.items()}
+        return Config(
+            model=Path(model.source.name).stem.strip("<>") + "_model",
+            given={
+                "method": "sample",
+                **settings,
+                "ppl.positive_transform": positive_transform(model),
+                **given,
+            },
+            started=started,
+            parameters=parameters_of(self.posterior),
+            about=self.about,
+        )
+
+    def save(self, path: str | Path, given: Values | None = None) -> list[Path]:
+        """Writes the draws as `.nc` (NetCDF, by ArviZ), or else as CSV; returns the names of the files.
+
+        Raises:
+            MissingPackage: ArviZ is not installed.
+            OSError: a file cannot be written; an older one is then left as it was.
+        """
+        if Path(path).suffix != ".nc":
+            return self.save_csv(path, given)
+        with replacing(path) as part:
+            self.to_arviz().to_netcdf(str(part))
+        return [Path(path)]
+
+
+@takes(SampleKeywords)
+def sample(posterior: Posterior, **keywords: Any) -> Chains:
+    """Draws of the posterior by chains of the No-U-Turn sampler (nutpie, the extra `sample`).
+
+    Hoffman and Gelman (2014), JMLR 15. The keywords are those of `SampleSettings`, and `progress`.
+
+    Raises:
+        InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
+        UnknownSetting: there is no setting of that name.
+        DataError: `init` does not fit the parameters.
+        MissingPackage: nutpie is not installed.
+
+    Example:
+        >>> sample(posterior, num_chains=1, num_warmup=50, num_samples=10, backend="autograd").draws().shape
+        (10, 34)
+    """
+    progress = keywords.pop("progress", None)
+    with heard(progress, OF_CHAINS) as listen:
+        return sampled(posterior, SampleSettings(**keywords), listen)
+
+
+def sampled(posterior: Posterior, settings: SampleSettings, listen: Listener = silent) -> Chains:
+    """As `sample`, with a listener.
+
+    By autograd each chain is a process. By JAX, whose code leaves the interpreter free, it is a thread where
+    a gradient takes long enough, and one chain follows the other where threads would wait for each other.
+    """
+    extra("nutpie", "sample", "ppl[sample]")
+    if not posterior.param_unc_num():
+        raise InferenceError(NO_PARAMETERS)
+    refuse_improper(posterior)
+    with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
+        target = for_sampler(AsTarget(posterior), settings)
+        rng = Streams(settings.seed).start
+        init = start_for(posterior, settings.init)
+        starts = [start_of(target, init, rng) for _ in range(settings.num_chains)]
+        numbers = range(1, settings.num_chains + 1)
+        cores, processes = cores_of(settings.cores), isinstance(target, AsTarget)
+        threads = cores if not processes and pays_to_share(starts[0]) else 1
+        tasks = [
+            partial(_some, starts[k : k + threads], settings, numbers[k : k + threads])
+            for k in range(0, len(starts), threads)
+        ]
+        found = list[Chain | None]()
+        for several in at_a_time(tasks, listen, KILLED, cores if processes else 1):
+            found += [chain for chains in several for chain in chains]
+            if any(_is_short(chain, settings) for chain in found):  # by Ctrl-C
+                break
+        kept = _kept(found, settings)
+        return _tabulated(posterior, settings, kept, tuple(note_of(target)), listen)
+
+
+def pays_to_share(start: Start) -> bool:
+    """Whether a gradient takes long enough for chains to be threads beside each other."""
+    start.target.log_density_gradient(start.v)
+    began = perf_counter()
+    start.target.log_density_gradient(start.v)
+    return perf_counter() - began > SECONDS_A_GRADIENT_WORTH_A_THREAD
+
+
+def _some(
+    starts: Sequence[Start], settings: SampleSettings, numbers: Sequence[int], tell: Tell
+) -> list[Chain | None]:
+    """The chains of those numbers."""
+    told = dict.fromkeys(numbers, 0.0)
+
+    def made(k: int, count: int) -> None:
+        number, now = numbers[k], perf_counter()
+        warm = count <= settings.num_warmup
+        of_phase = count if warm else count - settings.num_warmup
+        total = settings.num_warmup if warm else settings.num_samples
+        if now - told[number] > SECONDS_A_REPORT_OF_CHAINS or of_phase in (1, total):
+            told[number] = now
+            phase = Phase.WARMUP if warm else Phase.SAMPLING
+            tell(Progress(phase, of_phase, total, run=number if settings.num_chains > 1 else 0))
+
+    return run_chains(starts, settings, [seed_of(settings.seed, number) for number in numbers], made)
+
+
+def _is_short(chain: Chain | None, settings: SampleSettings) -> bool:
+    return chain is None or len(chain.draws.u) < settings.num_samples
+
+
+def _kept(found: Sequence[Chain | None], settings: SampleSettings) -> list[Chain]:
+    """The chains that came to their end; or else of each as many draws as the shortest has."""
+    whole = [chain for chain in found if chain and not _is_short(chain, settings)]
+    if whole:
+        return whole
+    begun = [chain for chain in found if chain]
+    if not begun:
+        raise KeyboardInterrupt
+    shortest = min(len(chain.draws.u) for chain in begun)
+    return [replace(chain, draws=chain.draws.first(shortest)) for chain in begun]
+
+
+def _tabulated(
+    posterior: Posterior,
+    settings: SampleSettings,
+    kept: Sequence[Chain],
+    notes: tuple[str, ...],
+    listen: Listener,
+) -> Chains:
+    """The chains with every variable of their draws."""
+    tables = [
+        tabulate(posterior, chain.draws.u, settings.seed, key=number, listen=listen)
+        for number, chain in enumerate(kept, 1)
+    ]
+    stopped = len(kept) < settings.num_chains or _is_short(kept[0], settings)
+    if stopped:
+        draws = len(kept[0].draws.u)
+        notes = (*notes, f"Stopped by hand: {len(kept)} chains of {draws} draws are kept.")
+    failed = [table for table in tables if table.failed]
+    if failed:
+        count = sum(table.failed for table in failed)
+        notes = (
+            *notes,
+            f"{count} draws end in nan: transformed parameters or generated quantities failed there "
+            f"({failed[0].reason}).",
+        )
+    return Chains(posterior, settings, tuple(kept), tuple(tables), stopped, notes)

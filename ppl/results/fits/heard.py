@@ -1,0 +1,18 @@
+"""Who listens to a run: what the keyword `progress` asks for."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Listener, silent
+
+
+def heard(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractContextManager[Listener]:
+    """The listener; True stands for one that shows how far a run through the stages of `plan` is."""
+    if callable(progress):
+        return nullcontext(progress)
+    if not progress:
+        return nullcontext(silent)
+    from ppl.results.fits.progress import of_caller  # rich takes longer to import than a small fit to compile
+
+    return of_caller(plan)

@@ -1,0 +1,128 @@
+"""Tasks beside each other: a process each, as many at a time as there are cores."""
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from multiprocessing.connection import Connection, wait
+from typing import Any, NamedTuple, TypeVar, cast
+
+from ppl.errors import InferenceError, PPLError
+
+T = TypeVar("T")
+
+Tell = Callable[[Any], None]
+"""What a task calls with what it has to say on its way."""
+
+Task = Callable[[Tell], T]
+
+
+class Answer(NamedTuple):
+    """What a task returned, or the error that ended it."""
+
+    value: Any = None
+    error: PPLError | None = None
+
+
+def can_fork() -> bool:
+    """Whether tasks can be processes: JAX has threads, which no fork may copy."""
+    return "jax" not in sys.modules and "fork" in multiprocessing.get_all_start_methods()
+
+
+def at_a_time(tasks: Sequence[Task[T]], hear: Tell, killed: str, cores: int) -> Iterator[list[T]]:
+    """What the tasks return, in their order, as many at a time as they may take cores.
+
+    `hear` is told in this process what the tasks say. Ctrl-C reaches every task, which ends as it sees fit,
+    and is waited for. On one core they follow each other in this process, as where they cannot be processes.
+
+    Raises:
+        PPLError: a task raised it; the others are ended.
+        InferenceError: a process was killed; `killed` says so, with its exit status.
+    """
+    many = cores if can_fork() else 1
+    for first in range(0, len(tasks), many):
+        some = tasks[first : first + many]
+        yield [task(hear) for task in some] if many == 1 else _at_once(some, hear, killed)
+
+
+def _at_once(tasks: Sequence[Task[T]], hear: Tell, killed: str) -> list[T]:
+    """A process a task. They are forks: compiled code does not travel to a process that begins afresh."""
+    context = multiprocessing.get_context("fork")
+    began: dict[Connection, Any] = {}
+    for task in tasks:
+        here, there = context.Pipe(duplex=False)
+        process = context.Process(target=_run, args=(there, task))
+        process.start()
+        there.close()
+        began[here] = process
+    try:
+        with _passed_on(list(began.values())):
+            answers = _answers(began, hear, killed)
+        return [cast(T, answers[here]) for here in began]
+    finally:
+        for process in began.values():
+            process.terminate()
+            process.join()
+
+
+def _answers(began: Mapping[Connection, Any], hear: Tell, killed: str) -> dict[Connection, Any]:
+    """What every process sends at its end; until then, what it says. The first to fail ends all."""
+    answers: dict[Connection, Any] = {}
+    while left := [here for here in began if here not in answers]:
+        for here in cast(list[Connection], wait(left)):
+            try:
+                said = here.recv()
+            except EOFError:
+                began[here].join()
+                raise InferenceError(killed.format(began[here].exitcode)) from None
+            match said:
+                case Answer(error=PPLError() as error):
+                    raise error
+                case Answer():
+                    answers[here] = said.value
+                case _:
+                    hear(said)
+    return answers
+
+
+@contextmanager
+def _passed_on(processes: Sequence[Any]) -> Iterator[None]:
+    """Ctrl-C ends the processes where they are, and what they have is waited for; a second one ends all.
+
+    It comes between two messages, never in the middle of one.
+    """
+    if threading.current_thread() is not threading.main_thread():  # which alone hears of it
+        yield
+        return
+
+    def pass_on(*_: Any) -> None:
+        signal.signal(signal.SIGINT, before)
+        for process in processes:
+            os.kill(process.pid, signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, pass_on)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _run(there: Connection, task: Task[Any]) -> None:
+    """In a process of its own, where what the program prints goes past the bar, which is another's."""
+    signal.signal(signal.SIGINT, _interrupt_once)
+    sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+    try:
+        answer = Answer(task(there.send))
+    except PPLError as error:
+        answer = Answer(error=error)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # half an answer is none
+    there.send(answer)
+
+
+def _interrupt_once(*_: Any) -> None:
+    """Ctrl-C at a terminal reaches a process both by itself and from the one that began it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    raise KeyboardInterrupt

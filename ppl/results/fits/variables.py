@@ -1,0 +1,139 @@
+"""The variables of a program among its draws, however these were made."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from ppl.density.discrete import most_probable, probabilities
+from ppl.density.posterior import Posterior
+from ppl.errors import InferenceError
+from ppl.extras import extra
+from ppl.results.files.columns import (
+    Floats,
+    bracketed,
+    chosen,
+    in_columns,
+    reshape,
+    variable_of,
+    variables,
+    whole_numbers,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class VariablesOfDraws(ABC):
+    """What is asked of draws by the names of variables."""
+
+    posterior: Posterior
+
+    @property
+    @abstractmethod
+    def column_names(self) -> tuple[str, ...]:
+        """Parameters, transformed parameters, generated quantities, named as in Stan: `theta.1`."""
+
+    @property
+    @abstractmethod
+    def draws_u(self) -> Floats:
+        """The draws on the unconstrained scale, shape (draws, dim)."""
+
+    @abstractmethod
+    def draws(self) -> Floats:
+        """The draws, shape (draws, columns)."""
+
+    def stan_variable(self, name: str) -> Floats:
+        """Draws of one variable, shape (draws, *its own shape), or (draws,) of one column, `theta[1]`.
+
+        Raises:
+            UnknownName: there is no variable of that name; a KeyError that lists those that there are.
+
+        Those of a discrete parameter are integers.
+
+        Example:
+            >>> fit.stan_variable("theta").shape
+            (1000, 8)
+        """
+        column = in_columns(self.column_names, name)
+        if column in self.column_names:
+            found = self.draws()[:, self.column_names.index(column)].copy()
+        else:
+            found = reshape(self.draws(), self.column_names, name)
+        return whole_numbers(found) if variable_of(column) in self.discrete else found
+
+    def stan_variables(self) -> dict[str, Floats]:
+        """Draws of every variable by name, each of shape (draws, *its own shape).
+
+        Example:
+            >>> list(fit.stan_variables())
+            ['mu', 'tau', 'theta_raw', 'theta', 'y_rep', 'log_lik']
+        """
+        return {name: self.stan_variable(name) for name in variables(self.column_names)}
+
+    @property
+    def discrete(self) -> tuple[str, ...]:
+        """The discrete parameters, which were summed out and drawn back."""
+        summing = self.posterior.model.discrete
+        return () if summing is None else summing.names
+
+    def probabilities(self, name: str) -> Floats:
+        """The probabilities of a discrete parameter's values, shape (*its own shape, values).
+
+        They are exact given the continuous parameters and averaged over the draws of these; the values are
+        in order from the lower bound.
+
+        Raises:
+            InferenceError: there is no such discrete parameter.
+
+        Example:
+            >>> program = "parameters { real m; int<lower=0, upper=1> z; } "
+            >>> program += "model { m ~ normal(0, 1); z ~ bernoulli_logit(m); }"
+            >>> compile_model(program).condition().variational(seed=1).probabilities("z").shape
+            (2,)
+        """
+        each: Floats = probabilities(self.posterior, self.draws_u, name)
+        return np.mean(each, axis=0)  # type: ignore[no-any-return]
+
+    def most_probable(self, name: str) -> Any:
+        """A discrete parameter in the jointly most probable configuration of all discrete ones.
+
+        One for each draw of the continuous parameters, shape (draws, *its own shape).
+
+        Raises:
+            InferenceError: there is no such discrete parameter.
+        """
+        found = most_probable(self.posterior, self.draws_u)
+        if name not in found:
+            raise InferenceError(f"`{name}` is no discrete parameter; they are {', '.join(found)}.")
+        return found[name]
+
+    def draws_pd(self, vars: str | Sequence[str] | None = None) -> "pd.DataFrame":
+        """The draws as a pandas DataFrame (draws, columns), its columns called `theta[1]`. Needs pandas.
+
+        `vars` names variables, or columns as `theta[1]` or `theta.1`; None for all.
+
+        Raises:
+            DataError: there is no variable or column of that name; lists those that there are.
+            MissingPackage: pandas is not installed.
+
+        Example:
+            >>> fit.draws_pd(vars=["mu", "theta[1]"]).columns.tolist()
+            ['mu', 'theta[1]']
+        """
+        wanted = [vars] if isinstance(vars, str) else list(vars or ())
+        names = chosen(self.column_names, wanted, self.column_names)
+        at = [self.column_names.index(name) for name in names]
+        return self._frame(self.draws()[:, at], names)
+
+    def _frame(self, rows: Floats, names: Sequence[str]) -> "pd.DataFrame":
+        pandas = extra("pandas", "A DataFrame", "pandas")
+        return cast("pd.DataFrame", pandas.DataFrame(rows, columns=list(map(bracketed, names))))
+
+    def _with_integers(self, found: Any) -> Any:
+        """The dataset, its discrete parameters as integers."""
+        for name in self.discrete:
+            if name in found:
+                found[name] = found[name].copy(data=whole_numbers(found[name].values))
+        return found

@@ -1,0 +1,39 @@
+"""The summary of draws of chains: that of other draws, with R-hat and effective sample sizes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.inference.diagnose.convergence import ess_bulk, ess_tail, rhat
+from ppl.results.files.columns import Floats
+from ppl.results.report.summary import HEADINGS, Row, Summary, short, summarise
+
+OF_CHAINS = (*HEADINGS, "ESS_bulk", "ESS_tail", "R_hat")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChainRow(Row):
+    """One column's summary over all chains, with how they agree. Vehtari et al. (2021)."""
+
+    ess_bulk: float
+    ess_tail: float
+    r_hat: float
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The figures as a table shows them: of what never varies the value alone."""
+        of_chains = (short(self.ess_bulk), short(self.ess_tail), f"{self.r_hat:.3f}")
+        return (*super().texts, *("" if self.constant else text for text in of_chains))
+
+
+def summary_of_chains(columns: Sequence[str], draws: Floats) -> Summary:
+    """The summary of draws (chains, draws, columns)."""
+    pooled = summarise(columns, draws.reshape(-1, len(columns)))
+    with np.errstate(all="ignore"):
+        rows = tuple(_row(row, draws[:, :, k]) for k, row in enumerate(pooled))
+    return Summary(rows, OF_CHAINS)
+
+
+def _row(row: Row, draws: Floats) -> ChainRow:
+    return ChainRow(**vars(row), ess_bulk=ess_bulk(draws), ess_tail=ess_tail(draws), r_hat=rhat(draws))

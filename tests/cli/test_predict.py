@@ -1,0 +1,73 @@
+"""`ppl predict --prior` and `model.prior_predictive`."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.cli.main import main
+from ppl.results.files.read_csv import read_draws
+
+PROGRAM = """data { int N; vector[N] y; }
+parameters { real m; vector<lower=0>[2] s; }
+transformed parameters { real twice = 2 * m; }
+model { m ~ normal(3, 2); s ~ exponential(1); y ~ normal(m, s[1]); }
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "toy.model").write_text(PROGRAM)
+    (tmp_path / "toy.json").write_text(json.dumps({"N": 3, "y": [1, 2, 3]}))
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.out + printed.err
+        return exit.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+def test_draws_of_all_that_the_program_draws(run):
+    status, out, _ = run("predict", "toy.model", "toy.json", "--prior", "--draws", 400)
+    assert status == 0 and "Wrote prior.csv: 400 draws of m, s, y." in out
+    found = read_draws("prior.csv")
+    assert found.columns == ("m", "s.1", "s.2", "y.1", "y.2", "y.3", "twice")
+    assert found.parameters == ("m", "s.1", "s.2")
+    assert found.draws[:, 0].mean() == pytest.approx(3, abs=0.5)
+    assert (found.draws[:, 6] == 2 * found.draws[:, 0]).all()
+    by_name = ppl.compile_model(PROGRAM).prior_predictive({"N": 3}, draws=400)
+    assert by_name["y"].shape == (400, 3)
+    np.testing.assert_array_equal(by_name["s"], found.draws[:, 1:3])
+    run("predict", "toy.model", "toy.json", "--prior", "--draws", 400, "-q", "-o", "again.csv")
+    assert (read_draws("again.csv").draws == found.draws).all()
+
+
+def test_the_picture_of_a_predictive_check_reads_them(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    run("predict", "toy.model", "toy.json", "--prior", "--draws", 60, "-q")
+    status, _, err = run("plot", "prior.csv", "--kind", "ppc", "--replicated", "y", "-o", "ppc.png")
+    assert status == 0, err
+    assert (tmp_path / "ppc.png").exists()
+
+
+def test_without_prior_the_way_is_told(run):
+    status, _, err = run("predict", "toy.model", "toy.json")
+    assert status == 2 and "ppl generate" in err
+
+
+def test_a_program_that_cannot_be_read_forward_takes_a_simulator(run, tmp_path):
+    (tmp_path / "flat.model").write_text(
+        "data { real y; } parameters { real m; } model { y ~ normal(m, 1); }"
+    )
+    (tmp_path / "sim.stan").write_text(
+        "generated quantities { real m = normal_rng(5, 1); real y = normal_rng(m, 1); }"
+    )
+    status, _, err = run("predict", "flat.model", "--prior")
+    assert status == 1 and "PPL979" in err
+    assert run("predict", "flat.model", "--prior", "--simulator", "sim.stan", "-q")[0] == 0
+    assert read_draws("prior.csv").draws[:, 0].mean() == pytest.approx(5, abs=0.2)

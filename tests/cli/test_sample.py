@@ -1,0 +1,74 @@
+"""`ppl sample`, in this process."""
+
+import json
+
+import pytest
+
+from ppl.cli.main import main
+from ppl.results.files.read_csv import read_draws
+
+pytest.importorskip("nutpie")
+
+PROGRAM = """\
+data { int<lower=0> N; vector[N] y; }
+parameters { real mu; real<lower=0> sigma; }
+model { mu ~ normal(0, 10); sigma ~ normal(0, 5); y ~ normal(mu, sigma); }
+"""
+QUICK = ("--backend", "autograd", "--num-chains", 2, "--num-warmup", 150, "--num-samples", 120)
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "toy.model").write_text(PROGRAM)
+    (tmp_path / "toy.json").write_text(json.dumps({"N": 6, "y": [1.5, 2.5, 3.5, 2.0, 3.0, 2.4]}))
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as exit:
+            main([str(argument) for argument in arguments])
+        printed = capsys.readouterr()
+        assert "Traceback" not in printed.out + printed.err
+        return exit.value.code or 0, printed.out, printed.err
+
+    return run
+
+
+def test_chains_have_files_that_a_summary_reads(run):
+    status, out, err = run("sample", "toy.model", "toy.json", *QUICK, "-o", "o.csv", "--refresh", 75)
+    assert status == 0 and "Wrote o_1.csv, o_2.csv." in out and "R_hat" in out and "Verdict: " in out
+    assert "chain 2: warmup" in err and "chain 1: sampling" in err
+    assert max(map(len, out.partition("Verdict")[2].partition("Wrote")[0].splitlines())) <= 80
+    own = out[out.index("Verdict: ") : out.index("Wrote")].strip()
+    status, out, _ = run("summary", "o_1.csv", "o_2.csv", "--variables", "mu")
+    assert status == 0 and out.startswith(own) and "2 runs of toy_model (sample), 120 draws each" in out
+    assert read_draws("o_1.csv").config["id"] == "1" and read_draws("o_2.csv").config["id"] == "2"
+    assert read_draws("o_2.csv").config["data.file"] == "toy.json"
+
+
+def test_a_saved_fit_is_a_start(run):
+    run("variational", "toy.model", "toy.json", "-q", "--save-fit", "fit.json")
+    assert run("sample", "toy.model", "toy.json", *QUICK, "--init", "fit.json", "-q") == (0, "", "")
+    assert read_draws("output_2.csv").draws.shape == (120, 2)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (("-o", "-"), "chains have files of their own"),
+        (("-o", "x.npz"), "should end in .csv, .nc"),
+        (("--delta", "1"), "1 is out of range; expected a number above 0 and below 1"),
+        (("--num-warmup", "0"), "0 is too small; expected an integer of at least 1"),
+        (("--init", "none.json"), "neither a radius of at least 0 nor a JSON file"),
+    ],
+)
+def test_wrong_usage_is_told_before_the_run(run, wrong, says):
+    status, _, err = run("sample", "toy.model", "toy.json", *wrong)
+    assert status == 2 and says in " ".join(err.replace("│", " ").split())
+
+
+def test_what_cannot_be_sampled_has_its_status(run):
+    with open("none.model", "w") as file:
+        file.write("generated quantities { real z = normal_rng(0, 1); }")
+    status, _, err = run("sample", "none.model")
+    assert status == 3 and "no parameters" in err
+    assert run("sample", "toy.model")[0] == 1

@@ -1,0 +1,269 @@
+"""`posterior.sample`: chains of NUTS, what they say of themselves, and their files."""
+
+import json
+import pickle
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.errors import InferenceError
+from ppl.inference.diagnose.level import Level
+from ppl.inference.nuts.chain import Start, run_chains, start_of
+from ppl.inference.nuts.diagnostics import judged
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.setting import settings_of
+from ppl.inference.run.settings import SampleSettings
+from ppl.results.arguments.tree import with_defaults
+from ppl.results.files.read_csv import read_draws
+from ppl.results.fits import chains as module
+
+pytest.importorskip("nutpie")
+
+MODELS = Path(__file__).parents[2] / "models"
+NORMAL = """
+parameters { vector[2] x; real<lower=0> s; }
+model { x[1] ~ normal(3, 0.1); x[2] ~ normal(100 * x[1], 5); s ~ exponential(2); }
+generated quantities { real twice = 2 * x[1]; real z = normal_rng(0, 1); }
+"""
+SHORT = {"num_chains": 2, "num_warmup": 300, "num_samples": 200}
+
+
+@pytest.fixture(scope="module")
+def posterior():
+    return ppl.compile_model(NORMAL).condition({})
+
+
+@pytest.fixture(scope="module")
+def chains(posterior):
+    return posterior.sample(seed=3, backend="autograd", **SHORT)
+
+
+def test_draws_are_of_the_posterior(chains):
+    assert chains.draws().shape == (400, 5) and chains.draws(concat_chains=False).shape == (200, 2, 5)
+    assert (chains.draws()[200:] == chains.draws(concat_chains=False)[:, 1]).all()
+    x, s = chains.stan_variable("x"), chains.stan_variable("s")
+    assert x.shape == (400, 2) and chains.stan_variable("x[2]").shape == (400,)
+    assert x.mean(axis=0) == pytest.approx([3, 300], abs=3.5) and s.mean() == pytest.approx(0.5, abs=0.15)
+    assert (chains.stan_variable("twice") == 2 * x[:, 0]).all()
+    assert chains.draws_pd("x").columns.tolist() == ["x[1]", "x[2]"]
+    row = chains.summary()["s"]
+    assert row.mean == pytest.approx(s.mean()) and 0.99 < row.r_hat < 1.1 and row.ess_bulk > 20
+    assert "R_hat" in str(chains.summary()) and "R_hat" in chains._repr_html_()
+
+
+def test_what_the_sampler_says_belongs_to_its_draws(posterior, chains):
+    said = chains.method_variables()
+    values = posterior.log_densities(chains.draws_u)
+    np.testing.assert_allclose(said["lp__"].T.ravel(), values, rtol=1e-9)
+    assert (said["energy__"] >= -said["lp__"] - 1e-9).all()
+    assert chains.inv_metric.shape == (2, 3) and (chains.step_size > 0).all()
+    assert chains.inv_metric[:, 1] == pytest.approx(125, rel=0.8)
+    assert chains.divergences.shape == chains.max_treedepths.shape == (2,)
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_others(posterior, chains, tmp_path, monkeypatch):
+    again = posterior.sample(seed=3, backend="autograd", **SHORT)
+    monkeypatch.setattr("ppl.results.fits.processes.can_fork", lambda: False)
+    alone = posterior.sample(seed=3, backend="autograd", **SHORT)
+    assert (again.draws() == chains.draws()).all() and (alone.draws() == chains.draws()).all()
+    texts = [found.save_csv(tmp_path / "a.csv")[1].read_bytes() for found in (chains, alone)]
+    assert texts[0] == texts[1]
+    other = posterior.sample(seed=4, backend="autograd", **SHORT)
+    assert (other.draws_u != chains.draws_u).any(axis=1).all()
+
+
+@pytest.mark.parametrize("share", [True, False], ids=["threads", "one by one"])
+def test_jax_draws_the_same_posterior_whatever_runs_beside(posterior, monkeypatch, share):
+    pytest.importorskip("jax")
+    monkeypatch.setattr(module, "pays_to_share", lambda start: share)
+    found = posterior.sample(seed=3, backend="jax", **SHORT)
+    assert found.stan_variable("x").mean(axis=0) == pytest.approx([3, 300], abs=3.5)
+    monkeypatch.setattr(module, "pays_to_share", lambda start: not share)
+    assert (posterior.sample(seed=3, backend="jax", **SHORT).draws() == found.draws()).all()
+
+
+def test_auto_is_jax_where_it_is_there_and_autograd_where_it_cannot_run(posterior, monkeypatch):
+    pytest.importorskip("jax")
+    few = {"num_chains": 1, "num_warmup": 20, "num_samples": 5, "seed": 1}
+    by = {name: posterior.sample(backend=name, **few).draws_u for name in ("auto", "jax")}
+    assert (by["auto"] == by["jax"]).all()
+    branches = ppl.compile_model(
+        "parameters { real x; } model { if (x > 0) x ~ normal(0, 1); else x ~ normal(0, 2); }"
+    ).condition({})
+    assert "backend: autograd, because" in branches.sample(**few).notes[0]
+    with pytest.raises(InferenceError, match="cannot run this program"):
+        branches.sample(**{**few, "backend": "jax"})
+
+
+def test_cmdstanpy_and_arviz_read_the_files(chains, tmp_path):
+    cmdstanpy, arviz = pytest.importorskip("cmdstanpy"), pytest.importorskip("arviz")
+    files = chains.save_csv(tmp_path / "nuts.csv")
+    assert [file.name for file in files] == ["nuts_1.csv", "nuts_2.csv"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = cmdstanpy.from_csv([str(file) for file in files])
+    assert (theirs.chains, theirs.num_draws_sampling, theirs.num_draws_warmup) == (2, 200, 300)
+    np.testing.assert_array_equal(theirs.stan_variable("x"), chains.stan_variable("x"))
+    np.testing.assert_array_equal(theirs.draws()[:, :, 0], chains.method_variables()["lp__"])
+    assert (theirs.divergences == chains.divergences).all() and (theirs.step_size == chains.step_size).all()
+    np.testing.assert_allclose(theirs.inv_metric, chains.inv_metric)
+    read = arviz.from_cmdstan([str(file) for file in files])
+    assert dict(read.posterior["x"].sizes) == {"chain": 2, "draw": 200, "x_dim_0": 2}
+
+
+def test_arviz_gets_chains_and_statistics(chains, tmp_path):
+    arviz = pytest.importorskip("arviz")
+    inference = chains.to_arviz()
+    assert dict(inference.posterior["x"].sizes) == {"chain": 2, "draw": 200, "x_dim_0": 2}
+    (tmp_path / "nc").mkdir()
+    assert inference.sample_stats["diverging"].dtype == bool
+    own = {row.name: row.r_hat for row in chains.summary()}
+    theirs = arviz.rhat(inference)
+    assert own["s"] == pytest.approx(float(theirs["s"]), abs=1e-6)
+    assert own["x.2"] == pytest.approx(float(theirs["x"][1]), abs=1e-6)
+    assert float(arviz.ess(inference)["s"]) == pytest.approx(chains.summary()["s"].ess_bulk, rel=1e-6)
+    assert chains.draws_xr()["x"].shape == (2, 200, 2)
+    assert arviz.from_netcdf(chains.save(tmp_path / "nc" / "x.nc")[0]).posterior.sizes["chain"] == 2
+
+
+def test_a_file_says_what_was_run(posterior, tmp_path):
+    one = posterior.sample(seed=2, num_chains=1, num_warmup=60, num_samples=7, delta=0.9, backend="autograd")
+    (file,) = one.save_csv(tmp_path / "one.csv")
+    read = read_draws(file)
+    assert file.name == "one.csv" and read.method == "sample" and read.draws.shape == (7, 5)
+    assert (
+        read.config["method.sample.num_warmup"] == "60" and read.config["method.sample.adapt.delta"] == "0.9"
+    )
+    assert read.config["sample_verdict"] == one.level and read.parameters == ("x.1", "x.2", "s")
+
+
+def test_the_settings_are_cmdstans_but_for_four_chains():
+    defaults = with_defaults({"method": "sample"})
+    for name, known in settings_of(SampleSettings).items():
+        if known.path.startswith("sample."):
+            assert defaults[known.path] == (1 if name == "num_chains" else known.default)
+
+
+def test_a_fit_is_where_chains_begin_and_what_scales_them(posterior, tmp_path):
+    fit = posterior.variational(seed=1, algorithm="fullrank")
+    fit.save(tmp_path / "fit.json")
+    init = module.start_for(posterior, tmp_path / "fit.json")
+    target = module.AsTarget(posterior)
+    starts = [start_of(target, init, np.random.default_rng(k)) for k in range(2)]
+    assert all(isinstance(start, Start) and abs(start.v).max() < 5 for start in starts)
+    settings = SampleSettings(num_warmup=20, num_samples=300)
+    warm, cold = (
+        run_chains([start], settings, [1])[0]
+        for start in (starts[0], start_of(target, 2.0, np.random.default_rng(0)))
+    )
+    assert warm.draws.u[:, 1].mean() == pytest.approx(300, abs=6)
+    assert warm.draws.u[:, 1].std() == pytest.approx(11.2, rel=0.4)
+    assert warm.draws.leapfrogs < 0.7 * cold.draws.leapfrogs  # correlated at 0.9, and 100 times as wide
+    value, _ = posterior.log_density_gradient(warm.draws.u[-1])
+    assert warm.draws.statistics[-1, 0] == pytest.approx(value)
+    mode = posterior.optimize(draws=1)
+    mode.save(tmp_path / "mode.json")
+    at_mode = start_of(target, module.start_for(posterior, tmp_path / "mode.json"), np.random.default_rng(0))
+    assert at_mode.target is target
+
+
+@pytest.mark.parametrize(
+    ("rhat_shift", "divergent", "deep", "level", "words"),
+    [
+        (0, 0, 0, Level.GOOD, "the 4 chains agree (R-hat at most 1.00"),
+        (0.3, 0, 0, Level.USABLE, "the chains have not mixed: R-hat is 1.0"),
+        (3, 0, 0, Level.POOR, "for b (at most 1.01 is wanted)"),
+        (0, 3, 0, Level.USABLE, "3 of 4000 transitions diverged (0.075%)"),
+        (0, 900, 0, Level.POOR, "raise delta"),
+        (0, 0, 12, Level.GOOD, "12 of 4000 trajectories ended at the greatest depth (10)"),
+    ],
+)
+def test_the_verdict_in_words(rhat_shift, divergent, deep, level, words):
+    rng = np.random.default_rng(1)
+    draws = rng.normal(size=(4, 1000, 2))
+    draws[0, :, 1] += rhat_shift
+    diverging, depths = np.zeros(4000), np.full(4000, 3.0)
+    diverging[:divergent], depths[:deep] = 1, 10
+    found = judged(["a", "b"], draws, diverging.reshape(4, -1), depths.reshape(4, -1), 10)
+    assert found.level is level and words in found.sentence and found.sentence.startswith(f"Verdict: {level}")
+
+
+def test_few_draws_are_said_to_be_few():
+    draws = np.random.default_rng(1).normal(size=(2, 60, 1))
+    found = judged(["a"], draws, np.zeros((2, 60)), np.ones((2, 60)), 10)
+    assert found.level is Level.USABLE and "effective draws for a (at least 200 are wanted)" in found.sentence
+    constant = judged(["a"], np.ones((2, 60, 1)), np.zeros((2, 60)), np.ones((2, 60)), 10)
+    assert constant.level is Level.UNKNOWN
+
+
+def test_a_funnel_diverges_and_says_so():
+    funnel = ppl.compile_model(
+        "parameters { real v; vector[9] x; } model { v ~ normal(0, 3); x ~ normal(0, exp(v / 2)); }"
+    )
+    found = funnel.condition({}).sample(seed=1, num_chains=2, num_warmup=200, num_samples=200)
+    assert found.level is not Level.GOOD
+
+
+def test_progress_is_told_by_chain(posterior):
+    heard = []
+    posterior.sample(seed=3, backend="autograd", progress=heard.append, **SHORT)
+    for chain in (1, 2):
+        own = [report for report in heard if report.run == chain]
+        assert [own[0].phase, own[0].iteration, own[0].total] == [Phase.WARMUP, 1, 300]
+        assert [own[-1].phase, own[-1].iteration] == [Phase.SAMPLING, 200]
+
+
+def test_ctrl_c_keeps_the_draws_that_there_are(posterior, monkeypatch):
+    monkeypatch.setattr("ppl.results.fits.processes.can_fork", lambda: False)
+    import _thread
+
+    def stop(report):
+        if report.phase is Phase.SAMPLING and report.run == 2:
+            _thread.interrupt_main()
+
+    long = {"num_chains": 3, "num_warmup": 100, "num_samples": 300}
+    found = posterior.sample(seed=3, backend="autograd", progress=stop, **long)
+    assert found.interrupted and found.chains == 1 and "Stopped by hand: 1 chains" in found.notes[0]
+
+
+def test_a_program_without_parameters_is_refused():
+    fixed = ppl.compile_model("generated quantities { real z = normal_rng(0, 1); }").condition({})
+    with pytest.raises(InferenceError, match="no parameters"):
+        fixed.sample()
+
+
+def test_an_improper_posterior_is_refused():
+    flat = ppl.compile_model("parameters { real x; real y; } model { x ~ normal(0, 1); }").condition({})
+    with pytest.raises(InferenceError, match="y"):
+        flat.sample()
+
+
+def test_discrete_parameters_are_drawn_back():
+    program = """parameters { real m; int<lower=0, upper=1> z; }
+                 model { m ~ normal(0, 1); z ~ bernoulli_logit(m); }"""
+    found = ppl.compile_model(program).condition({}).sample(seed=1, backend="autograd", **SHORT)
+    assert found.stan_variable("z").dtype == np.int64
+    assert found.probabilities("z").shape == (2,) and found.most_probable("z").shape == (400,)
+
+
+@pytest.mark.parametrize("name", ["eight_schools", "logistic_regression"])
+def test_means_are_those_of_long_runs_of_stan(name):
+    """Within Monte Carlo error: four standard errors of the mean, each with what its draws are worth."""
+    folder = MODELS / name
+    posterior = ppl.compile_model(folder / f"{name}.model").condition(folder / f"{name}.data.json")
+    found = posterior.sample(seed=1, num_samples=500, num_warmup=500)
+    reference = json.loads((folder / f"{name}.reference.json").read_text())
+    summary = found.summary()
+    for column, mean in reference["mean"].items():
+        error = reference["sd"][column] / summary[column].ess_bulk ** 0.5
+        assert abs(summary[column].mean - mean) < 4 * error, column
+    if name == "eight_schools":
+        assert -34 < found.loo().elpd < -29
+
+
+def test_chains_travel_to_other_processes(chains):
+    again = pickle.loads(pickle.dumps(chains))
+    assert (again.draws() == chains.draws()).all() and again.judgement == chains.judgement
