@@ -1,6 +1,6 @@
 """Calls: which function is meant, by its name, its arguments and the place it is called from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from ppl.errors import ModelError
@@ -9,7 +9,7 @@ from ppl.frontend.facts import AlreadyReported, Called, Check, UserMatch
 from ppl.frontend.messages import Message
 from ppl.frontend.overloads import Misfit, as_pattern, call, library_call, misfit, tilde
 from ppl.frontend.printer import expression
-from ppl.frontend.scope import Level, UserFunction, nearest
+from ppl.frontend.scope import Block, Level, UserFunction, nearest
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.library import parse_variate
@@ -70,7 +70,7 @@ def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
 def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Called:
     """What a call means; records it and checks that it may stand here."""
     symbol = c.scope.find(e.name)
-    if symbol is not None and not names_a_function(c, e.name):
+    if symbol is not None and e.name not in c.facts.library.callees:
         if symbol.type is None:
             raise AlreadyReported
         raise c.refuse(messages.not_a_function(e.name, symbol.type), e.span)
@@ -124,7 +124,8 @@ def choose_exact(c: Check, name: str, args: Sequence[Type]) -> bool:
 
 
 def is_promotion(pattern: Pattern, actual: Type) -> bool:
-    return bool(match_pattern(pattern, actual, {}))
+    """Ints made real; those that T stands for are signatures of their own in Stan."""
+    return pattern.base != "T" and bool(match_pattern(pattern, actual, {}))
 
 
 def best_user_function(candidates: Sequence[UserFunction], args: Sequence[Type]) -> UserFunction | None:
@@ -177,6 +178,13 @@ def check_data_arguments(c: Check, e: ast.Call, called: Called) -> None:
         wanted = [i for i, data_only in enumerate(called.function.data_only) if data_only]
     else:
         wanted = list(DATA_ARGUMENTS.get(e.name, ()))
+    refuse_parameters(c, e, wanted)
+
+
+def refuse_parameters(c: Check, e: ast.Call, wanted: Iterable[int]) -> None:
+    """Refuse a parameter among the arguments at `wanted`; in generated quantities none is one any more."""
+    if c.context.block is Block.GENERATED_QUANTITIES:
+        return
     for i in wanted:
         if c.facts.levels[e.args[i]] is Level.PARAMETER:
             raise c.refuse(call_messages.needs_data(e.name, i + 1), e.args[i].span)
@@ -334,10 +342,9 @@ def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[a
     for bound in (lower, upper):
         if bound is None:
             continue
-        suffix = "lccdf" if upper is None else "lcdf"
-        variate = c.facts.types[bound]
-        called = find_overload(c, f"{s.distribution}_{suffix}", [variate, *params])
-        if called is None:
+        args = [c.facts.types[bound], *params]
+        below, above = (find_overload(c, f"{s.distribution}_{suffix}", args) for suffix in ("lcdf", "lccdf"))
+        if below is None or above is None:
             raise c.refuse(call_messages.no_truncation(s.distribution), s.span)
-        found[bound] = called
+        found[bound] = above if upper is None else below
     return found

@@ -14,6 +14,10 @@ HEADER = """functions {
   void say(real a) { print(a); }
   vector ode(real t, vector y, data real a, real b) { return -a * b * y; }
   real part_sum(array[] real xs, int start, int end, real m) { return sum(xs) * m; }
+  real part_sum_lp(array[] real xs, int start, int end, real m) { return sum(xs) * m; }
+  real part_sum_of_data(array[] real xs, int start, int end, data real m) { return sum(xs) * m; }
+  real own_lpdf(real y) { return -y; }
+  real own_lcdf(real y) { return -y; }
 }
 data {
   int N;
@@ -46,7 +50,17 @@ IN_MODEL = (
     ("PPL301", "«p» = 1;"),
     ("PPL301", "for (i in 1:3) «i» = 2;"),
     ("PPL303", "real a; «(a, a)» = (1.0, 2.0);"),
+    ("PPL303", "real a; tuple(real, real) b; «(b.1, (a, b))» = (1.0, (1.0, (2.0, 3.0)));"),
+    ("PPL303", "array[3] int a; «(a[1], a[2])» = (1, 2);"),
+    ("PPL304", "array[3] int a = k; a[«a»[1]] = 2;"),
+    ("PPL304", "array[3] int a = k; a[size(«a»)] += 2;"),
+    ("PPL304", "array[3] int a = k; int i = 1; (i, a[«i»]) = (1, 2);"),
+    ("PPL304", "tuple(array[3] int, int) a = (k, 1); a.1[«a».2] = 2;"),
+    ("PPL305", "vector[3] a; «a[:][1]» = 2;"),
+    ("PPL305", "matrix[3, 3] a; «a[k, 1][2]» = 2;"),
     ("PPL302", "int i; i = «1.5»;"),
+    ("PPL302", "real a = 1; «a ./= 2;»"),
+    ("PPL302", "real a = 1; «a .*= r;»"),
     ("PPL302", "vector[3] a; a = «w»;"),
     ("PPL302", "vector[3] a = v; «a *= A;»"),
     ("PPL302", "matrix[3, 3] a = A; «a /= A;»"),
@@ -59,6 +73,8 @@ IN_MODEL = (
     ("PPL401", "target += sum(«q'»);"),
     ("PPL401", "target += «!v»;"),
     ("PPL401", "target += «v && 1»;"),
+    ("PPL401", "target += «r && 1»;"),
+    ("PPL402", "if («r») target += 1;"),
     ("PPL402", "if («v») target += 1;"),
     ("PPL402", "while («q») target += 1;"),
     ("PPL402", "target += «A» ? 1 : 2;"),
@@ -86,12 +102,16 @@ IN_MODEL = (
     ("PPL506", "target += g(«p»);"),
     ("PPL508", "«jacobian += 1;»"),
     ("PPL509", "target += «normal_rng(0, 1)»;"),
+    ("PPL506", "for (x in v) target += g(«x»);"),
+    ("PPL506", "target += reduce_sum(part_sum_of_data, q, 1, «p»);"),
     ("PPL506", "target += sum(ode_rk45(ode, v, 0, q, «p», r)[1]);"),
     ("PPL506", "target += sum(ode_rk45_tol(ode, v, 0, q, «p», 1e-6, 1000, r, p)[1]);"),
     ("PPL511", "target += «reduce_sum(part_sum, 1, 2)»;"),
     ("PPL511", "target += sum(«ode_rk45(ode, q, 0, q, r, p)»[1]);"),
     ("PPL511", "target += «integrate_1d(f, 0, 1, {p})»;"),
+    ("PPL511", "target += «reduce_sum(part_sum, {(1.0, 2.0)}, 1)»;"),
     ("PPL512", "target += reduce_sum(«f», q, 1, r);"),
+    ("PPL512", "target += reduce_sum(«part_sum_lp», q, 1, r);"),
     ("PPL512", "target += sum(ode_rk45(«f», v, 0, q)[1]);"),
     ("PPL512", "target += sum(solve_newton(«ode», v, r, p));"),
     # Distributions
@@ -104,6 +124,7 @@ IN_MODEL = (
     ("PPL605", "p ~ normal(«A», 1);"),
     ("PPL605", "«p» ~ poisson(1);"),
     ("PPL606", "«pv ~ multi_normal(v, A) T[0, ];»"),
+    ("PPL606", "«p ~ own() T[, 1];»"),
     ("PPL607", "p ~ normal(0, 1) T[«v», ];"),
     # Functions
     ("PPL807", "«return;»"),
@@ -118,14 +139,18 @@ WHOLE = (
         "functions {\n  real f(int a, real b) { return a; }\n  real f(real a, int b) { return b; }\n}\n"
         "model {\n  target += «f(1, 1)»;\n}",
     ),
+    ("PPL813", "model { real «a_lupdf»; }"),
+    ("PPL813", "model { for («a_lupdf» in 1:3) target += 1; }"),
     ("PPL813", "functions {\n  real «a_lupdf»(real y) { return y; }\n}"),
     ("PPL202", "data { vector[«N»] v; int N; }"),
     ("PPL202", "model { target += «g»; } generated quantities { real g = 1; }"),
     ("PPL203", "data { int N; } parameters { real «N»; }"),
     ("PPL207", "data { «complex» z; }"),
+    ("PPL205", "functions { real f(real a) { return a; } } model { real f; f = «f(1)»; }"),
     ("PPL301", "parameters { real p; } generated quantities { «p» = 1; }"),
     ("PPL301", "functions { void f(real a) { «a» = 1; } }"),
     ("PPL415", "parameters { real p; } transformed parameters { vector[«p > 0»] a; }"),
+    ("PPL416", "transformed data { vector[«poisson_rng(3)»] a; }"),
     ("PPL507", "data { real r; } generated quantities { «target += r;» }"),
     ("PPL507", "functions { void f(real a) { «a ~ normal(0, 1);» } }"),
     ("PPL507", "parameters { real p; } transformed parameters { real a = «target()»; }"),
@@ -135,11 +160,20 @@ WHOLE = (
     ("PPL701", "transformed parameters { «array[2] int n;» }"),
     ("PPL702", "parameters { real<lower=«[1, 2]»> a; }"),
     ("PPL702", "data { int<lower=«0.5»> a; }"),
+    ("PPL702", "data { array[2] int n; } parameters { array[2] real<lower=«n»> a; }"),
     ("PPL801", "functions { real f(real a, «real a») { return a; } }"),
     ("PPL802", "functions { real f(real a) { return a; } real «f»(real b) { return b; } }"),
     ("PPL802", "functions { real «exp»(real a) { return a; } }"),
+    ("PPL802", "functions { real f(real a) { return a; } real «f»(real a); }"),
+    ("PPL802", "functions { real f(real a); real «f»(data real a) { return a; } }"),
+    ("PPL802", "functions { int f(real a); real «f»(real a) { return a; } }"),
+    ("PPL802", "functions { real «exp»(int a) { return a; } }"),
+    ("PPL802", "functions { real «reduce_sum»(real a) { return a; } }"),
     ("PPL803", "functions { real «f»(real a); }"),
     ("PPL804", "functions { real «f»(real a) { if (a > 0) return 1; } }"),
+    ("PPL804", "functions { real «f»(real a) { for (i in 1:3) { if (a > i) break; return 1; } } }"),
+    ("PPL804", "functions { real «f»(real a) { while (1) { if (a > 1) break; } } }"),
+    ("PPL804", "functions { real «f»(real a) { if (a > 1) return 1; else return 2; print(a); } }"),
     ("PPL805", "functions { vector f(real a) { «return a;» } }"),
     ("PPL806", "functions { void f(real a) { «return a;» } }"),
     ("PPL808", "functions { real f(real a) { «return;» } }"),
