@@ -59,7 +59,7 @@ def known_functions(c: Check) -> list[str]:
 def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     """The type of a call used as a value."""
     if e.name in TARGET and not args:
-        require_target(c, e, f"`{e.name}()`")
+        require_target(c, e, f"`{e.name}()`", c.context.may_call_target)
         return REAL
     called = resolve_call(c, e, args)
     if called.returns == VOID:
@@ -163,13 +163,13 @@ def check_place(c: Check, e: ast.Call, called: Called) -> None:
     if suffix in ("lupdf", "lupmf") and not c.context.may_drop_constants:
         raise c.refuse(call_messages.unnormalised_not_here(e.name), e.span)
     if suffix == "lp" and isinstance(called, UserMatch):
-        require_target(c, e, f"`{e.name}`")
+        require_target(c, e, f"`{e.name}`", c.context.may_call_target)
     if suffix == "jacobian" and not c.context.may_use_jacobian:
         raise c.refuse(call_messages.jacobian_not_here(), e.span)
 
 
-def require_target(c: Check, at: ast.Node, what: str) -> None:
-    if not c.context.may_use_target:
+def require_target(c: Check, at: ast.Node, what: str, allowed: bool) -> None:
+    if not allowed:
         raise c.refuse(call_messages.target_not_here(what), at.span)
 
 

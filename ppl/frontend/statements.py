@@ -90,7 +90,7 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
 
 
 def check_tilde(c: Check, s: ast.Tilde) -> None:
-    require_target(c, s, "`~`")
+    require_target(c, s, "`~`", c.context.may_use_target)
     densities: Sequence[str] = ()
     with c.reporting():
         densities = density_names(c, s)
@@ -106,7 +106,7 @@ def check_tilde(c: Check, s: ast.Tilde) -> None:
 
 
 def check_increment(c: Check, s: ast.TargetIncrement) -> None:
-    require_target(c, s, "`target +=`")
+    require_target(c, s, "`target +=`", c.context.may_use_target)
     check_summand(c, s.value, "target +=")
 
 
