@@ -10,7 +10,7 @@ from ppl.frontend.calls import suffix_of
 from ppl.frontend.expressions import check_expr
 from ppl.frontend.facts import Check
 from ppl.frontend.scope import Block, Level, Symbol
-from ppl.frontend.walk import walk
+from ppl.frontend.walk import variables, walk
 from ppl.source import Span
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
@@ -112,7 +112,7 @@ def check_size(c: Check, size: ast.Expr, at_top: bool) -> None:
         raise c.refuse(messages.size_type(t), size.span)
     if at_top and any(isinstance(n, ast.Call) and suffix_of(n.name) == "rng" for n in walk(size)):
         raise c.refuse(messages.size_at_random(), size.span)
-    if at_top and c.context.block in DATA_SIZES and c.facts.levels[size] is Level.PARAMETER:
+    if at_top and any(c.facts.symbols[v].block in DATA_SIZES for v in variables(size)):
         raise c.refuse(messages.size_not_data(), size.span)
 
 

@@ -150,6 +150,7 @@ WHOLE = (
     ("PPL301", "parameters { real p; } generated quantities { «p» = 1; }"),
     ("PPL301", "functions { void f(real a) { «a» = 1; } }"),
     ("PPL415", "parameters { real p; } transformed parameters { vector[«p > 0»] a; }"),
+    ("PPL415", "generated quantities { int n = 3; vector[«n»] a; }"),
     ("PPL416", "transformed data { vector[«poisson_rng(3)»] a; }"),
     ("PPL507", "data { real r; } generated quantities { «target += r;» }"),
     ("PPL507", "functions { void f(real a) { «a ~ normal(0, 1);» } }"),
