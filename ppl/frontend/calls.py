@@ -27,7 +27,10 @@ from ppl.types import REAL, VOID, Type
 
 DENSITY_SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf")
 CUMULATIVE_SUFFIXES = ("cdf", "lcdf", "lccdf")
-UNSUPPORTED = ("dae", "dae_tol", "laplace_marginal", "laplace_marginal_tol")
+UNSUPPORTED = (
+    *("dae", "dae_tol"),
+    *("laplace_marginal", "laplace_marginal_tol", "laplace_latent_rng", "laplace_latent_tol_rng"),
+)
 TARGET = ("target", "get_lp")
 DATA_ARGUMENTS = {"to_int": (0,)}
 
@@ -157,15 +160,21 @@ def check_bar(c: Check, e: ast.Call) -> None:
 
 def check_place(c: Check, e: ast.Call, called: Called) -> None:
     """Some functions may be called in some blocks only."""
+    check_suffix_place(c, e)
+    suffix = suffix_of(e.name)
+    if suffix == "lp" and isinstance(called, UserMatch):
+        require_target(c, e, f"`{e.name}`", c.context.may_call_target)
+    if suffix == "jacobian" and not c.context.may_use_jacobian:
+        raise c.refuse(call_messages.jacobian_not_here(), e.span)
+
+
+def check_suffix_place(c: Check, e: ast.Call) -> None:
+    """Where a name's suffix alone decides."""
     suffix = suffix_of(e.name)
     if suffix == "rng" and not c.context.may_draw:
         raise c.refuse(call_messages.rng_not_here(e.name), e.span)
     if suffix in ("lupdf", "lupmf") and not c.context.may_drop_constants:
         raise c.refuse(call_messages.unnormalised_not_here(e.name), e.span)
-    if suffix == "lp" and isinstance(called, UserMatch):
-        require_target(c, e, f"`{e.name}`", c.context.may_call_target)
-    if suffix == "jacobian" and not c.context.may_use_jacobian:
-        raise c.refuse(call_messages.jacobian_not_here(), e.span)
 
 
 def require_target(c: Check, at: ast.Node, what: str, allowed: bool) -> None:

@@ -7,6 +7,7 @@ from ppl.frontend import ast, messages
 from ppl.frontend.calls import check_call, check_operator, names_a_function, require_function
 from ppl.frontend.facts import AlreadyReported, Check
 from ppl.frontend.higher_order import HIGHER_ORDER, check_higher_order
+from ppl.frontend.laplace import LAPLACE, check_laplace
 from ppl.frontend.scope import Level, Symbol, nearest
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
@@ -67,6 +68,8 @@ def type_of(c: Check, e: ast.Expr) -> Type:
             return check_variable(c, e)
         case ast.Call(name=name, args=(_, *rest)) if name in HIGHER_ORDER:
             return check_higher_order(c, e, check_each(c, rest))
+        case ast.Call(name=name) if name in LAPLACE:
+            return check_laplace(c, e, check_each(c, LAPLACE[name].values(e.args)))
         case ast.Call():
             return check_call(c, e, check_arguments(c, e))
         case ast.Binary(op="&&" | "||"):

@@ -7,6 +7,7 @@ from ppl.frontend.calls import CUMULATIVE_SUFFIXES, choose_exact, normalised, su
 from ppl.frontend.declarations import unsized
 from ppl.frontend.facts import Check
 from ppl.frontend.higher_order import NOT_OVERLOADABLE
+from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.returns import always_returns
 from ppl.frontend.scope import Block, Level, Symbol, UserFunction
 from ppl.frontend.statements import check_statement
@@ -61,7 +62,7 @@ def explain_repetition(earlier: UserFunction, later: UserFunction) -> messages.M
 
 
 def refuse_library_clash(c: Check, f: ast.FunctionDef, types: Sequence[Type]) -> None:
-    if f.name in NOT_OVERLOADABLE:
+    if f.name in (*NOT_OVERLOADABLE, *LAPLACE):
         raise c.refuse(messages.not_overloadable(f.name), f.name_span)
     found = choose_exact(c, f.name, types)
     if found:

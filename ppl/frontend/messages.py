@@ -207,8 +207,8 @@ def size_type(t: Type) -> Message:
 def size_not_data() -> Message:
     return Message(
         "PPL415",
-        "A size depends on a parameter, or on what is computed from them, but sizes must be known from the data "
-        "alone (non-data size).",
+        "A size depends on a parameter, or on what is computed from them, but sizes must be known from the "
+        "data alone (non-data size).",
         "Write the size itself: `N` where `theta` is declared `vector[N] theta`, not `size(theta)`.",
     )
 

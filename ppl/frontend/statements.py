@@ -19,6 +19,7 @@ from ppl.frontend.expressions import (
     check_expr,
 )
 from ppl.frontend.facts import AlreadyReported, Check
+from ppl.frontend.laplace import LAPLACE, covariance_called
 from ppl.frontend.scope import Level, Symbol
 from ppl.types import (
     INT,
@@ -91,6 +92,10 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
 
 def check_tilde(c: Check, s: ast.Tilde) -> None:
     require_target(c, s, "`~`", c.context.may_use_target)
+    if (name := f"{s.distribution}_lpmf") in LAPLACE and s.truncation is None:
+        call = ast.Call(s.span, name, (s.left, *s.args), bar=True)
+        c.facts.calls[s] = covariance_called(c, call, check_each(c, LAPLACE[name].values(call.args)))
+        return
     densities: Sequence[str] = ()
     with c.reporting():
         densities = density_names(c, s)
