@@ -61,6 +61,7 @@ class Model(model.Model):
         draws: int = 99,
         algorithm: SbcAlgorithm = "auto",
         backend: Backend = "auto",
+        cores: int | None = None,
         seed: int = 1,
         simulator: "Model | None" = None,
         progress: Heard | None = None,
@@ -69,7 +70,8 @@ class Model(model.Model):
 
         Parameters are drawn from the prior, data given them, and the program is fitted to each; the ranks of
         the parameters among `draws` draws are uniform if these are draws of the posterior. Data that the
-        program draws may be left out of `data`. `algorithm` is one of `Posterior.variational`, or "nuts".
+        program draws may be left out of `data`; `cores` is how many fits are made beside each other, None for as
+        many as there are. `algorithm` is one of `Posterior.variational`, or "nuts".
         Talts et al. (2018), arXiv:1804.06788; the test is that of Säilynoja et al. (2022).
 
         Args:
@@ -90,7 +92,7 @@ class Model(model.Model):
             (20, 1)
         """
         asked = SbcSettings(
-            simulations=simulations, draws=draws, algorithm=algorithm, backend=backend, seed=seed
+            simulations=simulations, draws=draws, algorithm=algorithm, backend=backend, cores=cores, seed=seed
         )
         return calibrated(simulations_of(self, data, simulator), asked, progress or (lambda so_far: None))
 

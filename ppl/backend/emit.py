@@ -234,7 +234,7 @@ def emit_over_draws(p: ir.Program) -> Emitted:
 def emit_constrained(w: Writer, p: ir.Program, draws: bool = False) -> None:
     with w.block(f"def constrained(d, u{', draw__' if draws else ''}):"):
         load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters))
-        w.line("jacobian = lib.terms()")
+        w.line("target = jacobian = lib.terms()")
         emit_parameters(w, p, jacobian=False)
         w.line(f"values = {dict_text(p.parameters)}")
         w.line("yield values")

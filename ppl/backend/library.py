@@ -61,8 +61,7 @@ def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
     """The implementation in this namespace; an rng draws from the generator it is given instead."""
     impl = binding.impl if not binding.drops else less_constants(binding)
     if binding.passes == "rng":
-        assert binding.family is not None
-        return drawn(binding.family)
+        return drawn(binding.family) if binding.family is not None else binding.impl
     if binding.passes == "jacobian":
         return partial(add_jacobian, xp, impl)
     match binding.mode:

@@ -87,6 +87,13 @@ def higher_order_function(name: str, function: str, wanted: Sequence[Type], retu
     )
 
 
+def laplace_arguments(name: str, found: Sequence[Type], wanted: str) -> Message:
+    return Message(
+        "PPL511", f"Beside the function of the covariance, `{name}` cannot take ({listed(found)}).",
+        f"Write it as `{wanted}`, where K is a function that takes what stands in the parentheses.",
+    )  # fmt: skip
+
+
 def ambiguous(name: str, found: Sequence[Type], signatures: Sequence[str]) -> Message:
     return Message(
         "PPL513",

@@ -1,6 +1,6 @@
 """Calls: which function is meant, by its name, its arguments and the place it is called from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from ppl.errors import ModelError
@@ -9,7 +9,7 @@ from ppl.frontend.facts import AlreadyReported, Called, Check, UserMatch
 from ppl.frontend.messages import Message
 from ppl.frontend.overloads import Misfit, as_pattern, call, library_call, misfit, tilde
 from ppl.frontend.printer import expression
-from ppl.frontend.scope import Level, UserFunction
+from ppl.frontend.scope import Block, Level, UserFunction
 from ppl.source import Span
 from ppl.spelling import nearest
 from ppl.stdlib.functions.operators import OPERATORS
@@ -28,7 +28,10 @@ from ppl.types import REAL, VOID, Type
 
 DENSITY_SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf")
 CUMULATIVE_SUFFIXES = ("cdf", "lcdf", "lccdf")
-UNSUPPORTED = ("dae", "dae_tol", "laplace_marginal", "laplace_marginal_tol")
+UNSUPPORTED = (
+    *("dae", "dae_tol"),
+    *("laplace_marginal", "laplace_marginal_tol", "laplace_latent_rng", "laplace_latent_tol_rng"),
+)
 TARGET = ("target", "get_lp")
 DATA_ARGUMENTS = {"to_int": (0,)}
 
@@ -60,7 +63,7 @@ def known_functions(c: Check) -> list[str]:
 def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     """The type of a call used as a value."""
     if e.name in TARGET and not args:
-        require_target(c, e, f"`{e.name}()`")
+        require_target(c, e, f"`{e.name}()`", c.context.may_call_target)
         return REAL
     called = resolve_call(c, e, args)
     if called.returns == VOID:
@@ -71,7 +74,7 @@ def check_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
 def resolve_call(c: Check, e: ast.Call, args: Sequence[Type]) -> Called:
     """What a call means; records it and checks that it may stand here."""
     symbol = c.scope.find(e.name)
-    if symbol is not None and not names_a_function(c, e.name):
+    if symbol is not None and e.name not in c.facts.library.callees:
         if symbol.type is None:
             raise AlreadyReported
         raise c.refuse(messages.not_a_function(e.name, symbol.type), e.span)
@@ -125,7 +128,8 @@ def choose_exact(c: Check, name: str, args: Sequence[Type]) -> bool:
 
 
 def is_promotion(pattern: Pattern, actual: Type) -> bool:
-    return bool(match_pattern(pattern, actual, {}))
+    """Ints made real; those that T stands for are signatures of their own in Stan."""
+    return pattern.base != "T" and bool(match_pattern(pattern, actual, {}))
 
 
 def best_user_function(candidates: Sequence[UserFunction], args: Sequence[Type]) -> UserFunction | None:
@@ -157,19 +161,25 @@ def check_bar(c: Check, e: ast.Call) -> None:
 
 def check_place(c: Check, e: ast.Call, called: Called) -> None:
     """Some functions may be called in some blocks only."""
+    check_suffix_place(c, e)
+    suffix = suffix_of(e.name)
+    if suffix == "lp" and isinstance(called, UserMatch):
+        require_target(c, e, f"`{e.name}`", c.context.may_call_target)
+    if suffix == "jacobian" and not c.context.may_use_jacobian:
+        raise c.refuse(call_messages.jacobian_not_here(), e.span)
+
+
+def check_suffix_place(c: Check, e: ast.Call) -> None:
+    """Where a name's suffix alone decides."""
     suffix = suffix_of(e.name)
     if suffix == "rng" and not c.context.may_draw:
         raise c.refuse(call_messages.rng_not_here(e.name), e.span)
     if suffix in ("lupdf", "lupmf") and not c.context.may_drop_constants:
         raise c.refuse(call_messages.unnormalised_not_here(e.name), e.span)
-    if suffix == "lp" and isinstance(called, UserMatch):
-        require_target(c, e, f"`{e.name}`")
-    if suffix == "jacobian" and not c.context.may_use_jacobian:
-        raise c.refuse(call_messages.jacobian_not_here(), e.span)
 
 
-def require_target(c: Check, at: ast.Node, what: str) -> None:
-    if not c.context.may_use_target:
+def require_target(c: Check, at: ast.Node, what: str, allowed: bool) -> None:
+    if not allowed:
         raise c.refuse(call_messages.target_not_here(what), at.span)
 
 
@@ -178,6 +188,13 @@ def check_data_arguments(c: Check, e: ast.Call, called: Called) -> None:
         wanted = [i for i, data_only in enumerate(called.function.data_only) if data_only]
     else:
         wanted = list(DATA_ARGUMENTS.get(e.name, ()))
+    refuse_parameters(c, e, wanted)
+
+
+def refuse_parameters(c: Check, e: ast.Call, wanted: Iterable[int]) -> None:
+    """Refuse a parameter among the arguments at `wanted`; in generated quantities none is one any more."""
+    if c.context.block is Block.GENERATED_QUANTITIES:
+        return
     for i in wanted:
         if c.facts.levels[e.args[i]] is Level.PARAMETER:
             raise c.refuse(call_messages.needs_data(e.name, i + 1), e.args[i].span)
@@ -335,10 +352,9 @@ def resolve_truncation(c: Check, s: ast.Tilde, params: Sequence[Type]) -> dict[a
     for bound in (lower, upper):
         if bound is None:
             continue
-        suffix = "lccdf" if upper is None else "lcdf"
-        variate = c.facts.types[bound]
-        called = find_overload(c, f"{s.distribution}_{suffix}", [variate, *params])
-        if called is None:
+        args = [c.facts.types[bound], *params]
+        below, above = (find_overload(c, f"{s.distribution}_{suffix}", args) for suffix in ("lcdf", "lccdf"))
+        if below is None or above is None:
             raise c.refuse(call_messages.no_truncation(s.distribution), s.span)
-        found[bound] = called
+        found[bound] = above if upper is None else below
     return found

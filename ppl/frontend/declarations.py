@@ -6,9 +6,12 @@ Reference manual, "Types" and "Program blocks".
 from collections.abc import Mapping, Sequence
 
 from ppl.frontend import ast, messages
+from ppl.frontend.calls import suffix_of
 from ppl.frontend.expressions import check_expr
 from ppl.frontend.facts import Check
 from ppl.frontend.scope import Block, Level, Symbol
+from ppl.frontend.walk import variables, walk
+from ppl.source import Span
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
     INT,
@@ -62,7 +65,7 @@ def check_declaration(c: Check, d: ast.Declaration, at_top: bool) -> None:
     """
     t: Type | None = None
     try:
-        refuse_redeclaration(c, d.name, d)
+        refuse_name(c, d.name, d.name_span)
         t = declared_type(c, d.type, at_top)
         check_continuous(c, d, t, at_top)
         check_constraints(c, d)
@@ -81,10 +84,13 @@ def declare(c: Check, d: ast.Declaration, t: Type | None) -> None:
     c.facts.symbols[d] = symbol
 
 
-def refuse_redeclaration(c: Check, name: str, d: ast.Declaration) -> None:
+def refuse_name(c: Check, name: str, span: Span) -> None:
+    """Names that a new variable may not have."""
     known = c.scope.find(name)
     if known is not None:
-        raise c.refuse(messages.redeclared(name, known.span.line), d.name_span)
+        raise c.refuse(messages.redeclared(name, known.span.line), span)
+    if suffix_of(name) in ("lupdf", "lupmf"):
+        raise c.refuse(messages.unnormalised_variable(name), span)
 
 
 # --- Types and sizes -----------------------------------------------------------------------------
@@ -104,7 +110,9 @@ def declared_type(c: Check, t: ast.DeclaredType, at_top: bool) -> Type:
 def check_size(c: Check, size: ast.Expr, at_top: bool) -> None:
     if (t := check_expr(c, size)) != INT:
         raise c.refuse(messages.size_type(t), size.span)
-    if at_top and c.context.block in DATA_SIZES and c.facts.levels[size] is Level.PARAMETER:
+    if at_top and any(isinstance(n, ast.Call) and suffix_of(n.name) == "rng" for n in walk(size)):
+        raise c.refuse(messages.size_at_random(), size.span)
+    if at_top and any(c.facts.symbols[v].block in DATA_SIZES for v in variables(size)):
         raise c.refuse(messages.size_not_data(), size.span)
 
 
@@ -164,7 +172,7 @@ def check_bound(c: Check, t: ast.SizedType, name: str, value: ast.Expr) -> None:
         fits = found in (INT, whole)
     else:
         wanted = "a real" if whole == REAL else f"a real or {whole}"
-        fits = found in (INT, REAL) or promotes(found, whole) is not None
+        fits = found in (INT, REAL, whole)
     if not fits:
         raise c.refuse(
             messages.bound_type(name + " bound" if name in ("lower", "upper") else name, wanted, found),

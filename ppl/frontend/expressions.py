@@ -7,6 +7,7 @@ from ppl.frontend import ast, messages
 from ppl.frontend.calls import check_call, check_operator, names_a_function, require_function
 from ppl.frontend.facts import AlreadyReported, Check
 from ppl.frontend.higher_order import HIGHER_ORDER, check_higher_order
+from ppl.frontend.laplace import LAPLACE, check_laplace
 from ppl.frontend.scope import Level, Symbol
 from ppl.spelling import nearest
 from ppl.stdlib.signatures import promotes
@@ -68,6 +69,8 @@ def type_of(c: Check, e: ast.Expr) -> Type:
             return check_variable(c, e)
         case ast.Call(name=name, args=(_, *rest)) if name in HIGHER_ORDER:
             return check_higher_order(c, e, check_each(c, rest))
+        case ast.Call(name=name) if name in LAPLACE:
+            return check_laplace(c, e, check_each(c, LAPLACE[name].values(e.args)))
         case ast.Call():
             return check_call(c, e, check_arguments(c, e))
         case ast.Binary(op="&&" | "||"):
@@ -131,12 +134,17 @@ def children(e: ast.Expr) -> Sequence[ast.Expr]:
             return (operand,)
         case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
             return (condition, then, otherwise)
-        case ast.Indexed(base=base, indices=indices):
-            return (base, *(part for index in indices for part in index_parts(index)))
+        case ast.Indexed(base=base):
+            return (base, *own_index_parts(e))
         case ast.Projection(base=base):
             return (base,)
         case _:
             return ()
+
+
+def own_index_parts(e: ast.Indexed) -> Sequence[ast.Expr]:
+    """The expressions between the brackets."""
+    return tuple(part for index in e.indices for part in index_parts(index))
 
 
 def index_parts(index: ast.Index) -> Sequence[ast.Expr]:
@@ -178,14 +186,18 @@ def find(c: Check, name: str, at: ast.Node, assigned: bool = False) -> Symbol:
 
 def check_logical(c: Check, e: ast.Binary) -> Type:
     sides = check_each(c, (e.left, e.right))
-    if not all(isinstance(t, Int | Real) for t in sides):
-        raise c.refuse(messages.operands(e.op, sides, None), e.span)
+    if any(t != INT for t in sides):
+        raise c.refuse(messages.operands(e.op, sides, logical_hint(sides)), e.span)
     return INT
+
+
+def logical_hint(sides: Sequence[Type]) -> str | None:
+    return messages.COMPARE if set(sides) <= {INT, REAL} else None
 
 
 def check_condition(c: Check, where: str, e: ast.Expr) -> None:
     t = check_expr(c, e)
-    if not isinstance(t, Int | Real):
+    if t != INT:
         raise c.refuse(messages.condition(where, t), e.span)
 
 

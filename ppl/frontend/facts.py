@@ -57,6 +57,11 @@ class Context:
         return self.block is Block.MODEL or self.suffix == "lp"
 
     @property
+    def may_call_target(self) -> bool:
+        """Functions ending in _lp and `target()`: Stan has them in transformed parameters too."""
+        return self.may_use_target or self.block is Block.TRANSFORMED_PARAMETERS
+
+    @property
     def may_use_jacobian(self) -> bool:
         return self.block is Block.TRANSFORMED_PARAMETERS or self.suffix == "jacobian"
 

@@ -6,6 +6,9 @@ from ppl.frontend import ast, messages
 from ppl.frontend.calls import CUMULATIVE_SUFFIXES, choose_exact, normalised, suffix_of
 from ppl.frontend.declarations import unsized
 from ppl.frontend.facts import Check
+from ppl.frontend.higher_order import NOT_OVERLOADABLE
+from ppl.frontend.laplace import LAPLACE
+from ppl.frontend.returns import always_returns
 from ppl.frontend.scope import Block, Level, Symbol, UserFunction
 from ppl.frontend.statements import check_statement
 from ppl.types import INT, REAL, VOID, Type, element_type
@@ -37,14 +40,30 @@ def declare_function(c: Check, f: ast.FunctionDef) -> None:
     if same is None:
         refuse_library_clash(c, f, types)
         overloads.append(function)
-    elif same.definition.body is None and f.body is not None:
+    elif announces(same, function):
         overloads[overloads.index(same)] = function
-    elif f.body is not None or same.definition.body is None:
-        where = f"on line {same.definition.span.line}"
-        raise c.refuse(messages.duplicate_function(f.name, f"({messages.listed(types)})", where), f.name_span)
+    else:
+        raise c.refuse(explain_repetition(same, function), f.name_span)
+
+
+def announces(earlier: UserFunction, later: UserFunction) -> bool:
+    """Whether `earlier` is the signature, ended by `;`, of which `later` is the definition."""
+    same = earlier.returns == later.returns and earlier.data_only == later.data_only
+    return same and earlier.definition.body is None and later.definition.body is not None
+
+
+def explain_repetition(earlier: UserFunction, later: UserFunction) -> messages.Message:
+    name, line = later.name, earlier.definition.span.line
+    data = earlier.data_only != later.data_only
+    if earlier.returns != later.returns or data:
+        return messages.declared_otherwise(name, line, data and earlier.returns == later.returns)
+    done = "defined" if earlier.definition.body else "declared"
+    return messages.duplicate_function(name, f"({messages.listed(later.args)})", f"on line {line}", done)
 
 
 def refuse_library_clash(c: Check, f: ast.FunctionDef, types: Sequence[Type]) -> None:
+    if f.name in (*NOT_OVERLOADABLE, *LAPLACE):
+        raise c.refuse(messages.not_overloadable(f.name), f.name_span)
     found = choose_exact(c, f.name, types)
     if found:
         where = "in the standard library"
@@ -76,10 +95,11 @@ def check_suffix(c: Check, f: ast.FunctionDef, types: Sequence[Type], returns: T
 
 
 def check_defined(c: Check, f: ast.FunctionDef) -> None:
-    if f.body is None and f in c.facts.functions:
-        function = c.facts.functions[f]
-        overloads = c.scope.functions[normalised(f.name)]
-        if not any(g.args == function.args and g.definition.body is not None for g in overloads):
+    """Whether a function that is announced has a body, be it one that was refused itself."""
+    function = c.facts.functions.get(f)
+    if f.body is None and function is not None:
+        others = (g for g in c.facts.functions.values() if (g.name, g.args) == (f.name, function.args))
+        if not any(g.definition.body for g in others):
             raise c.refuse(messages.never_defined(f.name), f.name_span)
 
 
@@ -96,18 +116,3 @@ def check_body(c: Check, f: ast.FunctionDef) -> None:
         broken = any(f.span.line <= error.line <= f.span.end_line for error in c.errors)
         if not broken and function.returns != VOID and not always_returns(f.body):
             raise c.refuse(messages.missing_return(f.name, function.returns), f.name_span)
-
-
-def always_returns(s: ast.Statement) -> bool:
-    """Whether every path through the statement ends in a return or a rejection."""
-    match s:
-        case ast.Return() | ast.Reject():
-            return True
-        case ast.Block(statements=statements) | ast.Profile(statements=statements):
-            return any(map(always_returns, statements))
-        case ast.If(then=then, otherwise=otherwise):
-            return otherwise is not None and always_returns(then) and always_returns(otherwise)
-        case ast.For(body=body) | ast.ForEach(body=body) | ast.While(body=body):
-            return always_returns(body)
-        case _:
-            return False

@@ -8,13 +8,27 @@ from collections.abc import Sequence
 from textwrap import fill
 
 from ppl.frontend import ast, call_messages, messages
-from ppl.frontend.calls import find_overload, known_functions, names_a_function, suffix_of
+from ppl.frontend.calls import (
+    UNSUPPORTED,
+    find_overload,
+    known_functions,
+    names_a_function,
+    refuse_parameters,
+    suffix_of,
+)
 from ppl.frontend.facts import Check, UserMatch
 from ppl.frontend.solvers import SOLVERS, check_data_only, function_arguments, shape_of_call
 from ppl.spelling import nearest
-from ppl.types import INT, REAL, VECTOR, Array, Type, array_dims, array_of
+from ppl.types import INT, REAL, VECTOR, Array, Tuple, Type, array_dims, array_of, core
 
 HIGHER_ORDER = ("reduce_sum", "reduce_sum_static", "map_rect", *SOLVERS)
+NOT_OVERLOADABLE = (
+    *("reduce_sum", "reduce_sum_static", *UNSUPPORTED),
+    *(name for name, solver in SOLVERS.items() if solver.shared is None),
+)
+"""Names that no function of a program may have: what these take is not in a signature."""
+SLICE_BOUNDS = (1, 2)
+"""Where a function of reduce_sum gets the start and the end of its slice."""
 MAP_RECT = (VECTOR, Array(VECTOR), Array(REAL, 2), Array(INT, 2))
 
 
@@ -27,15 +41,25 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     if wanted is None:
         raise c.refuse(call_messages.higher_order_arguments(e.name, args, call_wanted(e.name)), e.span)
     found = find_overload(c, function.name, wanted)
-    if not isinstance(found, UserMatch) or found.returns != returns or suffix_of(function.name) == "rng":
+    pure = suffix_of(function.name) not in ("rng", "lp", "jacobian")
+    if not isinstance(found, UserMatch) or found.returns != returns or not pure:
         raise c.refuse(
             call_messages.higher_order_function(e.name, function.name, wanted, returns), function.span
         )
     c.facts.calls[e] = found
     if e.name not in SOLVERS:
+        refuse_parameters(c, e, data_positions(e.name, found))
         return returns
     check_data_only(c, e, found)
     return SOLVERS[e.name].result
+
+
+def data_positions(name: str, called: UserMatch) -> list[int]:
+    """The arguments of a call that the function takes as data, by position; bounds of a slice are."""
+    wanted = [i for i, data_only in enumerate(called.function.data_only) if data_only]
+    if name == "map_rect":
+        return [i + 1 for i in wanted]
+    return [max(i, 1) for i in wanted if i not in SLICE_BOUNDS]
 
 
 def function_wanted(name: str, args: Sequence[Type]) -> tuple[Sequence[Type] | None, Type]:
@@ -89,7 +113,7 @@ MEANINGS = (
 
 def reduce_sum_arguments(args: Sequence[Type]) -> Sequence[Type] | None:
     """The slice, its start and end, and what is shared."""
-    if len(args) < 2 or array_dims(args[0]) == 0 or args[1] != INT:
+    if len(args) < 2 or array_dims(args[0]) == 0 or args[1] != INT or isinstance(core(args[0]), Tuple):
         return None
     return (args[0], INT, INT, *args[2:])
 

@@ -106,6 +106,22 @@ def assigned_twice(name: str) -> Message:
     return Message("PPL303", f"`{name}` is assigned twice in one assignment.")
 
 
+def read_while_assigned(name: str) -> Message:
+    return Message(
+        "PPL304",
+        f"`{name}` is read to find the place that is assigned to in `{name}` itself.",
+        "Compute the index before, in a variable of its own.",
+    )
+
+
+def entry_of_several() -> Message:
+    return Message(
+        "PPL305",
+        "An entry of several entries cannot be assigned to.",
+        "Write all indices in one pair of brackets: `x[1:2, 3]`, not `x[1:2][3]`.",
+    )
+
+
 def conversion(wanted: Type, found: Type) -> str | None:
     """The function that turns one type into another, where there is one."""
     by_name = {
@@ -131,8 +147,12 @@ def operands(op: str, types: Sequence[Type], hint: str | None) -> Message:
     return Message("PPL401", f"`{op}` cannot be applied to {types[0]} and {types[1]}.", hint)
 
 
+COMPARE = "A real is compared: `x != 0`."
+
+
 def condition(where: str, t: Type) -> Message:
-    return Message("PPL402", f"The condition of {where} must be an int or a real, not {t}.")
+    hint = COMPARE if str(t) == "real" else None
+    return Message("PPL402", f"The condition of {where} must be an int, not {t}.", hint)
 
 
 def ternary_branches(then: Type, otherwise: Type) -> Message:
@@ -187,8 +207,17 @@ def size_type(t: Type) -> Message:
 def size_not_data() -> Message:
     return Message(
         "PPL415",
-        "A size depends on a parameter, but sizes must be known from the data alone (non-data size).",
+        "A size depends on a parameter, or on what is computed from them, but sizes must be known from the "
+        "data alone (non-data size).",
         "Write the size itself: `N` where `theta` is declared `vector[N] theta`, not `size(theta)`.",
+    )
+
+
+def size_at_random() -> Message:
+    return Message(
+        "PPL416",
+        "The size of a block's own variable cannot be drawn at random (rng).",
+        "Declare the variable inside braces, as a local one, or give the size as data.",
     )
 
 
@@ -217,8 +246,23 @@ def duplicate_argument(name: str) -> Message:
     return Message("PPL801", f"Argument names must be distinct; `{name}` is used twice.")
 
 
-def duplicate_function(name: str, signature: str, where: str) -> Message:
-    return Message("PPL802", f"`{name}{signature}` is already defined {where}.")
+def duplicate_function(name: str, signature: str, where: str, done: str = "defined") -> Message:
+    return Message("PPL802", f"`{name}{signature}` is already {done} {where}.")
+
+
+def declared_otherwise(name: str, line: int, data: bool) -> Message:
+    """A function that was announced with other return type, or other arguments marked as data."""
+    what = "with `data` before other arguments" if data else "with another return type"
+    text = f"`{name}` with these arguments stands on line {line} {what}."
+    return Message("PPL802", text, "Write the same signature in both places, or choose another name.")
+
+
+def not_overloadable(name: str) -> Message:
+    return Message(
+        "PPL802",
+        f"`{name}` is a function of the library, and one to which no definition can be added.",
+        "Choose another name.",
+    )
 
 
 def never_defined(name: str) -> Message:
@@ -267,6 +311,14 @@ def density_without_variate(name: str) -> Message:
 def unnormalised_definition(name: str) -> Message:
     base = name.replace("_lup", "_lp")
     return Message("PPL813", f"`{name}` cannot be defined: it comes with `{base}`.", f"Define `{base}`.")
+
+
+def unnormalised_variable(name: str) -> Message:
+    return Message(
+        "PPL813",
+        f"A variable cannot be called `{name}`: only a density without its constants ends so.",
+        "Choose another name.",
+    )
 
 
 def outside_loop(word: str) -> Message:

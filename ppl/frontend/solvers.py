@@ -6,9 +6,9 @@ Stan Functions Reference, "Higher-order functions" and "Removed and deprecated f
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ppl.frontend import ast, call_messages
+from ppl.frontend import ast
+from ppl.frontend.calls import refuse_parameters
 from ppl.frontend.facts import Check, UserMatch
-from ppl.frontend.scope import Level
 from ppl.stdlib.signatures import promotes
 from ppl.types import INT, REAL, VECTOR, Array, Type
 
@@ -99,9 +99,7 @@ def check_data_only(c: Check, e: ast.Call, called: UserMatch) -> None:
     shared = called.function.data_only[len(solver.own) :]
     wanted = [*range(solver.free, leads), *range(before, len(e.args) - 1)]
     wanted += [leads + i for i, data_only in enumerate(shared) if data_only]
-    for i in sorted(wanted):
-        if c.facts.levels[e.args[i + 1]] is Level.PARAMETER:
-            raise c.refuse(call_messages.needs_data(e.name, i + 2), e.args[i + 1].span)
+    refuse_parameters(c, e, sorted(i + 1 for i in wanted))
 
 
 def shape_of_call(name: str) -> str:

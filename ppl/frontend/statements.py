@@ -1,29 +1,26 @@
 """Statements.  Reference manual, "Statements"."""
 
 from collections.abc import Sequence
-from functools import partial
 
 from ppl.frontend import ast, call_messages, messages
+from ppl.frontend.assignments import check_assignment
 from ppl.frontend.calls import (
     density_names,
-    operator,
     require_target,
     resolve_call,
     resolve_tilde,
     resolve_truncation,
 )
-from ppl.frontend.declarations import assignable, check_declaration
+from ppl.frontend.declarations import assignable, check_declaration, refuse_name
 from ppl.frontend.expressions import (
     check_arguments,
     check_condition,
     check_each,
     check_expr,
-    find,
-    finished,
 )
 from ppl.frontend.facts import AlreadyReported, Check
+from ppl.frontend.laplace import LAPLACE, covariance_called
 from ppl.frontend.scope import Level, Symbol
-from ppl.source import Span
 from ppl.types import (
     INT,
     MATRIX,
@@ -38,7 +35,7 @@ from ppl.types import (
     Type,
     array_of,
     core,
-    rank,
+    element_type,
 )
 
 
@@ -90,65 +87,15 @@ def check_statement(c: Check, s: ast.Statement, at_top: bool = False) -> None:
             pass
 
 
-# --- Assignment ----------------------------------------------------------------------------------
-
-
-def check_assignment(c: Check, s: ast.Assignment) -> None:
-    left, right = finished(c, [partial(check_target, c, s.target), partial(check_expr, c, s.value)])
-    if s.op == "=":
-        if not assignable(left, right):
-            raise c.refuse(messages.assigned_type(left, right), on_first_line(s.value, s))
-        return
-    found = operator(s.op[:-1], [left, right])
-    solves = s.op == "/=" and rank(right) > 0  # which Stan has as an operator, not as an assignment
-    if found is None or solves or not assignable(left, found.returns):
-        raise c.refuse(messages.assigned_type(left, right, s.op), s.span)
-    c.facts.calls[s] = found
-
-
-def on_first_line(e: ast.Expr, s: ast.Statement) -> Span:
-    """The place of an expression, or of its statement where that begins on an earlier line."""
-    return e.span if e.span.line == s.span.line else s.span
-
-
-def check_target(c: Check, e: ast.Expr) -> Type:
-    """The type of the left side, when it may be assigned to here."""
-    match e:
-        case ast.Variable():
-            refuse_read_only(c, find(c, e.name, e, assigned=True), e)
-            return check_expr(c, e)
-        case ast.Indexed(base=base) | ast.Projection(base=base):
-            check_target(c, base)
-            return check_expr(c, e)
-        case ast.TupleLiteral(items=items):
-            t = Tuple(tuple(check_target(c, item) for item in items))
-            names = [item.name for item in items if isinstance(item, ast.Variable)]
-            for k, name in enumerate(names):
-                if name in names[:k]:
-                    raise c.refuse(messages.assigned_twice(name), e.span)
-            c.facts.types[e] = t
-            return t
-        case _:
-            raise AssertionError("the parser lets no such target through")
-
-
-def refuse_read_only(c: Check, symbol: Symbol, e: ast.Variable) -> None:
-    if symbol.kind == "loop":
-        raise c.refuse(messages.read_only(e.name, "a loop variable"), e.span)
-    if symbol.kind == "argument":
-        raise c.refuse(messages.read_only(e.name, "an argument of the function"), e.span)
-    if symbol.block is not c.context.block:
-        what = (
-            f"declared in {symbol.block.value} (line {symbol.span.line}), and only that block may change it"
-        )
-        raise c.refuse(messages.read_only(e.name, what), e.span)
-
-
 # --- The target ----------------------------------------------------------------------------------
 
 
 def check_tilde(c: Check, s: ast.Tilde) -> None:
-    require_target(c, s, "`~`")
+    require_target(c, s, "`~`", c.context.may_use_target)
+    if (name := f"{s.distribution}_lpmf") in LAPLACE and s.truncation is None:
+        call = ast.Call(s.span, name, (s.left, *s.args), bar=True)
+        c.facts.calls[s] = covariance_called(c, call, check_each(c, LAPLACE[name].values(call.args)))
+        return
     densities: Sequence[str] = ()
     with c.reporting():
         densities = density_names(c, s)
@@ -164,7 +111,7 @@ def check_tilde(c: Check, s: ast.Tilde) -> None:
 
 
 def check_increment(c: Check, s: ast.TargetIncrement) -> None:
-    require_target(c, s, "`target +=`")
+    require_target(c, s, "`target +=`", c.context.may_use_target)
     check_summand(c, s.value, "target +=")
 
 
@@ -207,13 +154,14 @@ def check_for(c: Check, s: ast.For) -> None:
 
 
 def check_for_each(c: Check, s: ast.ForEach) -> None:
-    element, level = None, Level.PARAMETER
+    element = None
     with c.reporting():
         t = check_expr(c, s.iterable)
-        element, level = iterated(t), c.facts.levels[s.iterable]
+        element = iterated(t)
         if element is None:
             raise c.refuse(messages.not_iterable(t), s.iterable.span)
-    check_loop(c, s, element, level)
+    known = element is not None and element_type(element) == INT
+    check_loop(c, s, element, Level.DATA if known else c.context.local_level)
 
 
 def iterated(t: Type) -> Type | None:
@@ -229,9 +177,7 @@ def iterated(t: Type) -> Type | None:
 
 def check_loop(c: Check, s: ast.For | ast.ForEach, t: Type | None, level: Level) -> None:
     """The body; `t` is None where what the loop runs over was itself refused."""
-    known = c.scope.find(s.variable)
-    if known is not None:
-        raise c.refuse(messages.redeclared(s.variable, known.span.line), s.name_span)
+    refuse_name(c, s.variable, s.name_span)
     with c.within(in_loop=True), c.frame():
         symbol = Symbol(s.variable, t, level, c.context.block, "loop", s.name_span)
         c.scope.declare(symbol)

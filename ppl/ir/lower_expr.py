@@ -2,20 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 from ppl.frontend import ast
 from ppl.frontend.calls import suffix_of
 from ppl.frontend.facts import Called, Facts, UserMatch
 from ppl.frontend.higher_order import HIGHER_ORDER
+from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.scope import UserFunction
 from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
+from ppl.stdlib.laplace import NEWTON, latent_of, marginal_of
 from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, parse_signature
-from ppl.types import INT, REAL, Array, Int, Type, array_dims, array_of, core, element_type
+from ppl.types import INT, REAL, VECTOR, Array, Int, Tuple, Type, array_dims, array_of, core, element_type
 
 ARITHMETIC = frozenset(OPERATORS[op].name for op in ("+", "-", "*"))
 INT_32 = ir.Callee("wrap_int", wrap_int, "elementwise")
@@ -120,6 +123,8 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
     if e not in c.facts.calls:  # target(), which the checker knows by name
         return ir.TargetSoFar(t)
     called = c.facts.calls[e]
+    if e.name in LAPLACE:
+        return lower_laplace(c, e.name, e.args, called)
     if e.name in HIGHER_ORDER:
         return lower_higher_order(c, e, called)
     if isinstance(called, UserMatch):
@@ -174,6 +179,39 @@ def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
     partial_sum = e.args[0]
     assert isinstance(partial_sum, ast.Variable)
     return user_call(c, called, whole, may_drop(partial_sum.name))
+
+
+def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: Called) -> ir.Expr:
+    """The call with the covariance computed before it; of the settings, those that change the answer."""
+    assert isinstance(called, UserMatch)
+    record = LAPLACE[name]
+    at = len(record.leads)
+    leads = [promote(lower_expr(c, a), t) for a, t in zip(args, record.leads, strict=False)]
+    covariance = user_call(c, called, lower_items(c, args[at + 1]))
+    limits: list[ir.Expr] = [ir.Const(NEWTON.objective, REAL), ir.Const(NEWTON.most_steps, INT)]
+    if record.settings:
+        _, tolerance, most_steps, *_ = (lower_expr(c, a) for a in args[at + 2 :])
+        limits = [promote(tolerance, REAL), most_steps]
+    given = (*leads, covariance, *limits)
+    return ir.Apply(laplace_callee(name), given, VECTOR if record.draws else REAL)
+
+
+@cache
+def laplace_callee(name: str) -> ir.Callee:
+    """One for each name, so that a call is the same function wherever it stands."""
+    record = LAPLACE[name]
+    if record.draws:
+        return ir.Callee(name, latent_of(record.likelihood), "none", passes="rng")
+    return ir.Callee(name, marginal_of(record.likelihood), "none")
+
+
+def lower_items(c: Lowering, e: ast.Expr) -> list[ir.Expr]:
+    """The items of a tuple."""
+    if isinstance(e, ast.TupleLiteral):
+        return [lower_expr(c, item) for item in e.items]
+    whole = lower_expr(c, e)
+    assert isinstance(whole.type, Tuple)
+    return [ir.Item(whole, k, t) for k, t in enumerate(whole.type.items, 1)]
 
 
 def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ppl.frontend import ast
 from ppl.frontend.declarations import SQUARE
 from ppl.frontend.facts import Called, UserMatch
+from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.scope import Symbol
 from ppl.ir import nodes as ir
 from ppl.ir.lower_expr import (
@@ -14,6 +15,7 @@ from ppl.ir.lower_expr import (
     drops_axis,
     lower_expr,
     lower_index,
+    lower_laplace,
     may_drop,
     promote,
 )
@@ -191,6 +193,9 @@ def lower_path(c: Lowering, target: ast.Expr) -> tuple[str, tuple[ir.Step, ...]]
 
 
 def lower_tilde(c: Lowering, s: ast.Tilde) -> Stmts:
+    if (name := f"{s.distribution}_lpmf") in LAPLACE:
+        value = lower_laplace(c, name, (s.left, *s.args), c.facts.calls[s])
+        return (ir.Increment("target", value, s.span),)
     args = [lower_expr(c, a) for a in (s.left, *s.args)]
     density = call(c, c.facts.calls[s], args, REAL, drops=True)
     out: Stmts = (ir.Increment("target", density, s.span),)

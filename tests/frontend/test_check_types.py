@@ -43,7 +43,7 @@ TYPES = {
     "-N": "int",
     "!N": "int",
     "N > r": "int",
-    "N && r": "int",
+    "N && N > r": "int",
     "r > 0 ? 1 : 2.0": "real",
     "v + 1": "vector",
     "v * 2": "vector",

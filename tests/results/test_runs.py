@@ -47,7 +47,8 @@ def at_once(monkeypatch):
 
 
 @pytest.mark.parametrize(("cores", "together"), [(1, []), (2, [2, 1]), (3, [3])])
-def test_runs_take_no_more_cores_than_they_may(toy, monkeypatch, at_once, cores, together):
+@pytest.mark.usefixtures("at_once")
+def test_runs_take_no_more_cores_than_they_may(toy, monkeypatch, cores, together):
     taken, began = [], processes._at_once
     monkeypatch.setattr(
         processes, "_at_once", lambda some, *more: taken.append(len(some)) or began(some, *more)

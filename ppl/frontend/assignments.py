@@ -1,0 +1,137 @@
+"""Assignments: what may stand on the left, and what may be put there.  Reference manual, "Statements"."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from ppl.frontend import ast, messages
+from ppl.frontend.calls import operator
+from ppl.frontend.declarations import assignable
+from ppl.frontend.expressions import check_expr, find, finished, own_index_parts
+from ppl.frontend.facts import Check
+from ppl.frontend.scope import Symbol
+from ppl.frontend.walk import variables
+from ppl.source import Span
+from ppl.types import INT, Tuple, Type, rank
+
+ENTRYWISE = (".*=", "./=")
+
+
+def check_assignment(c: Check, s: ast.Assignment) -> None:
+    left, right = finished(c, [partial(check_left, c, s.target), partial(check_expr, c, s.value)])
+    if s.op == "=":
+        if not assignable(left, right):
+            raise c.refuse(messages.assigned_type(left, right), on_first_line(s.value, s))
+        return
+    found = operator(s.op[:-1], [left, right])
+    solves = s.op == "/=" and rank(right) > 0  # which Stan has as an operator, not as an assignment
+    of_scalars = s.op in ENTRYWISE and rank(left) == 0  # the same
+    if found is None or solves or of_scalars or not assignable(left, found.returns):
+        raise c.refuse(messages.assigned_type(left, right, s.op), s.span)
+    c.facts.calls[s] = found
+
+
+def on_first_line(e: ast.Expr, s: ast.Statement | ast.Expr) -> Span:
+    """The place of an expression, or of what it stands in where that begins on an earlier line."""
+    return e.span if e.span.line == s.span.line else s.span
+
+
+# --- The left side -------------------------------------------------------------------------------
+
+
+def check_left(c: Check, e: ast.Expr) -> Type:
+    """The type of the left side: each of its parts may be written to, once, and none is read."""
+    t = check_target(c, e)
+    targets = list(single_targets(e))
+    paths = [path(target) for target in targets]
+    for k, each in enumerate(paths):
+        if any(overlap(each, other) for other in paths[:k]):
+            raise c.refuse(messages.assigned_twice(".".join(map(str, each))), e.span)
+    written = {name for name, *_ in paths}
+    for read in (v for target in targets for v in read_by(target) if v.name in written):
+        raise c.refuse(messages.read_while_assigned(read.name), on_first_line(read, e))
+    return t
+
+
+def check_target(c: Check, e: ast.Expr) -> Type:
+    """The type of what is written to, when it may be assigned to here."""
+    match e:
+        case ast.Variable():
+            refuse_read_only(c, find(c, e.name, e, assigned=True), e)
+            return check_expr(c, e)
+        case ast.Indexed(base=base):
+            check_target(c, base)
+            t = check_expr(c, e)
+            refuse_entry_of_several(c, e)
+            return t
+        case ast.Projection(base=base):
+            check_target(c, base)
+            return check_expr(c, e)
+        case ast.TupleLiteral(items=items):
+            t = Tuple(tuple(check_target(c, item) for item in items))
+            c.facts.types[e] = t
+            return t
+        case _:
+            raise AssertionError("the parser lets no such target through")
+
+
+def refuse_entry_of_several(c: Check, e: ast.Indexed) -> None:
+    """`x[1:2][1]` is an entry of a copy."""
+    inner = e.base
+    while isinstance(inner, ast.Indexed):
+        if any(takes_several(c, index) for index in inner.indices):
+            raise c.refuse(messages.entry_of_several(), e.span)
+        inner = inner.base
+
+
+def takes_several(c: Check, index: ast.Index) -> bool:
+    return not isinstance(index, ast.SingleIndex) or c.facts.types[index.value] != INT
+
+
+def refuse_read_only(c: Check, symbol: Symbol, e: ast.Variable) -> None:
+    if symbol.kind == "loop":
+        raise c.refuse(messages.read_only(e.name, "a loop variable"), e.span)
+    if symbol.kind == "argument":
+        raise c.refuse(messages.read_only(e.name, "an argument of the function"), e.span)
+    if symbol.block is not c.context.block:
+        what = (
+            f"declared in {symbol.block.value} (line {symbol.span.line}), and only that block may change it"
+        )
+        raise c.refuse(messages.read_only(e.name, what), e.span)
+
+
+def single_targets(e: ast.Expr) -> Iterator[ast.Expr]:
+    """The left side, or the parts of a tuple there."""
+    if isinstance(e, ast.TupleLiteral):
+        for item in e.items:
+            yield from single_targets(item)
+    else:
+        yield e
+
+
+Path = tuple[str | int, ...]
+
+
+def path(e: ast.Expr) -> Path:
+    """The variable and the items of tuples that lead to what is written; not the entries."""
+    match e:
+        case ast.Indexed(base=base):
+            return path(base)
+        case ast.Projection(base=base, item=item):
+            return (*path(base), item)
+        case ast.Variable(name=name):
+            return (name,)
+        case _:
+            raise AssertionError("the parser lets no such target through")
+
+
+def overlap(a: Path, b: Path) -> bool:
+    """Whether one is the other, or holds it."""
+    return all(x == y for x, y in zip(a, b, strict=False))
+
+
+def read_by(e: ast.Expr) -> Iterator[ast.Variable]:
+    """The variables in the indices of a target."""
+    while isinstance(e, ast.Indexed | ast.Projection):
+        if isinstance(e, ast.Indexed):
+            yield from variables(own_index_parts(e))
+        e = e.base

@@ -1,0 +1,122 @@
+"""The embedded Laplace approximation: `laplace_marginal_poisson_log_lpmf(y | y_index, m, K, (...))`, ...
+
+Each is called with data, an offset m for each theta, a function of the program and a tuple of its arguments,
+which together give the covariance matrix; the `_tol` forms with settings of the solver beside.  Stan
+Functions Reference 2.37, "Embedded Laplace Approximation".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ppl.frontend import ast, call_messages, messages
+from ppl.frontend.calls import (
+    check_bar,
+    check_suffix_place,
+    find_overload,
+    names_a_function,
+    refuse_parameters,
+    suffix_of,
+)
+from ppl.frontend.facts import Check, UserMatch
+from ppl.stdlib.laplace import LIKELIHOODS, Likelihood
+from ppl.stdlib.signatures import promotes
+from ppl.types import INT, MATRIX, REAL, VECTOR, Array, Tuple, Type
+
+INTS = Array(INT)
+SETTINGS: tuple[tuple[str, Type], ...] = (
+    ("theta_init", VECTOR),
+    ("tol", REAL),
+    ("max_steps", INT),
+    ("hessian_block_size", INT),
+    ("solver", INT),
+    ("max_steps_linesearch", INT),
+)
+"""What the `_tol` forms take after the covariance, all of it data."""
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """One function: what it integrates over, whether it draws, and whether it takes settings."""
+
+    likelihood: Likelihood
+    draws: bool
+    settings: bool
+
+    @property
+    def leads(self) -> tuple[Type, ...]:
+        """y, y_index, the likelihood's own parameter, m; after them come K and its arguments."""
+        return (INTS, INTS, *((REAL,) if self.likelihood.dispersed else ()), VECTOR)
+
+    @property
+    def tail(self) -> tuple[Type, ...]:
+        return tuple(t for _, t in SETTINGS) if self.settings else ()
+
+    def values(self, args: Sequence[ast.Expr]) -> list[ast.Expr]:
+        """The arguments but the function K."""
+        at = len(self.leads)
+        return [*args[:at], *args[at + 1 :]]
+
+    def shown(self, name: str) -> str:
+        own = ["real eta"] if self.likelihood.dispersed else []
+        words = ["array[] int y_index", *own, "vector m", "K", "(...)"]
+        words += [f"data {t} {word}" for word, t in SETTINGS] if self.settings else []
+        return f"{name}(array[] int y{', ' if self.draws else ' | '}{', '.join(words)})"
+
+
+def functions() -> dict[str, Laplace]:
+    found = {}
+    for like in LIKELIHOODS:
+        for tol in ("", "_tol"):
+            for suffix in ("lpmf", "lupmf"):
+                found[f"laplace_marginal{tol}_{like.name}_{suffix}"] = Laplace(like, False, bool(tol))
+            found[f"laplace_latent{tol}_{like.name}_rng"] = Laplace(like, True, bool(tol))
+    return found
+
+
+LAPLACE = functions()
+
+
+def check_laplace(c: Check, e: ast.Call, types: Sequence[Type]) -> Type:
+    """The type of the call; `types` are those of all arguments but the function of the covariance."""
+    check_bar(c, e)
+    check_suffix_place(c, e)
+    c.facts.calls[e] = covariance_called(c, e, types)
+    return VECTOR if LAPLACE[e.name].draws else REAL
+
+
+def covariance_called(c: Check, e: ast.Call, types: Sequence[Type]) -> UserMatch:
+    """Which function gives the covariance; refuses what does not fit."""
+    record = LAPLACE[e.name]
+    at = len(record.leads)
+    wanted = [*record.leads, Tuple(()), *record.tail]
+    fits = len(types) == len(wanted) and all(
+        isinstance(found, Tuple) if k == at else promotes(found, t) is not None
+        for k, (found, t) in enumerate(zip(types, wanted, strict=True))
+    )
+    if not fits:
+        raise c.refuse(call_messages.laplace_arguments(e.name, types, record.shown(e.name)), e.span)
+    given = types[at]
+    assert isinstance(given, Tuple)
+    found = covariance_function(c, e.name, e.args[at], given)
+    refuse_parameters(c, e, range(at + 2, len(e.args)))
+    wanted_as_data = [k for k, data in enumerate(found.function.data_only) if data]
+    refuse_parameters(c, as_call(e, found, given), wanted_as_data)
+    return found
+
+
+def as_call(e: ast.Call, called: UserMatch, given: Tuple) -> ast.Call:
+    """The call of the covariance function, as if it stood there by itself."""
+    arguments = e.args[len(LAPLACE[e.name].leads) + 1]
+    items = arguments.items if isinstance(arguments, ast.TupleLiteral) else (arguments,) * len(given.items)
+    return ast.Call(e.span, called.function.name, tuple(items))
+
+
+def covariance_function(c: Check, name: str, e: ast.Expr, given: Tuple) -> UserMatch:
+    if not isinstance(e, ast.Variable) or not names_a_function(c, e.name):
+        what = e.name if isinstance(e, ast.Variable) else "this expression"
+        raise c.refuse(messages.unknown_function(what, None), e.span)
+    found = find_overload(c, e.name, given.items)
+    pure = suffix_of(e.name) not in ("rng", "lp", "jacobian")
+    if not isinstance(found, UserMatch) or found.returns != MATRIX or not pure:
+        raise c.refuse(call_messages.higher_order_function(name, e.name, given.items, MATRIX), e.span)
+    return found

@@ -1,0 +1,155 @@
+"""The embedded Laplace approximation: against integrals, finite differences and its own moments."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
+from ppl.stdlib.laplace import LIKELIHOODS, NEWTON, Counts, Likelihood, latent_of, marginal_of, mode_of
+
+LIMITS = (NEWTON.objective, NEWTON.most_steps)
+GENERATOR_SEED = 20261122
+BY_NAME = {like.name: like for like in LIKELIHOODS}
+COUNTS = {
+    "poisson_log": [2, 0, 3, 5, 1],
+    "neg_binomial_2_log": [2, 0, 3, 5, 1],
+    "bernoulli_logit": [1, 0, 1, 1, 0],
+}
+INDEX = np.array([1, 2, 2, 1, 2])
+K = np.array([[0.8, 0.3], [0.3, 0.5]])
+M = np.array([0.2, -0.4])
+EACH = pytest.mark.parametrize("like", LIKELIHOODS, ids=lambda like: like.name)
+
+
+def dispersion(like: Likelihood) -> tuple[float, ...]:
+    return (1.7,) if like.dispersed else ()
+
+
+def given(like: Likelihood) -> tuple[np.ndarray, np.ndarray]:
+    return np.array(COUNTS[like.name]), INDEX
+
+
+def log_joint(like: Likelihood, theta: np.ndarray, k: np.ndarray, m: np.ndarray, rest: Any) -> np.ndarray:
+    """log p(y, theta) at points (points, n)."""
+    y, index = given(like)
+    rows = like.log_density(NUMPY, y, (theta + m)[:, index - 1], *rest).sum(axis=1)
+    prior = -0.5 * (
+        np.einsum("pi,ij,pj->p", theta, np.linalg.inv(k), theta) + np.linalg.slogdet(2 * np.pi * k)[1]
+    )
+    return rows + prior
+
+
+def grid(points: int, half: float) -> tuple[np.ndarray, float]:
+    line = np.linspace(-half, half, points)
+    return np.stack([x.ravel() for x in np.meshgrid(line, line)], axis=1), (line[1] - line[0]) ** 2
+
+
+@EACH
+def test_the_value_is_laplaces_at_the_mode_of_a_grid(like: Likelihood) -> None:
+    """Two dimensions: the mode and the Hessian by differences of log p(y, theta)."""
+    rest = dispersion(like)
+    theta = mode_of(like)(NUMPY, K, M, *given(like), *rest, *LIMITS)
+    points, _ = grid(401, 4.0)
+    assert log_joint(like, theta[None], K, M, rest)[0] >= log_joint(like, points, K, M, rest).max() - 1e-12
+    h, eye = 1e-4, np.eye(2)
+    at = lambda d: log_joint(like, (theta + d)[None], K, M, rest)[0]  # noqa: E731
+    hessian = [
+        [(at(h * (a + b)) - at(h * (a - b)) - at(h * (b - a)) + at(-h * (a + b))) / (4 * h * h) for b in eye]
+        for a in eye
+    ]
+    laplace = at(np.zeros(2)) + np.log(2 * np.pi) - 0.5 * np.linalg.slogdet(-np.array(hessian))[1]
+    value = marginal_of(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
+    assert value == pytest.approx(laplace, abs=1e-6)
+
+
+@EACH
+def test_the_value_is_near_the_integral(like: Likelihood) -> None:
+    rest = dispersion(like)
+    points, cell = grid(401, 8.0)
+    integral = np.log(np.exp(log_joint(like, points, K, M, rest)).sum() * cell)
+    value = marginal_of(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
+    assert value == pytest.approx(integral, abs=0.02)
+
+
+def test_many_rows_make_the_approximation_an_integral() -> None:
+    """In one dimension its error falls as one over the information: 1000 rows leave less than 1e-4."""
+    like, k, m = BY_NAME["poisson_log"], np.array([[0.5]]), np.array([0.3])
+    y = np.random.default_rng(GENERATOR_SEED).poisson(2.0, size=1000)
+    theta = np.linspace(-1.0, 1.5, 20001)
+    rows = y.sum() * (theta + m) - len(y) * np.exp(theta + m) + like.log_density(NUMPY, y, 0.0).sum() + len(y)
+    joint = rows - 0.5 * theta**2 / 0.5 - 0.5 * np.log(2 * np.pi * 0.5)
+    top = joint.max()
+    integral = top + np.log(np.exp(joint - top).sum() * (theta[1] - theta[0]))
+    value = marginal_of(like)(NUMPY, y, np.ones(1000, dtype=int), m, k, *LIMITS)
+    assert value == pytest.approx(integral, abs=1e-4)
+
+
+@EACH
+def test_the_gradient_is_that_of_the_value(like: Likelihood) -> None:
+    rest = dispersion(like)
+
+    def value(xp: Any, u: Any) -> Any:
+        factor = xp.np.reshape(u[:4], (2, 2))
+        k = xp.np.matmul(factor, factor.T) + 0.1 * np.eye(2)
+        return marginal_of(like)(xp, *given(like), *(r * xp.np.exp(u[6]) for r in rest), u[4:6], k, *LIMITS)
+
+    u = np.array([0.7, 0.2, -0.3, 0.6, 0.2, -0.4, 0.1])
+    _, slope = value_and_grad(lambda u: value(AUTOGRAD, u), u)
+    h = 1e-5
+    steps = [h * e for e in np.eye(len(u))]
+    differences = [(value(NUMPY, u + d) - value(NUMPY, u - d)) / (2 * h) for d in steps]
+    np.testing.assert_allclose(slope, differences, atol=2e-8)
+
+
+@EACH
+def test_a_theta_without_rows_has_a_gradient(like: Likelihood) -> None:
+    rest = dispersion(like)
+
+    def value(xp: Any, u: Any) -> Any:
+        factor = xp.np.reshape(u[:9], (3, 3))
+        k = xp.np.matmul(factor, factor.T) + 0.1 * np.eye(3)
+        return marginal_of(like)(xp, *given(like), *rest, u[9:], k, *LIMITS)
+
+    u = np.random.default_rng(GENERATOR_SEED).normal(scale=0.5, size=12)
+    _, slope = value_and_grad(lambda u: value(AUTOGRAD, u), u)
+    steps = [1e-5 * e for e in np.eye(len(u))]
+    differences = [(value(NUMPY, u + d) - value(NUMPY, u - d)) / 2e-5 for d in steps]
+    np.testing.assert_allclose(slope, differences, atol=2e-8)
+    assert slope[11] == 0
+
+
+@EACH
+def test_draws_have_the_moments_of_the_approximation(like: Likelihood) -> None:
+    rest = dispersion(like)
+    generator = np.random.default_rng(GENERATOR_SEED)
+    latent = latent_of(like)
+    draws = np.array([latent(generator, *given(like), *rest, M, K, *LIMITS) for _ in range(4000)])
+    theta = mode_of(like)(NUMPY, K, M, *given(like), *rest, *LIMITS)
+    y, index = given(like)
+    counts = [(index == g).sum() for g in (1, 2)], [y[index == g].sum() for g in (1, 2)]
+    _, second = like.derivatives(NUMPY, Counts(*map(np.array, counts)), theta + M, *rest)
+    covariance = np.linalg.inv(np.linalg.inv(K) - np.diag(second))
+    error = np.sqrt(np.diag(covariance) / len(draws))
+    assert (np.abs(draws.mean(axis=0) - theta) < 4 * error).all()
+    np.testing.assert_allclose(
+        np.cov(draws.T), covariance, atol=4 * covariance.max() * np.sqrt(2 / len(draws))
+    )
+
+
+@pytest.mark.parametrize("count", [0, 3, 10_000, 10**8])
+def test_the_mode_is_found_from_far(count: int) -> None:
+    """theta / k = count - exp(theta): the first step aims at 100 times the count."""
+    theta = mode_of(BY_NAME["poisson_log"])(
+        NUMPY, np.array([[100.0]]), np.zeros(1), np.array([count]), np.array([1]), *LIMITS
+    )
+    assert theta[0] / 100 == pytest.approx(count - np.exp(theta[0]), abs=1e-6 * (1 + count))
+
+
+def test_a_singular_covariance_is_one() -> None:
+    """Two thetas that are one: the value is that of one theta with all rows."""
+    like = BY_NAME["poisson_log"]
+    y = np.array([1, 4])
+    both = marginal_of(like)(NUMPY, y, np.array([1, 2]), np.zeros(2), np.full((2, 2), 0.6), *LIMITS)
+    one = marginal_of(like)(NUMPY, y, np.array([1, 1]), np.zeros(1), np.array([[0.6]]), *LIMITS)
+    assert both == pytest.approx(one, rel=1e-12)
