@@ -70,8 +70,8 @@ class Model(model.Model):
 
         Parameters are drawn from the prior, data given them, and the program is fitted to each; the ranks of
         the parameters among `draws` draws are uniform if these are draws of the posterior. Data that the
-        program draws may be left out of `data`; `cores` is how many fits are made beside each other, None for as
-        many as there are. `algorithm` is one of `Posterior.variational`, or "nuts".
+        program draws may be left out of `data`. `algorithm` is one of `Posterior.variational`, or "nuts";
+        `cores` is how many fits are made beside each other, None for as many as there are.
         Talts et al. (2018), arXiv:1804.06788; the test is that of Säilynoja et al. (2022).
 
         Args:
