@@ -7,6 +7,7 @@ import pytest
 
 import ppl
 from ppl.errors import InferenceError
+from ppl.inference.objective.target import for_many_points
 from ppl.inference.run.settings import Settings
 from ppl.results.fits import backend
 from ppl.results.fits.as_target import AsTarget
@@ -142,6 +143,45 @@ def test_many_parameters_are_worth_a_compilation() -> None:
     model = ppl.compile_model("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }")
     for n, expected in ((backend.JAX_PAYS.dimensions, True), (backend.JAX_PAYS.dimensions - 1, False)):
         assert is_worth_it(AsTarget(model.condition({"N": n})), Settings()) is expected
+
+
+MIXTURE = """
+data { int N; vector[N] y; }
+parameters { vector[2] mu; }
+model {
+  mu ~ normal(0, 5);
+  for (n in 1:N) target += log_mix(0.3, normal_lpdf(y[n] | mu[1], 1), normal_lpdf(y[n] | mu[2], 1));
+}
+"""
+
+
+def test_annealing_takes_the_faster_of_two_densities() -> None:
+    pytest.importorskip("jax")
+    from ppl.compiled.target import CompiledTarget
+
+    rows = backend.JAX_PAYS.annealed_width
+    y = np.random.default_rng(1).normal(size=rows)
+    model = ppl.compile_model(MIXTURE)
+    few, many = (AsTarget(model.condition({"N": n, "y": y[:n]})) for n in (20, rows))
+    assert backend.on_backend(few, Settings()) == few
+    assert backend.on_backend(many, Settings(backend="autograd")) == many
+    auto = backend.on_backend(many, Settings())
+    assert isinstance(auto, AsTarget) and isinstance(for_many_points(auto), CompiledTarget)
+    us = np.random.default_rng(2).normal(size=(5, 2))
+    for got, want in zip(
+        for_many_points(auto).log_density_gradients(us), many.log_density_gradients(us), strict=True
+    ):
+        np.testing.assert_allclose(got, want, rtol=1e-10)
+
+
+def test_where_jax_cannot_anneal_autograd_does() -> None:
+    pytest.importorskip("jax")
+    rows = backend.JAX_PAYS.annealed_width
+    wide = f"vector[{rows}] z = rep_vector(m, {rows}); z ~ normal(0, 9);"
+    program = BRANCHING.replace("m ~ normal(0, 1);", wide)
+    target = AsTarget(ppl.compile_model(program).condition({}))
+    auto = backend.on_backend(target, Settings())
+    assert isinstance(auto, AsTarget) and auto.faster and for_many_points(auto) is target
 
 
 def test_a_differential_equation_is_worth_a_compilation() -> None:

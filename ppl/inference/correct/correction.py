@@ -22,7 +22,7 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian
 from ppl.inference.numerics.triangular import solved
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Target, width_of
+from ppl.inference.objective.target import Array, Target, for_many_points, width_of
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
@@ -202,7 +202,8 @@ def anneal_from(
     moves = CORRECTION.most_work // (width * points * HMC.leapfrog_steps)
     reference = Reference((standard, *beside.gaussians), 1 + len(beside.modes))
     near = None if beside.gaussians else nearest_of(scaled, proposals, points // 2, rng)
-    found = anneal(scaled, reference, rng, listen, points, moves, near)
+    fast = replace(scaled, target=for_many_points(scaled.target))
+    found = anneal(fast, reference, rng, listen, points, moves, near)
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     log_p = found.log_p[chosen] - scaled.log_jacobian
     return Corrected(scaled.to_u(found.u[chosen]), log_p, DrawSource.ANNEALED, found, beside.modes)

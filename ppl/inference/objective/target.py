@@ -46,6 +46,13 @@ def log_density_gradients(target: Target, us: Array) -> tuple[Array, Array]:
     return values, np.array([gradient for _, gradient in pairs], dtype=float).reshape(us.shape)
 
 
+def for_many_points(target: Target) -> Target:
+    """The same density by what begins later and is faster at many thousands of points, if there is such."""
+    begin = getattr(target, "for_many_points", None)
+    found: Target = begin() if begin else target
+    return found
+
+
 class Forwarding:
     """A target that answers as `target` does: the base of those that add to it, or change one answer."""
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, TypeVar
 
@@ -34,6 +35,11 @@ class JaxPays:
     width: int = 5_000
     """Rows, of which JAX takes a quarter of the time, or less where they are annealed."""
 
+    annealed_width: int = 400
+    """Numbers in the largest array of an evaluation from which on annealing, whose gradients are hundreds of
+    thousands, repays the two seconds that JAX takes to compile one: it takes a half to a fifth of the time.
+    """
+
     dimensions: int = 1000
     """Parameters: at 512 points gradients of 2,004 (a CAR model) take JAX 0.4 of the time, of 3,003 (a
     horseshoe) 0.2, as it does not write every elementwise operation of all points to memory.
@@ -58,19 +64,33 @@ def on_backend(
     if settings.backend == "autograd" or not (
         settings.backend == "jax" or (pays or is_worth_it)(target, settings)
     ):
-        return target
+        annealed = settings.backend == "auto" and is_worth_it_annealed(target)
+        return replace(target, faster=partial(if_in_reach, target, settings)) if annealed else target
+    try:
+        return compiled(target, settings)
+    except OutOfReach as why:
+        if settings.backend == "jax":
+            raise refusal(why) from None
+        return AsTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
+
+
+def compiled(target: AsTarget, settings: Settings) -> Target:
+    """The target by JAX; OutOfReach where that cannot run the program."""
     device = ready(settings)
     from ppl.compiled.target import compiled_target
 
     quick = (settings.quick_jit or target.posterior.model.solves_equations) and settings.device == "cpu"
     key = target.jacobian, device, quick
+    found = kept(target.posterior, key, lambda: compiled_target(target.posterior, *key))
+    return replace(found, cores=cores_of(settings.cores))
+
+
+def if_in_reach(target: AsTarget, settings: Settings) -> Target:
+    """The target by JAX, if that can run the program."""
     try:
-        found = kept(target.posterior, key, lambda: compiled_target(target.posterior, *key))
-        return replace(found, cores=cores_of(settings.cores))
-    except OutOfReach as why:
-        if settings.backend == "jax":
-            raise refusal(why) from None
-        return AsTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
+        return compiled(target, settings)
+    except OutOfReach:
+        return target
 
 
 def rows_on_backend(posterior: Posterior, settings: Settings) -> Target:
@@ -174,3 +194,13 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
         or target.dim >= JAX_PAYS.dimensions
     )
     return settings.device == "gpu" or recurs or large or equations
+
+
+def is_worth_it_annealed(target: AsTarget) -> bool:
+    """Whether JAX is there and annealing by it would be done first, its compilation included."""
+    posterior = target.posterior
+    return (
+        find_spec("jax") is not None
+        and posterior.width >= JAX_PAYS.annealed_width
+        and not any(map(is_mapped, posterior.data.values()))
+    )
