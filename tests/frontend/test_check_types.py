@@ -122,7 +122,7 @@ def test_type_of_an_expression(expression: str, expected: str) -> None:
         "functions { real f(real a) { while (1) return a; } }",
         "parameters { real p; } transformed parameters { real q; { real local = p; q = local; } }",
         "parameters { vector[2] u; } transformed parameters { vector[2] x = exp(u); jacobian += sum(u); }",
-        "data { int x; } generated quantities { int y; y = x; y += 2; vector[y] z; }",
+        "data { int x; } generated quantities { int y; y = x; y += 2; { vector[y] z; } }",
         "parameters { real exp_; } model { real sum = exp_; target += sum; }",
         "transformed data { int a; real b; (a, b) = (1, 2); }",
     ],
