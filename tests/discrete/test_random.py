@@ -10,7 +10,7 @@ import pytest
 from tests.discrete.held import hold
 from tests.discrete.random_programs import random_program
 
-SEEDS = range(40)
+SEEDS = range(32)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -91,7 +91,7 @@ def block(draw: st.DrawFn, depth: int = 2) -> str:
 
 
 @seed(21)
-@settings(max_examples=80, deadline=None, database=None)
+@settings(max_examples=40, deadline=None, database=None)
 @given(body=block())
 def test_random_recurrences_mean_the_same_as_scans(body: str) -> None:
     loop = f"for (n in 1:N) {{ int i = g[n]; {body} a[n] = tanh(c + a[n]); }}"
@@ -101,7 +101,7 @@ def test_random_recurrences_mean_the_same_as_scans(body: str) -> None:
 
 
 @seed(20)
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=60, deadline=None, database=None)
 @given(body=block())
 def test_random_bodies_mean_the_same_as_arrays(body: str) -> None:
     model = f"vector[N] a = x; for (n in 1:N) {{ real c = 0; int i = g[n]; {body} }} target += a;"
