@@ -9,6 +9,8 @@ from ppl.cli.main import main
 from ppl.results.files.readers import read_file
 from ppl.results.report.log_lik import LogLik, in_files, of_draws
 from ppl.results.report.loo import csv_lines, loo_of
+from ppl.results.report.reading import reading
+from ppl.results.report.stansummary import worst_khats
 
 Y = np.array([0.3, -0.8, 1.1, 0.6, -0.2, 1.9, 0.4, -1.3])
 NAMES = tuple(f"log_lik[{n}]" for n in range(1, 9))
@@ -114,6 +116,9 @@ def test_pathfinder_files_that_cmdstan_has_resampled_are_not_weighted_again(tmp_
         (tmp_path / f"{resampled}.csv").write_text(text)
     weighted, again = (in_files([read_file(tmp_path / f"{name}.csv")]) for name in ("false", "true"))
     assert weighted.log_ratios.any() and not again.log_ratios.any()
+    files = {name: read_file(tmp_path / f"{name}.csv") for name in ("false", "true")}
+    assert len(worst_khats([files["false"]])) and not len(worst_khats([files["true"]]))
+    assert reading([files["true"]], ("mu",)).startswith("These draws were made to follow the posterior")
 
 
 def test_a_program_without_it_is_told_what_to_add(fits, tmp_path, capsys):

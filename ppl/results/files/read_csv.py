@@ -62,17 +62,23 @@ class DrawsFile:
     def log_ratios(self) -> Floats | None:
         """Log target less log approximation at each draw, up to a constant.
 
-        None where it is not there, and where it never varies: draws resampled by importance, or one point
-        repeated, tell nothing of the approximation they came from.
+        None where it is not there, and where it is no weight any more, or never varies: draws resampled by
+        importance, or one point repeated, tell nothing of the approximation they came from.
         """
         ratios = self._ratios()
-        return ratios if ratios is not None and varies(ratios) else None
+        return ratios if ratios is not None and varies(ratios) and not self._is_resampled else None
 
     @property
     def follows_target(self) -> bool:
-        """Whether the ratios are there and never vary: the draws were resampled or annealed."""
-        ratios = self._ratios()
-        return ratios is not None and not varies(ratios)
+        """Whether ratios are there that never vary, or are no weights: draws were resampled or annealed."""
+        return self._ratios() is not None and self.log_ratios is None
+
+    @property
+    def _is_resampled(self) -> bool:
+        """Whether CmdStan has drawn these draws of several Pathfinder paths by their weights."""
+        said = {name.rpartition(".")[2]: value for name, value in self.config.items()}
+        resampled = said.get("psis_resample", "0") in ("1", "true") and said.get("num_paths") != "1"
+        return self.method == "pathfinder" and resampled
 
     def _ratios(self) -> Floats | None:
         for target, approximation in RATIOS:

@@ -53,19 +53,12 @@ def in_files(files: Sequence[DrawsFile], name: str = POINTWISE) -> LogLik:
 
 def own_ratios(file: DrawsFile) -> Floats:
     """Log p/q at the draws of a run (draws,), whose mean ratio is 1: its q has a constant of its own."""
-    ratios = None if is_resampled_pathfinder(file) else file.log_ratios
+    ratios = file.log_ratios
     if ratios is None or not np.isfinite(ratios).any():
         return np.zeros(len(file.draws))
     finite = ratios[np.isfinite(ratios)]
     normalised: Floats = ratios - logsumexp(finite) + np.log(len(finite))
     return normalised
-
-
-def is_resampled_pathfinder(file: DrawsFile) -> bool:
-    """Whether CmdStan has drawn these draws by their weights, which would then count twice."""
-    said = {name.rpartition(".")[2]: value for name, value in file.config.items()}
-    resampled = said.get("psis_resample", "0") in ("1", "true") and said.get("num_paths") != "1"
-    return file.method == "pathfinder" and resampled
 
 
 def of_draws(
