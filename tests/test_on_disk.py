@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from ppl import DataError, compile_model
 from ppl.cli.main import main
 from ppl.data import blocks as blocks_of
 from ppl.data import load_data, open_array, with_arrays
+from ppl.data.on_disk import with_shares
+from ppl.data.shares import Partition
 from ppl.density.rows import by_rows
 from ppl.inference.objective import subsampling
 from ppl.inference.run.settings import Settings
@@ -237,3 +240,36 @@ def test_a_fit_leaves_the_data_on_disk(folder):
     before, after, _ = map(float, done.stdout.split())
     # 160 MB of data, of which 40 MB of sampled rows are held to judge the path by.
     assert after - before < 130_000, (before, after)
+
+
+def written(form: str) -> str:
+    """The file, or folder of files, that has the columns a, b, c of X, in several batches of rows."""
+    if form == "npy":
+        np.save("rows.npy", X)
+        return "rows.npy"
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    table = arrow.table(dict(zip("abc", X.T, strict=True)))
+    match form:
+        case "arrow":
+            feather.write_feather(table, "rows.arrow", compression="uncompressed", chunksize=37)
+        case "parquet":
+            parquet.write_table(table, "rows.parquet", row_group_size=41)
+        case "folder":
+            Path("rows").mkdir()
+            for k in range(4):
+                parquet.write_table(table[k * 100 : (k + 1) * 100], f"rows/{k}.parquet", row_group_size=31)
+            return "rows:a,b,c"
+    return f"rows.{form}:a,b,c"
+
+
+@pytest.mark.parametrize("form", ["npy", "arrow", "parquet", "folder"])
+def test_a_process_reads_its_parts_of_the_rows(folder, form):
+    partition, file = Partition(N, 3), written(form)
+    for parts in (range(0, 1), range(1, 3), range(2, 3)):
+        found = with_shares(load_data("d.json"), {"x": file}, lambda n: Partition(n, 3), parts)
+        share = found.values["x"]
+        own = np.concatenate([*(partition.part(k) for k in parts), partition.left])
+        assert share.shape == X.shape and share.rows.tolist() == own.tolist()
+        np.testing.assert_array_equal(share.values, X[own])
