@@ -29,15 +29,19 @@ def free_port():
         return s.getsockname()[1]
 
 
-def started(count, arguments, devices=1, **more):
-    """Processes 0, 1, ... of `count`; `arguments(i, address)` are those of Python."""
+def started(count, arguments, devices=1, told=lambda i, address: {}, **more):
+    """Processes 0, 1, ... of `count`; `arguments(i, address)` are Python's, `told` of the environment."""
     address = f"127.0.0.1:{free_port()}"
     flags = f"--xla_force_host_platform_device_count={devices} --xla_backend_optimization_level=0"
     environment = {**os.environ, "XLA_FLAGS": flags, "OMP_NUM_THREADS": "1"}
+
+    def of(i):
+        return {**environment, **told(i, address)}
+
     return [
         subprocess.Popen(
             [sys.executable, *arguments(i, address)],
-            env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
+            env=of(i), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
         )
         for i in range(count)
     ]  # fmt: skip
@@ -130,6 +134,20 @@ def together(count, folder, *arguments):
     return started(count, of, cwd=folder)
 
 
+def by_slurm(count, folder, *arguments):
+    """The same as SLURM's srun would start them: each is told its place by variables."""
+
+    def told(i, address):
+        host, _, port = address.partition(":")
+        return {
+            **{"SLURM_JOB_ID": "7", "SLURM_STEP_NODELIST": host, "SLURM_NTASKS": str(count)},
+            **{"SLURM_PROCID": str(i), "SLURM_LOCALID": str(i), "JAX_COORDINATOR_PORT": port},
+        }
+
+    of_all = command(*arguments, "--hosts", str(count))
+    return started(count, lambda *_: of_all, told=told, cwd=folder)
+
+
 def same(folder, one, other):
     a, b = (read_draws(folder / name).draws for name in (one, other))
     return (np.abs(a - b) <= 1e-8 * np.abs(a).max(axis=0)).all()
@@ -143,7 +161,7 @@ def test_each_process_reads_its_rows_of_parquet(shards):
 
 
 def test_what_reads_rows_of_others_is_refused_with_its_line(shards):
-    statuses, said = ended(together(2, shards, "gq.model", "gq.csv"))
+    statuses, said = ended(by_slurm(2, shards, "gq.model", "gq.csv"))
     assert statuses == [3, 3]
     assert "generated quantities { real m = mean(x * b); }" in said[0] and "`x`: each process has" in said[0]
 
