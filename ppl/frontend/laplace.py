@@ -18,7 +18,7 @@ from ppl.frontend.calls import (
     suffix_of,
 )
 from ppl.frontend.facts import Check, UserMatch
-from ppl.stdlib.laplace import LIKELIHOODS, Likelihood
+from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood
 from ppl.stdlib.signatures import promotes
 from ppl.types import INT, MATRIX, REAL, VECTOR, Array, Tuple, Type
 
