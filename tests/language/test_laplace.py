@@ -6,7 +6,7 @@ import pytest
 import ppl
 from ppl.arrays import NUMPY
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS
-from ppl.stdlib.laplace.marginal import marginal_of
+from ppl.stdlib.laplace.marginal import EmbeddedLaplace
 from ppl.stdlib.laplace.mode import NEWTON
 
 FUNCTIONS = """
@@ -57,7 +57,7 @@ def expected(name: str) -> float:
     rest = (phi,) if like.dispersed else ()
     y, g = np.array(DATA["y"]), np.array(DATA["g"])
     return float(
-        marginal_of(like)(NUMPY, y, g, *rest, np.full(6, mu), k, NEWTON.objective, NEWTON.most_steps)
+        EmbeddedLaplace(like)(NUMPY, y, g, *rest, np.full(6, mu), k, NEWTON.objective, NEWTON.most_steps)
     )
 
 
@@ -175,3 +175,8 @@ def test_a_call_that_does_not_fit_is_refused(code: str, call: str) -> None:
     with pytest.raises(ppl.ModelError) as caught:
         ppl.compile_model(f"{FUNCTIONS} model {{ target += {call}; }}")
     assert caught.value.code == code
+
+
+def test_the_work_of_an_evaluation_counts_factorisations() -> None:
+    posterior = ppl.compile_model(FUNCTIONS + f"model {{ target += {written('poisson_log') % '_lpmf'}; }}")
+    assert posterior.condition(DATA).sizes.solved > 6 * 6

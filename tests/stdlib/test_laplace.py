@@ -8,7 +8,7 @@ import pytest
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad, values_and_grads
 from ppl.stdlib.laplace.latent import latent_of
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood, counted
-from ppl.stdlib.laplace.marginal import Rows, marginal_of, problem
+from ppl.stdlib.laplace.marginal import EmbeddedLaplace, Rows, problem
 from ppl.stdlib.laplace.mode import NEWTON, modes
 
 LIMITS = (NEWTON.objective, NEWTON.most_steps)
@@ -66,7 +66,7 @@ def test_the_value_is_laplaces_at_the_mode_of_a_grid(like: Likelihood) -> None:
         for a in eye
     ]
     laplace = at(np.zeros(2)) + np.log(2 * np.pi) - 0.5 * np.linalg.slogdet(-np.array(hessian))[1]
-    value = marginal_of(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
+    value = EmbeddedLaplace(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
     assert value == pytest.approx(laplace, abs=1e-6)
 
 
@@ -75,7 +75,7 @@ def test_the_value_is_near_the_integral(like: Likelihood) -> None:
     rest = dispersion(like)
     points, cell = grid(401, 8.0)
     integral = np.log(np.exp(log_joint(like, points, K, M, rest)).sum() * cell)
-    value = marginal_of(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
+    value = EmbeddedLaplace(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
     assert value == pytest.approx(integral, abs=0.02)
 
 
@@ -88,7 +88,7 @@ def test_many_rows_make_the_approximation_an_integral() -> None:
     joint = rows - 0.5 * theta**2 / 0.5 - 0.5 * np.log(2 * np.pi * 0.5)
     top = joint.max()
     integral = top + np.log(np.exp(joint - top).sum() * (theta[1] - theta[0]))
-    value = marginal_of(like)(NUMPY, y, np.ones(1000, dtype=int), m, k, *LIMITS)
+    value = EmbeddedLaplace(like)(NUMPY, y, np.ones(1000, dtype=int), m, k, *LIMITS)
     assert value == pytest.approx(integral, abs=1e-4)
 
 
@@ -99,7 +99,9 @@ def test_the_gradient_is_that_of_the_value(like: Likelihood) -> None:
     def value(xp: Any, u: Any) -> Any:
         factor = xp.np.reshape(u[:4], (2, 2))
         k = xp.np.matmul(factor, factor.T) + 0.1 * np.eye(2)
-        return marginal_of(like)(xp, *given(like), *(r * xp.np.exp(u[6]) for r in rest), u[4:6], k, *LIMITS)
+        return EmbeddedLaplace(like)(
+            xp, *given(like), *(r * xp.np.exp(u[6]) for r in rest), u[4:6], k, *LIMITS
+        )
 
     u = np.array([0.7, 0.2, -0.3, 0.6, 0.2, -0.4, 0.1])
     _, slope = value_and_grad(lambda u: value(AUTOGRAD, u), u)
@@ -116,7 +118,7 @@ def test_a_theta_without_rows_has_a_gradient(like: Likelihood) -> None:
     def value(xp: Any, u: Any) -> Any:
         factor = xp.np.reshape(u[:9], (3, 3))
         k = xp.np.matmul(factor, factor.T) + 0.1 * np.eye(3)
-        return marginal_of(like)(xp, *given(like), *rest, u[9:], k, *LIMITS)
+        return EmbeddedLaplace(like)(xp, *given(like), *rest, u[9:], k, *LIMITS)
 
     u = np.random.default_rng(GENERATOR_SEED).normal(scale=0.5, size=12)
     _, slope = value_and_grad(lambda u: value(AUTOGRAD, u), u)
@@ -155,8 +157,8 @@ def test_a_singular_covariance_is_one() -> None:
     """Two thetas that are one: the value is that of one theta with all rows."""
     like = BY_NAME["poisson_log"]
     y = np.array([1, 4])
-    both = marginal_of(like)(NUMPY, y, np.array([1, 2]), np.zeros(2), np.full((2, 2), 0.6), *LIMITS)
-    one = marginal_of(like)(NUMPY, y, np.array([1, 1]), np.zeros(1), np.array([[0.6]]), *LIMITS)
+    both = EmbeddedLaplace(like)(NUMPY, y, np.array([1, 2]), np.zeros(2), np.full((2, 2), 0.6), *LIMITS)
+    one = EmbeddedLaplace(like)(NUMPY, y, np.array([1, 1]), np.zeros(1), np.array([[0.6]]), *LIMITS)
     assert both == pytest.approx(one, rel=1e-12)
 
 
@@ -169,7 +171,7 @@ def test_leading_axes_are_a_loop(like: Likelihood) -> None:
 
     def value(xp: Any, parts: Any) -> Any:
         scale, m, *rest = parts
-        return marginal_of(like)(xp, *given(like), *rest, m, scale[..., None, None] * K, *LIMITS)
+        return EmbeddedLaplace(like)(xp, *given(like), *rest, m, scale[..., None, None] * K, *LIMITS)
 
     together, slopes = values_and_grads(lambda parts: value(AUTOGRAD, parts), [scales, m, *rest])
     for i in range(draws):
@@ -185,8 +187,8 @@ def test_leading_axes_are_a_loop(like: Likelihood) -> None:
 def test_data_may_have_leading_axes(like: Likelihood) -> None:
     rest, (y, index) = dispersion(like), given(like)
     ys = np.stack([y, y[::-1]])
-    together = marginal_of(like)(NUMPY, ys, index, *rest, M, K, *LIMITS)
-    alone = [marginal_of(like)(NUMPY, each, index, *rest, M, K, *LIMITS) for each in ys]
+    together = EmbeddedLaplace(like)(NUMPY, ys, index, *rest, M, K, *LIMITS)
+    alone = [EmbeddedLaplace(like)(NUMPY, each, index, *rest, M, K, *LIMITS) for each in ys]
     np.testing.assert_allclose(together, alone, rtol=1e-12)
 
 
@@ -194,11 +196,11 @@ def test_a_draw_without_a_mode_is_nan_and_leaves_the_others() -> None:
     like = BY_NAME["poisson_log"]
     askew = np.array([[0.8, 0.3], [0.1, 0.5]])
     k = np.stack([K, askew, np.full((2, 2), np.nan), -10 * np.eye(2), K])
-    values = marginal_of(like)(NUMPY, *given(like), M, k, *LIMITS)
+    values = EmbeddedLaplace(like)(NUMPY, *given(like), M, k, *LIMITS)
     assert list(np.isnan(values)) == [False, True, True, True, False]
     assert values[0] == values[4]
 
 
 def test_too_few_steps_have_no_value() -> None:
     like = BY_NAME["poisson_log"]
-    assert np.isnan(marginal_of(like)(NUMPY, *given(like), M, K, 1e-6, 1))
+    assert np.isnan(EmbeddedLaplace(like)(NUMPY, *given(like), M, K, 1e-6, 1))

@@ -7,6 +7,8 @@ from the factor of B that the value takes, so nothing of Newton's method is on a
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +18,10 @@ from ppl.arrays import NUMPY, Array, Namespace, Node, stack
 from ppl.errors import Rejection
 from ppl.stdlib.batching import refuse_outside
 from ppl.stdlib.laplace.likelihoods import Likelihood, counted
-from ppl.stdlib.laplace.mode import Problem, modes, spread, times
+from ppl.stdlib.laplace.mode import Problem, diagonal_of, modes, spread, times
+
+FACTORISING = 7
+"""Numbers gone through for each entry of K, of some six factorisations, where a function of it counts one."""
 
 
 class Rows(NamedTuple):
@@ -44,30 +49,39 @@ def refuse(name: str, rows: Rows, m: Array, k: Array) -> None:
     refuse_outside(index, size)
 
 
-def marginal_of(like: Likelihood) -> Callable[..., Array]:
+@dataclass(frozen=True)
+class EmbeddedLaplace:
     """(xp, y, y_index, *dispersion, m, K, tolerance, most steps) -> log p(y), one for each leading index."""
-    node = with_slopes(2 + like.dispersed)
-    cores = (1, 1, *(0,) * like.dispersed, 1, 2, 0, 0)
 
-    def marginal(xp: Namespace, y: Array, index: Array, *args: Array) -> Array:
+    like: Likelihood
+
+    def __call__(self, xp: Namespace, y: Array, index: Array, *args: Array) -> Array:
         if max(np.ndim(y) - 1, np.ndim(index) - 1, *map(np.ndim, args[-2:])) > 0:
-            return one_by_one(xp, marginal, cores, (y, index, *args))
+            return one_by_one(xp, self, (y, index, *args))
         *parameters, tolerance, most_steps = args
         on_tape = [x for x in parameters if isbox(x)]
         if any(isbox(x._value) for x in on_tape):
             raise TypeError("The embedded Laplace approximation has no second derivatives.")
         *rest, m, k = (np.asarray(xp.plain(x), dtype=float) for x in parameters)
         rows = Rows(np.asarray(y), np.asarray(index))
-        refuse(f"laplace_marginal_{like.name}_lpmf", rows, m, k)
-        lead, p = problem(like, rows, m, k, rest)
+        refuse(f"laplace_marginal_{self.like.name}_lpmf", rows, m, k)
+        lead, p = problem(self.like, rows, m, k, rest)
         with np.errstate(all="ignore"):
             found = approximated(p, rows, float(tolerance), int(most_steps), bool(on_tape))
         value, *slopes = (np.reshape(x, (*lead, *np.shape(x)[1:])) for x in (found.value, *found.slopes))
-        return node(xp, *parameters, value, *slopes) if slopes else value[()]
+        return with_slopes(len(slopes))(xp, *parameters, value, *slopes) if slopes else value[()]
 
-    return marginal
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """How many axes each argument has, leading ones left out."""
+        return (1, 1, *(0,) * self.like.dispersed, 1, 2, 0, 0)
+
+    def work(self, *args: Array) -> int:
+        """How many numbers a call goes through."""
+        return FACTORISING * int(np.size(args[-3]))
 
 
+@cache
 def with_slopes(count: int) -> Node:
     """(parameters, value, their slopes) -> the value, as a function of so many parameters."""
 
@@ -95,11 +109,9 @@ def problem(
     return lead, Problem(like, counted(*rows, size), flat(k, size, size), flat(m, size), each)
 
 
-def one_by_one(
-    xp: Namespace, f: Callable[..., Array], cores: tuple[int, ...], args: tuple[Array, ...]
-) -> Array:
+def one_by_one(xp: Namespace, f: "EmbeddedLaplace", args: tuple[Array, ...]) -> Array:
     """One call for each leading index, where the data have such too."""
-    own = [np.shape(a)[: np.ndim(a) - core] for a, core in zip(args, cores, strict=True)]
+    own = [np.shape(a)[: np.ndim(a) - core] for a, core in zip(args, f.cores, strict=True)]
     lead = np.broadcast_shapes(*own)
     whole = [
         xp.np.broadcast_to(a, (*lead, *np.shape(a)[len(axes) :])) for a, axes in zip(args, own, strict=True)
@@ -128,7 +140,7 @@ def slopes(p: Problem, rows: Rows, theta: Array, a: Array, inverse: Array) -> tu
     """
     local = p.local(theta)
     root = np.sqrt(local.weight)
-    share = 1.0 - np.diagonal(inverse, 0, -1, -2)
+    share = 1.0 - diagonal_of(inverse)
     by_theta = -0.5 * share * local.tilt
     precision = root[:, :, None] * inverse * root[:, None, :]
     through_mode = by_theta - times(precision, times(p.k, by_theta))
@@ -156,6 +168,7 @@ def factored(b: Array, inverted: bool) -> tuple[Array, Array]:
             continue
         log_root[i] = np.sum(np.log(np.diagonal(lower)))
         if inverted:
-            half = np.tril(lapack.dpotri(lower, lower=1, overwrite_c=1)[0])
-            matrix[:] = half + np.tril(half, -1).T
+            half = lapack.dpotri(lower, lower=1, overwrite_c=1)[0]  # the lower triangle, below zeros
+            np.add(half, half.T, out=matrix)
+    diagonal_of(b)[...] *= 0.5
     return log_root, b

@@ -56,10 +56,8 @@ class Problem:
 
     @property
     def sound(self) -> Array:
-        """Which draws have finite numbers and a symmetric matrix."""
-        gap = np.abs(self.k - np.swapaxes(self.k, -1, -2))
-        symmetric = (gap <= SYMMETRY * np.maximum(1.0, np.abs(self.k))).all(axis=(-2, -1))
-        return symmetric & np.isfinite(self.m).all(axis=-1) & np.isfinite(self.k).all(axis=(-2, -1))
+        """Which draws have finite offsets and a symmetric matrix."""
+        return np.isfinite(self.m).all(axis=-1) & is_symmetric(self.k)
 
 
 class Point(NamedTuple):
@@ -178,11 +176,24 @@ def times(k: Array, v: Array) -> Array:
     return np.matmul(k, v[..., None])[..., 0]
 
 
+def is_symmetric(k: Array) -> Array:
+    mirrored = np.swapaxes(k, -1, -2)
+    if np.array_equal(k, mirrored):
+        return np.ones(len(k), dtype=bool)
+    gap = np.abs(k - mirrored)
+    return (gap <= SYMMETRY * np.maximum(1.0, np.abs(k))).all(axis=(-2, -1))
+
+
+def diagonal_of(b: Array) -> Array:
+    """A view, to be written to."""
+    return np.einsum("...ii->...i", b)
+
+
 def spread(k: Array, root: Array) -> Array:
     """B = I + root(W) K root(W)."""
     b = root[..., :, None] * k
     b *= root[..., None, :]
-    b[(..., *np.diag_indices(b.shape[-1]))] += 1.0
+    diagonal_of(b)[...] += 1.0
     return b
 
 
