@@ -1,11 +1,10 @@
-"""The Gaussian process of Poisson counts by the embedded Laplace approximation, and with its values sampled."""
+"""The Gaussian process of Poisson counts with its values integrated out, and with its values sampled."""
 
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from scipy.special import logsumexp
 from scipy.stats import multivariate_t
 
