@@ -5,6 +5,7 @@ import pytest
 
 import ppl
 from ppl.arrays import NUMPY
+from ppl.frontend.laplace import LAPLACE, STATEMENTS, laplace_page
 from ppl.stdlib.laplace.likelihoods import LIKELIHOODS
 from ppl.stdlib.laplace.marginal import EmbeddedLaplace
 from ppl.stdlib.laplace.mode import NEWTON
@@ -180,3 +181,11 @@ def test_a_call_that_does_not_fit_is_refused(code: str, call: str) -> None:
 def test_the_work_of_an_evaluation_counts_factorisations() -> None:
     posterior = ppl.compile_model(FUNCTIONS + f"model {{ target += {written('poisson_log') % '_lpmf'}; }}")
     assert posterior.condition(DATA).sizes.solved > 6 * 6
+
+
+@pytest.mark.parametrize("name", [*STATEMENTS, *LAPLACE])
+def test_every_name_has_a_page(name: str) -> None:
+    page = laplace_page(name)
+    assert page.startswith(f"{name}: ")
+    assert ("real eta" in " ".join(page.split())) == ("neg_binomial" in name)
+    assert ("max_steps" in page) == ("_tol" in name)
