@@ -63,6 +63,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     from ppl.cli.glossary import GLOSSARY
     from ppl.cli.guides import GUIDES
     from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
+    from ppl.frontend.laplace import LAPLACE, STATEMENTS, laplace_page
     from ppl.frontend.pages import pages
     from ppl.stdlib.constraints.table import CONSTRAINTS
     from ppl.stdlib.distributions.table import DISTRIBUTIONS
@@ -84,6 +85,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         "Distributions": ([d.name for d in DISTRIBUTIONS], entry),
         "Functions": ([name for name, c in standard().callees.items() if c.kind == "function"], entry),
         "Functions of functions": (list(HIGHER_ORDER), higher_order_page),
+        "Embedded Laplace approximation": ([*STATEMENTS, *LAPLACE], laplace_page),
         "Functions of distributions": (
             [n for n, c in standard().callees.items() if c.kind != "function"],
             entry,

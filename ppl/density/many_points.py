@@ -26,6 +26,7 @@ from ppl.backend.solve import solve
 from ppl.backend.text import Binding
 from ppl.density.data import Data
 from ppl.errors import PPLError, Rejection
+from ppl.stdlib.record import Laborious
 
 Floats = NDArray[np.float64]
 Found = tuple[Floats, ...]
@@ -193,7 +194,7 @@ def ends(end: Any, draws: int) -> Any:
 class Sizes:
     """The size of the largest array that library functions make, or go through number by number.
 
-    `solved` is what solvers go through.
+    `solved` is what solvers go through, and what else says so.
     """
 
     largest: int = 1
@@ -204,6 +205,8 @@ class Sizes:
             value = f(*args)
             given = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
             self.largest = max(self.largest, given, gone_through(binding, args))
+            if isinstance(binding.impl, Laborious):
+                self.solved += binding.impl.work(*args)
             return value
 
         return measured

@@ -19,6 +19,7 @@ from ppl.frontend.calls import (
 from ppl.frontend.facts import Check, UserMatch
 from ppl.frontend.solvers import SOLVERS, check_data_only, function_arguments, shape_of_call
 from ppl.spelling import nearest
+from ppl.stdlib.reference import PAGE_WIDTH
 from ppl.types import INT, REAL, VECTOR, Array, Tuple, Type, array_dims, array_of, core
 
 HIGHER_ORDER = ("reduce_sum", "reduce_sum_static", "map_rect", *SOLVERS)
@@ -91,8 +92,8 @@ def higher_order_page(name: str) -> str:
     else:
         given, gives, result = ["array slice", "int start", "int end", "..."], REAL, REAL
     calls = (f"{call_wanted(name)} => {result}", f"f: ({', '.join(given)}) => {gives}")
-    shown = (fill(call, 80, initial_indent="  ", subsequent_indent="      ") for call in calls)
-    return "\n".join((fill(f"{name}: {meaning(name)}", 80), "", *shown))
+    shown = (fill(call, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      ") for call in calls)
+    return "\n".join((fill(f"{name}: {meaning(name)}", PAGE_WIDTH), "", *shown))
 
 
 def meaning(name: str) -> str:

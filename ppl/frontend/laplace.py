@@ -7,6 +7,7 @@ Functions Reference 2.37, "Embedded Laplace Approximation".
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import fill
 
 from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.calls import (
@@ -18,7 +19,8 @@ from ppl.frontend.calls import (
     suffix_of,
 )
 from ppl.frontend.facts import Check, UserMatch
-from ppl.stdlib.laplace import LIKELIHOODS, Likelihood
+from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood
+from ppl.stdlib.reference import PAGE_WIDTH
 from ppl.stdlib.signatures import promotes
 from ppl.types import INT, MATRIX, REAL, VECTOR, Array, Tuple, Type
 
@@ -74,6 +76,47 @@ def functions() -> dict[str, Laplace]:
 
 
 LAPLACE = functions()
+STATEMENTS = tuple(name.removesuffix("_lpmf") for name in LAPLACE if name.endswith("_lpmf"))
+"""Names to be written after `~`."""
+
+OF_COUNTS = {
+    "poisson_log": "Poisson counts of log rate",
+    "neg_binomial_2_log": "negative binomial counts of log mean",
+    "bernoulli_logit": "zeros and ones of log odds",
+}
+ARGUMENTS = (
+    "y_index says which theta each y belongs to; m is an offset of each theta; K is a function of the "
+    "program that gives the covariance matrix of theta of the arguments in the parentheses, a tuple."
+)
+SOLVING = (
+    "The log-concave likelihood has one mode, so theta_init, hessian_block_size, solver and "
+    "max_steps_linesearch change nothing; where tol is not met in max_steps there is no number."
+)
+LIMITED = (
+    "Not under JAX, and for these likelihoods alone: laplace_marginal of a function is refused (PPL207)."
+)
+
+
+def laplace_page(name: str) -> str:
+    """What `ppl docs` says of the function, or of what is written after `~`: its meaning and its call."""
+    statement = name in STATEMENTS
+    function = f"{name}_lpmf" if statement else name
+    record = LAPLACE[function]
+    counts = f"{OF_COUNTS[record.likelihood.name]} theta + m"
+    if record.draws:
+        says, result = f"a draw of theta given {counts}, theta ~ normal(0, K), by Laplace", "vector"
+    else:
+        says, result = f"log p of {counts}, theta ~ normal(0, K) integrated out by Laplace", "real"
+    call = record.shown(name) if not statement else record.shown(name).replace("array[] int y | ", "")
+    shown = f"y ~ {call}" if statement else f"{call} => {result}"
+    parts = [
+        fill(f"{name}: {says}", PAGE_WIDTH),
+        fill(shown, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      "),
+        fill(ARGUMENTS, PAGE_WIDTH),
+        *([fill(SOLVING, PAGE_WIDTH)] if record.settings else []),
+        fill(LIMITED, PAGE_WIDTH),
+    ]
+    return "\n\n".join(parts)
 
 
 def check_laplace(c: Check, e: ast.Call, types: Sequence[Type]) -> Type:

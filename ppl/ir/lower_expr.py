@@ -14,7 +14,9 @@ from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
-from ppl.stdlib.laplace import NEWTON, latent_of, marginal_of
+from ppl.stdlib.laplace.latent import latent_of
+from ppl.stdlib.laplace.marginal import EmbeddedLaplace
+from ppl.stdlib.laplace.mode import NEWTON
 from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.signatures import Match, parse_signature
@@ -202,7 +204,7 @@ def laplace_callee(name: str) -> ir.Callee:
     record = LAPLACE[name]
     if record.draws:
         return ir.Callee(name, latent_of(record.likelihood), "none", passes="rng")
-    return ir.Callee(name, marginal_of(record.likelihood), "none")
+    return ir.Callee(name, EmbeddedLaplace(record.likelihood), "leading")
 
 
 def lower_items(c: Lowering, e: ast.Expr) -> list[ir.Expr]:

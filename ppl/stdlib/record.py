@@ -6,7 +6,7 @@ vectors is (N, K)), a row vector has one axis like a vector, an int is a Python 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from ppl.arrays import Namespace
 
@@ -17,6 +17,13 @@ Batch = Literal["elementwise", "leading", "none"]
 elementwise  broadcasting does it; arguments of lower rank get axes inserted after the leading one
 leading      it works on the trailing axes and lets any leading ones through
 none         call it once for each entry of the leading axis"""
+
+
+@runtime_checkable
+class Laborious(Protocol):
+    """An implementation that goes through far more numbers than it is given, and says of how many."""
+
+    def work(self, *args: Any) -> int: ...
 
 
 @dataclass(frozen=True)

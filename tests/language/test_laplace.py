@@ -5,7 +5,10 @@ import pytest
 
 import ppl
 from ppl.arrays import NUMPY
-from ppl.stdlib.laplace import LIKELIHOODS, NEWTON, marginal_of
+from ppl.frontend.laplace import LAPLACE, STATEMENTS, laplace_page
+from ppl.stdlib.laplace.likelihoods import LIKELIHOODS
+from ppl.stdlib.laplace.marginal import EmbeddedLaplace
+from ppl.stdlib.laplace.mode import NEWTON
 
 FUNCTIONS = """
 functions {
@@ -55,7 +58,7 @@ def expected(name: str) -> float:
     rest = (phi,) if like.dispersed else ()
     y, g = np.array(DATA["y"]), np.array(DATA["g"])
     return float(
-        marginal_of(like)(NUMPY, y, g, *rest, np.full(6, mu), k, NEWTON.objective, NEWTON.most_steps)
+        EmbeddedLaplace(like)(NUMPY, y, g, *rest, np.full(6, mu), k, NEWTON.objective, NEWTON.most_steps)
     )
 
 
@@ -88,6 +91,38 @@ def test_the_gradient_is_that_of_the_value(name: str) -> None:
     steps = [1e-5 * e for e in np.eye(4)]
     differences = [(posterior.log_density(U + d) - posterior.log_density(U - d)) / 2e-5 for d in steps]
     np.testing.assert_allclose(slope, differences, atol=1e-7)
+
+
+@pytest.mark.parametrize("name", [like.name for like in LIKELIHOODS])
+def test_many_points_at_once_have_the_values_of_each(name: str) -> None:
+    posterior = ppl.compile_model(FUNCTIONS + f"model {{ target += {written(name) % '_lpmf'}; }}").condition(
+        DATA
+    )
+    us = U + 0.5 * np.random.default_rng(1).normal(size=(9, 4))
+    values, slopes = posterior.log_density_gradients(us)
+    alone = [posterior.log_density_gradient(u) for u in us]
+    np.testing.assert_allclose(values, [value for value, _ in alone], rtol=1e-12)
+    np.testing.assert_allclose(slopes, [slope for _, slope in alone], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(posterior.log_densities(us), values, rtol=1e-12)
+
+
+def test_a_loop_over_data_sets() -> None:
+    call = (written("poisson_log") % "_lpmf").replace("(y |", "(z[k] |")
+    looped = f"for (k in 1:2) target += {call};"
+    program = FUNCTIONS.replace(
+        "parameters {", "transformed data { array[2, N] int z = {y, g}; } parameters {"
+    )
+    both = ppl.compile_model(f"{program} model {{ {looped} }}").condition(DATA)
+    one = ppl.compile_model(FUNCTIONS + f"model {{ target += {written('poisson_log') % '_lpmf'}; }}")
+    parts = [
+        one.condition(DATA | {"y": y}).log_density_gradient(U, jacobian=False) for y in (DATA["y"], DATA["g"])
+    ]
+    value, slope = both.log_density_gradient(U, jacobian=False)
+    assert value == pytest.approx(sum(v for v, _ in parts), rel=1e-12)
+    np.testing.assert_allclose(slope, sum(s for _, s in parts), rtol=1e-10)
+    values, slopes = both.log_density_gradients(np.tile(U, (5, 1)), jacobian=False)
+    np.testing.assert_allclose(values, value, rtol=1e-12)
+    np.testing.assert_allclose(slopes, np.tile(slope, (5, 1)), rtol=1e-10)
 
 
 def test_jax_says_that_it_cannot() -> None:
@@ -141,3 +176,16 @@ def test_a_call_that_does_not_fit_is_refused(code: str, call: str) -> None:
     with pytest.raises(ppl.ModelError) as caught:
         ppl.compile_model(f"{FUNCTIONS} model {{ target += {call}; }}")
     assert caught.value.code == code
+
+
+def test_the_work_of_an_evaluation_counts_factorisations() -> None:
+    posterior = ppl.compile_model(FUNCTIONS + f"model {{ target += {written('poisson_log') % '_lpmf'}; }}")
+    assert posterior.condition(DATA).sizes.solved > 6 * 6
+
+
+@pytest.mark.parametrize("name", [*STATEMENTS, *LAPLACE])
+def test_every_name_has_a_page(name: str) -> None:
+    page = laplace_page(name)
+    assert page.startswith(f"{name}: ")
+    assert ("real eta" in " ".join(page.split())) == ("neg_binomial" in name)
+    assert ("max_steps" in page) == ("_tol" in name)

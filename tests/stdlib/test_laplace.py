@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
-from ppl.stdlib.laplace import LIKELIHOODS, NEWTON, Counts, Likelihood, latent_of, marginal_of, mode_of
+from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad, values_and_grads
+from ppl.stdlib.laplace.latent import latent_of
+from ppl.stdlib.laplace.likelihoods import LIKELIHOODS, Likelihood, counted
+from ppl.stdlib.laplace.marginal import EmbeddedLaplace, Rows, problem
+from ppl.stdlib.laplace.mode import NEWTON, modes
 
 LIMITS = (NEWTON.objective, NEWTON.most_steps)
 GENERATOR_SEED = 20261122
@@ -30,6 +33,10 @@ def given(like: Likelihood) -> tuple[np.ndarray, np.ndarray]:
     return np.array(COUNTS[like.name]), INDEX
 
 
+def mode(like: Likelihood, k: np.ndarray, m: np.ndarray, y: Any, index: Any, *rest: float) -> np.ndarray:
+    return modes(problem(like, Rows(y, index), m, k, list(rest))[1], *LIMITS)[0][0]
+
+
 def log_joint(like: Likelihood, theta: np.ndarray, k: np.ndarray, m: np.ndarray, rest: Any) -> np.ndarray:
     """log p(y, theta) at points (points, n)."""
     y, index = given(like)
@@ -49,7 +56,7 @@ def grid(points: int, half: float) -> tuple[np.ndarray, float]:
 def test_the_value_is_laplaces_at_the_mode_of_a_grid(like: Likelihood) -> None:
     """Two dimensions: the mode and the Hessian by differences of log p(y, theta)."""
     rest = dispersion(like)
-    theta = mode_of(like)(NUMPY, K, M, *given(like), *rest, *LIMITS)
+    theta = mode(like, K, M, *given(like), *rest)
     points, _ = grid(401, 4.0)
     assert log_joint(like, theta[None], K, M, rest)[0] >= log_joint(like, points, K, M, rest).max() - 1e-12
     h, eye = 1e-4, np.eye(2)
@@ -59,7 +66,7 @@ def test_the_value_is_laplaces_at_the_mode_of_a_grid(like: Likelihood) -> None:
         for a in eye
     ]
     laplace = at(np.zeros(2)) + np.log(2 * np.pi) - 0.5 * np.linalg.slogdet(-np.array(hessian))[1]
-    value = marginal_of(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
+    value = EmbeddedLaplace(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
     assert value == pytest.approx(laplace, abs=1e-6)
 
 
@@ -68,7 +75,7 @@ def test_the_value_is_near_the_integral(like: Likelihood) -> None:
     rest = dispersion(like)
     points, cell = grid(401, 8.0)
     integral = np.log(np.exp(log_joint(like, points, K, M, rest)).sum() * cell)
-    value = marginal_of(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
+    value = EmbeddedLaplace(like)(NUMPY, *given(like), *rest, M, K, *LIMITS)
     assert value == pytest.approx(integral, abs=0.02)
 
 
@@ -81,7 +88,7 @@ def test_many_rows_make_the_approximation_an_integral() -> None:
     joint = rows - 0.5 * theta**2 / 0.5 - 0.5 * np.log(2 * np.pi * 0.5)
     top = joint.max()
     integral = top + np.log(np.exp(joint - top).sum() * (theta[1] - theta[0]))
-    value = marginal_of(like)(NUMPY, y, np.ones(1000, dtype=int), m, k, *LIMITS)
+    value = EmbeddedLaplace(like)(NUMPY, y, np.ones(1000, dtype=int), m, k, *LIMITS)
     assert value == pytest.approx(integral, abs=1e-4)
 
 
@@ -92,7 +99,9 @@ def test_the_gradient_is_that_of_the_value(like: Likelihood) -> None:
     def value(xp: Any, u: Any) -> Any:
         factor = xp.np.reshape(u[:4], (2, 2))
         k = xp.np.matmul(factor, factor.T) + 0.1 * np.eye(2)
-        return marginal_of(like)(xp, *given(like), *(r * xp.np.exp(u[6]) for r in rest), u[4:6], k, *LIMITS)
+        return EmbeddedLaplace(like)(
+            xp, *given(like), *(r * xp.np.exp(u[6]) for r in rest), u[4:6], k, *LIMITS
+        )
 
     u = np.array([0.7, 0.2, -0.3, 0.6, 0.2, -0.4, 0.1])
     _, slope = value_and_grad(lambda u: value(AUTOGRAD, u), u)
@@ -109,7 +118,7 @@ def test_a_theta_without_rows_has_a_gradient(like: Likelihood) -> None:
     def value(xp: Any, u: Any) -> Any:
         factor = xp.np.reshape(u[:9], (3, 3))
         k = xp.np.matmul(factor, factor.T) + 0.1 * np.eye(3)
-        return marginal_of(like)(xp, *given(like), *rest, u[9:], k, *LIMITS)
+        return EmbeddedLaplace(like)(xp, *given(like), *rest, u[9:], k, *LIMITS)
 
     u = np.random.default_rng(GENERATOR_SEED).normal(scale=0.5, size=12)
     _, slope = value_and_grad(lambda u: value(AUTOGRAD, u), u)
@@ -125,11 +134,10 @@ def test_draws_have_the_moments_of_the_approximation(like: Likelihood) -> None:
     generator = np.random.default_rng(GENERATOR_SEED)
     latent = latent_of(like)
     draws = np.array([latent(generator, *given(like), *rest, M, K, *LIMITS) for _ in range(4000)])
-    theta = mode_of(like)(NUMPY, K, M, *given(like), *rest, *LIMITS)
+    theta = mode(like, K, M, *given(like), *rest)
     y, index = given(like)
-    counts = [(index == g).sum() for g in (1, 2)], [y[index == g].sum() for g in (1, 2)]
-    _, second = like.derivatives(NUMPY, Counts(*map(np.array, counts)), theta + M, *rest)
-    covariance = np.linalg.inv(np.linalg.inv(K) - np.diag(second))
+    weight = like.local(counted(y, index, 2), theta + M, *rest).weight
+    covariance = np.linalg.inv(np.linalg.inv(K) + np.diag(weight))
     error = np.sqrt(np.diag(covariance) / len(draws))
     assert (np.abs(draws.mean(axis=0) - theta) < 4 * error).all()
     np.testing.assert_allclose(
@@ -140,9 +148,8 @@ def test_draws_have_the_moments_of_the_approximation(like: Likelihood) -> None:
 @pytest.mark.parametrize("count", [0, 3, 10_000, 10**8])
 def test_the_mode_is_found_from_far(count: int) -> None:
     """theta / k = count - exp(theta): the first step aims at 100 times the count."""
-    theta = mode_of(BY_NAME["poisson_log"])(
-        NUMPY, np.array([[100.0]]), np.zeros(1), np.array([count]), np.array([1]), *LIMITS
-    )
+    like = BY_NAME["poisson_log"]
+    theta = mode(like, np.array([[100.0]]), np.zeros(1), np.array([count]), np.array([1]))
     assert theta[0] / 100 == pytest.approx(count - np.exp(theta[0]), abs=1e-6 * (1 + count))
 
 
@@ -150,6 +157,50 @@ def test_a_singular_covariance_is_one() -> None:
     """Two thetas that are one: the value is that of one theta with all rows."""
     like = BY_NAME["poisson_log"]
     y = np.array([1, 4])
-    both = marginal_of(like)(NUMPY, y, np.array([1, 2]), np.zeros(2), np.full((2, 2), 0.6), *LIMITS)
-    one = marginal_of(like)(NUMPY, y, np.array([1, 1]), np.zeros(1), np.array([[0.6]]), *LIMITS)
+    both = EmbeddedLaplace(like)(NUMPY, y, np.array([1, 2]), np.zeros(2), np.full((2, 2), 0.6), *LIMITS)
+    one = EmbeddedLaplace(like)(NUMPY, y, np.array([1, 1]), np.zeros(1), np.array([[0.6]]), *LIMITS)
     assert both == pytest.approx(one, rel=1e-12)
+
+
+@EACH
+def test_leading_axes_are_a_loop(like: Likelihood) -> None:
+    """Draws take their steps together: log p(y) and its derivatives are those of each by itself."""
+    rng, draws = np.random.default_rng(GENERATOR_SEED), 7
+    scales = rng.uniform(0.2, 3.0, size=draws)
+    m, rest = rng.normal(size=(draws, 2)), tuple(rng.uniform(0.5, 2.0, draws) for _ in dispersion(like))
+
+    def value(xp: Any, parts: Any) -> Any:
+        scale, m, *rest = parts
+        return EmbeddedLaplace(like)(xp, *given(like), *rest, m, scale[..., None, None] * K, *LIMITS)
+
+    together, slopes = values_and_grads(lambda parts: value(AUTOGRAD, parts), [scales, m, *rest])
+    for i in range(draws):
+        alone, own = values_and_grads(
+            lambda parts: value(AUTOGRAD, parts), [x[i] for x in (scales, m, *rest)]
+        )
+        np.testing.assert_allclose(together[i], alone, rtol=1e-12)
+        for one, all_draws in zip(own, slopes, strict=True):
+            np.testing.assert_allclose(all_draws[i], one, rtol=1e-10, atol=1e-12)
+
+
+@EACH
+def test_data_may_have_leading_axes(like: Likelihood) -> None:
+    rest, (y, index) = dispersion(like), given(like)
+    ys = np.stack([y, y[::-1]])
+    together = EmbeddedLaplace(like)(NUMPY, ys, index, *rest, M, K, *LIMITS)
+    alone = [EmbeddedLaplace(like)(NUMPY, each, index, *rest, M, K, *LIMITS) for each in ys]
+    np.testing.assert_allclose(together, alone, rtol=1e-12)
+
+
+def test_a_draw_without_a_mode_is_nan_and_leaves_the_others() -> None:
+    like = BY_NAME["poisson_log"]
+    askew = np.array([[0.8, 0.3], [0.1, 0.5]])
+    k = np.stack([K, askew, np.full((2, 2), np.nan), -10 * np.eye(2), K])
+    values = EmbeddedLaplace(like)(NUMPY, *given(like), M, k, *LIMITS)
+    assert list(np.isnan(values)) == [False, True, True, True, False]
+    assert values[0] == values[4]
+
+
+def test_too_few_steps_have_no_value() -> None:
+    like = BY_NAME["poisson_log"]
+    assert np.isnan(EmbeddedLaplace(like)(NUMPY, *given(like), M, K, 1e-6, 1))

@@ -1,0 +1,36 @@
+"""Draws of theta given y from Laplace's approximation."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ppl.arrays import Array
+from ppl.errors import Rejection
+from ppl.stdlib.laplace.likelihoods import Likelihood
+from ppl.stdlib.laplace.marginal import Rows, problem, refuse
+from ppl.stdlib.laplace.mode import modes, solved, spread
+
+
+def latent_of(like: Likelihood) -> Callable[..., Array]:
+    """(generator, y, y_index, *dispersion, m, K, tolerance, most steps) -> a draw of theta given y.
+
+    theta is the mode and f - K root(W) B^-1 (root(W) f + z), of f from normal(0, K) and z from normal(0, I):
+    its covariance is that of the approximation, K - K root(W) B^-1 root(W) K, and K may be singular.
+    """
+    name = f"laplace_latent_{like.name}_rng"
+
+    def latent(generator: np.random.Generator, y: Array, index: Array, *args: Array) -> Array:
+        *rest, m, k, tolerance, most_steps = args
+        refuse(name, Rows(y, index), m, k)
+        _, p = problem(like, Rows(y, index), m, k, list(rest))
+        with np.errstate(all="ignore"):
+            theta, _ = modes(p, float(tolerance), int(most_steps))
+        if not np.isfinite(theta).all():
+            raise Rejection(f"`{name}`: no mode was found in {int(most_steps)} steps of Newton's method.")
+        root = np.sqrt(p.local(theta).weight)
+        values, vectors = np.linalg.eigh(k)
+        f = vectors @ (np.sqrt(np.maximum(values, 0.0)) * generator.standard_normal(len(m)))
+        seen = root * f + generator.standard_normal(len(m))
+        return np.asarray(theta[0] + f - k @ (root * solved(spread(p.k, root), seen))[0])
+
+    return latent
