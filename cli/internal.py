@@ -4,8 +4,9 @@ import platform
 import sys
 import tempfile
 import traceback
-from importlib.metadata import version
 from pathlib import Path
+
+from ppl.distribution import VERSION
 
 
 def write_report(error: BaseException) -> Path:
@@ -15,7 +16,7 @@ def write_report(error: BaseException) -> Path:
         OSError: neither folder can be written to.
     """
     lines = [
-        f"ppl {version('ppl')}, Python {platform.python_version()}, {platform.platform()}",
+        f"ppl {VERSION}, Python {platform.python_version()}, {platform.platform()}",
         f"command: {' '.join(sys.argv)}",
         "",
         *(line.rstrip("\n") for line in traceback.format_exception(error)),

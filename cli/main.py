@@ -31,6 +31,7 @@ from ppl.cli.commands.variational import variational
 from ppl.cli.internal import write_report
 from ppl.cli.processes import end_others
 from ppl.cli.words import WithWords
+from ppl.distribution import VERSION
 from ppl.errors import DataError, InferenceError, ModelError, PPLError
 
 COMMANDS = (
@@ -90,9 +91,7 @@ for command in COMMANDS:
 
 def _print_version(asked: bool) -> None:
     if asked:
-        from importlib.metadata import version
-
-        typer.echo(f"ppl {version('ppl')}")
+        typer.echo(f"ppl {VERSION}")
         raise typer.Exit()
 
 

@@ -57,7 +57,7 @@ __all__ = list(PUBLIC)
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return import_module("importlib.metadata").version("ppl")
+        return import_module("ppl.distribution").VERSION
     if name not in PUBLIC:
         raise AttributeError(f"module 'ppl' has no attribute {name!r}")
     return getattr(import_module(PUBLIC[name]), name)

@@ -256,8 +256,8 @@ class MissingPackage(PPLError, ImportError):
     """A package that is not needed to fit is not installed; the message has the line that installs it.
 
     Example:
-        >>> print(ppl.MissingPackage("A picture", "matplotlib", "ppl[plot]"))
-        A picture needs matplotlib, which is not installed: pip install "ppl[plot]".
+        >>> print(ppl.MissingPackage("A picture", "matplotlib", "ppl-vi[plot]"))
+        A picture needs matplotlib, which is not installed: pip install "ppl-vi[plot]".
     """
 
     def __init__(self, what: str, package: str, install: str):

@@ -1,10 +1,29 @@
-"""What is in the tree is in the wheel."""
+"""What is in the tree is in the wheel, under a name that is ours."""
 
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 
+import pytest
+
+import ppl
+from ppl.distribution import NAME, VERSION
+
 ROOT = Path(__file__).parents[1]
-SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
+SETTINGS = PYPROJECT["tool"]["setuptools"]
+TEXTS = [
+    path
+    for folder, ends in (("ppl", "py"), ("cli", "py"), ("cli", "md"), (".", "md"))
+    for path in (ROOT.glob(f"*.{ends}") if folder == "." else (ROOT / folder).rglob(f"*.{ends}"))
+]
 
 
 def test_every_package_is_listed():
@@ -25,3 +44,44 @@ def test_readme_holds_two_commands_that_name_files_that_exist():
     for word in commands[0].split():
         if word.startswith("models/"):
             assert (ROOT / word).is_file()
+
+
+def test_the_name_is_that_of_every_hint():
+    assert PROJECT["name"] == NAME and ppl.__version__ == VERSION
+    extras = PROJECT["optional-dependencies"]
+    named = [found for text in (*TEXTS, ROOT / "pyproject.toml") for found in hints(text.read_text("utf-8"))]
+    assert len(named) > 5
+    for name, listed in named:
+        assert name in ("", ".", NAME) and {*listed.split(",")} <= {*extras}, (name, listed)
+
+
+def hints(text: str) -> list[tuple[str, str]]:
+    """What `pip install` and requirements on ourselves name, with the extras."""
+    ours = re.findall(r"(?<![\w./-])(ppl[\w-]*|\.)\[([a-z]+(?:,[a-z]+)*)\]", text)
+    return [*ours, *(("", extra) for extra in re.findall(r"with_extra\(\"(\w+)\"\)", text))]
+
+
+def test_what_is_uploaded_is_in_order(tmp_path):
+    """Source distribution, wheel from it, and PyPI's own check of both."""
+    if not all(importlib.util.find_spec(name) for name in ("build", "twine")):
+        pytest.skip("needs build and twine: pip install build twine")
+    tree = tmp_path / "tree"
+    shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(".*", "tests", "build"))
+    built = subprocess.run(
+        [sys.executable, "-m", "build", "--no-isolation", tree, "-o", tmp_path],
+        capture_output=True,
+        text=True,
+    )
+    assert built.returncode == 0, built.stderr
+    (sdist,), (wheel,) = tmp_path.glob("*.tar.gz"), tmp_path.glob("*.whl")
+    assert (sdist.name, wheel.name.split("-")[:2]) == (f"ppl_vi-{VERSION}.tar.gz", ["ppl_vi", VERSION])
+    checked = subprocess.run(
+        [sys.executable, "-m", "twine", "check", "--strict", sdist, wheel], capture_output=True
+    )
+    assert checked.returncode == 0, checked.stdout
+    with zipfile.ZipFile(wheel) as inside, tarfile.open(sdist) as source:
+        names, sources = inside.namelist(), source.getnames()
+    for file in ("ppl/cli/main.py", "ppl/grammar/model.lark", "ppl/models/eight_schools/eight_schools.model"):
+        assert file in names
+    assert not [name for name in names if name.split("/")[0] not in ("ppl", f"ppl_vi-{VERSION}.dist-info")]
+    assert f"ppl_vi-{VERSION}/grammar/model.lark" in sources

@@ -3,6 +3,7 @@
 import textwrap
 from collections.abc import Callable, Mapping
 from copy import copy
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ def docs(
     word: Annotated[
         str | None, typer.Argument(metavar="[WORD]", help="Command, function, PPL104, ...")
     ] = None,
+    site: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the site for MkDocs.")] = None,
 ) -> None:
     """Explain WORD: a command, distribution, function, constraint, message, term or guide.
 
@@ -24,10 +26,15 @@ def docs(
 
     \b
     Without a word, list what there is; `ppl docs glossary` defines all terms.
+    `--site DIR` writes all of it as Markdown, with a tutorial, for MkDocs:
+    pip install "ppl-vi[docs]", then mkdocs build -f DIR/mkdocs.yml.
     """
     from ppl.spelling import nearest
 
     found = sources(context)
+    if site is not None:
+        write_site(site, found)
+        return
     if word is None:
         typer.echo("\n\n".join(f"{title}:\n{listed(names)}" for title, (names, _) in found.items()))
         return
@@ -62,6 +69,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     from ppl.cli.commands.explain import page_text
     from ppl.cli.glossary import GLOSSARY
     from ppl.cli.guides import GUIDES
+    from ppl.cli.site.site import written
     from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
     from ppl.frontend.laplace import LAPLACE, STATEMENTS, laplace_page
     from ppl.frontend.pages import pages
@@ -79,6 +87,7 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         return f"{text.rstrip()}\n\n{stages(name == 'sample')}" if name in ("variational", "sample") else text
 
     entry = reference().__getitem__
+    guides = {**GUIDES, **{name: page.text.rstrip() for name, page in written().items() if name != "index"}}
     return {
         "Commands": (list(commands), command_page),
         "Constraints": ([c.keyword for c in CONSTRAINTS], entry),
@@ -91,9 +100,21 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
             entry,
         ),
         "Messages": (list(pages()), lambda code: page_text(pages()[code])),
-        "Guides": (list(GUIDES), GUIDES.__getitem__),
+        "Guides": (list(guides), guides.__getitem__),
         "Terms": (["glossary", *GLOSSARY], term_page),
     }
+
+
+def write_site(folder: Path, found: Mapping[str, Source]) -> None:
+    """Writes the configuration of MkDocs and the pages, over those of an earlier time."""
+    from ppl.cli.site.site import site
+    from ppl.files import write_whole
+
+    names, page = found["Commands"]
+    (folder / "docs").mkdir(parents=True, exist_ok=True)
+    for path, text in site([(name, page(name)) for name in names]):
+        write_whole(folder / path, [text])
+    typer.echo(f"Wrote {folder}. Build it by\n  mkdocs build --strict -f {folder / 'mkdocs.yml'}")
 
 
 def term_page(name: str) -> str:

@@ -14,6 +14,7 @@ from ppl.data.blocks import release
 from ppl.data.inputs import Inputs
 from ppl.data.read_only import aligned, read_only, room_for
 from ppl.data.shares import Partition, Share
+from ppl.distribution import with_extra
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
 
@@ -146,7 +147,7 @@ def _columns(path: Path, names: Sequence[str]) -> tuple[Any, Sequence[str], type
     try:
         import pyarrow as arrow
     except ImportError:
-        raise MissingPackage(str(path), "pyarrow", "ppl[parquet]") from None
+        raise MissingPackage(str(path), "pyarrow", with_extra("parquet")) from None
     if not _files(path):
         raise refused(path, "there is no .parquet file in this folder")
     table = _Parquet(path) if path.suffix == ".parquet" or path.is_dir() else _Ipc(path)

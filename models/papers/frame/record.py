@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+import ppl
+
 from frame.experiments import Experiment
 from frame.result import Result, Table
 
@@ -53,7 +55,7 @@ def described(experiment: Experiment, quick: bool, result: Result) -> dict[str, 
 
 
 def made_with() -> dict[str, str]:
-    packages = {name: version(name) for name in ("ppl", "numpy", "scipy")}
+    packages = {"ppl": ppl.__version__, **{name: version(name) for name in ("numpy", "scipy")}}
     return {
         "python": platform.python_version(),
         "machine": f"{sys.platform} {platform.machine()}",

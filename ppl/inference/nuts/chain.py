@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ppl.distribution import with_extra
 from ppl.errors import PPLError
 from ppl.extras import extra
 from ppl.inference.families.family import Family
@@ -141,7 +142,7 @@ def _begun(
     start: Start, settings: SampleSettings, seed: int, made: Callable[[int], None], failed: list[PPLError]
 ) -> Any:
     """nutpie's sampler, at work in a thread."""
-    nutpie = extra("nutpie", "sample", "ppl[sample]")
+    nutpie = extra("nutpie", "sample", with_extra("sample"))
     return nutpie.sample(
         _compiled(start, made, failed),
         draws=settings.num_samples,

@@ -1,12 +1,12 @@
 """Draws as ArviZ's InferenceData and as xarray, with groups, dimensions and coordinates by Stan's habits."""
 
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from ppl.data.shares import Share
+from ppl.distribution import VERSION, with_extra
 from ppl.extras import extra
 from ppl.results.files.columns import Floats, reshape, variables
 from ppl.results.fits.draws import Table
@@ -50,7 +50,7 @@ def inference_data(
     dims: Dims = {},  # noqa: B006
 ) -> Any:
     """The same of the draws (draws, columns) of each chain, with the sampler's `stats` (chains, draws)."""
-    arviz = extra("arviz", "to_arviz", "ppl[arviz]")
+    arviz = extra("arviz", "to_arviz", with_extra("arviz"))
     data = {name: value for name, value in data.items() if not isinstance(value, Share)}
     values = by_variable(chains, columns)
     shapes = {name: array.shape[2:] for name, array in values.items()}
@@ -78,7 +78,7 @@ def inference_data(
 
 def attributes(about: Mapping[str, str]) -> dict[str, str]:
     """What a group of draws says of itself, under ArviZ's names where it has some."""
-    return {"inference_library": "ppl", "inference_library_version": version("ppl"), **about}
+    return {"inference_library": "ppl", "inference_library_version": VERSION, **about}
 
 
 def to_xarray(

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
+from ppl.distribution import VERSION
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
 from ppl.results.arguments.tree import TREE, Values, with_defaults
 
@@ -41,7 +41,7 @@ def comment_lines(config: Config) -> Iterator[str]:
     if config.started:
         yield f"# start_datetime = {config.started}\n"
     yield from (f"# {line}\n" for line in tree_lines(config.values))
-    yield f"# stanc_version = ppl {version('ppl')}\n"
+    yield f"# stanc_version = ppl {VERSION}\n"
     yield "# stancflags = \n"
     if config.parameters:
         yield f"# parameters = {','.join(config.parameters)}\n"
@@ -87,7 +87,7 @@ def as_json(config: Config) -> str:
     head = {f"stan_{part}_version": n for part, n in zip(PARTS, STAN_VERSION, strict=True)}
     started = {"start_datetime": config.started} if config.started else {}
     tree = _record(config.values, TREE, "")
-    tail = {"stanc_version": f"ppl {version('ppl')}", "stancflags": ""}
+    tail = {"stanc_version": f"ppl {VERSION}", "stancflags": ""}
     return json.dumps({**head, "model_name": config.model, **started, **tree, **tail}, indent=2) + "\n"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ppl.distribution import with_extra
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
 from ppl.names import Sized, column_names
@@ -41,7 +42,7 @@ def read_file(path: str | Path) -> DrawsFile:
     try:
         found, about = READERS[path.suffix](require_file(path))
     except ImportError as error:
-        raise MissingPackage(str(path), str(error.name), f"ppl[{EXTRAS[path.suffix]}]") from None
+        raise MissingPackage(str(path), str(error.name), with_extra(EXTRAS[path.suffix])) from None
     except Exception as error:  # each format's reader has its own ways to say that a file is broken
         if getattr(error, "errno", None):  # the file system speaks, not the format's reader
             raise

@@ -1,0 +1,121 @@
+"""The site that `ppl docs --site` writes: all of `ppl docs` is there, its code runs, its links lead on."""
+
+import importlib.util
+import re
+import shlex
+import subprocess
+import sys
+from importlib.resources import files
+
+import pytest
+
+import ppl
+from ppl.cli.commands.new import examples
+from ppl.cli.glossary import GLOSSARY
+from ppl.cli.main import COMMANDS, main
+from ppl.cli.site.markdown import prose
+from ppl.cli.site.reference import head_comment
+from ppl.cli.site.site import NAVIGATION, WRITTEN, written
+from ppl.frontend.pages import pages
+from ppl.inference.run.settings import ALGORITHMS, Settings
+from ppl.stdlib.library import standard
+from ppl.stdlib.reference import reference
+
+BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    with pytest.raises(SystemExit) as exit:
+        main(["docs", "--site", str(folder)])
+    assert not exit.value.code
+    return folder
+
+
+def headings(site, name):
+    text = (site / "docs" / f"{name}.md").read_text("utf-8")
+    outside = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return {found.replace("\\", "") for found in re.findall(r"^##+ (.+)$", outside, re.MULTILINE)}
+
+
+def test_every_word_of_ppl_docs_has_a_heading(site):
+    assert headings(site, "glossary") == {*GLOSSARY}
+    assert headings(site, "commands") == {f"ppl {command.__name__.replace('_', '-')}" for command in COMMANDS}
+    assert headings(site, "messages") == {f"{page.code}: {page.title}" for page in pages().values()}
+    assert headings(site, "gallery") == {*examples()}
+    assert {*ALGORITHMS} < headings(site, "algorithms")
+    called = {name for page in ("constraints", "distributions", "functions") for name in headings(site, page)}
+    of_distributions = {name for name, callee in standard().callees.items() if callee.kind != "function"}
+    assert reference().keys() - of_distributions <= called
+
+
+def test_every_setting_has_its_row(site):
+    text = (site / "docs" / "algorithms.md").read_text("utf-8")
+    for name in Settings.__dataclass_fields__:
+        assert f"| `{name}` | `--{name.replace('_', '-')}` |" in text
+
+
+def test_a_page_of_the_terminal_as_a_section(site):
+    text = (site / "docs" / "distributions.md").read_text("utf-8")
+    assert "## normal\n\nnormal with mean mu and standard deviation sigma\n\n```text\n  y ~ normal(" in text
+
+
+def test_signs_mean_themselves():
+    assert prose("a * b_c, `d * e`, <f>") == r"a \* b\_c, `d * e`, \<f\>"
+    assert head_comment("// Two\n// lines.\ndata {\n}\n") == ("Two lines.", "data {\n}")
+
+
+def test_every_page_is_in_the_navigation(site):
+    named = [name for names in NAVIGATION.values() for name in names]
+    assert sorted(named) == sorted(path.stem for path in (site / "docs").iterdir())
+    by_hand = {path.name for path in files("ppl.cli.site").iterdir() if path.name.endswith(".md")}
+    assert {f"{name}.md" for name in WRITTEN} == by_hand
+
+
+def test_pages_fit_the_terminal():
+    """But for tables, and for code."""
+    for page in written().values():
+        lines = BLOCK.sub("", page.text).splitlines()
+        assert [line for line in lines if len(line) > 80 and not line.startswith("|")] == []
+
+
+def test_mkdocs_finds_no_broken_link(site):
+    if not importlib.util.find_spec("mkdocs") or not importlib.util.find_spec("material"):
+        pytest.skip('needs MkDocs Material: pip install "ppl-vi[docs]"')
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(site / "mkdocs.yml")]
+    done = subprocess.run(words, capture_output=True, text=True, env={"NO_MKDOCS_2_WARNING": "1"})
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert 'id="k-hat"' in (site / "site" / "glossary" / "index.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch, capsys):
+    """From the first block to the last, in one folder: programs are written, commands and Python run."""
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    scope = {}
+    for language, file, text in BLOCK.findall(written()[name].text):
+        match language:
+            case "stan" if file:
+                ppl.compile_model(text)
+                (tmp_path / file).write_text(text)
+            case "stan":
+                ppl.compile_model(text)
+            case "sh":
+                for line in text.splitlines():
+                    run(shlex.split(line), capsys)
+            case "python":
+                exec(compile(text, f"{name}.md", "exec"), scope)
+            case _:
+                assert language in ("text", "json")
+
+
+def run(words, capsys):
+    """One command of ours; what pip installs is not tried."""
+    if words[0] == "ppl":
+        with pytest.raises(SystemExit) as exit:
+            main(words[1:])
+        assert not exit.value.code, (words, capsys.readouterr().err)
+    else:
+        assert words[:2] == ["pip", "install"]
