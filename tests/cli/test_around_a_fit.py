@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from ppl.cli.commands.plot import Kind
-from ppl.cli.main import main
 from ppl.posterior import Posterior
 from ppl.results.files.read_csv import read_draws
 from ppl.results.fits import draws
@@ -23,20 +22,11 @@ DATA = {"N": 6, "y": [1.5, 2.5, 3.5, 2.0, 3.0, 2.4]}
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Runs `ppl` in a folder with toy.model, edited.model, toy.json; gives status, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
+def run(run, tmp_path):
+    """In a folder with toy.model, edited.model, toy.json."""
     (tmp_path / "toy.model").write_text(PROGRAM)
     (tmp_path / "edited.model").write_text(EDITED)
     (tmp_path / "toy.json").write_text(json.dumps(DATA))
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return exit.value.code or 0, printed.out, printed.err
-
     return run
 
 

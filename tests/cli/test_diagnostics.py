@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from ppl.cli.diagnostics import as_json, as_text, has_colour
-from ppl.cli.main import main
 from ppl.errors import ModelError
 from ppl.source import SourceText, Span
 
@@ -16,18 +15,10 @@ WRONG = "parameters {\n  real mu\n}\nmodel {\n  mu ~ normal(0, tau);\n}\n"
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Runs `ppl` in an empty folder with doubtful.model and wrong.model; gives status, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
+def run(run, tmp_path):
+    """In a folder with doubtful.model and wrong.model."""
     (tmp_path / "doubtful.model").write_text(DOUBTFUL)
     (tmp_path / "wrong.model").write_text(WRONG)
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        return exit.value.code or 0, printed.out, printed.err
-
     return run
 
 

@@ -7,23 +7,12 @@ import textwrap
 import pytest
 
 from ppl.cli.glossary import GLOSSARY
-from ppl.cli.main import COMMANDS, main
+from ppl.cli.main import COMMANDS
 from ppl.inference.diagnose.level import Level
 from ppl.inference.run.phases import OF_CHAINS, OF_FIT, PHASES
 from ppl.stdlib.constraints.descriptions import DESCRIPTIONS
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.reference import reference
-
-
-@pytest.fixture
-def run(capsys):
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main(list(arguments))
-        printed = capsys.readouterr()
-        return exit.value.code or 0, printed.out, printed.err
-
-    return run
 
 
 @pytest.mark.parametrize(

@@ -33,19 +33,10 @@ PAPER = ("--start", "random", "--no-average", "--no-polish", "--no-correct")
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    """Runs `ppl` in an empty folder with toy.model and toy.json; gives status, stdout, stderr."""
-    monkeypatch.chdir(tmp_path)
+def run(run, tmp_path):
+    """In a folder with toy.model and toy.json."""
     (tmp_path / "toy.model").write_text(PROGRAM)
     (tmp_path / "toy.json").write_text(json.dumps(DATA))
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return exit.value.code or 0, printed.out, printed.err
-
     return run
 
 

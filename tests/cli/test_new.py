@@ -2,28 +2,20 @@
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import ppl
 from ppl.cli.commands.new import examples, files_of
-from ppl.cli.main import main
 
 MODELS = Path(__file__).parents[2] / "models"
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main(["new", *arguments])
-        printed = capsys.readouterr()
-        return exit.value.code or 0, printed.out, printed.err
-
-    return run
+def run(run):
+    return partial(run, "new")
 
 
 def test_the_script_that_it_writes_runs(run, tmp_path):

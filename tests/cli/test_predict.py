@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.cli.main import main
 from ppl.results.files.read_csv import read_draws
 
 PROGRAM = """data { int N; vector[N] y; }
@@ -17,18 +16,9 @@ model { m ~ normal(3, 2); s ~ exponential(1); y ~ normal(m, s[1]); }
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def run(run, tmp_path):
     (tmp_path / "toy.model").write_text(PROGRAM)
     (tmp_path / "toy.json").write_text(json.dumps({"N": 3, "y": [1, 2, 3]}))
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return exit.value.code or 0, printed.out, printed.err
-
     return run
 
 

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from ppl.cli.main import main
 from ppl.results.files.read_csv import read_draws
 
 pytest.importorskip("nutpie")
@@ -18,18 +17,9 @@ QUICK = ("--backend", "autograd", "--num-chains", 2, "--num-warmup", 150, "--num
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def run(run, tmp_path):
     (tmp_path / "toy.model").write_text(PROGRAM)
     (tmp_path / "toy.json").write_text(json.dumps({"N": 6, "y": [1.5, 2.5, 3.5, 2.0, 3.0, 2.4]}))
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return exit.value.code or 0, printed.out, printed.err
-
     return run
 
 

@@ -4,8 +4,6 @@ import json
 
 import pytest
 
-from ppl.cli.main import main
-
 PROGRAM = """data { int N; vector[N] y; }
 parameters { real m; }
 model { m ~ normal(0, 1); y ~ normal(m, 1); }
@@ -13,18 +11,9 @@ model { m ~ normal(0, 1); y ~ normal(m, 1); }
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def run(run, tmp_path):
     (tmp_path / "toy.model").write_text(PROGRAM)
     (tmp_path / "toy.json").write_text(json.dumps({"N": 3, "y": [1, 2, 3]}))
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as exit:
-            main([str(argument) for argument in arguments])
-        printed = capsys.readouterr()
-        assert "Traceback" not in printed.out + printed.err
-        return exit.value.code or 0, printed.out, printed.err
-
     return run
 
 

@@ -50,23 +50,20 @@ class JaxPays:
 JAX_PAYS = JaxPays()
 
 
-def on_backend(
-    target: AsTarget, settings: Settings, pays: Callable[[AsTarget, Settings], bool] | None = None
-) -> Target:
-    """The target as the backend that `settings` names computes it; "auto" takes JAX where that `pays`.
-
-    It does where a default fit `is_worth_it`, unless told otherwise.
-
-    A target that "auto" leaves to autograd because JAX cannot run it says so in its `note`.
+def on_backend(target: AsTarget, settings: Settings) -> Target:
+    """The target as the backend that `settings` names computes it; "auto" takes JAX where it `is_worth_it`.
 
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
-    if settings.backend == "autograd" or not (
-        settings.backend == "jax" or (pays or is_worth_it)(target, settings)
-    ):
-        annealed = settings.backend == "auto" and is_worth_it_annealed(target)
-        return replace(target, faster=partial(if_in_reach, target, settings)) if annealed else target
+    if settings.backend == "jax" or (settings.backend == "auto" and is_worth_it(target, settings)):
+        return by_jax(target, settings)
+    annealed = settings.backend == "auto" and is_worth_it_annealed(target)
+    return replace(target, faster=partial(if_in_reach, target, settings)) if annealed else target
+
+
+def by_jax(target: AsTarget, settings: Settings) -> Target:
+    """The target by JAX; what "auto" leaves to autograd, because JAX cannot run it, says so in its `note`."""
     try:
         return compiled(target, settings)
     except OutOfReach as why:
@@ -166,14 +163,14 @@ def for_sampler(target: AsTarget, settings: SampleSettings) -> Target:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
     asked = Settings(backend=settings.backend, device=settings.device)
-    return on_backend(
-        target, asked, lambda target, _: find_spec("jax") is not None and not is_on_disk(target)
-    )
+    if asked.backend == "jax" or (asked.backend == "auto" and is_possible(target)):
+        return by_jax(target, asked)
+    return target
 
 
-def is_on_disk(target: AsTarget) -> bool:
-    """Whether data stay in files, which JAX would hold in memory."""
-    return any(map(is_mapped, target.posterior.data.values()))
+def is_possible(target: AsTarget) -> bool:
+    """Whether JAX is there, and data are in memory, where it would hold them."""
+    return find_spec("jax") is not None and not any(map(is_mapped, target.posterior.data.values()))
 
 
 def is_worth_it(target: AsTarget, settings: Settings) -> bool:
@@ -181,11 +178,9 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
 
     Runs beside each other are processes, each of which would have to compile.
     """
-    if find_spec("jax") is None or settings.runs > 1:
+    if settings.runs > 1 or not is_possible(target):
         return False
     posterior = target.posterior
-    if is_on_disk(target):
-        return False
     matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
     equations = posterior.model.solves_equations  # twenty times faster, five seconds to compile
     recurs = posterior.model.recurs and posterior.width >= JAX_PAYS.recurrence_width
@@ -199,9 +194,4 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
 
 def is_worth_it_annealed(target: AsTarget) -> bool:
     """Whether JAX is there and annealing by it would be done first, its compilation included."""
-    posterior = target.posterior
-    return (
-        find_spec("jax") is not None
-        and posterior.width >= JAX_PAYS.annealed_width
-        and not any(map(is_mapped, posterior.data.values()))
-    )
+    return is_possible(target) and target.posterior.width >= JAX_PAYS.annealed_width
