@@ -145,7 +145,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         "refinement on fixed draws": (
             "The ELBO estimated with draws of noise that are held fixed is a deterministic function (a "
             "sample average approximation), which L-BFGS maximises; the draws are doubled until the means "
-            "no longer change. `--polish`, and the algorithm `fixed-draws`. Giordano, Ingram and "
+            "no longer change. `--refine`, and the algorithm `fixed-draws`. Giordano, Ingram and "
             "Broderick (2024), Black box variational inference with a deterministic objective (DADVI), "
             "JMLR 25."
         ),
@@ -165,7 +165,7 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
         ),
         "upgrade of the family": (
             "Where k-hat says that mean-field does not fit, it is optimised again in rescaled coordinates "
-            "and, where draws are corrected, replaced by full-rank: `--step-up`."
+            "and, where draws are corrected, replaced by full-rank: `--upgrade`."
         ),
         "verdict": (
             "How far the draws of a fit can be believed. good: they can be taken for draws of the "

@@ -27,7 +27,7 @@ def names(tmp_path_factory):
         shutil.copy(path, folder)
     with contextlib.chdir(folder):
         posterior = ppl.compile_model("eight_schools.model").condition("eight_schools.data.json")
-    fit = posterior.variational(start="random", polish=False, average=False, correct=False, iter=300)
+    fit = posterior.variational(start="random", refine=False, average=False, correct=False, iter=300)
     fit.save_csv(folder / "output.csv")
     fit.save(folder / "fit.json")
     chains = posterior.sample(num_chains=2, num_warmup=100, num_samples=50, seed=1, backend="autograd")

@@ -97,7 +97,7 @@ def python_peer(script: str, problem: Problem, data: Path, folder: Path) -> list
     return process.peer(script, asked)
 
 
-LOOP_ONLY = ("--no-polish", "--no-step-up", "--no-correct")
+LOOP_ONLY = ("--no-refine", "--no-upgrade", "--no-correct")
 OURS = {
     "default": ("--backend=autograd",),
     "loop only": ("--backend=autograd", *LOOP_ONLY),

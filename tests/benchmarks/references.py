@@ -24,7 +24,7 @@ from ppl.errors import PPLError
 from ppl.results.fits.fit import Fit, variational
 from tests.benchmarks.errors import Quantities, errors_of, read_reference, worst
 
-PAPER = {"start": "random", "polish": False, "average": False, "correct": False}
+PAPER = {"start": "random", "refine": False, "average": False, "correct": False}
 VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "fullrank": {"algorithm": "fullrank"},

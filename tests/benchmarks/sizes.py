@@ -12,7 +12,7 @@ from tests.benchmarks.peers import process
 from tests.benchmarks.problems import MODELS, Data, Problem, logistic
 
 CLI = Path(sys.executable).with_name("ppl")
-LOOP = ("--no-polish", "--no-step-up", "--no-correct", "--seed=1")
+LOOP = ("--no-refine", "--no-upgrade", "--no-correct", "--seed=1")
 MEANS = """
 data { int<lower=0> N; vector[N] y; }
 parameters { vector[N] theta; }

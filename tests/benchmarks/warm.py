@@ -38,7 +38,7 @@ PAIRS = (
     ("jax, eta given", "numpyro"),
     ("default", "numpyro"),
 )
-ONLY = {"polish": False, "step_up": False, "correct": False}
+ONLY = {"refine": False, "upgrade": False, "correct": False}
 LOOP = {**ONLY, "start": "random", "average": False}
 GIVEN = {**LOOP, "stop": "fixed", "init": 0.0}
 ETAS = (1.0, 0.3, 0.1)

@@ -29,7 +29,7 @@ generated quantities {
 """
 DATA = {"N": 6, "y": [1.5, 2.5, 3.5, 2.0, 3.0, 2.4]}
 
-PAPER = ("--start", "random", "--no-average", "--no-polish", "--no-correct")
+PAPER = ("--start", "random", "--no-average", "--no-refine", "--no-correct")
 
 
 @pytest.fixture

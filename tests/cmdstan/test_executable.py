@@ -108,7 +108,7 @@ def test_variational_has_its_lines_in_order(bernoulli):
 
 
 def test_a_run_that_did_not_converge_says_the_sentence_that_clients_look_for(bernoulli):
-    plain = "ppl start=random polish=0 average=0"
+    plain = "ppl start=random refine=0 average=0"
     done = bernoulli(f"variational iter=1 eta=1e-6 adapt engaged=0 data file=data.json {plain}")
     assert "The algorithm may not have converged." in done.stdout
     assert rows(bernoulli.read())[1].shape == (1001, 7)

@@ -167,7 +167,7 @@ def test_what_reads_rows_of_others_is_refused_with_its_line(shards):
 
 
 def test_a_process_killed_ends_all_and_others_go_on(shards):
-    long = ("--algorithm", "meanfield", "--iter", "800", "--eta", "0.01", "--stop", "fixed", "--no-polish")
+    long = ("--algorithm", "meanfield", "--iter", "800", "--eta", "0.01", "--stop", "fixed", "--no-refine")
     often = ("--checkpoint-every", "0")
     whole = together(2, shards, "m.model", "whole.csv", *long)
     assert ended(whole)[0] == [0, 0]

@@ -18,7 +18,7 @@ jax = pytest.importorskip("jax")
 
 LOOP = {
     "start": "random",
-    "polish": False,
+    "refine": False,
     "correct": False,
     "average": False,
     "resample": False,

@@ -19,7 +19,7 @@ parameters { real mu; real<lower=0> sigma; vector[N] theta; }
 model { mu ~ normal(0, 5); sigma ~ normal(0, 1); theta ~ normal(mu, sigma); y ~ normal(theta, 1); }
 """
 FIT = (
-    "variational m.model d.json --start random --no-polish --no-correct --iter 500 --eval-elbo 50 "
+    "variational m.model d.json --start random --no-refine --no-correct --iter 500 --eval-elbo 50 "
     "--tol-rel-obj 1e-9 --eta 0.1 --draws 1000 --backend autograd"
 ).split()
 LIMIT = 64 * 1024

@@ -117,10 +117,10 @@ MADE = [
     ({"resample": True}, 0.6, RESAMPLED),
     ({"resample": False}, 1.1, ANNEALED),
     ({"resample": False, "anneal": False}, 1.1, OF_Q),
-    # Without a polish the weights call for the same.
-    ({"polish": False}, 1.1, RESAMPLED),
-    ({"polish": False}, 0.6, ANNEALED),
-    ({"polish": False, "anneal": True}, 1.1, ANNEALED),
+    # Without refinement the weights call for the same.
+    ({"refine": False}, 1.1, RESAMPLED),
+    ({"refine": False}, 0.6, ANNEALED),
+    ({"refine": False, "anneal": True}, 1.1, ANNEALED),
     ({"minibatch": 10}, 1.1, OF_Q),
     ({"minibatch": 10, "correct": True}, 0.6, OF_Q),
     # An algorithm that is named gives draws of its q, unless correction is asked for.

@@ -67,7 +67,7 @@ def test_the_polls_of_1988_run_to_an_outcome():
     model = compile_model(ROOT / "models/election88/election88.model")
     assert "for " not in model.python_source  # no loop over the 11,566 rows
     fit = model.condition(path).variational(
-        seed=1, start="random", average=False, polish=False, correct=False
+        seed=1, start="random", average=False, refine=False, correct=False
     )
     assert np.isfinite(fit.elbo)
     assert fit.outcome.sentence

@@ -46,7 +46,7 @@ SETTINGS = [
     {
         "quick_jit": True,
         "start": "random",
-        "polish": False,
+        "refine": False,
         "correct": False,
         "iter": 2_300,
         "tol_rel_obj": 1e-9,
@@ -55,9 +55,9 @@ SETTINGS = [
     {"algorithm": "fullrank"},
     {
         "start": "random",
-        "polish": False,
+        "refine": False,
         "correct": False,
-        "step_up": False,
+        "upgrade": False,
         "average": False,
         "iter": 300,
         "eta": 0.1,

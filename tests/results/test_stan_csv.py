@@ -77,7 +77,7 @@ def test_golden_text():
 
 def test_what_cmdstan_has_no_word_for_stands_in_a_group_of_its_own():
     own = toy_text().partition("# ppl\n")[2].partition("# stanc_version")[0].splitlines()
-    assert "#   start = random" in own and "#   polish = true (Default)" in own
+    assert "#   start = random" in own and "#   refine = true (Default)" in own
     assert len(own) == len(PPL.parts)
 
 
@@ -111,7 +111,7 @@ def test_diagnostic_file():
         SETTINGS,
         Settings(),
         Settings(
-            eta=0.25, init=0.5, rank=3, algorithm="lowrank", average=False, polish=False, jacobian=False
+            eta=0.25, init=0.5, rank=3, algorithm="lowrank", average=False, refine=False, jacobian=False
         ),
     ],
 )
@@ -126,7 +126,7 @@ def test_every_setting_and_every_algorithm_has_an_argument():
 
 
 EACH = [
-    {"iter": 7, "rank": 2, "minibatch": 3, "rows": "N", "correct": False, "anneal": True, "polish": False},
+    {"iter": 7, "rank": 2, "minibatch": 3, "rows": "N", "correct": False, "anneal": True, "refine": False},
     {"stop": "fixed", "noise": "student_t", "jacobian": False, "init_scale": 0.5, "init": "start.json"},
 ]
 

@@ -33,7 +33,7 @@ def test_a_poor_fit_names_them_and_a_good_one_does_not() -> None:
     """)
     counts = np.random.default_rng(1).poisson(np.exp(2 + 0.02 * (YEARS - 1990)))
     raw = model.condition({"N": 31, "c": counts, "year": YEARS}).variational(
-        algorithm="meanfield", iter=100, polish=False
+        algorithm="meanfield", iter=100, refine=False
     )
     good = model.condition({"N": 31, "c": counts, "year": YEARS - 1990}).variational(seed=1)
     assert raw.verdict.level.value == "poor" and "`year` (mean 1990, sd 8.9)" in raw.notes[-1]

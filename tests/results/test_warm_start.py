@@ -24,7 +24,7 @@ generated quantities { real next = normal_rng(mu, sigma); }
 RNG = np.random.default_rng(0)
 DATA = {"N": 50, "y": RNG.normal(3, 2, 50)}
 MORE_DATA = {"N": 60, "y": np.concatenate([DATA["y"], RNG.normal(3, 2, 10)])}
-ALONE = {"polish": False, "correct": False, "iter": 300, "eval_elbo": 50}
+ALONE = {"refine": False, "correct": False, "iter": 300, "eval_elbo": 50}
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def posterior():
 @pytest.fixture(scope="module")
 def path(posterior, tmp_path_factory):
     path = tmp_path_factory.mktemp("warm") / "fit.json"
-    posterior.variational(step_up=False).save(path)
+    posterior.variational(upgrade=False).save(path)
     return path
 
 

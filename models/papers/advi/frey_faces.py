@@ -31,8 +31,8 @@ CHEAP = {
     "draws": DRAWS,
     "elbo_samples": 5,
     "tol_rel_obj": 1e-9,
-    "step_up": False,
-    "polish": False,
+    "upgrade": False,
+    "refine": False,
     "correct": False,
 }
 
@@ -76,7 +76,7 @@ def run(quick: bool, data: Path | None) -> Result:
         claims(curves, ascents[0], faces),
         [
             f"No face and no pixel is left out. What is cut is the length of the runs: at most {steps[-1]} "
-            f"steps of one gradient draw, without the polish on fixed draws, and predictions average {DRAWS} "
+            f"steps of one gradient draw, without refinement on fixed draws, and predictions average {DRAWS} "
             "draws; the paper's loop has not settled by then.",
             "The paper gives no figure but in its plot, and does not say how pixels were held out. NUTS, "
             "which the paper finds ten times slower, was not run.",
@@ -102,7 +102,7 @@ def curves_of(
     cheap = CHEAP | {"eta": eta}
     loop = [fitted(posterior, faces, {**cheap, **PAPERS_LOOP, "iter": n, "eval_elbo": n}) for n in steps]
     own = fitted(posterior, faces, {**cheap, "average": True, "iter": steps[-1], "eval_elbo": steps[-1]})
-    return [as_curve(model, "paper's loop", loop), as_curve(model, "default but for the polish", [own])]
+    return [as_curve(model, "paper's loop", loop), as_curve(model, "default but for refinement", [own])]
 
 
 def as_curve(model: str, method: str, points: list[tuple[float, float, Floats]]) -> Curve:

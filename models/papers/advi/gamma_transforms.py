@@ -129,7 +129,7 @@ def cell(transform: str, shape: float, rate: float, loop: dict[str, Any]) -> Cel
         float(best.fun),
         kl_of(posterior, posterior.variational(draws=100, **loop)),
         kl_of(posterior, posterior.variational(draws=100, **(loop | {"average": True}))),
-        kl_of(posterior, posterior.variational(draws=100, algorithm="fixed-draws", step_up=False)),
+        kl_of(posterior, posterior.variational(draws=100, algorithm="fixed-draws", upgrade=False)),
     )
 
 

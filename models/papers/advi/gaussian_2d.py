@@ -30,7 +30,7 @@ def run(quick: bool, data: Path | None) -> Result:
     found = {
         f"{name}, {how}": fitted(posterior, algorithm, settings)
         for algorithm, name in (("meanfield", "mean-field"), ("fullrank", "full rank"))
-        for how, settings in (("paper's loop", loop), ("default", {"step_up": False}))
+        for how, settings in (("paper's loop", loop), ("default", {"upgrade": False}))
     }
     return Result(
         f"simulated: {len(y):,} points of a Gaussian with correlation {correlation(SIGMA):.2f}, "

@@ -84,7 +84,7 @@ def simulated(n: int, d: int) -> dict[str, object]:
 
 def curves_of(problem: str, posterior: Posterior, size: int, repeats: int) -> list[Curve]:
     dim, rng = posterior.param_unc_num(), np.random.default_rng(9)
-    fit = posterior.variational(step_up=False, correct=False, draws=100).result
+    fit = posterior.variational(upgrade=False, correct=False, draws=100).result
     fitted = fit.family.mean(fit.params), np.log(fit.family.scales(fit.params))
     found = []
     for where, (mu, omega) in {"start": (np.zeros(dim), np.zeros(dim)), "fitted q": fitted}.items():

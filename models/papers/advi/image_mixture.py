@@ -110,12 +110,12 @@ def few(images: Images, n: int, k: int, sizes: Sizes) -> list[Curve]:
     panel, y = f"a: {n:,} images, K = {k}", images.train[:n]
     posterior = conditioned(y, k)
     search, eta = eta_search(posterior, None, sizes.search)
-    own = {"step_up": False, "correct": False, "polish": False, "adapt_iter": sizes.search}
+    own = {"upgrade": False, "correct": False, "refine": False, "adapt_iter": sizes.search}
     return [
         ascent(
             panel, posterior, images.test, "paper's loop", sizes.rows, {**PAPERS_LOOP, "eta": eta}, search
         ),
-        ascent(panel, posterior, images.test, "default but for the polish", sizes.rows[-1:], own, 0.0),
+        ascent(panel, posterior, images.test, "default but for refinement", sizes.rows[-1:], own, 0.0),
         em(panel, y, images.test, k),
     ]
 

@@ -25,7 +25,7 @@ FITS: dict[str, dict[str, Any]] = {
     "mean-field, default": {"algorithm": "meanfield", **OF_Q},
     "mean-field, linear response": {"algorithm": "meanfield", **OF_Q, "linear_response": True},
     "full rank, default": {"algorithm": "fullrank", **OF_Q},
-    "mean-field, default, better draws": {"algorithm": "meanfield", "step_up": False, "correct": True},
+    "mean-field, default, better draws": {"algorithm": "meanfield", "upgrade": False, "correct": True},
 }
 DRAWS = 40_000
 SHOWN = 1000

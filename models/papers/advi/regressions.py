@@ -52,14 +52,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Steps of the runs at M = 1 and 10, and the length of a chain; a default run is mostly polish."""
+    """Steps of the runs at M = 1 and 10, and the length of a chain; a default run is mostly refinement."""
 
     one: tuple[int, ...]
     ten: tuple[int, ...]
     chain: int
     depth: int
     search: int = 50
-    polish: bool = True
+    refine: bool = True
 
 
 FULL = Sizes((100, 1000, 10_000), (30, 300, 3000), 100, 7)
@@ -162,7 +162,7 @@ def curves_of(problem: Problem, sizes: Sizes) -> list[Curve]:
         if found.eta != ETA
     ]
     default, fit = timed(
-        problem, {"step_up": False, "correct": False, "elbo_samples": 10, "polish": sizes.polish}
+        problem, {"upgrade": False, "correct": False, "elbo_samples": 10, "refine": sizes.refine}
     )
     return [
         *searched,

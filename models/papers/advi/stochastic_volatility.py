@@ -31,13 +31,13 @@ ON = {
     "eta": 0.1,
     "grad_samples": 30,
     "iter": 6000,
-    "polish": False,
+    "refine": False,
     "stop": "fixed",
     "eval_elbo": 1000,
     "elbo_samples": 20,
 }
 """Full rank on from an earlier q, by a gradient whose noise goes as q comes near the posterior."""
-MEAN_FIELD, FULL_RANK, LOW_RANK = "mean-field, polished", "full rank, default", "low-rank (20), averaged"
+MEAN_FIELD, FULL_RANK, LOW_RANK = "mean-field, refined", "full rank, default", "low-rank (20), averaged"
 FITS: dict[str, dict[str, Any]] = {
     "mean-field, paper's loop": {"algorithm": "meanfield", **PAPERS_LOOP},
     MEAN_FIELD: {"algorithm": "meanfield", "start": "random"},
@@ -63,7 +63,7 @@ class Volatility:
 def run(quick: bool, data: Path | None) -> Result:
     length = 20 if quick else 500
     posterior = compile_model(PROGRAM).condition({"T": length, "y": simulated(length)})
-    found = fits(posterior, {"iter": 100, "adapt_iter": 5, "polish": False} if quick else {})
+    found = fits(posterior, {"iter": 100, "adapt_iter": 5, "refine": False} if quick else {})
     found["NUTS"] = sampled(posterior, 50 if quick else DRAWS)
     return Result(
         f"simulated: {length} steps with mu {MU}, phi {PHI}, sigma {SIGMA}, as in the paper.",

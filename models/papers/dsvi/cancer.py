@@ -72,7 +72,7 @@ def run(quick: bool, data: Path | None) -> Result:
             found = [fit(train, test, method, schedule(problem)) for train, test in parts]
             fits[problem.name, name] = found
             rows.append(row(problem, name, found, problem.paper[name]))
-        default = fit(*parts[0], DEFAULT, {"iter": 100, "polish": False} if quick else {})
+        default = fit(*parts[0], DEFAULT, {"iter": 100, "refine": False} if quick else {})
         rows.append(row(problem, "CONCAV, default settings", [default], None))
         if problem.name == "colon" and not quick:
             whole = [
@@ -208,7 +208,7 @@ def remarks() -> list[str]:
         "match; one row has all of them, on the first split of colon. A weight counts as kept where its "
         "mean is at least a hundredth of the largest. The prior of CONCAV is N(0, 1) on each weight, that "
         "of the paper's section 3.1; q is diagonal in both methods. Default settings are those of "
-        "mean-field ADVI with Pathfinder's start and the polish. A bound is from 100 draws, which in so "
+        "mean-field ADVI with Pathfinder's start and refinement. A bound is from 100 draws, which in so "
         "many dimensions leaves 3 nats (colon) or 6 of noise.",
         "The paper's own splits of colon and breast are not known. No random split of colon is as easy "
         "as its must have been, and scikit-learn's L1 errs there as often as ARD does. On its fixed "

@@ -128,7 +128,7 @@ def fitted(train: Labelled, test: Labelled, quick: bool) -> Iterator[Fitted]:
     yield variational("ML-II", likelihood, algorithm="optimize", init=0.0)
     dsvi = variational("DSVI", posterior, algorithm="dsvi", **as_in_the_supplement(0.5 / n, steps))
     yield dsvi
-    more = OF_Q | ({"iter": 60, "polish": False} if quick else {})
+    more = OF_Q | ({"iter": 60, "refine": False} if quick else {})
     yield variational("full-rank, default settings", posterior, algorithm="fullrank", **more)
     began = time.process_time()
     draws, tune = (20, 20) if quick else (400, 200)

@@ -1,7 +1,7 @@
 """Settings that several experiments share."""
 
-PAPERS_LOOP = {"start": "random", "average": False, "polish": False, "step_up": False, "correct": False}
-"""Algorithm 1 of ADVI alone: no start, averaging, polish, climb or correction of draws of ours."""
+PAPERS_LOOP = {"start": "random", "average": False, "refine": False, "upgrade": False, "correct": False}
+"""Algorithm 1 of ADVI alone: no start, averaging, refinement, upgrade or correction of draws of ours."""
 
-OF_Q = {"correct": False, "step_up": False}
+OF_Q = {"correct": False, "upgrade": False}
 """Draws of q itself, as in the papers; by default draws are made better than those of q."""

@@ -21,9 +21,9 @@ where `DIR` holds the data, one folder a set; `--quick` runs a small version, `-
 `--list` names all. It needs `pip install -e ".[papers]"`. Nothing is downloaded: an experiment whose data are
 not there is skipped.
 
-"The paper's loop" is `start="random", average=False, polish=False, step_up=False, correct=False`: Algorithm
-1 of ADVI alone. Where a row says "default", this project's own start, averaging and polish are on. Seconds
-are those of a processor on a shared machine with two: they compare within a table and no further.
+"The paper's loop" is `start="random", average=False, refine=False, upgrade=False, correct=False`: Algorithm
+1 of ADVI alone. Where a row says "default", this project's own start, averaging and refinement are on.
+Seconds are those of a processor on a shared machine with two: they compare within a table and no further.
 
 The scripts use the public API (`compile_model`, `condition`, `variational` and a `Fit`) but for three, which
 look into a run where that shows its end: `gaussian_gradients` and `pima_convergence` need q after every step,

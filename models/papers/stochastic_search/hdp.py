@@ -158,7 +158,7 @@ def gaussian(case: Case, quick: bool) -> float:
     """The bound of this project's default full-rank fit of the same top level."""
     t = case.terms
     given = {"K": len(t.s), "n_documents": t.n, "a": t.a, "b": t.b, "s": t.s}
-    settings = {"iter": 100, "polish": False} if quick else {}
+    settings = {"iter": 100, "refine": False} if quick else {}
     fitted = ppl.compile_model(MODEL).condition(given).variational(algorithm="fullrank", **settings)
     return float(fitted.elbo)
 

@@ -20,8 +20,8 @@ from ppl.inference.objective.target import Target
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
-from ppl.inference.refine.family_upgrade import step_up
-from ppl.inference.refine.refinement import Polished, polish, unpolished
+from ppl.inference.refine.family_upgrade import upgrade
+from ppl.inference.refine.refinement import Refined, refine, unrefined
 from ppl.inference.run.journal import NULL_JOURNAL, Journal, once
 from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.outcome import Ending, Outcome
@@ -34,12 +34,12 @@ from ppl.inference.steps.eta_search import ETA_SEARCH
 from ppl.inference.stopping.relative_elbo import RelativeElbo
 from ppl.inference.stopping.stopping_rule import StoppingRule
 
-NO_POLISH = (
+NO_REFINEMENT = (
     "The refinement on fixed draws was skipped: it needs all rows at once, and minibatches were asked for."
 )
 # The family that `auto` begins with.
 FIRST = "meanfield"
-PAPER: dict[str, Any] = {"algorithm": "meanfield", "start": "random", "average": False, "polish": False}
+PAPER: dict[str, Any] = {"algorithm": "meanfield", "start": "random", "average": False, "refine": False}
 
 
 def advi(
@@ -85,14 +85,14 @@ def staged(
             journal,
             etas_of(settings, "advi", start.scaled),
             # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
-            fewest=1 if settings.polish else ETA_SEARCH.fewest_draws,
+            fewest=1 if settings.refine else ETA_SEARCH.fewest_draws,
             allow_no_step=_polishes(settings),
         )
         end = once(
             journal,
             "end",
             lambda: _end(settings, target, start, loop, source, progress, journal),
-            source.polish,
+            source.refine,
         )
         path = loop.path(start, end.outcome, (start.note, loop.note, *end.notes), end.at_maximum)
         return result_of(target, settings, end.family, end.params, path, source.draws, progress)
@@ -106,26 +106,27 @@ def _end(
     source: Streams,
     progress: Listener,
     journal: Journal,
-) -> Polished:
+) -> Refined:
     """The third stage, unless it is switched off or the user has had enough."""
     params, outcome = loop.run.average, loop.outcome
     if settings.minibatch is not None:
-        return unpolished(start, params, outcome, loop.search.note or (NO_POLISH if settings.polish else ""))
-    if settings.polish and outcome.ending is not Ending.INTERRUPTED:
-        found = polish(start, params, outcome, source.polish, progress, settings.linear_response, journal)
-        if not settings.step_up or found.outcome.ending is Ending.INTERRUPTED:
+        note = NO_REFINEMENT if settings.refine else ""
+        return unrefined(start, params, outcome, loop.search.note or note)
+    if settings.refine and outcome.ending is not Ending.INTERRUPTED:
+        found = refine(start, params, outcome, source.refine, progress, settings.linear_response, journal)
+        if not settings.upgrade or found.outcome.ending is Ending.INTERRUPTED:
             return found
         try:
-            return step_up(target, start, found, source.polish, progress, journal, settings.corrects)
+            return upgrade(target, start, found, source.refine, progress, journal, settings.corrects)
         except KeyboardInterrupt:
             stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the upgrade to full rank")
             return replace(found, outcome=stopped)
-    return unpolished(start, params, outcome, loop.search.note)
+    return unrefined(start, params, outcome, loop.search.note)
 
 
 def _polishes(settings: Settings) -> bool:
     """Whether a refinement on fixed draws follows the loop, which then need not be waited for."""
-    return settings.polish and settings.minibatch is None
+    return settings.refine and settings.minibatch is None
 
 
 def _stopping(settings: Settings) -> StoppingRule[Any]:

@@ -10,7 +10,7 @@ from ppl.inference.recipes.optimising import initialise
 from ppl.inference.recipes.parts import with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
-from ppl.inference.refine.refinement import Polished, answer, unpolished
+from ppl.inference.refine.refinement import Refined, answer, unrefined
 from ppl.inference.run.journal import Journal, once
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
@@ -25,7 +25,7 @@ def fixed_draws(
     family = with_noise(MeanField(target.dim), settings)
     with np.errstate(all="ignore"):
         start = initialise(target, settings, family, init, source, progress, journal)
-        end = once(journal, "end", lambda: _end(settings, start, source, progress, journal), source.polish)
+        end = once(journal, "end", lambda: _end(settings, start, source, progress, journal), source.refine)
         path = Path(
             start=start.point,
             outcome=end.outcome,
@@ -35,14 +35,14 @@ def fixed_draws(
         return result_of(target, settings, end.family, end.params, path, source.draws, progress)
 
 
-def _end(settings: Settings, start: Start, source: Streams, progress: Listener, journal: Journal) -> Polished:
+def _end(settings: Settings, start: Start, source: Streams, progress: Listener, journal: Journal) -> Refined:
     if start.outcome:
-        return unpolished(start, start.params, start.outcome)
+        return unrefined(start, start.params, start.outcome)
     found = fit_fixed_draws(
         start.target,
         start.family,
         start.params,
-        source.polish,
+        source.refine,
         listen=progress,
         metric=start.metric,
         journal=journal,

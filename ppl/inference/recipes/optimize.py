@@ -19,7 +19,7 @@ from ppl.inference.objective.target import Target
 from ppl.inference.recipes.laplace import outcome_of
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
-from ppl.inference.refine.refinement import Polished, answer, unpolished
+from ppl.inference.refine.refinement import Refined, answer, unrefined
 from ppl.inference.run.journal import Journal, once
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
@@ -68,7 +68,7 @@ def _type_two(
             journal,
             "end",
             lambda: _end(replace(start, params=begin), source, progress, journal),
-            source.polish,
+            source.refine,
         )
         path = Path(
             start=start.point,
@@ -79,10 +79,10 @@ def _type_two(
         return result_of(target, settings, family, end.params, path, source.draws, progress)
 
 
-def _end(start: Start, source: Streams, progress: Listener, journal: Journal) -> Polished:
+def _end(start: Start, source: Streams, progress: Listener, journal: Journal) -> Refined:
     if start.outcome:
-        return unpolished(start, start.params, start.outcome)
+        return unrefined(start, start.params, start.outcome)
     found = fit_fixed_draws(
-        start.target, start.family, start.params, source.polish, listen=progress, journal=journal
+        start.target, start.family, start.params, source.refine, listen=progress, journal=journal
     )
     return answer(start, found, corrected=False)

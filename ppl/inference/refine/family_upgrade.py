@@ -24,7 +24,7 @@ from ppl.inference.numerics.parts import by_rows, draws_within
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws
-from ppl.inference.refine.refinement import Polished
+from ppl.inference.refine.refinement import Refined
 from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
@@ -102,15 +102,15 @@ def _shift(u: Array, log_ratios: Array) -> Array:
     return np.asarray(np.exp(psis(log_ratios).log_weights) @ u - u.mean(axis=0))
 
 
-def step_up(
+def upgrade(
     target: Target,
     start: Start,
-    found: Polished,
+    found: Refined,
     rng: np.random.Generator,
     listen: Listener,
     journal: Journal = NULL_JOURNAL,
     corrects: bool = True,
-) -> Polished:
+) -> Refined:
     """The q that was found, or a better one where its k-hat is not below 0.5; of another kind if `corrects`.
 
     Above `UPGRADE.most_dimensions` full rank would cost too much, and a mean-field q stays as it is.
@@ -124,12 +124,12 @@ def step_up(
 def _step_up(
     target: Target,
     start: Start,
-    found: Polished,
+    found: Refined,
     rng: np.random.Generator,
     listen: Listener,
     journal: Journal,
     corrects: bool,
-) -> Polished:
+) -> Refined:
     weighed, local = _weigh(target, found, rng), None
     if weighed.weights.khat < UPGRADE.good_khat:
         return found
@@ -161,8 +161,8 @@ def _step_up(
 
 
 def _local(
-    target: Target, start: Start, found: Polished, rng: np.random.Generator
-) -> tuple[Polished, Weighed] | None:
+    target: Target, start: Start, found: Refined, rng: np.random.Generator
+) -> tuple[Refined, Weighed] | None:
     """The Gaussian that the start was found to be, with the curvature there; None where the start has none.
 
     Where the posterior is nearly Gaussian it has every covariance right, which a climb on few draws has not.
@@ -182,11 +182,11 @@ def _local(
 def _climb_again(
     target: Target,
     start: Start,
-    found: Polished,
+    found: Refined,
     weighed: Weighed,
     rng: np.random.Generator,
     listen: Listener,
-) -> tuple[Start, Polished, Weighed]:
+) -> tuple[Start, Refined, Weighed]:
     """Mean-field in units of its own scales, which those at the start may be far from; and where it began.
 
     A climb in other units may end on a plateau, as where a scale of the model is so large, or so small, that
@@ -198,7 +198,7 @@ def _climb_again(
         scaled = Scaled(target, family.mean(params), family.scales(params))
         fit = _climb(scaled, family, family.start(zeros), rng, listen=listen)
         params = family.carry(fit.params, scaled.centre, scaled.factor)
-        higher = Polished(family, params, fit.outcome, fit.outcome.converged, found.notes)
+        higher = Refined(family, params, fit.outcome, fit.outcome.converged, found.notes)
         now = _weigh(target, higher, rng)
         if not now.elbo > weighed.elbo + UPGRADE.least_rise:
             break
@@ -211,12 +211,12 @@ def _climb_again(
 def _by_mean_field(
     target: Target,
     start: Start,
-    found: Polished,
+    found: Refined,
     elbo: float,
     rng: np.random.Generator,
     listen: Listener,
     journal: Journal,
-) -> Polished:
+) -> Refined:
     """Full rank from a mean-field q, if that has a higher ELBO: full rank contains it, so the climb was lost.
 
     A narrow peak of the density, as where a scale is zero, holds full rank rather than mean-field.
@@ -233,7 +233,7 @@ def _by_mean_field(
     metric, first = guess.factor / sds[:, None], family.start(np.zeros(target.dim))
     fit = _climb(scaled, family, first, own, listen=listen, metric=metric)
     params = family.carry(fit.params, scaled.centre, scaled.factor)
-    narrow = Polished(family, params, fit.outcome, fit.outcome.converged)
+    narrow = Refined(family, params, fit.outcome, fit.outcome.converged)
     start, narrow, weighed = _climb_again(target, start, narrow, _weigh(target, narrow, own), own, listen)
     gain = weighed.elbo - elbo
     if not gain > 0:
@@ -245,11 +245,11 @@ def _by_mean_field(
 def _full_rank(
     target: Target,
     start: Start,
-    found: Polished,
+    found: Refined,
     rng: np.random.Generator,
     listen: Listener,
     journal: Journal,
-) -> Polished:
+) -> Refined:
     """Full rank in coordinates where the mean-field q, with the correlations of the start, is standard."""
     family = FullRank(target.dim, found.family.standard)
     scales = found.family.scales(found.params)
@@ -260,7 +260,7 @@ def _full_rank(
     first = family.start(np.zeros(target.dim))
     fit = _climb(scaled, family, first, rng, listen=listen, journal=journal, stage="family upgrade")
     params = family.carry(fit.params, scaled.centre, scaled.factor)
-    return Polished(family, params, fit.outcome, fit.outcome.converged)
+    return Refined(family, params, fit.outcome, fit.outcome.converged)
 
 
 def _climb(
@@ -274,8 +274,8 @@ def _climb(
 
 
 def _move_mean(
-    target: Target, found: Polished, weighed: Weighed, rng: np.random.Generator, listen: Listener
-) -> Polished:
+    target: Target, found: Refined, weighed: Weighed, rng: np.random.Generator, listen: Listener
+) -> Refined:
     """Moment matching of the mean (Paananen, Piironen, Buerkner and Vehtari 2021, Algorithm 1, step 1).
 
     The ELBO asks q to lie inside the posterior; the weighted mean is the posterior's own.
@@ -297,7 +297,7 @@ def _move_mean(
     return replace(found, notes=(*found.notes, MOVED.format(gain))) if gain > 1 else found
 
 
-def _weigh(target: Target, q: Polished, rng: np.random.Generator) -> Weighed:
+def _weigh(target: Target, q: Refined, rng: np.random.Generator) -> Weighed:
     n = draws_within(UPGRADE.draws, target.dim, UPGRADE.fewest_draws)
     u, log_p, _ = points_with_density(target, q.family, q.params, n, rng)
     log_ratios = log_p - by_rows(partial(q.family.log_density, q.params), u)

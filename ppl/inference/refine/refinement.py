@@ -21,7 +21,7 @@ COMPARED_DRAWS = 32
 
 
 @dataclass(frozen=True)
-class Polished:
+class Refined:
     """A q in the coordinates of the model, how it was ended, and notes for the user."""
 
     family: Family
@@ -31,12 +31,12 @@ class Polished:
     notes: tuple[str, ...] = ()
 
 
-def unpolished(start: Start, params: Array, outcome: Outcome, *notes: str) -> Polished:
+def unrefined(start: Start, params: Array, outcome: Outcome, *notes: str) -> Refined:
     """The loop's answer as it is."""
-    return Polished(start.family, start.back(params), outcome, notes=notes)
+    return Refined(start.family, start.back(params), outcome, notes=notes)
 
 
-def polish(
+def refine(
     start: Start,
     params: Array,
     before: Outcome,
@@ -44,7 +44,7 @@ def polish(
     listen: Listener,
     corrected: bool = False,
     journal: Journal = NULL_JOURNAL,
-) -> Polished:
+) -> Refined:
     """Maximise the ELBO on fixed draws from `params` (size,) or, where that was better, from the start.
 
     Where it fails, or is stopped by hand, the loop's answer and outcome stay. With `corrected`, the
@@ -63,21 +63,21 @@ def polish(
             metric=start.metric,
             most_gradients=gradients_for(start.target) - 2 * COMPARED_DRAWS,
             journal=journal,
-            stage="polish",
+            stage="refine",
         )
     except InferenceError as error:
-        return unpolished(start, params, before, f"Not refined on fixed draws: {error}")
+        return unrefined(start, params, before, f"Not refined on fixed draws: {error}")
     except KeyboardInterrupt:
-        return unpolished(
+        return unrefined(
             start, params, Outcome(Ending.INTERRUPTED, "stopped by hand in the refinement on fixed draws")
         )
     return answer(start, found, corrected)
 
 
-def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Polished:
+def answer(start: Start, found: FixedDrawsFit, corrected: bool) -> Refined:
     """The q that was found on fixed draws or, if `corrected`, that of its linear response."""
     q = with_response(start, found, corrected)
-    return Polished(q.family, q.params, q.outcome, q.outcome.converged, q.notes)
+    return Refined(q.family, q.params, q.outcome, q.outcome.converged, q.notes)
 
 
 def _or_infinite(loss: float) -> float:

@@ -112,11 +112,11 @@ def phases_of_draws(settings: Settings) -> tuple[Phase, ...]:
 
 
 def _noisy(settings: Settings) -> tuple[Phase, ...]:
-    polished = settings.polish and settings.minibatch is None and settings.algorithm in STAGED
+    refined = settings.refine and settings.minibatch is None and settings.algorithm in STAGED
     return (
         *((Phase.PATHFINDER,) if settings.start == "pathfinder" else ()),
         *((Phase.STEP_SIZE,) if settings.eta is None else ()),
         Phase.LOOP,
-        *((Phase.FIXED_DRAWS,) if polished else ()),
-        *((Phase.MATCHING,) if polished and settings.step_up and settings.corrects else ()),
+        *((Phase.FIXED_DRAWS,) if refined else ()),
+        *((Phase.MATCHING,) if refined and settings.upgrade and settings.corrects else ()),
     )

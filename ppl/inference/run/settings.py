@@ -114,12 +114,12 @@ class StochasticSettings:
     average: bool = setting(True, Switch(), "Average the last iterates.")
     """Answer with an average over the tail of the path, to remove the last steps' noise."""
 
-    polish: bool = setting(True, Switch(), "Refine on fixed draws.")
+    refine: bool = setting(True, Switch(), "Refine on fixed draws.")
     """From the end of the steps to the maximum of the ELBO on draws held fixed (sample average
     approximation).
     """
 
-    step_up: bool = setting(True, Switch(), "Upgrade the family.")
+    upgrade: bool = setting(True, Switch(), "Upgrade the family.")
     """Where k-hat says that this q does not fit, optimise from another start; and, where draws are corrected,
     go on to full rank and move its mean to the importance-weighted one.
     """

@@ -29,7 +29,7 @@ class Streams:
     elbo = stream(3)
     draws = stream(4)
     pathfinder = stream(5)
-    polish = stream(6)
+    refine = stream(6)
 
     @property
     def search(self) -> SeedSequence:

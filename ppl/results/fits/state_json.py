@@ -17,7 +17,7 @@ from ppl.inference.initialise.starting import Kept
 from ppl.inference.objective.target import Array
 from ppl.inference.recipes.optimising import Loop
 from ppl.inference.refine.fixed_draws import FixedDrawsFit
-from ppl.inference.refine.refinement import Polished
+from ppl.inference.refine.refinement import Refined
 from ppl.inference.run.optimise import Run, TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.steps import STEPS
@@ -33,7 +33,7 @@ STATES: tuple[Any, ...] = (
 RECORDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(Kept, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Polished, *KINDS),
+        *(Kept, EtaSearch, Run, TracePoint, Outcome, Loop, FixedDrawsFit, Refined, *KINDS),
         *(type(state) for state in STATES if is_dataclass(state) or hasattr(state, "_fields")),
     )
 }

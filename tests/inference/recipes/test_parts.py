@@ -28,7 +28,7 @@ SHORT = {
     "elbo_samples": 10,
     "draws": 200,
     "start": "random",
-    "polish": False,
+    "refine": False,
 }
 
 

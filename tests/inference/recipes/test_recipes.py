@@ -97,17 +97,17 @@ def strongly_correlated():
 
 
 def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
-    result = fit(strongly_correlated(), settings(step_up=True))
+    result = fit(strongly_correlated(), settings(upgrade=True))
     assert isinstance(result.family, FullRank) and "Mean-field does not fit" in " ".join(result.notes)
     assert result.verdict.level is Level.GOOD
     np.testing.assert_allclose(result.family.scales(result.params), 1, atol=0.05)
-    plain = fit(strongly_correlated(), settings(step_up=False, anneal=False))
+    plain = fit(strongly_correlated(), settings(upgrade=False, anneal=False))
     assert isinstance(plain.family, MeanField) and plain.verdict.level is Level.POOR
 
 
 def test_draws_that_mean_field_cannot_give_are_annealed_and_said_to_be():
     target = strongly_correlated()
-    result = fit(target, settings(step_up=False))
+    result = fit(target, settings(upgrade=False))
     assert isinstance(result.family, MeanField) and result.verdict.made is DrawSource.ANNEALED
     assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
     np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
@@ -125,11 +125,11 @@ def test_where_the_weights_are_enough_draws_are_resampled():
 def test_log_g_is_the_density_that_the_draws_follow():
     """Weights p/g, as readers of CmdStan's files take them, are then equal for draws of the posterior."""
     target = Quartic(np.zeros(2))
-    resampled = fit(target, settings("fullrank", resample=True, step_up=False))
+    resampled = fit(target, settings("fullrank", resample=True, upgrade=False))
     assert resampled.verdict.made is DrawSource.RESAMPLED
     np.testing.assert_array_equal(resampled.log_g, resampled.log_p)
     assert np.abs(resampled.log_g - resampled.log_q).max() > 0.1
-    of_q = fit(target, settings("fullrank", resample=False, anneal=False, step_up=False))
+    of_q = fit(target, settings("fullrank", resample=False, anneal=False, upgrade=False))
     assert of_q.verdict.made is DrawSource.OF_Q
     at_mean = of_q.family.log_density(of_q.params, of_q.mean_u[None])
     np.testing.assert_allclose(of_q.log_g, of_q.log_q - at_mean)
@@ -161,7 +161,7 @@ def test_the_switches_do_what_they_say():
     }  # fmt: skip
     assert made[True, None] is made[True, False] is DrawSource.RESAMPLED
     assert made[False, False] is DrawSource.OF_Q
-    assert fit(Banana(), quick(polish=False)).verdict.made is DrawSource.RESAMPLED
+    assert fit(Banana(), quick(refine=False)).verdict.made is DrawSource.RESAMPLED
     assert fit(Banana(), quick(correct=False)).verdict.made is DrawSource.OF_Q
     for named in ("meanfield", "fullrank", "laplace"):
         assert fit(Banana(), quick(named)).verdict.made is DrawSource.OF_Q
@@ -213,8 +213,8 @@ class Banana:
 
 
 def test_the_mean_is_moved_towards_the_posterior_mean_where_full_rank_does_not_fit():
-    plain = fit(Banana(), settings("fullrank", correct=True, step_up=False))
-    moved = fit(Banana(), settings("fullrank", correct=True, step_up=True))
+    plain = fit(Banana(), settings("fullrank", correct=True, upgrade=False))
+    moved = fit(Banana(), settings("fullrank", correct=True, upgrade=True))
     assert plain.mean_u[1] + 0.01 < moved.mean_u[1] < 0.5
     assert moved.verdict.ess > plain.verdict.ess and "importance-weighted" in " ".join(moved.notes)
 
@@ -232,7 +232,7 @@ def test_a_named_algorithm_gives_the_elbo_log_g_and_draws_of_its_q():
 
 
 def test_resampled_draws_have_the_moments_of_the_posterior():
-    result = fit(Banana(), settings("fullrank", resample=True, step_up=False, draws=4000))
+    result = fit(Banana(), settings("fullrank", resample=True, upgrade=False, draws=4000))
     assert result.draws_u.shape == (4000, 2)
     assert result.draws_u[:, 1].mean() == pytest.approx(0.5, abs=0.1)
 
@@ -240,7 +240,7 @@ def test_resampled_draws_have_the_moments_of_the_posterior():
 @pytest.mark.parametrize("scale", [1.0, 0.1])
 def test_a_random_start_has_the_scale_that_is_asked_for(scale):
     """A step too small to move anything leaves it as it was."""
-    paper = {"start": "random", "polish": False, "average": False}
+    paper = {"start": "random", "refine": False, "average": False}
     result = fit(Gaussian(np.zeros(2), np.eye(2)), settings(init_scale=scale, eta=1e-12, iter=1, **paper))
     np.testing.assert_allclose(result.family.scales(result.params), scale, rtol=1e-9)
 
@@ -272,7 +272,7 @@ def test_the_default_run_does_not_mind_constants_and_units(seed):
 
 def test_stages_are_reported():
     heard = []
-    fit(strongly_correlated(), settings(step_up=False), progress=heard.append)
+    fit(strongly_correlated(), settings(upgrade=False), progress=heard.append)
     assert [*dict.fromkeys(p.phase for p in heard)][:2] == ["Pathfinder", "step size search"]
     assert list(dict.fromkeys(p.phase for p in heard))[-5:] == [
         "sample average approximation",

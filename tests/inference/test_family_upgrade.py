@@ -11,8 +11,8 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.starting import Start
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.refine.family_upgrade import Weighed, _move_mean, step_up
-from ppl.inference.refine.refinement import Polished
+from ppl.inference.refine.family_upgrade import Weighed, _move_mean, upgrade
+from ppl.inference.refine.refinement import Refined
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.progress import silent
 
@@ -42,8 +42,8 @@ def stepped_up(centre, factor, params):
     """From a start in those coordinates and a full-rank q that was found there."""
     target, family = Peaked(), FullRank(DIM)
     start = Start(centre, Scaled(target, centre, factor), family, family.start(np.zeros(DIM)))
-    found = Polished(family, params, Outcome(Ending.BUDGET_REACHED, "that is all"))
-    return found, step_up(target, start, found, np.random.default_rng(1), silent)
+    found = Refined(family, params, Outcome(Ending.BUDGET_REACHED, "that is all"))
+    return found, upgrade(target, start, found, np.random.default_rng(1), silent)
 
 
 def in_the_peak():
@@ -90,8 +90,8 @@ def mean_field_stepped_up(mean, scales):
     target, family = Strung(), MeanField(DIM)
     first = family.start(np.zeros(DIM))
     start = Start(np.zeros(DIM), Scaled(target, np.zeros(DIM), np.ones(DIM)), family, first)
-    found = Polished(family, family.carry(first, mean, scales), Outcome(Ending.CONVERGED, "so it seemed"))
-    return step_up(target, start, found, np.random.default_rng(1), silent)
+    found = Refined(family, family.carry(first, mean, scales), Outcome(Ending.CONVERGED, "so it seemed"))
+    return upgrade(target, start, found, np.random.default_rng(1), silent)
 
 
 def test_mean_field_that_ended_too_early_goes_on_in_its_own_units():
@@ -107,8 +107,8 @@ def test_full_rank_lost_far_away_is_begun_again_from_a_mean_field_that_goes_on()
     centre, factor = np.array([800.0, 0.0, 0.3]), np.diag([1e-3, 1.0, 1.0])
     start = Start(zeros, Scaled(target, centre, factor), family, family.start(zeros))
     lost = family.carry(family.start(zeros), centre, 0.1 * factor)
-    found = Polished(family, lost, Outcome(Ending.CONVERGED, "so it seemed"))
-    better = step_up(target, start, found, np.random.default_rng(1), silent)
+    found = Refined(family, lost, Outcome(Ending.CONVERGED, "so it seemed"))
+    better = upgrade(target, start, found, np.random.default_rng(1), silent)
     assert "rose by another" in better.notes[0] and "restarted from there" in better.notes[1]
     off = (better.family.mean(better.params) - Strung.gaussian.mean) / [50, 1, 0.01]
     assert np.allclose(off, 0, atol=0.1)
@@ -129,7 +129,7 @@ def test_a_mean_is_moved_only_where_that_makes_the_draws_worth_more(tilt, kept):
     family, u = FullRank(DIM), np.random.default_rng(2).normal(size=(4000, DIM))
     off = np.array([0.4, 0.0, 0.0])
     params = family.carry(family.start(np.zeros(DIM)), off, np.eye(DIM))
-    found = Polished(family, params, Outcome(Ending.CONVERGED, "so it seemed"), True)
+    found = Refined(family, params, Outcome(Ending.CONVERGED, "so it seemed"), True)
     log_ratios = tilt * u[:, 0] - 0.5 * tilt**2
     weighed = Weighed(u + off, log_ratios, psis(log_ratios))
     moved = _move_mean(STANDARD, found, weighed, np.random.default_rng(3), silent)
