@@ -42,7 +42,9 @@ and the same draws for any number. `ppl build` executables take CmdStan's
 Data. A variable with a file of its own (--data NAME=FILE) is read by parts:
 .npy by slices, .parquet by row groups, a folder of .parquet files in the order
 of their names, .arrow by batches; the file, or the same file, is at that path
-on every machine. JSON is read, and kept, whole by every process.
+on every machine. Parquet and Arrow files may lie in an object store, by URL
+(--data x=s3://bucket/rows/:x1,x2): s3, gs, abfs and hdfs by Arrow, other
+schemes by fsspec. JSON is read, and kept, whole by every process.
 
 What cannot be. The target must be a sum over rows, as for --minibatch; which
 rows a statement goes through may not depend on the data. Of variables that are

@@ -6,6 +6,7 @@ from typing import Any
 
 import typer
 
+from ppl.data.locations import SCHEME
 from ppl.files import STDOUT
 from ppl.results.arguments.of_settings import radius_or_path
 
@@ -99,7 +100,7 @@ def data_files(text: str, *names: str) -> Any:
         for one in given:
             name, file = _named(one)
             path = Path(file.partition(":")[0])
-            if name and not path.exists():
+            if name and not (SCHEME.match(file) or path.exists()):
                 raise typer.BadParameter(f"there is no file '{path}' for `{name}`.")
             if not (name or Path(one) == STDIN or Path(one).exists()):
                 raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy, nor a file.")

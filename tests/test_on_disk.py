@@ -161,6 +161,39 @@ def test_columns_of_parquet_and_arrow(folder, name):
         open_array(name)
 
 
+@pytest.mark.parametrize("scheme", ["file", "memory"])
+def test_columns_of_files_behind_a_url(folder, scheme):
+    """By a file system of Arrow's, and by one of fsspec's; shares read the row groups that they need."""
+    arrow, fsspec = pytest.importorskip("pyarrow"), pytest.importorskip("fsspec")
+    from pyarrow import fs
+    from pyarrow.parquet import write_table
+
+    at = f"{scheme}://{folder}/store"
+    system = fs.PyFileSystem(fs.FSSpecHandler(fsspec.filesystem(scheme)))
+    system.create_dir(f"{folder}/store/rows", recursive=True)
+    table = arrow.table({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2], "y": Y})
+    write_table(table[:150], f"{folder}/store/rows/1.parquet", filesystem=system, row_group_size=70)
+    write_table(table[150:], f"{folder}/store/rows/2.parquet", filesystem=system)
+    stream = system.open_output_stream(f"{folder}/store/y.arrow")
+    with stream as sink, arrow.ipc.new_file(sink, table.schema) as out:
+        out.write_table(table, max_chunksize=70)
+    np.testing.assert_array_equal(open_array(f"{at}/rows:a,c"), X[:, [0, 2]])
+    np.testing.assert_array_equal(open_array(f"{at}/rows/2.parquet:b"), X[150:, 1])
+    np.testing.assert_array_equal(open_array(f"{at}/y.arrow:y"), Y)
+    inputs = with_shares(load_data(SIZES), {"x": f"{at}/rows:a,b,c"}, lambda n: Partition(n, 4), range(2, 4))
+    np.testing.assert_array_equal(inputs.values["x"].values, X[200:])
+    with pytest.raises(DataError, match=re.escape(f"there is no file {at}/none.parquet")):
+        open_array(f"{at}/none.parquet")
+    with pytest.raises(DataError, match=r"behind a URL are read from \.parquet"):
+        open_array(f"{at}/y.csv")
+
+
+def test_a_scheme_that_nothing_reads_is_refused():
+    pytest.importorskip("pyarrow"), pytest.importorskip("fsspec")
+    with pytest.raises(DataError, match=r"nowhere://x\.parquet: .*nowhere"):
+        open_array("nowhere://x.parquet")
+
+
 @pytest.mark.parametrize(
     ("file", "why"),
     [
