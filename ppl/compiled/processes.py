@@ -21,6 +21,7 @@ import numpy as np
 from jax._src.distributed import global_state
 from jax.experimental.multihost_utils import broadcast_one_to_all, process_allgather
 
+from ppl.compiled.addresses import listen_where_others_reach
 from ppl.errors import InferenceError
 
 
@@ -69,6 +70,7 @@ def connect(coordinator: str | None, processes: int | None, process: int | None)
     client, index = global_state.client, global_state.process_id
     client.key_value_set(f"{ON}{index}", f"{socket.gethostname()}, pid {os.getpid()}")
     with without_standard_output():
+        listen_where_others_reach(global_state)
         client.wait_at_barrier("ppl/joined", 1000 * WAITS.joining)
         names = {number(key): value for key, value in client.key_value_dir_get(ON)}
         process_allgather(np.zeros(1))  # the connections are made here, which Gloo tells standard output

@@ -1,6 +1,7 @@
 """Rows spread over devices and processes: the same fits, whoever has the rows."""
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -14,12 +15,15 @@ pytest.importorskip("jax")
 
 from compiled.sharded_programs import FITS, fitted
 
+from ppl.compiled.addresses import facing, is_loopback
 from ppl.compiled.mesh import places
 from ppl.data.shares import Partition
 from ppl.results.files.read_csv import read_draws
 
 WORKER = Path(__file__).with_name("sharded_programs.py")
 SECONDS = 300
+ADDRESS = "10.213.7.%d"
+"""Of the host of each process, where they have hosts of their own."""
 COMMAND = "import sys; from ppl.cli.main import main; main(sys.argv[1:])"
 
 
@@ -29,18 +33,21 @@ def free_port():
         return s.getsockname()[1]
 
 
-def started(count, arguments, devices=1, told=lambda i, address: {}, **more):
+def started(count, arguments, devices=1, told=lambda i, address: {}, namespaces=None, **more):
     """Processes 0, 1, ... of `count`; `arguments(i, address)` are Python's, `told` of the environment."""
-    address = f"127.0.0.1:{free_port()}"
+    address = f"{ADDRESS % 1 if namespaces else '127.0.0.1'}:{free_port()}"
     flags = f"--xla_force_host_platform_device_count={devices} --xla_backend_optimization_level=0"
     environment = {**os.environ, "XLA_FLAGS": flags, "OMP_NUM_THREADS": "1"}
 
     def of(i):
         return {**environment, **told(i, address)}
 
+    def within(i):
+        return ["ip", "netns", "exec", namespaces[i]] if namespaces else []
+
     return [
         subprocess.Popen(
-            [sys.executable, *arguments(i, address)],
+            [*within(i), sys.executable, *arguments(i, address)],
             env=of(i), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more,
         )
         for i in range(count)
@@ -76,6 +83,54 @@ def test_the_same_fit_as_by_one_process(tmp_path, alone, processes, devices, nam
             assert found[f"elbo_{name}"] == pytest.approx(fit.elbo, rel=1e-8), name
             spread = np.abs(fit.draws()).max(axis=0)
             assert (np.abs(found[name] - fit.draws()) <= 1e-8 * spread).all(), name
+
+
+@pytest.fixture
+def namespaces():
+    """Four network namespaces on one bridge, as four machines on a switch; their names."""
+    ip = shutil.which("ip")
+    names = [f"ppl{os.getpid()}x{k}" for k in range(1, 5)]
+    bridge = f"pplb{os.getpid()}"
+
+    def run(words, check=True):
+        return subprocess.run([ip, *words.split()], check=check, capture_output=True)
+
+    if ip is None or run(f"netns add {names[0]}", check=False).returncode:
+        pytest.skip("needs `ip`, and the right to make network namespaces")
+    try:
+        run(f"link add {bridge} type bridge")
+        run(f"link set {bridge} up")
+        for k, name in enumerate(names, 1):
+            if k > 1:
+                run(f"netns add {name}")
+            cable = f"pplv{os.getpid() % 10**6}{k}"
+            run(f"link add {cable} type veth peer name eth0 netns {name}")
+            run(f"link set {cable} master {bridge} up")
+            run(f"-n {name} addr add {ADDRESS % k}/24 dev eth0")
+            run(f"-n {name} link set eth0 up")
+            run(f"-n {name} link set lo up")
+        yield names
+    finally:
+        for name in names:
+            run(f"netns delete {name}", check=False)
+        run(f"link delete {bridge}", check=False)
+
+
+def test_the_same_fit_on_hosts_with_addresses_of_their_own(tmp_path, alone, namespaces):
+    out = tmp_path / "fits.npz"
+
+    def arguments(i, address):
+        return [str(WORKER), address, "4", str(i), str(out), "logistic"]
+
+    statuses, said = ended(started(4, arguments, namespaces=namespaces))
+    assert statuses == [0] * 4, "\n".join(said)
+    with np.load(out) as found:
+        assert found["elbo_logistic"] == pytest.approx(alone["logistic"].elbo, rel=1e-8)
+
+
+def test_the_address_that_faces_another():
+    assert facing("127.0.0.1:9") == "127.0.0.1" == facing("no-such-host.invalid:9")
+    assert is_loopback("127.0.1.1") and is_loopback("::1") and not is_loopback(ADDRESS % 1)
 
 
 def test_parts_and_places():
