@@ -13,6 +13,7 @@ from ppl.inference.correct.correction import (
     correct,
     gaussian_of,
     is_affordable,
+    is_enough,
     points_for,
     weighted_draws_of,
     will_anneal,
@@ -193,6 +194,12 @@ def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
         correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=weighted.weights.ess + 1)
     )
     assert correct(correlated(3), Settings(), q, weighted, rng()).made is ANNEALED
+
+
+def test_weights_without_a_variance_have_to_be_worth_half():
+    assert is_enough(2000, 0.499, 8192) and not is_enough(1999, 0.499, 8192)
+    assert is_enough(4096, 0.5, 8192) and not is_enough(4095, 0.5, 8192)
+    assert is_enough(500, 0.1, 1000) and not is_enough(499, 0.1, 1000)
 
 
 def unseen(modes, wider=0):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ppl.inference.correct import correction
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws, weighted_draws_of
 from ppl.inference.diagnose import verdict
@@ -264,14 +265,17 @@ BOUNDS = [
     ("ANNEALING", "stationary_autocorrelation"),
     ("ANNEALING", "stationary_drift"),
     ("CORRECTION", "enough_ess"),
+    ("CORRECTION", "enough_share"),
+    ("CORRECTION", "finite_variance"),
 ]
 
 
 @pytest.mark.parametrize("factor", [0.99, 1.01])
 @pytest.mark.parametrize("record, bound", BOUNDS, ids=[bound for _, bound in BOUNDS])
 def test_no_bound_without_a_row_that_tells_of_it(monkeypatch, record, bound, factor):
-    before, bounds = told(), getattr(findings, record)
-    monkeypatch.setattr(findings, record, replace(bounds, **{bound: getattr(bounds, bound) * factor}))
+    owner = correction if record == "CORRECTION" else findings
+    before, bounds = told(), getattr(owner, record)
+    monkeypatch.setattr(owner, record, replace(bounds, **{bound: getattr(bounds, bound) * factor}))
     assert told() != before
 
 
@@ -318,13 +322,21 @@ SAID = [
         {"khats": np.zeros(0), "shifts": np.zeros(0), "khat": math.nan},
         "good: there are no parameters to be wrong about.",
     ),
-    # What correction would have made of draws of q: 2000 of 8192, here of 4000, are 976.6.
+    # What correction would have made of draws of q: 2000 of 8192, here of 4000, are 976.6; half are 2000.
     (
-        {"khat": 0.5, "ess": 977.0},
+        {"khat": 0.499, "ess": 977.0, **moved(0.2)},
+        f"usable: {NEAR.format('0.50')}; most affected: mu. {RESAMPLE}",
+    ),
+    (
+        {"khat": 0.499, "ess": 976.0, **moved(0.2)},
+        f"usable: {NEAR.format('0.50')}; most affected: mu. {CORRECT}",
+    ),
+    (
+        {"khat": 0.5, "ess": 2000.0},
         f"usable: {NEAR.format('0.50')}. {RESAMPLE}",
     ),
     (
-        {"khat": 0.5, "ess": 976.0},
+        {"khat": 0.5, "ess": 1999.0},
         f"usable: {NEAR.format('0.50')}. {CORRECT}",
     ),
     ({"khat": 0.7}, f"poor: {FAR}. {CORRECT}"),

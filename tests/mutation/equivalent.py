@@ -64,6 +64,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     (_ANNEALING, "moves_a_round: int = 6", "6 -> 7"): WORK,
     **{(_ANNEALING, _STAGES, f"{k} -> {k + 1}"): WORK for k in (1, 2, 4, 8, 16, 32)},
     (_ANNEALING, "fewest_rounds: int = 4", "4 -> 5"): WORK,
+    (_ANNEALING, "stationary_rounds: int = 8", "8 -> 9"): WORK,
     (_ANNEALING, "stationary_autocorrelation: float = 0.2", "0.2 -> 0.4"): WORK,
     (_ANNEALING, "stationary_drift: float = 0.005", "0.005 -> 0.01"): WORK,
     (_ANNEALING, "most_temperatures: int = 50", "50 -> 51"): WORK,

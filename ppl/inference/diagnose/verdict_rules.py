@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ppl.inference.correct.annealing import ANNEALING
-from ppl.inference.correct.correction import CORRECTION, DrawSource
+from ppl.inference.correct.correction import CORRECTION, DrawSource, is_enough
 from ppl.inference.diagnose.level import FROM_BEST, Level
 from ppl.inference.diagnose.psis import khat_threshold
 from ppl.inference.run.outcome import Ending
@@ -191,11 +191,8 @@ def few_worth(v: "Verdict", name: Name) -> Finding | None:
 
 def correction(v: "Verdict") -> Step:
     """To ask for what would be done about draws of q."""
-    enough = (
-        v.khat < khat_threshold(v.n)
-        and v.ess / v.n >= CORRECTION.enough_ess / CORRECTION.proposals
-        and not v.modes
-    )
+    n = CORRECTION.proposals
+    enough = v.khat < khat_threshold(v.n) and is_enough(v.ess / v.n * n, v.khat, n) and not v.modes
     how = "resampled by importance" if enough else "annealed to the posterior"
     return Step(
         "--correct", f"Ask for corrected draws, {how}: leave --algorithm out, or add --correct to it."
