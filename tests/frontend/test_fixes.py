@@ -16,7 +16,7 @@ PROGRAMS = {page.code: page.examples["wrong"] for page in PAGES} | {
     path.stem: path.read_text("utf-8") for path in sorted(GOLDEN.glob("*.model"))
 }
 NEXT_MISTAKE = {
-    "PPL131": "of a loop in C's form only the type goes",
+    **dict.fromkeys(("PPL131", "for_c_style"), "of a loop in C's form only the type goes"),
     "parenthesis_unclosed_line": "its semicolon is missing too, and is told next",
 }
 
