@@ -51,6 +51,10 @@ class Span:
         """`file:line:column`."""
         return f"{self.source.name}:{self.line}:{self.column}"
 
+    def holds(self, line: int, column: int) -> bool:
+        """Whether a place is in it; the place after its last character is."""
+        return (self.line, self.column) <= (line, column) <= (self.end_line, self.end_column)
+
     @property
     def text(self) -> str:
         """What stands there."""

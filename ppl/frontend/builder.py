@@ -89,7 +89,7 @@ class Builder:
         return arguments
 
     def _argument(self, meta: Meta, data: Token | None, type: ast.UnsizedType, name: Token) -> ast.Argument:
-        return ast.Argument(self.span(meta), type, str(name), data is not None)
+        return ast.Argument(self.span(meta), type, str(name), self.span(name), data is not None)
 
     def _unsized_type(self, meta: Meta, *parts: Any) -> ast.UnsizedType:
         dims, keyword, *items = parts if len(parts) > 1 else (None, *parts)
