@@ -10,6 +10,7 @@ from ppl.frontend.check import examine
 from ppl.frontend.facts import Facts
 from ppl.frontend.include import expand
 from ppl.frontend.lints import Lint
+from ppl.frontend.nesting import too_deep
 from ppl.frontend.pedantic import lints
 from ppl.frontend.symbols import Name, name_at, names
 from ppl.source import SourceText, Span
@@ -43,10 +44,13 @@ def analysis(source: SourceText) -> Analysis:
     except ModelError as error:  # an include that cannot be read, or a thousand brackets
         return Analysis(source, empty, Facts(), (error,), (), frozenset({source.name}))
     errors = c.errors
-    if not errors:
-        try:
+    found: tuple[Lint, ...] = ()
+    try:
+        if not errors:
             check_discrete(c.program, c.facts)
-        except ModelError as error:
-            errors = [error, *error.others]
-    found = () if errors else lints(c.program, c.facts)
+            found = lints(c.program, c.facts)
+    except ModelError as error:
+        errors = [error, *error.others]
+    except RecursionError:
+        errors = [too_deep(c.program)]
     return Analysis(source, c.program, c.facts, tuple(reported(errors)), found, files)

@@ -43,10 +43,12 @@ def severity(each: ModelError | Lint) -> types.DiagnosticSeverity:
     return types.DiagnosticSeverity.Warning if each.likely else types.DiagnosticSeverity.Information
 
 
-def actions(found: Analysis, file: str, at: types.Range, positions: Positions) -> list[types.CodeAction]:
-    """The fixes of what is wrong in a range."""
+def actions(
+    found: Analysis, file: str, at: types.Range, positions: Positions, pedantic: bool
+) -> list[types.CodeAction]:
+    """The fixes of what is wrong in a range; that of a warning is for the user to choose."""
     made = []
-    for each in shown(found, pedantic=True):
+    for each in shown(found, pedantic):
         if each.fix is None or each.span.source.name != file:
             continue
         place = positions.range(each.span)
@@ -56,7 +58,7 @@ def actions(found: Analysis, file: str, at: types.Range, positions: Positions) -
                     title=each.fix.title,
                     kind=types.CodeActionKind.QuickFix,
                     diagnostics=[diagnostic(each, positions)],
-                    is_preferred=True,
+                    is_preferred=isinstance(each, ModelError),
                     edit=workspace_edit([each.fix], positions),
                 )
             )

@@ -24,6 +24,8 @@ from ppl.source import SourceText, Span, read_text
 
 PAUSE = 0.15
 """Seconds without a key until a text is checked."""
+PART = ".stanfunctions"
+"""What the name of a file ends in that is no program: it is checked as part of those that include it."""
 
 
 class Server(LanguageServer):
@@ -72,6 +74,9 @@ class Server(LanguageServer):
         if document is None:
             return
         outer = self.documents.includers(file)
+        if not outer and file.endswith(PART):
+            self.send(file, [])
+            return
         for owner in outer or [document]:
             own = owner.source.name
             by_file = diagnostics(owner.analysis, self.positions, self.pedantic)
@@ -238,7 +243,9 @@ def changing(server: Server) -> None:
         uri = params.text_document.uri
         file = file_of(uri)
         programs: Sequence[Document] = ls.documents.includers(file) or [ls.document(uri)]
-        return [a for d in programs for a in actions(d.analysis, file, params.range, ls.positions)]
+        return [
+            a for d in programs for a in actions(d.analysis, file, params.range, ls.positions, ls.pedantic)
+        ]
 
 
 def to_rename(ls: Server, uri: str, position: types.Position) -> tuple[View, Name]:

@@ -240,6 +240,14 @@ def test_mistakes_in_an_included_file_stand_there(editor):
     assert [d.code for d in opened] == ["PPL201"]
 
 
+def test_functions_alone_are_no_wrong_program(editor):
+    library = "real f(real x) { return y; }\n"
+    assert editor.open(library, "lib.stanfunctions") == []
+    editor.open("functions {\n#include lib.stanfunctions\n}\nmodel {}\n")
+    (found,) = editor.diagnosed("lib.stanfunctions", times=2)
+    assert found.code == "PPL201"
+
+
 def test_a_missing_include_is_said(editor):
     (found,) = editor.open("#include nowhere.stan\nmodel {}\n")
     assert found.code == "PPL180" and found.range.start == types.Position(0, 0)
@@ -529,7 +537,8 @@ def test_fixes(editor, right, wrong, title):
 
 def test_hostile_text_ends_nothing(editor):
     editor.open(MODEL)
-    for text in ("{" * 5000, "model { " + "(" * 3000, "\x00\ufffd\u2028model {", "real x = '" * 50, ""):
+    deep = "model { real x = " + "-" * 400 + "1" + " + 1" * 900 + "; }"
+    for text in ("{" * 5000, "model { " + "(" * 3000, "\x00\ufffd\u2028model {", "real x = '" * 50, deep, ""):
         editor.change(text)
         editor.completion(types.Position(0, len(text)))
         editor.hover(types.Position(0, 0))
