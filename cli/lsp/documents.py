@@ -7,6 +7,9 @@ from ppl.cli.lsp.analysis import Analysis, analysis
 from ppl.frontend.symbols import Name
 from ppl.source import SourceText
 
+NO_LINE = 0
+"""The line of a place that an earlier version did not have."""
+
 
 @dataclass
 class Document:
@@ -28,16 +31,24 @@ class Document:
 
 @dataclass(frozen=True)
 class View:
-    """A place of a file as an analysis sees it; the text may have changed since."""
+    """A place of a file, and the word there, as an analysis sees it; `earlier` than the text is now."""
 
     analysis: Analysis
     file: str
     line: int
     column: int
+    word: str
+    earlier: bool = False
 
     @property
     def name(self) -> Name | None:
-        return self.analysis.name_at(self.file, self.line, self.column)
+        """What stands there; in an earlier version the same word at the place, on its line or where declared."""
+        found = self.analysis.name_at(self.file, self.line, self.column)
+        if not self.earlier or (found is not None and found.text == self.word):
+            return found
+        alike = [n for n in self.analysis.names if n.text == self.word]
+        on_line = (n for n in alike if n.span.line == self.line and n.span.source.name == self.file)
+        return next(on_line, next((n for n in alike if n.declares), None))
 
 
 @dataclass
@@ -65,17 +76,16 @@ class Documents:
         """The open programs that include a file."""
         return [d for name, d in self.open.items() if name != file and file in d.analysis.files]
 
-    def views(self, file: str, line: int, column: int) -> Iterator[View]:
+    def views(self, file: str, line: int, column: int, word: str) -> Iterator[View]:
         """A place as the text now says, then as its last good version did, then as part of other programs."""
         document = self.open[file]
-        yield View(document.analysis, file, line, column)
+        yield View(document.analysis, file, line, column, word)
         good = document.good
         if good is not None and good is not document.found:
             moved = moved_line(document.source, good.source, line)
-            if moved is not None:
-                yield View(good, file, moved, column)
+            yield View(good, file, moved or NO_LINE, column, word, earlier=True)
         for other in self.includers(file):
-            yield View(other.analysis, file, line, column)
+            yield View(other.analysis, file, line, column, word)
 
 
 def moved_line(now: SourceText, then: SourceText, line: int) -> int | None:

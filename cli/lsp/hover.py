@@ -16,23 +16,23 @@ from ppl.frontend.symbols import Name, declaration, definition, signature
 from ppl.frontend.walk import walk
 
 
-def hover(views: Sequence[View], word: str) -> types.Hover | None:
+def hover(views: Sequence[View]) -> types.Hover | None:
     """What the first view says that knows something of the place, and the pages of the messages about it."""
-    said = next((text for view in views if (text := known(view, word))), None)
+    said = next((text for view in views if (text := known(view))), None)
     parts = [*([said] if said else []), *troubles(views[0])]
     if not parts:
         return None
     return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)))
 
 
-def known(view: View, word: str) -> str | None:
+def known(view: View) -> str | None:
     """What is known of the name there, or of the word, or of the expression around the place."""
     name = view.name
     if name is not None and name.meaning is not None:
         return of_meaning(view.analysis, name)
-    if (text := page(word)) is not None:
+    if (text := page(view.word)) is not None:
         return as_markdown(text)
-    if (e := expression_at(view)) is not None:
+    if not view.earlier and (e := expression_at(view)) is not None:
         return f"```stan\n{' '.join(e.span.text.split())}\n```\n{view.analysis.facts.types[e]}"
     return None
 

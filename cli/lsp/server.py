@@ -17,6 +17,7 @@ from ppl.cli.lsp.outline import outline
 from ppl.cli.lsp.positions import Positions, file_of, uri_of
 from ppl.distribution import VERSION
 from ppl.errors import ArgumentError, ModelError, PPLError
+from ppl.frontend.expected import in_comment
 from ppl.frontend.format import format_program
 from ppl.frontend.rename import renamed
 from ppl.frontend.symbols import Name, definition, same
@@ -46,8 +47,9 @@ class Server(LanguageServer):
 
     def views(self, uri: str, position: types.Position) -> list[View]:
         file = file_of(uri)
-        place = self.positions.place(self.documents.open[file].source, position)
-        return list(self.documents.views(file, *place))
+        source = self.documents.open[file].source
+        place, offset = self.positions.place(source, position), self.positions.offset(source, position)
+        return list(self.documents.views(file, *place, word_around(source.text, offset)))
 
     def named(self, uri: str, position: types.Position) -> tuple[View, Name] | None:
         """The first view in which a name there means something of a program."""
@@ -140,8 +142,7 @@ def synchronisation(server: Server) -> None:
 def looking(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_HOVER)
     def hovered(ls: Server, params: types.HoverParams) -> types.Hover | None:
-        uri = params.text_document.uri
-        return hover(ls.views(uri, params.position), word_at(ls, uri, params.position))
+        return hover(ls.views(params.text_document.uri, params.position))
 
     @server.feature(types.TEXT_DOCUMENT_DEFINITION)
     def defined(ls: Server, params: types.DefinitionParams) -> types.Location | None:
@@ -167,14 +168,12 @@ def looking(server: Server) -> None:
         return outline(ls.document(params.text_document.uri).analysis, ls.positions)
 
 
-def word_at(ls: Server, uri: str, position: types.Position) -> str:
-    """The word around a place, or an empty one in a comment."""
-    source = ls.document(uri).source
-    line, column = ls.positions.place(source, position)
-    text = source.line(line)
-    words = re.finditer(r"//.*|[A-Za-z]\w*", text)
-    found = next((w[0] for w in words if w.start() <= column - 1 <= w.end()), "")
-    return "" if found.startswith("/") else found
+def word_around(text: str, offset: int) -> str:
+    """The word that an offset is in or at the end of; an empty one in a comment."""
+    if in_comment(text, offset):
+        return ""
+    before, after = re.search(r"\w*\Z", text[:offset]), re.match(r"\w*", text[offset:])
+    return (before[0] if before else "") + (after[0] if after else "")
 
 
 # --- Writing -------------------------------------------------------------------------------------

@@ -287,6 +287,9 @@ def test_hover_on_a_mistake_has_the_page_of_its_message(editor):
     text = MODEL.replace("sigma);", "sgma);")
     editor.open(text)
     assert "PPL201: " in editor.hover(place(text, "sgma"))
+    editor.change(MODEL)
+    editor.change(text)
+    assert editor.hover(place(text, "sgma")).startswith("PPL201: ")  # not what stood there before
 
 
 def test_definition(editor):
@@ -328,6 +331,7 @@ def test_references(editor):
         MODEL.replace("mu ~ mine(0);", "mu ~ mine(0"),
         MODEL.replace("model {", "model {\n  y ~ normal(("),
         MODEL.replace("data {\n", "data {{{\n"),
+        MODEL.replace("normal(mu, sigma);", "normal(\n\n   mu +, sigma);"),
     ],
 )
 def test_a_syntax_error_leaves_the_rest_as_it_was(editor, broken):
