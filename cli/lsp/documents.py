@@ -42,7 +42,7 @@ class View:
 
     @property
     def name(self) -> Name | None:
-        """What stands there; in an earlier version the same word at the place, on its line or where declared."""
+        """What stands there; in an earlier version the same word there, on its line or where declared."""
         found = self.analysis.name_at(self.file, self.line, self.column)
         if not self.earlier or (found is not None and found.text == self.word):
             return found
