@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ppl.cli.output import LINE_LENGTH
-from ppl.errors import ModelError
+from ppl.errors import Located, ModelError
 from ppl.frontend.check import analyse
 from ppl.frontend.lints import Lint
 from ppl.frontend.pedantic import lints
@@ -69,16 +69,24 @@ def fill(line: str, width: int) -> str:
 
 
 def as_json(d: Diagnostic) -> str:
-    """One line for an editor's language client; lines and columns count from 1, the end is exclusive."""
+    """One line for an editor; lines and columns count from 1, the end is exclusive.
+
+    `fix` is the text to put in place of what stands at its range, where the hint proposes that.
+    """
     record = {
         "file": d.span.source.name,
-        "range": {
-            "start": {"line": d.span.line, "column": d.span.column},
-            "end": {"line": d.span.end_line, "column": d.span.end_column},
-        },
+        "range": as_range(d.span),
         "severity": severity(d),
         "code": d.code,
         "message": d.message,
         "hint": d.hint,
+        "fix": d.fix and {"range": as_range(d.fix.span), "text": d.fix.text},
     }
     return json.dumps(record, ensure_ascii=False)
+
+
+def as_range(span: Located) -> dict[str, dict[str, int]]:
+    return {
+        "start": {"line": span.line, "column": span.column},
+        "end": {"line": span.end_line, "column": span.end_column},
+    }

@@ -20,6 +20,7 @@ from ppl.cli.commands.format import format
 from ppl.cli.commands.generate import generate
 from ppl.cli.commands.log_prob import log_prob
 from ppl.cli.commands.loo import loo
+from ppl.cli.commands.lsp import lsp
 from ppl.cli.commands.new import new
 from ppl.cli.commands.plot import plot
 from ppl.cli.commands.predict import predict
@@ -51,6 +52,7 @@ COMMANDS = (
     diagnose,
     check,
     format,
+    lsp,
     explain,
     docs,
     show,

@@ -18,6 +18,7 @@ A user's mistake always ends in one of these; any other exception is a bug in pp
 
 import errno
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -40,6 +41,10 @@ class Located(Protocol):
     def end_column(self) -> int: ...
     @property
     def place(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+    @property
+    def source(self) -> Any: ...
     def excerpt(self) -> str: ...
     def describe(self) -> str: ...
 
@@ -66,11 +71,37 @@ def _restored(kind: type[PPLError], args: tuple[Any, ...]) -> PPLError:
     return error
 
 
+@dataclass(frozen=True)
+class Fix:
+    """A change of the program that mends a mistake: `text` takes the place of what stands at `span`."""
+
+    span: Located
+    text: str
+
+    @property
+    def title(self) -> str:
+        """What it does, in a line."""
+        found, text = in_a_line(self.span.text), in_a_line(self.text)
+        if not text:
+            return f"Remove `{found}`"
+        return f"Change `{found}` to `{text}`" if found else f"Insert `{text}`"
+
+
+LONGEST_IN_TITLE = 40
+"""Characters of program text that the title of a fix shows."""
+
+
+def in_a_line(text: str) -> str:
+    """Program text without its line breaks, of a long one the beginning."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_IN_TITLE else f"{line[:LONGEST_IN_TITLE]}..."
+
+
 class ModelError(PPLError):
     """The program is wrong: `message` says what was found and expected, `span` where.
 
     `others` are further independent errors of the same program, in the order of their lines; `code` is what
-    `ppl explain` knows the message by.
+    `ppl explain` knows the message by; `fix` is the change of the text that `hint` proposes, where it is one.
 
     Example:
         >>> try:
@@ -80,8 +111,8 @@ class ModelError(PPLError):
         1 20
     """
 
-    def __init__(self, message: str, span: Located, hint: str | None, code: str):
-        self.message, self.span, self.hint, self.code = message, span, hint, code
+    def __init__(self, message: str, span: Located, hint: str | None, code: str, fix: Fix | None = None):
+        self.message, self.span, self.hint, self.code, self.fix = message, span, hint, code, fix
         self.others: tuple[ModelError, ...] = ()
         super().__init__(message)
 
@@ -110,9 +141,14 @@ def describe(span: Located, severity: str, code: str, message: str, hint: str | 
     return f"{span.place}: {severity} {code}\n{span.excerpt()}\n{message}{tail}"
 
 
+def reported(errors: Iterable[ModelError]) -> list[ModelError]:
+    """The errors to report, by line."""
+    return sorted(errors, key=lambda error: (error.line, error.column))[:MOST_ERRORS]
+
+
 def raise_errors(errors: Iterable[ModelError]) -> None:
     """Raise the first of several errors by line, with the others in it; nothing where there is none."""
-    ordered = sorted(errors, key=lambda error: (error.line, error.column))[:MOST_ERRORS]
+    ordered = reported(errors)
     if ordered:
         ordered[0].others = tuple(ordered[1:])
         raise ordered[0]

@@ -51,6 +51,22 @@ class Span:
         """`file:line:column`."""
         return f"{self.source.name}:{self.line}:{self.column}"
 
+    def holds(self, line: int, column: int) -> bool:
+        """Whether a place is in it; the place after its last character is."""
+        return (self.line, self.column) <= (line, column) <= (self.end_line, self.end_column)
+
+    @property
+    def text(self) -> str:
+        """What stands there."""
+        lines = [self.source.line(number) for number in range(self.line, self.end_line + 1)]
+        lines[-1] = lines[-1][: self.end_column - 1]
+        lines[0] = lines[0][self.column - 1 :]
+        return "\n".join(lines)
+
+    def to(self, end: "Span") -> "Span":
+        """From the end of this to the start of another that follows in the same file."""
+        return Span(self.source, self.end_line, self.end_column, end.line, end.column)
+
     def describe(self) -> str:
         """`file:line:column` and the line itself with carets under the span."""
         return f"{self.place}\n{self.excerpt()}"

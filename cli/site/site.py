@@ -56,11 +56,11 @@ MADE: Mapping[str, Made] = {
 }
 """Pages that are made from tables, by their file."""
 
-WRITTEN = ("index", "tutorial", "language", "files", "coming-from", "faq")
+WRITTEN = ("index", "tutorial", "language", "files", "editors", "coming-from", "faq")
 """Pages that are written by hand: a Markdown file each in this folder."""
 
 NAVIGATION: Mapping[str, tuple[str, ...]] = {
-    "Start": ("index", "tutorial", "faq", "coming-from", "gallery"),
+    "Start": ("index", "tutorial", "editors", "faq", "coming-from", "gallery"),
     "Language": ("language", "constraints", "distributions", "functions", "messages"),
     "Inference": ("algorithms", "files", "commands", "machines", "glossary"),
 }

@@ -20,7 +20,7 @@ def check_assignment(c: Check, s: ast.Assignment) -> None:
     left, right = finished(c, [partial(check_left, c, s.target), partial(check_expr, c, s.value)])
     if s.op == "=":
         if not assignable(left, right):
-            raise c.refuse(messages.assigned_type(left, right), on_first_line(s.value, s))
+            raise c.refuse(messages.assigned_type(left, right), on_first_line(s.value, s), s.value.span)
         return
     found = operator(s.op[:-1], [left, right])
     solves = s.op == "/=" and rank(right) > 0  # which Stan has as an operator, not as an assignment

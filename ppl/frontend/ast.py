@@ -352,6 +352,7 @@ Statement = Union[
 class Argument(Node):
     type: UnsizedType
     name: str
+    name_span: Span = field(repr=False)
     data_only: bool = False
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from lark import Token, Tree
 from lark.tree import Meta
 
-from ppl.errors import ModelError
+from ppl.errors import Fix, ModelError
 from ppl.frontend import ast
 from ppl.frontend.nesting import nested_too_deep
 from ppl.source import Span
@@ -23,8 +23,11 @@ STATEMENTS = frozenset(
     return print reject profile block
     """.split()
 )
-# Calls that the grammar would take for a function of that name, and what is written today.
-REMOVED = {"increment_log_prob": "Write `target += value;`.", "get_lp": "Write `target()`."}
+# Calls that the grammar would take for a function of that name, what is written today, and the same as a fix.
+REMOVED = {
+    "increment_log_prob": ("Write `target += value;`.", "target += {}"),
+    "get_lp": ("Write `target()`.", "target()"),
+}
 
 
 class Builder:
@@ -86,7 +89,7 @@ class Builder:
         return arguments
 
     def _argument(self, meta: Meta, data: Token | None, type: ast.UnsizedType, name: Token) -> ast.Argument:
-        return ast.Argument(self.span(meta), type, str(name), data is not None)
+        return ast.Argument(self.span(meta), type, str(name), self.span(name), data is not None)
 
     def _unsized_type(self, meta: Meta, *parts: Any) -> ast.UnsizedType:
         dims, keyword, *items = parts if len(parts) > 1 else (None, *parts)
@@ -134,12 +137,19 @@ class Builder:
     def _call_statement(self, meta: Meta, call: ast.Expr) -> ast.CallStatement:
         if isinstance(call, ast.Call):
             return ast.CallStatement(self.span(meta), call)
-        arrow = isinstance(call, ast.Binary) and call.op == "<" and is_negated(call.right)
-        if arrow:
-            raise ModelError("`<-` no longer assigns.", call.span, "Write `name = value;`.", "PPL137")
+        if isinstance(call, ast.Binary) and call.op == "<" and is_negated(call.right):
+            at = self.arrow(call)
+            fix = Fix(at, "=") if at.text == "<-" else None
+            raise ModelError("`<-` no longer assigns.", call.span, "Write `name = value;`.", "PPL137", fix)
         raise ModelError(
             "An expression alone is no statement; expected `=`, `~` or a call.", call.span, None, "PPL140"
         )
+
+    @staticmethod
+    def arrow(e: ast.Binary) -> Span:
+        """Where the `<-` of `t <- x` stands, which the grammar took for `t < -x`."""
+        minus = e.right.span
+        return Span(minus.source, minus.line, minus.column - 1, minus.line, minus.column + 1)
 
     def _tilde(
         self, meta: Meta, left: ast.Expr, name: Token, args: Any, truncation: ast.Truncation | None
@@ -191,9 +201,7 @@ class Builder:
 
     def _call(self, meta: Meta, name: Token, *parts: Any) -> ast.Call:
         if name in REMOVED:
-            raise ModelError(
-                f"`{name}` was removed from the language.", self.span(name), REMOVED[name], "PPL138"
-            )
+            raise self.removed(meta, name, parts)
         match parts:
             case (first, Token(), rest):
                 return ast.Call(self.span(meta), str(name), (first, *rest), bar=True)
@@ -201,6 +209,13 @@ class Builder:
                 return ast.Call(self.span(meta), str(name), args)
             case _:
                 return ast.Call(self.span(meta), str(name), ())
+
+    def removed(self, meta: Meta, name: Token, parts: Any) -> ModelError:
+        hint, now = REMOVED[name]
+        args = parts[0] if len(parts) == 1 else ()
+        fits = len(args) == now.count("{}")
+        fix = Fix(self.span(meta), now.format(*(e.span.text for e in args))) if fits else None
+        return ModelError(f"`{name}` was removed from the language.", self.span(name), hint, "PPL138", fix)
 
     def _arglist(self, _: Meta, *args: ast.Expr) -> Any:
         return args

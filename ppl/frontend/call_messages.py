@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ppl.frontend.messages import Message, did_you_mean, elsewhere, listed
+from ppl.frontend.messages import Message, did_you_mean, elsewhere, listed, renamed
 from ppl.frontend.other_languages import DISTRIBUTIONS
 from ppl.frontend.overloads import Misfit
 from ppl.stdlib.record import Distribution
@@ -29,13 +29,13 @@ def returns_something(name: str, t: Type) -> Message:
 
 
 def needs_bar(name: str) -> Message:
-    return Message("PPL504", f"`{name}` is a density: write `{name}(y | ...)`, with a bar after the variate.")
+    text = f"`{name}` is a density: write `{name}(y | ...)`, with a bar after the variate."
+    return Message("PPL504", text, None, " | ")
 
 
 def no_bar(name: str) -> Message:
-    return Message(
-        "PPL505", f"`{name}` is no density: its arguments are separated by commas, without a bar `|`."
-    )
+    text = f"`{name}` is no density: its arguments are separated by commas, without a bar `|`."
+    return Message("PPL505", text, None, ", ")
 
 
 def needs_data(name: str, position: int) -> Message:
@@ -70,6 +70,7 @@ def unnormalised_not_here(name: str) -> Message:
         "PPL510",
         f"`{name}` drops constants (lupdf, lupmf), which only the model block and densities may ask for.",
         f"Use `{base}` here.",
+        base,
     )
 
 
@@ -107,7 +108,7 @@ def ambiguous(name: str, found: Sequence[Type], signatures: Sequence[str]) -> Me
 
 def unknown_distribution(name: str, near: str | None) -> Message:
     hint = elsewhere(DISTRIBUTIONS, name) or did_you_mean(near)
-    return Message("PPL601", f"There is no distribution `{name}`.", hint)
+    return Message("PPL601", f"There is no distribution `{name}`.", hint, renamed(DISTRIBUTIONS, name, near))
 
 
 def function_is_no_distribution(name: str) -> Message:
@@ -119,6 +120,7 @@ def suffix_in_tilde(name: str, base: str) -> Message:
         "PPL602",
         f"After `~` stands the distribution's name alone, without the suffix of `{name}`.",
         f"Write `~ {base}(...)`.",
+        base,
     )
 
 
@@ -132,7 +134,7 @@ def distribution_called(name: str) -> Message:
 
 
 def wrong_suffix(name: str, right: str, kind: str) -> Message:
-    return Message("PPL603", f"There is no `{name}`: the distribution is {kind}.", f"Use `{right}`.")
+    return Message("PPL603", f"There is no `{name}`: the distribution is {kind}.", f"Use `{right}`.", right)
 
 
 def no_cdf(name: str, distribution: str) -> Message:

@@ -94,7 +94,8 @@ def require_function(c: Check, e: ast.Call) -> None:
     if names_a_function(c, e.name) or e.name in (*UNSUPPORTED, *TARGET) or c.scope.find(e.name) is not None:
         return
     c.refuse_once(e.name)
-    raise c.refuse(explain_name(c, e), name_of(e))
+    message = explain_name(c, e)
+    raise c.refuse(message, name_of(e), e.span if message.code == "PPL208" else None)
 
 
 def name_of(e: ast.Call) -> Span:
@@ -154,9 +155,21 @@ def promotion_cost(wanted: Sequence[Type], found: Sequence[Type]) -> int | None:
 def check_bar(c: Check, e: ast.Call) -> None:
     conditional = suffix_of(e.name) in (*DENSITY_SUFFIXES, *CUMULATIVE_SUFFIXES)
     if conditional and not e.bar and len(e.args) > 1:
-        raise c.refuse(call_messages.needs_bar(e.name), e.span)
+        raise separated(c.refuse(call_messages.needs_bar(e.name), e.span, after_first(e)))
     if e.bar and not conditional:
-        raise c.refuse(call_messages.no_bar(e.name), e.span)
+        raise separated(c.refuse(call_messages.no_bar(e.name), e.span, after_first(e)))
+
+
+def after_first(e: ast.Call) -> Span:
+    """Where the comma or bar after the first argument stands."""
+    return e.args[0].span.to(e.args[1].span) if len(e.args) > 1 else e.span
+
+
+def separated(error: ModelError) -> ModelError:
+    """Without its fix where more than a comma or bar stands between the arguments, such as a parenthesis."""
+    if error.fix is not None and error.fix.span.text.strip() not in (",", "|"):
+        error.fix = None
+    return error
 
 
 def check_place(c: Check, e: ast.Call, called: Called) -> None:
@@ -175,7 +188,7 @@ def check_suffix_place(c: Check, e: ast.Call) -> None:
     if suffix == "rng" and not c.context.may_draw:
         raise c.refuse(call_messages.rng_not_here(e.name), e.span)
     if suffix in ("lupdf", "lupmf") and not c.context.may_drop_constants:
-        raise c.refuse(call_messages.unnormalised_not_here(e.name), e.span)
+        raise c.refuse(call_messages.unnormalised_not_here(e.name), e.span, name_of(e))
 
 
 def require_target(c: Check, at: ast.Node, what: str, allowed: bool) -> None:

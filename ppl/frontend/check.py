@@ -25,15 +25,26 @@ def analyse(
     Raises:
         ModelError: the first error by line, of syntax or meaning; its `others` are up to 19 more.
     """
+    c = examine(source, include_paths, library)
+    raise_errors(c.errors)
+    return c.program, c.facts
+
+
+def examine(
+    source: SourceText, include_paths: Sequence[str | Path] = (), library: Library | None = None
+) -> Check:
+    """What could be read and learnt of a program, right or wrong, with its errors.
+
+    Raises:
+        ModelError: an include cannot be read, or the program is nested too deep.
+    """
     with without_collection():
         parsed = read(source, include_paths)
         program = parsed.program or ast.Program(Span(source, 1, 1, 1, 1))
         try:
-            c = checked(program, parsed, library)
+            return checked(program, parsed, library)
         except RecursionError:
             raise too_deep(program) from None
-    raise_errors(c.errors)
-    return c.program, c.facts
 
 
 @contextmanager

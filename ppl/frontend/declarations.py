@@ -188,7 +188,7 @@ def check_initial_value(c: Check, d: ast.Declaration, t: Type) -> None:
     found = check_expr(c, d.value)
     if not assignable(t, found):
         span = d.value.span if d.value.span.line == d.span.line else d.span
-        raise c.refuse(messages.assigned_type(t, found), span)
+        raise c.refuse(messages.assigned_type(t, found), span, d.value.span)
 
 
 def assignable(wanted: Type, found: Type) -> bool:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 
+from ppl.errors import Fix
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.lints import (
@@ -113,6 +114,13 @@ def with_bounds(d: ast.Declaration, text: str) -> str:
     return re.sub(r"\b(int|real|vector|row_vector|matrix)\b", rf"\1<{text}>", kept, count=1) + f" {d.name};"
 
 
+def redeclaration(declared: Declared, d: ast.Declaration, text: str) -> Fix | None:
+    """The declaration with bounds; none where it has some, a comment, or names beside this one."""
+    alone = sum(other.span == d.span for other in declared.values()) == 1
+    plain = alone and not bounds_of(d.type) and "/" not in d.span.text
+    return Fix(d.span, with_bounds(d, text)) if plain else None
+
+
 def interval_text(wanted: Interval) -> str:
     return "lower=0, upper=1" if wanted == (0.0, 1.0) else "lower=0"
 
@@ -137,7 +145,8 @@ def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         if wanted is not None and exceeds(allowed(d.type), wanted):
             text = truncation_text(s) if s.truncation else interval_text(wanted)
             what = "its truncated range" if s.truncation else WORDS[wanted]
-            yield bounds_contradict(d.name, s.distribution, what, with_bounds(d, text), s.left.span)
+            fix = redeclaration(known, d, text)
+            yield bounds_contradict(d.name, s.distribution, what, with_bounds(d, text), s.left.span, fix)
         elif support in STRUCTURED and d.type.keyword != support:
             must_be = SUPPORTS[support].must_be
             yield bounds_contradict(d.name, s.distribution, f"what is {must_be}", support, s.left.span)
@@ -162,8 +171,9 @@ def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
             d = parameter(known, facts, e)
             wanted = INTERVALS.get(support)
             if d is not None and wanted is not None and exceeds(allowed(d.type), wanted):
-                must_be = SUPPORTS[support].must_be
-                yield argument_unconstrained(d.name, name, s.distribution, must_be, e.span)
+                must_be, text = SUPPORTS[support].must_be, interval_text(wanted)
+                fix = redeclaration(known, d, text)
+                yield argument_unconstrained(d.name, name, s.distribution, must_be, text, e.span, fix)
 
 
 def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
@@ -178,8 +188,9 @@ def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         interval = (literal(s.args[0], math.nan), literal(s.args[1], math.nan))
         inside = not exceeds(allowed(d.type), interval) and not any(map(math.isnan, interval))
         if wanted != written and not inside:
-            declare = with_bounds(d, f"lower={wanted[0]}, upper={wanted[1]}")
-            yield undeclared_hard_bounds(d.name, declare, s.left.span)
+            text = f"lower={wanted[0]}, upper={wanted[1]}"
+            fix = redeclaration(known, d, text)
+            yield undeclared_hard_bounds(d.name, with_bounds(d, text), s.left.span, fix)
 
 
 # --- Scales --------------------------------------------------------------------------------------
@@ -222,7 +233,9 @@ def funnels(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         local = any(facts.symbols[v].kind == "loop" for v in variables(s.args))
         if scale is not None and scale is not d and several and not local and not bounds_of(d.type):
             text = f"offset={expression(mu)}, multiplier={expression(sigma)}"
-            yield funnel(d.name, scale.name, with_bounds(d, text), s.left.span)
+            before = all(facts.symbols[v].span.line < d.span.line for v in variables(s.args[-2:]))
+            fix = redeclaration(known, d, text) if before else None
+            yield funnel(d.name, scale.name, with_bounds(d, text), s.left.span, fix)
 
 
 # --- Jacobians -----------------------------------------------------------------------------------

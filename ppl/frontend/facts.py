@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from ppl.errors import ModelError
+from ppl.errors import Fix, ModelError
 from ppl.frontend import ast
 from ppl.frontend.messages import Message
 from ppl.frontend.scope import Block, Level, Scope, Symbol, UserFunction
@@ -100,8 +100,11 @@ class Check:
     lost: set[str] = field(default_factory=set)
     """Words that an error has been reported about already: a name among them that is not known is no news."""
 
-    def refuse(self, message: Message, span: Span) -> ModelError:
-        return ModelError(message.text, span, message.hint, message.code)
+    def refuse(self, message: Message, span: Span, mended: Span | None = None) -> ModelError:
+        """The error; the message's replacement takes the place of `mended`, or of what it is about."""
+        at = mended or span
+        fix = None if message.replacement is None else Fix(at, message.replacement.replace("...", at.text))
+        return ModelError(message.text, span, message.hint, message.code, fix)
 
     def refuse_once(self, name: str) -> None:
         """To be called before an unknown name is refused: each is refused once."""

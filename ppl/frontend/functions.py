@@ -110,8 +110,9 @@ def check_body(c: Check, f: ast.FunctionDef) -> None:
         for argument, t in zip(f.args, function.args, strict=True):
             data = argument.data_only or element_type(t) == INT
             level = Level.DATA if data else Level.PARAMETER
-            symbol = Symbol(argument.name, t, level, Block.FUNCTIONS, "argument", argument.span)
+            symbol = Symbol(argument.name, t, level, Block.FUNCTIONS, "argument", argument.name_span)
             c.scope.declare(symbol)
+            c.facts.symbols[argument] = symbol
         check_statement(c, f.body)
         broken = any(f.span.line <= error.line <= f.span.end_line for error in c.errors)
         if not broken and function.returns != VOID and not always_returns(f.body):

@@ -5,19 +5,23 @@ Each lint follows Stan's "pedantic mode" (Stan User's Guide, "Using the Stan com
 
 from dataclasses import dataclass
 
-from ppl.errors import describe
+from ppl.errors import Fix, describe
 from ppl.source import Span
 
 
 @dataclass(frozen=True)
 class Lint:
-    """A warning; `likely` when it is rarely anything but a bug, and so given without being asked for."""
+    """A warning; `likely` when it is rarely anything but a bug, and so given without being asked for.
+
+    `fix` is the change of the text that `hint` proposes, where it is one.
+    """
 
     span: Span
     code: str
     message: str
     hint: str
     likely: bool
+    fix: Fix | None = None
 
     def describe(self) -> str:
         return describe(self.span, "warning", self.code, self.message, self.hint)
@@ -87,16 +91,20 @@ def integer_division(text: str, real: str, span: Span) -> Lint:
         f"`{text}` divides an int by an int and drops the remainder.",
         f"For a real result write `{real}`; where the remainder is to be dropped, `%/%` says so.",
         likely=True,
+        fix=Fix(span, real),
     )
 
 
-def bounds_contradict(name: str, distribution: str, support: str, declare: str, span: Span) -> Lint:
+def bounds_contradict(
+    name: str, distribution: str, support: str, declare: str, span: Span, fix: Fix | None = None
+) -> Lint:
     return Lint(
         span,
         "PPL006",
         f"`{distribution}` has density on {support} only, but the declaration of `{name}` allows more.",
         f"Declare it `{declare}`.",
         likely=True,
+        fix=fix,
     )
 
 
@@ -107,10 +115,11 @@ def variance_for_scale(text: str, distribution: str, root: str, span: Span) -> L
         f"`{text}` looks like a variance, but `{distribution}` takes a standard deviation.",
         f"Write `{root}`.",
         likely=True,
+        fix=Fix(span, root),
     )
 
 
-def undeclared_hard_bounds(name: str, declare: str, span: Span) -> Lint:
+def undeclared_hard_bounds(name: str, declare: str, span: Span, fix: Fix | None) -> Lint:
     return Lint(
         span,
         "PPL008",
@@ -118,10 +127,11 @@ def undeclared_hard_bounds(name: str, declare: str, span: Span) -> Lint:
         f"`{name}` does not have these bounds.",
         f"Declare it `{declare}`; the prior can then be left out.",
         likely=True,
+        fix=fix,
     )
 
 
-def funnel(name: str, scale: str, declare: str, span: Span) -> Lint:
+def funnel(name: str, scale: str, declare: str, span: Span, fix: Fix | None) -> Lint:
     return Lint(
         span,
         "PPL009",
@@ -129,16 +139,19 @@ def funnel(name: str, scale: str, declare: str, span: Span) -> Lint:
         "funnel, which no Gaussian fits.",
         f"Declare it non-centred: `{declare}`.",
         likely=False,
+        fix=fix,
     )
 
 
-def argument_unconstrained(name: str, argument: str, distribution: str, must_be: str, span: Span) -> Lint:
-    bounds = "<lower=0>" if "positive" in must_be or "nonnegative" in must_be else "<lower=0, upper=1>"
+def argument_unconstrained(
+    name: str, argument: str, distribution: str, must_be: str, bounds: str, span: Span, fix: Fix | None
+) -> Lint:
     return Lint(
         span,
         "PPL010",
         f"The argument {argument} of `{distribution}` must be {must_be}, but the declaration of `{name}` "
         "allows other values.",
-        f"Declare it with `{bounds}`.",
+        f"Declare it with `<{bounds}>`.",
         likely=True,
+        fix=fix,
     )

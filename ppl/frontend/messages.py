@@ -7,15 +7,18 @@ may rely on it.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ppl.frontend.other_languages import FUNCTIONS, VALUES
+from ppl.frontend.other_languages import FUNCTIONS, SAME_ARGUMENTS, VALUES
 from ppl.types import Type
 
 
 @dataclass(frozen=True)
 class Message:
+    """`replacement` is what the hint proposes as program text; `...` in it stands for what is there now."""
+
     code: str
     text: str
     hint: str | None = None
+    replacement: str | None = None
 
 
 def did_you_mean(near: str | None) -> str | None:
@@ -25,6 +28,13 @@ def did_you_mean(near: str | None) -> str | None:
 def elsewhere(names: Mapping[str, str], name: str) -> str | None:
     """What is written here for a name known from elsewhere."""
     return f"Write {names[name]}." if name in names else None
+
+
+def renamed(names: Mapping[str, str], name: str, near: str | None) -> str | None:
+    """The name to write instead, where nothing else changes."""
+    if name not in names:
+        return near
+    return names[name].split("`")[1].partition("(")[0] if name in SAME_ARGUMENTS else None
 
 
 def listed(words: Iterable[object]) -> str:
@@ -37,7 +47,8 @@ def listed(words: Iterable[object]) -> str:
 def undeclared(name: str, near: str | None, assigned: bool) -> Message:
     hint = elsewhere(VALUES, name) or did_you_mean(near)
     declare = f"Declare it with its type: `real {name} = ...;`." if assigned else None
-    return Message("PPL201", f"`{name}` is not declared.", hint or declare)
+    instead = VALUES[name].strip("`") if name in VALUES else near
+    return Message("PPL201", f"`{name}` is not declared.", hint or declare, instead)
 
 
 def declared_later(name: str, block: str, line: int) -> Message:
@@ -63,13 +74,12 @@ def redeclared(name: str, line: int) -> Message:
 
 
 def unknown_function(name: str, near: str | None) -> Message:
-    return Message(
-        "PPL204", f"There is no function `{name}`.", elsewhere(FUNCTIONS, name) or did_you_mean(near)
-    )
+    hint = elsewhere(FUNCTIONS, name) or did_you_mean(near)
+    return Message("PPL204", f"There is no function `{name}`.", hint, renamed(FUNCTIONS, name, near))
 
 
 def removed_density(name: str, now: str) -> Message:
-    return Message("PPL208", f"`{name}` was removed from the language.", f"Write `{now}`.")
+    return Message("PPL208", f"`{name}` was removed from the language.", f"Write `{now}`.", now)
 
 
 def not_a_function(name: str, t: Type) -> Message:
@@ -97,7 +107,8 @@ def read_only(name: str, what: str) -> Message:
 def assigned_type(left: Type, right: Type, op: str = "=") -> Message:
     if op == "=":
         text = f"A variable of type {left} cannot be assigned a value of type {right}."
-        return Message("PPL302", text, conversion(left, right))
+        by = converter(left, right)
+        return Message("PPL302", text, conversion(left, right), f"{by}(...)" if by else None)
     hint = "`.*=` and `./=` go entry by entry." if op in ("*=", "/=") else None
     return Message("PPL302", f"`{op}` does not fit: the left side is {left}, the right {right}.", hint)
 
@@ -123,6 +134,14 @@ def entry_of_several() -> Message:
 
 
 def conversion(wanted: Type, found: Type) -> str | None:
+    """What to do where a value of another type is wanted."""
+    if (str(wanted), str(found)) == ("int", "real"):
+        return "An int variable holds integers only: declare it `real`, or use an integer value."
+    by = converter(wanted, found)
+    return f"`{by}(...)` converts it." if by else None
+
+
+def converter(wanted: Type, found: Type) -> str | None:
     """The function that turns one type into another, where there is one."""
     by_name = {
         "vector": "to_vector",
@@ -130,12 +149,8 @@ def conversion(wanted: Type, found: Type) -> str | None:
         "array[] real": "to_array_1d",
         "matrix": "to_matrix",
     }
-    if (str(wanted), str(found)) == ("int", "real"):
-        return "An int variable holds integers only: declare it `real`, or use an integer value."
     convertible = {"vector", "row_vector", "array[] real", "array[] int", "matrix"}
-    if str(wanted) in by_name and str(found) in convertible:
-        return f"`{by_name[str(wanted)]}(...)` converts it."
-    return None
+    return by_name.get(str(wanted)) if str(found) in convertible else None
 
 
 # --- Types ---------------------------------------------------------------------------------------

@@ -66,3 +66,11 @@ DISTRIBUTIONS: Mapping[str, str] = {
     "lkj": "`lkj_corr(eta)`, or `lkj_corr_cholesky(eta)`",
     "flat": "no statement at all: a parameter without a prior is flat",
 }
+
+SAME_ARGUMENTS = frozenset(
+    """
+    multiply_log binomial_coefficient_log sigmoid expit ln log1plus gammaln nrow ncol max_array fabs logsumexp
+    gaussian norm multivariate_normal mvnormal inverse_gamma laplace t student unif log_normal
+    """.split()
+)
+"""Of these the ones that are called as what is written here: only the name changes."""

@@ -2,10 +2,10 @@
 
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 
-from ppl.errors import ModelError
+from ppl.errors import Fix, ModelError
 from ppl.frontend.include import Expanded
 from ppl.frontend.syntax_rules import Rule
-from ppl.frontend.syntax_stop import Stop
+from ppl.frontend.syntax_stop import CLOSING, Stop
 from ppl.frontend.syntax_table import RULES
 
 
@@ -23,7 +23,43 @@ def explain(stop: Stop) -> tuple[ModelError, Rule]:
     rule, words = next((rule, words) for rule in RULES if (words := rule.recognise(stop)))
     message, hint = sentence(rule.message.format_map(words)), rule.hint.format_map(words)
     span = stop.program.span(*stretch(rule, stop, words))
-    return ModelError(message, span, hint or None, rule.code), rule
+    return ModelError(message, span, hint or None, rule.code, fix(rule, stop, words)), rule
+
+
+def fix(rule: Rule, stop: Stop, words: dict[str, str]) -> Fix | None:
+    """The change that the rule proposes, where it can be made in one file."""
+    if rule.repair:
+        gap = len(stop.before)
+        return Fix(stop.program.span(gap, gap), closers(stop) if rule.repair == "}" else rule.repair)
+    if rule.fix is None or ("{meant}" in rule.fix and not words["meant"]):
+        return None
+    start, end = replaced(rule, stop, words)
+    span = stop.program.span(start, end)
+    return Fix(span, rule.fix.format_map(words)) if span.text == stop.program.text[start:end] else None
+
+
+def closers(stop: Stop) -> str:
+    """What closes all that is open, braces on lines of their own."""
+    signs = [CLOSING[opened] for opened, _ in reversed(stop.open)]
+    return "".join(f"\n{sign}" if sign == "}" else sign for sign in signs)
+
+
+def replaced(rule: Rule, stop: Stop, words: dict[str, str]) -> tuple[int, int]:
+    """The offsets that the fix takes the place of."""
+    gap, begin = len(stop.before), len(stop.before) - len(words["matched before"])
+    end = stop.offset + len(words["matched"])
+    match rule.over:
+        case "gap":
+            return gap, gap
+        case "found":
+            return stop.offset, end
+        case "before":
+            return begin, gap
+        case "both":
+            return begin, end
+        case group:
+            start = stop.offset if f"?P<{group}>" in rule.found else stop.before.rindex(words[group])
+            return start, start + len(words[group])
 
 
 def sentence(text: str) -> str:

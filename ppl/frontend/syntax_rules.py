@@ -18,10 +18,11 @@ TYPES = (
 )  # fmt: skip
 HEADS = ("for", "while", "if", "print", "reject", "profile", "return")
 NO_STRINGS = "No variable is a string: strings stand in `print` and `reject` only."
+STRINGS = ("string", "str", "char")
 ELSEWHERE = {
-    "bool": "Write `int<lower=0, upper=1>`.", "boolean": "Write `int<lower=0, upper=1>`.",
-    "integer": "Write `int`.", "double": "Write `real`.", "float": "Write `real`.",
-    "string": NO_STRINGS, "str": NO_STRINGS, "char": NO_STRINGS,
+    "bool": "int<lower=0, upper=1>", "boolean": "int<lower=0, upper=1>",
+    "integer": "int", "double": "real", "float": "real",
+    "and": "&&", "or": "||", "true": "1", "false": "0",
 }  # fmt: skip
 
 NAME = r"\b[A-Za-z]\w*"
@@ -49,7 +50,9 @@ class Rule:
     """`message` and `hint` are said where `found` follows, `before` ends there and `when` holds.
 
     `found` and `before` are regular expressions; their named groups and the words of `Rule.words`
-    fill the sentence.  `repair` is the sign that is missing, where putting it in mends the text.
+    fill the sentence.  `repair` is the sign that is missing, where putting it in mends the text.  `fix` is
+    what the hint proposes as program text, to stand in place of what `found` matches, or what `over` says:
+    what `before` matches, both, a group of one of them by its name, or nothing, in the gap between them.
     """
 
     code: str
@@ -60,6 +63,8 @@ class Rule:
     when: Callable[[Stop], object] = lambda stop: True
     at: Literal["found", "word", "name", "gap", "end"] = "found"
     repair: str = ""
+    fix: str | None = None
+    over: str = "found"
 
     def recognise(self, stop: Stop) -> dict[str, str] | None:
         """The words for the sentence, or None where the rule does not apply."""
@@ -68,7 +73,9 @@ class Rule:
         if not (ahead and behind and self.when(stop)):
             return None
         groups = {**behind.groupdict(""), **ahead.groupdict("")}
-        return {**self.words(stop), **groups, "advice": advice(stop, groups)}
+        matched = {"matched before": behind.group(), "matched": ahead.group()}
+        said = {"advice": advice(stop, groups), "meant": meant(stop, groups)}
+        return {**self.words(stop), **groups, **said, **matched}
 
     def words(self, stop: Stop) -> dict[str, str]:
         return {
@@ -84,15 +91,21 @@ class Rule:
 
 
 def advice(stop: Stop, groups: dict[str, str]) -> str:
-    """The block, the statement or the type that a word was meant for."""
-    word = groups.get("word", "") if stop.open else groups.get("name", "")
-    if stop.open and word in ELSEWHERE:
-        return ELSEWHERE[word]
-    if stop.open and (near := misspelt_statement(stop)):
-        return f"Did you mean `{near}`?"
-    known = TYPES if stop.open else BLOCKS
-    meant = nearest(word, known, ROUGHLY_LIKE)
-    return f"Did you mean `{meant}`?" if meant else f"Expected one of {', '.join(known)}."
+    """A sentence with the block, the statement or the type that a word was meant for."""
+    word = groups.get("word", "")
+    if stop.open and word in STRINGS:
+        return NO_STRINGS
+    if not (instead := meant(stop, groups)):
+        return f"Expected one of {', '.join(TYPES if stop.open else BLOCKS)}."
+    return f"Write `{instead}`." if stop.open and word in ELSEWHERE else f"Did you mean `{instead}`?"
+
+
+def meant(stop: Stop, groups: dict[str, str]) -> str:
+    """What a word was meant for: a block, a statement, a type, an operator; empty if nothing is like it."""
+    if not stop.open:
+        return nearest(groups.get("name", ""), BLOCKS, ROUGHLY_LIKE) or ""
+    word = groups.get("word", "")
+    return ELSEWHERE.get(word) or misspelt_statement(stop) or nearest(word, TYPES, ROUGHLY_LIKE) or ""
 
 
 def misspelt_statement(stop: Stop) -> str:

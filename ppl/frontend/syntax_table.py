@@ -42,25 +42,33 @@ RULES: tuple[Rule, ...] = (
         "PPL102", 'the string is not closed; expected `"` before the end of the line',
         found=r'"[^"\n]*(\n|\Z)',
     ),
-    Rule("PPL103", "`#` starts no comment", "Write `// comment`, or `#include \"file\"`.", found="#"),
-    Rule("PPL104", "there is no operator `**`", "A power is written `x ^ 2`.", found=r"\*", before=r"\*"),
+    Rule(
+        "PPL103", "`#` starts no comment", "Write `// comment`, or `#include \"file\"`.", found="#", fix="//",
+    ),
+    Rule(
+        "PPL104", "there is no operator `**`", "A power is written `x ^ 2`.", found=r"\*", before=r"\*",
+        fix="^", over="both",
+    ),
     Rule(
         "PPL104", "there is no operator `{previous}{previous}`", "Write `i {previous}= 1;`.",
-        found=r"[;)]", before=r"\+\s*\+|-\s*-",
+        found=r"[;)]", before=r"\s*(\+\s*\+|-\s*-)", fix=" {previous}= 1", over="before",
     ),
     Rule("PPL104", "there is no operator `{previous}=`", "Write the assignment out: `x = x {previous} 2;`.",
          found="=", before=r"[%^\\]", when=lambda stop: stop.adjacent),
-    Rule("PPL104", "there is no operator `<>`", "Unequal is written `a != b`.", found=">", before="<"),
-    Rule("PPL104", "there is no operator `~=`", "Unequal is written `a != b`.", found="~="),
+    Rule(
+        "PPL104", "there is no operator `<>`", "Unequal is written `a != b`.", found=">", before="<",
+        fix="!=", over="both",
+    ),
+    Rule("PPL104", "there is no operator `~=`", "Unequal is written `a != b`.", found="~=", fix="!="),
     Rule(
         "PPL104", "there is no operator `{word}`", "Logical and is written `a && b`, or `a || b`, not `!a`.",
-        found=r"(?P<word>and|or)\b", when=finished,
+        found=r"(?P<word>and|or)\b", when=finished, fix="{meant}",
     ),
-    Rule("PPL104", "there is no operator `:=`", "Write `name = value;`.", found=":="),
-    Rule("PPL104", "there is no operator `&`", "Logical and is written `a && b`.", found=r"&(?!&)"),
+    Rule("PPL104", "there is no operator `:=`", "Write `name = value;`.", found=":=", fix="="),
+    Rule("PPL104", "there is no operator `&`", "Logical and is written `a && b`.", found=r"&(?!&)", fix="&&"),
     Rule(
         "PPL105", "a name holds letters, digits and underscores; found `.`", "Write `{head}_{tail}`.",
-        found=r"\.(?P<tail>[A-Za-z]\w*)", before=rf"(?P<head>{NAME})",
+        found=r"\.(?P<tail>[A-Za-z]\w*)", before=rf"(?P<head>{NAME})", fix="{head}_{tail}", over="both",
     ),
     Rule(
         "PPL106", "the exponent `{tail}` of `{head}{tail}` has no digits", "Write `1e-3` or `2.5e6`.",
@@ -85,8 +93,8 @@ RULES: tuple[Rule, ...] = (
         found=rf"(?P<bad>{NAME}(?<=__)\b)",
     ),
     Rule(
-        "PPL109", "`{bad}` is no value", "Write `1` for true, `0` for false.",
-        found=r"(?P<bad>true|false)\b", when=values,
+        "PPL109", "`{word}` is no value", "Write `1` for true, `0` for false.",
+        found=r"(?P<word>true|false)\b", when=values, fix="{meant}",
     ),
     Rule("PPL110", "the character {found} is not part of the language", found=r"[^\x00-\x7f]|[$@`\x00-\x08]"),
 
@@ -112,11 +120,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL124", "`}}` closes nothing; expected a block or the end of the program",
         "Take it out, or look for a missing `{{` above.",
-        found=r"\}", when=outside,
+        found=r"\}", when=outside, fix="",
     ),
     Rule(
         "PPL121", "there is no block `{name}`", "{advice}",
         found=r"(?P<name>(\w+\s+(?=quant|data|param))?[A-Za-z]\w*)\s*\{", when=outside,
+        fix="{meant}", over="name",
     ),
     Rule(
         "PPL125", "{found} stands outside every block",
@@ -144,11 +153,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL132", "there is no `{word}`", "Write `else if (...)`.",
         before=r"\b(?P<word>elseif|elif|elsif)\b[^;{}]*", when=finished, at="word",
+        fix="else if", over="word",
     ),
     Rule(
         "PPL177", "`{word}` begins no statement", "{advice}",
         before=rf"[;{{}})]\s*(?P<word>{NAME})\s*\([^;{{}}]*",
-        when=lambda stop: finished(stop) and misspelt_statement(stop), at="word",
+        when=lambda stop: finished(stop) and misspelt_statement(stop), at="word", fix="{meant}", over="word",
     ),
     Rule(
         "PPL144", "a declaration is the body of no loop and no condition", "Put it in braces.",
@@ -170,7 +180,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL131",
         "the variable of a `for` loop is declared by the loop, and always an int", "Write `for (i in 1:N)`.",
-        found=TYPE, before=r"\bfor\s*\(",
+        found=rf"{TYPE}\s*", before=r"\bfor\s*\(", fix="",
     ),
     Rule(
         "PPL131", "`in` expected after the loop variable, found {found}", "Write `for ({name} in 1:N)`.",
@@ -200,7 +210,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL134", "`=` assigns; found in an expression", "A comparison is written `{left} == ...`.",
-        found="=", before=rf"(?P<left>{NAME}|[\w)\]]+)",
+        found="=", before=rf"(?P<left>{NAME}|[\w)\]]+)", fix="==",
         when=lambda stop: stop.innermost == "(" and finished(stop),
     ),
     Rule(
@@ -209,7 +219,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "PPL136", "strings have no operators; found {found}", "Separate what is printed by commas.",
-        found=r"[-+*/.]", before='"',
+        found=r"[-+*/.]", before='"', fix=",",
     ),
     Rule(
         "PPL136", "a string can only be printed; found {found}",
@@ -222,15 +232,16 @@ RULES: tuple[Rule, ...] = (
         "PPL141",
         "an array in a function's signature is written before its type", "Write `array{empty} {word}`.",
         found=r"(?P<empty>\[\s*,*\s*\])", before=rf"(?P<word>{TYPE})", when=signature,
+        fix="array{empty} {word}", over="both",
     ),
     Rule(
         "PPL142",
         "`{word}` has no size in a function's signature; found `[`", "Write `{word}`, or `array[] {word}`.",
-        found=r"\[", before=rf"(?P<word>{TYPE})", when=signature,
+        found=r"\[([^\]\n]*\])?", before=rf"(?P<word>{TYPE})", when=signature, fix="",
     ),
     Rule(
         "PPL143", "`{word}` has no constraint in a function's signature; found `<`", "Write `{word}`.",
-        found="<", before=rf"(?P<word>{TYPE})", when=signature,
+        found=r"<([^<>\n]*>)?", before=rf"(?P<word>{TYPE})", when=signature, fix="",
     ),
 
     # Declarations.
@@ -256,20 +267,22 @@ RULES: tuple[Rule, ...] = (
         "Write `array[{sizes}] {word} {name};`.",
         found=r"\[(?P<sizes>[^\];]*)\]?",
         before=rf"(?P<word>{TYPE}{BOUNDS}(?:\s*\[[^\]]*\])?)\s+(?P<name>{NAME})",
+        fix="array[{sizes}] {word} {name}", over="both",
     ),
     Rule(
         "PPL152",
         "`{word}` has no size; found `[`", "Write `array[{sizes}] {word} x;`, or `vector[{sizes}] x;`.",
-        found=r"\[(?P<sizes>[^\];]*)", before=rf"(?P<word>{SCALAR}){BOUNDS}", when=names,
+        found=r"\[(?P<sizes>[^\];]*)\]?", before=rf"(?P<word>{SCALAR})(?P<bounds>{BOUNDS})", when=names,
+        fix="array[{sizes}] {word}{bounds}", over="both",
     ),
     Rule(
         "PPL155", "`{word}` has its own constraint and takes no bounds; expected `[`, found `<`",
-        found="<", before=rf"(?P<word>{CONSTRAINED})",
+        found=r"<([^<>\n]*>)?", before=rf"(?P<word>{CONSTRAINED})", fix="",
     ),
     Rule(
         "PPL156", "a local variable takes no constraint; found `<` after `{word}`",
         "Only top-level variables are constrained.",
-        found="<", before=rf"(?P<word>{TYPE})",
+        found=r"<([^<>\n]*>)?", before=rf"(?P<word>{TYPE})", fix="",
     ),
     Rule(
         "PPL108", "`{bad}` is a reserved word, so it cannot be a name", "Choose another name.",
@@ -315,6 +328,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL158", "`>` expected to close the constraint, found {found}",
         before=OPEN_BOUND, when=lambda stop: "GREATER" in stop.accepts and "LESS" not in stop.accepts,
+        fix=">", over="gap",
     ),
     Rule(
         "PPL159", "`{name}` is given no value here: the block `{block}` only declares; found `=`",
@@ -324,12 +338,12 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "PPL160", "`{word}` is no type", "{advice}",
         found=rf"(?P<word>{NAME})(?=\s*(<[^>;]*>\s*)?(\[[^\];]*\]\s*)?{NAME}\s*[;,=()\[])",
-        when=lambda stop: declares_only(stop) or stop.signature,
+        when=lambda stop: declares_only(stop) or stop.signature, fix="{meant}", over="word",
     ),
     Rule(
         "PPL160", "`{word}` is no type", "{advice}",
         found=rf"{NAME}\s*[;,=\[]", before=rf"[;{{}}]\s*(?P<word>{NAME})(?:\s*<[^>;]*>)?(?:\s*\[[^\];]*\])?",
-        when=lambda stop: not stop.newline, at="word",
+        when=lambda stop: not stop.newline, at="word", fix="{meant}", over="word",
     ),
     Rule(
         "PPL160", "`{bad}` has no type", "Write for instance `real {bad}`.",
@@ -350,24 +364,26 @@ RULES: tuple[Rule, ...] = (
         "PPL162", "`,` expected before `]`: a truncation is `T[lower, upper]`, and either side may be empty",
         "For a lower bound alone write `T[{bound}, ]`.",
         found=r"\]", before=r"\bT\s*\[(?P<bound>[^\],;]*)", when=lambda stop: "COMMA" in stop.accepts,
+        fix=", ", over="gap",
     ),
     Rule(
         "PPL170",
         "an expression is missing between `,` and {found}", "Take the comma out, or write the expression.",
-        found=r"[)\]}]", before=",", when=values,
+        found=r"[)\]}]", before=",", when=values, fix="", over="before",
     ),
     Rule(
         "PPL171", "`{close}` expected: the {opened} is not closed; found {found}",
-        found=r"[;{}]|\Z", when=unclosed,
+        found=r"[;{}]|\Z", when=unclosed, fix="{close}", over="gap",
     ),
     Rule(
         "PPL171", "`{close}` expected: the {opened} is not closed",
         found=STATEMENT, when=lambda stop: unclosed(stop) and stop.newline, at="gap",
+        fix="{close}", over="gap",
     ),
     Rule(
         "PPL172",
         "{found} closes nothing that is open", "Take it out, or look for a missing `(` or `[` before.",
-        found=r"[)\]]", when=lambda stop: CLOSING.get(stop.innermost) != stop.found,
+        found=r"[)\]]", when=lambda stop: CLOSING.get(stop.innermost) != stop.found, fix="",
     ),
     Rule("PPL173", "`;` expected at the end of the statement", when=ended, at="gap", repair=";"),
     Rule(

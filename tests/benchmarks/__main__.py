@@ -4,6 +4,7 @@
     python -m tests.benchmarks warm --small --large    to the ELBO that Stan's ADVI ends at, all compiled
     python -m tests.benchmarks gradients               microseconds a gradient, beside JAX by hand
     python -m tests.benchmarks sizes                   cost and memory against rows and dimension
+    python -m tests.benchmarks nuts --small            chains of NUTS, beside Stan's
     python -m tests.benchmarks discrete                sums over discrete parameters, by hand and by NumPyro
 
 Peers: PEERS_PYTHON names a Python that has numpyro and pymc; STAN_ENV and STAN_BUILD_SH as in peers/stan.py.
@@ -13,7 +14,7 @@ A peer that is not there is left out of the table.
 import argparse
 import sys
 
-from tests.benchmarks import cold, discrete, gradients, sizes, warm
+from tests.benchmarks import cold, discrete, gradients, nuts, sizes, warm
 from tests.benchmarks.problems import LARGE, PROBLEMS, SMALL, Problem
 
 KINDS = {
@@ -22,6 +23,7 @@ KINDS = {
     "gradients": gradients.table,
     "sizes": sizes.table,
     "discrete": discrete.table,
+    "nuts": nuts.table,
 }
 
 

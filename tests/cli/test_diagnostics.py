@@ -46,8 +46,13 @@ def test_json_lines(run):
         "code": "PPL201",
         "message": "`tau` is not declared.",
         "hint": None,
+        "fix": None,
     }
     assert first["code"] == "PPL173"
+    assert first["fix"] == {
+        "range": {"start": {"line": 2, "column": 10}, "end": {"line": 2, "column": 10}},
+        "text": ";",
+    }
     status, out, _ = run("check", "doubtful.model", "--format", "json")
     assert status == 0 and json.loads(out)["severity"] == "warning"
 

@@ -1,0 +1,32 @@
+"""`ppl lsp`: what an editor asks of a program while it is written."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+
+def lsp(
+    pedantic: Annotated[bool, typer.Option("--pedantic", help="Warn of everything doubtful.")] = False,
+) -> None:
+    """Serve an editor, by the Language Server Protocol over standard input and output.
+
+    \b
+    First example:
+      ppl lsp --pedantic
+
+    \b
+    Errors and warnings as one types, hover, completion, definitions,
+    references, renaming, outline, format and fixes. Editors start it
+    themselves: `ppl docs editors` has the settings for VS Code, Neovim, Emacs
+    and Helix. Needs pygls: pip install "ppl-vi[lsp]".
+    """
+    from ppl.distribution import with_extra
+    from ppl.extras import extra
+
+    extra("pygls.lsp.server", "The language server", with_extra("lsp"))
+    from ppl.cli.lsp.server import made
+
+    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # what prints would break the protocol
+    made(pedantic).start_io(requests, answers)

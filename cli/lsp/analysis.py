@@ -1,0 +1,56 @@
+"""All that is known of one text of a program: its tree, the facts, the errors and the warnings."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ppl.discrete.summing import check_discrete
+from ppl.errors import ModelError, reported
+from ppl.frontend import ast
+from ppl.frontend.check import examine
+from ppl.frontend.facts import Facts
+from ppl.frontend.include import expand
+from ppl.frontend.lints import Lint
+from ppl.frontend.nesting import too_deep
+from ppl.frontend.pedantic import lints
+from ppl.frontend.symbols import Name, name_at, names
+from ppl.source import SourceText, Span
+
+
+@dataclass(frozen=True, eq=False)
+class Analysis:
+    """`program` holds what could be read; `files` are the text itself and all that it includes."""
+
+    source: SourceText
+    program: ast.Program
+    facts: Facts
+    errors: tuple[ModelError, ...]
+    lints: tuple[Lint, ...]
+    files: frozenset[str]
+
+    @cached_property
+    def names(self) -> tuple[Name, ...]:
+        return names(self.program, self.facts)
+
+    def name_at(self, file: str, line: int, column: int) -> Name | None:
+        return name_at(self.names, file, line, column)
+
+
+def analysis(source: SourceText) -> Analysis:
+    """What `ppl check` finds, and the tree and facts beside it, for a wrong program too."""
+    empty = ast.Program(Span(source, 1, 1, 1, 1))
+    try:
+        files = frozenset({source.name, *(line.source.name for line in expand(source).lines)})
+        c = examine(source)
+    except ModelError as error:  # an include that cannot be read, or a thousand brackets
+        return Analysis(source, empty, Facts(), (error,), (), frozenset({source.name}))
+    errors = c.errors
+    found: tuple[Lint, ...] = ()
+    try:
+        if not errors:
+            check_discrete(c.program, c.facts)
+            found = lints(c.program, c.facts)
+    except ModelError as error:
+        errors = [error, *error.others]
+    except RecursionError:
+        errors = [too_deep(c.program)]
+    return Analysis(source, c.program, c.facts, tuple(reported(errors)), found, files)

@@ -1,0 +1,71 @@
+"""What the editor shows of the word or the expression under the cursor."""
+
+from collections.abc import Iterator, Sequence
+
+from lsprotocol import types
+
+from ppl.cli.commands.explain import page_text
+from ppl.cli.lsp.analysis import Analysis
+from ppl.cli.lsp.diagnostics import shown
+from ppl.cli.lsp.documents import View
+from ppl.cli.lsp.pages import as_markdown, page
+from ppl.frontend import ast
+from ppl.frontend.pages import pages
+from ppl.frontend.scope import Symbol, UserFunction
+from ppl.frontend.symbols import Name, declaration, definition, signature
+from ppl.frontend.walk import walk
+
+
+def hover(views: Sequence[View]) -> types.Hover | None:
+    """What the first view says that knows something of the place, and the pages of the messages about it."""
+    said = next((text for view in views if (text := known(view))), None)
+    parts = [*([said] if said else []), *troubles(views[0])]
+    if not parts:
+        return None
+    return types.Hover(types.MarkupContent(types.MarkupKind.Markdown, "\n\n---\n\n".join(parts)))
+
+
+def known(view: View) -> str | None:
+    """What is known of the name there, or of the word, or of the expression around the place."""
+    name = view.name
+    if name is not None and name.meaning is not None:
+        return of_meaning(view.analysis, name)
+    if (text := page(view.word)) is not None:
+        return as_markdown(text)
+    if not view.earlier and (e := expression_at(view)) is not None:
+        return f"```stan\n{' '.join(e.span.text.split())}\n```\n{view.analysis.facts.types[e]}"
+    return None
+
+
+def of_meaning(found: Analysis, name: Name) -> str:
+    """A variable or a function of the program: its declaration, its type and where that stands."""
+    declared = definition(found.names, name) or name
+    match name.meaning:
+        case Symbol(kind="loop", type=t, span=span):
+            return f"```stan\n{t} {name.text}\n```\nloop variable, line {span.line}"
+        case Symbol(kind=kind, type=t, block=block, span=span):
+            what = "argument of a function" if kind == "argument" else f"{t}, of the {block.value} block"
+            return f"```stan\n{declaration(declared)}\n```\n{what}, line {span.line}"
+        case UserFunction(definition=f):
+            return f"```stan\n{signature(f)}\n```\nfunction of this program, line {f.span.line}"
+        case _:
+            return name.text
+
+
+def expression_at(view: View) -> ast.Expr | None:
+    """The innermost expression around a place whose type is known."""
+    types_of, inner = view.analysis.facts.types, None
+    for node in walk(view.analysis.program):
+        in_file = node in types_of and node.span.source.name == view.file
+        if in_file and node.span.holds(view.line, view.column):
+            inner = node
+    return inner  # type: ignore[return-value]
+
+
+def troubles(view: View) -> Iterator[str]:
+    """The pages of the messages about this place."""
+    for each in shown(view.analysis, pedantic=False):
+        span = each.span
+        inside = (span.line, span.column) <= (view.line, view.column) <= (span.end_line, span.end_column)
+        if span.source.name == view.file and inside and each.code in pages():
+            yield as_markdown(page_text(pages()[each.code]))

@@ -1,0 +1,64 @@
+"""The blocks of a program with what they declare, for the editor's outline."""
+
+from lsprotocol import types
+
+from ppl.cli.lsp.analysis import Analysis
+from ppl.cli.lsp.diagnostics import before
+from ppl.cli.lsp.positions import Positions
+from ppl.frontend import ast
+from ppl.frontend.outline import blocks
+from ppl.frontend.scope import Block
+from ppl.frontend.symbols import Name, declaration, frames
+
+
+def outline(found: Analysis, positions: Positions) -> list[types.DocumentSymbol]:
+    source, top = found.source, top_names(found)
+    made = []
+    for block, start, end_of_name, end in blocks(source.text):
+        whole = types.Range(positions.at_offset(source, start), positions.at_offset(source, end))
+        head = types.Range(whole.start, positions.at_offset(source, end_of_name))
+        children = [symbol(name, positions) for name in top if inside(positions.range(name.span), whole)]
+        made.append(
+            types.DocumentSymbol(
+                name=block.value,
+                kind=types.SymbolKind.Namespace,
+                range=whole,
+                selection_range=head,
+                children=children,
+            )
+        )
+    return made
+
+
+def top_names(found: Analysis) -> list[Name]:
+    """What the blocks themselves declare, in this file."""
+    around = dict(frames(found.program))
+    return [
+        name
+        for name in found.names
+        if name.declares
+        and name.span.source.name == found.source.name
+        and (
+            isinstance(name.node, ast.FunctionDef)
+            or (isinstance(name.node, ast.Declaration) and is_top(around[name.node]))
+        )
+    ]
+
+
+def is_top(around: tuple[ast.Node | Block, ...]) -> bool:
+    return isinstance(around[0], ast.Program) and (len(around) == 1 or around[1:] == (Block.MODEL,))
+
+
+def inside(inner: types.Range, whole: types.Range) -> bool:
+    return before(whole.start, inner.start) and before(inner.end, whole.end)
+
+
+def symbol(name: Name, positions: Positions) -> types.DocumentSymbol:
+    function = isinstance(name.node, ast.FunctionDef)
+    return types.DocumentSymbol(
+        name=name.text,
+        detail=declaration(name),
+        kind=types.SymbolKind.Function if function else types.SymbolKind.Variable,
+        range=positions.range(name.node.span),
+        selection_range=positions.range(name.span),
+    )

@@ -1,0 +1,148 @@
+"""What the language allows at a place of a program that is being written: words, names, distributions."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cache
+from pathlib import Path
+
+from lark.exceptions import UnexpectedInput
+
+from ppl.errors import MOST_ERRORS, ModelError
+from ppl.frontend.declarations import CONSTRAINED, PLAIN
+from ppl.frontend.include import Expanded, Line, expand, lines_between
+from ppl.frontend.recovery import mend
+from ppl.frontend.scope import Block
+from ppl.frontend.syntax_errors import explain
+from ppl.frontend.syntax_rules import BLOCKS, NAME, names, values
+from ppl.frontend.syntax_stop import COMMENT_OR_STRING, Stop
+from ppl.frontend.tables import parser
+from ppl.source import SourceText
+
+KEYWORDS = """
+    void tuple lower upper offset multiplier target jacobian for in while if else return break continue print
+    reject fatal_error profile T
+""".split()
+WORDS = tuple(dict.fromkeys([*BLOCKS, *PLAIN, *CONSTRAINED, "array", *KEYWORDS]))
+"""Every word of the grammar that a program may need; complex numbers are not supported yet."""
+
+
+class Place(Enum):
+    """What a name would be."""
+
+    NOTHING = "no name"
+    VALUE = "a variable or a function"
+    DISTRIBUTION = "a distribution"
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What may follow: `words` of the grammar, `place`, and the block, None between blocks."""
+
+    words: tuple[str, ...]
+    place: Place
+    block: Block | None
+
+
+def expected(source: SourceText, offset: int, include_paths: Sequence[str | Path] = ()) -> Expected | None:
+    """What may stand at an offset, whatever stands there or after it; None in a comment or a string.
+
+    Syntax errors before the place are mended as the parser mends them.
+    """
+    if in_comment(source.text, offset):
+        return None
+    head = source.text[:offset]
+    stop = Stop(plain(source, head), offset, accepted(replace(source, text=head), include_paths))
+    block = block_of(stop)
+    words = tuple(word for word in WORDS if any(stands_for(t, word) for t in stop.accepts))
+    if names(stop):
+        place = Place.DISTRIBUTION if stop.before.endswith("~") else Place.NOTHING
+    else:
+        place = Place.VALUE if values(stop) else Place.NOTHING
+    return Expected(words, place, block)
+
+
+def block_at(source: SourceText, offset: int) -> Block | None:
+    """The block of the program that an offset is in."""
+    head = source.text[:offset]
+    return block_of(Stop(plain(source, head), offset, frozenset()))
+
+
+def call_at(source: SourceText, offset: int) -> tuple[str, bool, int] | None:
+    """The innermost call around an offset: its name, whether it follows `~`, and which argument is there."""
+    stop = Stop(plain(source, source.text[:offset]), offset, frozenset())
+    for sign, opening in reversed(stop.open):
+        found = re.search(rf"(~?)\s*({NAME})\s*\Z", stop.before[:opening]) if sign == "(" else None
+        if found:
+            return found[2], bool(found[1]), separators(stop.before[opening + 1 :])
+        if sign == "{":
+            return None
+    return None
+
+
+def separators(text: str) -> int:
+    """Commas and bars that stand outside all brackets."""
+    depth = count = 0
+    for sign in re.findall(r"[()\[\]{},|]", text):
+        depth += (sign in "([{") - (sign in ")]}")
+        count += depth == 0 and sign in ",|"
+    return count
+
+
+def plain(source: SourceText, text: str) -> Expanded:
+    """The text alone, its includes left out."""
+    own = replace(source, text=text)
+    return Expanded(list(lines_between(own, 0, len(text))) or [Line("", own, 1)], text)
+
+
+def block_of(stop: Stop) -> Block | None:
+    return next((block for block in Block if block.value == stop.block), None)
+
+
+def in_comment(text: str, offset: int) -> bool:
+    """Whether a place is inside a comment or a string; at the end of a line comment too."""
+    for found in COMMENT_OR_STRING.finditer(text):
+        if found.start() >= offset:
+            return False
+        if offset < found.end() or (offset == found.end() and found[0].startswith("//")):
+            return True
+    return False
+
+
+def accepted(source: SourceText, include_paths: Sequence[str | Path]) -> frozenset[str]:
+    """The terminals that may follow a text."""
+    try:
+        program = expand(source, include_paths)
+    except ModelError:
+        program = plain(source, source.text)
+    for _ in range(MOST_ERRORS):
+        reading = parser().parse_interactive(program.text)
+        where = None
+        try:
+            reading.exhaust_lexer()
+        except UnexpectedInput as error:
+            where = error.pos_in_stream
+        accepts = frozenset(reading.accepts())  # type: ignore[no-untyped-call]
+        if where is None:
+            return accepts
+        stop = Stop(program, where, accepts)
+        mended = mend(stop, explain(stop)[1])
+        if mended is None or mended.text == program.text:
+            break
+        program = program.with_text(mended.text)
+    return frozenset()
+
+
+def stands_for(terminal: str, word: str) -> bool:
+    """Whether a terminal of the grammar matches a word, and all of it."""
+    found = terminals().get(terminal)
+    matched = found.match(f"{word} +=" if word == "jacobian" else word) if found else None
+    return matched is not None and matched.end() == len(word)
+
+
+@cache
+def terminals() -> dict[str, re.Pattern[str]]:
+    """Those that are words, by their names."""
+    given = ((t.name, t.pattern.to_regexp()) for t in parser().terminals)
+    return {name: re.compile(text) for name, text in given if name != "IDENTIFIER"}
