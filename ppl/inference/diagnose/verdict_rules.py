@@ -192,7 +192,7 @@ def few_worth(v: "Verdict", name: Name) -> Finding | None:
 def correction(v: "Verdict") -> Step:
     """To ask for what would be done about draws of q."""
     n = CORRECTION.proposals
-    enough = v.khat < khat_threshold(v.n) and is_enough(v.ess / v.n * n, v.khat, n) and not v.modes
+    enough = v.khat < khat_threshold(v.n) and is_enough(v.ess / v.n * n, n) and not v.modes
     how = "resampled by importance" if enough else "annealed to the posterior"
     return Step(
         "--correct", f"Ask for corrected draws, {how}: leave --algorithm out, or add --correct to it."
