@@ -25,6 +25,11 @@ def build(
 
     \b
     In Python: cmdstanpy.CmdStanModel(exe_file="eight_schools").
+
+    \b
+    It may be moved. The Python that runs it is PPL_PYTHON, where that is set,
+    else the one that built it, first as it lies seen from the executable;
+    else one on the PATH that has ppl. On Windows call NAME.cmd.
     """
     from ppl.cmdstan.build import build as write
     from ppl.compile import compile_model
