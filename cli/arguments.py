@@ -8,9 +8,9 @@ import typer
 from ppl.cli.options import STDIN, data_files
 
 
-def is_program(path: Path) -> Path:
+def is_program(path: Path | None) -> Path | None:
     """Refuse data where the program belongs, the commonest slip."""
-    if path.suffix in (".json", ".gz", ".npz", ".csv", ".R"):
+    if path is not None and path.suffix in (".json", ".gz", ".npz", ".csv", ".R"):
         raise typer.BadParameter(
             f"'{path}' holds data; MODEL is a program (.model or .stan), and comes first."
         )
