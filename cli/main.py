@@ -28,6 +28,7 @@ from ppl.cli.commands.sbc import sbc
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
+from ppl.cli.group import Commands
 from ppl.cli.internal import write_report
 from ppl.cli.processes import end_others
 from ppl.cli.words import WithWords
@@ -79,6 +80,7 @@ OBJECTS_A_COLLECTION = 100_000
 
 app = typer.Typer(
     name="ppl",
+    cls=Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -117,7 +117,7 @@ def beside(file: str | Path, what: str) -> Path:
 
 
 def read_rows(file: str | Path) -> tuple[tuple[str, ...], Floats]:
-    """Columns and all rows of a CSV file of draws, a fit's mean and a saved warmup among them, as in CmdStan."""
+    """Columns and all rows of a CSV file of draws, with a fit's mean and a saved warmup, as in CmdStan."""
     found = read_draws(file)
     before = found.warmup if found.mean is None else found.mean
     return found.columns, np.vstack([before.reshape(-1, len(found.columns)), found.draws])
