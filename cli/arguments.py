@@ -1,20 +1,36 @@
 """Arguments that several commands share."""
 
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from ppl.cli.options import STDIN, data_files
+from ppl.source import SourceText, read_source
 
 
-def is_program(path: Path) -> Path:
+def is_program(path: Path | None) -> Path | None:
     """Refuse data where the program belongs, the commonest slip."""
-    if path.suffix in (".json", ".gz", ".npz", ".csv", ".R"):
+    if path is not None and path.suffix in (".json", ".gz", ".npz", ".csv", ".R"):
         raise typer.BadParameter(
             f"'{path}' holds data; MODEL is a program (.model or .stan), and comes first."
         )
     return path
+
+
+def programs_there(given: list[Path]) -> list[Path]:
+    """Refuse a program that is not there; `-` is standard input."""
+    for path in given:
+        if path != STDIN and not path.is_file():
+            raise typer.BadParameter(f"there is no file '{path}'.")
+        is_program(path)
+    return given
+
+
+def read_program(path: Path) -> SourceText:
+    """The text of a program, of standard input for `-`."""
+    return SourceText(sys.stdin.read(), "<stdin>") if path == STDIN else read_source(path)
 
 
 def existing(metavar: str, text: str, **more: Any) -> Any:
@@ -37,6 +53,11 @@ def data(metavar: str) -> Any:
 
 
 ModelPath = Annotated[Path, existing("MODEL", "The program (.model or .stan).", callback=is_program)]
+
+ModelPaths = Annotated[
+    list[Path],
+    typer.Argument(metavar="MODEL...", callback=programs_there, help="Programs (.model or .stan); -: stdin."),
+]
 
 Arrays = Annotated[list[str], data_files("More data; x=FILE: one variable.", "--data")]
 

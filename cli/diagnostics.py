@@ -5,7 +5,6 @@ import os
 import shutil
 import textwrap
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TextIO
 
 from ppl.cli.output import LINE_LENGTH
@@ -13,16 +12,16 @@ from ppl.errors import Located, ModelError
 from ppl.frontend.check import analyse
 from ppl.frontend.lints import Lint
 from ppl.frontend.pedantic import lints
-from ppl.source import read_source
+from ppl.source import SourceText
 
 Diagnostic = ModelError | Lint
 
 BOLD, RED, YELLOW, END = "\x1b[1m", "\x1b[31m", "\x1b[33m", "\x1b[0m"
 
 
-def likely_bugs(model: Path) -> list[Lint]:
+def likely_bugs(source: SourceText) -> list[Lint]:
     """The warnings that are given without being asked for; raises ModelError as compiling does."""
-    return [lint for lint in lints(*analyse(read_source(model))) if lint.likely]
+    return [lint for lint in lints(*analyse(source)) if lint.likely]
 
 
 def severity(d: Diagnostic) -> str:

@@ -29,6 +29,7 @@ from ppl.cli.commands.sbc import sbc
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
+from ppl.cli.group import Commands
 from ppl.cli.internal import write_report
 from ppl.cli.processes import end_others
 from ppl.cli.words import WithWords
@@ -81,8 +82,9 @@ OBJECTS_A_COLLECTION = 100_000
 
 app = typer.Typer(
     name="ppl",
+    cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},

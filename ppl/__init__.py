@@ -63,5 +63,10 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(PUBLIC[name]), name)
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What `%load_ext ppl` calls in IPython and notebooks: there is `%%ppl NAME` from then on."""
+    import_module("ppl.cli.notebook").register(shell)
+
+
 def __dir__() -> list[str]:
     return sorted([*PUBLIC, "__version__"])

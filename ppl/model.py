@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ppl import html
 from ppl.data import Frame, Inputs
 from ppl.density import model
 from ppl.density.model import conditioned
+from ppl.discrete.plan import steps_lines
+from ppl.frontend.highlight import highlighted
 from ppl.inference.run.settings import Backend, SbcAlgorithm, SbcSettings
+from ppl.ir.plan import plan
 from ppl.posterior import Posterior
 from ppl.results.calibration.sbc import Calibration, Heard, calibrated
 from ppl.results.calibration.simulations import prior_draws, simulations_of
@@ -52,6 +56,22 @@ class Model(model.Model):
             10
         """
         return Posterior(*conditioned(self, data, seed))
+
+    @property
+    def plan(self) -> str:
+        """What the compiler decided, in words: `ppl show --stage plan`.
+
+        Example:
+            >>> model.plan.splitlines()[1].strip()
+            'array operations'
+        """
+        waits = ["How the discrete parameters are summed out depends on data.", ""] if self.waits else []
+        steps = self.discrete.steps if self.discrete else ()
+        return "\n".join([*waits, *([*steps_lines(steps), ""] if steps else []), plan(self.lowered)])
+
+    def _repr_html_(self) -> str:
+        text = html.program(highlighted(self.source.text))
+        return html.paragraph(repr(self)) + text + html.folded("Plan", html.preformatted(self.plan))
 
     def sbc(
         self,

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl import html
 from ppl.density import posterior
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Floats
@@ -38,6 +39,22 @@ class Posterior(posterior.Posterior):
         >>> gradient.shape
         (10,)
     """
+
+    def _repr_html_(self) -> str:
+        read = [v for v in self.model.lowered.data if not v.items]
+        data = [(v.name, str(v.type), shape_of(np.shape(self.d.of(v.name)))) for v in read]
+        sizes = {v.name: v.shape for v in self.variables["parameters"]}
+        parameters = [
+            (v.name, str(v.type), v.constraint.replace("identity", ""), shape_of(sizes[v.name]))
+            for v in self.model.lowered.parameters
+        ]
+        return "".join(
+            [
+                html.paragraph(repr(self)),
+                html.table(("data", "type", "shape"), data) if data else "",
+                html.table(("parameter", "type", "constraint", "shape"), parameters),
+            ]
+        )
 
     def log_density_hessian(
         self, u: Floats, propto: bool = False, jacobian: bool = True
@@ -170,3 +187,8 @@ class Posterior(posterior.Posterior):
             (10, 34)
         """
         return variational(self, algorithm="pathfinder", **keywords)
+
+
+def shape_of(shape: tuple[int, ...]) -> str:
+    """`4 x 2`; of a single number nothing."""
+    return " x ".join(map(str, shape))

@@ -5,14 +5,20 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import ModelPath
+from ppl.cli.arguments import existing, is_program
 from ppl.cli.options import output_file
 
 
 def build(
-    model: ModelPath,
+    model: Annotated[
+        Path | None, existing("[MODEL]", "The program (.model or .stan).", callback=is_program)
+    ] = None,
     output: Annotated[
         Path | None, output_file("The executable; MODEL's name without its suffix.", "--output", "-o")
+    ] = None,
+    cmdstan: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", file_okay=False, help="Write a folder that stands in for CmdStan's."),
     ] = None,
 ) -> None:
     """Write an executable for MODEL that CmdStanPy and CmdStanR can drive.
@@ -25,10 +31,28 @@ def build(
 
     \b
     In Python: cmdstanpy.CmdStanModel(exe_file="eight_schools").
+
+    \b
+    It may be moved. The Python that runs it is PPL_PYTHON, where that is set,
+    else the one that built it, first as it lies seen from the executable;
+    else one on the PATH that has ppl. On Windows call NAME.cmd.
+
+    \b
+    ppl build --cmdstan DIR writes stanc, stansummary, diagnose and a makefile:
+    after cmdstanpy.set_cmdstan_path("DIR"), CmdStanModel(stan_file=...)
+    builds by ppl, and fit.summary() and fit.diagnose() work. Not on Windows.
     """
     from ppl.cmdstan.build import build as write
+    from ppl.cmdstan.folder import lay_out
     from ppl.compile import compile_model
 
+    if cmdstan is not None:
+        lay_out(cmdstan)
+        typer.echo(f'Wrote {cmdstan}; in Python: cmdstanpy.set_cmdstan_path("{cmdstan.absolute()}").')
+    if model is None:
+        if cmdstan is None:
+            raise typer.BadParameter("give a program, or --cmdstan DIR.", param_hint="MODEL")
+        return
     compiled = compile_model(model)
     target = output or Path(model.stem)
     write(model, compiled.source.text, target)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import ModelPath
+from ppl.cli.arguments import ModelPaths, read_program
 from ppl.errors import ModelError
 
 
@@ -19,11 +19,11 @@ class Format(StrEnum):
 
 
 def check(
-    model: ModelPath,
+    models: ModelPaths,
     pedantic: Annotated[bool, typer.Option("--pedantic", help="Warn of everything doubtful.")] = False,
     format: Annotated[Format, typer.Option(help="text, or json: one line for each.")] = Format.text,
 ) -> None:
-    """Check MODEL without data: syntax, names, types, blocks, likely bugs.
+    """Check each MODEL without data: syntax, names, types, blocks, likely bugs.
 
     \b
     First example:
@@ -33,29 +33,37 @@ def check(
     Exit status: 0 no errors (warnings or not), 1 errors.
     `ppl explain CODE` says more of a message.
     """
+    good = [is_good(model, pedantic, format) for model in models]
+    if not all(good):
+        raise typer.Exit(1)
+
+
+def is_good(model: Path, pedantic: bool, format: Format) -> bool:
+    """Whether a program has no error; prints what there is to say of it."""
     from ppl.cli.diagnostics import as_json, show
     from ppl.compile import checked
     from ppl.frontend.pedantic import lints
-    from ppl.source import read_source
 
+    source = read_program(model)
     try:
-        found = lints(*checked(read_source(Path(model))))
+        found = lints(*checked(source))
     except ModelError as error:
         if format is Format.text:
-            raise
-        for each in (error, *error.others):
-            typer.echo(as_json(each))
-        raise typer.Exit(1) from None
+            show((error, *error.others), sys.stderr)
+        else:
+            typer.echo("\n".join(map(as_json, (error, *error.others))))
+        return False
     shown = [lint for lint in found if lint.likely or pedantic]
     if format is Format.json:
         for lint in shown:
             typer.echo(as_json(lint))
-        return
+        return True
     show(shown, sys.stdout)
-    typer.echo(("\n" if shown else "") + summary(model, len(shown)))
+    typer.echo(("\n" if shown else "") + summary(source.name, len(shown)))
+    return True
 
 
-def summary(model: Path, warnings: int) -> str:
+def summary(model: str, warnings: int) -> str:
     if not warnings:
         return f"{model}: no errors found"
     return f"{model}: no errors, {warnings} warning{'' if warnings == 1 else 's'}"

@@ -1,5 +1,7 @@
 """`ppl docs`: a page for any word, in the terminal."""
 
+import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -69,10 +71,12 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     from ppl.cli.commands.explain import page_text
     from ppl.cli.glossary import GLOSSARY
     from ppl.cli.guides import GUIDES
+    from ppl.cli.site.sections import WORDS, section, sections
     from ppl.cli.site.site import written
     from ppl.frontend.higher_order import HIGHER_ORDER, higher_order_page
     from ppl.frontend.laplace import LAPLACE, STATEMENTS, laplace_page
     from ppl.frontend.pages import pages
+    from ppl.inference.run.settings import ALGORITHMS
     from ppl.stdlib.constraints.table import CONSTRAINTS
     from ppl.stdlib.distributions.table import DISTRIBUTIONS
     from ppl.stdlib.library import standard
@@ -102,6 +106,8 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
         "Messages": (list(pages()), lambda code: page_text(pages()[code])),
         "Guides": (list(guides), guides.__getitem__),
         "Terms": (["glossary", *GLOSSARY], term_page),
+        "Algorithms": (list(ALGORITHMS), algorithm_page),
+        "Sections": ([*sections(), *WORDS], section),
     }
 
 
@@ -115,6 +121,16 @@ def write_site(folder: Path, found: Mapping[str, Source]) -> None:
     for path, text in site([(name, page(name)) for name in names]):
         write_whole(folder / path, [text])
     typer.echo(f"Wrote {folder}. Build it by\n  mkdocs build --strict -f {folder / 'mkdocs.yml'}")
+
+
+def algorithm_page(name: str) -> str:
+    """What an algorithm does, with its source."""
+    from ppl.inference.recipes import RECIPES
+    from ppl.inference.run.settings import ALGORITHMS
+
+    about = inspect.getdoc(sys.modules[RECIPES[name].__module__]) or ""
+    paragraphs = (filled(" ".join(part.split())) for part in (f"{ALGORITHMS[name]}.", *about.split("\n\n")))
+    return "\n\n".join([f"--algorithm {name}", *paragraphs])
 
 
 def term_page(name: str) -> str:

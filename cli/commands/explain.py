@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from ppl.frontend.pages import Page
 
 
-def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="As in an error: PPL104.")]) -> None:
+def explain(
+    code: Annotated[str, typer.Argument(metavar="CODE", help="As in an error: PPL104, or 104.")],
+) -> None:
     """Explain the message with CODE, with a wrong and a right example.
 
     \b
@@ -21,9 +23,10 @@ def explain(code: Annotated[str, typer.Argument(metavar="CODE", help="As in an e
     from ppl.frontend.pages import pages
     from ppl.spelling import nearest
 
-    page = pages().get(code.upper())
+    known = code.upper() if not code.isdecimal() else f"PPL{code}"
+    page = pages().get(known)
     if page is None:
-        near = nearest(code.upper(), pages())
+        near = nearest(known, pages())
         raise typer.BadParameter(f"there is no message {code}" + (f"; did you mean {near}?" if near else ""))
     typer.echo(page_text(page))
 

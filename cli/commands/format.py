@@ -6,15 +6,16 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import ModelPath
+from ppl.cli.arguments import ModelPaths, read_program
+from ppl.cli.options import STDIN
 
 UNFORMATTED = 1
 """The exit status where `--check` finds a program laid out otherwise."""
 
 
 def format(
-    model: ModelPath,
-    write: Annotated[bool, typer.Option("--write", "-w", help="Change the file instead.")] = False,
+    models: ModelPaths,
+    write: Annotated[bool, typer.Option("--write", "-w", help="Change the files instead.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Change nothing; exit with 1 if it would.")] = False,
 ) -> None:
     """Print MODEL in the canonical layout, its comments kept.
@@ -26,20 +27,31 @@ def format(
     \b
     Two spaces a level, one statement a line, at most 80 columns where a
     bracket or an operator allows a break. Only the space between words
-    changes: parentheses, braces and their order stay.
+    changes: parentheses, braces and their order stay, and so do columns of
+    comments behind statements. Several files need --write or --check.
     """
+    if not (write or check) and len(models) > 1:
+        raise typer.BadParameter("several programs need --write or --check.", param_hint="MODEL...")
+    if write and STDIN in models:
+        raise typer.BadParameter("standard input cannot be written to.", param_hint="--write")
+    same = [is_formatted(model, write, check) for model in models]
+    if check and not all(same):
+        raise typer.Exit(UNFORMATTED)
+
+
+def is_formatted(model: Path, write: bool, check: bool) -> bool:
+    """Whether a program is in the canonical layout already; prints it, or writes it, or says so."""
     from ppl.files import write_whole
     from ppl.frontend.format import format_program
-    from ppl.source import read_source
 
-    source = read_source(Path(model))
+    source = read_program(model)
     text = format_program(source, [model.parent])
+    same = text == source.text
     if check:
-        done = text == source.text
-        typer.echo(f"{model}: {'as it should be' if done else 'would change'}")
-        raise typer.Exit(0 if done else UNFORMATTED)
-    if not write:
+        typer.echo(f"{source.name}: {'as it should be' if same else 'would change'}")
+    elif not write:
         sys.stdout.write(text)
-    elif text != source.text:
+    elif not same:
         write_whole(model, [text])
         typer.echo(f"Wrote {model}.")
+    return same

@@ -20,7 +20,7 @@ def predict(
     *,
     prior: Annotated[bool, flag("--prior", "From the prior.")] = False,
     draws: Annotated[int, whole(1, "Draws to write.")] = 1000,
-    seed: Annotated[int, whole(0, "Same seed, same bytes.")] = 1,
+    seed: Annotated[int, whole(0, "One seed, one machine: same bytes.")] = 1,
     simulator: Annotated[
         Path | None, typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="A program that draws.")
     ] = None,

@@ -87,6 +87,7 @@ def variational(
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.checkpoint import Keep
     from ppl.results.fits.fit import fitted
+    from ppl.source import read_source
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config)
     together = hosts is not None or coordinator is not None
@@ -98,7 +99,7 @@ def variational(
     console = Console(file=cast(TextIO, out), quiet=quiet)
     keep = Keep(checkpoint_of(output), resume, checkpoint_every)
     if not quiet:
-        show(likely_bugs(model), sys.stderr)
+        show(likely_bugs(read_source(model)), sys.stderr)
     asked = Settings(**given_settings(settings))
     if together:
         asked = replace(asked, sharded=True)

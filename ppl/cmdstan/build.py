@@ -1,18 +1,14 @@
-"""Writes the executable: a Python script with the program's text in it."""
+"""Writes the executable of a program: a Python script with the program's text in it."""
 
-import stat
-import sys
 from pathlib import Path
 
-from ppl.files import write_whole
+from ppl.cmdstan.launcher import Launched
 from ppl.frontend.include import expand
 from ppl.source import SourceText
 
 SCRIPT = '''\
-#!{python}
-"""{name}: a program of ppl with CmdStan's command line, written by `ppl build`. Try `{name} help`."""
+# {name!r}: a program of ppl with CmdStan's command line, written by `ppl build`. Try `help`.
 
-import sys
 from pathlib import Path
 
 from ppl.cmdstan.main import main
@@ -28,20 +24,20 @@ sys.exit(main({name!r}, SOURCE if unchanged else PROGRAM, sys.argv))
 
 
 def build(source: Path, text: str, output: Path) -> None:
-    """Write `output`, which runs the program `text` of the file `source` under this Python.
+    """Write `output`, which runs the program `text` of the file `source`.
 
-    Included files go into it, so that it needs none of them.
+    Included files go into it, so that it needs none of them; `cmdstan.launcher` says which Python runs it.
 
     Raises:
         ModelError: an included file is missing.
         OSError: it cannot be written.
     """
     whole = expand(SourceText(text, str(source))).text
-    literal = (
-        (text if whole.rstrip() == text.rstrip() else whole).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    )
-    script = SCRIPT.format(
-        python=sys.executable, name=output.stem, source=str(source.resolve()), text=literal
-    )
-    write_whole(output, [script])
-    output.chmod(output.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    literal = quoted(text if whole.rstrip() == text.rstrip() else whole)
+    body = SCRIPT.format(name=output.stem, source=str(source.resolve()), text=literal)
+    Launched(body).write(output)
+
+
+def quoted(text: str) -> str:
+    """What stands between triple quotes for a text."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')

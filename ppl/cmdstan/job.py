@@ -117,7 +117,7 @@ def beside(file: str | Path, what: str) -> Path:
 
 
 def read_rows(file: str | Path) -> tuple[tuple[str, ...], Floats]:
-    """Columns and rows of a CSV file of draws; a fit's mean is a row like the others, as in CmdStan."""
+    """Columns and all rows of a CSV file of draws, with a fit's mean and a saved warmup, as in CmdStan."""
     found = read_draws(file)
-    rows = found.draws if found.mean is None else np.vstack([found.mean, found.draws])
-    return found.columns, rows
+    before = found.warmup if found.mean is None else found.mean
+    return found.columns, np.vstack([before.reshape(-1, len(found.columns)), found.draws])

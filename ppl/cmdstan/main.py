@@ -98,5 +98,6 @@ def _idle(method: str) -> list[str]:
     """Arguments of every run that this method has no use for."""
     if method == "variational":
         return []
-    ours = [f"ppl.{part.name}" for part in PPL.parts if part.name != "positive_transform"]
+    used = {"positive_transform", *(("backend", "device") if method == "sample" else ())}
+    ours = [f"ppl.{part.name}" for part in PPL.parts if part.name not in used]
     return ["num_threads", "output.diagnostic_file", *ours]

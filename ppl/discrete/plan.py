@@ -9,10 +9,15 @@ from ppl.frontend import ast
 
 
 def plan_of(summed: Summed) -> list[str]:
+    """How a program was summed: why it was written out, if it was, and its steps."""
+    why = [f"Written out entry by entry, as {summed.written_out}."] if summed.written_out else []
+    return [*why, *steps_lines(summed.steps)]
+
+
+def steps_lines(steps: Sequence[Step]) -> list[str]:
     """A paragraph on each step, in order."""
     head = "Summed out of the target, in this order, and drawn back from the last to the first:"
-    why = [f"Written out entry by entry, as {summed.written_out}."] if summed.written_out else []
-    return [*why, head, *(line for step in summed.steps for line in lines_of(step))]
+    return [head, *(line for step in steps for line in lines_of(step))]
 
 
 def lines_of(s: Step) -> list[str]:

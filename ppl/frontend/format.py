@@ -1,12 +1,13 @@
 """The canonical layout of a program, its comments kept: two spaces a level, one statement a line.
 
 Only the space between tokens changes.  Parentheses, braces, the order of tokens and `#include` stay as they
-are, and so do single empty lines.
+are, and so do single empty lines, and columns of comments behind statements.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 
 from ppl.errors import ModelError
@@ -58,6 +59,25 @@ class Line:
 
     depth: int
     tokens: list[Token]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the text, and the comment behind it, which stands in `column` of the text that was read."""
+
+    text: str
+    comment: Token | None = None
+
+    @property
+    def column(self) -> int | None:
+        return self.comment.column if self.comment else None
+
+
+def in_a_column(rows: Sequence[Row]) -> Iterator[str]:
+    """Rows as text; comments that stood in one column, each behind the row after the other, stay in one."""
+    width = max(len(row.text) for row in rows)
+    for row in rows:
+        yield f"{row.text:<{width}} {row.comment.text}" if row.comment else row.text
 
 
 @dataclass
@@ -114,12 +134,22 @@ class Layout:
 
     def text(self) -> Iterator[str]:
         """The lines as text; an empty line stays, but not at the start or end of a block."""
+        for _, group in groupby(self.rows(), key=lambda row: row.column):
+            yield from in_a_column(list(group))
+
+    def rows(self) -> Iterator["Row"]:
+        """The lines as rows of text, each with the comment behind it."""
         before = ""
         for line in self.lines:
-            first = line.tokens[0]
+            first, last = line.tokens[0], line.tokens[-1]
             if first.blank and before not in ("", "{") and first.text != "}":
-                yield ""
-            yield from laid_out(line.tokens, INDENT_OF_A_LEVEL * line.depth)
+                yield Row("")
+            behind = last if last.kind == "line" and not last.first and len(line.tokens) > 1 else None
+            *whole, end = laid_out(
+                line.tokens[:-1] if behind else line.tokens, INDENT_OF_A_LEVEL * line.depth
+            )
+            yield from map(Row, whole)
+            yield Row(end, behind)
             before = last_text(line.tokens) or "//"
 
     # --- The grammar ---

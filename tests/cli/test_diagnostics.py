@@ -74,6 +74,55 @@ def test_explain(run):
     assert status == 2 and "did you mean PPL137?" in err
 
 
+def test_several_programs_are_checked_and_each_is_said(run):
+    status, out, err = run("check", "doubtful.model", "wrong.model", "doubtful.model")
+    assert status == 1 and out.count("doubtful.model: no errors, 1 warning\n") == 2
+    assert err.count("error PPL201") == 1
+
+
+def test_a_program_from_standard_input(run, monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("parameters{real x}"))
+    status, _, err = run("check", "-")
+    assert status == 1 and err.startswith("<stdin>:1:18: error PPL173")
+    monkeypatch.setattr("sys.stdin", io.StringIO("parameters{real x;}"))
+    assert run("format", "-") == (0, "parameters {\n  real x;\n}\n", "")
+
+
+def test_format_of_several_files(run):
+    for name in ("a.model", "b.model"):
+        Path(name).write_text("parameters{real x;}")
+    status, _, err = run("format", "a.model", "b.model")
+    assert status == 2 and "several programs need --write or --check" in err
+    assert run("format", "--write", "-")[0] == 2
+    assert run("format", "--check", "a.model", "b.model")[:2] == (
+        1,
+        "a.model: would change\nb.model: would change\n",
+    )
+    assert run("format", "--write", "a.model")[0] == 0
+    assert run("format", "--check", "a.model", "b.model")[0] == 1
+    assert run("format", "--write", "a.model", "b.model")[1] == "Wrote b.model.\n"
+    assert run("format", "--check", "a.model", "b.model")[0] == 0
+    assert run("check", "nowhere.model")[0] == 2
+
+
+def test_a_code_may_be_its_number(run):
+    assert run("explain", "173") == run("explain", "PPL173")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("--draws", "many", "'many' is not an integer."),
+        ("--tol-rel-obj", "x", "'x' is not a number."),
+        ("--algorithm", "advi", "'advi' is not one of 'auto', 'meanfield'"),
+    ],
+)
+def test_a_value_that_is_none_is_refused_in_plain_words(run, option, value, says):
+    status, _, err = run("variational", "doubtful.model", option, value)
+    assert status == 2 and f"Invalid value for '{option}': {says}" in err
+    assert "Input should" not in err and "Value error" not in err
+
+
 def error_at(column: int, hint: str | None = None) -> ModelError:
     text = SourceText("model { " + "target += 1; " * 20 + "}", "m.model")
     return ModelError("Something is wrong " * 10, Span(text, 1, column, 1, column + 6), hint, "PPL176")

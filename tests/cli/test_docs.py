@@ -6,10 +6,14 @@ import textwrap
 
 import pytest
 
+from ppl.cli.commands.docs import algorithm_page
 from ppl.cli.glossary import GLOSSARY
 from ppl.cli.main import COMMANDS
+from ppl.cli.site.sections import WORDS, section, sections
+from ppl.cli.site.site import written
 from ppl.inference.diagnose.level import Level
 from ppl.inference.run.phases import OF_CHAINS, OF_FIT, PHASES
+from ppl.inference.run.settings import ALGORITHMS
 from ppl.stdlib.constraints.descriptions import DESCRIPTIONS
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.reference import reference
@@ -27,6 +31,13 @@ from ppl.stdlib.reference import reference
         ("k-hat", "JMLR 25:72"),
         ("elbo", "Evidence lower bound"),
         ("machines", "--coordinator node1:9000"),
+        ("target", "target += e;"),
+        ("include", "#include file"),
+        ("data", "R's `dump`"),
+        ("csv", "Columns are `theta.1`"),
+        ("which algorithm", "Questions: Which algorithm?"),
+        ("meanfield", "--algorithm meanfield"),
+        ("laplace", "--algorithm laplace"),
     ],
 )
 def test_a_page_for_every_kind_of_word(run, word, says):
@@ -98,3 +109,19 @@ def test_a_constraint_is_described_as_it_is_computed(kind):
 
 def test_every_constraint_has_a_description():
     assert set(DESCRIPTIONS) == {kind.keyword for kind in CONSTRAINTS}
+
+
+def test_every_algorithm_and_every_heading_of_the_site_has_its_page(run):
+    headings = [
+        line.removeprefix("## ").rstrip("?")
+        for page in written().values()
+        for line in page.text.splitlines()
+        if line.startswith("## ")
+    ]
+    assert len(headings) > 20
+    for word in (*headings, *WORDS):
+        assert section(word).strip()
+    assert set(headings) == set(sections())
+    for name in ALGORITHMS:
+        page = algorithm_page(name)
+        assert len(page) > 80 and max(map(len, page.splitlines())) <= 80

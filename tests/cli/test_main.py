@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from ppl.cli.main import main
+from ppl.cli.main import app, main
 
 PROGRAM = """\
 data {
@@ -290,3 +290,16 @@ def test_an_internal_error_says_that_it_is_one(tmp_path, monkeypatch, capsys):
     assert "internal error" in (err := capsys.readouterr().err) and "Traceback" not in err
     report = Path("ppl-internal-error.txt")
     assert report.name in err and "a pass lost a node" in report.read_text()
+
+
+def test_the_shell_completes_commands_and_options(monkeypatch, capsys):
+    for words, completed in (
+        ("ppl variat", "variational"),
+        ("ppl variational m.model --algor", "--algorithm"),
+    ):
+        monkeypatch.setenv("_PPL_COMPLETE", "complete_bash")
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+        with pytest.raises(SystemExit):
+            app([], prog_name="ppl")
+        assert capsys.readouterr().out.split() == [completed]

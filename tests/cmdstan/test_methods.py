@@ -156,3 +156,18 @@ def test_a_run_without_draws_leaves_its_adaptation(bernoulli):
     bernoulli("sample num_warmup=20 num_samples=0 data file=data.json random seed=1")
     text = bernoulli.read()
     assert "# Step size = " in text and [line for line in text.splitlines() if line[:1] not in "#l"] == []
+
+
+@pytest.mark.parametrize("backend", ["autograd", "jax"])
+def test_sample_takes_the_backend_that_is_asked_for_and_writes_stans_lp(bernoulli, backend):
+    pytest.importorskip("nutpie")
+    pytest.importorskip(backend)
+    run = "sample num_warmup=100 num_samples=50 data file=data.json random seed=3"
+    said = bernoulli(f"{run} ppl backend={backend}")
+    assert "no effect" not in said.stdout
+    names, table = rows(bernoulli.read())
+    theta, lp, energy = (table[:, names.index(name)] for name in ("theta", "lp__", "energy__"))
+    np.testing.assert_allclose(
+        lp, 3 * np.log(theta) + 9 * np.log1p(-theta), rtol=1e-9
+    )  # 2 of 10, and Jacobian
+    assert (energy >= -lp - 1e-9).all()

@@ -169,3 +169,35 @@ def test_a_wrong_program_is_refused_where_it_is_wrong():
     with pytest.raises(ModelError) as refused:
         formatted("parameters {\n  real x\n}\n")
     assert refused.value.line in (2, 3)
+
+
+COLUMN = """\
+data {
+  int<lower=0>   N;      // how many
+  vector[N] y;           // what was measured,
+                         // in metres
+  real a; // alone
+
+  real bb;        // after an empty line
+}
+"""
+
+
+def test_comments_in_one_column_stay_in_one():
+    text = format_program(SourceText(COLUMN))
+    assert text.splitlines()[1:] == [
+        "  int<lower=0> N; // how many",
+        "  vector[N] y;    // what was measured,",
+        "  // in metres",
+        "  real a; // alone",
+        "",
+        "  real bb; // after an empty line",
+        "}",
+    ]
+    assert format_program(SourceText(text)) == text
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("models/*/*.model")), ids=lambda path: path.stem)
+def test_our_own_models_are_in_the_canonical_layout(path):
+    text = path.read_text()
+    assert format_program(SourceText(text, str(path)), [path.parent]) == text

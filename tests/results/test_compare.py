@@ -51,7 +51,11 @@ def test_what_the_table_says():
     far = compare({"good": loo_of(model(1)), "worse": loo_of(model(1, 1.0))})
     assert far["worse"].elpd_diff == pytest.approx(-30, abs=0.5) and far["good"].weight > 0.999
     assert far.reading == "good predicts best; no k-hat is too high."
-    assert repr(far) == "<Comparison of 2 models: best good>" and "elpd_diff" in far._repr_html_()
+    assert (
+        repr(far) == "<Comparison of 2 models: best good>"
+        and far[0].name == "good"
+        and "elpd_diff" in far._repr_html_()
+    )
     near = compare({"good": loo_of(model(1)), "b": loo_of(model(1, 0.01))})
     assert near.reading.startswith("b and good differ by less than 4") and near.reading in str(near)
     with pytest.raises(KeyError, match="no model 'goo'; did you mean good"):

@@ -11,10 +11,12 @@ from ppl.cmdstan.job import Job, beside, numbered
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
 from ppl.files import write_whole
-from ppl.inference.nuts.chain import Chain, Start, run_chains, seed_of
+from ppl.inference.nuts.chain import Chain, Draws, Start, run_chains, seed_of
 from ppl.inference.run.settings import SampleSettings
 from ppl.results.files.nuts_csv import LEADING, adaptation, times
 from ppl.results.files.sample_csv import elapsed
+from ppl.results.fits.as_target import AsTarget
+from ppl.results.fits.backend import for_sampler
 from ppl.results.fits.draws import tabulate
 from ppl.results.fits.metric import metric_json
 
@@ -115,9 +117,25 @@ def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
         num_samples=max(draws, 1),  # nutpie knows no run without any
         delta=job["sample.adapt.delta"],
         max_depth=job["sample.hmc.nuts.max_depth"],
+        backend=job["ppl.backend"],
+        device=job["ppl.device"],
     )
     iterations = Iterations(warmup, draws, job["output.refresh"], chain)
-    (found,) = run_chains([Start(density, start)], settings, [seed_of(job.seed, number)], iterations)
+    target = for_sampler(AsTarget(job.posterior), settings)
+    (found,) = run_chains([Start(target, start)], settings, [seed_of(job.seed, number)], iterations)
     if found is None:
         raise KeyboardInterrupt
-    return replace(found, draws=found.draws.first(draws))
+    constants = target.log_density(start) - density.log_density(start)
+    return replace(
+        found,
+        warmup=_without(constants, found.warmup),
+        draws=_without(constants, found.draws).first(draws),
+    )
+
+
+def _without(constants: float, draws: Draws) -> Draws:
+    """The draws with a log density, and an energy, that lack the constants, as Stan's do."""
+    statistics = draws.statistics.copy()
+    statistics[:, LEADING.index("lp__")] -= constants
+    statistics[:, LEADING.index("energy__")] += constants
+    return replace(draws, statistics=statistics)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl import html
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
 from ppl.inference.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
@@ -62,6 +63,10 @@ class Verdict:
     def __repr__(self) -> str:
         weighed = f"k-hat {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"
         return f"<Verdict {self.level.value}: draws {self.made.value}, {weighed}>"
+
+    def _repr_html_(self) -> str:
+        names = [f"coordinate {k + 1}" for k in range(self.khats.size)]
+        return html.judged(self.level, self.sentence(names)) + html.paragraph(self.details(names))
 
     @property
     def level(self) -> Level:

@@ -225,7 +225,7 @@ class RunSettings:
     constrained values (the path of such a JSON file, or of a saved fit, will do).
     """
 
-    seed: int = setting(1, Whole(0), "Same seed, same bytes.", path="random.seed", usual=True)
+    seed: int = setting(1, Whole(0), "One seed, one machine: same bytes.", path="random.seed", usual=True)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ class DrawsFile:
     """A file of draws: `columns` name `draws` (draws, columns), `config` has its comments (read_config).
 
     `internal` has the columns whose names end in two underscores, `mean` (columns,) the row with which
-    CmdStan's method variational begins its draws.
+    CmdStan's method variational begins its draws, `warmup` (rows, columns) those that are none of the draws.
     """
 
     path: Path
@@ -35,13 +35,15 @@ class DrawsFile:
     draws: Floats
     internal: Mapping[str, Floats]
     mean: Floats | None = None
+    warmup: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def only(self, names: Sequence[str]) -> "DrawsFile":
         """The same with these columns alone."""
         at = {name: k for k, name in enumerate(self.columns)}
         kept = [at[name] for name in names]
         mean = None if self.mean is None else self.mean[kept]
-        return replace(self, columns=tuple(names), draws=self.draws[:, kept], mean=mean)
+        warmup = self.warmup[:, kept] if self.warmup.size else self.warmup
+        return replace(self, columns=tuple(names), draws=self.draws[:, kept], mean=mean, warmup=warmup)
 
     @property
     def method(self) -> str:
@@ -113,8 +115,9 @@ def read_draws(path: str | Path) -> DrawsFile:
     if not header or not all(map(NAME.fullmatch, header)):
         raise DataError(f"{path} has no header of column names; expected a CSV file of draws.")
     rows = _numbers(path, header, cells)
-    mean = rows[0] if config.get("method") == "variational" and len(rows) else None
-    return _split(path, config, header, rows if mean is None else rows[1:], mean)
+    mean = config.get("method") == "variational" and len(rows) > 0
+    before = 1 if mean else warmup_rows(config)
+    return _split(path, config, header, rows[before:], rows[:before], mean)
 
 
 def read_config(comments: Iterable[str]) -> dict[str, str]:
@@ -128,8 +131,18 @@ def read_config(comments: Iterable[str]) -> dict[str, str]:
     return config
 
 
+def warmup_rows(config: Mapping[str, str]) -> int:
+    """How many rows at the beginning are of the warmup, by what CmdStan's comments say."""
+    begins = "method.sample."
+    said = {name.removeprefix(begins): value for name, value in config.items() if name.startswith(begins)}
+    if said.get("save_warmup", "0") not in ("1", "true"):
+        return 0
+    warmup, thin = (int(said.get(name, "1")) for name in ("num_warmup", "thin"))
+    return -(-warmup // thin)
+
+
 def _split(
-    path: Path, config: Mapping[str, str], header: list[str], rows: Floats, mean: Floats | None
+    path: Path, config: Mapping[str, str], header: list[str], rows: Floats, before: Floats, mean: bool
 ) -> DrawsFile:
     inside = [k for k, name in enumerate(header) if name.endswith("__")]
     outside = [k for k, name in enumerate(header) if not name.endswith("__")]
@@ -139,7 +152,8 @@ def _split(
         tuple(header[k] for k in outside),
         rows[:, outside],
         {header[k]: rows[:, k] for k in inside},
-        None if mean is None else mean[outside],
+        before[0, outside] if mean else None,
+        before[:0, outside] if mean else before[:, outside],
     )
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from html import escape
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, cast
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl import html
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.cores import cores_of
 from ppl.density.posterior import Posterior
@@ -107,7 +107,8 @@ class Chains(VariablesOfDraws):
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(repr(self))}</p><p>{escape(self.judgement)}</p>{as_html(self.summary())}"
+        said = html.judged(self.level, self.judgement)
+        return html.paragraph(repr(self)) + said + html.notes(self.notes) + as_html(self.summary())
 
     # --- Draws ---
 

@@ -4,12 +4,12 @@ import json
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from ppl import html
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
@@ -104,8 +104,8 @@ class Fit(VariablesOfDraws):
         )
 
     def _repr_html_(self) -> str:
-        about, judged = escape(repr(self)), escape(self.judgement)
-        return f"<p>{about}</p><p>{judged}</p>{as_html(self.summary())}"
+        said = html.judged(self.verdict.level, self.judgement)
+        return html.paragraph(repr(self)) + said + html.notes(self.notes) + as_html(self.summary())
 
     @property
     def column_names(self) -> tuple[str, ...]:

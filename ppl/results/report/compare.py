@@ -72,12 +72,14 @@ class Comparison:
     def __iter__(self) -> Iterator[Compared]:
         return iter(self.models)
 
-    def __getitem__(self, name: str) -> Compared:
-        """The model of that name.
+    def __getitem__(self, name: str | int) -> Compared:
+        """The model of that name, or at that position.
 
         Raises:
             UnknownName: there is none; a KeyError.
         """
+        if isinstance(name, int):
+            return self.models[name]
         names = [model.name for model in self]
         if name not in names:
             raise UnknownName("no model", name, names)

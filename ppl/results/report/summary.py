@@ -3,10 +3,10 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from html import escape
 
 import numpy as np
 
+from ppl import html
 from ppl.errors import UnknownName
 from ppl.results.files.columns import Floats, in_columns
 from ppl.results.files.tables import text_table
@@ -144,17 +144,10 @@ def as_text(
 def as_html(summary: Summary, limit: int = 20) -> str:
     """An HTML table of at most `limit` rows, for notebooks."""
     missing = any(row.missing for row in summary)
-    head = "".join(
-        f"<th>{heading}</th>" for heading in ("", *summary.headings, *([MISSING] if missing else []))
-    )
-    rows = (_html_row(row, missing) for row in summary.rows[:limit])
-    rest = f"<p>… and {len(summary) - limit} more</p>" if len(summary) > limit else ""
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{rest}"
-
-
-def _html_row(row: Row, missing: bool) -> str:
-    figures = [*row.texts, *([str(row.missing)] if missing else [])]
-    return f"<tr><th>{escape(row.name)}</th>{''.join(f'<td>{figure}</td>' for figure in figures)}</tr>"
+    tail = [MISSING] * missing
+    rows = [(row.name, *row.texts, *[str(row.missing)] * missing) for row in summary.rows[:limit]]
+    rest = html.paragraph(f"… and {len(summary) - limit} more") if len(summary) > limit else ""
+    return html.table(("", *summary.headings, *tail), rows) + rest
 
 
 def short(value: float, digits: int = 3) -> str:

@@ -1,0 +1,31 @@
+"""The sections of the pages written by hand, by their headings, and by words that people look for."""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from ppl.cli.site.site import written
+
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "CSV": ("Data", "Draws"),
+    "include": ("Statements",),
+    "JSON": ("Data",),
+    "target": ("Statements",),
+}
+"""Words that are no heading, and the headings of the sections that tell of them."""
+
+
+@cache
+def sections() -> Mapping[str, str]:
+    """The text below each heading of the second level; where several pages have it, one after the other."""
+    found: dict[str, list[str]] = {}
+    for page in written().values():
+        _, *parts = re.split(r"(?m)^## (.+)\n", page.text)
+        for heading, text in zip(parts[::2], parts[1::2], strict=True):
+            found.setdefault(heading.rstrip("?"), []).append(f"{page.title}: {heading}\n\n{text.strip()}")
+    return {heading: "\n\n".join(texts) for heading, texts in found.items()}
+
+
+def section(word: str) -> str:
+    """What the sections of a heading, or of a word of WORDS, say."""
+    return "\n\n".join(sections()[heading] for heading in WORDS.get(word, (word,)))

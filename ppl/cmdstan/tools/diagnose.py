@@ -1,0 +1,103 @@
+"""CmdStan's `diagnose`: what is wrong with the chains in CSV files, if anything."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ppl.errors import DataError
+from ppl.inference.nuts.diagnostics import CHAINS, Judged, e_bfmi
+from ppl.results.files.columns import bracketed
+from ppl.results.files.read_csv import DrawsFile
+from ppl.results.files.readers import read_all
+from ppl.results.report.reading import of_chains
+
+Found = tuple[bool, str]
+"""Whether a check was passed, and what it says."""
+
+
+def main(words: Sequence[str]) -> int:
+    """The command (CmdStan Guide, "diagnose").
+
+    Raises:
+        DataError: a file is no file of chains of NUTS, or the files differ.
+        MissingFile: a file is not there.
+    """
+    parser = ArgumentParser("diagnose", description=main.__doc__)
+    parser.add_argument("files", nargs="+", type=Path)
+    files = read_all(parser.parse_args(words).files)
+    judged = of_chains(files)
+    if judged is None:
+        raise DataError("these are no chains of NUTS; `ppl summary` says what other draws are worth.")
+    found = list(checks(judged, files))
+    print("\n\n".join(said for _, said in found))
+    passed = all(good for good, _ in found)
+    print(f"\nProcessing complete{', no problems detected' * passed}.")
+    return 0
+
+
+def checks(j: Judged, files: Sequence[DrawsFile]) -> Iterator[Found]:
+    """Each check in CmdStan's order."""
+    total = j.chains * j.draws
+    yield _check(
+        "Checking sampler transitions treedepth.",
+        "Treedepth satisfactory for all transitions.",
+        f"{j.deepest} of {total} ({100 * j.deepest / max(total, 1):.2g}%) transitions hit the maximum "
+        f"treedepth limit of {j.max_depth}, or 2^{j.max_depth} leapfrog steps. Trajectories that are "
+        "prematurely terminated due to this limit will result in slow exploration."
+        if j.deepest
+        else "",
+    )
+    yield _check(
+        "Checking sampler transitions for divergences.",
+        "No divergent transitions found.",
+        f"{j.divergent} of {total} ({100 * j.divergent / max(total, 1):.2g}%) transitions ended with a "
+        "divergence: the sampler did not fully explore the posterior. Raise delta, as to 0.95; if that does "
+        "not remove them, reparameterise the model."
+        if j.divergent
+        else "",
+    )
+    low = [(k, value) for k, value in enumerate(energies(files), 1) if value < CHAINS.e_bfmi]
+    said = ", ".join(f"chain {k}: {value:.2g}" for k, value in low)
+    yield _check(
+        "Checking E-BFMI - sampler transitions HMC potential energy.",
+        "E-BFMI satisfactory.",
+        f"The E-BFMI is below the nominal threshold of {CHAINS.e_bfmi:g} ({said}), which suggests that HMC "
+        "may have trouble exploring the target distribution. Reparameterise the model if possible."
+        if low
+        else "",
+    )
+    least = CHAINS.ess_a_chain * j.chains
+    yield _check(
+        "",
+        "Rank-normalized split effective sample size satisfactory for all parameters.",
+        _named(j, j.ess < least, f"had fewer than {least} effective draws", "Run the chains longer."),
+    )
+    yield _check(
+        "",
+        "Rank-normalized split R-hat values satisfactory for all parameters.",
+        _named(
+            j,
+            j.rhats > CHAINS.rhat,
+            f"had rank-normalized split R-hat greater than {CHAINS.rhat:g}",
+            "Such high values indicate incomplete mixing and biased estimation. Run the chains longer, or "
+            "rewrite the model.",
+        ),
+    )
+
+
+def _check(title: str, good: str, bad: str) -> Found:
+    return not bad, "\n".join(filter(None, [title, bad or good]))
+
+
+def _named(j: Judged, which: np.ndarray, what: str, advice: str) -> str:
+    names = [bracketed(name) for name, bad in zip(j.names, which, strict=True) if bad]
+    return f"The following parameters {what}:\n  {', '.join(names)}\n{advice}" if names else ""
+
+
+def energies(files: Sequence[DrawsFile]) -> Iterator[float]:
+    """E-BFMI of each chain that has energies."""
+    for file in files:
+        if "energy__" in file.internal:
+            yield e_bfmi(file.internal["energy__"])

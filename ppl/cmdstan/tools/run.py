@@ -1,0 +1,17 @@
+"""A tool as a process: its errors in CmdStan's way, a line that begins with `Error`, and status 1."""
+
+import sys
+from collections.abc import Callable, Sequence
+
+from ppl.errors import PPLError
+
+
+def run(tool: Callable[[Sequence[str]], int], argv: Sequence[str]) -> int:
+    """The exit status of `tool` for the words after its name."""
+    try:
+        return tool(argv[1:])
+    except PPLError as error:
+        print(f"Error: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"Error: {error.filename}: {error.strerror}", file=sys.stderr)
+    return 1

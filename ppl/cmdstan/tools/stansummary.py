@@ -1,0 +1,76 @@
+"""CmdStan's `stansummary`: the table of draws in CSV files of one program, as text and as CSV."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ppl.errors import DataError
+from ppl.files import write_whole
+from ppl.results.files.columns import bracketed, chosen
+from ppl.results.files.read_csv import DrawsFile
+from ppl.results.files.readers import read_all
+from ppl.results.report.stansummary import Line, as_text, headings, stansummary, stated
+
+TABLE_COLUMNS = 120
+"""Columns that the table may be wide."""
+
+
+def main(words: Sequence[str]) -> int:
+    """The command (CmdStan Guide, "stansummary").
+
+    Raises:
+        DataError: a file is no file of draws, the files differ, or percentiles are no numbers from 0 to 100.
+        MissingFile: a file is not there.
+    """
+    parser = ArgumentParser("stansummary", description=main.__doc__, allow_abbrev=False)
+    parser.add_argument("-c", "--csv_filename", type=Path, help="write the table as CSV too")
+    parser.add_argument("-p", "--percentiles", default="5,50,95", help="percentiles shown")
+    parser.add_argument("-s", "--sig_figs", type=int, default=2, help="digits shown")
+    parser.add_argument("-i", "--include_param", action="append", help="only this variable; may be repeated")
+    parser.add_argument("files", nargs="+", type=Path)
+    asked = parser.parse_args(words)
+    quantiles = quantiles_of(asked.percentiles)
+    files = read_all(asked.files)
+    if asked.include_param:
+        wanted = chosen(files[0].columns, asked.include_param, files[0].columns)
+        shown = tuple(file.only(wanted) for file in files)
+    else:
+        shown = tuple(map(with_internal, files))
+    lines = [replace(line, name=bracketed(line.name)) for line in stansummary(shown, quantiles)]
+    names = headings(quantiles, shown)
+    print(f"Inference for Stan model: {stated(files)}\n")
+    print("\n".join(as_text(lines, names, asked.sig_figs, TABLE_COLUMNS)))
+    if asked.csv_filename:
+        write_whole(asked.csv_filename, csv_lines(lines, names, asked.sig_figs))
+    return 0
+
+
+def with_internal(file: DrawsFile) -> DrawsFile:
+    """The columns whose names end in two underscores, lp__ the first of them, among the others."""
+    internal = np.column_stack([*file.internal.values(), file.draws])
+    return replace(file, columns=(*file.internal, *file.columns), draws=internal)
+
+
+def quantiles_of(percentiles: str) -> tuple[float, ...]:
+    """ "5,50,95" as (0.05, 0.5, 0.95).
+
+    Raises:
+        DataError: they are something else.
+    """
+    try:
+        values = tuple(float(part) / 100 for part in percentiles.split(","))
+    except ValueError:
+        values = ()
+    if not values or not all(0 <= value <= 1 for value in values):
+        raise DataError(f"--percentiles is {percentiles!r}; expected numbers from 0 to 100, as in 5,50,95.")
+    return values
+
+
+def csv_lines(lines: Sequence[Line], names: Sequence[str], digits: int) -> Iterator[str]:
+    """The table as CSV, of so many digits."""
+    yield ",".join(("name", *names)) + "\n"
+    for line in lines:
+        yield ",".join((f'"{line.name}"', *(f"{figure:.{digits}g}" for figure in line.figures))) + "\n"

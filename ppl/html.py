@@ -1,0 +1,69 @@
+"""Pieces of HTML for notebooks; every text is escaped, so that no program, name or datum becomes a tag."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+COLOURS = {
+    "comment": "var(--jp-mirror-editor-comment-color, #407f7f)",
+    "string": "var(--jp-mirror-editor-string-color, #ba2121)",
+    "keyword.other": "var(--jp-mirror-editor-keyword-color, #008000)",
+    "keyword.control": "var(--jp-mirror-editor-keyword-color, #008000)",
+    "storage": "var(--jp-mirror-editor-builtin-color, #008000)",
+    "support": "var(--jp-mirror-editor-def-color, #0000ff)",
+    "entity": "var(--jp-mirror-editor-def-color, #0000ff)",
+    "constant": "var(--jp-mirror-editor-number-color, #008800)",
+    "invalid": "var(--jp-mirror-editor-error-color, #f00)",
+}
+"""The colour of words by how their scope begins: Jupyter's own, where its theme says them."""
+
+LEVELS = {"good": "#1a7f37", "usable": "#9a6700", "poor": "#cf222e", "unknown": "#6e7781"}
+"""The colour of each level of a verdict; the word stands beside it."""
+
+
+def paragraph(text: str) -> str:
+    """A paragraph of plain text."""
+    return f"<p>{escape(text)}</p>"
+
+
+def preformatted(text: str) -> str:
+    """Text whose spaces and line ends stay."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+def program(stretches: Iterable[tuple[str, str]]) -> str:
+    """A program's text, of which each stretch has a scope (`frontend.highlight`), in colours."""
+    return f"<pre>{''.join(_coloured(text, scope) for text, scope in stretches)}</pre>"
+
+
+def _coloured(text: str, scope: str) -> str:
+    colour = next((colour for begins, colour in COLOURS.items() if scope.startswith(begins)), "")
+    return f'<span style="color: {colour}">{escape(text)}</span>' if colour else escape(text)
+
+
+def folded(title: str, inside: str) -> str:
+    """HTML under a title that opens it."""
+    return f"<details><summary>{escape(title)}</summary>{inside}</details>"
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of texts; the first of each row is its name."""
+    head = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(_row, rows))}</tbody></table>"
+
+
+def _row(texts: Sequence[str]) -> str:
+    name, *others = map(escape, texts)
+    return f"<tr><th>{name}</th>{''.join(f'<td>{other}</td>' for other in others)}</tr>"
+
+
+def judged(level: str, sentence: str) -> str:
+    """A verdict, the word of its level in the colour of the level."""
+    before, word, after = sentence.partition(level)
+    coloured = f'<b style="color: {LEVELS[level]}">{escape(word)}</b>' if word else ""
+    return f"<p>{escape(before)}{coloured}{escape(after)}</p>"
+
+
+def notes(sentences: Iterable[str]) -> str:
+    """A list of sentences, nothing where there are none."""
+    items = "".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+    return f"<ul>{items}</ul>" if items else ""
