@@ -5,7 +5,7 @@ from dataclasses import replace
 from ppl.stdlib.functions import complex_decompositions, complex_elementary, complex_products
 from ppl.stdlib.record import Function, Overload, and_complex
 
-ALIKE = frozenset(
+AS_FOR_REALS = frozenset(
     (
         *("append_col", "append_row", "block", "col", "diagonal", "head", "reverse", "row", "segment"),
         *(
@@ -34,7 +34,7 @@ OF_THEIR_OWN: dict[str, tuple[Overload, ...]] = {
 
 def with_complex(f: Function) -> Function:
     """The function with what it is for complex numbers, where Stan has that."""
-    whole = and_complex(f) if f.name in ALIKE else f
+    whole = and_complex(f) if f.name in AS_FOR_REALS else f
     known = {o.signature for o in whole.overloads}
     more = (o for o in OF_THEIR_OWN.get(f.name, ()) if o.signature not in known)
     return replace(whole, overloads=(*whole.overloads, *more))
