@@ -1,7 +1,8 @@
 """Flat names of variables and the order of their elements, as in Stan's CSV.
 
 Indices are dotted and count from 1; the first index runs fastest over all axes, array axes included; an
-item of a tuple follows a colon: `L.2.1`, `pair:1`, `pairs.2:1.3`.
+item of a tuple follows a colon: `L.2.1`, `pair:1`, `pairs.2:1.3`.  A complex number has two columns, `z.real`
+and `z.imag`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,12 +15,16 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Sized:
-    """A variable whose sizes are known: array axes, own shape of one value, or the items of a tuple."""
+    """A variable whose sizes are known: array axes, own shape of one value, or the items of a tuple.
+
+    Complex numbers have two columns each: `pairs`.
+    """
 
     name: str
     dims: tuple[int, ...]
     sizes: tuple[int, ...]
     items: tuple["Sized", ...] = ()
+    pairs: bool = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -28,12 +33,15 @@ class Sized:
     @property
     def count(self) -> int:
         """How many columns it has, counted without their names."""
-        return prod(self.shape) * (sum(item.count for item in self.items) if self.items else 1)
+        each = sum(item.count for item in self.items) if self.items else 1 + self.pairs
+        return prod(self.shape) * each
 
 
-def sized(name: str, dims: Sequence[int], sizes: Sequence[int], items: Sequence[Any] = ()) -> Sized:
-    """The record from nested plain tuples (name, dims, sizes, items)."""
-    return Sized(name, tuple(map(int, dims)), tuple(map(int, sizes)), tuple(sized(*i) for i in items))
+def sized(
+    name: str, dims: Sequence[int], sizes: Sequence[int], items: Sequence[Any] = (), pairs: bool = False
+) -> Sized:
+    """The record from nested plain tuples (name, dims, sizes, items, whether its numbers are complex)."""
+    return Sized(name, tuple(map(int, dims)), tuple(map(int, sizes)), tuple(sized(*i) for i in items), pairs)
 
 
 def indices(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -47,17 +55,33 @@ def dotted(index: Sequence[int]) -> str:
     return "".join(f".{k + 1}" for k in index)
 
 
+PARTS = ("real", "imag")
+"""The columns of a complex number."""
+
+
+def parted(name: str, pairs: bool) -> list[str]:
+    """The columns of an element: itself, or its two parts."""
+    return [f"{name}.{part}" for part in PARTS] if pairs else [name]
+
+
+def as_pairs(values: np.ndarray) -> np.ndarray:
+    """Complex numbers as reals along one more axis, the last, of length two."""
+    return np.stack([values.real, values.imag], axis=-1)
+
+
 def column_names(v: Sized, prefix: str | None = None) -> list[str]:
     """The flat names of a variable's elements."""
     base = v.name if prefix is None else prefix
     elements = [base + dotted(index) for index in indices(v.shape)]
     if not v.items:
-        return elements
+        return [name for e in elements for name in parted(e, v.pairs)]
     return [name for e in elements for k, i in enumerate(v.items, 1) for name in column_names(i, f"{e}:{k}")]
 
 
 def flat_values(v: Sized, value: Any) -> list[np.ndarray]:
     """The elements of a value in the order of `column_names`, in pieces to concatenate."""
+    if v.pairs:
+        return [np.ravel(as_pairs(np.ravel(np.asarray(value, dtype=complex), order="F")))]
     if not v.items:
         return [np.ravel(np.asarray(value, dtype=float), order="F")]
     entries = [nested(value, index) for index in indices(v.dims)]
@@ -81,6 +105,12 @@ def flat(variables: Sequence[Sized], values: dict[str, Any]) -> np.ndarray:
 
 def flat_draws(variables: Sequence[Sized], values: dict[str, Any], draws: int) -> np.ndarray:
     """The same of arrays that have an axis of the draws before their own, shape (draws, n)."""
-    pieces = [np.asarray(values[v.name], dtype=float) for v in variables]
-    each = [x.transpose(0, *range(x.ndim - 1, 0, -1)).reshape(draws, -1) for x in pieces]
+    each = [flat_each(v, values[v.name], draws) for v in variables]
     return np.concatenate(each, axis=1) if each else np.zeros((draws, 0))
+
+
+def flat_each(v: Sized, values: Any, draws: int) -> np.ndarray:
+    """The elements of a variable for each draw."""
+    x = np.asarray(values, dtype=complex if v.pairs else float)
+    turned = x.transpose(0, *range(x.ndim - 1, 0, -1))
+    return (as_pairs(turned) if v.pairs else turned).reshape(draws, -1)

@@ -4,6 +4,7 @@ A type here is unsized: sizes are values, known once there are data. Written in 
 `str(Array(Vector(), 2))` is "array[,] vector".
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Union
 
@@ -18,6 +19,12 @@ class Int:
 class Real:
     def __str__(self) -> str:
         return "real"
+
+
+@dataclass(frozen=True)
+class Complex:
+    def __str__(self) -> str:
+        return "complex"
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,24 @@ class RowVector:
 class Matrix:
     def __str__(self) -> str:
         return "matrix"
+
+
+@dataclass(frozen=True)
+class ComplexVector:
+    def __str__(self) -> str:
+        return "complex_vector"
+
+
+@dataclass(frozen=True)
+class ComplexRowVector:
+    def __str__(self) -> str:
+        return "complex_row_vector"
+
+
+@dataclass(frozen=True)
+class ComplexMatrix:
+    def __str__(self) -> str:
+        return "complex_matrix"
 
 
 @dataclass(frozen=True)
@@ -63,9 +88,47 @@ class Tuple:
         return f"tuple({', '.join(map(str, self.items))})"
 
 
-Type = Union[Int, Real, Vector, RowVector, Matrix, Void, Array, Tuple]
+Type = Union[
+    Int,
+    Real,
+    Complex,
+    Vector,
+    RowVector,
+    Matrix,
+    ComplexVector,
+    ComplexRowVector,
+    ComplexMatrix,
+    Void,
+    Array,
+    Tuple,
+]
 
 INT, REAL, VECTOR, ROW_VECTOR, MATRIX, VOID = Int(), Real(), Vector(), RowVector(), Matrix(), Void()
+COMPLEX, COMPLEX_VECTOR = Complex(), ComplexVector()
+COMPLEX_ROW_VECTOR, COMPLEX_MATRIX = ComplexRowVector(), ComplexMatrix()
+
+NAMED: Mapping[str, Type] = {
+    str(t): t
+    for t in (
+        *(INT, REAL, VECTOR, ROW_VECTOR, MATRIX, VOID),
+        *(COMPLEX, COMPLEX_VECTOR, COMPLEX_ROW_VECTOR, COMPLEX_MATRIX),
+    )
+}
+"""The types that one word names."""
+
+COMPLEX_OF: Mapping[Type, Type] = {
+    INT: COMPLEX,
+    REAL: COMPLEX,
+    VECTOR: COMPLEX_VECTOR,
+    ROW_VECTOR: COMPLEX_ROW_VECTOR,
+    MATRIX: COMPLEX_MATRIX,
+}
+REAL_OF: Mapping[Type, Type] = {z: x for x, z in COMPLEX_OF.items() if x != INT}
+
+OWN_AXES: Mapping[Type, int] = {
+    **dict.fromkeys((VECTOR, ROW_VECTOR, COMPLEX_VECTOR, COMPLEX_ROW_VECTOR), 1),
+    **dict.fromkeys((MATRIX, COMPLEX_MATRIX), 2),
+}
 
 
 def array_of(element: Type, dims: int) -> Type:
@@ -88,12 +151,31 @@ def array_dims(t: Type) -> int:
     return t.dims if isinstance(t, Array) else 0
 
 
+def own_axes(t: Type) -> int:
+    """Number of axes below the array axes: 1 of a vector, 2 of a matrix."""
+    return OWN_AXES.get(core(t), 0)
+
+
 def rank(t: Type) -> int:
     """Number of axes of the ndarray that holds a value of this type (array axes lead)."""
-    own = {Vector: 1, RowVector: 1, Matrix: 2}.get(type(core(t)), 0)
-    return array_dims(t) + own
+    return array_dims(t) + own_axes(t)
+
+
+def is_complex(t: Type) -> bool:
+    """Whether its scalars are complex numbers."""
+    return core(t) in REAL_OF
 
 
 def element_type(t: Type) -> Type:
-    """The scalar at the bottom: int or real (a vector's is real)."""
-    return INT if core(t) == INT else REAL
+    """The scalar at the bottom: int, real (a vector's is real) or complex."""
+    return INT if core(t) == INT else COMPLEX if is_complex(t) else REAL
+
+
+def complex_of(t: Type) -> Type:
+    """The type with its scalars made complex; of a tuple, itself."""
+    return array_of(COMPLEX_OF.get(core(t), core(t)), array_dims(t))
+
+
+def real_of(t: Type) -> Type:
+    """The type of the real parts of what is complex; any other type as it is."""
+    return array_of(REAL_OF.get(core(t), core(t)), array_dims(t))

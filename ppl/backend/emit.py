@@ -23,6 +23,7 @@ from ppl.backend.text import Binding, Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, changing_names, used_names
 from ppl.source import Span
+from ppl.types import is_complex
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,7 @@ def constrain(w: Writer, d: ir.Declared, jacobian: bool) -> None:
         return
     args = "".join(f", {expr(w, a)}" for a in d.arguments)
     w.line(f"{name}, j__ = lib.constrain_{d.constraint}({place}{args})")
-    if jacobian:
+    if jacobian and d.constraint != "complex":
         w.line("jacobian.append(j__)")
 
 
@@ -298,6 +299,7 @@ def all_leaves(d: ir.Declared) -> list[ir.Declared]:
 
 
 def shape_text(w: Writer, d: ir.Declared) -> str:
-    """name, array dims, own sizes, and the same for each item of a tuple."""
+    """name, array dims, own sizes, the same for each item of a tuple, and whether it is complex."""
     items = "".join(f"({shape_text(w, item)}), " for item in d.items).rstrip()
-    return f"{d.name!r}, {tuple_text(w, d.dims)}, {tuple_text(w, d.sizes)}, ({items})"
+    pairs = ", True" if is_complex(d.type) else ""
+    return f"{d.name!r}, {tuple_text(w, d.dims)}, {tuple_text(w, d.sizes)}, ({items}){pairs}"

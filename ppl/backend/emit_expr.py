@@ -11,7 +11,7 @@ from math import isfinite
 from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, array_dims, core, rank
+from ppl.types import INT, Tuple, Type, array_dims, core, element_type, is_complex, rank
 
 INFIX = {OPERATORS[op].name: sign for op, sign in (("+", "+"), ("-", "-"), (".*", "*"))}
 TIMES, DIVIDE, ELT_DIVIDE = (OPERATORS[op].name for op in ("*", "/", "./"))
@@ -47,7 +47,7 @@ def expr(w: Writer, e: ir.Expr) -> str:
         case ir.Item(base=base, number=number):
             return f"{operand(w, base)}[{number - 1}]"
         case ir.Promote(value=value):
-            return f"lib.real({expr(w, value)})"
+            return f"lib.{'as_complex' if is_complex(e.type) else 'real'}({expr(w, value)})"
         case ir.TargetSoFar():
             return "lib.sum_terms(target)"
 
@@ -56,7 +56,12 @@ def tuple_of(w: Writer, items: Sequence[ir.Expr]) -> str:
     return f"({''.join(expr(w, i) + ', ' for i in items).rstrip()})"
 
 
-def constant(value: int | float) -> str:
+def constant(value: int | float | complex) -> str:
+    if isinstance(value, complex):
+        parts = value.real, value.imag
+        return (
+            f"({value!r})" if all(map(isfinite, parts)) else f"lib.complex({', '.join(map(constant, parts))})"
+        )
     if isinstance(value, float) and not isfinite(value):
         return f"float('{value}')"
     return f"({value!r})" if value < 0 else repr(value)
@@ -325,6 +330,11 @@ def after_lifted_only_slices(e: ir.Gather | ir.Scatter) -> bool:
     return "x" not in words and "si" not in words
 
 
+def dtype(t: Type) -> str:
+    """The name of what an array of this type holds."""
+    return "int" if element_type(t) == INT else "complex" if is_complex(t) else "float"
+
+
 # --- Literals ------------------------------------------------------------------------------------
 
 
@@ -333,7 +343,7 @@ def make_array(w: Writer, e: ir.MakeArray) -> str:
     if isinstance(core(e.type), Tuple):
         return f"[{items}]"
     if not e.items:
-        return f"lib.empty({rank(e.type)}, {core(e.type) == INT})"
+        return f"lib.empty({rank(e.type)}, {dtype(e.type)!r})"
     if core(e.type) == INT:
         return f"lib.int_array({items})"
     return f"lib.array({items})"

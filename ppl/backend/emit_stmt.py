@@ -17,7 +17,7 @@ from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, used_names, walk
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, array_of, core, rank
+from ppl.types import INT, Tuple, Type, array_of, core, is_complex, rank
 
 TRANSPOSE = OPERATORS["'"].name
 
@@ -103,7 +103,7 @@ def unset(w: Writer, s: ir.Declare) -> str:
     return unset_shape(w, s.shape, core(s.type))
 
 
-def unset_shape(w: Writer, shape: ir.Shape, t: object) -> str:
+def unset_shape(w: Writer, shape: ir.Shape, t: Type) -> str:
     if isinstance(shape, ir.TupleShape):
         assert isinstance(t, Tuple)
         items = [unset_shape(w, item, core(k)) for item, k in zip(shape.items, t.items, strict=True)]
@@ -111,7 +111,7 @@ def unset_shape(w: Writer, shape: ir.Shape, t: object) -> str:
         for size in reversed(shape.dims):
             one = f"[{one} for _ in range({expr(w, size)})]"
         return one
-    word = "unset_int" if t == INT else "unset"
+    word = "unset_int" if t == INT else "unset_complex" if is_complex(t) else "unset"
     return f"lib.{word}({', '.join(expr(w, size) for size in shape)})"
 
 
@@ -222,7 +222,7 @@ def branches(w: Writer, s: ir.If) -> None:
 def check_declared(w: Writer, s: ir.CheckDeclared) -> None:
     """The declared constraint of a transformed quantity, checked once it is computed."""
     for leaf, text in leaves(s.declared, python_name(s.name)):
-        if leaf.constraint in ("identity", "offset_multiplier"):
+        if leaf.constraint in ("identity", "complex", "offset_multiplier"):
             continue
         shape = f"({''.join(expr(w, size) + ', ' for size in leaf.sizes).rstrip()})"
         args = "".join(f", {expr(w, a)}" for a in leaf.arguments)

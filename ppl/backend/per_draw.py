@@ -236,9 +236,11 @@ def pick(xp: Namespace, x: Array, index: Any) -> Array:
 def put_back(xp: Namespace, picked: Array, index: Any, shape: tuple[int, ...]) -> Array:
     """Zeros of the given shape with `picked` added at `index`: the transpose of `pick`."""
     if not isinstance(index, tuple) or all(isinstance(i, int | np.integer | slice) for i in index):
-        out = np.zeros(shape)
+        out = np.zeros(shape, np.result_type(picked))
         out[index] = picked
         return out
+    if np.iscomplexobj(picked):
+        return put_back(xp, picked.real, index, shape) + 1j * put_back(xp, picked.imag, index, shape)
     draws, size = shape[0], int(np.prod(shape[1:]))
     place = np.arange(size).reshape(shape[1:])[index[1:]]  # each draw's entries go to places of its own
     places = np.add.outer(np.arange(draws) * size, place.ravel())

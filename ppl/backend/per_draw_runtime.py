@@ -35,12 +35,17 @@ from ppl.backend.scan import Scan, Step
 from ppl.errors import Rejection
 from ppl.stdlib import batching
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+from ppl.stdlib.functions.complex_parts import made_complex
 
 Function = Callable[..., Any]
 
 
 def take(xp: Namespace, u: Sequence[PerDraw], place: Place) -> PerDraw:
     return PerDraw(xp, CONSTRAINT_BY_KEYWORD["identity"].constrain(xp, u[place.order].each, place.core)[0])
+
+
+def as_complex(xp: Namespace, x: PerDraw) -> PerDraw:
+    return PerDraw(xp, made_complex(xp, x.each))
 
 
 def array(xp: Namespace, *items: Any) -> Any:
@@ -141,7 +146,7 @@ def all_satisfy(
 
 
 RUNTIME = (
-    *(take, array, int_array, own, put, sum_terms, total, mesh, gather, scatter_index, widen),
+    *(take, as_complex, array, int_array, own, put, sum_terms, total, mesh, gather, scatter_index, widen),
     *(each, join, print_, reject, fatal_error, check),
 )
 """What takes the place of the runtime's functions of the same names; the others do for many draws too."""

@@ -19,9 +19,12 @@ from ppl.errors import DataError, InferenceError, Rejection
 from ppl.memory import require_room
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+from ppl.stdlib.functions.complex_parts import made_complex
 
 UNSET_INT = -(2**31)
 """Stan's value of an int that was never set."""
+UNSET_COMPLEX = complex(math.nan, math.nan)
+"""Stan's value of a complex number that was never set."""
 
 
 Floats = NDArray[np.float64]
@@ -88,6 +91,14 @@ def real(xp: Namespace, x: Array) -> Array:
     return x * 1.0
 
 
+def complex_(xp: Namespace, x: float, y: float) -> complex:
+    return complex(x, y)
+
+
+def as_complex(xp: Namespace, x: Array) -> Array:
+    return made_complex(xp, x)
+
+
 def array(xp: Namespace, *items: Array) -> Array:
     return xp.np.array(list(items))
 
@@ -96,8 +107,8 @@ def int_array(xp: Namespace, *items: Array) -> Array:
     return np.array(items, dtype=int)
 
 
-def empty(xp: Namespace, axes: int, of_ints: bool) -> Array:
-    return np.zeros((0,) * axes, dtype=int if of_ints else float)
+def empty(xp: Namespace, axes: int, dtype: str) -> Array:
+    return np.zeros((0,) * axes, dtype)
 
 
 def unset(xp: Namespace, *sizes: int) -> Array:
@@ -106,6 +117,10 @@ def unset(xp: Namespace, *sizes: int) -> Array:
 
 def unset_int(xp: Namespace, *sizes: int) -> Array:
     return np.full(checked_sizes(sizes), UNSET_INT) if sizes else UNSET_INT
+
+
+def unset_complex(xp: Namespace, *sizes: int) -> Array:
+    return np.full(checked_sizes(sizes), UNSET_COMPLEX) if sizes else UNSET_COMPLEX
 
 
 def checked_sizes(sizes: Sequence[int], name: str = "") -> Sequence[int]:
@@ -252,6 +267,8 @@ def shown(xp: Namespace, x: Any) -> str:
     x = x if isinstance(x, list) else xp.plain(x)
     if isinstance(x, list) or np.ndim(x):
         return f"[{','.join(shown(xp, item) for item in x)}]"
+    if isinstance(x, complex | np.complexfloating):
+        return f"({x.real:.6g},{x.imag:.6g})"
     return f"{x:.6g}" if isinstance(x, float | np.floating) else str(x)
 
 

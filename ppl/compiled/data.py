@@ -91,4 +91,4 @@ def refuse_large(leaves: Sequence[Any], passed: Sequence[bool]) -> None:
 def is_argument(leaf: Any, baked: str) -> bool:
     """Whether the value is passed to compiled code, where arrays of the kinds `baked` are not."""
     kind = np.asarray(leaf).dtype.kind
-    return kind not in baked and (kind == "f" or isinstance(leaf, np.ndarray)) and kind in "biuf"
+    return kind not in baked and (kind in "fc" or isinstance(leaf, np.ndarray)) and kind in "biufc"

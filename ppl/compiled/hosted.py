@@ -33,19 +33,31 @@ def hosted(f: Callable[..., np.ndarray], args: Sequence[Array]) -> Array:
     shape = jax.ShapeDtypeStruct(bits_of(tried).shape, bits_of(tried).dtype)
     given = (traced_bits(args[i]) for i in traced)
     found = jax.pure_callback(on_host, shape, *given, vmap_method="sequential")
-    return found if tried.dtype.itemsize < 8 else jax.lax.bitcast_convert_type(found, tried.dtype)
+    return traced_numbers(found, tried.dtype)
 
 
 def traced_bits(x: Array) -> Array:
-    """What has 64 bits as two numbers of 32, along one more axis; the rest as it is."""
+    """What has 64 bits as two numbers of 32, along one more axis; a complex number by its parts; the rest as
+    it is."""
+    if x.dtype.kind == "c":
+        parts = traced_bits(jnp.stack([x.real, x.imag], axis=-1))
+        return parts.reshape(*x.shape, -1)
     return jax.lax.bitcast_convert_type(x, jnp.uint32) if x.dtype.itemsize == 8 else x
+
+
+def traced_numbers(bits: Array, dtype: Any) -> Array:
+    """The way back."""
+    if dtype.kind == "c":
+        parts = traced_numbers(bits.reshape(*bits.shape[:-1], 2, -1), np.dtype(float))
+        return jax.lax.complex(parts[..., 0], parts[..., 1])
+    return jax.lax.bitcast_convert_type(bits, dtype) if dtype.itemsize == 8 else bits
 
 
 def bits_of(x: np.ndarray) -> np.ndarray:
     """The same on the host."""
-    return np.ascontiguousarray(x[..., None]).view(np.uint32) if x.dtype.itemsize == 8 else x
+    return np.ascontiguousarray(x[..., None]).view(np.uint32) if x.dtype.itemsize >= 8 else x
 
 
 def numbers(bits: np.ndarray, dtype: Any) -> np.ndarray:
     """The way back, on the host."""
-    return np.ascontiguousarray(bits).view(dtype)[..., 0] if dtype.itemsize == 8 else bits
+    return np.ascontiguousarray(bits).view(dtype)[..., 0] if dtype.itemsize >= 8 else bits

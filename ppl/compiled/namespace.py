@@ -8,6 +8,7 @@ series summed until it is exact, runs on the host.
 """
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -42,6 +43,9 @@ class _Module:
 
     def __getattr__(self, name: str) -> Any:
         plain = getattr(self._plain, name)
+        if isinstance(plain, ModuleType):
+            setattr(self, name, _Module(getattr(self._traced, name), plain))
+            return getattr(self, name)
         if not callable(plain) or isinstance(plain, type):
             return plain
         traced = self._own.get(name) or getattr(self._traced, name)
@@ -160,8 +164,8 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
 
 def _vjp_of(node: Node, i: int, arg: Array) -> Vjp | None:
     """The vjp of argument i; None where it has no adjoint."""
-    real = jnp.issubdtype(jnp.asarray(arg).dtype, jnp.floating)
-    return node.vjps[i] if real and i < len(node.vjps) else None
+    continuous = jnp.issubdtype(jnp.asarray(arg).dtype, jnp.inexact)
+    return node.vjps[i] if continuous and i < len(node.vjps) else None
 
 
 def _summed_to(target: Array, adjoint: Array) -> Array:
@@ -186,7 +190,12 @@ def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
     try:
         return jnp.asarray(f(JAX, *args))
     except UNTRACEABLE:
-        return hosted(lambda *plain: np.asarray(f(NUMPY, *plain), dtype=float), args)
+        return hosted(lambda *plain: _inexact(f(NUMPY, *plain)), args)
+
+
+def _inexact(x: Array) -> np.ndarray:
+    """Reals or complex numbers: an int is made real."""
+    return np.asarray(x, dtype=complex if np.iscomplexobj(x) else float)
 
 
 # --- Recurrences ------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 """One declared variable whose sizes are known: what its value must look like."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ppl.source import Span
-from ppl.types import INT, Type, element_type
+from ppl.types import INT, Type, element_type, is_complex, real_of
 
 Shape = tuple[int, ...]
 
@@ -21,6 +21,7 @@ class Expected:
     sizes: Shape
     span: Span = field(repr=False)
     declared_text: str = ""
+    pairs: bool = False
 
     @property
     def shape(self) -> Shape:
@@ -31,6 +32,15 @@ class Expected:
         return element_type(self.type) == INT
 
     @property
+    def is_complex(self) -> bool:
+        return is_complex(self.type)
+
+    @property
+    def parts(self) -> "Expected":
+        """The same with complex numbers as pairs of reals, which are one more axis."""
+        return replace(self, type=real_of(self.type), sizes=(*self.sizes, 2), pairs=True)
+
+    @property
     def declaration(self) -> str:
         """ "`array[N] int y` (line 4)"."""
         return f"`{self.declared_text or quoted(self.span)}` (line {self.span.line})"
@@ -39,7 +49,8 @@ class Expected:
     def needs(self) -> str:
         """ "one integer", "numbers of shape (3,2)"."""
         noun = "integer" if self.is_int else "number"
-        return f"{noun}s of shape {written(self.shape)}" if self.shape else f"one {noun}"
+        pairs = "; a complex number is written [real, imaginary]" if self.pairs else ""
+        return f"{noun}s of shape {written(self.shape)}{pairs}" if self.shape else f"one {noun}"
 
 
 def quoted(span: Span) -> str:

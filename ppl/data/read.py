@@ -14,7 +14,7 @@ from ppl.data.inputs import Inputs
 from ppl.data.lookup import find
 from ppl.data.read_only import aligned, is_read_only
 from ppl.data.shares import Share
-from ppl.data.values import Misfit, Numbers, as_array, place
+from ppl.data.values import Misfit, Numbers, as_array, pairs, place
 from ppl.errors import DataError
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import ELEMENTWISE
@@ -28,7 +28,8 @@ HIGHEST_INT = 2**31 - 1
 
 
 def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) -> Any:
-    """The value of one variable: int or float for a scalar, else an ndarray of int64 or float64.
+    """The value of one variable: int, float or complex for a scalar, else an ndarray of int64, float64 or
+    complex128.
 
     The array has shape (*expected.dims, *expected.sizes) and is a copy, unless it is a map of doubles on disk
     that stays there, or holds doubles that no one can change.  `known` are the names of all variables of the
@@ -37,6 +38,8 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
     Raises:
         DataError: the variable is missing, ragged, of another shape or type, or holds what is no number.
     """
+    if expected.is_complex:
+        return joined(read_value(inputs, expected.parts, known), expected)
     if any(size < 0 for size in expected.shape):
         raise DataError(
             f"{inputs.label_of(expected.name)}: {expected.declaration} has shape {written(expected.shape)}, "
@@ -48,6 +51,7 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
     if isinstance(value, Share):
         return read_share(value, expected, f"{inputs.label_of(expected.name)}: ")
     try:
+        value = pairs(value) if expected.pairs else value
         array = shaped(as_array(expected.name, value), expected)
         array = integers(array, expected) if expected.is_int else doubles(array)
     except Misfit as misfit:
@@ -56,6 +60,14 @@ def read_value(inputs: Inputs, expected: Expected, known: Iterable[str] = ()) ->
         sentence = f"{where}: {misfit.found}, but {expected.declaration} needs {needs}"
         raise DataError(sentence, expected.name, "PPL902") from None
     return array if expected.shape else array.item()
+
+
+def joined(parts: Any, expected: Expected) -> Any:
+    """Complex numbers from their real and imaginary parts, which lie along the last axis."""
+    if isinstance(parts, Share):
+        return replace(parts, shape=expected.shape, values=joined(parts.values, expected))
+    numbers = np.ascontiguousarray(parts).view(complex)[..., 0]
+    return numbers if expected.shape else numbers.item()
 
 
 def read_share(share: Share, expected: Expected, where: str) -> Share:

@@ -74,6 +74,18 @@ def as_array(name: str, value: Any) -> Numbers:
     return np.array(found, dtype=None if found else float).reshape(shape)
 
 
+def pairs(value: Any) -> Any:
+    """Python's and NumPy's complex numbers as lists of their real and imaginary parts; all else as it is."""
+    if isinstance(value, complex):
+        return [value.real, value.imag]
+    if hasattr(value, "__array__"):
+        array = np.asanyarray(value)
+        return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else value
+    if isinstance(value, list | tuple) and not all(isinstance(v, int | float) for v in value):
+        return [pairs(v) for v in value]
+    return value
+
+
 def layers(name: str, value: Any) -> tuple[tuple[int, ...], list[Any]]:
     """Shape and leaves of nested sequences, one level at a time."""
     shape: tuple[int, ...] = ()

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ppl.backend.runtime import Place, checked_sizes
 from ppl.density.data import Data
-from ppl.names import dotted, indices
+from ppl.names import dotted, indices, parted
+from ppl.stdlib.constraints.complex_numbers import COMPLEX
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD, ELEMENTWISE
 
 Positions = NDArray[np.intp]
@@ -61,7 +62,9 @@ def laid(name: str, constraint: str, dims: Sequence[int], sizes: Sequence[int], 
 def check_sizes(shapes: Callable[..., None], d: Data) -> None:
     """ValueError where a size that the emitted function `shapes` declares is negative."""
 
-    def check(name: str, dims: Sequence[int], sizes: Sequence[int], items: Sequence[Any]) -> None:
+    def check(
+        name: str, dims: Sequence[int], sizes: Sequence[int], items: Sequence[Any], pairs: bool = False
+    ) -> None:
         checked_sizes((*dims, *sizes), name)
         for item in items:
             check(*item)
@@ -108,7 +111,8 @@ def free_names(p: Laid, prefix: str) -> Iterator[str]:
             for k, item in enumerate(p.items, 1):
                 yield from free_names(item, f"{prefix}{dotted(index)}:{k}")
         return
-    shape = p.core if p.constraint in ELEMENTWISE else p.free
+    pairs = p.constraint == COMPLEX.keyword
+    shape = p.core if pairs or p.constraint in ELEMENTWISE else p.free
     for array in np.ndindex(*p.dims):
         for own in indices(shape):
-            yield f"{prefix}{dotted((*array, *own))}"
+            yield from parted(f"{prefix}{dotted((*array, *own))}", pairs)

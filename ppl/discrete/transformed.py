@@ -10,9 +10,10 @@ from ppl.discrete.live import without_empty
 from ppl.discrete.normal import dependent_names
 from ppl.discrete.syntax import Stmts, assigned, rewrite
 from ppl.frontend import ast
-from ppl.frontend.declarations import CONSTRAINED, PLAIN, SQUARE
+from ppl.frontend.declarations import CONSTRAINED, SQUARE
+from ppl.types import NAMED
 
-KEYWORDS = {t: keyword for keyword, t in PLAIN.items()}
+KEYWORDS = {t: keyword for keyword, t in NAMED.items()}
 
 
 def divided(body: Sequence[ast.Statement], discrete: set[str]) -> tuple[Stmts, Stmts]:

@@ -16,8 +16,8 @@ from ppl.stdlib.signatures import promotes
 from ppl.types import (
     INT,
     MATRIX,
+    NAMED,
     REAL,
-    ROW_VECTOR,
     VECTOR,
     VOID,
     Array,
@@ -28,14 +28,6 @@ from ppl.types import (
     element_type,
 )
 
-PLAIN: Mapping[str, Type] = {
-    "int": INT,
-    "real": REAL,
-    "vector": VECTOR,
-    "row_vector": ROW_VECTOR,
-    "matrix": MATRIX,
-    "void": VOID,
-}
 CONSTRAINED: Mapping[str, Type] = {
     "simplex": VECTOR,
     "unit_vector": VECTOR,
@@ -102,9 +94,7 @@ def declared_type(c: Check, t: ast.DeclaredType, at_top: bool) -> Type:
         check_size(c, size, at_top)
     if isinstance(t, ast.SizedTuple):
         return array_of(Tuple(tuple(declared_type(c, item, at_top) for item in t.items)), len(t.dims))
-    if t.keyword.startswith("complex"):
-        raise c.refuse(messages.unsupported(f"The type {t.keyword}"), t.span)
-    return array_of({**PLAIN, **CONSTRAINED}[t.keyword], len(t.dims))
+    return array_of({**NAMED, **CONSTRAINED}[t.keyword], len(t.dims))
 
 
 def check_size(c: Check, size: ast.Expr, at_top: bool) -> None:
@@ -120,9 +110,7 @@ def unsized(c: Check, t: ast.UnsizedType) -> Type:
     """The type written in a function's signature."""
     if t.keyword == "tuple":
         return array_of(Tuple(tuple(unsized(c, item) for item in t.items)), t.dims)
-    if t.keyword not in PLAIN:
-        raise c.refuse(messages.unsupported(f"The type {t.keyword}"), t.span)
-    return array_of(PLAIN[t.keyword], t.dims)
+    return array_of(NAMED[t.keyword], t.dims)
 
 
 def check_continuous(c: Check, d: ast.Declaration, t: Type, at_top: bool) -> None:
@@ -154,6 +142,8 @@ def holds_int(t: Type) -> bool:
 
 def check_constraints(c: Check, d: ast.Declaration) -> None:
     for t in leaves(d.type):
+        if t.bounds and t.bounds.items and t.keyword.startswith("complex"):
+            raise c.refuse(messages.complex_bounds(t.keyword), t.span)
         for name, value in t.bounds.items if t.bounds else ():
             check_bound(c, t, name, value)
 
@@ -166,7 +156,7 @@ def leaves(t: ast.DeclaredType) -> Sequence[ast.SizedType]:
 def check_bound(c: Check, t: ast.SizedType, name: str, value: ast.Expr) -> None:
     """A bound is a scalar, or a container of the variable's own shape."""
     found = check_expr(c, value)
-    whole = array_of(PLAIN[t.keyword], len(t.dims))
+    whole = array_of(NAMED[t.keyword], len(t.dims))
     if t.keyword == "int":
         wanted = "an int" if not t.dims else f"an int or {whole}"
         fits = found in (INT, whole)

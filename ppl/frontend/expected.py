@@ -10,7 +10,7 @@ from pathlib import Path
 from lark.exceptions import UnexpectedInput
 
 from ppl.errors import MOST_ERRORS, ModelError
-from ppl.frontend.declarations import CONSTRAINED, PLAIN
+from ppl.frontend.declarations import CONSTRAINED
 from ppl.frontend.include import Expanded, Line, expand, lines_between
 from ppl.frontend.recovery import mend
 from ppl.frontend.scope import Block
@@ -19,12 +19,13 @@ from ppl.frontend.syntax_rules import BLOCKS, NAME, names, values
 from ppl.frontend.syntax_stop import COMMENT_OR_STRING, Stop
 from ppl.frontend.tables import parser
 from ppl.source import SourceText
+from ppl.types import NAMED
 
 KEYWORDS = """
     void tuple lower upper offset multiplier target jacobian for in while if else return break continue print
     reject fatal_error profile T
 """.split()
-WORDS = tuple(dict.fromkeys([*BLOCKS, *PLAIN, *CONSTRAINED, "array", *KEYWORDS]))
+WORDS = tuple(dict.fromkeys([*BLOCKS, *NAMED, *CONSTRAINED, "array", *KEYWORDS]))
 """Every word of the grammar that a program may need; complex numbers are not supported yet."""
 
 

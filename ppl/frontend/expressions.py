@@ -12,6 +12,8 @@ from ppl.frontend.scope import Level, Symbol
 from ppl.spelling import nearest
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
+    COMPLEX,
+    COMPLEX_ROW_VECTOR,
     INT,
     MATRIX,
     REAL,
@@ -19,16 +21,20 @@ from ppl.types import (
     VECTOR,
     VOID,
     Array,
-    Int,
-    Real,
     RowVector,
     Tuple,
     Type,
     Vector,
     array_dims,
     array_of,
+    complex_of,
     core,
+    is_complex,
+    own_axes,
+    real_of,
 )
+
+SCALARS = (INT, REAL, COMPLEX)
 
 
 def check_expr(c: Check, e: ast.Expr) -> Type:
@@ -62,7 +68,7 @@ def type_of(c: Check, e: ast.Expr) -> Type:
         case ast.RealLiteral():
             return REAL
         case ast.ImaginaryLiteral():
-            raise c.refuse(messages.unsupported("A complex number"), e.span)
+            return COMPLEX
         case ast.StringLiteral():
             raise AssertionError("the grammar lets a string stand in print and reject only")
         case ast.Variable():
@@ -230,10 +236,6 @@ def check_indexed(c: Check, e: ast.Indexed) -> Type:
     return indexed_type(base, kept)
 
 
-def own_axes(t: Type) -> int:
-    return {VECTOR: 1, ROW_VECTOR: 1, MATRIX: 2}.get(core(t), 0)
-
-
 def index_keeps_axis(c: Check, index: ast.Index) -> bool:
     """A single int drops its axis; everything else keeps it."""
     match index:
@@ -253,7 +255,7 @@ def indexed_type(base: Type, kept: Sequence[bool]) -> Type:
     """`kept[k]` says whether index k keeps its axis.  Reference manual, "Indexing"."""
     dims = array_dims(base)
     array_part, own = kept[:dims], kept[dims:]
-    inner = core(base)
+    inner = real_of(core(base))
     left = sum(array_part) + dims - len(array_part)
     match inner, tuple(own):
         case (_, ()):
@@ -268,7 +270,7 @@ def indexed_type(base: Type, kept: Sequence[bool]) -> Type:
             element = VECTOR
         case _:
             element = REAL
-    return array_of(element, left)
+    return array_of(complex_of(element) if is_complex(base) else element, left)
 
 
 def check_projection(c: Check, e: ast.Projection) -> Type:
@@ -297,11 +299,9 @@ def check_array_literal(c: Check, e: ast.ArrayLiteral) -> Type:
 
 def check_row_vector_literal(c: Check, e: ast.RowVectorLiteral) -> Type:
     types = check_each(c, e.items)
-    if all(isinstance(t, Int | Real) for t in types):
-        return ROW_VECTOR
-    if all(t == ROW_VECTOR for t in types):
-        return MATRIX
-    odd = next(
-        i for i, t in enumerate(types) if (t != ROW_VECTOR and not isinstance(t, Int | Real)) or t != types[0]
-    )
+    rows = (ROW_VECTOR, COMPLEX_ROW_VECTOR)
+    whole = ROW_VECTOR if all(t in SCALARS for t in types) else MATRIX
+    if whole == ROW_VECTOR or all(t in rows for t in types):
+        return complex_of(whole) if any(map(is_complex, types)) else whole
+    odd = next(i for i, t in enumerate(types) if t not in (*SCALARS, *rows) or t != types[0])
     raise c.refuse(messages.row_vector_items(types[odd]), e.items[odd].span)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ppl.frontend.other_languages import FUNCTIONS, SAME_ARGUMENTS, VALUES
-from ppl.types import Type
+from ppl.types import Type, is_complex, real_of
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,8 @@ def conversion(wanted: Type, found: Type) -> str | None:
     """What to do where a value of another type is wanted."""
     if (str(wanted), str(found)) == ("int", "real"):
         return "An int variable holds integers only: declare it `real`, or use an integer value."
+    if is_complex(found) and real_of(found) == wanted:
+        return "`get_real(...)` is the real part of a complex value, `get_imag(...)` the imaginary part."
     by = converter(wanted, found)
     return f"`{by}(...)` converts it." if by else None
 
@@ -162,6 +164,7 @@ def operands(op: str, types: Sequence[Type], hint: str | None) -> Message:
     return Message("PPL401", f"`{op}` cannot be applied to {types[0]} and {types[1]}.", hint)
 
 
+REAL_PART = "A log density is real: `get_real(z)` is the real part of z."
 COMPARE = "A real is compared: `x != 0`."
 
 
@@ -202,7 +205,7 @@ def array_items(first: Type, other: Type) -> Message:
 def row_vector_items(t: Type) -> Message:
     return Message(
         "PPL409",
-        f"`[...]` builds a row_vector from reals, or a matrix from row_vectors, not from {t}.",
+        f"`[...]` builds a row_vector from scalars, or a matrix from row_vectors, not from {t}.",
         "Transpose a vector with `'`, or build an array with `{...}`.",
     )
 
@@ -248,6 +251,14 @@ BOTH_BOUNDS = (
 def int_parameter(name: str, block: str, rewrite: str) -> Message:
     what = "needs a lower and an upper bound" if rewrite == BOTH_BOUNDS else "must be continuous (real)"
     return Message("PPL701", f"`{name}` is an int: among the {block} it {what}.", rewrite)
+
+
+def complex_bounds(keyword: str) -> Message:
+    return Message(
+        "PPL709",
+        f"A {keyword} has no constraints: it takes no bounds, offset or multiplier.",
+        "Declare its real and imaginary parts with them, and join these with `to_complex(x, y)`.",
+    )
 
 
 def bound_type(which: str, wanted: str, found: Type) -> Message:

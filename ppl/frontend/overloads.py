@@ -31,6 +31,7 @@ MEANINGS = {
     "vectors": "a vector, a row_vector or an array of either",
     "T": "a real or any container of reals, the same for every T",
     "I": "an int or any array of ints, the same for every I",
+    "C": "a complex number or any container of them, the same for every C",
     "E": "any type, the same for every E",
     "R": "a scalar, or an array of them when an argument is a container",
 }

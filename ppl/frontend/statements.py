@@ -36,6 +36,7 @@ from ppl.types import (
     array_of,
     core,
     element_type,
+    is_complex,
 )
 
 
@@ -126,6 +127,8 @@ def check_summand(c: Check, e: ast.Expr, what: str) -> None:
     t = check_expr(c, e)
     if isinstance(core(t), Tuple):
         raise c.refuse(messages.operands(what, [t], None), e.span)
+    if is_complex(t):
+        raise c.refuse(messages.operands(what, [t], messages.REAL_PART), e.span)
 
 
 # --- Control flow --------------------------------------------------------------------------------

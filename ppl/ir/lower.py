@@ -4,14 +4,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ppl.frontend import ast
-from ppl.frontend.declarations import CONSTRAINED, PLAIN, SQUARE
+from ppl.frontend.declarations import CONSTRAINED, SQUARE
 from ppl.frontend.facts import Facts
 from ppl.frontend.scope import UserFunction
 from ppl.ir import nodes as ir
 from ppl.ir.lower_expr import Lowering, implicit_arguments, lower_expr
 from ppl.ir.lower_stmt import lower_statements
 from ppl.source import Span
-from ppl.types import INT, Tuple, Type, array_of, element_type
+from ppl.types import INT, NAMED, REAL, Tuple, Type, array_of, element_type, is_complex
 
 
 def lower(program: ast.Program, facts: Facts) -> ir.Program:
@@ -42,7 +42,7 @@ def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> tuple[ir.St
     checks = [
         ir.CheckDeclared(d.name, d, d.span)
         for d in declared_names(c, statements)
-        if d.constraint not in ("identity", "offset_multiplier") or d.items
+        if d.constraint not in ("identity", "complex", "offset_multiplier") or d.items
     ]
     return (*lower_statements(c, statements), *checks)
 
@@ -101,7 +101,7 @@ def declared(c: Lowering, name: str, t: ast.DeclaredType, span: Span) -> ir.Decl
         whole = array_of(Tuple(tuple(i.type for i in items)), len(dims))
         return ir.Declared(name, whole, "identity", (), dims, (), span, items)
     constraint, arguments = lower_constraint(c, t)
-    plain: Type = {**PLAIN, **CONSTRAINED}[t.keyword]
+    plain: Type = {**NAMED, **CONSTRAINED}[t.keyword]
     return ir.Declared(
         name, array_of(plain, len(dims)), constraint, arguments, dims, own_sizes(c, t), span
     )  # fmt: skip
@@ -116,6 +116,8 @@ def lower_constraint(c: Lowering, t: ast.SizedType) -> tuple[str, tuple[ir.Expr,
     """The constraint's keyword in stdlib/constraints, and its arguments in the order it takes them."""
     if t.keyword in CONSTRAINED:
         return t.keyword, ()
+    if is_complex(NAMED[t.keyword]):
+        return "complex", ()
     given = {name: lower_expr(c, value) for name, value in t.bounds.items} if t.bounds else {}
     match sorted(given):
         case []:
@@ -125,5 +127,5 @@ def lower_constraint(c: Lowering, t: ast.SizedType) -> tuple[str, tuple[ir.Expr,
         case ["lower", "upper"]:
             return "lower_upper", (given["lower"], given["upper"])
         case _:
-            zero, one_ = ir.Const(0.0, PLAIN["real"]), ir.Const(1.0, PLAIN["real"])
+            zero, one_ = ir.Const(0.0, REAL), ir.Const(1.0, REAL)
             return "offset_multiplier", (given.get("offset", zero), given.get("multiplier", one_))

@@ -19,8 +19,27 @@ from ppl.stdlib.laplace.marginal import EmbeddedLaplace
 from ppl.stdlib.laplace.mode import NEWTON
 from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution
-from ppl.stdlib.signatures import Match, parse_signature
-from ppl.types import INT, REAL, VECTOR, Array, Int, Tuple, Type, array_dims, array_of, core, element_type
+from ppl.stdlib.signatures import Match, Pattern, parse_signature
+from ppl.types import (
+    COMPLEX,
+    COMPLEX_MATRIX,
+    COMPLEX_ROW_VECTOR,
+    INT,
+    REAL,
+    ROW_VECTOR,
+    VECTOR,
+    VOID,
+    Array,
+    Int,
+    Tuple,
+    Type,
+    array_dims,
+    array_of,
+    complex_of,
+    core,
+    element_type,
+    is_complex,
+)
 
 ARITHMETIC = frozenset(OPERATORS[op].name for op in ("+", "-", "*"))
 INT_32 = ir.Callee("wrap_int", wrap_int, "elementwise")
@@ -50,6 +69,8 @@ def lower_expr(c: Lowering, e: ast.Expr) -> ir.Expr:
             return ir.Const(value, INT)
         case ast.RealLiteral(text=text):
             return ir.Const(float(text.replace("_", "")), REAL)
+        case ast.ImaginaryLiteral(text=text):
+            return ir.Const(complex(0.0, float(text.removesuffix("i").replace("_", ""))), COMPLEX)
         case ast.Variable(name=name):
             return ir.Var(name, t)
         case ast.Call():
@@ -73,7 +94,7 @@ def lower_expr(c: Lowering, e: ast.Expr) -> ir.Expr:
             return ir.MakeArray(tuple(promote(lower_expr(c, i), item_type) for i in items), t)
         case ast.TupleLiteral(items=items):
             return ir.MakeTuple(tuple(lower_expr(c, i) for i in items), t)
-        case ast.ImaginaryLiteral() | ast.StringLiteral():
+        case ast.StringLiteral():
             raise AssertionError("the checker lets no such value through")
 
 
@@ -81,7 +102,12 @@ def literal_item_type(t: Type) -> Type:
     """The type of the items of `{...}` or `[...]` of type t."""
     if isinstance(t, Array):
         return array_of(t.element, t.dims - 1)
-    return REAL if str(t) == "row_vector" else t
+    items: Mapping[Type, Type] = {
+        ROW_VECTOR: REAL,
+        COMPLEX_ROW_VECTOR: COMPLEX,
+        COMPLEX_MATRIX: COMPLEX_ROW_VECTOR,
+    }
+    return items.get(t, t)
 
 
 def fold_sign(e: ast.Expr, applied: ir.Expr) -> ir.Expr:
@@ -99,16 +125,29 @@ def fold_sign(e: ast.Expr, applied: ir.Expr) -> ir.Expr:
 
 
 def promote(e: ir.Expr, wanted: Type) -> ir.Expr:
-    """`e` as a value of the wanted type: ints made real where needed."""
+    """`e` as a value of the wanted type: ints made real, and either complex, where needed."""
     if isinstance(e, ir.MakeArray) and not e.items:
         return replace(e, type=wanted)
     if e.type == wanted == INT:
         return within_int(e)
-    if e.type == wanted or core(e.type) != INT or core(wanted) != REAL:
+    if isinstance(wanted, Tuple) and isinstance(e.type, Tuple) and e.type != wanted:
+        return promote_items(e, e.type, wanted)
+    to_complex = is_complex(wanted) and not is_complex(e.type) and e.type != VOID
+    if not to_complex and (core(e.type) != INT or core(wanted) != REAL):
         return e
     if isinstance(e, ir.Const):
-        return ir.Const(float(e.value), REAL)
-    return ir.Promote(within_int(e), array_of(REAL, array_dims(e.type)))
+        return ir.Const(complex(e.value) if to_complex else float(e.value), wanted)
+    return ir.Promote(within_int(e), complex_of(e.type) if to_complex else array_of(REAL, array_dims(e.type)))
+
+
+def promote_items(e: ir.Expr, found: Tuple, wanted: Tuple) -> ir.Expr:
+    """A tuple with each of its items promoted."""
+    items = (
+        e.items
+        if isinstance(e, ir.MakeTuple)
+        else tuple(ir.Item(e, k, t) for k, t in enumerate(found.items, 1))
+    )
+    return ir.MakeTuple(tuple(promote(i, t) for i, t in zip(items, wanted.items, strict=True)), wanted)
 
 
 def within_int(e: ir.Expr) -> ir.Expr:
@@ -258,7 +297,16 @@ def apply(called: Match, args: Sequence[ir.Expr], t: Type, drops: tuple[ir.Fixed
         patterns = parse_signature(called.overload.signature).args
         real = [p.base == REAL or (p.base == "T" and core(t) != INT) for p in patterns]
         args = [as_real(a) if r else a for a, r in zip(args, real, strict=True)]
+        args = [as_complex(a, p, t) for a, p in zip(args, patterns, strict=True)]
     return ir.Apply(library_callee(called), tuple(args), t, drops=drops)
+
+
+def as_complex(e: ir.Expr, pattern: Pattern, result: Type) -> ir.Expr:
+    """An argument that its signature has complex, or that stands for any type beside a complex one."""
+    wanted = pattern.base == "C" or (pattern.base == "E" and is_complex(result))
+    if wanted or (not isinstance(pattern.base, str) and is_complex(pattern.base)):
+        return promote(e, complex_of(e.type))
+    return e
 
 
 def as_real(e: ir.Expr) -> ir.Expr:

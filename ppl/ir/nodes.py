@@ -6,7 +6,7 @@ with an axis of its own, it counts both.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal, Union
+from typing import Any, Literal, Union
 
 from ppl.source import Span
 from ppl.stdlib.record import Batch, Distribution, Impl
@@ -20,7 +20,9 @@ Fixed = frozenset[str] | None
 
 @dataclass(frozen=True)
 class Const:
-    value: int | float
+    """An int, a float or a complex number, as `type` says."""
+
+    value: Any
     type: Type
 
 
@@ -176,7 +178,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Promote:
-    """Ints made real."""
+    """Ints made real, or either complex: as the core of `type` says."""
 
     value: "Expr"
     type: Type

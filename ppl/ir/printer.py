@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ppl.ir import nodes as ir
+from ppl.types import is_complex
 
 INDENT = "  "
 
@@ -38,7 +39,7 @@ def declarations(declared: Sequence[ir.Declared]) -> list[str]:
 def declaration(d: ir.Declared) -> str:
     sizes = ", ".join(map(expr, (*d.dims, *d.sizes)))
     args = ", ".join(map(expr, d.arguments))
-    constraint = "" if d.constraint == "identity" else f" {d.constraint}({args})"
+    constraint = "" if d.constraint in ("identity", "complex") else f" {d.constraint}({args})"
     return f"{d.name}: {d.type}" + (f" [{sizes}]" if sizes else "") + constraint
 
 
@@ -146,6 +147,6 @@ def expr(e: ir.Expr) -> str:
         case ir.Item(base=base, number=number):
             return f"{expr(base)}.{number}"
         case ir.Promote(value=value):
-            return f"real({expr(value)})"
+            return f"{'complex' if is_complex(e.type) else 'real'}({expr(value)})"
         case ir.TargetSoFar():
             return "target()"

@@ -133,6 +133,9 @@ def sum_at(xp: Namespace, values: Array, whole: Array, *positions: Array) -> Arr
     Raises:
         IndexError: a position lies outside `whole`.
     """
+    if np.iscomplexobj(values):
+        parts = (sum_at(xp, part, whole, *positions) for part in (xp.np.real(values), xp.np.imag(values)))
+        return next(parts) + 1j * next(parts)
     shape = np.shape(whole)
     at, rest = np.zeros(1, dtype=int), math.prod(shape[len(positions) :])
     for p, size in zip(positions, shape, strict=False):

@@ -4,8 +4,9 @@ Implementations take the namespace `xp` first.  A value is an ndarray with array
 vectors is (N, K)), a row vector has one axis like a vector, an int is a Python int or integer ndarray.
 """
 
+import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol, runtime_checkable
 
 from ppl.arrays import Namespace
@@ -134,6 +135,30 @@ def unary(name: str, meaning: str, impl: Impl) -> Function:
 def binary(name: str, meaning: str, impl: Impl) -> Function:
     """An elementwise function of two reals; a scalar goes with any container."""
     return function(name, meaning, ("(T, T) => T", impl), batch="elementwise")
+
+
+OF_REALS = re.compile(r"\b(?:real|vector|row_vector|matrix)\b")
+
+
+def in_complex(signature: str) -> str:
+    """The signature with every word for reals turned into that for complex numbers."""
+    return OF_REALS.sub(lambda word: "complex" if word[0] == "real" else f"complex_{word[0]}", signature)
+
+
+def and_complex(f: Function) -> Function:
+    """The function over complex numbers too, where its implementations do for both.
+
+    Example:
+        >>> [o.signature for o in and_complex(function("id", "x", ("(vector) => vector", abs))).overloads]
+        ['(vector) => vector', '(complex_vector) => complex_vector']
+    """
+    known = {o.signature for o in f.overloads}
+    more = (replace(o, signature=in_complex(o.signature)) for o in f.overloads if takes_reals(o.signature))
+    return replace(f, overloads=(*f.overloads, *(o for o in more if o.signature not in known)))
+
+
+def takes_reals(signature: str) -> bool:
+    return OF_REALS.search(signature.split("=>")[0]) is not None
 
 
 def guarded(xp: Namespace, valid: Any, value: Any) -> Any:

@@ -30,6 +30,7 @@ CLASSES: Mapping[str, str] = {
     "vectors": "vector, row_vector, or array[] of either",
     "T": "a scalar or any container, the same at every T; ints count as reals",
     "I": "an int or any array of ints",
+    "C": "a complex number or any container of them; ints and reals count as complex",
     "E": "any type, the same at every E",
     "R": "a scalar if all arguments are, else an array",
 }
@@ -142,7 +143,7 @@ def numbers(x: Any) -> str:
     """0.5, [0.5, -1], [[1, 0], [0, 1]]."""
     if np.ndim(x):
         return f"[{', '.join(map(numbers, x))}]"
-    return f"{float(x):.4g}"
+    return f"{complex(x):.4g}" if np.iscomplexobj(x) else f"{float(x):.4g}"
 
 
 def where(lines: list[str], overloads: tuple[Overload, ...] | list[Overload]) -> Iterator[str]:

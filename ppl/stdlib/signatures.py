@@ -8,47 +8,48 @@ A signature is written "(vector, real) => vector".  Beside the types of the lang
     T          a scalar or any container of reals or ints; all containers under T in one signature agree;
                as a result, that container with ints made real
     I          the same for ints: beside a container T it has T's shape
+    C          a complex number or any container of them; all containers under C in one signature agree, and
+               reals and ints are made complex.  A result C of arguments T is that container made complex, a
+               result T of arguments C that of its real parts
     E          any type, the same everywhere in the signature; array[..] E is an array of any depth
     R          as a result of an rng: a scalar when all arguments are scalars, else array[] of it
 
-An int goes where a real is wanted, at a cost; the cheapest overload is meant.
+An int goes where a real is wanted, and either where a complex number is, at a cost; the cheapest overload is
+meant.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from ppl.stdlib.record import Distribution, Function, Overload
 from ppl.types import (
+    COMPLEX,
     INT,
-    MATRIX,
+    NAMED,
     REAL,
     ROW_VECTOR,
     VECTOR,
     VOID,
     Array,
+    Complex,
     Real,
     Tuple,
     Type,
     array_dims,
     array_of,
+    complex_of,
     core,
+    is_complex,
     rank,
+    real_of,
 )
 
 Kind = Literal["function", "density", "cdf", "rng", "jacobian"]
 
-NAMED: Mapping[str, Type] = {
-    "int": INT,
-    "real": REAL,
-    "vector": VECTOR,
-    "row_vector": ROW_VECTOR,
-    "matrix": MATRIX,
-    "void": VOID,
-}
-CLASSES = ("reals", "ints", "vectors", "T", "I", "E", "R")
+CLASSES = ("reals", "ints", "vectors", "T", "I", "C", "E", "R")
 REALS = (INT, REAL, Array(INT), Array(REAL), VECTOR, ROW_VECTOR)
 VECTORS = (VECTOR, ROW_VECTOR, Array(VECTOR), Array(ROW_VECTOR))
 
@@ -132,14 +133,16 @@ Bindings = dict[str, Type]
 
 
 def promotes(actual: Type, wanted: Type) -> int | None:
-    """0 when equal, 1 when ints must become reals, None when it cannot be."""
+    """0 when equal, else how far ints and reals must rise to become reals or complex; None if they cannot."""
     if actual == wanted:
         return 0
-    if core(actual) == INT and core(wanted) == REAL and array_dims(actual) == array_dims(wanted):
-        return 1
     if isinstance(actual, Tuple) and isinstance(wanted, Tuple) and len(actual.items) == len(wanted.items):
         costs = [promotes(a, w) for a, w in zip(actual.items, wanted.items, strict=True)]
         return None if None in costs else sum(c for c in costs if c)
+    if realised(actual) == wanted:
+        return 1
+    if not is_complex(actual) and complex_of(actual) == wanted:
+        return 2 if core(actual) == INT else 1
     return None
 
 
@@ -161,6 +164,8 @@ def match_pattern(pattern: Pattern, actual: Type, bound: Bindings) -> int | None
             return match_container(actual, bound)
         case Pattern("I", 0):
             return match_int_container(actual, bound)
+        case Pattern("C", 0):
+            return match_complex_container(actual, bound)
         case Pattern("E", dims):
             return match_element(actual, dims, bound)
         case _:
@@ -168,7 +173,7 @@ def match_pattern(pattern: Pattern, actual: Type, bound: Bindings) -> int | None
 
 
 def match_container(actual: Type, bound: Bindings) -> int | None:
-    if actual == VOID or isinstance(core(actual), Tuple):
+    if actual == VOID or isinstance(core(actual), Tuple) or is_complex(actual):
         return None
     shape, cost = realised(actual), int(core(actual) == INT)
     if isinstance(shape, Real):
@@ -187,6 +192,14 @@ def match_int_container(actual: Type, bound: Bindings) -> int | None:
         return None
     known = bound.setdefault("I", actual)
     return 0 if known == actual else None
+
+
+def match_complex_container(actual: Type, bound: Bindings) -> int | None:
+    shape = complex_of(actual)
+    cost = promotes(actual, shape) if is_complex(shape) else None
+    if isinstance(shape, Complex) or cost is None:
+        return cost
+    return cost if bound.setdefault("C", shape) == shape else None
 
 
 def match_element(actual: Type, dims: int, bound: Bindings) -> int | None:
@@ -210,7 +223,10 @@ def result_type(pattern: Pattern, args: Sequence[Type], bound: Bindings) -> Type
     match pattern.base:
         case "T":
             ints = bound.get("I")
-            base = bound.get("T", realised(ints) if ints is not None else REAL)
+            of_parts = real_of(bound.get("C", COMPLEX))
+            base = bound.get("T", realised(ints) if ints is not None else of_parts)
+        case "C":
+            base = bound.get("C", complex_of(bound.get("T", REAL)))
         case "I":
             base = bound.get("I", INT)
         case "E":

@@ -15,12 +15,26 @@ from numpy.testing import assert_allclose
 from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
+from ppl.stdlib.functions.complex_parts import to_complex
 from ppl.stdlib.library import refuse_function
 from ppl.stdlib.record import Batch, Function, Overload
 from ppl.stdlib.signatures import Callee, Match, Pattern, choose, parse_signature
 from ppl.testing.differences import gradient, slopes
 from ppl.testing.law import Law
-from ppl.types import INT, MATRIX, REAL, VECTOR, Tuple, Type, array_dims, array_of, element_type, rank
+from ppl.types import (
+    INT,
+    MATRIX,
+    REAL,
+    VECTOR,
+    Tuple,
+    Type,
+    array_dims,
+    array_of,
+    complex_of,
+    element_type,
+    is_complex,
+    rank,
+)
 
 N = 3
 """The size of every axis, so that all products fit."""
@@ -46,6 +60,11 @@ def exactly(value: Any) -> Domain:
 
 UNIT = interval(0.2, 0.9)
 ANY = Domain(lambda generator, shape: generator.normal(size=shape))
+COMPLEX = Domain(
+    lambda generator, shape: generator.normal(size=(*shape, 2)),
+    lambda xp, x: to_complex(xp, x[..., 0], x[..., 1]),
+)
+"""Complex numbers, whose free numbers are their parts along one more axis."""
 Domains = Sequence[Domain]
 
 
@@ -80,6 +99,8 @@ def check_function(
 def default_domain(t: Type, batch: Batch) -> Domain:
     if element_type(t) == INT:
         return Domain(_permutation)
+    if is_complex(t):
+        return COMPLEX
     return ANY if t == MATRIX and batch != "elementwise" else UNIT
 
 
@@ -121,7 +142,7 @@ class Case:
 
     @property
     def real(self) -> list[int]:
-        return [i for i, t in enumerate(self.types) if element_type(t) == REAL]
+        return [i for i, t in enumerate(self.types) if element_type(t) != INT]
 
     def call(self, xp: Namespace, *free: Any) -> Any:
         """What the overload gives."""
@@ -134,6 +155,8 @@ def concrete(pattern: Pattern, shape: Type) -> Type:
     match pattern.base:
         case "T":
             return shape
+        case "C":
+            return complex_of(shape)
         case "I":
             return array_of(INT, rank(shape))
         case "E":
@@ -149,7 +172,7 @@ def concrete(pattern: Pattern, shape: Type) -> Type:
 
 def instances(patterns: tuple[Pattern, ...]) -> Iterator[tuple[Type, ...]]:
     """All scalars, all containers, and every single container among scalars."""
-    free = [i for i, p in enumerate(patterns) if p.base in ("T", "I")]
+    free = [i for i, p in enumerate(patterns) if p.base in ("T", "I", "C")]
     chosen: Iterable[tuple[int, ...]] = [()]
     if free:
         chosen = dict.fromkeys([(), tuple(free), *[(i,) for i in free]])
@@ -182,10 +205,17 @@ def flat(result: Any) -> NDArray[Any]:
 def weighted(result: Any) -> Any:
     """A scalar that depends on every entry of the result, traced or not."""
     total = 0.0
-    for part in result if isinstance(result, tuple) else (result,):
+    for part in parts_of(result):
         weights = np.cos(1.0 + np.arange(np.size(AUTOGRAD.plain(part)))).reshape(np.shape(part))
         total = total + AUTOGRAD.np.sum(weights * part)
     return total
+
+
+def parts_of(result: Any) -> Iterator[Any]:
+    """The items of a result, the parts of those that are complex."""
+    for item in result if isinstance(result, tuple) else (result,):
+        plain = np.asarray(AUTOGRAD.plain(item))
+        yield from (AUTOGRAD.np.real(item), AUTOGRAD.np.imag(item)) if plain.dtype.kind == "c" else (item,)
 
 
 def is_differentiable(case: Case) -> bool:
@@ -207,6 +237,7 @@ def has_its_type(case: Case) -> None:
     assert len(items) == len(types), f"{len(items)} items of {t}"
     for item, of in zip(items, types, strict=True):
         assert np.ndim(item) == rank(of), f"a result of shape {np.shape(item)} is no {of}"
+        assert is_complex(of) == (np.asarray(item).dtype.kind == "c"), f"a result {item!r} is no {of}"
         whole = np.asarray(item).dtype.kind in "biu"
         assert whole or element_type(of) != INT, f"a result {item!r} is no {of}"
 

@@ -38,7 +38,7 @@ OUT_OF_REACH = {
 }
 """Cases that JAX cannot run, and why."""
 
-NOT_COMPILED = ("complex", "solve_newton", "integrate_1d")
+NOT_COMPILED = ("solve_newton", "integrate_1d")
 """Words in the ids of cases that no backend runs yet."""
 
 TOLERANCE = (1e-8, 1e-8)

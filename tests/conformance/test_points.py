@@ -8,12 +8,6 @@ from conformance.pack import Case, assert_agrees, assert_close, cases, programs
 
 import ppl
 
-REFUSED = {
-    "fn_complex_numbers": "complex",
-    "tr_complex_param": "complex",
-}
-"""Cases that use what the language does not have yet, and the word by which they are refused."""
-
 STAN_WRAPS = "fn_int_array_reductions"
 """Stan 2.35 adds a negative int to an unsigned size here, which wraps to 1.8e19."""
 
@@ -25,7 +19,7 @@ POINTS = [
     replace(c, tolerance={"lp": 2e-6, "grad": 2e-5}) if c.id in SOLVED else c
     for group in GROUPS.values()
     for c in group
-    if c.id not in (*REFUSED, STAN_WRAPS)
+    if c.id != STAN_WRAPS
 ]
 
 
@@ -66,11 +60,3 @@ def test_integer_sums_do_not_wrap() -> None:
         density, gradient = posterior.log_density_gradient(np.array(point["u"]))
         assert_close(density, slope * point["u"][0], (1e-12, 0))
         assert_close(gradient, [slope], (1e-12, 0))
-
-
-@pytest.mark.parametrize(
-    "case", [c for g in GROUPS.values() for c in g if c.id in REFUSED], ids=lambda c: c.id
-)
-def test_what_is_missing_is_refused_by_name(case: Case) -> None:
-    with pytest.raises(ppl.ModelError, match=rf"{REFUSED[case.id]}.* not supported by ppl yet"):
-        ppl.compile_model(case.program)

@@ -145,7 +145,19 @@ WHOLE = (
     ("PPL202", "data { vector[«N»] v; int N; }"),
     ("PPL202", "model { target += «g»; } generated quantities { real g = 1; }"),
     ("PPL203", "data { int N; } parameters { real «N»; }"),
-    ("PPL207", "data { «complex» z; }"),
+    ("PPL709", "parameters { «complex<lower=0>» z; }"),
+    ("PPL709", "data { «complex_vector<offset=1>[2]» z; }"),
+    ("PPL302", "transformed data { real x = «2i»; }"),
+    ("PPL302", "transformed data { complex_vector[2] v; vector[2] x = «v»; }"),
+    ("PPL302", "transformed data { real r = 1; «r += 1i;» }"),
+    ("PPL401", "transformed data { complex z = «1 < 2i»; }"),
+    ("PPL401", "transformed data { complex z = «2i % 2»; }"),
+    ("PPL401", "transformed data { complex_vector[1] v = [1i]'; v = «[[1i]] \\ v»; }"),
+    ("PPL401", "transformed data { complex z = 2i; int b = «!z»; }"),
+    ("PPL401", "model { target += «2i»; }"),
+    ("PPL402", "transformed data { complex z = 2i; if («z») print(1); }"),
+    ("PPL405", "transformed data { complex_vector[2] v; for (z in «v») print(z); }"),
+    ("PPL501", "transformed data { complex z = exp(«{1i}»); }"),
     ("PPL205", "functions { real f(real a) { return a; } } model { real f; f = «f(1)»; }"),
     ("PPL301", "parameters { real p; } generated quantities { «p» = 1; }"),
     ("PPL301", "functions { void f(real a) { «a» = 1; } }"),
@@ -223,5 +235,5 @@ def test_independent_errors_are_reported_together_by_line() -> None:
 
 
 def test_a_refused_declaration_is_not_refused_again_where_it_is_used() -> None:
-    error = refused("data { complex z; }\nmodel { target += z; }")
+    error = refused("data { vector[1.5] z; }\nmodel { target += z * 1i; }")
     assert error.others == ()

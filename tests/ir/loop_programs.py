@@ -432,6 +432,32 @@ LOOPS = (
          ("`i` is carried",)),
     Loop("counted with a continue", """int i = 1;
         for (n in 1:N) { if (x[n] > 0) continue; target += x[n] * z * i; i += 1; }""", ("`i` is",)),
+    # Complex numbers
+    Loop("complex entries", """complex_vector[N] a; for (n in 1:N) a[n] = to_complex(x[n], z) * 2i;
+        target += get_real(sum(a .* a));"""),
+    Loop("complex sum", "complex a = 1i; for (n in 1:N) a += x[n] * to_complex(z, t); target += norm(a);"),
+    Loop("complex sums at places", """complex_vector[3] a = rep_vector(0, 3);
+        for (n in 1:N) a[g[n]] += to_complex(z, x[n]); target += norm(a[1]) + get_imag(a[2] * a[3]);"""),
+    Loop("complex locals", """for (n in 1:N) { complex c = k[n] > 0 ? to_complex(z, t) : x[n]; complex d;
+        if (x[n] > 0) d = c * 2i; else d = 1; target += get_real(c * d) + abs(exp(d)); }"""),
+    Loop("complex literals", """for (n in 1:N) { array[2] complex c = {x[n], z * 1i};
+        complex_matrix[2, 2] A = [[z, 1i], [c[1], c[2]]];
+        target += get_real(trace(A * A)) + norm(sum(c)); }"""),
+    Loop("complex gathers", """array[3] complex a = {z, 2i, to_complex(t, 1)};
+        complex_matrix[3, 2] A = v * [1, 1i];
+        for (n in 1:N) target += get_imag(a[g[n]] * A[g[n], 2]) + sum(abs(A[g[n]]));"""),
+    Loop("complex nest", """complex_matrix[M, K] A; for (m in 1:M) for (i in 1:K) A[m, i] = s[m] * z + 1i * i;
+        target += sum(abs(A));"""),
+    Loop("complex state", "complex a = 1; for (n in 1:N) a = a * to_complex(z, x[n]) + t; target += norm(a);",
+         ("`a` ",)),
+    Loop("complex states in order", """array[N] complex a; a[1] = z;
+        for (n in 2:N) a[n] = a[n - 1] * 0.5i + x[n] * t; target += norm(a[N]);""",
+         ("`a` ",)),
+    Loop("complex function", "for (n in 1:N) target += get_real(turned(x[n], z));",
+         functions="complex turned(complex a, real b) { complex c = a * b; c += 1i * b; return c * c; }"),
+    Loop("complex generated", "", ("", ""), transformed="complex_vector[3] w = v * 1i;", generated="""
+        complex_vector[N] a; complex b = 0; for (n in 1:N) a[n] = z * x[n] + w[g[n]];
+        for (n in 1:N) b += a[n] == 0 ? 1i : conj(a[n]);"""),
     # Elsewhere
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),

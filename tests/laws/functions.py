@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import Namespace
+from ppl.stdlib.functions.complex_parts import conj, to_complex
 from ppl.stdlib.record import Function, Overload
-from ppl.testing.functions import ANY, LAWS, UNIT, Case, Domain, N, exactly, interval
+from ppl.testing.functions import ANY, COMPLEX, LAWS, UNIT, Case, Domain, N, exactly, interval
 from ppl.testing.functions import cases as cases_of
-from ppl.types import Type
+from ppl.types import Type, is_complex
 
 
 def matrix_domain(into: Callable[[Namespace, Any], Any]) -> Domain:
@@ -28,6 +29,14 @@ def _correlation(xp: Namespace, b: Any) -> Any:
 
 
 SYMMETRIC = matrix_domain(lambda xp, b: b + _mirrored(xp, b))
+
+
+def _hermitian(xp: Namespace, z: Any) -> Any:
+    """With eigenvalues apart, and one largest entry to each eigenvector."""
+    return z + conj(xp, _mirrored(xp, z)) + np.diag([-4.0, 0.0, 4.0])
+
+
+HERMITIAN = Domain(COMPLEX.draw, lambda xp, x: _hermitian(xp, COMPLEX.into(xp, x)))
 POSITIVE_DEFINITE = matrix_domain(lambda xp, b: xp.np.matmul(b, _mirrored(xp, b)) + np.eye(N))
 LOWER = matrix_domain(lambda xp, b: xp.np.tril(b) + 4.0 * np.eye(N))
 INVERTIBLE = matrix_domain(lambda xp, b: b + 4.0 * np.eye(N))
@@ -70,9 +79,14 @@ DOMAINS: dict[str, tuple[Domain, ...]] = {
     "eigenvalues_sym": (SYMMETRIC,),
     "eigenvectors_sym": (SYMMETRIC,),
     "eigendecompose_sym": (SYMMETRIC,),
+    "eigenvalues_sym(complex_matrix": (HERMITIAN,),
+    "eigenvectors_sym(complex_matrix": (HERMITIAN,),
+    "eigendecompose_sym(complex_matrix": (HERMITIAN,),
     "quad_form_sym": (SYMMETRIC, ANY),
     "to_matrix": (ANY, exactly(3), exactly(1), exactly(1)),
-    "to_matrix(matrix": (ANY, exactly(1), exactly(9), exactly(1)),
+    **dict.fromkeys(
+        ("to_matrix(matrix", "to_matrix(complex_matrix"), (ANY, exactly(1), exactly(9), exactly(1))
+    ),
     "fmax": (interval(0.2, 0.5), interval(0.55, 0.9)),
     "fmin": (interval(0.2, 0.5), interval(0.55, 0.9)),
     "fdim": (interval(0.55, 0.9), interval(0.2, 0.5)),
@@ -132,7 +146,15 @@ def domains_of(f: Function, overload: Overload, types: tuple[Type, ...]) -> tupl
     fitting = [
         k for k in DOMAINS if k == f.name or ("(" in k and f"{f.name}{overload.signature}".startswith(k))
     ]
-    return DOMAINS[max(fitting, key=len)] if fitting else ()
+    found = DOMAINS[max(fitting, key=len)] if fitting else ()
+    return tuple(complex_domain(d) if is_complex(t) else d for d, t in zip(found, types, strict=False))
+
+
+def complex_domain(d: Domain) -> Domain:
+    """Complex numbers whose real parts are of a domain of reals, the imaginary ones any."""
+    if d is HERMITIAN:
+        return d
+    return Domain(COMPLEX.draw, lambda xp, x: to_complex(xp, d.into(xp, x[..., 0]), x[..., 1]))
 
 
 def cases(functions: Iterable[Function]) -> Iterator[Case]:

@@ -27,12 +27,15 @@ TAKES_A_FUNCTION = ("map_rect",)
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """(name, argument types, return type), without complex types, solvers and variadic functions."""
+    """(name, argument types, return type), without solvers and variadic functions."""
     with LISTING.open(newline="") as file:
         for row in csv.DictReader(file):
             name, arguments, returns = row["name"], row["arg_types"], row["return_type"]
-            foreign = "complex" in arguments + returns or "<" in arguments + returns
-            if not foreign and not name.startswith(SOLVERS) and name not in TAKES_A_FUNCTION:
+            if (
+                "<" not in arguments + returns
+                and not name.startswith(SOLVERS)
+                and name not in TAKES_A_FUNCTION
+            ):
                 yield name, arguments, returns
 
 

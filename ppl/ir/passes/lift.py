@@ -7,6 +7,7 @@ the next, and leaves it alone where it does not.
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from math import nan
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import linear
@@ -15,7 +16,7 @@ from ppl.ir.walk import walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Tuple, Type, array_dims, array_of, core, rank
+from ppl.types import INT, Tuple, Type, array_dims, array_of, core, is_complex, rank
 
 DIVISIONS = frozenset(OPERATORS[op].name for op in ("/", "%/%", "%"))
 
@@ -279,7 +280,7 @@ def set_entries(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
 def unset_like(t: Type) -> ir.Expr:
     if rank(t) > 0:
         raise Dependent("a ternary chooses between containers")
-    return ir.Const(0, INT) if t == INT else ir.Const(float("nan"), t)
+    return ir.Const(0, INT) if t == INT else ir.Const(complex(nan, nan) if is_complex(t) else nan, t)
 
 
 def restrict(c: Lifting, b: Batch, positions: ir.Expr) -> Batch:

@@ -19,7 +19,7 @@ from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.passes.sums import accumulated
 from ppl.ir.walk import assigned_names, rewrite, used_names, walk
 from ppl.stdlib import batching
-from ppl.types import INT, Tuple, array_of, core, element_type
+from ppl.types import INT, VOID, Tuple, array_of, core, element_type, is_complex
 
 Stmts = tuple[ir.Stmt, ...]
 Finish = Callable[[Sequence[ir.Stmt]], Stmts]
@@ -66,6 +66,7 @@ def own_names(r: Recurrence) -> set[str]:
 
 
 def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) -> ir.Scan:
+    refuse_complex(body)
     carried = tuple(s.var for s in r.states)
     carried_names = tuple(v.name for v in carried)
     found = inputs(c, b, body, r)
@@ -98,6 +99,12 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
         batch_next=batch_next,
         span=r.loop.span,
     )
+
+
+def refuse_complex(body: Stmts) -> None:
+    """Derivatives of a scan are laid out as reals."""
+    if any(is_complex(getattr(n, "type", VOID)) for n in walk(body)):
+        raise Dependent("complex numbers are carried from one iteration to the next")
 
 
 def steady_out(c: Lifting, body: Stmts, changing: set[str]) -> Stmts:

@@ -8,6 +8,7 @@ import numpy as np
 from ppl.data.shares import Share
 from ppl.distribution import VERSION, with_extra
 from ppl.extras import extra
+from ppl.names import parted
 from ppl.results.files.columns import Floats, reshape, variables
 from ppl.results.fits.draws import Table
 
@@ -105,8 +106,18 @@ def to_xarray(
 
 
 def by_variable(chains: Sequence[Floats], columns: Sequence[str]) -> dict[str, Floats]:
-    """The draws of each variable, shape (chains, draws, *its own shape)."""
-    return {name: np.stack([reshape(rows, columns, name) for rows in chains]) for name in variables(columns)}
+    """The draws of each variable, shape (chains, draws, *its own shape); of a complex one, of its two parts.
+
+    NetCDF has reals alone, and so have ArviZ's statistics.
+    """
+    found: dict[str, Floats] = {}
+    for name in variables(columns):
+        draws = np.stack([reshape(rows, columns, name) for rows in chains])
+        if np.iscomplexobj(draws):
+            found |= dict(zip(parted(name, True), (draws.real, draws.imag), strict=True))
+        else:
+            found[name] = draws
+    return found
 
 
 def dimensions(shape: Sequence[int], coords: Coords, given: Sequence[str]) -> list[str | None]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.errors import DataError, UnknownName
-from ppl.names import Sized, column_names
+from ppl.names import PARTS, Sized, column_names
 
 Floats = NDArray[np.float64]
 
@@ -20,8 +20,14 @@ def variable_of(column: str) -> str:
 
 
 def _indices(column: str) -> tuple[int, ...]:
-    tail = column.rpartition(":")[2].partition(".")[2]
+    tail = split_part(column)[0].rpartition(":")[2].partition(".")[2]
     return tuple(map(int, tail.split("."))) if tail else ()
+
+
+def split_part(column: str) -> tuple[str, str]:
+    """The element and which part of a complex number the column has: "z.1" and "real" of "z.1.real"."""
+    element, _, part = column.rpartition(".")
+    return (element, part) if part in PARTS else (column, "")
 
 
 def bracketed(column: str) -> str:
@@ -78,7 +84,7 @@ def chosen(columns: Sequence[str], wanted: Sequence[str], usual: Sequence[str]) 
 
 
 def reshape(rows: Floats, columns: Sequence[str], name: str) -> Floats:
-    """The draws of one variable, shape (draws, *its own shape).
+    """The draws of one variable, shape (draws, *its own shape), complex where the variable is.
 
     Columns run column-major as in Stan, so the shape is read off the last column's index.
 
@@ -88,8 +94,11 @@ def reshape(rows: Floats, columns: Sequence[str], name: str) -> Floats:
     positions = variables(columns)
     if name not in positions:
         raise UnknownName("no variable", name, positions)
-    shape = _indices(columns[positions[name][-1]])
+    last = columns[positions[name][-1]]
+    shape = _indices(last)
     values = rows[:, positions[name]]
+    if split_part(last)[1]:
+        values = np.ascontiguousarray(values).view(complex)
     return values.reshape(len(rows), *shape[::-1]).transpose(0, *range(len(shape), 0, -1))
 
 
@@ -103,6 +112,8 @@ def unflatten(variables: Sequence[Sized], row: Floats) -> dict[str, Any]:
 
 
 def _value(variable: Sized, row: Floats) -> Any:
+    if variable.pairs:
+        return np.ascontiguousarray(row).view(complex).reshape(variable.shape, order="F")
     if not variable.items:
         return row.reshape(variable.shape, order="F")
     entries = row.reshape(math.prod(variable.dims), -1)

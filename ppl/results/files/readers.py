@@ -10,9 +10,9 @@ import numpy as np
 from ppl.distribution import with_extra
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
-from ppl.names import Sized, column_names
+from ppl.names import PARTS, Sized, as_pairs, column_names
 from ppl.results.files.arviz import OBSERVED, POINTWISE, PREDICTIVE
-from ppl.results.files.columns import Floats
+from ppl.results.files.columns import Floats, split_part
 from ppl.results.files.formats import ABOUT, EXTRAS
 from ppl.results.files.provenance import PREFIX
 from ppl.results.files.read_csv import DrawsFile, read_draws
@@ -78,16 +78,23 @@ def as_draws(path: Path, found: Read, about: About) -> DrawsFile:
 
 def columns(name: str, draws: Floats) -> Iterator[tuple[str, Floats]]:
     """The elements of one variable, first index fastest."""
-    names = column_names(Sized(name, (), draws.shape[1:]))
+    pairs = np.iscomplexobj(draws)
+    names = column_names(Sized(name, (), draws.shape[1:], (), pairs))
     flat = draws.reshape(len(draws), -1, order="F")
+    if pairs:
+        flat = as_pairs(flat).reshape(len(draws), -1)
     return zip(names, flat.T, strict=True)
 
 
 def _npz(path: Path) -> tuple[Read, About]:
     with np.load(path) as arrays:
         about = json.loads(str(arrays[ABOUT])) if ABOUT in arrays.files else {}
-        draws = {name: np.asarray(arrays[name], dtype=float) for name in arrays.files if arrays[name].ndim}
+        draws = {name: _inexact(arrays[name]) for name in arrays.files if arrays[name].ndim}
     return draws, _texts(about)
+
+
+def _inexact(values: Any) -> Any:
+    return np.asarray(values, dtype=complex if np.iscomplexobj(values) else float)
 
 
 def _parquet(path: Path) -> tuple[Read, About]:
@@ -110,6 +117,7 @@ def _netcdf(path: Path) -> tuple[Read, About]:
     for group, name in (("posterior_predictive", PREDICTIVE), ("log_likelihood", POINTWISE)):
         inside = _group(data, group)
         found |= {name: inside[OBSERVED]} if OBSERVED in inside else {}
+    found = dict(_joined(found))
     return found, _texts({key: value for name in data.groups() for key, value in data[name].attrs.items()})
 
 
@@ -118,6 +126,16 @@ def _group(data: Any, name: str) -> Read:
         return {}
     arrays = data[name].data_vars.items()
     return {str(key): _chained(np.asarray(values, dtype=float)) for key, values in arrays}
+
+
+def _joined(found: Read) -> Iterator[tuple[str, Floats]]:
+    """Complex variables from the two variables that hold their parts."""
+    for column, values in found.items():
+        name, part = split_part(column)
+        if not part:
+            yield column, values
+        elif part == PARTS[0]:
+            yield name, values + 1j * found[f"{name}.{PARTS[1]}"]
 
 
 def _chained(values: Floats) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ppl.files import write_whole
-from ppl.names import Sized
+from ppl.names import Sized, as_pairs
 from ppl.results.files.columns import Floats, unflatten
 
 CHAINS_STARTED = 4
@@ -48,7 +48,8 @@ def _plain(value: Any) -> Any:
         case list():
             return [_plain(item) for item in value]
         case _:
-            return np.asarray(value).tolist()
+            array = np.asarray(value)
+            return (as_pairs(array) if np.iscomplexobj(array) else array).tolist()
 
 
 def metric_json(inverse_metric: Floats, stepsize: float) -> str:

@@ -24,6 +24,7 @@ from ppl.inference.run.optimise import TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
+from ppl.names import as_pairs
 from ppl.results.files.provenance import Provenance
 from ppl.results.fits.initial import FIT_FORMAT as FORMAT
 from ppl.results.fits.initial import start_for
@@ -62,12 +63,15 @@ def _pieces(value: Any) -> Iterator[bytes | memoryview]:
     if isinstance(value, Share):
         yield value.identity.encode()
         return
+    if isinstance(value, complex):
+        value = np.asarray(value)
     try:  # "NaN" and "Inf" are numbers too, as in CmdStan's data
         array = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=float)
     except (ValueError, TypeError):  # an array of tuples
         for item in value:
             yield from _pieces(item)
         return
+    array = as_pairs(array) if np.iscomplexobj(array) else array
     yield repr(array.shape).encode()
     for block in blocks(array):
         yield np.ascontiguousarray(block, dtype="<f8").data

@@ -31,6 +31,7 @@ ELEMENTWISE = "1"
 DESCRIPTIONS: Mapping[str, Description] = MappingProxyType(
     {
         "identity": Description("real x;", ELEMENTWISE, ("x = u",), "0", ()),
+        "complex": Description("complex z;", "2", ("z = u_1 + i u_2",), "0", ()),
         "lower": Description(
             "real<lower=a> x;", ELEMENTWISE, ("x = a + exp(u)", "x = u if a is -inf"), "u", (), (1.0,)
         ),

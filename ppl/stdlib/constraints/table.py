@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from ppl.stdlib.constraints.bounds import LOWER, LOWER_SOFTPLUS, LOWER_UPPER, UPPER
+from ppl.stdlib.constraints.complex_numbers import COMPLEX
 from ppl.stdlib.constraints.correlation import CHOLESKY_FACTOR_CORR, CORR_MATRIX
 from ppl.stdlib.constraints.covariance import CHOLESKY_FACTOR_COV, COV_MATRIX
 from ppl.stdlib.constraints.identity import IDENTITY
@@ -16,6 +17,7 @@ from ppl.stdlib.constraints.unit_vector import UNIT_VECTOR
 
 CONSTRAINTS: tuple[Constraint, ...] = (
     IDENTITY,
+    COMPLEX,
     LOWER,
     UPPER,
     LOWER_UPPER,

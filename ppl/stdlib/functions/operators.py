@@ -5,16 +5,18 @@ Stan Functions Reference, "Integer-valued arithmetic operators", "Real-valued ar
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from ppl.arrays import Array, Namespace
 from ppl.errors import InferenceError
-from ppl.stdlib.functions import products, solves
+from ppl.stdlib.functions import complex_elementary, products, solves
 from ppl.stdlib.functions.powers import power
-from ppl.stdlib.record import Batch, Function, Impl, Overload, binary, function
+from ppl.stdlib.record import Batch, Function, Impl, Overload, and_complex, binary, function
 
 CONTAINERS = ("vector", "row_vector", "matrix")
+COMPLEX_TOO = ("(complex, complex) => int",)
 
 
 def _overloads(batch: Batch, *pairs: tuple[str, Impl]) -> tuple[Overload, ...]:
@@ -26,16 +28,18 @@ def _arithmetic(name: str, meaning: str, impl: Impl, on_ints: Impl) -> Function:
     pairs = [("(int, int) => int", on_ints), ("(real, real) => real", impl)]
     for c in CONTAINERS:
         pairs += [(f"(real, {c}) => {c}", impl), (f"({c}, real) => {c}", impl), (f"({c}, {c}) => {c}", impl)]
-    return Function(name, meaning, _overloads("elementwise", *pairs))
+    return and_complex(Function(name, meaning, _overloads("elementwise", *pairs)))
 
 
-def _comparison(name: str, meaning: str, compare: Callable[[Array, Array], Array]) -> Function:
+def _comparison(
+    name: str, meaning: str, compare: Callable[[Array, Array], Array], more: tuple[str, ...] = ()
+) -> Function:
     """0 or 1; two ints are compared as ints."""
 
     def impl(xp: Namespace, a: Array, b: Array) -> Array:
         return 1 * compare(a, b)
 
-    signatures = ("(int, int) => int", "(real, real) => int")
+    signatures = ("(int, int) => int", "(real, real) => int", *more)
     return function(name, meaning, *[(s, impl) for s in signatures], batch="elementwise")
 
 
@@ -103,37 +107,43 @@ ADD = _arithmetic("add", "the sum", add, add)
 SUBTRACT = _arithmetic("subtract", "the difference", subtract, subtract)
 ELT_MULTIPLY = _arithmetic("elt_multiply", "the elementwise product", elt_multiply, elt_multiply)
 ELT_DIVIDE = _arithmetic("elt_divide", "the elementwise quotient", elt_divide, int_divide)
-MULTIPLY = Function(
-    "multiply",
-    "the product",
-    _overloads(
-        "elementwise",
-        *[(s, elt_multiply) for s in ("(int, int) => int", "(real, real) => real", *SCALINGS)],
+MULTIPLY = and_complex(
+    Function(
+        "multiply",
+        "the product",
+        _overloads(
+            "elementwise",
+            *[(s, elt_multiply) for s in ("(int, int) => int", "(real, real) => real", *SCALINGS)],
+        )
+        + _overloads(
+            "leading",
+            ("(row_vector, vector) => real", products.inner),
+            ("(vector, row_vector) => matrix", products.outer),
+            ("(matrix, vector) => vector", products.matrix_vector),
+            ("(row_vector, matrix) => row_vector", products.vector_matrix),
+            ("(matrix, matrix) => matrix", products.matrix_matrix),
+        ),
     )
-    + _overloads(
-        "leading",
-        ("(row_vector, vector) => real", products.inner),
-        ("(vector, row_vector) => matrix", products.outer),
-        ("(matrix, vector) => vector", products.matrix_vector),
-        ("(row_vector, matrix) => row_vector", products.vector_matrix),
-        ("(matrix, matrix) => matrix", products.matrix_matrix),
-    ),
 )
-MDIVIDE_RIGHT = function(
-    "mdivide_right",
-    "b A^-1, by solving",
-    ("(row_vector, matrix) => row_vector", solves.mdivide_right_row),
-    ("(matrix, matrix) => matrix", solves.mdivide_right),
-    batch="leading",
+MDIVIDE_RIGHT = and_complex(
+    function(
+        "mdivide_right",
+        "b A^-1, by solving",
+        ("(row_vector, matrix) => row_vector", solves.mdivide_right_row),
+        ("(matrix, matrix) => matrix", solves.mdivide_right),
+        batch="leading",
+    )
 )
-DIVIDE = Function(
-    "divide",
-    "the quotient; of two ints, truncated toward zero",
-    _overloads(
-        "elementwise",
-        ("(int, int) => int", int_divide),
-        *[(s, elt_divide) for s in ("(real, real) => real", *SCALINGS)],
-    ),
+DIVIDE = and_complex(
+    Function(
+        "divide",
+        "the quotient; of two ints, truncated toward zero",
+        _overloads(
+            "elementwise",
+            ("(int, int) => int", int_divide),
+            *[(s, elt_divide) for s in ("(real, real) => real", *SCALINGS)],
+        ),
+    )
 )
 MDIVIDE_LEFT = function(
     "mdivide_left",
@@ -151,21 +161,31 @@ MODULUS = function(
     ("(int, int) => int", modulus),
     batch="elementwise",
 )
-POW = binary("pow", "x to the power y", power)
-MINUS = function("minus", "the negative", ("(I) => I", minus), ("(T) => T", minus), batch="elementwise")
+REAL_POW = binary("pow", "x to the power y", power)
+POW = replace(REAL_POW, overloads=(*REAL_POW.overloads, *complex_elementary.OVERLOADS["pow"]))
+MINUS = function(
+    "minus",
+    "the negative",
+    ("(I) => I", minus),
+    ("(T) => T", minus),
+    ("(C) => C", minus),
+    batch="elementwise",
+)
 PLUS = function(
     "plus",
     "the argument itself",
-    *[(f"({t}) => {t}", plus) for t in ("int", "real", *CONTAINERS)],
+    *[(f"({t}) => {t}", plus) for t in ("int", "real", "complex", *CONTAINERS)],
     batch="elementwise",
 )
-TRANSPOSE = Function(
-    "transpose",
-    "the transpose",
-    (
-        *_overloads("elementwise", ("(vector) => row_vector", plus), ("(row_vector) => vector", plus)),
-        *_overloads("leading", ("(matrix) => matrix", products.transposed)),
-    ),
+TRANSPOSE = and_complex(
+    Function(
+        "transpose",
+        "the transpose",
+        (
+            *_overloads("elementwise", ("(vector) => row_vector", plus), ("(row_vector) => vector", plus)),
+            *_overloads("leading", ("(matrix) => matrix", products.transposed)),
+        ),
+    )
 )
 LOGICAL_NEGATION = function(
     "logical_negation", "1 if the argument is 0", ("(int) => int", logical_negation), batch="elementwise"
@@ -176,8 +196,8 @@ LOGICAL_AND = function(
 LOGICAL_OR = function(
     "logical_or", "1 if one is not 0", ("(int, int) => int", logical_or), batch="elementwise"
 )
-LOGICAL_EQ = _comparison("logical_eq", "1 if equal", lambda a, b: a == b)
-LOGICAL_NEQ = _comparison("logical_neq", "1 if not equal", lambda a, b: a != b)
+LOGICAL_EQ = _comparison("logical_eq", "1 if equal", lambda a, b: a == b, COMPLEX_TOO)
+LOGICAL_NEQ = _comparison("logical_neq", "1 if not equal", lambda a, b: a != b, COMPLEX_TOO)
 LOGICAL_LT = _comparison("logical_lt", "1 if less", lambda a, b: a < b)
 LOGICAL_LTE = _comparison("logical_lte", "1 if less or equal", lambda a, b: a <= b)
 LOGICAL_GT = _comparison("logical_gt", "1 if greater", lambda a, b: a > b)

@@ -2,6 +2,8 @@
 
 from ppl.stdlib.functions import (
     bessel,
+    complex_decompositions,
+    complex_parts,
     constants,
     constraint_functions,
     conversions,
@@ -11,6 +13,7 @@ from ppl.stdlib.functions import (
     elementary,
     error_functions,
     fills,
+    fourier,
     gamma_functions,
     hmm,
     hypergeometric,
@@ -34,10 +37,12 @@ from ppl.stdlib.functions import (
     symmetric,
     trigonometry,
 )
+from ppl.stdlib.functions.complex_overloads import with_complex
 from ppl.stdlib.record import Function
 
 TOPICS = (
     constants,
+    complex_parts,
     elementary,
     powers,
     log_space,
@@ -63,6 +68,8 @@ TOPICS = (
     quadratic_forms,
     inverses,
     decompositions,
+    complex_decompositions,
+    fourier,
     qr,
     covariance_functions,
     hmm,
@@ -71,7 +78,7 @@ TOPICS = (
     hypergeometric,
 )
 
-FUNCTIONS: tuple[Function, ...] = tuple(f for topic in TOPICS for f in topic.FUNCTIONS)
+FUNCTIONS: tuple[Function, ...] = tuple(with_complex(f) for topic in TOPICS for f in topic.FUNCTIONS)
 
 TRANSPARENT = frozenset({fills.rep_array, *(o.impl for f in sizes.FUNCTIONS for o in f.overloads)})
 """What asks for shapes alone or is made of operators: any value that has those will do."""

@@ -1,0 +1,37 @@
+"""Complex numbers: no constraint, two free numbers each, the real part before the imaginary one."""
+
+import math
+
+import numpy as np
+
+from ppl.arrays import NUMPY, Array, Namespace
+from ppl.stdlib.constraints.identity import check
+from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
+from ppl.stdlib.constraints.record import Constraint, Shape
+from ppl.stdlib.functions.complex_parts import to_complex
+
+
+def free_shape(shape: Shape) -> Shape:
+    return (2 * math.prod(shape),)
+
+
+def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
+    pairs = xp.np.reshape(u, (*u.shape[:-1], *flat_shape(shape), 2))
+    return unflatten(xp, to_complex(xp, pairs[..., 0], pairs[..., 1]), shape), 0.0
+
+
+def unconstrain(x: Array, shape: Shape) -> Array:
+    flat = flatten(NUMPY, np.asarray(x), shape)
+    pairs = np.stack([flat.real, flat.imag], axis=-1)
+    return np.reshape(pairs, (*np.shape(x)[: np.ndim(x) - len(shape)], *free_shape(shape)))
+
+
+COMPLEX = Constraint(
+    keyword="complex",
+    meaning="a complex number, by its real and imaginary parts",
+    arguments=(),
+    free_shape=free_shape,
+    constrain=constrain,
+    unconstrain=unconstrain,
+    check=check,
+)

@@ -1,0 +1,328 @@
+"""Eigenvalues, Schur form and singular values of complex matrices, and of real ones with complex answers.
+
+Stan Functions Reference, "Complex linear algebra functions". Vectors that are determined up to a factor of
+length one have their largest entry real and positive. Each decomposition is one node of the tape, whose
+answers stand below one another, with any factor; `_turned` then chooses it, so that derivatives are those
+of the choice.
+
+Adjoints are transposes of the differentials (no conjugates: see complex_parts.py). Eigenvectors: Giles
+(2008), section 3.1. Singular vectors: Wan & Zhang (2019), "Automatic differentiation for complex valued
+SVD". Schur form: with dA in the basis U, the differential of T is the upper triangle of U* dA U + T W - W
+T, where the lower triangle of the skew-Hermitian W makes that of the sum vanish, and U W is the
+differential of U.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import scipy.linalg
+
+from ppl.arrays import Array, Namespace, with_vjps
+from ppl.stdlib.constraints.sentences import TOLERANCE
+from ppl.stdlib.functions.checks import require
+from ppl.stdlib.functions.complex_parts import absolute, conj, made_complex
+from ppl.stdlib.functions.products import matrix_matrix, transposed
+from ppl.stdlib.record import Function, Overload, function
+
+Decomposition = Callable[[Array], Array]
+
+
+def _adjoint(xp: Namespace, a: Array) -> Array:
+    """The conjugate transpose."""
+    return transposed(xp, conj(xp, a))
+
+
+def _product(xp: Namespace, a: Array, *more: Array) -> Array:
+    for b in more:
+        a = matrix_matrix(xp, a, b)
+    return a
+
+
+def _gaps(xp: Namespace, values: Array) -> Array:
+    """1 / (v_j - v_i), 0 on the diagonal and where two values coincide."""
+    gap = values[None, :] - values[:, None]
+    return xp.np.where(gap == 0, 0.0, 1.0 / xp.np.where(gap == 0, 1.0, gap))
+
+
+def _square(name: str, a: Array) -> None:
+    rows, cols = np.shape(a)
+    require(rows == cols, name, f"the matrix is {rows} by {cols}, but must be square")
+
+
+def _or_nan(decomposition: Decomposition, a: Array, shape: tuple[int, ...]) -> Array:
+    """The decomposition; nan in the given shape unless all entries are finite and LAPACK finds an answer."""
+    a = np.asarray(a)
+    if not np.all(np.isfinite(a)):
+        return np.full(shape, complex(np.nan, np.nan))
+    try:
+        return decomposition(a) if a.size else np.zeros(shape, complex)
+    except np.linalg.LinAlgError:
+        return np.full(shape, complex(np.nan, np.nan))
+
+
+def _turned(xp: Namespace, v: Array) -> Array:
+    """The columns times factors of length one that make the largest entry of each real and positive."""
+    if 0 in np.shape(v):
+        return v
+    largest = xp.np.argmax(xp.np.abs(xp.plain(v)), axis=0)
+    pivot = v[largest, np.arange(np.shape(v)[1])]
+    return conj(xp, pivot) / made_complex(xp, absolute(xp, pivot))
+
+
+# --- Eigenvalues ---------------------------------------------------------------------------------
+
+
+def _eigen(a: Array) -> Array:
+    """Eigenvectors in columns, and their values in one more row: of a complex matrix by moduli, ascending."""
+    values, vectors = np.linalg.eig(a)
+    order = np.argsort(np.abs(values), stable=True) if np.iscomplexobj(a) else slice(None)
+    return np.vstack([vectors[:, order], values[order]]).astype(complex)
+
+
+def _eigen_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    v, values = ans[:-1], ans[-1]
+    core = _gaps(xp, values) * matrix_matrix(xp, transposed(xp, v), g[:-1])
+    core = core + g[-1][:, None] * np.eye(np.shape(v)[0])
+    found = xp.linalg.solve(transposed(xp, v), matrix_matrix(xp, core, transposed(xp, v)))
+    return found if np.iscomplexobj(a) else xp.np.real(found)
+
+
+@with_vjps(_eigen_adjoint)
+def _eigen_node(xp: Namespace, a: Array) -> Array:
+    n = np.shape(a)[0]
+    return _or_nan(_eigen, a, (n + 1, n))
+
+
+def eigenvalues(xp: Namespace, a: Array) -> Array:
+    _square("eigenvalues", a)
+    return _eigen_node(xp, a)[-1]
+
+
+def eigendecompose(xp: Namespace, a: Array) -> tuple[Array, Array]:
+    """Vectors of length one, and values."""
+    _square("eigendecompose", a)
+    both = _eigen_node(xp, a)
+    v = both[:-1]
+    v = v / made_complex(xp, xp.np.sqrt(xp.np.sum(xp.np.real(v * conj(xp, v)), axis=0)))
+    return v * _turned(xp, v), both[-1]
+
+
+def eigenvectors(xp: Namespace, a: Array) -> Array:
+    return eigendecompose(xp, a)[0]
+
+
+# --- Hermitian matrices --------------------------------------------------------------------------
+
+
+def _hermitian(a: Array) -> Array:
+    if np.max(np.abs(a - a.conj().T), initial=0.0) > TOLERANCE:
+        raise np.linalg.LinAlgError
+    values, vectors = np.linalg.eigh(a)
+    return np.vstack([vectors, values])
+
+
+def _hermitian_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    v, values = ans[:-1], xp.np.real(ans[-1])
+    core = _gaps(xp, values) * matrix_matrix(xp, transposed(xp, v), g[:-1])
+    core = core + xp.np.real(g[-1])[:, None] * np.eye(np.shape(v)[0])
+    found = _product(xp, conj(xp, v), core, transposed(xp, v))
+    return 0.5 * (found + _adjoint(xp, found))
+
+
+@with_vjps(_hermitian_adjoint)
+def _hermitian_node(xp: Namespace, a: Array) -> Array:
+    n = np.shape(a)[0]
+    return _or_nan(_hermitian, a, (n + 1, n))
+
+
+def eigenvalues_sym(xp: Namespace, a: Array) -> Array:
+    """In ascending order."""
+    _square("eigenvalues_sym", a)
+    return _hermitian_node(xp, a)[-1]
+
+
+def eigendecompose_sym(xp: Namespace, a: Array) -> tuple[Array, Array]:
+    _square("eigendecompose_sym", a)
+    both = _hermitian_node(xp, a)
+    return both[:-1] * _turned(xp, both[:-1]), both[-1]
+
+
+def eigenvectors_sym(xp: Namespace, a: Array) -> Array:
+    return eigendecompose_sym(xp, a)[0]
+
+
+# --- Schur form ----------------------------------------------------------------------------------
+
+
+def _schur(a: Array) -> Array:
+    """U above T, A = U T U*."""
+    t, u = scipy.linalg.schur(a, output="complex")
+    return np.vstack([u, t])
+
+
+def _rotation(t: Array, s: Array) -> Array:
+    """The strictly lower Y of T' Y - Y T' = S below the diagonal, from the diagonal outwards."""
+    n = len(t)
+    y = np.zeros_like(s)
+    for apart in range(1, n):
+        for i in range(apart, n):
+            j = i - apart
+            known = t[j + 1 : i, i] @ y[j + 1 : i, j] - y[i, j + 1 : i] @ t[j, j + 1 : i]
+            y[i, j] = (s[i, j] - known) / (t[i, i] - t[j, j])
+    return y
+
+
+def _schur_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    g, ans = np.asarray(g), np.asarray(ans)
+    n = ans.shape[1]
+    u, t, of_u, of_t = ans[:n], ans[n:], g[:n], np.triu(g[n:])
+    turning = of_u.T @ u + of_t.T @ t - t @ of_t.T
+    core = of_t - _rotation(t, (turning - turning.conj().T).T)
+    found = u.conj() @ core @ u.T
+    return found if np.iscomplexobj(a) else found.real
+
+
+@with_vjps(_schur_adjoint)
+def _schur_node(xp: Namespace, a: Array) -> Array:
+    n = np.shape(a)[0]
+    return _or_nan(_schur, a, (2 * n, n))
+
+
+def complex_schur_decompose(xp: Namespace, a: Array) -> tuple[Array, Array]:
+    """U and the upper triangular T with A = U T U*."""
+    _square("complex_schur_decompose", a)
+    n = np.shape(a)[0]
+    both = _schur_node(xp, a)
+    turn = _turned(xp, both[:n])
+    return both[:n] * turn, conj(xp, turn)[:, None] * both[n:] * turn
+
+
+def complex_schur_decompose_u(xp: Namespace, a: Array) -> Array:
+    return complex_schur_decompose(xp, a)[0]
+
+
+def complex_schur_decompose_t(xp: Namespace, a: Array) -> Array:
+    return complex_schur_decompose(xp, a)[1]
+
+
+# --- Singular values -----------------------------------------------------------------------------
+
+
+def _singular(a: Array) -> Array:
+    """U above V, and the singular values in one more row: A = U S V*, of the smaller side's size."""
+    u, s, vh = np.linalg.svd(a, full_matrices=False)
+    return np.vstack([u, vh.conj().T, s])
+
+
+def _half(xp: Namespace, v: Array, g: Array, gaps: Array) -> tuple[Array, Array]:
+    """The turning that an adjoint of singular vectors asks for, Hermitian part twice, and its diagonal."""
+    inner = matrix_matrix(xp, transposed(xp, v), g)
+    off = gaps * inner
+    return off + _adjoint(xp, off), xp.np.sum(inner * np.eye(np.shape(inner)[0]), axis=0)
+
+
+def _singular_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    rows = np.shape(a)[0]
+    u, v, s = ans[:rows], ans[rows:-1], xp.np.real(ans[-1])
+    gu, gv, gs = g[:rows], g[rows:-1], xp.np.real(g[-1])
+    gaps = _gaps(xp, s * s)
+    of_u, diagonal = _half(xp, u, gu, gaps)
+    of_v, _ = _half(xp, v, gv, gaps)
+    core = of_u * s + of_v * s[:, None] + (gs + 1j * xp.np.imag(diagonal) / s) * np.eye(len(s))
+    left = gu - _product(xp, conj(xp, u), transposed(xp, u), gu)
+    right = gv - _product(xp, conj(xp, v), transposed(xp, v), gv)
+    return (
+        _product(xp, conj(xp, u), core, transposed(xp, v))
+        + _product(xp, left / s, transposed(xp, v))
+        + _product(xp, conj(xp, u) / s, _adjoint(xp, right))
+    )
+
+
+@with_vjps(_singular_adjoint)
+def _singular_node(xp: Namespace, a: Array) -> Array:
+    rows, cols = np.shape(a)
+    return _or_nan(_singular, a, (rows + cols + 1, min(rows, cols)))
+
+
+def _values_adjoint(xp: Namespace, g: Array, ans: Array, a: Array) -> Array:
+    both = _singular_node(xp, a)
+    rows = np.shape(a)[0]
+    return matrix_matrix(xp, conj(xp, both[:rows]) * g, transposed(xp, both[rows:-1]))
+
+
+@with_vjps(_values_adjoint)
+def singular_values(xp: Namespace, a: Array) -> Array:
+    """In descending order."""
+    return _or_nan(lambda a: np.linalg.svd(a, compute_uv=False), a, (min(np.shape(a)),)).real
+
+
+def svd(xp: Namespace, a: Array) -> tuple[Array, Array, Array]:
+    """U, S and V with A = U S V*."""
+    rows = np.shape(a)[0]
+    both = _singular_node(xp, a)
+    turn = _turned(xp, both[:rows])
+    return both[:rows] * turn, singular_values(xp, a), both[rows:-1] * turn
+
+
+def svd_u(xp: Namespace, a: Array) -> Array:
+    return svd(xp, a)[0]
+
+
+def svd_v(xp: Namespace, a: Array) -> Array:
+    return svd(xp, a)[2]
+
+
+def _of_squares(name: str, meaning: str, result: str, impl: Callable[..., object]) -> Function:
+    """A function of a real or a complex square matrix."""
+    return function(
+        name, meaning, *[(f"({kind}) => {result}", impl) for kind in ("matrix", "complex_matrix")]
+    )
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    _of_squares(
+        "eigenvalues",
+        "the eigenvalues; of a complex matrix by their lengths, ascending",
+        "complex_vector",
+        eigenvalues,
+    ),
+    _of_squares("eigenvectors", "the eigenvectors, in columns", "complex_matrix", eigenvectors),
+    _of_squares(
+        "eigendecompose",
+        "the eigenvectors and eigenvalues",
+        "tuple(complex_matrix, complex_vector)",
+        eigendecompose,
+    ),
+    _of_squares(
+        "complex_schur_decompose",
+        "the unitary U and upper triangular T with A = U T U*",
+        "tuple(complex_matrix, complex_matrix)",
+        complex_schur_decompose,
+    ),
+    _of_squares(
+        "complex_schur_decompose_u",
+        "the unitary U of the Schur form A = U T U*",
+        "complex_matrix",
+        complex_schur_decompose_u,
+    ),
+    _of_squares(
+        "complex_schur_decompose_t",
+        "the upper triangular T of the Schur form A = U T U*",
+        "complex_matrix",
+        complex_schur_decompose_t,
+    ),
+)
+
+OVERLOADS: dict[str, tuple[Overload, ...]] = {
+    name: (Overload(f"(complex_matrix) => {result}", impl),)
+    for name, result, impl in (
+        ("eigenvalues_sym", "complex_vector", eigenvalues_sym),
+        ("eigenvectors_sym", "complex_matrix", eigenvectors_sym),
+        ("eigendecompose_sym", "tuple(complex_matrix, complex_vector)", eigendecompose_sym),
+        ("singular_values", "vector", singular_values),
+        ("svd_U", "complex_matrix", svd_u),
+        ("svd_V", "complex_matrix", svd_v),
+        ("svd", "tuple(complex_matrix, vector, complex_matrix)", svd),
+    )
+}
+"""What the functions of real matrices in decompositions.py are for complex ones: symmetric is Hermitian."""
