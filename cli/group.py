@@ -22,7 +22,7 @@ class Commands(TyperGroup):
 
 def in_plain_words(error: typer.BadParameter) -> str:
     """The message, without a trace of what found the mistake."""
-    told = getattr(error.__cause__, "errors", list)()
+    told: list[Any] = getattr(error.__cause__, "errors", list)()
     if told and told[0]["type"] in KINDS:
         return f"{told[0]['input']!r} is not {KINDS[told[0]['type']]}."
     return error.message.removeprefix("Value error, ")

@@ -110,8 +110,9 @@ def ppl(
 
     \b
     First example:
-      ppl variational models/eight_schools/eight_schools.model \\
-          models/eight_schools/eight_schools.data.json
+      ppl new eight_schools --example eight_schools
+      ppl variational eight_schools/eight_schools.model \\
+          eight_schools/eight_schools.data.json
 
     \b
     Exit status: 0 done, 1 the program or its data is refused,

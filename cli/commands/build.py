@@ -25,9 +25,9 @@ def build(
 
     \b
     First example:
-      ppl build models/eight_schools/eight_schools.model -o eight_schools
+      ppl build eight_schools/eight_schools.model -o eight_schools
       ./eight_schools variational \\
-          data file=models/eight_schools/eight_schools.data.json
+          data file=eight_schools/eight_schools.data.json
 
     \b
     In Python: cmdstanpy.CmdStanModel(exe_file="eight_schools").

@@ -27,7 +27,7 @@ def check(
 
     \b
     First example:
-      ppl check models/eight_schools/eight_schools.model
+      ppl check eight_schools/eight_schools.model
 
     \b
     Exit status: 0 no errors (warnings or not), 1 errors.

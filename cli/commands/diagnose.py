@@ -24,8 +24,8 @@ def diagnose(
 
     \b
     First example:
-      ppl diagnose models/eight_schools/eight_schools.model \\
-          models/eight_schools/eight_schools.data.json
+      ppl diagnose eight_schools/eight_schools.model \\
+          eight_schools/eight_schools.data.json
 
     \b
     Each row is one unconstrained parameter: its value, the gradient, the

@@ -128,8 +128,9 @@ def algorithm_page(name: str) -> str:
     from ppl.inference.recipes import RECIPES
     from ppl.inference.run.settings import ALGORITHMS
 
+    meaning = {str(known): meaning for known, meaning in ALGORITHMS.items()}[name]
     about = inspect.getdoc(sys.modules[RECIPES[name].__module__]) or ""
-    paragraphs = (filled(" ".join(part.split())) for part in (f"{ALGORITHMS[name]}.", *about.split("\n\n")))
+    paragraphs = (filled(" ".join(part.split())) for part in (f"{meaning}.", *about.split("\n\n")))
     return "\n\n".join([f"--algorithm {name}", *paragraphs])
 
 

@@ -24,8 +24,8 @@ def draws(
 
     \b
     First example:
-      ppl draws models/eight_schools/eight_schools.model \\
-          models/eight_schools/eight_schools.data.json fit.json --draws 10000
+      ppl draws eight_schools/eight_schools.model \\
+          eight_schools/eight_schools.data.json fit.json --draws 10000
 
     \b
     FIT is what `ppl variational ... --save-fit fit.json` wrote; its own

@@ -22,7 +22,7 @@ def format(
 
     \b
     First example:
-      ppl format models/eight_schools/eight_schools.model --write
+      ppl format eight_schools/eight_schools.model --write
 
     \b
     Two spaces a level, one statement a line, at most 80 columns where a

@@ -25,8 +25,8 @@ def generate(
 
     \b
     First example:
-      ppl generate models/eight_schools/eight_schools.model \\
-          models/eight_schools/eight_schools.data.json output.csv
+      ppl generate eight_schools/eight_schools.model \\
+          eight_schools/eight_schools.data.json output.csv
 
     \b
     MODEL may be an edited program, so long as its parameters are those the

@@ -24,8 +24,8 @@ def log_prob(
 
     \b
     First example:
-      ppl log-prob models/eight_schools/eight_schools.model \\
-          models/eight_schools/eight_schools.data.json output.csv
+      ppl log-prob eight_schools/eight_schools.model \\
+          eight_schools/eight_schools.data.json output.csv
 
     \b
     POINTS are constrained values: the columns of a CSV of draws, or a JSON

@@ -30,8 +30,8 @@ def predict(
 
     \b
     First example:
-      ppl predict models/eight_schools/eight_schools.model \\
-          models/eight_schools/eight_schools.data.json --prior
+      ppl predict eight_schools/eight_schools.model \\
+          eight_schools/eight_schools.data.json --prior
       ppl plot prior.csv --kind ppc --replicated y
 
     \b

@@ -30,8 +30,8 @@ def sample(
 
     \b
     First example:
-      ppl sample models/eight_schools/eight_schools.model \\
-          models/eight_schools/eight_schools.data.json
+      ppl sample eight_schools/eight_schools.model \\
+          eight_schools/eight_schools.data.json
 
     \b
     Needs nutpie: pip install "ppl-vi[sample]". Each chain has a file in the

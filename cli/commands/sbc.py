@@ -39,8 +39,8 @@ def sbc(
 
     \b
     First example:
-      ppl sbc models/eight_schools/eight_schools.model \\
-          models/eight_schools/eight_schools.data.json --algorithm meanfield
+      ppl sbc eight_schools/eight_schools.model \\
+          eight_schools/eight_schools.data.json --algorithm meanfield
 
     \b
     Each simulation draws parameters from the prior and data given them, by

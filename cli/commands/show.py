@@ -44,7 +44,7 @@ def show(
 
     \b
     First example:
-      ppl show models/eight_schools/eight_schools.model --stage python
+      ppl show eight_schools/eight_schools.model --stage python
 
     \b
     --stage program is the program with its discrete parameters summed out,

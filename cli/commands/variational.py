@@ -67,8 +67,8 @@ def variational(
 
     \b
     First example:
-      ppl variational models/eight_schools/eight_schools.model \\
-          models/eight_schools/eight_schools.data.json
+      ppl variational eight_schools/eight_schools.model \\
+          eight_schools/eight_schools.data.json
 
     \b
     CmdStan's words do too: data file=d.json iter=500 output file=o.csv.

@@ -9,7 +9,7 @@ from ppl.cli.lsp.documents import View
 from ppl.cli.lsp.pages import brief, page, signatures, statement
 from ppl.cli.lsp.positions import Positions
 from ppl.frontend.calls import DENSITY_SUFFIXES, suffix_of
-from ppl.frontend.declarations import CONSTRAINED, PLAIN
+from ppl.frontend.declarations import CONSTRAINED
 from ppl.frontend.expected import Expected, Place, call_at, expected
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.laplace import LAPLACE, STATEMENTS
@@ -17,6 +17,7 @@ from ppl.frontend.scope import Block
 from ppl.frontend.symbols import signature, stem, visible
 from ppl.source import SourceText
 from ppl.stdlib.library import standard
+from ppl.types import NAMED
 
 Kind = types.CompletionItemKind
 WITH_TARGET = (Block.TRANSFORMED_PARAMETERS, Block.MODEL, Block.FUNCTIONS)
@@ -58,7 +59,7 @@ def written(head: str) -> str:
 def words(may: Expected) -> Iterator[types.CompletionItem]:
     for word in may.words:
         if may.block is None or may.block in ONLY_IN.get(word, (may.block,)):
-            kind = Kind.TypeParameter if word in (*PLAIN, *CONSTRAINED) else Kind.Keyword
+            kind = Kind.TypeParameter if word in (*NAMED, *CONSTRAINED) else Kind.Keyword
             yield types.CompletionItem(word, kind=kind, sort_text=f"2{word}", data=word)
 
 

@@ -26,7 +26,7 @@ KEYWORDS = """
     reject fatal_error profile T
 """.split()
 WORDS = tuple(dict.fromkeys([*BLOCKS, *NAMED, *CONSTRAINED, "array", *KEYWORDS]))
-"""Every word of the grammar that a program may need; complex numbers are not supported yet."""
+"""Every word of the grammar that a program may need."""
 
 
 class Place(Enum):

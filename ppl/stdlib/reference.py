@@ -14,6 +14,7 @@ from ppl.arrays import NUMPY
 from ppl.stdlib.constraints.descriptions import DESCRIPTIONS, ELEMENTWISE, Description
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINTS
+from ppl.stdlib.distributions.formulas import FORMULAS
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution, Impl, Overload
@@ -97,6 +98,10 @@ def distribution_page(d: Distribution) -> Iterator[str]:
         yield f"  {name:8} is {SUPPORTS[support].must_be if support in SUPPORTS else support}"
     for name, must_be in of_draws(d):
         yield f"  {name:8} is {must_be}, in {d.name}_rng"
+    if d.name in FORMULAS:
+        yield ""
+        yield "Log density, up to how it is computed:"
+        yield from textwrap.wrap(FORMULAS[d.name], PAGE_WIDTH, initial_indent="  ", subsequent_indent="    ")
     names = [name for name, callee in standard().callees.items() if callee.record is d]
     yield ""
     yield from textwrap.wrap(f"Functions: {', '.join(names)}.", PAGE_WIDTH)

@@ -25,7 +25,7 @@ from ppl.stdlib.reference import reference
         ("normal", "sigma    is positive and finite"),
         ("logit", "T logit(T)"),
         ("simplex", "non-negative numbers that sums to one"),
-        ("log-prob", "ppl log-prob models/eight_schools"),
+        ("log-prob", "ppl log-prob eight_schools/eight_schools"),
         ("PPL104", "There is no such operator"),
         ("ppl104", "There is no such operator"),
         ("k-hat", "JMLR 25:72"),

@@ -1,5 +1,6 @@
 """`ppl new`: a folder that runs as it was written, and never one that was there."""
 
+import re
 import subprocess
 import sys
 from functools import partial
@@ -9,6 +10,8 @@ import pytest
 
 import ppl
 from ppl.cli.commands.new import examples, files_of
+from ppl.cli.main import COMMANDS, main
+from ppl.cli.main import ppl as group
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -62,3 +65,13 @@ def test_what_is_no_example_or_no_name_is_refused(run, tmp_path):
     assert run("x", "--example", "list")[1].splitlines() == examples()
     with pytest.raises(ppl.UnknownName):
         files_of("x", "../../etc", examples())
+
+
+def test_the_first_examples_of_the_help_need_nothing_but_the_installation(tmp_path, monkeypatch):
+    """They name files that `ppl new`, the first line of `ppl --help`, writes."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        main(["new", "eight_schools", "--example", "eight_schools"])
+    texts = [command.__doc__ or "" for command in COMMANDS] + [group.__doc__ or ""]
+    named = {path for text in texts for path in re.findall(r"[^\s=]+/\S+\.(?:model|data\.json)", text)}
+    assert named and not [path for path in named if not Path(path).is_file()]
