@@ -141,7 +141,7 @@ class OfProgram:
             point = self.placed(PerDraw(AUTOGRAD, t), PerDraw(AUTOGRAD, state))
             return laid_out(self.forms.traced(*point, *rebuilt(self.shared, at_points)), len(draws))
 
-        wanted = [np.asarray(self.leaves[i].plain, dtype=float) for i in self.wanted]
+        wanted = [np.asarray(self.leaves[i].plain) * 1.0 for i in self.wanted]  # of integers floats
         end, pull = pullback(run, [y, *wanted])
         return lambda weights: pull(np.reshape(weights, np.shape(end)))
 

@@ -162,7 +162,7 @@ class Solver:
         self, wanted: Sequence[int], given: Given, implicit: Traced, steps: Steps, g: Traced
     ) -> tuple[Traced, tuple[Traced, ...]]:
         """The adjoints of the start and of the wanted arguments of the equation, from those of the states."""
-        shared = [jnp.zeros(given.shared[i].shape) for i in wanted]
+        shared = [jnp.zeros_like(given.shared[i]) for i in wanted]
         adjoint = jnp.zeros(given.start.shape)
         for method, mine in ((self.explicit, ~implicit), (self.implicit, implicit)):
             taken = (steps.reached > NO_STEP_TAKEN) & mine[:, None]

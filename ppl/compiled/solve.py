@@ -92,7 +92,7 @@ def solved(solver: Solver, *args: Traced) -> Traced:
 
     def adjoints(saved: Any, g: Traced) -> tuple[Traced, ...]:
         static, values, states, implicit, steps = saved
-        chosen = [i for i in static.value if i >= SHARED and jnp.issubdtype(values[i].dtype, jnp.floating)]
+        chosen = [i for i in static.value if i >= SHARED and jnp.issubdtype(values[i].dtype, jnp.inexact)]
 
         def backward(g: Traced, implicit: Traced, *rest: Traced) -> Any:
             steps, each = Steps(*rest[:4]), rest[4:]

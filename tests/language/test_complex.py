@@ -101,3 +101,44 @@ def test_numpy_s_complex_numbers_are_data_too(posterior: ppl.Posterior) -> None:
 def test_a_real_is_no_complex_datum() -> None:
     with pytest.raises(ppl.DataError, match="real, imaginary"):
         ppl.compile_model(PROGRAM).condition({**DATA, "z0": 1.5})
+
+
+EQUATIONS = {
+    "ode_rk45": """
+functions {
+  vector f(real t, vector y, complex_vector z) { return [get_real(z[1]) * y[1] + get_imag(z[1])^2]'; }
+}
+parameters { real<lower=0> a; }
+model {
+  complex_vector[1] z = [to_complex(0.3 * a, 2 * a)]';
+  array[1] vector[1] y = ode_rk45(f, [1.0]', 0.0, {1.0}, z);
+  a ~ normal(y[1][1], 1);
+}
+""",
+    "solve_newton": """
+functions { vector f(vector y, complex z) { return [y[1]^3 - get_imag(z)^2]'; } }
+parameters { real<lower=0> a; }
+model { a ~ normal(solve_newton(f, [1.0]', to_complex(0.3, 2 * a))[1], 1); }
+""",
+}
+
+
+@pytest.mark.parametrize("solver", EQUATIONS)
+def test_solvers_have_derivatives_in_complex_arguments(solver: str) -> None:
+    """Which are not linear there: the imaginary part counts where a derivative is taken."""
+    posterior, u, h = ppl.compile_model(EQUATIONS[solver]).condition({}), np.array([0.1]), 1e-5
+    difference = (posterior.log_density(u + h) - posterior.log_density(u - h)) / (2 * h)
+    assert posterior.log_density_gradient(u)[1] == pytest.approx([difference], rel=1e-6)
+    assert posterior.log_density_gradients(u[None])[1][0] == pytest.approx([difference], rel=1e-6)
+
+
+def test_an_equation_under_jax_too() -> None:
+    pytest.importorskip("jax")
+    from ppl.compiled.device import make_ready
+    from ppl.compiled.target import compiled_target
+
+    make_ready()
+    posterior, u = ppl.compile_model(EQUATIONS["ode_rk45"]).condition({}), np.array([0.1])
+    value, gradient = posterior.log_density_gradient(u)
+    found = compiled_target(posterior).log_density_gradient(u)
+    assert found[0] == pytest.approx(value, rel=1e-9) and found[1] == pytest.approx(gradient, rel=1e-7)
