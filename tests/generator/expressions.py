@@ -1,13 +1,15 @@
 """Random expressions of a given type and size."""
 
+import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from generator.arguments import ARGUMENTS, LEFT_OUT
 from generator.shapes import CORE, INT, REAL, Scope, Shape, Variable, matrix, row_vector, vector
 from generator.world import World
 
 from ppl.stdlib.functions.table import FUNCTIONS
+from ppl.stdlib.record import Function
 from ppl.stdlib.signatures import Pattern, parse_signature, split_commas
 from ppl.types import Int, Matrix, Real, RowVector, Type, Vector
 
@@ -18,7 +20,20 @@ NAMES: dict[type, str] = {
     RowVector: "row_vector",
     Matrix: "matrix",
 }
-CALLABLE = [f for f in FUNCTIONS if f.name not in LEFT_OUT and "_jacobian" not in f.name]
+COMPLEX = re.compile(r"\bC\b|complex")
+"""What the signatures of complex numbers have, of which no programs are made."""
+
+
+def of_reals(f: Function) -> Function:
+    """With the overloads that have no complex numbers."""
+    return replace(f, overloads=tuple(o for o in f.overloads if not COMPLEX.search(o.signature)))
+
+
+CALLABLE = [
+    of_reals(f)
+    for f in FUNCTIONS
+    if f.name not in LEFT_OUT and "_jacobian" not in f.name and of_reals(f).overloads
+]
 ELEMENTWISE = [
     f.name for f in CALLABLE if f.overloads[0].signature in ("(T) => T", "(T, T) => T", "(T, T, T) => T")
 ]
