@@ -6,7 +6,6 @@ from typing import Any
 
 import typer
 
-from ppl.data.locations import SCHEME
 from ppl.files import STDOUT
 from ppl.results.arguments.of_settings import radius_or_path
 
@@ -97,6 +96,8 @@ def data_files(text: str, *names: str) -> Any:
     """An option that takes FILE or NAME=FILE, any number of times; see `whole_files` and `as_names`."""
 
     def check(given: list[str]) -> list[str]:
+        from ppl.data.locations import SCHEME
+
         for one in given:
             name, file = _named(one)
             path = Path(file.partition(":")[0])
