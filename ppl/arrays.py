@@ -362,6 +362,16 @@ def _broadcast(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
 ONE = np.float64(1.0)
 
 
+def inexact(x: Any) -> np.ndarray:
+    """As floats, or as complex numbers where there are such."""
+    return np.asarray(x, dtype=complex if np.iscomplexobj(x) else float)
+
+
+def as_pairs(values: np.ndarray) -> np.ndarray:
+    """Complex numbers as reals along one more axis, the last, of length two."""
+    return np.stack([values.real, values.imag], axis=-1)
+
+
 def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, np.ndarray]:
     """The value and gradient of a scalar function at `x`, of any shape, by one tape."""
     value, (gradient,) = value_and_grads(lambda parts: f(parts[0]), [x])

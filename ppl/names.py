@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from ppl.arrays import as_pairs
+
 
 @dataclass(frozen=True)
 class Sized:
@@ -62,11 +64,6 @@ PARTS = ("real", "imag")
 def parted(name: str, pairs: bool) -> list[str]:
     """The columns of an element: itself, or its two parts."""
     return [f"{name}.{part}" for part in PARTS] if pairs else [name]
-
-
-def as_pairs(values: np.ndarray) -> np.ndarray:
-    """Complex numbers as reals along one more axis, the last, of length two."""
-    return np.stack([values.real, values.imag], axis=-1)
 
 
 def column_names(v: Sized, prefix: str | None = None) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from autograd.tracer import isbox
 
-from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, pullback, with_vjps
+from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, inexact, pullback, with_vjps
 from ppl.backend.per_draw import PerDraw, in_groups, laid_out
 from ppl.stdlib.solvers.field import Draws, Floats
 
@@ -141,7 +141,7 @@ class OfProgram:
             point = self.placed(PerDraw(AUTOGRAD, t), PerDraw(AUTOGRAD, state))
             return laid_out(self.forms.traced(*point, *rebuilt(self.shared, at_points)), len(draws))
 
-        wanted = [np.asarray(self.leaves[i].plain) * 1.0 for i in self.wanted]  # of integers floats
+        wanted = [inexact(self.leaves[i].plain) for i in self.wanted]
         end, pull = pullback(run, [y, *wanted])
         return lambda weights: pull(np.reshape(weights, np.shape(end)))
 

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, Vjp, without_share
+from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, Vjp, inexact, without_share
 from ppl.compiled import gamma
 from ppl.compiled.hosted import hosted
 from ppl.compiled.lapack import in_turn
@@ -190,12 +190,7 @@ def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
     try:
         return jnp.asarray(f(JAX, *args))
     except UNTRACEABLE:
-        return hosted(lambda *plain: _inexact(f(NUMPY, *plain)), args)
-
-
-def _inexact(x: Array) -> np.ndarray:
-    """Reals or complex numbers: an int is made real."""
-    return np.asarray(x, dtype=complex if np.iscomplexobj(x) else float)
+        return hosted(lambda *plain: inexact(f(NUMPY, *plain)), args)
 
 
 # --- Recurrences ------------------------------------------------------------------------------------

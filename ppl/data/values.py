@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.arrays import as_pairs
 from ppl.stdlib.constraints.sentences import position
 
 Numbers = NDArray[Any]
@@ -80,7 +81,7 @@ def pairs(value: Any) -> Any:
         return [value.real, value.imag]
     if hasattr(value, "__array__"):
         array = np.asanyarray(value)
-        return np.stack([array.real, array.imag], axis=-1) if array.dtype.kind == "c" else value
+        return as_pairs(array) if array.dtype.kind == "c" else value
     if isinstance(value, list | tuple) and not all(isinstance(v, int | float) for v in value):
         return [pairs(v) for v in value]
     return value

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from ppl.arrays import as_pairs, inexact
 from ppl.distribution import with_extra
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
-from ppl.names import PARTS, Sized, as_pairs, column_names
+from ppl.names import PARTS, Sized, column_names
 from ppl.results.files.arviz import OBSERVED, POINTWISE, PREDICTIVE
 from ppl.results.files.columns import Floats, split_part
 from ppl.results.files.formats import ABOUT, EXTRAS
@@ -89,12 +90,8 @@ def columns(name: str, draws: Floats) -> Iterator[tuple[str, Floats]]:
 def _npz(path: Path) -> tuple[Read, About]:
     with np.load(path) as arrays:
         about = json.loads(str(arrays[ABOUT])) if ABOUT in arrays.files else {}
-        draws = {name: _inexact(arrays[name]) for name in arrays.files if arrays[name].ndim}
+        draws = {name: inexact(arrays[name]) for name in arrays.files if arrays[name].ndim}
     return draws, _texts(about)
-
-
-def _inexact(values: Any) -> Any:
-    return np.asarray(values, dtype=complex if np.iscomplexobj(values) else float)
 
 
 def _parquet(path: Path) -> tuple[Read, About]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ppl.arrays import as_pairs
 from ppl.files import write_whole
-from ppl.names import Sized, as_pairs
+from ppl.names import Sized
 from ppl.results.files.columns import Floats, unflatten
 
 CHAINS_STARTED = 4

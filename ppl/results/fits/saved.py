@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ppl.arrays import as_pairs
 from ppl.data.blocks import blocks
 from ppl.data.shares import Share
 from ppl.density.model import Model
@@ -24,7 +25,6 @@ from ppl.inference.run.optimise import TracePoint
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
-from ppl.names import as_pairs
 from ppl.results.files.provenance import Provenance
 from ppl.results.fits.initial import FIT_FORMAT as FORMAT
 from ppl.results.fits.initial import start_for

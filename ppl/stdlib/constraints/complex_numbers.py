@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace
+from ppl.arrays import NUMPY, Array, Namespace, as_pairs
 from ppl.stdlib.constraints.identity import check
 from ppl.stdlib.constraints.layout import flat_shape, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
@@ -21,8 +21,7 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
 
 
 def unconstrain(x: Array, shape: Shape) -> Array:
-    flat = flatten(NUMPY, np.asarray(x), shape)
-    pairs = np.stack([flat.real, flat.imag], axis=-1)
+    pairs = as_pairs(flatten(NUMPY, np.asarray(x), shape))
     return np.reshape(pairs, (*np.shape(x)[: np.ndim(x) - len(shape)], *free_shape(shape)))
 
 
