@@ -66,6 +66,6 @@ def troubles(view: View) -> Iterator[str]:
     """The pages of the messages about this place."""
     for each in shown(view.analysis, pedantic=False):
         span = each.span
-        inside = (span.line, span.column) <= (view.line, view.column) <= (span.end_line, span.end_column)
-        if span.source.name == view.file and inside and each.code in pages():
+        inside = span.source.name == view.file and span.holds(view.line, view.column)
+        if inside and each.code in pages():
             yield as_markdown(page_text(pages()[each.code]))

@@ -222,7 +222,7 @@ def branches(w: Writer, s: ir.If) -> None:
 def check_declared(w: Writer, s: ir.CheckDeclared) -> None:
     """The declared constraint of a transformed quantity, checked once it is computed."""
     for leaf, text in leaves(s.declared, python_name(s.name)):
-        if leaf.constraint in ("identity", "complex", "offset_multiplier"):
+        if leaf.allows_all:
             continue
         shape = f"({''.join(expr(w, size) + ', ' for size in leaf.sizes).rstrip()})"
         args = "".join(f", {expr(w, a)}" for a in leaf.arguments)

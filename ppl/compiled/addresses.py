@@ -27,9 +27,9 @@ def listen_where_others_reach(state: Any) -> None:
     Raises:
         InferenceError: the name leads nowhere, and no address of this host leads out.
     """
-    state.client.key_value_set(f"{AT}{state.process_id}", facing(state.coordinator_address))
-    state.client.wait_at_barrier("ppl/addresses", WAIT)
     own = facing(state.coordinator_address)
+    state.client.key_value_set(f"{AT}{state.process_id}", own)
+    state.client.wait_at_barrier("ppl/addresses", WAIT)
     many_hosts = any(not is_loopback(at) for _, at in state.client.key_value_dir_get(AT))
     if many_hosts and is_loopback(of_name(socket.gethostname())):
         listen_at(state.client, facing(ANYWHERE) if is_loopback(own) else own)

@@ -92,6 +92,10 @@ class InStore:
         return self._kind == "Directory"
 
     def files(self) -> list[str]:
+        return self._files
+
+    @cached_property
+    def _files(self) -> list[str]:
         from pyarrow.fs import FileSelector
 
         system, path = self._store

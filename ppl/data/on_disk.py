@@ -73,8 +73,8 @@ def open_array(file: str | Path) -> NDArray[Any]:
         DataError: it cannot be read, or is none of .npy, .parquet, .arrow and .feather.
     """
     where, columns = location_of(str(file))
-    if where.suffix in (".npy", *COLUMNS) and not where.exists:
-        raise MissingFile(f"there is no file {where}", str(where))
+    if where.suffix in (".npy", *COLUMNS):
+        _require(where)
     try:
         if where.suffix == ".npy" and isinstance(where, OnDisk):
             mapped: NDArray[Any] = np.load(where.path, mmap_mode="r", allow_pickle=False)
@@ -88,6 +88,11 @@ def open_array(file: str | Path) -> NDArray[Any]:
             where, f"arrays behind a URL are read from {', '.join(COLUMNS)} and folders of .parquet"
         )
     raise refused(where, f"arrays are read from .npy, {', '.join(COLUMNS)}; {where.suffix} is not known")
+
+
+def _require(where: Location) -> None:
+    if not where.exists:
+        raise MissingFile(f"there is no file {where}", str(where))
 
 
 def _unreadable(where: Location, error: BaseException) -> DataError:
@@ -108,8 +113,7 @@ def open_share(file: str | Path, own: Own) -> Share:
         release(mapped)
         values = read_only(aligned(values, values.dtype))
         return Share(mapped.shape, _numbers(slices), values, _identity(where, mapped.shape))
-    if not where.exists:
-        raise MissingFile(f"there is no file {where}", str(where))
+    _require(where)
     try:
         table, names, dtype = columns_of(where, columns)
         slices = own(table.n_rows)

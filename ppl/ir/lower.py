@@ -42,7 +42,7 @@ def lower_block(c: Lowering, statements: Sequence[ast.Statement]) -> tuple[ir.St
     checks = [
         ir.CheckDeclared(d.name, d, d.span)
         for d in declared_names(c, statements)
-        if d.constraint not in ("identity", "complex", "offset_multiplier") or d.items
+        if not d.allows_all or d.items
     ]
     return (*lower_statements(c, statements), *checks)
 

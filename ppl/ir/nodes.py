@@ -410,6 +410,11 @@ class Declared:
     span: Span = field(repr=False)
     items: tuple["Declared", ...] = ()
 
+    @property
+    def allows_all(self) -> bool:
+        """Whether every value of the type keeps the constraint, so that there is nothing to check."""
+        return self.constraint in ("identity", "complex", "offset_multiplier")
+
 
 @dataclass(frozen=True)
 class Function:
