@@ -1,7 +1,5 @@
 """`ppl docs`: a page for any word, in the terminal."""
 
-import inspect
-import sys
 import textwrap
 from collections.abc import Callable, Mapping
 from copy import copy
@@ -125,12 +123,12 @@ def write_site(folder: Path, found: Mapping[str, Source]) -> None:
 
 def algorithm_page(name: str) -> str:
     """What an algorithm does, with its source."""
-    from ppl.inference.recipes import RECIPES
+    from ppl.cli.site.reference import source_of
     from ppl.inference.run.settings import ALGORITHMS
 
     meaning = {str(known): meaning for known, meaning in ALGORITHMS.items()}[name]
-    about = inspect.getdoc(sys.modules[RECIPES[name].__module__]) or ""
-    paragraphs = (filled(" ".join(part.split())) for part in (f"{meaning}.", *about.split("\n\n")))
+    parts = (f"{meaning}.", *source_of(name).split("\n\n"))
+    paragraphs = (filled(" ".join(part.split())) for part in parts)
     return "\n\n".join([f"--algorithm {name}", *paragraphs])
 
 

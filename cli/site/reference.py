@@ -89,7 +89,6 @@ def machines() -> Iterator[str]:
 
 def algorithms() -> Iterator[str]:
     """What each is, its source, and the table of settings."""
-    from ppl.inference.recipes import RECIPES
     from ppl.inference.run import settings
     from ppl.inference.run.settings import ALGORITHMS
 
@@ -98,8 +97,7 @@ def algorithms() -> Iterator[str]:
         "`posterior.variational(algorithm=NAME)`. [Which one?](faq.md#which-algorithm)"
     )
     for name, meaning in ALGORITHMS.items():
-        about = inspect.getdoc(sys.modules[RECIPES[name].__module__]) or ""
-        yield f"{heading(name)}\n\n{prose(meaning)}.\n\n{prose(about)}"
+        yield f"{heading(name)}\n\n{prose(meaning)}.\n\n{prose(source_of(name))}"
     yield "## Settings\n\nThe same in Python, as options of the command, and as words of an executable."
     records = (
         ("Every algorithm", settings.RunSettings),
@@ -110,6 +108,13 @@ def algorithms() -> Iterator[str]:
         ("Simulation-based calibration", settings.SbcSettings),
     )
     yield from (f"{heading(title, 3)}\n\n{settings_table(record)}" for title, record in records)
+
+
+def source_of(algorithm: str) -> str:
+    """What the room of an algorithm says of it: how it works, and its papers."""
+    from ppl.inference.recipes import RECIPES
+
+    return inspect.getdoc(sys.modules[RECIPES[algorithm].__module__]) or ""
 
 
 def settings_table(record: type) -> str:
