@@ -26,6 +26,7 @@ from ppl.inference.diagnose.verdict_rules import (
     far_from_q,
     few_worth,
     heavy_tails,
+    heavy_weights,
     images,
     near_q,
     no_spread,
@@ -153,6 +154,12 @@ LEVELS = [
     (resampled(ess=400.0), GOOD),
     (resampled(ess=399.0), USABLE, few_worth),
     (resampled(khat=0.699), GOOD),
+    # Weights without a variance, worth less than half their number.
+    (resampled(khat=0.499, ess=1999.0), GOOD),
+    (resampled(khat=0.5, ess=1999.0), USABLE, heavy_weights),
+    (resampled(khat=0.699, ess=1999.0), USABLE, heavy_weights),
+    (resampled(khat=0.5, ess=2000.0), GOOD),
+    (resampled(khat=0.7, ess=1999.0), POOR, far_from_q),
     (resampled(khat=0.7), POOR, far_from_q),
     (resampled(khat=0.7, ess=3920.0), GOOD),
     (resampled(khat=math.nan), UNKNOWN, nothing_to_tell),
@@ -253,6 +260,7 @@ BOUNDS = [
         ("VERDICT", name)
         for name in (
             "good_khat",
+            "good_share",
             "most_moved",
             "fewest_ess",
             "usable_autocorrelation",
@@ -351,6 +359,12 @@ SAID = [
         resampled(ess=399.0),
         "usable: the 4000 draws of q that were resampled by importance have an effective sample size of 399. "
         f"{MORE_DRAWS}",
+    ),
+    (
+        resampled(khat=0.56, ess=1031.0),
+        "usable: draws were resampled by importance weights that vary much (Pareto k-hat 0.56, effective "
+        "sample size 1031 of 4000), so their tails may be short. Ask for annealed draws (--anneal): they take "
+        "longer.",
     ),
     (
         {"khat": math.nan},

@@ -189,7 +189,11 @@ class Fit(VariablesOfDraws):
             'Verdict'
         """
         settings = self.settings
-        known = {"--correct": settings.corrects, "--runs": settings.runs > 1}
+        known = {
+            "--correct": settings.corrects,
+            "--anneal": settings.anneal is not None,
+            "--runs": settings.runs > 1,
+        }
         in_force = [option for option, given in known.items() if given]
         return self.verdict.sentence(self.posterior.param_unc_names(), in_force)
 

@@ -32,7 +32,7 @@ class ReadingBounds:
 
 READING_OF_FILES = ReadingBounds()
 
-STEPS = ("", "--correct", "--runs")
+STEPS = ("", "--correct", "--anneal", "--runs")
 """A file cannot be told to run in another way: no next step is advised."""
 
 
