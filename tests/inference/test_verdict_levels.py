@@ -363,8 +363,8 @@ SAID = [
     (
         resampled(khat=0.56, ess=1031.0),
         "usable: draws were resampled by importance weights that vary much (Pareto k-hat 0.56, effective "
-        "sample size 1031 of 4000), so their tails may be short. Ask for annealed draws (--anneal): they take "
-        "longer.",
+        "sample size 1031 of 4000), so their tails may be short. Ask for annealed draws (--anneal): they "
+        "take longer.",
     ),
     (
         {"khat": math.nan},
