@@ -133,7 +133,7 @@ class CompiledByRows:
     def fused_steps(
         self, algorithm: Algorithm, run: Run, noise: Floats, count: int, place: Place | None, rows: Rows
     ) -> Run | None:
-        """The run `count` iterations on, each on its own rows; see inference.leaps.FusedSteps."""
+        """The run `count` iterations on, each on its own rows; see `fused_steps.FusedSteps`."""
         return self.target.fused_steps(algorithm, run, noise, count, place, rows)
 
 

@@ -6,7 +6,7 @@ What an iteration does is written once, in ppl.inference: here it is traced with
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -51,32 +51,40 @@ class Parts:
         return self if eta is None else replace(self, step_rule=replace(self.step_rule, eta=eta))
 
 
-def iterate(
-    parts: Parts, densities: LogDensities, arrays: Traced, eta: Traced, noise: Traced, count: Traced
-) -> Traced:
-    """`count` iterations on the first of the noise (k, n, noise_dim), or those before a number is not finite.
+class Ahead(NamedTuple):
+    """The iterations to take: their step size, the noise (k, n, noise_dim), and how many of the k."""
+
+    eta: Traced
+    noise: Traced
+    count: Traced
+
+
+def iterate(parts: Parts, densities: LogDensities, arrays: Traced, ahead: Ahead) -> Traced:
+    """The iterations ahead, or those before a number is not finite.
 
     From and to the arrays of a packed state. `densities(u, k)` gives values (n,) and gradients (n, dim) at
     the rows of u, in iteration k.
     """
-    parts, family = parts.with_eta(eta), parts.family
+    parts, family = parts.with_eta(ahead.eta), parts.family
     zeros = np.zeros(family.size)
     like = State(0, zeros, zeros, zeros, parts.step_rule.init(zeros), 0.0)
 
     def once(at: tuple[Traced, Traced]) -> tuple[Traced, Traced]:
         k, before = at
-        s, z = unpacked(before, like), noise[k]
+        s, z = unpacked(before, like), ahead.noise[k]
         values, gradients = densities(family.transform(s.params, z, JAX), k)
         state = stepped(parts, s, elbo_gradient(family, s.params, z, gradients, JAX), values.mean(), JAX)
         after = packed(state, jnp)
         fine = jnp.isfinite(values).all() & jnp.isfinite(gradients).all() & jnp.isfinite(state.params).all()
         # One that fails ends the loop, where it began.
-        return jnp.where(fine, k + 1, count), jax.tree_util.tree_map(partial(jnp.where, fine), after, before)
+        return jnp.where(fine, k + 1, ahead.count), jax.tree_util.tree_map(
+            partial(jnp.where, fine), after, before
+        )
 
     def going(at: tuple[Traced, Traced]) -> Traced:
-        return at[0] < count
+        return at[0] < ahead.count
 
-    return jax.lax.while_loop(going, once, (jnp.zeros_like(count), arrays))[1]
+    return jax.lax.while_loop(going, once, (jnp.zeros_like(ahead.count), arrays))[1]
 
 
 def jitted(
@@ -94,9 +102,7 @@ def jitted(
         arguments: list[Traced],
         place: Traced,
         arrays: Traced,
-        eta: Traced,
-        noise: Traced,
-        count: Traced,
+        ahead: Ahead,
     ) -> Traced:
         def together(u: Traced, k: Traced) -> Traced:
             return jax.vmap(partial(at_a_point, shape, jacobian, at(arguments, k)))(u)
@@ -113,6 +119,6 @@ def jitted(
                 return values, gradients
             return values + place.log_jacobian, transposed_times(place.factor, gradients)
 
-        return iterate(parts, densities, arrays, eta, noise, count)
+        return iterate(parts, densities, arrays, ahead)
 
     return compiled(run, 0, 1, 2, effort=effort)

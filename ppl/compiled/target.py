@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ppl.compiled.data import BAKED, split
 from ppl.compiled.density import Functions, density_of
-from ppl.compiled.iterations import Parts
+from ppl.compiled.iterations import Ahead, Parts
 from ppl.compiled.jit import Effort
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.state import packed, unpacked
@@ -141,7 +141,7 @@ class CompiledTarget:
         place: Place | None,
         rows: Rows | None = None,
     ) -> Run | None:
-        """The run up to `count` iterations on; see inference.leaps.FusedSteps."""
+        """The run up to `count` iterations on; see `ppl.inference.run.fused_steps.FusedSteps`."""
         hardly_pays = (
             run.iteration < COMPILED.interpreted_iterations and run.params.size <= COMPILED.interpreted_params
         )
@@ -152,7 +152,7 @@ class CompiledTarget:
         with jax.enable_x64(True), jax.default_device(self.device):
             given = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
             call = partial(self.density.iterate, parts, self.shape, self.jacobian, given, place)
-            arrays = [np.array(a) for a in call(packed(run.state), eta, noise, count)]
+            arrays = [np.array(a) for a in call(packed(run.state), Ahead(eta, noise, count))]
         ahead = jax.tree_util.tree_map(_on_host, unpacked(arrays, run.state))
         return run._replace(**ahead._asdict())
 

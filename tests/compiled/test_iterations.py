@@ -103,7 +103,7 @@ CASES = [
 @pytest.mark.parametrize(
     "parts", CASES, ids=lambda a: f"{type(a.family).__name__}-{type(a.step_rule).__name__}"
 )
-def test_a_leap_ends_where_single_iterations_do(parts: Algorithm, target: CompiledTarget) -> None:
+def test_fused_steps_end_where_single_iterations_do(parts: Algorithm, target: CompiledTarget) -> None:
     first, second = np.random.default_rng(1), np.random.default_rng(1)
     run = begin(parts, parts.family.start(np.full(DIM, 0.2)) + 0.01)
     for count in (10, 10, 5):

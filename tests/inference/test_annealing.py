@@ -153,7 +153,7 @@ def test_moves_of_short_steps_are_fewer_and_as_much_longer(count, step, moves):
 
 
 def test_long_trajectories_take_as_many_gradients_and_forget_more():
-    """Six moves of six leaps are one of 36, from which a point comes half-way around."""
+    """Six moves of six leapfrog steps are one of 36, from which a point comes half-way around."""
     counts.clear()
     target = Counted(np.zeros(2), np.eye(2))
     particles = particles_at(target, None, rng().normal(size=(500, 2)))
@@ -371,7 +371,7 @@ counts: list[int] = []
 
 
 @pytest.mark.parametrize("mean, temperatures", [(0.0, 1), (9.0, None)])
-def test_every_move_is_so_many_leaps_and_the_target_is_seen_once_more_by_each_half(mean, temperatures):
+def test_every_move_is_so_many_leapfrog_steps_and_each_half_sees_the_target_once_more(mean, temperatures):
     """A reference that is the target itself is there after one temperature, even where it is widened."""
     counts.clear()
     seen = []

@@ -238,7 +238,7 @@ def test_where_annealing_stops_the_weights_do_what_they_can(monkeypatch, error, 
 
 
 def test_annealing_gets_the_points_and_moves_that_its_width_affords(carried):
-    """2^33 numbers in all: 1,024 points of a small target, 256 of the widest, six leaps a move."""
+    """2^33 numbers in all: 1,024 points of a small target, 256 of the widest, six leapfrog steps a move."""
     narrow = correlated(2)
     scaled = Scaled(narrow, np.zeros(2), np.eye(2))
     anneal_from(scaled, Beyond(), drawn(scaled), 10, rng())

@@ -222,7 +222,7 @@ class HMCKernel:
 
 
 def moves_within(count: int, step: float) -> int:
-    """In how many moves the leaps of `count` short ones are best made, a divisor of it.
+    """In how many moves the leapfrog steps of `count` short ones are best made, a divisor of it.
 
     On trajectories much shorter than `ANNEALING.shortest_trajectory` points walk at random, and come as far
     only in the square of their number (Neal 2011, section 5.4.2).

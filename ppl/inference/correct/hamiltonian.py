@@ -114,19 +114,19 @@ class Flow:
 
     look: Callable[[Array], Particles]
     beta: float
-    leaps: int = HMC.leapfrog_steps
+    leapfrog_steps: int = HMC.leapfrog_steps
 
     def trajectory(
         self, particles: Particles, momentum: Array, steps: Array
     ) -> tuple[Particles, Array, Array]:
-        """Where `leaps` leapfrog steps (n, 1) lead, the momentum there, and the loss of energy (n,).
+        """Where so many leapfrog steps (n, 1) lead, the momentum there, and the loss of energy (n,).
 
         The loss is the log of the chance at which it would be accepted, before that is cut at 1.
         """
         now, ahead = particles, momentum + 0.5 * steps * particles.slope(self.beta)
-        for fused_steps in range(self.leaps):
+        for k in range(self.leapfrog_steps):
             now = self.look(now.u + steps * ahead)
-            ahead = ahead + (1.0 if fused_steps < self.leaps - 1 else 0.5) * steps * now.slope(self.beta)
+            ahead = ahead + (1.0 if k < self.leapfrog_steps - 1 else 0.5) * steps * now.slope(self.beta)
         kinetic = 0.5 * ((momentum**2).sum(axis=1) - (ahead**2).sum(axis=1))
         loss = now.log_path(self.beta) - particles.log_path(self.beta) + kinetic
         return now, ahead, np.where(np.isnan(loss), -np.inf, loss)

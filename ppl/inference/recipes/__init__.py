@@ -14,6 +14,7 @@ from ppl.inference.recipes.refusals import refuse
 from ppl.inference.recipes.result import Result
 from ppl.inference.recipes.ssvb import ssvb
 from ppl.inference.recipes.without_parameters import without_parameters
+from ppl.inference.run.context import Context
 from ppl.inference.run.journal import NULL_JOURNAL, Journal
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
@@ -47,4 +48,4 @@ def fit(
     refuse(settings)
     if target.dim == 0:
         return without_parameters(target, settings)
-    return RECIPES[settings.algorithm](target, settings, init, progress, journal)
+    return RECIPES[settings.algorithm](target, init, Context.of(settings, progress, journal))

@@ -22,12 +22,12 @@ from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, sto
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.refine.family_upgrade import upgrade
 from ppl.inference.refine.refinement import Refined, refine, unrefined
+from ppl.inference.run.context import Context
 from ppl.inference.run.journal import NULL_JOURNAL, Journal, once
 from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
 from ppl.inference.steps.advi_sequence import AdviSequence
 from ppl.inference.steps.averaging import Last, Polynomial
 from ppl.inference.steps.eta_search import ETA_SEARCH
@@ -63,61 +63,44 @@ def advi(
         >>> print(result.outcome.converged, result.mean_u.shape)
         True (10,)
     """
-    return staged(target, Settings(**{**PAPER, **settings}), init, progress, journal)
+    return staged(target, init, Context.of(Settings(**{**PAPER, **settings}), progress, journal))
 
 
-def staged(
-    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal = NULL_JOURNAL
-) -> Result:
+def staged(target: Target, init: Init, context: Context) -> Result:
     """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
+    settings, streams = context.settings, context.streams
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
-    source = Streams(settings.seed)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        start = initialise(target, settings, family, init, source, progress, journal)
+        start = initialise(target, family, init, context)
         loop = run_loop(
-            settings,
             partial(_parts, settings, family),
             start,
-            source,
-            progress,
-            journal,
+            context,
             etas_of(settings, "advi", start.scaled),
             # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
-            fewest=1 if settings.refine else ETA_SEARCH.fewest_draws,
+            min_draws=1 if settings.refine else ETA_SEARCH.fewest_draws,
             allow_no_step=_polishes(settings),
         )
-        end = once(
-            journal,
-            "end",
-            lambda: _end(settings, target, start, loop, source, progress, journal),
-            source.refine,
-        )
+        end = once(context.journal, "end", lambda: _end(target, start, loop, context), streams.refine)
         path = loop.path(start, end.outcome, (start.note, loop.note, *end.notes), end.at_maximum)
-        return result_of(target, settings, end.family, end.params, path, source.draws, progress)
+        return result_of(target, settings, end.family, end.params, path, streams.draws, context.listen)
 
 
-def _end(
-    settings: Settings,
-    target: Target,
-    start: Start,
-    loop: Loop,
-    source: Streams,
-    progress: Listener,
-    journal: Journal,
-) -> Refined:
+def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
     """The third stage, unless it is switched off or the user has had enough."""
+    settings, rng, listen, journal = context.settings, context.streams.refine, context.listen, context.journal
     params, outcome = loop.run.average, loop.outcome
     if settings.minibatch is not None:
         note = NO_REFINEMENT if settings.refine else ""
         return unrefined(start, params, outcome, loop.search.note or note)
     if settings.refine and outcome.ending is not Ending.INTERRUPTED:
-        found = refine(start, params, outcome, source.refine, progress, settings.linear_response, journal)
+        found = refine(start, params, outcome, rng, listen, settings.linear_response, journal)
         if not settings.upgrade or found.outcome.ending is Ending.INTERRUPTED:
             return found
         try:
-            return upgrade(target, start, found, source.refine, progress, journal, settings.corrects)
+            return upgrade(target, start, found, rng, listen, journal, settings.corrects)
         except KeyboardInterrupt:
             stopped = Outcome(Ending.INTERRUPTED, "stopped by hand in the upgrade to full rank")
             return replace(found, outcome=stopped)

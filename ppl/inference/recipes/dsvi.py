@@ -1,7 +1,7 @@
 """Doubly stochastic variational inference (Titsias and Lazaro-Gredilla 2014, Algorithms 1 and 2)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,11 +18,9 @@ from ppl.inference.objective.target import Target
 from ppl.inference.recipes.optimising import averaging_of, maximise_elbo
 from ppl.inference.recipes.parts import estimator_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
-from ppl.inference.run.journal import Journal
+from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import Algorithm
-from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
 from ppl.inference.steps.staged import Staged
 
 
@@ -43,19 +41,17 @@ class DSVISchedule:
 DSVI = DSVISchedule()
 
 
-def dsvi(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
+def dsvi(target: Target, init: Init, context: Context) -> Result:
     """Algorithm 1: a lower-triangular C with a positive diagonal. `eta` is rho_0; None searches for it."""
-    return _fit(target, settings, with_noise(FullRank(target.dim), settings), init, progress, journal)
+    return _fit(target, FullRank(target.dim), init, context)
 
 
-def dsvi_diagonal(
-    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal
-) -> Result:
+def dsvi_diagonal(target: Target, init: Init, context: Context) -> Result:
     """Algorithm 1 with a diagonal C (eq. 9)."""
-    return _fit(target, settings, with_noise(Diagonal(target.dim), settings), init, progress, journal)
+    return _fit(target, Diagonal(target.dim), init, context)
 
 
-def dsvi_ard(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
+def dsvi_ard(target: Target, init: Init, context: Context) -> Result:
     """Algorithm 2: the scales of a Gaussian prior optimised away, so that coordinates of no use shrink to 0.
 
     The coordinates stay as they are, since the prior is centred on zero there. The log densities of the
@@ -69,27 +65,20 @@ def dsvi_ard(target: Target, settings: Settings, init: Init, progress: Listener,
             "dsvi-ard needs a target without the Gaussian prior of the vector to be selected from; "
             "name that vector as ard."
         )
-    family, source = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings), Streams(settings.seed)
-    raw = replace(settings, start="random")
-    found = maximise_elbo(
-        target.target, raw, family, _parts(settings, family), init, source, progress, journal
-    )
+    settings = context.settings
+    family = with_noise(ArdDiagonal(target.dim, ard=target.ard), settings)
+    found = maximise_elbo(target.target, family, _parts(settings, family), init, context.begun_at_random())
     whole = target.with_prior(family.prior_variances(found.params))
     plain = with_noise(Diagonal(target.dim), settings)
-    return result_of(whole, settings, plain, found.params, found.path, source.draws, progress)
+    return result_of(whole, settings, plain, found.params, found.path, context.streams.draws, context.listen)
 
 
-def _fit(
-    target: Target,
-    settings: Settings,
-    family: FullRank | Diagonal,
-    init: Init,
-    progress: Listener,
-    journal: Journal,
-) -> Result:
-    source = Streams(settings.seed)
-    found = maximise_elbo(target, settings, family, _parts(settings, family), init, source, progress, journal)
-    return result_of(target, settings, family, found.params, found.path, source.draws, progress)
+def _fit(target: Target, plain: FullRank | Diagonal, init: Init, context: Context) -> Result:
+    settings, family = context.settings, with_noise(plain, context.settings)
+    found = maximise_elbo(target, family, _parts(settings, family), init, context)
+    return result_of(
+        target, settings, family, found.params, found.path, context.streams.draws, context.listen
+    )
 
 
 def _parts(settings: Settings, family: FullRank | Diagonal) -> Callable[[float], Algorithm]:

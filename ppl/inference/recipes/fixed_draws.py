@@ -11,40 +11,36 @@ from ppl.inference.recipes.parts import with_noise
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, answer, unrefined
-from ppl.inference.run.journal import Journal, once
-from ppl.inference.run.progress import Listener
-from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
+from ppl.inference.run.context import Context
+from ppl.inference.run.journal import Entry, once
 
 
-def fixed_draws(
-    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal
-) -> Result:
+def fixed_draws(target: Target, init: Init, context: Context) -> Result:
     """Mean-field, from Pathfinder's start; with `linear_response`, its covariance corrected."""
-    source = Streams(settings.seed)
+    settings, streams = context.settings, context.streams
     family = with_noise(MeanField(target.dim), settings)
     with np.errstate(all="ignore"):
-        start = initialise(target, settings, family, init, source, progress, journal)
-        end = once(journal, "end", lambda: _end(settings, start, source, progress, journal), source.refine)
+        start = initialise(target, family, init, context)
+        end = once(context.journal, "end", lambda: _end(start, context), streams.refine)
         path = Path(
             start=start.point,
             outcome=end.outcome,
             notes=[note for note in (start.note, *end.notes) if note],
             at_maximum=end.at_maximum,
         )
-        return result_of(target, settings, end.family, end.params, path, source.draws, progress)
+        return result_of(target, settings, end.family, end.params, path, streams.draws, context.listen)
 
 
-def _end(settings: Settings, start: Start, source: Streams, progress: Listener, journal: Journal) -> Refined:
+def _end(start: Start, context: Context) -> Refined:
     if start.outcome:
         return unrefined(start, start.params, start.outcome)
     found = fit_fixed_draws(
         start.target,
         start.family,
         start.params,
-        source.refine,
-        listen=progress,
+        context.streams.refine,
+        context.listen,
         metric=start.metric,
-        journal=journal,
+        entry=Entry(context.journal, "fixed draws"),
     )
-    return answer(start, found, settings.linear_response)
+    return answer(start, found, context.settings.linear_response)

@@ -9,12 +9,10 @@ from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.numerics.hessian import hessian
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes.result import Path, Result, result_of
-from ppl.inference.run.journal import Journal
+from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
-from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
+from ppl.inference.run.progress import Progress
 
 REPAIRED = (
     "The log density curves upward at the mode in {} of {} directions, so its Hessian gives no variance "
@@ -22,17 +20,17 @@ REPAIRED = (
 )
 
 
-def laplace(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
+def laplace(target: Target, init: Init, context: Context) -> Result:
     """A full-rank q with the mode as its mean and minus the inverse Hessian there as its covariance."""
-    source = Streams(settings.seed)
+    settings, streams, listen = context.settings, context.streams, context.listen
     family = FullRank(target.dim)
     with np.errstate(all="ignore"):
-        points = start_points(target, init, source.start)
-        mode = find_mode(target, points, progress)
-        progress(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
+        points = start_points(target, init, streams.start)
+        mode = find_mode(target, points, listen)
+        listen(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
         q, outcome, notes = _at(target, mode)
         path = Path(start=points[0], outcome=outcome, iterations=mode.steps, notes=notes, at_maximum=True)
-        return result_of(target, settings, family, family.of(q.mean, q.factor), path, source.draws, progress)
+        return result_of(target, settings, family, family.of(q.mean, q.factor), path, streams.draws, listen)
 
 
 def _at(target: Target, mode: Mode) -> tuple[Gaussian, Outcome, list[str]]:

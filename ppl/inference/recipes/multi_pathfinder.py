@@ -13,32 +13,28 @@ from ppl.inference.numerics.gaussian import COVARIANCE
 from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
-from ppl.inference.run.journal import Journal
+from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
 
 
-def multi_pathfinder(
-    target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal
-) -> Result:
+def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:
     """Draws resampled by importance from the Gaussians of all paths; q is the best of these.
 
     A draw is weighted against the mixture of the Gaussians rather than the one that it came from, which the
     paper does: that bounds the weights where the Gaussians overlap.
     """
-    source = Streams(settings.seed)
+    settings, streams = context.settings, context.streams
     with np.errstate(all="ignore"):
-        points = start_points(target, init, source.start)
+        points = start_points(target, init, streams.start)
         paths: list[Pathfinder] = []
         try:
-            error = pathfinders(target, points, source.pathfinder, paths, listen=progress)
+            error = pathfinders(target, points, streams.pathfinder, paths, listen=context.listen)
             if error and not paths:
                 raise error
-            return _mixed(target, settings, points, paths, source.draws)
+            return _mixed(target, settings, points, paths, streams.draws)
         except KeyboardInterrupt:
-            return _best_so_far(target, settings, points[0], paths, source.draws)
+            return _best_so_far(target, settings, points[0], paths, streams.draws)
 
 
 def _mixed(

@@ -14,12 +14,11 @@ from ppl.inference.objective.subsampling import PURPOSE_START, row_choice
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.parts import etas_of
 from ppl.inference.recipes.result import Path
-from ppl.inference.run.journal import Journal, once
+from ppl.inference.run.context import Context
+from ppl.inference.run.journal import once
 from ppl.inference.run.optimise import Algorithm, Run, begin, optimise
 from ppl.inference.run.outcome import Ending, Outcome
-from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
 from ppl.inference.steps.averaging import Averaging, Last, Polynomial
 from ppl.inference.steps.eta_search import EtaSearch, search_eta
 
@@ -38,23 +37,18 @@ class Maximised:
 
 def maximise_elbo(
     target: Target,
-    settings: Settings,
     family: Family,
     with_eta: Callable[[float], Algorithm],
     init: Init,
-    source: Streams,
-    listen: Listener,
-    journal: Journal,
+    context: Context,
 ) -> Maximised:
     """Start, choose a rate unless one is given, and run the loop with `with_eta` of it."""
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.
     with np.errstate(all="ignore"):
-        start = initialise(
-            target, settings, family, init, source, listen, journal, NARROW_FIRST_SCALE, paths=1
-        )
-        etas = etas_of(settings, "staged", start.scaled)
+        start = initialise(target, family, init, context, NARROW_FIRST_SCALE, paths=1)
+        etas = etas_of(context.settings, "staged", start.scaled)
         # A plain step is as large as its gradient: the noise that a rate must bear is that of the run itself.
-        loop = run_loop(settings, with_eta, start, source, listen, journal, etas)
+        loop = run_loop(with_eta, start, context, etas)
     path = loop.path(start, loop.outcome, (start.note, loop.search.note))
     return Maximised(start.back(loop.run.average), path)
 
@@ -66,12 +60,9 @@ def averaging_of(settings: Settings) -> Averaging:
 
 def initialise(
     target: Target,
-    settings: Settings,
     family: Family,
     init: Init,
-    source: Streams,
-    listen: Listener,
-    journal: Journal,
+    context: Context,
     scale: float = 1.0,
     paths: int = START.paths,
 ) -> Start:
@@ -79,18 +70,20 @@ def initialise(
 
     A random point has scales of `scale` where the settings name none.
     """
+    settings, streams = context.settings, context.streams
     seen = row_choice(settings.minibatch, settings.seed).on_the_way(target, PURPOSE_START)
 
     def found() -> Start:
         if isinstance(init, Warm):
             return from_q(seen, family, init, scaled=settings.start == "pathfinder")
         if settings.start == "random":
-            point = start_point(seen, init, source.start)
+            point = start_point(seen, init, streams.start)
             return at_random(seen, family, point, settings.init_scale or scale)
-        points = start_points(seen, init, source.start, paths)
-        return from_paths(seen, family, points, source.pathfinder, listen)
+        points = start_points(seen, init, streams.start, paths)
+        return from_paths(seen, family, points, streams.pathfinder, context.listen)
 
-    return once(journal, "start", lambda: found().kept, source.pathfinder).start(target, family)
+    kept = once(context.journal, "start", lambda: found().kept, streams.pathfinder)
+    return kept.start(target, family)
 
 
 class Loop(NamedTuple):
@@ -117,14 +110,11 @@ class Loop(NamedTuple):
 
 
 def run_loop(
-    settings: Settings,
     with_eta: Callable[[float], Algorithm],
     start: Start,
-    source: Streams,
-    listen: Listener,
-    journal: Journal,
+    context: Context,
     etas: Sequence[float],
-    fewest: int = 1,
+    min_draws: int = 1,
     allow_no_step: bool = False,
 ) -> Loop:
     """The second stage: the step size that is given, or the best of `etas` (see `search_eta`), and the loop.
@@ -132,6 +122,7 @@ def run_loop(
     With `allow_no_step` none is taken from a scaled start that no step size improves on. Ctrl-C in the
     search leaves the start itself.
     """
+    settings, streams, listen, journal = context.settings, context.streams, context.listen, context.journal
 
     def found() -> Loop:
         unmoved = begin(with_eta(1.0), start.params)
@@ -144,14 +135,14 @@ def run_loop(
             return Loop(EtaSearch(nan, nan, {}, ""), unmoved, stopped)
         if search.note and allow_no_step and start.scaled:
             return Loop(search, unmoved, Outcome(Ending.COMPLETED, "no stochastic step was taken"), NO_STEP)
-        rngs = (source.gradients, source.elbo)
+        rngs = (streams.gradients, streams.elbo)
         run, outcome = optimise(with_eta(search.eta), start.target, start.params, *rngs, listen, journal)
         return Loop(search, run, outcome)
 
     def searched() -> EtaSearch:
         if settings.eta is not None or settings.step_rule == "dowg":
             return EtaSearch(nan if settings.eta is None else settings.eta, nan, {}, "")
-        iterations, seed = settings.adapt_iter, source.search
-        return search_eta(with_eta, start.target, start.params, iterations, seed, listen, etas, fewest)
+        iterations, seed = settings.adapt_iter, streams.search
+        return search_eta(with_eta, start.target, start.params, iterations, seed, listen, etas, min_draws)
 
-    return once(journal, "loop end", found, source.gradients, source.elbo)
+    return once(journal, "loop end", found, streams.gradients, streams.elbo)

@@ -20,55 +20,48 @@ from ppl.inference.recipes.laplace import outcome_of
 from ppl.inference.recipes.result import Path, Result, result_of
 from ppl.inference.refine.fixed_draws import fit_fixed_draws
 from ppl.inference.refine.refinement import Refined, answer, unrefined
-from ppl.inference.run.journal import Journal, once
+from ppl.inference.run.context import Context
+from ppl.inference.run.journal import Entry, once
 from ppl.inference.run.phases import Phase
-from ppl.inference.run.progress import Listener, Progress
-from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
+from ppl.inference.run.progress import Progress
 
 
-def optimize(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
+def optimize(target: Target, init: Init, context: Context) -> Result:
     """All of q at the mode; every draw is the mode, and the final ELBO is the log density there."""
-    source = Streams(settings.seed)
+    settings, streams, listen = context.settings, context.streams, context.listen
     if isinstance(target, MarginalTarget):
-        return _type_two(target, settings, init, progress, journal, source)
+        return _type_two(target, init, context)
     family = Point(target.dim)
     with np.errstate(all="ignore"):
-        points = start_points(target, init, source.start)
-        mode = find_mode(target, points, progress)
-        progress(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
+        points = start_points(target, init, streams.start)
+        mode = find_mode(target, points, listen)
+        listen(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
         path = Path(start=points[0], outcome=outcome_of(mode), iterations=mode.steps, at_maximum=True)
-        return result_of(target, settings, family, mode.u, path, source.draws, progress)
+        return result_of(target, settings, family, mode.u, path, streams.draws, listen)
 
 
-def _type_two(
-    target: MarginalTarget,
-    settings: Settings,
-    init: Init,
-    progress: Listener,
-    journal: Journal,
-    source: Streams,
-) -> Result:
+def _type_two(target: MarginalTarget, init: Init, context: Context) -> Result:
     """Draws of what is integrated out, given the mode of the rest; the ELBO bounds the log marginal there.
 
     From Pathfinder's start rather than the joint mode, which for a scale with its effects lies at zero.
     """
+    settings, streams, listen = context.settings, context.streams, context.listen
     family = Marginal(target.dim, target.at)
     with np.errstate(all="ignore"):
-        points = start_points(target, init, source.start)
+        points = start_points(target, init, streams.start)
         kept = once(
-            journal,
+            context.journal,
             "start",
-            lambda: from_paths(target, MeanField(target.dim), points, source.pathfinder, progress).kept,
-            source.pathfinder,
+            lambda: from_paths(target, MeanField(target.dim), points, streams.pathfinder, listen).kept,
+            streams.pathfinder,
         )
         start = replace(kept.start(target, MeanField(target.dim)), family=family, metric=None)
         begin = family.start(np.zeros(target.dim) if start.scaled else start.point)
         end = once(
-            journal,
+            context.journal,
             "end",
-            lambda: _end(replace(start, params=begin), source, progress, journal),
-            source.refine,
+            lambda: _end(replace(start, params=begin), context),
+            streams.refine,
         )
         path = Path(
             start=start.point,
@@ -76,13 +69,12 @@ def _type_two(
             notes=[note for note in (start.note, *end.notes) if note],
             at_maximum=end.at_maximum,
         )
-        return result_of(target, settings, family, end.params, path, source.draws, progress)
+        return result_of(target, settings, family, end.params, path, streams.draws, listen)
 
 
-def _end(start: Start, source: Streams, progress: Listener, journal: Journal) -> Refined:
+def _end(start: Start, context: Context) -> Refined:
     if start.outcome:
         return unrefined(start, start.params, start.outcome)
-    found = fit_fixed_draws(
-        start.target, start.family, start.params, source.refine, listen=progress, journal=journal
-    )
+    rng, entry = context.streams.refine, Entry(context.journal, "fixed draws")
+    found = fit_fixed_draws(start.target, start.family, start.params, rng, context.listen, entry=entry)
     return answer(start, found, corrected=False)

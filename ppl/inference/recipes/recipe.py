@@ -1,13 +1,11 @@
-"""What every recipe is: a target, settings and a start in, a Result out."""
+"""What every recipe is: a target, a start and settings in, a Result out."""
 
 from typing import Protocol
 
 from ppl.inference.initialise.start import Init
 from ppl.inference.objective.target import Target
 from ppl.inference.recipes.result import Result
-from ppl.inference.run.journal import Journal
-from ppl.inference.run.progress import Listener
-from ppl.inference.run.settings import Settings
+from ppl.inference.run.context import Context
 
 
 class Recipe(Protocol):
@@ -18,6 +16,4 @@ class Recipe(Protocol):
     in the journal, and not done again where the journal has it. Ctrl-C leaves a Result of what there is.
     """
 
-    def __call__(
-        self, target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal
-    ) -> Result: ...
+    def __call__(self, target: Target, init: Init, context: Context) -> Result: ...

@@ -12,11 +12,9 @@ from ppl.inference.objective.target import Target
 from ppl.inference.recipes.optimising import averaging_of, maximise_elbo
 from ppl.inference.recipes.parts import step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
-from ppl.inference.run.journal import Journal
+from ppl.inference.run.context import Context
 from ppl.inference.run.optimise import Algorithm
-from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
-from ppl.inference.run.streams import Streams
 from ppl.inference.steps.robbins_monro import RobbinsMonro
 
 
@@ -34,16 +32,19 @@ class SSVBLimits:
 SSVB = SSVBLimits()
 
 
-def ssvb(target: Target, settings: Settings, init: Init, progress: Listener, journal: Journal) -> Result:
+def ssvb(target: Target, init: Init, context: Context) -> Result:
     """A full-rank Gaussian fitted by score-function gradients under the delta-method control variate.
 
     Each gradient takes as many draws as its variance needs, at least `grad_samples`, and 2 dim + 1 gradients
     of the target for the Taylor expansion, so this is for few dimensions. `eta` is the first Robbins-Monro
     step; None searches for it.
     """
-    family, source = with_noise(FullRank(target.dim), settings), Streams(settings.seed)
-    found = maximise_elbo(target, settings, family, _parts(settings, family), init, source, progress, journal)
-    return result_of(target, settings, family, found.params, found.path, source.draws, progress)
+    settings = context.settings
+    family = with_noise(FullRank(target.dim), settings)
+    found = maximise_elbo(target, family, _parts(settings, family), init, context)
+    return result_of(
+        target, settings, family, found.params, found.path, context.streams.draws, context.listen
+    )
 
 
 def _parts(settings: Settings, family: Family) -> Callable[[float], Algorithm]:

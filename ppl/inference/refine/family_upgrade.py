@@ -25,7 +25,7 @@ from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws
 from ppl.inference.refine.refinement import Refined
-from ppl.inference.run.journal import NULL_JOURNAL, Journal
+from ppl.inference.run.journal import NULL_JOURNAL, Entry, Journal
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
@@ -258,7 +258,7 @@ def _full_rank(
         factor = start.target.factor[:, None] * start.metric
     scaled = Scaled(target, found.family.mean(found.params), factor)
     first = family.start(np.zeros(target.dim))
-    fit = _climb(scaled, family, first, rng, listen=listen, journal=journal, stage="family upgrade")
+    fit = _climb(scaled, family, first, rng, listen=listen, entry=Entry(journal, "family upgrade"))
     params = family.carry(fit.params, scaled.centre, scaled.factor)
     return Refined(family, params, fit.outcome, fit.outcome.converged)
 

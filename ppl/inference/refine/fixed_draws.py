@@ -18,7 +18,7 @@ from ppl.inference.families.standard import NORMAL
 from ppl.inference.numerics.sobol import MOST_DIMENSIONS, SOBOL, sobol
 from ppl.inference.objective.target import Array, Target, width_of
 from ppl.inference.refine.fixed_elbo import End, Maximum, maximise
-from ppl.inference.run.journal import NULL_JOURNAL, Journal
+from ppl.inference.run.journal import NO_ENTRY, Entry
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
@@ -41,6 +41,11 @@ class FixedDrawsLimits:
 
     most_work: int = 100_000_000
     """Numbers that those gradients may work through: fewer gradients of a target with many rows."""
+
+    tolerance: float = 0.08
+    """The move of a mean by the last doubling, in posterior standard deviations, that is small enough: it
+    stands for a Monte Carlo error of tolerance / sqrt(3).
+    """
 
     evaluations: int = 8
     """Evaluations of the ELBO that a maximisation takes where it begins near its end."""
@@ -68,21 +73,18 @@ def fit_fixed_draws(
     family: Family,
     params: Array,
     rng: np.random.Generator,
-    tolerance: float = 0.08,
     listen: Listener = silent,
     metric: Array | None = None,
     most_gradients: int | None = None,
-    journal: Journal = NULL_JOURNAL,
-    stage: str = "fixed draws",
+    entry: Entry = NO_ENTRY,
 ) -> FixedDrawsFit:
     """Maximise the ELBO on fixed draws from `params` (size,), doubling them until the means settle.
 
-    Every doubling takes fresh draws, so that the move it makes in the means tells the Monte Carlo error: a
-    move of `tolerance` posterior standard deviations stands for an error of tolerance / sqrt(3) at the end.
-    A family with correlations begins with four times as many draws as dimensions of noise: with fewer draws
+    Every doubling takes fresh draws, so that the move it makes in the means tells the Monte Carlo error. A
+    family with correlations begins with four times as many draws as dimensions of noise: with fewer draws
     than dimensions the full-rank ELBO has no maximum. `metric` (dim, dim) is the Cholesky factor of a guess
-    at the covariance of the target, which speeds up the search for the means. The journal keeps what each
-    doubling came to, by the name of `stage`; Ctrl-C leaves the best that was seen.
+    at the covariance of the target, which speeds up the search for the means. What each doubling came to is
+    kept in the journal's `entry`; Ctrl-C leaves the best that was seen.
 
     Raises:
         InferenceError: the ELBO at `params` is not finite (names the statement to blame), or the draws that
@@ -96,15 +98,15 @@ def fit_fixed_draws(
             "gradients. A mean-field or low-rank approximation needs fewer."
         )
     most = max(FIXED_DRAWS.most_draws, 4 * n)
-    at: FixedDrawsFit | None = journal.recall(stage, rng)
+    at: FixedDrawsFit | None = entry.recall(rng)
     if at is None:
         z = _noise_of(family, n, rng)
         told = _told(listen, n, n, most, math.inf)
         first, shift = maximise(target, family, params, z, metric, most_gradients, told), math.inf
-        outcome = _outcome(n, shift, tolerance, first)
+        outcome = _outcome(n, shift, first)
         at = FixedDrawsFit(first.params, z, first.gradients, shift, outcome)
     while at.outcome.ending is Ending.BUDGET_REACHED and _affordable(at, most, most_gradients):
-        journal.record(stage, at, rng)
+        entry.record(at, rng)
         n = 2 * len(at.z)
         z, told = _noise_of(family, n, rng), _told(listen, n, _fewest_draws(family), most, at.shift)
         try:
@@ -112,7 +114,7 @@ def fit_fixed_draws(
         except InferenceError as error:
             return replace(at, outcome=Outcome(Ending.DIVERGED, str(error)))
         shift = _largest_move(family, at.params, found.params)
-        outcome = _outcome(n, shift, tolerance, found)
+        outcome = _outcome(n, shift, found)
         at = FixedDrawsFit(found.params, z, at.gradients + found.gradients, shift, outcome)
     return at
 
@@ -150,7 +152,8 @@ def _noise_of(family: Family, n: int, rng: np.random.Generator) -> Array:
     return np.concatenate([z, -z])
 
 
-def _outcome(n: int, shift: float, tolerance: float, found: Maximum) -> Outcome:
+def _outcome(n: int, shift: float, found: Maximum) -> Outcome:
+    tolerance = FIXED_DRAWS.tolerance
     if found.end is End.INTERRUPTED:
         return Outcome(Ending.INTERRUPTED, f"stopped by hand on {n} fixed draws")
     if math.isinf(shift) or (found.end is End.SPENT and shift < tolerance):

@@ -12,7 +12,7 @@ from ppl.inference.objective.target import Array
 from ppl.inference.refine.fixed_draws import FixedDrawsFit, fit_fixed_draws, gradients_for
 from ppl.inference.refine.fixed_elbo import negative_elbo
 from ppl.inference.refine.response import with_response
-from ppl.inference.run.journal import NULL_JOURNAL, Journal
+from ppl.inference.run.journal import NULL_JOURNAL, Entry, Journal
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.progress import Listener
 
@@ -59,11 +59,10 @@ def refine(
             start.family,
             begin,
             rng,
-            listen=listen,
-            metric=start.metric,
-            most_gradients=gradients_for(start.target) - 2 * COMPARED_DRAWS,
-            journal=journal,
-            stage="refine",
+            listen,
+            start.metric,
+            gradients_for(start.target) - 2 * COMPARED_DRAWS,
+            Entry(journal, "refine"),
         )
     except InferenceError as error:
         return unrefined(start, params, before, f"Not refined on fixed draws: {error}")

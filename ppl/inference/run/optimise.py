@@ -127,7 +127,7 @@ def advance(algorithm: Algorithm, target: Target, run: Run, rng: np.random.Gener
 def onward(
     algorithm: Algorithm, target: Target, run: Run, rng: np.random.Generator, end: int
 ) -> Iterator[Run]:
-    """The run on its way to iteration `end`: by leaps, then one by one from where the target takes none.
+    """The run on its way to iteration `end`: by fused steps, then one by one where the target takes none.
 
     Raises InferenceError as `advance` does.
     """

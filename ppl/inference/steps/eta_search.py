@@ -46,12 +46,12 @@ def search_eta(
     seed: np.random.SeedSequence,
     listen: Listener,
     etas: Sequence[float] = ETA_SEARCH.etas,
-    fewest: int = ETA_SEARCH.fewest_draws,
+    min_draws: int = ETA_SEARCH.fewest_draws,
 ) -> EtaSearch:
     """Try every eta for a few iterations from the same start and keep the one with the best ELBO.
 
-    All candidates see the same noise, at least `fewest` draws a gradient, and are scored on the same draws:
-    they differ by eta alone. One that diverges scores -inf. As in Stan, scores that fall from one eta to a
+    All candidates see the same noise, at least `min_draws` a gradient, and are scored on the same draws: they
+    differ by eta alone. One that diverges scores -inf. As in Stan, scores that fall from one eta to a
     larger one are taken to fall further, and larger ones still are not tried. When none beats the start
     beyond noise, as when the start is already good, the smallest eta is taken and the note says so.
 
@@ -68,7 +68,7 @@ def search_eta(
         if _is_past_the_best(eta, terms):
             continue
         try:
-            end = _follow(with_eta(eta), target, params, iterations, path_seed, fewest)
+            end = _follow(with_eta(eta), target, params, iterations, path_seed, min_draws)
             terms[eta] = _elbo_terms(with_eta(eta), seen, end, score_seed)
         except InferenceError:
             terms[eta] = np.full_like(at_start, -np.inf)
@@ -90,10 +90,10 @@ def _follow(
     params: Array,
     iterations: int,
     seed: np.random.SeedSequence,
-    fewest: int,
+    min_draws: int,
 ) -> Array:
     """The params a few iterations on."""
-    algorithm = replace(algorithm, grad_samples=max(fewest, algorithm.grad_samples))
+    algorithm = replace(algorithm, grad_samples=max(min_draws, algorithm.grad_samples))
     run, rng = begin(algorithm, params), np.random.default_rng(seed)
     for ahead in onward(algorithm, target, run, rng, iterations):
         run = ahead
