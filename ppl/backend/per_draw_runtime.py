@@ -202,11 +202,11 @@ def row_by_row(xp: Namespace, values: PerDraw) -> PerDraw:
     return PerDraw(xp, xp.np.reshape(values.each, (len(values.each), -1, *values.shape[2:])))
 
 
-def over_again(xp: Namespace, values: PerDraw, batch: Array) -> PerDraw:
+def tile(xp: Namespace, values: PerDraw, batch: Array) -> PerDraw:
     return row_by_row(xp, PerDraw(xp, for_entries(xp, values.each, len(batch))))
 
 
-def down(xp: Namespace, values: PerDraw) -> PerDraw:
+def expand(xp: Namespace, values: PerDraw) -> PerDraw:
     return PerDraw(xp, spaced(xp, values.each, 2, 1))
 
 
@@ -239,8 +239,8 @@ HELPERS: Mapping[Function, Function] = {
     batching.sum_at: sum_at,
     batching.rectangle: rectangle,
     batching.row_by_row: row_by_row,
-    batching.over_again: over_again,
-    batching.down: down,
+    batching.tile: tile,
+    batching.expand: expand,
     batching.sum_across: sum_across,
     batching.before: before,
     batching.last: last,

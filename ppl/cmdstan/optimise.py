@@ -73,7 +73,7 @@ class Optimisation:
         self.worst = max(self.worst, self.values[0] - value)
         return self.values[0] - value, -gradient
 
-    def settled(self, rules: Rules) -> str:
+    def converged(self, rules: Rules) -> str:
         """Which of CmdStan's rules the last step meets, "" for none."""
         if abs(self.values[-1] - self.values[-2]) < rules.tol_obj:
             return DETECTED + "absolute change in objective function was below tolerance"
@@ -102,7 +102,7 @@ def optimise(
         path.points.append(np.copy(intermediate_result.x))
         path.values.append(path.values[0] - float(intermediate_result.fun))
         watch(path)
-        if path.settled(rules):
+        if path.converged(rules):
             raise StopIteration
 
     method = SCIPY[algorithm]
@@ -120,8 +120,8 @@ def optimise(
 
 def _ending(path: Optimisation, rules: Rules, found: Any) -> Ending:
     """SciPy calls it an error when rounding leaves a line search nothing to gain; at a mode it is none."""
-    if path.steps and path.settled(rules):
-        return Ending(True, path.settled(rules))
+    if path.steps and path.converged(rules):
+        return Ending(True, path.converged(rules))
     if path.steps >= rules.iterations:
         return Ending(True, "Maximum number of iterations hit, may not be at an optima")
     value, gradient = path.target.log_density_gradient(path.points[-1])

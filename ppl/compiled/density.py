@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from ppl.backend.load import BUILTINS, Code, Module, load
 from ppl.compiled.data import Shape, read_by
 from ppl.compiled.iterations import jitted
-from ppl.compiled.jit import Effort, compiled
+from ppl.compiled.jit import CompileProfile, compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import Trace, replacements
 from ppl.density.model import Model
@@ -24,10 +24,10 @@ Function = Callable[..., Any]
 class Functions(ABC):
     """What is compiled of a log joint of (shape, jacobian, arguments, u); the first two are in the code.
 
-    `effort` says how: WIDE where its arrays are large, QUICK for a single fit where they are small.
+    `profile` says how: LARGE_ARRAYS where they are, FAST for a single fit where they are small.
     """
 
-    effort = Effort.PLAIN
+    profile = CompileProfile.STANDARD
 
     @abstractmethod
     def log_joint(self, shape: Any, jacobian: bool, arguments: Any, u: Any) -> Any:
@@ -36,8 +36,8 @@ class Functions(ABC):
     @cached_property
     def gradient(self) -> Function:
         """The log density at u (dim,) and its gradient there, as one array (1 + dim,)."""
-        effort = Effort.ROUGH if self.effort is Effort.QUICK else self.effort
-        return compiled(self._at_a_point, 0, 1, effort=effort)
+        profile = CompileProfile.FASTEST if self.profile is CompileProfile.FAST else self.profile
+        return compiled(self._at_a_point, 0, 1, profile=profile)
 
     def traced(self, *given: Any) -> None:
         """Trace `gradient`, which says whether it can be done; the trace is kept for the first call."""
@@ -65,7 +65,7 @@ class Functions(ABC):
     @cached_property
     def iterate(self) -> Function:
         """Iterations of variational inference; see iterations.jitted."""
-        return jitted(self._at_a_point, self.at, self.effort)
+        return jitted(self._at_a_point, self.at, self.profile)
 
     @cached_property
     def _at_a_point(self) -> Function:
@@ -81,7 +81,7 @@ class Functions(ABC):
         def rows(shape: Shape, jacobian: bool, arguments: list[Any], us: Any) -> Any:
             return jax.vmap(lambda u: f(shape, jacobian, arguments, u))(us)
 
-        return compiled(rows, 0, 1, effort=self.effort)
+        return compiled(rows, 0, 1, profile=self.profile)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +93,12 @@ class Density(Functions):
 
     code: Code
     traces: list[Shape] = field(default_factory=list)
-    effort: Effort = Effort.PLAIN
+    profile: CompileProfile = CompileProfile.STANDARD
 
     @cached_property
-    def by_effort(self) -> "Mapping[Effort, Density]":
-        """The same compiled with each effort, once."""
-        return {e: self if e is self.effort else replace(self, effort=e) for e in Effort}
+    def by_profile(self) -> "Mapping[CompileProfile, Density]":
+        """The same compiled with each profile, once."""
+        return {e: self if e is self.profile else replace(self, profile=e) for e in CompileProfile}
 
     @property
     def reads(self) -> set[str]:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ppl.compiled.equal_parts import largest_part
-from ppl.compiled.jit import Effort, compiled
+from ppl.compiled.jit import CompileProfile, compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.state import packed, unpacked
 from ppl.inference.estimators.reparameterised import elbo_gradient
@@ -88,7 +88,7 @@ def iterate(parts: Parts, densities: LogDensities, arrays: Traced, ahead: Ahead)
 
 
 def jitted(
-    at_a_point: Callable[..., Traced], at: Callable[[Traced, Traced], Traced], effort: Effort
+    at_a_point: Callable[..., Traced], at: Callable[[Traced, Traced], Traced], profile: CompileProfile
 ) -> Callable[..., Traced]:
     """`iterate`, compiled, for a density that gives its value and gradient as one array (1 + dim,).
 
@@ -121,4 +121,4 @@ def jitted(
 
         return iterate(parts, densities, arrays, ahead)
 
-    return compiled(run, 0, 1, 2, effort=effort)
+    return compiled(run, 0, 1, 2, profile=profile)

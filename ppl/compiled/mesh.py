@@ -22,9 +22,9 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from ppl.compiled.batches import BatchDensity, CompiledByRows, rows_at_once, unprepared
 from ppl.compiled.data import Fixed, Shape, is_argument, refuse_large, split
 from ppl.compiled.density import Density, Functions
-from ppl.compiled.jit import Effort
+from ppl.compiled.jit import CompileProfile
 from ppl.compiled.out_of_reach import OutOfReach
-from ppl.compiled.target import CompiledTarget, effort_for, within_reach
+from ppl.compiled.target import CompiledTarget, profile_for, within_reach
 from ppl.data import Inputs, with_arrays
 from ppl.data.on_disk import with_shares
 from ppl.data.shares import Partition, Rows
@@ -125,7 +125,7 @@ class MeshDensity(OverDevices):
     rows: Density
     rest: Density
     mesh: Mesh
-    effort: Effort = Effort.PLAIN
+    profile: CompileProfile = CompileProfile.STANDARD
 
     def for_all(self, shape: Any, jacobian: bool, shared: Any, u: Any) -> Any:
         _, of_left, of_rest = shape
@@ -290,7 +290,7 @@ def over_mesh(batches: ByRows, mesh: Mesh, jacobian: bool = True, quick: bool = 
     data = [batches.minibatch(partition.part(k)).data for k in own_parts(mesh)]
     left = batches.minibatch(partition.left).data if partition.left.size else None
     of_part, apart = batches.width_of(partition.size), batches.posterior.model.parted
-    density = MeshDensity(rows, rest, mesh, effort_for(of_part, quick))
+    density = MeshDensity(rows, rest, mesh, profile_for(of_part, quick))
 
     def laid_out(baked: str) -> tuple[Any, Any]:
         try:

@@ -104,11 +104,11 @@ class Radau:
     ) -> tuple[Traced, Traced, Traced]:
         m = self.method
         f, jacobian = rate(t, y), jax.jacrev(rate, argnums=1)(t, y)
-        k, settled = self._stages(rate, t, y, h, tolerance, f, jacobian)
+        k, converged = self._stages(rate, t, y, h, tolerance, f, jacobian)
         end = y + h * (m.a[-1] @ k)
         estimate = h * (m.first * f + m.difference @ k)
         filtered = JAX.linalg.inv(np.eye(len(y)) - m.first * h * jacobian) @ estimate
-        return end, jnp.where(settled, tolerance.norm(filtered, y, end), jnp.inf), jnp.zeros((), dtype=bool)
+        return end, jnp.where(converged, tolerance.norm(filtered, y, end), jnp.inf), jnp.zeros((), dtype=bool)
 
     def _stages(
         self,
@@ -120,7 +120,7 @@ class Radau:
         f: Traced,
         jacobian: Traced,
     ) -> tuple[Traced, Traced]:
-        """The k (s, n) by Newton's method with one Jacobian, and whether it has settled."""
+        """The k (s, n) by Newton's method with one Jacobian, and whether it has converged."""
         inverse = JAX.linalg.inv(
             self._system(jnp.broadcast_to(jacobian, (self.method.s, *jacobian.shape)), h)
         )

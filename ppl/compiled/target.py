@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ppl.compiled.data import BAKED, split
 from ppl.compiled.density import Functions, density_of
 from ppl.compiled.iterations import Ahead, Parts
-from ppl.compiled.jit import Effort
+from ppl.compiled.jit import CompileProfile
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.state import packed, unpacked
 from ppl.density.posterior import Posterior
@@ -100,7 +100,7 @@ class CompiledTarget:
 
     @property
     def quick(self) -> bool:
-        return self.density.effort is Effort.QUICK
+        return self.density.profile is CompileProfile.FAST
 
     @property
     def width_at_once(self) -> int:
@@ -207,7 +207,7 @@ def compiled_target(
     """
     posterior.log_density(np.zeros(posterior.param_unc_num()))  # indices and sizes are checked here, once
     dim = posterior.param_unc_num()
-    density = density_of(posterior.model).by_effort[effort_for(posterior.width, quick)]
+    density = density_of(posterior.model).by_profile[profile_for(posterior.width, quick)]
 
     def laid_out(baked: str) -> tuple[Any, Any]:
         shape, arguments = split(posterior.d, density.reads, baked)
@@ -218,12 +218,12 @@ def compiled_target(
     return CompiledTarget(posterior, density, shape, arguments, width, jacobian, device)
 
 
-def effort_for(width: int, quick: bool) -> Effort:
+def profile_for(width: int, quick: bool) -> CompileProfile:
     """How to compile a density whose largest array is of `width` numbers, and which may be `quick`."""
     if width >= COMPILED.concurrent_width:
-        return Effort.WIDE
+        return CompileProfile.LARGE_ARRAYS
     small = GRADIENT_BATCHES[0][0] * width <= GRADIENT_BATCHES[0][1]
-    return Effort.QUICK if quick and small else Effort.PLAIN
+    return CompileProfile.FAST if quick and small else CompileProfile.STANDARD
 
 
 def within_reach(

@@ -18,14 +18,14 @@ Positions = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
-class Laid:
+class ParameterLayout:
     """A parameter whose sizes are known: array axes, shape of one value, or the items of a tuple."""
 
     name: str
     constraint: str
     dims: tuple[int, ...]
     core: tuple[int, ...]
-    items: tuple["Laid", ...] = ()
+    items: tuple["ParameterLayout", ...] = ()
 
     @property
     def free(self) -> tuple[int, ...]:
@@ -39,14 +39,16 @@ class Laid:
         return math.prod(self.dims) * each
 
 
-def parameters_of(layout: Callable[..., None], d: Data) -> list[Laid]:
+def parameters_of(layout: Callable[..., None], d: Data) -> list[ParameterLayout]:
     """The parameters as the emitted function `layout` declares them, given the data."""
-    parameters: list[Laid] = []
-    layout(d, lambda *declared: parameters.append(laid(*declared)))
+    parameters: list[ParameterLayout] = []
+    layout(d, lambda *declared: parameters.append(parameter_layout(*declared)))
     return parameters
 
 
-def laid(name: str, constraint: str, dims: Sequence[int], sizes: Sequence[int], *items: Any) -> Laid:
+def parameter_layout(
+    name: str, constraint: str, dims: Sequence[int], sizes: Sequence[int], *items: Any
+) -> ParameterLayout:
     """The record from nested plain tuples.
 
     Raises:
@@ -56,7 +58,9 @@ def laid(name: str, constraint: str, dims: Sequence[int], sizes: Sequence[int], 
     checked_sizes((*dims, *core), name)
     if wrong := CONSTRAINT_BY_KEYWORD[constraint].bad_shape(core):
         raise ValueError(f"The {constraint} `{name}` has sizes [{', '.join(map(str, core))}]: {wrong}")
-    return Laid(name, constraint, tuple(map(int, dims)), core, tuple(laid(*item) for item in items))
+    return ParameterLayout(
+        name, constraint, tuple(map(int, dims)), core, tuple(parameter_layout(*item) for item in items)
+    )
 
 
 def check_sizes(shapes: Callable[..., None], d: Data) -> None:
@@ -72,7 +76,7 @@ def check_sizes(shapes: Callable[..., None], d: Data) -> None:
     shapes(d, lambda group, *shape: check(*shape))
 
 
-def lay_out(parameters: Iterable[Laid]) -> dict[str, Place]:
+def lay_out(parameters: Iterable[ParameterLayout]) -> dict[str, Place]:
     """Where each parameter lies in `u`, by name, in order of declaration."""
     places: dict[str, Place] = {}
     start = 0
@@ -86,8 +90,8 @@ def lay_out(parameters: Iterable[Laid]) -> dict[str, Place]:
 
 
 def positions(
-    p: Laid, starts: Positions, outer: tuple[int, ...]
-) -> Iterator[tuple[Laid, tuple[int, ...], Positions]]:
+    p: ParameterLayout, starts: Positions, outer: tuple[int, ...]
+) -> Iterator[tuple[ParameterLayout, tuple[int, ...], Positions]]:
     """Each plain variable in `p`, its array axes, its positions in `u`; `starts` has the shape `outer`.
 
     Stan lays an array of tuples out tuple by tuple, its first index fastest, and other arrays row by row.
@@ -104,7 +108,7 @@ def positions(
         starts = starts + item.width
 
 
-def free_names(p: Laid, prefix: str) -> Iterator[str]:
+def free_names(p: ParameterLayout, prefix: str) -> Iterator[str]:
     """The names of the elements of `u` that `p` takes, in their order."""
     if p.items:
         for index in indices(p.dims):

@@ -102,13 +102,13 @@ def row_by_row(xp: Namespace, values: Array) -> Array:
     return xp.np.reshape(values, (-1, *np.shape(values)[2:]))
 
 
-def over_again(xp: Namespace, values: Array, batch: Array) -> Array:
+def tile(xp: Namespace, values: Array, batch: Array) -> Array:
     """All entries, once more for each entry of an outer batch."""
     shape = np.shape(values)
     return row_by_row(xp, xp.np.broadcast_to(xp.np.reshape(values, (1, *shape)), (len(batch), *shape)))
 
 
-def down(xp: Namespace, values: Array) -> Array:
+def expand(xp: Namespace, values: Array) -> Array:
     """The entries of an outer batch down a rectangle, each to meet all of an inner one."""
     return xp.np.reshape(values, (len(values), 1, *np.shape(values)[1:]))
 

@@ -10,7 +10,7 @@ import ppl
 jax = pytest.importorskip("jax")
 
 from ppl.compiled.density import density_of  # noqa: E402
-from ppl.compiled.jit import Effort, understood  # noqa: E402
+from ppl.compiled.jit import CompileProfile, understood  # noqa: E402
 from ppl.compiled.out_of_reach import OutOfReach  # noqa: E402
 from ppl.compiled.reach import TRACE  # noqa: E402
 from ppl.compiled.target import COMPILED, GRADIENT_BATCHES, VALUE_BATCHES, CompiledTarget, compiled_target  # noqa: E402
@@ -63,8 +63,13 @@ def test_value_and_gradient_are_those_of_autograd(target: CompiledTarget) -> Non
 
 def test_a_program_of_large_arrays_is_compiled_for_them(model: ppl.Model, target: CompiledTarget) -> None:
     wide = compiled_target(model.condition(data(1, n=COMPILED.concurrent_width)))
-    assert wide.density is density_of(model).by_effort[Effort.WIDE] and target.density is density_of(model)
-    assert wide.density.effort is Effort.WIDE and target.density.effort is Effort.PLAIN
+    assert wide.density is density_of(model).by_profile[
+        CompileProfile.LARGE_ARRAYS
+    ] and target.density is density_of(model)
+    assert (
+        wide.density.profile is CompileProfile.LARGE_ARRAYS
+        and target.density.profile is CompileProfile.STANDARD
+    )
     u = np.random.default_rng(2).normal(size=wide.dim)
     value, gradient = wide.log_density_gradient(u)
     expected = wide.posterior.log_density_gradient(u)
@@ -85,7 +90,7 @@ def test_many_points_are_each_as_one(target: CompiledTarget, n: int) -> None:
 @pytest.mark.parametrize("n", [0, 1, GRADIENT_BATCHES[0][0] + 3])
 def test_a_quick_target_answers_the_same(model: ppl.Model, target: CompiledTarget, n: int) -> None:
     quick = compiled_target(target.posterior, quick=True)
-    assert quick.density is density_of(model).by_effort[Effort.QUICK] and quick.quick
+    assert quick.density is density_of(model).by_profile[CompileProfile.FAST] and quick.quick
     us = np.random.default_rng(4).normal(size=(n, target.dim))
     for got, expected in zip(quick.log_density_gradients(us), target.log_density_gradients(us), strict=True):
         close(got, expected)
@@ -105,9 +110,9 @@ def test_a_gradient_is_traced_once_for_a_point_and_for_many(model: ppl.Model) ->
     assert len(density_of(model).traces) == traced
 
 
-@pytest.mark.parametrize("effort", Effort)
-def test_this_xla_understands_what_is_asked_of_it(effort: Effort) -> None:
-    assert understood(effort) == effort.value
+@pytest.mark.parametrize("profile", CompileProfile)
+def test_this_xla_understands_what_is_asked_of_it(profile: CompileProfile) -> None:
+    assert understood(profile) == profile.value
 
 
 HOSTED = """

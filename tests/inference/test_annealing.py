@@ -23,7 +23,7 @@ from ppl.inference.correct.annealing import (
     moves_within,
     significant_change,
     together,
-    will_not_settle,
+    will_not_equilibrate,
 )
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.hamiltonian import HMC, Flow, move, particles_at
@@ -178,7 +178,7 @@ def test_long_trajectories_take_as_many_gradients_and_forget_more():
 def test_moves_are_given_up_where_what_is_left_of_them_could_not_do(
     autocorrelation, last, drift, rounds, expected
 ):
-    assert will_not_settle(autocorrelation, last, drift, rounds) is expected
+    assert will_not_equilibrate(autocorrelation, last, drift, rounds) is expected
 
 
 def test_draws_that_drift_on_are_given_up_and_say_so(monkeypatch):

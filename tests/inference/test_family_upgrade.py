@@ -1,4 +1,4 @@
-"""What more is done where q does not fit: mean-field climbed again, and full rank by way of mean-field."""
+"""What more is done where q does not fit: mean-field fitted again, and full rank by way of mean-field."""
 
 import numpy as np
 import pytest

@@ -362,10 +362,10 @@ def _anneal(
             particles, _ = kernel.moves(particles, beta, ANNEALING.moves_at_each)
     kernel.reference, reached = None, path[-1] == 1
     kernel.left = kernel.left if reached else 0
-    settled = _equilibrate(
+    equilibrated = _equilibrate(
         particles, reference.nearest(particles.u), kernel, len(path) - 1, log_evidence, listen
     )
-    return replace(settled, reached=reached)
+    return replace(equilibrated, reached=reached)
 
 
 def arrives(path: Sequence[float]) -> bool:
@@ -386,9 +386,9 @@ def _equilibrate(
     log_evidence: float,
     listen: Listener,
 ) -> Annealed:
-    """Move the points under the target itself, until they have forgotten and what they say has settled.
+    """Move the points under the target itself, until they have forgotten and what they say no longer changes.
 
-    No move leads from mode to mode; how many points each has was settled by weights.
+    No move leads from mode to mode; how many points each has was decided by weights.
     """
     came, autocorrelation, drift = particles.u, 1.0, np.inf
     noise = errors_by_chance(came.shape[1]) / np.sqrt(len(came))
@@ -416,22 +416,22 @@ def _equilibrate(
         autocorrelation, last = largest_autocorrelation(came, particles.u, modes), drift
         if before.size:
             drift = significant_change(before, after, monitored(particles, centre, sds).std(axis=0))
-        settled = (
+        equilibrated = (
             rounds >= ANNEALING.stationary_rounds
             and autocorrelation < max(ANNEALING.stationary_autocorrelation, noise)
             and drift < ANNEALING.stationary_drift
         )
-        hopeless = rounds >= ANNEALING.rounds_to_tell and will_not_settle(
+        hopeless = rounds >= ANNEALING.rounds_to_tell and will_not_equilibrate(
             autocorrelation, last, drift, rounds
         )
         if rounds >= ANNEALING.fewest_rounds and (
-            settled or hopeless or kernel.left < ANNEALING.moves_a_round * rounds
+            equilibrated or hopeless or kernel.left < ANNEALING.moves_a_round * rounds
         ):
             break
         before = after
     points = [each for moved in kept for each in moved]
     return Annealed(
-        hopeless=hopeless and not settled,
+        hopeless=hopeless and not equilibrated,
         made=kernel.made,
         u=np.concatenate([each.u for each in points]),
         log_p=np.concatenate([each.log_p for each in points]),
@@ -445,7 +445,7 @@ def _equilibrate(
     )
 
 
-def will_not_settle(autocorrelation: float, last: float, drift: float, rounds: int) -> bool:
+def will_not_equilibrate(autocorrelation: float, last: float, drift: float, rounds: int) -> bool:
     """Whether the rounds that are left could not do: too much would be remembered, or drift is as it was.
 
     A stage is as long as all before it, so that of any start which is forgotten exponentially less than half

@@ -2,7 +2,7 @@
 
 Paths of L-BFGS from afar end in Gaussians, as Pathfinder's do; what matters is the share of the posterior's
 mass that lies under one of them and not where q does, estimated by importance sampling from both.  Such a
-Gaussian is at another mode where a climb from it ends at a stationary point, and the straight way from
+Gaussian is at another mode where an ascent from it ends at a stationary point, and the straight way from
 there to q's own mode leads through a valley; else, as in a funnel or on a sphere, it is but one more place
 to begin annealing from.
 """
@@ -49,13 +49,13 @@ class ModeSearchLimits:
     """A peak narrower than this in some direction may lie unseen inside q."""
 
     most_steps: int = 300
-    """L-BFGS steps of a climb to a mode."""
+    """L-BFGS steps of an ascent to a mode."""
 
-    climb_slope: float = 1e-6
-    """The slope at which a climb ends, in nats an sd of q."""
+    end_slope: float = 1e-6
+    """The slope at which an ascent ends, in nats an sd of q."""
 
     stationary_slope: float = 1e-3
-    """The slope that is left where a climb has ended at a mode, in nats an sd of q."""
+    """The slope that is left where an ascent has ended at a mode, in nats an sd of q."""
 
     places_between: int = 64
     """Places at which the way between two modes is looked at."""
@@ -98,7 +98,7 @@ MODE_SEARCH = ModeSearchLimits()
 
 @dataclass(frozen=True)
 class Peak:
-    """Where a climb ended at v (dim,), and the log density there."""
+    """Where an ascent ended at v (dim,), and the log density there."""
 
     v: Array
     height: float
@@ -223,11 +223,11 @@ def is_new(gaussian: Gaussian, known: Sequence[Gaussian]) -> bool:
 
 
 def mode_above(scaled: Scaled, start: Array) -> Peak | None:
-    """The mode above a point; None where the climb ends at none, as in a funnel."""
+    """The mode above a point; None where the ascent ends at none, as in a funnel."""
     value, gradient = scaled.log_density_gradient(start)
     if not (np.isfinite(value) and np.isfinite(gradient).all()):
         return None
-    top = ascend(scaled, start, MODE_SEARCH.most_steps, MODE_SEARCH.climb_slope)
+    top = ascend(scaled, start, MODE_SEARCH.most_steps, MODE_SEARCH.end_slope)
     return Peak(top.u, top.value) if top.slope < MODE_SEARCH.stationary_slope else None
 
 

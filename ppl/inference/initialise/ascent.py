@@ -24,7 +24,7 @@ ASCENT = AscentLimits()
 
 
 class Top(NamedTuple):
-    """Where a climb ended (dim,), the log density there, the largest slope that is left, and steps taken."""
+    """Where an ascent ended (dim,), the log density there, the largest slope left, and steps taken."""
 
     u: Array
     value: float

@@ -15,13 +15,13 @@ from ppl.inference.run.progress import Listener, Progress, silent
 
 @dataclass(frozen=True)
 class ModeLimits:
-    """When the climb to a mode ends, and which modes are the same."""
+    """When the ascent to a mode ends, and which modes are the same."""
 
     gradient_tolerance: float = 1e-5
     """The slope at the end, in nats a sd: a hundred-thousandth of a sd from the mode."""
 
     most_steps: int = 2000
-    """L-BFGS steps of a climb."""
+    """L-BFGS steps of an ascent."""
 
     same_height: float = 1e-9
     """Modes no further apart in nats are the same, found anew; which is higher is for rounding to say."""
@@ -34,7 +34,7 @@ MODE = ModeLimits()
 class Mode:
     """Where the log density (`value`) is highest, `scales` (dim,) of the curvature there, steps taken.
 
-    `settled` is False where the search ran out of steps, as it does when the density has no maximum, or was
+    `converged` is False where the search ran out of steps, as it does when the density has no maximum, or was
     `interrupted`; the scales are then one.
     """
 
@@ -42,7 +42,7 @@ class Mode:
     value: float
     scales: Array
     steps: int
-    settled: bool
+    converged: bool
     interrupted: bool = False
 
 
@@ -71,7 +71,7 @@ def find_mode(target: Target, points: Sequence[Array], listen: Listener = silent
             listen(Progress(Phase.MODE, k, len(points)))
             modes.append(_above(seen, point))
     except KeyboardInterrupt:
-        return Mode(seen.u, seen.value, np.ones(target.dim), 0, settled=False, interrupted=True)
+        return Mode(seen.u, seen.value, np.ones(target.dim), 0, converged=False, interrupted=True)
     highest = max(modes, key=lambda mode: mode.value)
     return next((mode for mode in modes if mode.value >= highest.value - MODE.same_height), highest)
 
@@ -86,5 +86,5 @@ def _above(target: Target, point: Array) -> Mode:
     scaled = Scaled(target, end, scales)
     top = ascend(scaled, np.zeros(target.dim), MODE.most_steps, MODE.gradient_tolerance)
     u = scaled.to_u(top.u)
-    settled = top.slope < 100 * MODE.gradient_tolerance
-    return Mode(u, target.log_density(u), scales, len(path) + top.steps, settled)
+    converged = top.slope < 100 * MODE.gradient_tolerance
+    return Mode(u, target.log_density(u), scales, len(path) + top.steps, converged)

@@ -104,7 +104,7 @@ def pathfinder(
     z = rng.standard_normal((elbo_draws, target.dim))
     heights: list[float] = []
 
-    def until_settled(point: PathPoint) -> None:
+    def until_converged(point: PathPoint) -> None:
         watch(point)
         heights.append(point.log_density)
         if (
@@ -113,7 +113,7 @@ def pathfinder(
         ):
             raise StopIteration
 
-    path = lbfgs_path(target, start, watch=until_settled)
+    path = lbfgs_path(target, start, watch=until_converged)
     chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), PATHFINDING.most_points)).astype(int))
     at_once = max(1, PATHFINDING.most_numbers // (2 * z.size))
     some = ([path[k] for k in chosen[i : i + at_once]] for i in range(0, len(chosen), at_once))

@@ -81,7 +81,7 @@ def staged(target: Target, init: Init, context: Context) -> Result:
             etas_of(settings, "advi", start.scaled),
             # Where a refinement follows, a choice made by luck does no harm, and the search may cost less.
             min_draws=1 if settings.refine else ETA_SEARCH.fewest_draws,
-            allow_no_step=_polishes(settings),
+            allow_no_step=_refines(settings),
         )
         end = once(context.journal, "end", lambda: _end(target, start, loop, context), streams.refine)
         path = loop.path(start, end.outcome, (start.note, loop.note, *end.notes), end.at_maximum)
@@ -107,14 +107,14 @@ def _end(target: Target, start: Start, loop: Loop, context: Context) -> Refined:
     return unrefined(start, params, outcome, loop.search.note)
 
 
-def _polishes(settings: Settings) -> bool:
+def _refines(settings: Settings) -> bool:
     """Whether a refinement on fixed draws follows the loop, which then need not be waited for."""
     return settings.refine and settings.minibatch is None
 
 
 def _stopping(settings: Settings) -> StoppingRule[Any]:
     """The rule that was named, or the paper's."""
-    if settings.stop is None and _polishes(settings):
+    if settings.stop is None and _refines(settings):
         return RelativeElbo.over(settings.iter, settings.eval_elbo, settings.tol_rel_obj, gives_up=True)
     return stopping_of(settings, "relative-elbo")
 

@@ -50,7 +50,7 @@ def outcome_of(mode: Mode) -> Outcome:
     """Whether the search for the mode ended there."""
     if mode.interrupted:
         return Outcome(Ending.INTERRUPTED, "stopped by hand on the way to the mode")
-    if mode.settled:
+    if mode.converged:
         return Outcome(Ending.CONVERGED, f"the mode was found in {mode.steps} steps")
     return Outcome(
         Ending.BUDGET_REACHED,

@@ -1,6 +1,6 @@
 """The end of the third stage: what more can be done where the importance ratios say that q does not fit.
 
-Mean-field is climbed again in coordinates of its own, for as long as it rises; full rank from there, where
+Mean-field is fitted again in coordinates of its own, for as long as it rises; full rank from there, where
 it did worse. Where draws are corrected q need not stay what was asked for: mean-field goes on to full rank,
 begun at the mean and covariance that were found, and the mean of q is moved to the importance-weighted one,
 for as long as that makes the draws worth more.
@@ -56,7 +56,7 @@ class UpgradeLimits:
     least_rise: float = 1.0
     """What a second maximisation of mean-field must gain, in nats."""
 
-    most_climbs: int = 4
+    most_maximisations: int = 4
     """Maximisations of mean-field."""
 
     @property
@@ -116,12 +116,12 @@ def upgrade(
     Above `UPGRADE.most_dimensions` full rank would cost too much, and a mean-field q stays as it is.
     """
     try:
-        return _step_up(target, start, found, rng, listen, journal, corrects)
+        return _upgraded(target, start, found, rng, listen, journal, corrects)
     except (InferenceError, np.linalg.LinAlgError) as error:
         return replace(found, notes=(*found.notes, f"The family was not upgraded: {error}"))
 
 
-def _step_up(
+def _upgraded(
     target: Target,
     start: Start,
     found: Refined,
@@ -138,7 +138,7 @@ def _step_up(
         if local and local[1].weights.khat < UPGRADE.good_khat:
             return local[0]
     if isinstance(found.family, MeanField) and not weighed.weights.reliable:
-        start, found, weighed = _climb_again(target, start, found, weighed, rng.spawn(1)[0], listen)
+        start, found, weighed = _rescaled_again(target, start, found, weighed, rng.spawn(1)[0], listen)
     fits = weighed.weights.khat < UPGRADE.good_khat
     if (
         corrects
@@ -165,7 +165,7 @@ def _local(
 ) -> tuple[Refined, Weighed] | None:
     """The Gaussian that the start was found to be, with the curvature there; None where the start has none.
 
-    Where the posterior is nearly Gaussian it has every covariance right, which a climb on few draws has not.
+    Where the posterior is nearly Gaussian it has every covariance right, which the ELBO on few draws has not.
     """
     if start.metric is None or not isinstance(start.target, Scaled):
         return None
@@ -179,7 +179,7 @@ def _local(
         return None
 
 
-def _climb_again(
+def _rescaled_again(
     target: Target,
     start: Start,
     found: Refined,
@@ -189,14 +189,14 @@ def _climb_again(
 ) -> tuple[Start, Refined, Weighed]:
     """Mean-field in units of its own scales, which those at the start may be far from; and where it began.
 
-    A climb in other units may end on a plateau, as where a scale of the model is so large, or so small, that
-    the rest hardly matters.
+    In other units L-BFGS may end on a plateau, as where a scale of the model is so large or so small that the
+    rest hardly matters.
     """
     zeros, first = np.zeros(target.dim), weighed.elbo
-    for _ in range(UPGRADE.most_climbs):
+    for _ in range(UPGRADE.most_maximisations):
         family, params = found.family, found.params
         scaled = Scaled(target, family.mean(params), family.scales(params))
-        fit = _climb(scaled, family, family.start(zeros), rng, listen=listen)
+        fit = _maximised(scaled, family, family.start(zeros), rng, listen=listen)
         params = family.carry(fit.params, scaled.centre, scaled.factor)
         higher = Refined(family, params, fit.outcome, fit.outcome.converged, found.notes)
         now = _weigh(target, higher, rng)
@@ -217,7 +217,7 @@ def _by_mean_field(
     listen: Listener,
     journal: Journal,
 ) -> Refined:
-    """Full rank from a mean-field q, if that has a higher ELBO: full rank contains it, so the climb was lost.
+    """Full rank from a mean-field q, if that has a higher ELBO: which full rank contains.
 
     A narrow peak of the density, as where a scale is zero, holds full rank rather than mean-field.
     """
@@ -231,10 +231,10 @@ def _by_mean_field(
     sds = guess.precisions**-0.5
     scaled, family = Scaled(target, guess.mean, sds), MeanField(target.dim, found.family.standard)
     metric, first = guess.factor / sds[:, None], family.start(np.zeros(target.dim))
-    fit = _climb(scaled, family, first, own, listen=listen, metric=metric)
+    fit = _maximised(scaled, family, first, own, listen=listen, metric=metric)
     params = family.carry(fit.params, scaled.centre, scaled.factor)
     narrow = Refined(family, params, fit.outcome, fit.outcome.converged)
-    start, narrow, weighed = _climb_again(target, start, narrow, _weigh(target, narrow, own), own, listen)
+    start, narrow, weighed = _rescaled_again(target, start, narrow, _weigh(target, narrow, own), own, listen)
     gain = weighed.elbo - elbo
     if not gain > 0:
         return found
@@ -258,12 +258,12 @@ def _full_rank(
         factor = start.target.factor[:, None] * start.metric
     scaled = Scaled(target, found.family.mean(found.params), factor)
     first = family.start(np.zeros(target.dim))
-    fit = _climb(scaled, family, first, rng, listen=listen, entry=Entry(journal, "family upgrade"))
+    fit = _maximised(scaled, family, first, rng, listen=listen, entry=Entry(journal, "family upgrade"))
     params = family.carry(fit.params, scaled.centre, scaled.factor)
     return Refined(family, params, fit.outcome, fit.outcome.converged)
 
 
-def _climb(
+def _maximised(
     target: Target, family: Family, params: Array, rng: np.random.Generator, **how: Any
 ) -> FixedDrawsFit:
     """`fit_fixed_draws`, whose Ctrl-C is passed on: half-way up is no better than where it began."""

@@ -128,7 +128,7 @@ def _told(listen: Listener, n: int, fewest: int, most: int, shift: float) -> Cal
 
 
 def gradients_for(target: Target) -> int:
-    """How many gradients of this target a climb may take."""
+    """How many gradients of this target a maximisation may take."""
     return min(FIXED_DRAWS.most_gradients, FIXED_DRAWS.most_work // width_of(target))
 
 

@@ -18,14 +18,14 @@ class AdviState(NamedTuple):
 
 @dataclass(frozen=True)
 class AdviSequence:
-    """Step rho_i = eta * i^(-1/2 + 1e-16) / (tau + sqrt(s_i)), s_i = memory * g_i^2 + (1 - memory) * s_(i-1).
+    """Step rho_i = eta * i^(-1/2 + 1e-16) / (tau + sqrt(s_i)), s_i = alpha * g_i^2 + (1 - alpha) * s_(i-1).
 
     The average starts at s_1 = g_1^2.
     """
 
     eta: float
     tau: float = 1.0
-    memory: float = 0.1
+    alpha: float = 0.1
 
     def init(self, params: Array) -> AdviState:
         return AdviState(0, np.zeros_like(params))
@@ -34,7 +34,7 @@ class AdviSequence:
         self, state: AdviState, params: Array, gradient: Array, xp: Namespace = NUMPY
     ) -> tuple[Array, AdviState]:
         steps = state.steps + 1
-        weight = self.memory + (1 - self.memory) * (steps == 1)
+        weight = self.alpha + (1 - self.alpha) * (steps == 1)
         s = weight * gradient**2 + (1 - weight) * state.s
         rate = self.eta * steps ** (-0.5 + 1e-16)
         return params + rate * gradient / (self.tau + s**0.5), AdviState(steps, s)

@@ -18,13 +18,13 @@ class RmsPropState(NamedTuple):
 
 @dataclass(frozen=True)
 class RmsProp:
-    """Step eta / sqrt(i) * g_i / (sqrt(v_i) + epsilon), v_i = memory * v_(i-1) + (1 - memory) * g_i^2.
+    """Step eta / sqrt(i) * g_i / (sqrt(v_i) + epsilon), v_i = decay * v_(i-1) + (1 - decay) * g_i^2.
 
     The average starts at v_1 = g_1^2.
     """
 
     eta: float
-    memory: float = 0.9
+    decay: float = 0.9
     epsilon: float = 1e-8
 
     def init(self, params: Array) -> RmsPropState:
@@ -34,7 +34,7 @@ class RmsProp:
         self, state: RmsPropState, params: Array, gradient: Array, xp: Namespace = NUMPY
     ) -> tuple[Array, RmsPropState]:
         steps = state.steps + 1
-        memory = self.memory * (state.steps > 0)
-        square = memory * state.square + (1 - memory) * gradient**2
+        decay = self.decay * (state.steps > 0)
+        square = decay * state.square + (1 - decay) * gradient**2
         rate = self.eta / steps**0.5
         return params + rate * gradient / (square**0.5 + self.epsilon), RmsPropState(steps, square)

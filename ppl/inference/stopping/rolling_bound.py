@@ -40,7 +40,7 @@ class RollingBound:
     def _read(self, bounds: tuple[float, ...]) -> Reading:
         before, after = bounds[: self.window], bounds[self.window :]
         gain = fmean(after) - fmean(before)
-        # The later window tells the noise of both: the first may hold the climb from the start.
+        # The later window tells the noise of both: the first may hold the ascent from the start.
         se = math.sqrt(2 * variance(after) / self.window)
         if gain > max(self.tolerance, se):
             return Reading(note=f"bound rose {gain:.3g}")

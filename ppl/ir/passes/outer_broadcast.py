@@ -39,7 +39,7 @@ class Operand:
             return ir.Gather(self.value, (ir.At(self.back),), t, base_lifted=False, lifted=(True,))
         if self.along == "inner":
             assert self.back is not None
-            return helper(batching.over_again, (self.value, self.back), t)
+            return helper(batching.tile, (self.value, self.back), t)
         return helper(batching.row_by_row, (self.value,), t)
 
 
@@ -114,7 +114,7 @@ class Pairs:
         match e:
             case ir.Var(name=name):
                 return self.variable(self.definitions.made.get(name))
-            case ir.Apply(callee=ir.Callee(impl=batching.over_again), args=(value, outer)):
+            case ir.Apply(callee=ir.Callee(impl=batching.tile), args=(value, outer)):
                 return Operand("inner", value, outer)
             case ir.Apply(callee=ir.Callee(impl=batching.row_by_row), args=(value,)):
                 return Operand("both", value)
@@ -194,7 +194,7 @@ def broadcast(operand: Operand) -> tuple[ir.Expr, int]:
     """The value so that it meets those of the other loop, and how many axes of loops it has."""
     match operand.along:
         case "outer":
-            return helper(batching.down, (operand.value,), array_of(operand.value.type, 1)), 2
+            return helper(batching.expand, (operand.value,), array_of(operand.value.type, 1)), 2
         case "inner":
             return operand.value, 1
         case "both":

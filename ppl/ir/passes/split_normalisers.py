@@ -134,7 +134,7 @@ class Splitting:
 
 
 def is_broadcast(e: ir.Expr) -> bool:
-    return isinstance(e, ir.Apply) and e.callee.impl is batching.down
+    return isinstance(e, ir.Apply) and e.callee.impl is batching.expand
 
 
 def _callee(e: ir.Apply, parts: Parts) -> ir.Callee:

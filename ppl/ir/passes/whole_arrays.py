@@ -108,7 +108,7 @@ class Definitions:
                     return ir.Var(name, n.type)
                 nest = self.maker(i, batching.nested_range)
                 if sizes and nest is not None and nest[1:] == (ir.Const(1, INT), sizes[0]):
-                    return helper(batching.over_again, (ir.Var(name, n.type), nest[0]), n.type)
+                    return helper(batching.tile, (ir.Var(name, n.type), nest[0]), n.type)
             case (
                 ir.Gather(
                     base=ir.Gather(base=ir.Var(name=name, type=t), items=(ir.At(index=i),), lifted=(True,)),

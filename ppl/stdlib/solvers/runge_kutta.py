@@ -166,32 +166,32 @@ class Radau:
         y, width, n = at.y, at.h[:, None], at.y.shape[1]
         f = field.values(at.t, y, at.draws)
         jacobians = field.linearised(at.t, y, at.draws).jacobians
-        k, settled = self._stages(field, at, scales, f, jacobians)
+        k, converged = self._stages(field, at, scales, f, jacobians)
         end = y + width * (self.a[-1] @ k)
         estimate = width * (self.first * f + self.difference @ k)
         filter_ = np.eye(n) - self.first * width[..., None] * jacobians
         filtered: Floats = np.linalg.solve(filter_, estimate[..., None])[..., 0].astype(float)
-        error = np.where(settled, scales.norm(filtered, y, end), np.inf)
+        error = np.where(converged, scales.norm(filtered, y, end), np.inf)
         return Step(end, y[:, None] + width[..., None] * (self.a @ k), error)
 
     def _stages(
         self, field: Field, at: Begin, scales: Scales, f: Floats, jacobians: Floats
     ) -> tuple[Floats, Any]:
-        """The k (m, s, n) by Newton's method with one Jacobian a step, and where it has settled (m,)."""
+        """The k (m, s, n) by Newton's method with one Jacobian a step, and where it has converged (m,)."""
         m, n = at.y.shape
         y, width = at.y[:, None], at.h[:, None, None]
         inverse = np.linalg.inv(self._system(jacobians[:, None], width[..., None]))
         times, draws = (at.t[:, None] + at.h[:, None] * self.nodes).ravel(), np.repeat(at.draws, self.s)
-        k, settled = np.repeat(f[:, None], self.s, axis=1), np.zeros(m, dtype=bool)
+        k, converged = np.repeat(f[:, None], self.s, axis=1), np.zeros(m, dtype=bool)
         for _ in range(NEWTON_STEPS):
             found = field.values(times, (y + width * (self.a @ k)).reshape(-1, n), draws)
             change = inverse @ np.reshape(found.reshape(k.shape) - k, (m, -1, 1))
-            change = np.where(settled[:, None, None], 0.0, np.reshape(change, k.shape))
+            change = np.where(converged[:, None, None], 0.0, np.reshape(change, k.shape))
             k = k + change
-            settled |= scales.norm(width * change, y).max(axis=1) <= NEWTON_SLACK
-            if settled.all():
+            converged |= scales.norm(width * change, y).max(axis=1) <= NEWTON_SLACK
+            if converged.all():
                 break
-        return k, settled
+        return k, converged
 
     def _system(self, jacobians: Floats, h: Floats) -> Floats:
         """I - h (a_ij J_i), (m, s n, s n), of Jacobians (m, s or 1, n, n) and h (m, 1, 1, 1)."""
