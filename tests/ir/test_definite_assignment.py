@@ -34,6 +34,8 @@ MOVES = [
         "for (k in 1:K) w[f[i], k] = x + k; for (t in (f[i] + 1):T) "
         "for (k in 1:K) w[t, k] = w[t - 1, 1] * x + w[t - 1, k]; target += w[T, 2];",
     ),
+    # Every entry, after what it is made of.
+    ("array[T] real w;", "for (t in 1:T) { real a = x * y[t]; w[t] = a + i; } target += sum(w);"),
     ("vector[2] w;", "for (k in 1:2) { w[k] = i * x; target += w[1]; } target += w[2];"),
 ]
 STAYS = [
@@ -49,6 +51,12 @@ STAYS = [
     (LIST, "w[1] = x; for (t in 2:T) { if (y[t] > 0) continue; w[t] = x; } target += w[T];"),
     (LIST, "w[1] = x; for (t in 2:T) { w[t] = x; if (y[t] > 0) break; } target += w[T];"),
     (LIST, "if (f[i] > 1) w[f[i]] = x; for (t in (f[i] + 1):T) w[t] = w[t - 1]; target += w[T];"),
+    (LIST, "for (t in 1:T) { w[t] = x; if (y[t] > 1) break; } target += sum(w);"),
+    (LIST, "for (t in 1:T) { if (y[t] > 1) continue; w[t] = x; } target += sum(w);"),
+    # An entry is read before it is set, or another one set.
+    (LIST, "for (t in 1:T) { target += w[t]; w[t] = x; }"),
+    (LIST, "for (t in 1:T) { real a = w[t]; w[t] = x + a; }"),
+    (LIST, "for (t in 1:T) { w[T - t + 1] = x; w[1] = 0; } target += sum(w[2:T]);"),
     # What the rows are told by changes.
     (LIST, "int a = f[i]; w[a] = x; a = 1; target += w[a];"),
     (LIST, "int a = 1; w[a] = x; for (t in 1:2) { target += w[a]; a += 1; }"),
@@ -86,3 +94,9 @@ def test_each_iteration_has_its_own(declared, body):
 @pytest.mark.parametrize(("declared", "body"), STAYS)
 def test_what_may_be_of_another_iteration_is_shared(declared, body):
     assert not moved(declared, body)
+
+
+def test_a_loop_that_is_left_keeps_what_an_earlier_iteration_set():
+    body = "for (k in 1:3) { w[k] = i * k; if (i == 2 && k == 2) break; } target += sum(w) * x;"
+    text = PROGRAM.format(declared="array[3] real w;", body=body)
+    assert posterior(text, {**DATA, "I": 2, "f": [1, 3], "l": [4, 5]}).log_density(np.array([1.0])) == (1 + 2 + 3) + (2 + 4 + 3)

@@ -161,17 +161,13 @@ class Definition:
         return self.fills_row(s, row) if row is not None else self.steps(s)
 
     def fills_all(self, s: ir.For) -> bool:
-        """Whether the loop begins by setting the entry of its variable, from the first to the last."""
-        first = s.body[0] if s.body else None
-        fills = (
-            isinstance(first, ir.Update)
-            and first.name == self.name
-            and first.path == ((ir.At(ir.Var(s.variable, INT)),),)
-            and self.name not in used_names(first.value)
-            and s.lower == ir.Const(1, INT)
-            and self.shape == (s.upper,)
-        )
-        return fills and not any(mentions(other, self.name) for other in s.body[1:])
+        """Whether every iteration sets the entry of its variable, from the first to the last, and no more."""
+        every = s.lower == ir.Const(1, INT) and self.shape == (s.upper,) and not jumps(s)
+        match [x for x in s.body if mentions(x, self.name)]:
+            case [ir.Update(path=((ir.At(index=ir.Var(name=entry)),),), value=value)] if every:
+                return entry == s.variable and self.name not in used_names(value)
+            case _:
+                return False
 
     def row_filled_by(self, s: ir.For) -> ir.Expr | None:
         """The row of which the loop sets every entry, from the first to the last."""
