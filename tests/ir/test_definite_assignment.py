@@ -99,4 +99,6 @@ def test_what_may_be_of_another_iteration_is_shared(declared, body):
 def test_a_loop_that_is_left_keeps_what_an_earlier_iteration_set():
     body = "for (k in 1:3) { w[k] = i * k; if (i == 2 && k == 2) break; } target += sum(w) * x;"
     text = PROGRAM.format(declared="array[3] real w;", body=body)
-    assert posterior(text, {**DATA, "I": 2, "f": [1, 3], "l": [4, 5]}).log_density(np.array([1.0])) == (1 + 2 + 3) + (2 + 4 + 3)
+    assert posterior(text, {**DATA, "I": 2, "f": [1, 3], "l": [4, 5]}).log_density(np.array([1.0])) == (
+        1 + 2 + 3
+    ) + (2 + 4 + 3)

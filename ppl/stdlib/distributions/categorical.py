@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import scipy.special
 
-from ppl.arrays import Array, Namespace, with_vjps
+from ppl.arrays import Array, Namespace, summed_to, with_vjps
 from ppl.stdlib.distributions.quadratic_form import lifted
-from ppl.stdlib.distributions.simplexes import on_simplex, one_hot, pick
+from ppl.stdlib.distributions.simplexes import on_simplex, pick, picked_adjoint
 from ppl.stdlib.functions.log_sums import log_softmax, softmax
 from ppl.stdlib.record import Distribution
 
 
 def _theta_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, theta: Array) -> Array:
-    counts = one_hot(xp, y, theta.shape[-1]) & (lifted(xp, g, 1) != 0)
-    return xp.np.where(counts, lifted(xp, g, 1) / theta, 0.0)
+    picked = picked_adjoint(xp, g, y, theta)
+    return xp.np.where(picked != 0, picked / theta, 0.0)
 
 
 @with_vjps(None, _theta_adjoint)
@@ -26,7 +26,8 @@ def log_density(xp: Namespace, y: Array, theta: Array) -> Array:
 
 
 def _logit_adjoint(xp: Namespace, g: Array, ans: Array, y: Array, beta: Array) -> Array:
-    return lifted(xp, g, 1) * (one_hot(xp, y, beta.shape[-1]) - softmax(xp, beta))
+    each = summed_to(xp.np.zeros(beta.shape[:-1]), g)
+    return picked_adjoint(xp, g, y, beta) - lifted(xp, each, 1) * softmax(xp, beta)
 
 
 @with_vjps(None, _logit_adjoint)

@@ -1,8 +1,11 @@
 """What the families with a vector of probabilities share."""
 
+import math
+
 import numpy as np
 
 from ppl.arrays import Array, Namespace
+from ppl.stdlib.batching import sum_at
 from ppl.stdlib.constraints.sentences import TOLERANCE
 from ppl.stdlib.record import guarded
 
@@ -27,10 +30,24 @@ def pick(xp: Namespace, values: Array, y: Array) -> Array:
     """values[..., y] for categories y in 1..K, and -inf for any other; leading axes broadcast."""
     y, size = xp.np.asarray(y), values.shape[-1]
     index = xp.np.clip(y - 1, 0, size - 1)
-    if values.ndim == 1:
-        chosen = values[index]
-    else:
-        lead = np.broadcast_shapes(values.shape[:-1], y.shape)
-        full = xp.np.broadcast_to(values, (*lead, size))
-        chosen = xp.np.take_along_axis(full, xp.np.broadcast_to(index, lead)[..., None], axis=-1)[..., 0]
+    chosen = xp.np.reshape(values, (-1, size))[_rows(values), index]
     return xp.np.where((y >= 1) & (y <= size), chosen, -np.inf)
+
+
+def picked_adjoint(xp: Namespace, g: Array, y: Array, values: Array) -> Array:
+    """The adjoint (..., K) of the values that `pick` picked from, from that of what it gave.
+
+    What several categories pick is summed, so that no array has both their axes and that of the values.
+    """
+    y, size = xp.np.asarray(y), values.shape[-1]
+    inside = (y >= 1) & (y <= size)
+    entry = _rows(values) * size + xp.np.clip(y, 1, size)
+    shape = np.broadcast_shapes(np.shape(g), np.shape(entry))
+    given, at = (xp.np.reshape(xp.np.broadcast_to(x, shape), (-1,)) for x in (g * inside, entry))
+    return xp.np.reshape(sum_at(xp, given, np.zeros(math.prod(values.shape)), at), values.shape)
+
+
+def _rows(values: Array) -> np.ndarray:
+    """The number of each row of values (..., K), in the shape of their leading axes."""
+    lead = values.shape[:-1]
+    return np.arange(math.prod(lead)).reshape(lead)
