@@ -297,8 +297,7 @@ def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int 
 
 
 def gather(w: Writer, e: ir.Gather) -> str:
-    plain = all(isinstance(i, ir.At) and (lifted or i.index.type == INT)
-                for i, lifted in zip(e.items, e.lifted, strict=True))  # fmt: skip
+    plain = all(picks_one(i, lifted) for i, lifted in zip(e.items, e.lifted, strict=True))
     if not e.base_lifted and any(e.lifted) and (plain or after_lifted_only_slices(e)):
         return indexed(w, e.base, lambda name: listed(index_item, w, name, e.items))
     if e.base_lifted and not any(e.lifted) and is_sliced(e.items):
@@ -309,6 +308,11 @@ def gather(w: Writer, e: ir.Gather) -> str:
     items = listed(partial(loose_index, shift=int(e.base_lifted)), w, name, e.items)
     first = f"({name} := {base})" if name != base and name in items else base
     return f"lib.gather({first}, {e.base_lifted}, {marks(e.lifted)}, {items})"
+
+
+def picks_one(item: ir.IndexItem, lifted: bool) -> bool:
+    """Whether an item is one entry, or one for each of the batch, rather than several."""
+    return isinstance(item, ir.At) and rank(item.index.type) == lifted
 
 
 def is_sliced(items: Sequence[ir.IndexItem]) -> bool:
@@ -324,7 +328,7 @@ def listed(
 
 def after_lifted_only_slices(e: ir.Gather | ir.Scatter) -> bool:
     """Lifted entries first, then whole or partial ranges: NumPy keeps that order."""
-    words = "".join("i" if isinstance(i, ir.At) and (m or i.index.type == INT) else
+    words = "".join("i" if picks_one(i, m) else
                     "s" if isinstance(i, ir.Between) and not m else "x"
                     for i, m in zip(e.items, e.lifted, strict=True))  # fmt: skip
     return "x" not in words and "si" not in words

@@ -223,12 +223,13 @@ def scatter_index(xp: Namespace, x: Array, lifted: Sequence[bool], *items: Any) 
 def open_mesh(shape: Sequence[int], items: Sequence[Any], lifted: Sequence[bool]) -> tuple[Any, ...]:
     """Index arrays shaped to broadcast: the batch first, then one axis for each index that keeps its own."""
     whole = [np.arange(shape[k])[i] if isinstance(i, slice) else i for k, i in enumerate(items)]
-    keeps = [not m and np.ndim(i) == 1 for m, i in zip(lifted, whole, strict=True)]
+    keeps = [np.ndim(i) - bool(m) for m, i in zip(lifted, whole, strict=True)]
     axes, seen, out = sum(keeps), 0, []
     for i, marked, kept in zip(whole, lifted, keeps, strict=True):
+        batch, own = np.shape(i)[:1] if marked else (), np.shape(i)[-1:] if kept else ()
+        before, after = (1,) * seen if marked else (), (1,) * (axes - seen - kept)
+        out.append(np.reshape(i, (*batch, *before, *own, *after)) if marked or kept else i)
         seen += kept
-        trailing = axes if marked else axes - seen
-        out.append(np.reshape(i, (-1,) + (1,) * trailing) if marked or kept else i)
     return tuple(out)
 
 

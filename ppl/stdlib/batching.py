@@ -60,6 +60,35 @@ def where_within(xp: Namespace, lower: Array, upper: Array, value: int) -> Array
     return np.flatnonzero((lower <= value) & (value <= upper)) + 1
 
 
+def where_equal(xp: Namespace, values: Array, value: int) -> Array:
+    """The positions of a value."""
+    return np.flatnonzero(values == value) + 1
+
+
+def spans(xp: Namespace, lower: Array, upper: Array) -> Array:
+    """lower, ..., upper for each entry of a batch, as rows (n, width); they are of one width."""
+    lower, upper = np.broadcast_arrays(lower, upper)
+    return lower[:, None] + np.arange(upper[0] - lower[0] + 1 if len(lower) else 0)
+
+
+def groups_by_width(xp: Namespace, batch: Array, *bounds: Array) -> Array:
+    """The number of the group of each entry: those of one group have ranges of one width, each of its own.
+
+    `bounds` are the lower and the upper end of one range after the other.
+    """
+    widths = [np.maximum(upper - lower, -1) for lower, upper in zip(bounds[::2], bounds[1::2], strict=True)]
+    rows = np.stack([np.broadcast_to(width, (len(batch),)) for width in widths], axis=1)
+    return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1) + 1
+
+
+def are_disjoint(xp: Namespace, lower: Array, upper: Array) -> int:
+    """Whether no two of the ranges have an entry in common."""
+    lower, upper = np.broadcast_arrays(lower, upper)
+    lower, upper = lower[upper >= lower], upper[upper >= lower]
+    order = np.argsort(lower)
+    return int(np.all(upper[order][:-1] < lower[order][1:]))
+
+
 def earliest(xp: Namespace, lower: Array) -> int:
     """Where the first of many loops begins, none of which need be there."""
     return int(np.min(lower, initial=np.iinfo(np.int64).max))

@@ -31,6 +31,10 @@ class Batch:
     positions: ir.Var | None = None
     triangular: frozenset[frozenset[str]] = frozenset()
     """Pairs of loop variables of which one is always the smaller, or never the greater."""
+    segments: frozenset[ir.Between] = frozenset()
+    """Ranges of indices that are of one size in all iterations of the batch, and where they are written to
+    have no entry in common (see `ragged`).
+    """
 
     def owner(self, name: str) -> "Batch | None":
         """The batch along which a local is laid out."""

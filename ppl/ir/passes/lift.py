@@ -12,7 +12,7 @@ from math import nan
 from ppl.ir import nodes as ir
 from ppl.ir.linear import linear
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifted, Lifting, helper, same_along
-from ppl.ir.walk import walk
+from ppl.ir.walk import used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.record import Impl
@@ -287,7 +287,7 @@ def restrict(c: Lifting, b: Batch, positions: ir.Expr) -> Batch:
     """The batch of the entries at the given positions of `b`."""
     where = c.name("at", positions)
     variables = {v: c.name(v, pick(flat, where, INT)) for v, flat in b.variables.items()}
-    return Batch(where, variables, parent=b, positions=where, triangular=b.triangular)
+    return Batch(where, variables, set(), b, where, b.triangular, b.segments)
 
 
 # --- Indexing ------------------------------------------------------------------------------------
@@ -374,6 +374,8 @@ def offset(e: ir.Expr) -> tuple[str | None, int]:
 
 def tells_apart(b: Batch, item: ir.IndexItem, v: str) -> bool:
     """Whether the index differs between iterations that differ in the variable: v, or say T - v + 1."""
+    if item in b.segments:
+        return v in used_names(item)
     at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
     return (
         at is not None and abs(at.slope(v)) == 1 and not any(is_touched(b, n) for n, _ in at.terms if n != v)
@@ -398,11 +400,14 @@ def lift_items(
         match item:
             case ir.At(index=index):
                 lifted, moves = lift(c, b, index)
-                if moves and rank(index.type) > 0:
-                    raise Dependent("an array of indices varies from one iteration to the next")
                 c.fragile |= not moves  # out of range where no iteration would have looked
                 out.append(ir.At(lifted))
                 varies.append(moves)
+            case ir.Between(lower=lower, upper=upper) if item in b.segments:
+                assert lower is not None and upper is not None
+                ends = to_batch(c, b, lower), to_batch(c, b, upper)
+                out.append(ir.At(helper(batching.spans, ends, array_of(INT, 2))))
+                varies.append(True)
             case ir.Between(lower=lower, upper=upper):
                 c.fragile |= not (lower is None and upper is None)
                 bounds = [None if x is None else lift(c, b, x) for x in (lower, upper)]

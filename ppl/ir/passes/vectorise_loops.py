@@ -11,6 +11,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent, Lifting
 from ppl.ir.passes.inline import Inline, NotInlinable
 from ppl.ir.passes.iterations import Stmts, arrays
+from ppl.ir.passes.ragged import arrays_by_width
 from ppl.ir.passes.recurrence import recurrence
 from ppl.ir.passes.scan import scanned
 from ppl.source import Span
@@ -53,11 +54,24 @@ class Vectorise:
         try:
             made = self.inlined_arrays(s) or arrays(s, self.names)
         except Dependent as why:
+            if by_width := self.by_width(s):
+                self.notes.append(Note(s.span, ""))
+                return by_width
             scan = self.scan(s) if self.scans else None
             self.notes.append(Note(s.span, str(why), scan is not None))
             return scan or (replace(s, body=self.statements(s.body)),)
         self.notes.append(Note(s.span, ""))
         return made
+
+    def by_width(self, s: ir.For) -> Stmts | None:
+        """The loop as arrays, a set for each size of its segments; None where that cannot be."""
+        for functions in (self.functions, {}):  # at best with the functions it calls written out
+            try:
+                body = Inline(functions, Lifting(s.span, names=self.names).fresh).statements(s.body)
+                return arrays_by_width(replace(s, body=body), self.names)
+            except (Dependent, NotInlinable):
+                continue
+        return None
 
     def scan(self, s: ir.For) -> Stmts | None:
         """The loop as a scan; None where its body has another form."""

@@ -1,0 +1,99 @@
+"""Loops over segments of different lengths, as of groups or choice sets laid out one after the other.
+
+`x[start[t]:end[t]]` has another size in every iteration, so that the iterations are no arrays together.
+Those of one size are: the loop becomes one over the sizes there are, and what it does for each goes through
+all iterations of that size at once.  Where the iterations write to segments, these must have no entry in
+common, which the data tell: else the loop stays as it is.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
+from ppl.ir.passes.iterations import Stmts, lay_out, outer_writes, read_entries, run, set_once
+from ppl.ir.passes.lift import restrict, to_batch
+from ppl.ir.passes.sums import accumulated
+from ppl.ir.walk import assigned_names, rewrite, used_names, walk
+from ppl.stdlib import batching
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.types import INT
+
+PLUS, MINUS = (
+    ir.Callee(OPERATORS[sign].name, next(o.impl for o in OPERATORS[sign].overloads), "elementwise")
+    for sign in "+-"
+)
+
+
+def arrays_by_width(loop: ir.For, names: list[int]) -> Stmts:
+    """The statements that do what a loop over segments does; `names` counts the fresh names so far.
+
+    Raises:
+        Dependent: there is no such segment, or an iteration needs what another one computes.
+    """
+    s: ir.For = rewrite(loop, as_range)
+    segments = tuple(dict.fromkeys(segments_of(s)))
+    if not segments:
+        raise Dependent("no range of indices varies from one iteration to the next")
+    c = Lifting(
+        s.span,
+        writes=outer_writes(s),
+        names=names,
+        once=set_once(s.body),
+        reads=read_entries(s.body),
+        sums=accumulated(s.body),
+    )
+    batch = replace(lay_out(c, s), segments=frozenset(segments))
+    c.unless_empty(batch, partial(by_width, c, batch, s, segments, loop))
+    return tuple(c.out)
+
+
+def as_range(node: Any) -> Any:
+    """`segment(x, i, n)` as x[i:(i + n - 1)]."""
+    match node:
+        case ir.Apply(callee=callee, args=(x, start, n)) if callee.name == "segment" and not node.lifted:
+            last = ir.Apply(MINUS, (ir.Apply(PLUS, (start, n), INT), ir.Const(1, INT)), INT)
+            return ir.Index(x, (ir.Between(start, last),), node.type)
+        case _:
+            return node
+
+
+def segments_of(s: ir.For) -> Iterator[ir.Between]:
+    """Ranges whose ends the loop variable tells, and nothing else that changes in the loop."""
+    changed = assigned_names(s.body) | {n.variable for n in walk(s.body) if isinstance(n, ir.For)}
+    for n in walk(s.body):
+        if isinstance(n, ir.Between) and n.lower is not None and n.upper is not None:
+            names = used_names((n.lower, n.upper))
+            if s.variable in names and not names & changed:
+                yield n
+
+
+def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...], as_it_was: ir.For) -> None:
+    """A loop over the groups of iterations whose segments are of the same sizes."""
+    bounds = {x: (end_of(c, b, x.lower), end_of(c, b, x.upper)) for x in segments}
+    ends = [end for pair in bounds.values() for end in pair]
+    groups = c.name("group", helper(batching.groups_by_width, (b.index, *ends), INDICES))
+    group = ir.Var(c.fresh("width"), INT)
+
+    def one_group() -> None:
+        within = restrict(c, b, helper(batching.where_equal, (groups, group), INDICES))
+        run(c, within, s.body)
+
+    last = helper(batching.latest, (groups,), INT)
+    made: ir.Stmt = ir.For(group.name, ir.Const(1, INT), last, c.aside(one_group), s.span)
+    for x in written(s, segments):
+        made = ir.If(helper(batching.are_disjoint, bounds[x], INT), (made,), (as_it_was,), s.span)
+    c.out.append(made)
+
+
+def end_of(c: Lifting, b: Batch, end: ir.Expr | None) -> ir.Var:
+    assert end is not None
+    return c.name("end", to_batch(c, b, end))
+
+
+def written(s: ir.For, segments: tuple[ir.Between, ...]) -> set[ir.Between]:
+    """The segments that statements write to."""
+    steps = (n.path[0] for n in walk(s.body) if isinstance(n, ir.Update))
+    return {item for step in steps if isinstance(step, tuple) for item in step} & {*segments}  # type: ignore[return-value]

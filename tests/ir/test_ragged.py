@@ -1,0 +1,116 @@
+"""Loops over segments of different lengths go through those of one length at once, and mean the same."""
+
+import numpy as np
+import pytest
+from laws.passes import assert_same, posterior, reference, variants
+
+from ppl.errors import InferenceError
+from ppl.ir import forms
+from ppl.ir import nodes as ir
+from ppl.ir.walk import walk
+from ppl.stdlib import batching
+
+DATA = {
+    "T": 6,
+    "N": 9,
+    "start": [1, 3, 4, 6, 6, 9],
+    "end": [2, 3, 5, 5, 8, 9],  # the fourth is empty
+    "other": [4, 2, 1, 7, 2, 5],
+    "which": [1, 2, 2, 1, 2, 1],
+    "first": [[1, 2], [9, 3], [4, 4], [5, 1], [2, 8], [7, 7]],
+    "y": [0.3, -1.0, 0.2, 2.0, 0.7, -0.4, 1.1, 0.9, -0.3],
+    "X": np.linspace(-1, 1, 27).reshape(9, 3).tolist(),
+}
+PROGRAM = """
+data {{
+  int T; int N; array[T] int start; array[T] int end; array[T] int other; array[T] int which;
+  array[T, 2] int first; vector[N] y; matrix[N, 3] X;
+}}
+parameters {{ vector[3] beta; vector[N] w; vector[T] mu; }}
+model {{
+  {before}
+  for (t in 1:T) {{ {body} }}
+  {after}
+}}
+"""
+BOTH = "w[start[t]:end[t]] * mu[t];"
+MATRIX, TIMES = "matrix[N, 3] m = rep_matrix(0, N, 3);", "target += sum(m * beta);"
+LP, SUM = "vector[N] lp = rep_vector(0.5, N);", "target += dot_product(lp, y);"
+ARRAYS = {
+    "read": ("", "target += normal_lpdf(y[start[t]:end[t]] | mu[t], 2);", ""),
+    "read by segment": ("", "target += log_sum_exp(segment(w, other[t], 2 + which[t])) * mu[t];", ""),
+    "written": (LP, "lp[start[t]:end[t]] = log1p_exp(X[start[t]:end[t]] * beta);", SUM),
+    "written and read back": (
+        LP,
+        f"lp[start[t]:end[t]] = {BOTH} target += sum(square(lp[start[t]:end[t]]));",
+        SUM,
+    ),
+    "two sizes": ("", "target += sum(w[start[t]:end[t]]) * sum(y[other[t]:(other[t] + which[t])]);", ""),
+    "one end fixed": ("", "target += mu[t] * sum(w[other[t]:N]) + log_sum_exp(w[1:other[t]]);", ""),
+    "columns": (MATRIX, f"m[start[t]:end[t], 2] = {BOTH}", TIMES),
+    "rows": (MATRIX, "m[start[t]:end[t]] = X[start[t]:end[t]] * mu[t];", TIMES),
+    "an inner segment of a row": ("", "target += X[t, which[t]:3] * beta[which[t]:3] * mu[t];", ""),
+    "a branch": ("", "if (which[t] > 1) target += log_sum_exp(w[start[t]:end[t]] * mu[t]);", ""),
+    "a list of indices": ("", "target += log_sum_exp(w[first[t]] + mu[t]) + sum(X[first[t], which[t]]);", ""),
+}
+LOOPS = {
+    "segments that overlap": (LP, "lp[other[t]:(other[t] + 1)] = w[other[t]:(other[t] + 1)] * mu[t];", SUM),
+}
+STAYS = {
+    "what another iteration wrote": (
+        LP,
+        "lp[start[t]:end[t]] = w[start[t]:end[t]] * mu[t] + lp[other[t]];",
+        SUM,
+    ),
+    "ends that change": ("int a = 1;", "target += sum(w[a:end[t]]) * mu[t]; a += which[t] > 1;", ""),
+}
+
+
+def text_of(before, body, after):
+    return PROGRAM.format(before=before, body=body, after=after)
+
+
+def is_by_width(text):
+    model = posterior(text, DATA).model
+    called = {n.callee.impl for n in walk(model.program(forms.ARRAYS).model) if isinstance(n, ir.Apply)}
+    return batching.groups_by_width in called
+
+
+@pytest.mark.parametrize(
+    "parts", [*ARRAYS.values(), *LOOPS.values(), *STAYS.values()], ids=[*ARRAYS, *LOOPS, *STAYS]
+)
+def test_it_means_the_same(parts):
+    text = text_of(*parts)
+    plain, u = reference(text, DATA), np.random.default_rng(1).normal(size=18)
+    whole = posterior(text, DATA)
+    for compiled in (whole, *(model.condition(DATA) for model in variants(text, whole.model))):
+        assert_same(compiled, plain, u)
+
+
+@pytest.mark.parametrize("name", [*ARRAYS, *LOOPS])
+def test_segments_of_one_length_go_together(name):
+    assert is_by_width(text_of(*{**ARRAYS, **LOOPS}[name])) is (name != "a list of indices")
+
+
+@pytest.mark.parametrize("parts", STAYS.values(), ids=STAYS)
+def test_a_loop_whose_iterations_depend_on_one_another_stays(parts):
+    assert not is_by_width(text_of(*parts))
+
+
+def test_a_loop_that_runs_not_once_does_nothing():
+    empty = {
+        **DATA,
+        "T": 0,
+        **{name: [] for name in ("start", "end", "other", "which")},
+        "first": np.zeros((0, 2), int),
+    }
+    for name in ("read", "written"):
+        text, u = text_of(*ARRAYS[name]), np.random.default_rng(1).normal(size=12)
+        assert_same(posterior(text, empty), reference(text, empty), u)
+
+
+def test_a_segment_beyond_the_end_is_refused():
+    text, u = text_of(*ARRAYS["read"]), np.zeros(18)
+    found = posterior(text, {**DATA, "end": [2, 3, 5, 5, 8, 10]})
+    with pytest.raises(InferenceError, match=r"out of range|outside|bounds"):
+        found.log_density(u)
