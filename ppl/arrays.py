@@ -276,12 +276,24 @@ class Node:
         plain = list(args)
         for i in boxed:
             plain[i] = args[i]._value
-        answer, each = self.record(tuple(plain))
+        answer, each = self._below(tuple(plain))
         wanted = [i for i in boxed if i < len(self.vjps) and self.vjps[i] is not None]
         node = VJPNode.__new__(VJPNode)
         node.parents = [args[i]._node for i in wanted]
         node.vjp = lambda g: [self._adjoint(i, g, each, plain) for i in wanted]
         return new_box(answer, trace, node), each
+
+    def _below(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
+        """What `record` gives; where the elements are differentiated again, they stay on their tape."""
+        if self.kept is None or not any(map(isbox, args)):
+            answer, each = self.record(args)
+            return answer, answer if self.kept is None else each
+        each = self._each.record(args)[0]
+        return self.reduced(AUTOGRAD, each), each
+
+    @cached_property
+    def _each(self) -> "Node":
+        return Node(self.value, self.vjps, None, self.accept)
 
     def _adjoint(self, i: int, g: Array, each: Array, args: Sequence[Array]) -> Array:
         """The adjoint of argument i, computed in plain NumPy unless it is itself to be differentiated."""

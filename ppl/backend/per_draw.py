@@ -244,4 +244,5 @@ def put_back(xp: Namespace, picked: Array, index: Any, shape: tuple[int, ...]) -
     draws, size = shape[0], int(np.prod(shape[1:]))
     place = np.arange(size).reshape(shape[1:])[index[1:]]  # each draw's entries go to places of its own
     places = np.add.outer(np.arange(draws) * size, place.ravel())
-    return np.bincount(places.ravel(), np.ravel(picked), draws * size).reshape(shape)
+    added = np.bincount(places.ravel(), np.ravel(picked), draws * size)
+    return added.astype(float, copy=False).reshape(shape)  # of no entries NumPy makes ints

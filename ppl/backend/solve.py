@@ -1,4 +1,4 @@
-"""`lib.solve`: differential equations, roots and integrals of functions of the program."""
+"""`lib.solve`: differential equations, roots, integrals and marginals of functions of the program."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,8 +10,10 @@ from autograd.tracer import isbox
 
 from ppl.arrays import Namespace, record
 from ppl.backend.fields import Forms, OfProgram, Placed, leaves
+from ppl.backend.own_likelihood import OwnLikelihood
 from ppl.backend.per_draw import DrawsRejected, PerDraw
 from ppl.errors import Rejection
+from ppl.stdlib.laplace import own
 from ppl.stdlib.solvers import initial_value, quadrature, roots
 from ppl.stdlib.solvers.field import Floats
 from ppl.stdlib.solvers.runge_kutta import DormandPrince, Radau, Scales
@@ -197,6 +199,62 @@ def by_complement(x: Any, from_end: Any) -> tuple[Any, ...]:
     return x, from_end[0]
 
 
+# --- Laplace's approximation ---------------------------------------------------------------------
+
+
+def marginal(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings: Sequence[Any]) -> Any:
+    """log p(y) where the function of the program is log p(y | theta, ...), theta ~ normal(0, K)."""
+    k, *shared = args
+
+    def run(f: OfProgram, k: Floats) -> tuple[Floats, Pull]:
+        like, found = approximated(solver, f, k, settings)
+
+        def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
+            sigma = own.blocks_of(found.sigma, found.weight.shape[-1])
+            with np.errstate(all="ignore"):
+                third = like.third(found.theta, np.arange(len(k)), sigma)
+                slopes = own.slopes(found, third.by_theta())
+                return (g[:, None, None] * slopes.by_k,), third.pull(g, slopes.moved)
+
+        return found.value, pull
+
+    return Problem(forms, alone, (k,), tuple(shared)).solved(xp, run)
+
+
+def latent(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings: Sequence[Any]) -> Any:
+    """The mode of theta as the first column, and F beside it: Laplace's covariance of theta is F F'."""
+    k, *shared = args
+
+    def run(f: OfProgram, k: Floats) -> tuple[Floats, Pull]:
+        _, found = approximated(solver, f, k, settings)
+        mode = np.where(np.isfinite(found.value)[:, None], found.theta, np.nan)
+
+        def pull(g: Floats) -> tuple[Sequence[Floats], Sequence[Any]]:
+            raise TypeError("A random draw has no derivatives.")
+
+        return np.concatenate([mode[:, :, None], found.factor], axis=2), pull
+
+    return Problem(forms, alone, (k,), tuple(shared)).solved(xp, run)
+
+
+def approximated(
+    solver: str, f: OfProgram, k: Floats, settings: Sequence[Any]
+) -> tuple[OwnLikelihood, own.Approximation]:
+    """Raises Rejection where sizes do not fit, or the only draw has no mode."""
+    tolerance, most_steps, block, *start = settings
+    like = OwnLikelihood(solver, f)
+    first = np.asarray(start[0] if start else (), dtype=float)
+    with np.errstate(all="ignore"):
+        found = own.approximated(own.problem(like, k, first, int(block)), float(tolerance), int(most_steps))
+    if len(k) == 1 and not np.isfinite(found.value).all():
+        raise Rejection(
+            f"`{solver}` found no maximum of the log density of theta in {int(most_steps)} steps of Newton's "
+            "method. Where the log likelihood is not finite at theta = 0, or not concave, begin elsewhere: "
+            "the `_tol` forms take a theta_init. The covariance must be symmetric and positive semidefinite."
+        )
+    return like, found
+
+
 LOOSE = (1e-6, 1e-6, 1e6)
 """Relative and absolute tolerance and steps of the explicit solvers, as in Stan."""
 TIGHT = (1e-10, 1e-10, 1e8)
@@ -217,4 +275,6 @@ SOLVERS: Mapping[str, Solver] = {
     **dict.fromkeys(("solve_newton", "solve_newton_tol", "solve_powell", "solve_powell_tol"), root),
     **dict.fromkeys(("algebra_solver", "algebra_solver_newton"), root),
     "integrate_1d": integral,
+    **dict.fromkeys(("laplace_marginal", "laplace_marginal_tol"), marginal),
+    **dict.fromkeys(("laplace_latent_rng", "laplace_latent_tol_rng"), latent),
 }

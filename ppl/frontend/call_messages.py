@@ -88,11 +88,26 @@ def higher_order_function(name: str, function: str, wanted: Sequence[Type], retu
     )
 
 
-def laplace_arguments(name: str, found: Sequence[Type], wanted: str) -> Message:
+def laplace_arguments(name: str, found: Sequence[Type], wanted: str, own: bool) -> Message:
+    beside = "the functions of the likelihood and" if own else "the function"
+    where = "f is a function of a vector and of what stands in the parentheses after it, and " if own else ""
+    after = "after it" if own else ""
     return Message(
-        "PPL511", f"Beside the function of the covariance, `{name}` cannot take ({listed(found)}).",
-        f"Write it as `{wanted}`, where K is a function that takes what stands in the parentheses.",
-    )  # fmt: skip
+        "PPL511",
+        f"Beside {beside} of the covariance, `{name}` cannot take ({listed(found)}).",
+        f"Write it as `{wanted}`, where {where}K is a function that takes what stands in the parentheses "
+        f"{after}".rstrip()
+        + ".",
+    )
+
+
+def first_order_only(called: str, function: str) -> Message:
+    return Message(
+        "PPL514",
+        f"`{called}` has first derivatives alone, and Laplace's approximation takes three of `{function}` in "
+        "theta, which this depends on.",
+        "Write the log likelihood without it, or make theta a parameter, `theta ~ multi_normal(...)`.",
+    )
 
 
 def ambiguous(name: str, found: Sequence[Type], signatures: Sequence[str]) -> Message:

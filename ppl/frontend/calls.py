@@ -28,10 +28,7 @@ from ppl.types import REAL, VOID, Type
 
 DENSITY_SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf")
 CUMULATIVE_SUFFIXES = ("cdf", "lcdf", "lccdf")
-UNSUPPORTED = (
-    *("dae", "dae_tol"),
-    *("laplace_marginal", "laplace_marginal_tol", "laplace_latent_rng", "laplace_latent_tol_rng"),
-)
+UNSUPPORTED = ("dae", "dae_tol")
 TARGET = ("target", "get_lp")
 DATA_ARGUMENTS = {"to_int": (0,)}
 

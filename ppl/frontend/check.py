@@ -8,6 +8,7 @@ from pathlib import Path
 from ppl.errors import raise_errors
 from ppl.frontend import ast
 from ppl.frontend.facts import Check, Context, Facts
+from ppl.frontend.first_order import check_likelihoods
 from ppl.frontend.functions import check_functions
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.parser import Parsed, read
@@ -77,6 +78,7 @@ def checked(program: ast.Program, parsed: Parsed, library: Library | None = None
     check_functions(c, program.functions)
     for block, statements in blocks:
         check_block(c, block, statements)
+    check_likelihoods(c)
     return c
 
 

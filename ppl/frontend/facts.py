@@ -31,8 +31,9 @@ Called = Match | UserMatch
 @dataclass
 class Facts:
     """`types` and `levels` of expressions, `symbols` of variables and declarations, `calls` for everything
-    that calls a function: Call, Binary, Unary, Transpose, Tilde and compound Assignment;
-    `cumulative` for the bounds of truncations; `library` is what the program may call."""
+    that calls a function: Call, Binary, Unary, Transpose, Tilde and compound Assignment, and the name of a
+    log likelihood that is given to a Laplace function; `cumulative` for the bounds of truncations; `library`
+    is what the program may call."""
 
     library: Library = field(default_factory=standard)
     types: dict[ast.Expr, Type] = field(default_factory=dict)

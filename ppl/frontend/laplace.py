@@ -1,8 +1,9 @@
-"""The embedded Laplace approximation: `laplace_marginal_poisson_log_lpmf(y | y_index, m, K, (...))`, ...
+"""The embedded Laplace approximation: `laplace_marginal(f, (...), K, (...))`, and of named likelihoods.
 
-Each is called with data, an offset m for each theta, a function of the program and a tuple of its arguments,
-which together give the covariance matrix; the `_tol` forms with settings of the solver beside.  Stan
-Functions Reference 2.37, "Embedded Laplace Approximation".
+Both f, the log likelihood of theta, and K, its covariance matrix, are functions of the program, each with a
+tuple of its arguments; likelihoods with a name take data and an offset m for each theta in place of f.  The
+`_tol` forms have settings of the solver beside.  Stan Functions Reference 2.37, "Embedded Laplace
+Approximation".
 """
 
 from collections.abc import Sequence
@@ -38,35 +39,54 @@ SETTINGS: tuple[tuple[str, Type], ...] = (
 
 @dataclass(frozen=True)
 class Laplace:
-    """One function: what it integrates over, whether it draws, and whether it takes settings."""
+    """One function: what it integrates over, whether it draws, and whether it takes settings.
 
-    likelihood: Likelihood
+    Without a `likelihood` that has a name it takes one of the program.
+    """
+
+    likelihood: Likelihood | None
     draws: bool
     settings: bool
 
     @property
     def leads(self) -> tuple[Type, ...]:
         """y, y_index, the likelihood's own parameter, m; after them come K and its arguments."""
+        if self.likelihood is None:
+            return ()
         return (INTS, INTS, *((REAL,) if self.likelihood.dispersed else ()), VECTOR)
+
+    @property
+    def functions(self) -> tuple[int, ...]:
+        """The places of f and K; after each stand its arguments."""
+        return (0, 2) if self.likelihood is None else (len(self.leads),)
 
     @property
     def tail(self) -> tuple[Type, ...]:
         return tuple(t for _, t in SETTINGS) if self.settings else ()
 
+    @property
+    def wanted(self) -> tuple[Type, ...]:
+        """The types of the values, any tuple for a tuple."""
+        return (*self.leads, *(Tuple(()) for _ in self.functions), *self.tail)
+
     def values(self, args: Sequence[ast.Expr]) -> list[ast.Expr]:
-        """The arguments but the function K."""
-        at = len(self.leads)
-        return [*args[:at], *args[at + 1 :]]
+        """The arguments but the functions."""
+        return [a for k, a in enumerate(args) if k not in self.functions]
 
     def shown(self, name: str) -> str:
+        settings = [f"data {t} {word}" for word, t in SETTINGS] if self.settings else []
+        if self.likelihood is None:
+            return f"{name}({', '.join(['f', '(...)', 'K', '(...)', *settings])})"
         own = ["real eta"] if self.likelihood.dispersed else []
-        words = ["array[] int y_index", *own, "vector m", "K", "(...)"]
-        words += [f"data {t} {word}" for word, t in SETTINGS] if self.settings else []
+        words = ["array[] int y_index", *own, "vector m", "K", "(...)", *settings]
         return f"{name}(array[] int y{', ' if self.draws else ' | '}{', '.join(words)})"
 
 
 def functions() -> dict[str, Laplace]:
     found = {}
+    for tol in ("", "_tol"):
+        found[f"laplace_marginal{tol}"] = Laplace(None, False, bool(tol))
+        found[f"laplace_latent{tol}_rng"] = Laplace(None, True, bool(tol))
     for like in LIKELIHOODS:
         for tol in ("", "_tol"):
             for suffix in ("lpmf", "lupmf"):
@@ -84,43 +104,69 @@ OF_COUNTS = {
     "neg_binomial_2_log": "negative binomial counts of log mean",
     "bernoulli_logit": "zeros and ones of log odds",
 }
+COVARIANCE = "K is a function of the program that gives the covariance matrix of theta of the arguments in"
 ARGUMENTS = (
-    "y_index says which theta each y belongs to; m is an offset of each theta; K is a function of the "
-    "program that gives the covariance matrix of theta of the arguments in the parentheses, a tuple."
+    f"y_index says which theta each y belongs to; m is an offset of each theta; {COVARIANCE} the "
+    "parentheses, a tuple."
+)
+OWN_ARGUMENTS = (
+    "f is a function of the program, real f(vector theta, ...), that gives the log likelihood of theta and "
+    f"the arguments in the parentheses after it, a tuple; {COVARIANCE} the tuple after it."
 )
 SOLVING = (
     "The log-concave likelihood has one mode, so theta_init, hessian_block_size, solver and "
     "max_steps_linesearch change nothing; where tol is not met in max_steps there is no number."
 )
-LIMITED = (
-    "Not under JAX, and for these likelihoods alone: laplace_marginal of a function is refused (PPL207)."
+OWN_SOLVING = (
+    "Newton's method begins at theta_init and ends where the log density changes by less than tol; where "
+    "that takes more than max_steps there is no number. solver and max_steps_linesearch change nothing. The "
+    "Hessian of f in theta has blocks of hessian_block_size, which divides the size of theta, and is zero "
+    "elsewhere."
 )
+DIAGONAL = (
+    "Each term of f takes one theta, so that its Hessian is diagonal; for terms that take several the `_tol` "
+    "form has hessian_block_size."
+)
+SMOOTH = (
+    "f is differentiated three times in theta: cdfs of the gamma, beta and Student t families, gamma_p, "
+    "inc_beta and hypergeometric functions, solvers and the Laplace functions themselves may not take what "
+    "depends on theta (PPL514)."
+)
+LIMITED = "Not under JAX."
 
 
 def laplace_page(name: str) -> str:
     """What `ppl docs` says of the function, or of what is written after `~`: its meaning and its call."""
     statement = name in STATEMENTS
-    function = f"{name}_lpmf" if statement else name
-    record = LAPLACE[function]
-    counts = f"{OF_COUNTS[record.likelihood.name]} theta + m"
-    if record.draws:
-        says, result = f"a draw of theta given {counts}, theta ~ normal(0, K), by Laplace", "vector"
-    else:
-        says, result = f"log p of {counts}, theta ~ normal(0, K) integrated out by Laplace", "real"
+    record = LAPLACE[f"{name}_lpmf" if statement else name]
     call = record.shown(name) if not statement else record.shown(name).replace("array[] int y | ", "")
-    shown = f"y ~ {call}" if statement else f"{call} => {result}"
+    shown = f"y ~ {call}" if statement else f"{call} => {'vector' if record.draws else 'real'}"
     parts = [
-        fill(f"{name}: {says}", PAGE_WIDTH),
+        fill(f"{name}: {meaning(record)}", PAGE_WIDTH),
         fill(shown, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      "),
-        fill(ARGUMENTS, PAGE_WIDTH),
-        *([fill(SOLVING, PAGE_WIDTH)] if record.settings else []),
-        fill(LIMITED, PAGE_WIDTH),
+        *(fill(text, PAGE_WIDTH) for text in explained(record)),
     ]
     return "\n\n".join(parts)
 
 
+def meaning(record: Laplace) -> str:
+    if record.likelihood is None:
+        outcomes = "y, whose log likelihood f gives"
+    else:
+        outcomes = f"{OF_COUNTS[record.likelihood.name]} theta + m"
+    if record.draws:
+        return f"a draw of theta given {outcomes}, theta ~ normal(0, K), by Laplace"
+    return f"log p of {outcomes}, theta ~ normal(0, K) integrated out by Laplace"
+
+
+def explained(record: Laplace) -> list[str]:
+    if record.likelihood is None:
+        return [OWN_ARGUMENTS, OWN_SOLVING if record.settings else DIAGONAL, SMOOTH, LIMITED]
+    return [ARGUMENTS, *([SOLVING] if record.settings else []), LIMITED]
+
+
 def check_laplace(c: Check, e: ast.Call, types: Sequence[Type]) -> Type:
-    """The type of the call; `types` are those of all arguments but the function of the covariance."""
+    """The type of the call; `types` are those of all arguments but the functions."""
     check_bar(c, e)
     check_suffix_place(c, e)
     c.facts.calls[e] = covariance_called(c, e, types)
@@ -128,38 +174,50 @@ def check_laplace(c: Check, e: ast.Call, types: Sequence[Type]) -> Type:
 
 
 def covariance_called(c: Check, e: ast.Call, types: Sequence[Type]) -> UserMatch:
-    """Which function gives the covariance; refuses what does not fit."""
+    """Which function gives the covariance; refuses what does not fit.
+
+    The function that gives a likelihood of the program is kept by its name, the first argument.
+    """
     record = LAPLACE[e.name]
-    at = len(record.leads)
-    wanted = [*record.leads, Tuple(()), *record.tail]
-    fits = len(types) == len(wanted) and all(
-        isinstance(found, Tuple) if k == at else promotes(found, t) is not None
-        for k, (found, t) in enumerate(zip(types, wanted, strict=True))
+    fits = len(types) == len(record.wanted) and all(
+        isinstance(found, Tuple) if isinstance(t, Tuple) else promotes(found, t) is not None
+        for found, t in zip(types, record.wanted, strict=True)
     )
     if not fits:
-        raise c.refuse(call_messages.laplace_arguments(e.name, types, record.shown(e.name)), e.span)
-    given = types[at]
-    assert isinstance(given, Tuple)
-    found = covariance_function(c, e.name, e.args[at], given)
-    refuse_parameters(c, e, range(at + 2, len(e.args)))
-    wanted_as_data = [k for k, data in enumerate(found.function.data_only) if data]
-    refuse_parameters(c, as_call(e, found, given), wanted_as_data)
+        own = record.likelihood is None
+        raise c.refuse(call_messages.laplace_arguments(e.name, types, record.shown(e.name), own), e.span)
+    tuples = [t for t in types if isinstance(t, Tuple)]
+    if record.likelihood is None:
+        c.facts.calls[e.args[0]] = likelihood_function(c, e, tuples[0])
+    *_, place = record.functions
+    found = given_function(c, e, place, tuples[-1], (), MATRIX)
+    refuse_parameters(c, e, range(place + 2, len(e.args)))
     return found
 
 
-def as_call(e: ast.Call, called: UserMatch, given: Tuple) -> ast.Call:
-    """The call of the covariance function, as if it stood there by itself."""
-    arguments = e.args[len(LAPLACE[e.name].leads) + 1]
+def likelihood_function(c: Check, e: ast.Call, given: Tuple) -> UserMatch:
+    found = given_function(c, e, 0, given, (VECTOR,), REAL)
+    if found.function.data_only[0]:
+        raise c.refuse(call_messages.needs_data(found.function.name, 1), e.args[0].span)
+    return found
+
+
+def given_function(
+    c: Check, e: ast.Call, place: int, given: Tuple, leads: tuple[Type, ...], returns: Type
+) -> UserMatch:
+    """The function of the program at a place of the call, of `leads` and what the tuple after it has."""
+    named = e.args[place]
+    if not isinstance(named, ast.Variable) or not names_a_function(c, named.name):
+        what = named.name if isinstance(named, ast.Variable) else "this expression"
+        raise c.refuse(messages.unknown_function(what, None), named.span)
+    wanted = (*leads, *given.items)
+    found = find_overload(c, named.name, wanted)
+    pure = suffix_of(named.name) not in ("rng", "lp", "jacobian")
+    if not isinstance(found, UserMatch) or found.returns != returns or not pure:
+        raise c.refuse(call_messages.higher_order_function(e.name, named.name, wanted, returns), named.span)
+    arguments = e.args[place + 1]
     items = arguments.items if isinstance(arguments, ast.TupleLiteral) else (arguments,) * len(given.items)
-    return ast.Call(e.span, called.function.name, tuple(items))
-
-
-def covariance_function(c: Check, name: str, e: ast.Expr, given: Tuple) -> UserMatch:
-    if not isinstance(e, ast.Variable) or not names_a_function(c, e.name):
-        what = e.name if isinstance(e, ast.Variable) else "this expression"
-        raise c.refuse(messages.unknown_function(what, None), e.span)
-    found = find_overload(c, e.name, given.items)
-    pure = suffix_of(e.name) not in ("rng", "lp", "jacobian")
-    if not isinstance(found, UserMatch) or found.returns != MATRIX or not pure:
-        raise c.refuse(call_messages.higher_order_function(name, e.name, given.items, MATRIX), e.span)
+    own = found.function.data_only[len(leads) :]
+    call = ast.Call(e.span, found.function.name, tuple(items))
+    refuse_parameters(c, call, [k for k, data in enumerate(own) if data])
     return found

@@ -43,11 +43,16 @@ def reached(p: ir.Program) -> list[tuple[tuple[ir.Stmt, ...], set[str]]]:
                 args = zip(f.args, call.args, strict=True)
                 moving = {a for a, value in args if varies(value, names)}
                 if isinstance(call, ir.Solve) and varies(call, names):
-                    moving |= {*f.args[: len(SOLVERS[call.solver].own)]}
+                    moving |= {*f.args[: points_of(call)]}
                 found.setdefault(f.name, set()).update(moving)
         if found == given_to:
             return blocks
         given_to = found
+
+
+def points_of(call: ir.Solve) -> int:
+    """How many first arguments of the function are the point, which the solver chooses."""
+    return len(SOLVERS[call.solver].own) if call.solver in SOLVERS else 1  # theta, of Laplace's
 
 
 def varying_names(body: Sequence[ir.Stmt], start: set[str]) -> set[str]:

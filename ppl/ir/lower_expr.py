@@ -14,7 +14,7 @@ from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
 from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
-from ppl.stdlib.laplace.latent import latent_of
+from ppl.stdlib.laplace.latent import drawn_about, latent_of
 from ppl.stdlib.laplace.marginal import EmbeddedLaplace
 from ppl.stdlib.laplace.mode import NEWTON
 from ppl.stdlib.library import standard
@@ -25,6 +25,7 @@ from ppl.types import (
     COMPLEX_MATRIX,
     COMPLEX_ROW_VECTOR,
     INT,
+    MATRIX,
     REAL,
     ROW_VECTOR,
     VECTOR,
@@ -226,12 +227,15 @@ def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: Call
     """The call with the covariance computed before it; of the settings, those that change the answer."""
     assert isinstance(called, UserMatch)
     record = LAPLACE[name]
-    at = len(record.leads)
+    *_, place = record.functions
+    covariance = user_call(c, called, lower_items(c, args[place + 1]))
+    tail = [lower_expr(c, a) for a in args[place + 2 :]]
+    if record.likelihood is None:
+        return lower_own_laplace(c, name, args, covariance, tail)
     leads = [promote(lower_expr(c, a), t) for a, t in zip(args, record.leads, strict=False)]
-    covariance = user_call(c, called, lower_items(c, args[at + 1]))
     limits: list[ir.Expr] = [ir.Const(NEWTON.objective, REAL), ir.Const(NEWTON.most_steps, INT)]
     if record.settings:
-        _, tolerance, most_steps, *_ = (lower_expr(c, a) for a in args[at + 2 :])
+        _, tolerance, most_steps, *_ = tail
         limits = [promote(tolerance, REAL), most_steps]
     given = (*leads, covariance, *limits)
     return ir.Apply(laplace_callee(name), given, VECTOR if record.draws else REAL)
@@ -241,9 +245,35 @@ def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: Call
 def laplace_callee(name: str) -> ir.Callee:
     """One for each name, so that a call is the same function wherever it stands."""
     record = LAPLACE[name]
+    if record.likelihood is None:
+        return ir.Callee(name, drawn_about, "none", passes="rng")
     if record.draws:
         return ir.Callee(name, latent_of(record.likelihood), "none", passes="rng")
     return ir.Callee(name, EmbeddedLaplace(record.likelihood), "leading")
+
+
+def lower_own_laplace(
+    c: Lowering, name: str, args: Sequence[ast.Expr], covariance: ir.Expr, tail: Sequence[ir.Expr]
+) -> ir.Expr:
+    """The likelihood's arguments, the covariance in place of theta; a draw is one about what was solved."""
+    called = c.facts.calls[args[0]]
+    assert isinstance(called, UserMatch)
+    function = called.function
+    given = [covariance, *lower_items(c, args[1])]
+    settings: list[ir.Expr] = [ir.Const(NEWTON.objective, REAL), ir.Const(float(NEWTON.most_steps), REAL)]
+    settings.append(ir.Const(1.0, REAL))
+    if tail:
+        start, tolerance, most_steps, block, *_ = tail
+        settings = [promote(x, REAL) for x in (tolerance, most_steps, block)] + [start]
+    draws = LAPLACE[name].draws
+    solved = ir.Solve(
+        name,
+        c.functions[function],
+        tuple(promote(a, t) for a, t in zip(given, function.args, strict=True)),
+        tuple(settings),
+        MATRIX if draws else REAL,
+    )
+    return ir.Apply(laplace_callee(name), (solved,), VECTOR) if draws else solved
 
 
 def lower_items(c: Lowering, e: ast.Expr) -> list[ir.Expr]:

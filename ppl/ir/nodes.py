@@ -83,10 +83,11 @@ class CallUser:
 
 @dataclass(frozen=True)
 class Solve:
-    """A differential or algebraic equation, or an integral, given by a function of the program.
+    """A differential or algebraic equation, an integral or a marginal, given by a function of the program.
 
-    `args` are what the function would get at the start; `settings` are for the solver alone.  `lifted` marks
-    the arguments of which there is one for each draw.
+    `args` are what the function would get at the start, but that of Laplace's gets theta where its covariance
+    stands here; `settings` are for the solver alone.  `lifted` marks the arguments of which there is one for
+    each draw.
     """
 
     solver: str

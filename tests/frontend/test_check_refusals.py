@@ -139,6 +139,12 @@ WHOLE = (
         "functions {\n  real f(int a, real b) { return a; }\n  real f(real a, int b) { return b; }\n}\n"
         "model {\n  target += «f(1, 1)»;\n}",
     ),
+    (
+        "PPL514",
+        "functions {\n  real l(vector t, real p, int n) { return «gamma_lcdf(t | p, 1)»; }\n"
+        "  matrix k(real p, int n) { return identity_matrix(n); }\n}\n"
+        "parameters { real p; } model { target += laplace_marginal(l, (p, 1), k, (p, 2)); }",
+    ),
     ("PPL813", "model { real «a_lupdf»; }"),
     ("PPL813", "model { for («a_lupdf» in 1:3) target += 1; }"),
     ("PPL813", "functions {\n  real «a_lupdf»(real y) { return y; }\n}"),

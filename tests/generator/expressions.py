@@ -1,10 +1,10 @@
 """Random expressions of a given type and size."""
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from generator.arguments import ARGUMENTS, LEFT_OUT
+from generator.complex_numbers import OF_COMPLEX, Complexes
 from generator.shapes import CORE, INT, REAL, Scope, Shape, Variable, matrix, row_vector, vector
 from generator.world import World
 
@@ -20,13 +20,11 @@ NAMES: dict[type, str] = {
     RowVector: "row_vector",
     Matrix: "matrix",
 }
-COMPLEX = re.compile(r"\bC\b|complex")
-"""What the signatures of complex numbers have, of which no programs are made."""
 
 
 def of_reals(f: Function) -> Function:
     """With the overloads that have no complex numbers."""
-    return replace(f, overloads=tuple(o for o in f.overloads if not COMPLEX.search(o.signature)))
+    return replace(f, overloads=tuple(o for o in f.overloads if not OF_COMPLEX.search(o.signature)))
 
 
 CALLABLE = [
@@ -62,6 +60,8 @@ class Expressions:
     def make(self, s: Scope, t: Shape, depth: int) -> str:
         if t.base == "int":
             return self.whole(s, t, depth)
+        if t.is_complex:
+            return Complexes(self).make(s, t, depth)
         if depth <= 0 or self.c.chance(0.1):
             return self.leaf(s, t)
         options: Options = [
@@ -256,6 +256,8 @@ class Expressions:
         made += self.written_out(t, m)
         if t.base == "real":
             made.append((1.5, lambda: self.from_table(s, depth - 1)))
+            known = any(v.shape.is_complex for v in s.variables)
+            made.append((3.0 if known else 0.7, lambda: Complexes(self).real(s, depth - 1)))
         return parens(self.c.weighted(made)())
 
     def reals(self, s: Scope, t: Shape, size: str, m: Make, k: Make) -> Options:
@@ -602,7 +604,9 @@ def after(t: Shape, n: int) -> Shape:
     left = len(t.sizes) - n
     base = t.base
     if left < CORE[base]:
-        base = "row_vector" if left == 1 else "real" if base != "int" else "int"
+        of = "complex_" if t.is_complex else ""
+        one = "complex" if t.is_complex else "int" if base == "int" else "real"
+        base = f"{of}row_vector" if left == 1 else one
     return Shape(base, t.sizes[n:])
 
 

@@ -3,8 +3,19 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-Base = Literal["int", "real", "vector", "row_vector", "matrix"]
+Base = Literal[
+    "int",
+    "real",
+    "vector",
+    "row_vector",
+    "matrix",
+    "complex",
+    "complex_vector",
+    "complex_row_vector",
+    "complex_matrix",
+]
 CORE = {"int": 0, "real": 0, "vector": 1, "row_vector": 1, "matrix": 2}
+CORE |= {"complex": 0, "complex_vector": 1, "complex_row_vector": 1, "complex_matrix": 2}
 """How many axes one value of each has."""
 
 
@@ -28,6 +39,10 @@ class Shape:
         array = f"array[{', '.join(self.sizes[: self.dims])}] " if self.dims else ""
         own = self.sizes[self.dims :] if sizes is None else sizes
         return f"{array}{keyword or self.base}{bounds}{'[' + ', '.join(own) + ']' if own else ''}"
+
+    @property
+    def is_complex(self) -> bool:
+        return self.base.startswith("complex")
 
     @property
     def unsized(self) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from generator.densities import density_call, distributed
-from generator.expressions import Expressions
-from generator.shapes import CORE, INT, REAL, Scope, Shape, Variable, vector
+from generator.expressions import Expressions, after
+from generator.shapes import INT, REAL, Scope, Shape, Variable, vector
 
 Lines = list[str]
 
@@ -48,6 +48,9 @@ class Statements:
             return [f"target += {v.name}{'[1]' if t.sizes else ''};"]
         if t == REAL:
             return [f"target += {v.name};"]
+        if t.is_complex:
+            parts = f"{self.c.one(['get_real', 'get_imag'])}({v.name})"
+            return [f"target += {parts if not t.sizes else f'sum({parts})'};"] if t.dims < 2 else []
         if len(t.sizes) == 1 and self.c.chance(0.5):
             return [f"{v.name} ~ {self.c.one(['std_normal()', f'normal({self.e.make(s, REAL, 1)}, 2)'])};"]
         entry = ", ".join(["1"] * (t.dims if t.base != "real" else t.dims - 1))
@@ -160,6 +163,10 @@ class Statements:
                 (0.5, Shape("real", (a, b))),
                 (0.7, Shape("vector", (a, b))),
                 (0.3, Shape("matrix", (a, b, self.e.some_size(s)))),
+                (0.9, Shape("complex")),
+                (0.5, Shape("complex_vector", (a,))),
+                (0.3, Shape("complex", (a,))),
+                (0.3, Shape("complex_matrix", (a, b))),
             ]
         )
 
@@ -172,7 +179,7 @@ class Statements:
         place = named()
         if self.c.chance(0.35) and t.dims == 0:
             op = self.c.one(["+=", "-=", "+="])
-            right = t if self.c.chance(0.7) or t == REAL else REAL
+            right = t if self.c.chance(0.7) or t == REAL or t.is_complex else REAL
             return [f"{place} {op} {self.e.make(s, right, 2)};"]
         if self.c.chance(0.1) and t.dims == 0:
             return [f"{place} *= {self.e.suited(s, REAL, 'half_unit', 1)};"]
@@ -302,17 +309,14 @@ class Statements:
                 Shape("vector", (size, other)),
                 Shape("matrix", (size, other)),
                 Shape("row_vector", (size,)),
+                *self.c.one([[], [Shape("complex_vector", (size,)), Shape("complex", (size,))]]),
             ]
         )
         variable = Variable(self.world.fresh("f"), t, writable=True)
         inner, _ = self.loop_head(s, size)
         i = next(k for k in reversed(inner.indices[size]) if k.isidentifier())
         inner.indices[size] = [i]
-        entry = (
-            Shape("row_vector", t.sizes[1:])
-            if t.base == "matrix"
-            else Shape("real" if CORE[t.base] == 1 and t.dims == 0 else t.base, t.sizes[1:])
-        )
+        entry = after(t, 1)
         body = [
             *(self.statement(inner, 0) if self.c.chance(0.2) else []),
             f"{variable.name}[{i}] = {self.e.make(inner, entry, 2)};",
@@ -348,7 +352,7 @@ class Statements:
 
     def sum_up(self, s: Scope, depth: int) -> Lines:
         """An accumulator."""
-        t = self.c.one([REAL, REAL, Shape("vector", (self.e.some_size(s),))])
+        t = self.c.one([REAL, REAL, Shape("vector", (self.e.some_size(s),)), Shape("complex")])
         variable = Variable(self.world.fresh("s"), t)
         first = self.e.make(s, t, 0)
         inner, head = self.loop_head(s)

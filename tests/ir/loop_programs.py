@@ -458,6 +458,28 @@ LOOPS = (
     Loop("complex generated", "", ("", ""), transformed="complex_vector[3] w = v * 1i;", generated="""
         complex_vector[N] a; complex b = 0; for (n in 1:N) a[n] = z * x[n] + w[g[n]];
         for (n in 1:N) b += a[n] == 0 ? 1i : conj(a[n]);"""),
+    # Values that a scan need not wait for
+    Loop("a local set anew in a step", """real a = z;
+        for (n in 1:N) { real b = x[n]; a = tanh(a * exp(b)); b += 0.5; a = tanh(a * exp(b)); }
+        target += a;""", ("scan",)),
+    Loop("the same in two inner loops over other ranges", """real a = z;
+        for (n in 1:N) {
+            for (i in 1:2) a = tanh(a + sin(x[n] + i));
+            for (i in 1:3) a = tanh(a + sin(x[n] + i));
+        }
+        target += a;""", ("scan",)),
+    Loop("a local of one name in two inner loops", """real a = z;
+        for (n in 1:N) {
+            for (i in 1:2) { real b = x[n] * i; a = tanh(a + sin(b)); }
+            for (i in 1:2) { real b = x[n] - i; a = tanh(a + sin(b)); }
+        }
+        target += a;""", ("scan",)),
+    Loop("in an inner loop and after it", """real a = z;
+        for (n in 1:N) for (j in 1:2) {
+            for (i in 1:2) a = tanh(a + x[n] * i * t + sin(x[n] + j));
+            a = tanh(a * z + sin(x[n] + j));
+        }
+        target += a;""", ("scan",)),
     # Elsewhere
     Loop("in a function", "target += partial(x, z);", ("", "an effect"), functions=PARTIAL),
     Loop("calls an _lp function", "for (n in 1:N) add_lp(x[n], z);", ("",),

@@ -169,7 +169,7 @@ def test_data_that_do_not_fit() -> None:
         ("PPL204", "laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N), x, (x, alpha, rho))"),
         ("PPL504", "laplace_marginal_poisson_log_lpmf(y, g, rep_vector(mu, N), cov, (x, alpha, rho))"),
         ("PPL509", "sum(laplace_latent_poisson_log_rng(y, g, rep_vector(mu, N), cov, (x, alpha, rho)))"),
-        ("PPL207", "laplace_marginal(cov, (x, y), cov, (x, alpha, rho))"),
+        ("PPL511", "laplace_marginal_poisson_log_lpmf(y | g, rep_vector(mu, N))"),
     ],
 )
 def test_a_call_that_does_not_fit_is_refused(code: str, call: str) -> None:

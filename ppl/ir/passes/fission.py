@@ -16,6 +16,7 @@ from ppl.types import Tuple, array_of, core, rank
 
 Stmts = tuple[ir.Stmt, ...]
 Loops = tuple[ir.For, ...]
+Ranges = tuple[tuple[str, ir.Expr, ir.Expr], ...]
 
 
 @dataclass
@@ -30,7 +31,8 @@ class Fission:
     fresh: Callable[[str], str]
     once: list[ir.Stmt] = field(default_factory=list)
     arrays: list[ir.Stmt] = field(default_factory=list)
-    same: dict[ir.Expr, ir.Expr] = field(default_factory=dict)
+    same: dict[tuple[ir.Expr, Ranges], ir.Expr] = field(default_factory=dict)
+    """What stands for an expression, by the inner loops that its value is kept along."""
 
     def divide(self, body: Sequence[ir.Stmt]) -> tuple[Stmts, Stmts]:
         """What may run before the scan, and the step."""
@@ -68,6 +70,7 @@ class Fission:
             if not (self.depends(s) or assigned_names((s,)) & self.state):
                 before.append(s)
                 step += [s] if loops else []
+                self.forget(assigned_names((s,)))
             elif isinstance(s, ir.For) and self.is_steady(s):
                 inner_before, inner_step = self.block(s.body, (*loops, s))
                 before += [replace(s, body=inner_before)] if inner_before else []
@@ -79,6 +82,10 @@ class Fission:
             else:
                 step.append(with_parts(s, lambda part: self.part(part, loops, before, s.span)))  # noqa: B023
         return tuple(before), tuple(step)
+
+    def forget(self, names: set[str]) -> None:
+        """What is made of variables that have been set anew is another value."""
+        self.same = {key: known for key, known in self.same.items() if not used_names(key[0]) & names}
 
     def is_steady(self, s: ir.For) -> bool:
         """Whether the loop runs over the same range in every step, from 1 or above."""
@@ -121,16 +128,17 @@ class Fission:
 
     def named(self, e: ir.Expr, out: list[ir.Stmt], span: Span) -> ir.Expr:
         """A variable for the value; one for equal expressions."""
-        if e not in self.same:
+        if (e, ()) not in self.same:
             name = self.fresh("known")
             out.append(ir.Assign(name, e, span, declares=True))
-            self.same[e] = ir.Var(name, e.type)
-        return self.same[e]
+            self.same[e, ()] = ir.Var(name, e.type)
+        return self.same[e, ()]
 
     def entry(self, e: ir.Expr, over: Loops, before: list[ir.Stmt] | None, span: Span) -> ir.Expr:
         """An entry of an array over the inner loops, filled before the scan."""
-        if e in self.same:
-            return self.same[e]
+        key = e, tuple((s.variable, s.lower, s.upper) for s in over)
+        if key in self.same:
+            return self.same[key]
         t = array_of(e.type, len(over))
         array = ir.Var(self.fresh("known"), t)
         places = tuple(ir.At(ir.Var(s.variable, s.lower.type)) for s in over)
@@ -143,8 +151,8 @@ class Fission:
         else:
             self.arrays.append(declared)
             before.append(filled)
-        self.same[e] = ir.Index(array, places, e.type)
-        return self.same[e]
+        self.same[key] = ir.Index(array, places, e.type)
+        return self.same[key]
 
 
 def is_work(e: ir.Expr) -> bool:

@@ -34,3 +34,9 @@ def latent_of(like: Likelihood) -> Callable[..., Array]:
         return np.asarray(theta[0] + f - k @ (root * solved(spread(p.k, root), seen))[0])
 
     return latent
+
+
+def drawn_about(generator: np.random.Generator, solution: Array) -> Array:
+    """Mode + F z of z from normal(0, I): the first column of `solution` is the mode, the others are F."""
+    mode, factor = solution[:, 0], solution[:, 1:]
+    return np.asarray(mode + factor @ generator.standard_normal(len(mode)))

@@ -1,11 +1,12 @@
 """The mode of theta given y, by Newton's method: Rasmussen and Williams 2006, algorithm 3.1.
 
 One Cholesky factorisation a step, of B = I + root(W) K root(W), which is never ill-conditioned by K.  Draws
-take their steps together, each until its own end.
+take their steps together, each until its own end.  A program's own likelihood (own.py) goes the same way with
+another B.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -37,9 +38,35 @@ class NewtonBounds:
 NEWTON = NewtonBounds()
 
 
+class Latent(Protocol):
+    """One log density of theta for each draw, normal(0, K) before the likelihood: `k` (draws, n, n)."""
+
+    @property
+    def k(self) -> Array: ...
+
+    @property
+    def sound(self) -> Array:
+        """Which draws have a mode to be looked for."""
+        ...
+
+    def some(self, draws: Array) -> "Latent": ...
+
+    def local(self, theta: Array) -> Any:
+        """A named tuple: `value`, whose entries sum to the log likelihood, `first`, (draws, n), and more."""
+        ...
+
+    def through_prior(self, local: Any, b: Array) -> Array:
+        """(I + W K)^-1 b, or what leads uphill where that does not."""
+        ...
+
+    def begin(self) -> "Point":
+        """Where Newton's method begins."""
+        ...
+
+
 @dataclass(frozen=True)
 class Problem:
-    """One log density of theta for each draw: `k` (draws, n, n), `m` (draws, n), `rest` of (draws, 1)."""
+    """That of a likelihood with a name: `m` (draws, n), `rest` of (draws, 1)."""
 
     like: Likelihood
     counts: Counts
@@ -59,22 +86,34 @@ class Problem:
         """Which draws have finite offsets and a symmetric matrix."""
         return np.isfinite(self.m).all(axis=-1) & is_symmetric(self.k)
 
+    def through_prior(self, local: Local, b: Array) -> Array:
+        """(I + W K)^-1 b."""
+        root = np.sqrt(local.weight)
+        return b - root * solved(spread(self.k, root), root * times(self.k, b))
+
+    def begin(self) -> "Point":
+        """theta = 0, or where a step from the modes of the rows alone leads, if that is higher."""
+        start = self.like.start(self.counts) - self.m
+        local, zero = self.local(start), at(self, np.zeros_like(self.m))
+        aim = at(self, self.through_prior(local, local.weight * start + local.first))
+        return chosen(aim.value > zero.value, aim, zero)
+
 
 class Point(NamedTuple):
     """theta = K a for each draw, the log likelihood there, and the log density with the size of its terms."""
 
     a: Array
     theta: Array
-    local: Local
+    local: Any
     value: Array
     size: Array
 
     def some(self, draws: Array) -> "Point":
         a, theta, local, value, size = self
-        return Point(a[draws], theta[draws], Local(*(x[draws] for x in local)), value[draws], size[draws])
+        return Point(a[draws], theta[draws], local._make(x[draws] for x in local), value[draws], size[draws])
 
 
-def at(p: Problem, a: Array) -> Point:
+def at(p: Latent, a: Array) -> Point:
     theta = times(p.k, a)
     local = p.local(theta)
     square = 0.5 * np.sum(a * theta, axis=-1)
@@ -83,15 +122,17 @@ def at(p: Problem, a: Array) -> Point:
     return Point(a, theta, local, np.where(np.isfinite(value), value, -np.inf), size)
 
 
-def modes(p: Problem, tolerance: float, most_steps: int) -> tuple[Array, Array]:
+def modes(p: Latent, tolerance: float, most_steps: int) -> tuple[Array, Array]:
     """The mode theta = K a of each draw and its a, (draws, n) each; nan where Newton's method fails.
 
     A log-concave density has one mode, whatever the start.
     """
-    found = np.full((2, *p.m.shape), np.nan)
+    found = np.full((2, *p.k.shape[:2]), np.nan)
     going = np.flatnonzero(p.sound)
+    if not going.size:
+        return found[0], found[1]
     part = p.some(going)
-    here = begin(part)
+    here = part.begin()
     for _ in range(most_steps):
         there = uphill(part, here, newton(part, here))
         fine = np.isfinite(there.value)
@@ -104,26 +145,12 @@ def modes(p: Problem, tolerance: float, most_steps: int) -> tuple[Array, Array]:
     return found[0], found[1]
 
 
-def begin(p: Problem) -> Point:
-    """theta = 0, or where a step from the modes of the rows alone leads, if that is higher."""
-    start = p.like.start(p.counts) - p.m
-    local = p.local(start)
-    zero, aim = at(p, np.zeros_like(p.m)), at(p, through_prior(p, local, local.weight * start + local.first))
-    return chosen(aim.value > zero.value, aim, zero)
-
-
-def newton(p: Problem, here: Point) -> Array:
+def newton(p: Latent, here: Point) -> Array:
     """The a to which Newton's step leads, as a change: the whole would be a difference of large numbers."""
-    return here.a + through_prior(p, here.local, here.local.first - here.a)
+    return np.asarray(here.a + p.through_prior(here.local, here.local.first - here.a))
 
 
-def through_prior(p: Problem, local: Local, b: Array) -> Array:
-    """(I + W K)^-1 b."""
-    root = np.sqrt(local.weight)
-    return b - root * solved(spread(p.k, root), root * times(p.k, b))
-
-
-def uphill(p: Problem, here: Point, aim: Array) -> Point:
+def uphill(p: Latent, here: Point, aim: Array) -> Point:
     """The points on the way to `aim` where the log density is no lower, halving what is left of the way."""
     there, share = at(p, aim), 1.0
     for _ in range(NEWTON.most_halvings):
@@ -154,7 +181,7 @@ def replaced(whole: Point, draws: Array, by: Point) -> Point:
         x[draws] = y
         return x
 
-    local = Local(*map(put, whole.local, by.local))
+    local = whole.local._make(map(put, whole.local, by.local))
     return Point(
         put(whole.a, by.a),
         put(whole.theta, by.theta),

@@ -1,0 +1,142 @@
+"""A likelihood that is a function of the program, as Laplace's approximation asks for it.
+
+Its gradient, Hessian and third derivatives come of tapes of tapes, over all draws at once: each draw has a
+theta of its own, so the derivatives of the sum over draws are those of each.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ppl.arrays import AUTOGRAD, Array, inexact, pullback
+from ppl.backend.fields import OfProgram, Pull, at_each, rebuilt
+from ppl.backend.per_draw import PerDraw, in_groups, laid_out
+from ppl.stdlib.laplace.own import Curve
+from ppl.stdlib.solvers.field import Draws, Floats
+
+Scalars = Callable[[Array], Array]
+"""From theta (draws, n) one number for each draw."""
+
+
+def gradient(f: Scalars, theta: Array) -> Array:
+    """Of each draw's number, itself to be differentiated where theta is on a tape."""
+    value, pull = pullback(lambda parts: f(parts[0]), [theta])
+    return pull(np.ones(np.shape(value)))[0]
+
+
+def gradient_and_pull(f: Scalars, theta: Array) -> tuple[Array, Callable[[Array], Array]]:
+    """The gradient, and the product of each draw's Hessian with a vector."""
+    first, pull = pullback(lambda parts: gradient(f, parts[0]), [theta])
+    return first, lambda v: pull(v)[0]
+
+
+def combs(block: int, shape: tuple[int, int]) -> Iterator[Floats]:
+    """Ones at one place of every block: the Hessian times them is a column of every block at once."""
+    for i in range(block):
+        v = np.zeros(shape)
+        v[:, i::block] = 1.0
+        yield v
+
+
+@dataclass(frozen=True)
+class OwnLikelihood:
+    """f(theta, ...) of the program; `field` has its further arguments."""
+
+    name: str
+    field: OfProgram
+
+    def at(self, draws: Draws, given: Sequence[Any] | None = None) -> Scalars:
+        """f of theta at the draws; `given` are the leaves of its other arguments, unless they are plain."""
+        leaves = self.field.leaves
+        values = [leaf.plain for leaf in leaves] if given is None else given
+        points = [at_each(leaf, x, draws) for leaf, x in zip(leaves, values, strict=True)]
+
+        def f(theta: Array) -> Array:
+            shared = rebuilt(self.field.shared, iter(points))
+            return laid_out(self.field.forms.traced(PerDraw(AUTOGRAD, theta), *shared), len(draws))
+
+        return f
+
+    def curve(self, theta: Floats, draws: Draws, block: int) -> Curve:
+        n = theta.shape[1]
+        shapes = (len(theta), 1), theta.shape, (len(theta), n // block, block, block)
+        out = Curve(*map(np.empty, shapes))
+        for at, found in in_groups(
+            np.arange(len(theta)), lambda at: self._curve(theta[at], draws[at], block)
+        ):
+            for whole, part in zip(out, found, strict=True):
+                whole[at] = part
+        return out
+
+    def _curve(self, theta: Floats, draws: Draws, block: int) -> Curve:
+        f = self.at(draws)
+        first, times_hessian = gradient_and_pull(f, theta)
+        columns = [times_hessian(v).reshape(len(theta), -1, block) for v in combs(block, theta.shape)]
+        hessian = np.stack(columns, axis=-1)
+        return Curve(np.asarray(f(theta))[:, None], first, -0.5 * (hessian + np.swapaxes(hessian, -1, -2)))
+
+    def times_hessian(self, theta: Floats, draws: Draws, v: Floats) -> Floats:
+        out = np.empty(theta.shape)
+
+        def run(at: Draws) -> Floats:
+            _, times = gradient_and_pull(self.at(draws[at]), theta[at])
+            return np.asarray(times(np.broadcast_to(v, (len(at), len(v)))))
+
+        for at, found in in_groups(np.arange(len(theta)), run):
+            out[at] = found
+        return out
+
+    def third(self, theta: Floats, draws: Draws, sigma: Floats) -> "Third":
+        """The tape of the trace of Sigma times the Hessian; `sigma` is in blocks, (draws, n / m, m, m)."""
+        run = in_groups(np.arange(len(theta)), lambda at: self._tape(theta[at], draws[at], sigma[at]))
+        return Third(run, theta.shape, [self.field.leaves[i].plain for i in self.field.wanted])
+
+    def _tape(self, theta: Floats, draws: Draws, sigma: Floats) -> Pull:
+        """Of f, half the trace, and f's gradient, side by side: (draws, 2 + n)."""
+        leaves, wanted = self.field.leaves, self.field.wanted
+
+        def run(traced: list[Array]) -> Array:
+            here, *boxes = traced
+            given = [leaf.plain for leaf in leaves]
+            for i, box in zip(wanted, boxes, strict=True):
+                given[i] = box
+            f = self.at(draws, given)
+            first, times_hessian = gradient_and_pull(f, here)
+            trace = np.zeros(len(draws))
+            for i, v in enumerate(combs(sigma.shape[-1], theta.shape)):
+                column = sigma[..., i].reshape(theta.shape)
+                trace = trace + AUTOGRAD.np.sum(times_hessian(v) * column, axis=1)
+            return AUTOGRAD.np.concatenate([f(here)[:, None], 0.5 * trace[:, None], first], axis=1)
+
+        return pullback(run, [theta, *(inexact(leaves[i].plain) for i in wanted)])[1]
+
+
+@dataclass(frozen=True)
+class Third:
+    """What the value owes to the third derivatives, and to f's further arguments, at the modes."""
+
+    parts: Sequence[tuple[Draws, Pull]]
+    shape: tuple[int, ...]
+    wanted: Sequence[Any]
+
+    def by_theta(self) -> Floats:
+        """The derivative of half the trace of Sigma times the Hessian, (draws, n)."""
+        out = np.empty(self.shape)
+        for at, pull in self.parts:
+            weights = np.zeros((len(at), 2 + self.shape[1]))
+            weights[:, 1] = 1.0
+            out[at] = pull(weights)[0]
+        return out
+
+    def pull(self, g: Floats, moved: Floats) -> list[Any]:
+        """The adjoints of f's further arguments, where `g` (draws,) are those of the values.
+
+        They are those of f, of half the trace, and of f's gradient times `moved` (draws, n).
+        """
+        weights = g[:, None] * np.concatenate([np.ones((len(g), 2)), moved], axis=1)
+        out = [np.zeros(np.shape(x)) for x in self.wanted]
+        for at, pull in self.parts:
+            out = [total + part for total, part in zip(out, pull(weights[at])[1:], strict=True)]
+        return out

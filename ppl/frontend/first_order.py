@@ -1,0 +1,94 @@
+"""What a log likelihood of the program may not do with theta, for Laplace's approximation of it.
+
+That takes three derivatives in theta, so nothing that depends on it may go through a function that has the
+first alone: those of stdlib/first_order.py, solvers, and the Laplace functions themselves.
+"""
+
+from collections.abc import Iterator
+
+from ppl.frontend import ast, call_messages
+from ppl.frontend.calls import normalised
+from ppl.frontend.expressions import children
+from ppl.frontend.facts import Check, Facts, UserMatch
+from ppl.frontend.higher_order import HIGHER_ORDER
+from ppl.frontend.laplace import LAPLACE
+from ppl.frontend.scope import UserFunction
+from ppl.frontend.solvers import SOLVERS
+from ppl.frontend.usage_lints import definitions
+from ppl.frontend.walk import statements, variables, walk
+from ppl.stdlib.first_order import FIRST_ORDER
+from ppl.types import INT, element_type
+
+Names = frozenset[str]
+
+
+def check_likelihoods(c: Check) -> None:
+    """Refuse every log likelihood given to a Laplace function that has no third derivative in theta."""
+    for named, called in list(c.facts.calls.items()):
+        if isinstance(named, ast.Variable) and isinstance(called, UserMatch):
+            with c.reporting():
+                refuse_first_order(c, called.function)
+
+
+def refuse_first_order(c: Check, likelihood: UserFunction) -> None:
+    theta = frozenset([likelihood.definition.args[0].name])
+    found = next(first_order_calls(c.facts, likelihood, theta, set()), None)
+    if found is not None:
+        raise c.refuse(call_messages.first_order_only(found.name, likelihood.name), found.span)
+
+
+def first_order_calls(
+    facts: Facts, f: UserFunction, moving: Names, seen: set[tuple[UserFunction, Names]]
+) -> Iterator[ast.Call]:
+    """Calls with first derivatives alone of what depends on the given arguments, also in functions called."""
+    if (f, moving) in seen or f.definition.body is None:
+        return
+    seen.add((f, moving))
+    names = moving_names(facts, f.definition.body, moving)
+    for call in walk(f.definition.body):
+        if not isinstance(call, ast.Call):
+            continue
+        moves = [moving_expression(facts, a, names) for a in call.args]
+        called = facts.calls.get(call)
+        if not any(moves):
+            continue
+        if call.name in SOLVERS or call.name in LAPLACE:
+            yield call
+        elif isinstance(called, UserMatch):
+            args = [a.name for a in called.function.definition.args]
+            if call.name not in HIGHER_ORDER:  # of slices and shards any may move
+                args = [a for a, own in zip(args, moves, strict=True) if own]
+            yield from first_order_calls(facts, called.function, frozenset(args), seen)
+        elif normalised(call.name) in FIRST_ORDER:
+            yield call
+
+
+def moving_names(facts: Facts, body: ast.Statement, moving: Names) -> Names:
+    """The names, and those of all variables computed from them."""
+    names = moving
+    while True:
+        more = {name for name, value in values_of(body) if moving_expression(facts, value, names)}
+        if more <= names:
+            return names
+        names |= more
+
+
+def values_of(body: ast.Statement) -> Iterator[tuple[str, ast.Expr]]:
+    """The variables that are set, each with what it is made of."""
+    for target, value in definitions([body]):
+        if isinstance(target, ast.Declaration):
+            yield target.name, value
+        else:
+            yield from ((v.name, value) for v in variables(target))
+    for s in statements(body):
+        if isinstance(s, ast.ForEach):
+            yield s.variable, s.iterable
+
+
+def moving_expression(facts: Facts, e: ast.Expr, names: Names) -> bool:
+    """Whether a value that has derivatives depends on the variables."""
+    if e in facts.types and element_type(facts.types[e]) == INT:
+        return False
+    if isinstance(e, ast.Variable):
+        return e.name in names
+    return any(moving_expression(facts, part, names) for part in children(e))

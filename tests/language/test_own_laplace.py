@@ -1,0 +1,393 @@
+"""Laplace's approximation of a likelihood that is a function of the program."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.stats
+
+import ppl
+from ppl.frontend.laplace import laplace_page
+
+FUNCTIONS = """
+functions {
+  matrix cov(array[] real x, real alpha, real rho) {
+    return add_diag(gp_exp_quad_cov(x, alpha, rho), 1e-8);
+  }
+  matrix ones(real alpha, int n) {
+    return rep_matrix(square(alpha), n, n);
+  }
+  real gaussian(vector theta, vector z, real mu, real s) {
+    return normal_lpdf(z | mu + theta, s);
+  }
+  real counts(vector theta, array[] int y, array[] int g, real mu) {
+    return poisson_log_lpmf(y | mu + theta[g]);
+  }
+  real dispersed(vector theta, array[] int y, array[] int g, real mu, real phi) {
+    return neg_binomial_2_log_lpmf(y | mu + theta[g], phi);
+  }
+  real heavy(vector theta, vector z, real mu, real s) {
+    return student_t_lpdf(z | 3, mu + theta, 0.3 * s);
+  }
+  real pairs(vector theta, array[] int y, real mu, real s) {
+    real l = 0;
+    for (i in 1:num_elements(theta) %/% 2) {
+      l += normal_lpdf(0.3 | theta[2 * i - 1] * theta[2 * i] + mu, s);
+      l += poisson_log_lpmf(y[2 * i - 1] | theta[2 * i - 1]);
+    }
+    return l;
+  }
+  real recurrence(vector theta, vector z, real mu, real s) {
+    real l = 0;
+    real state = 0;
+    for (i in 1:size(theta)) {
+      state = tanh(mu * state + theta[i]);
+      l += normal_lpdf(z[i] | state, s);
+    }
+    return l;
+  }
+  real huber(real e, real s) {
+    if (abs(e) < s) {
+      return -0.5 * square(e) - square(e) * square(e) / 12;
+    }
+    return -0.5 * square(e) - pow(e, 4) / 12;
+  }
+  real branches(vector theta, vector z, real mu, real s) {
+    real l = 0;
+    for (i in 1:size(theta)) l += huber(z[i] - mu - theta[i], s);
+    return l;
+  }
+  real mixed(vector theta, tuple(vector, matrix) given, array[] vector shift) {
+    return normal_lpdf(given.1 | given.2 * exp(theta) + shift[1], 0.5) - 0.1 * sum(theta .* shift[2]);
+  }
+  real positive(vector theta, vector z, real mu, real s) {
+    return lognormal_lpdf(exp(z) | mu * log(theta), s);
+  }
+  real hidden(vector theta, vector z, real mu, real s) {
+    return normal_lpdf(z | theta, s) + gamma_lcdf(2 | exp(mu), rep_vector(s, size(theta)));
+  }
+}
+data {
+  int N;
+  array[N] real x;
+  array[N] int y;
+  array[N] int g;
+  vector[N] z;
+}
+parameters {
+  real<lower=0> alpha;
+  real<lower=0> rho;
+  real mu;
+  real<lower=0> phi;
+}
+"""
+K = "cov, (x, alpha, rho)"
+DATA = {
+    "N": 6,
+    "x": [0.1, 0.4, 1.0, 1.3, 2.0, 2.2],
+    "y": [1, 0, 1, 1, 0, 1],
+    "g": [1, 2, 3, 4, 5, 5],
+    "z": [0.3, -1.0, 0.5, 0.2, 1.1, 0.7],
+}
+U = np.array([0.1, -0.3, 0.4, 0.2])
+US = U + 0.3 * np.random.default_rng(1).normal(size=(7, 4))
+
+
+def tol(f: str, block: int, start: str = "rep_vector(0, N)") -> str:
+    return f"laplace_marginal_tol({f}, {K}, {start}, 1e-9, 200, {block}, 1, 0)"
+
+
+CALLS = {
+    "counts": f"laplace_marginal(counts, (y, g, mu), {K})",
+    "dispersed": f"laplace_marginal(dispersed, (y, g, mu, phi), {K})",
+    "a likelihood with two tails": f"laplace_marginal(heavy, (z, mu, phi), {K})",
+    "blocks of two": tol("pairs, (y, mu, phi)", 2, "rep_vector(0.1, N)"),
+    "one block": tol("recurrence, (z, mu, phi)", 6),
+    "draws that part": f"laplace_marginal(branches, (z, mu, phi), {K})",
+    "tuples and arrays": tol("mixed, ((phi * z, cov(x, mu, 1)), {mu * z, z})", 6),
+    "a singular covariance": "laplace_marginal(counts, (y, g, mu), ones, (alpha, N))",
+    "first derivatives of what theta is not in": f"laplace_marginal(hidden, (z, mu, phi), {K})",
+}
+EACH = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+
+
+def posterior_of(call: str, functions: str = FUNCTIONS) -> ppl.Posterior:
+    return ppl.compile_model(f"{functions} model {{ target += {call}; }}").condition(DATA)
+
+
+def covariance(alpha: float, rho: float) -> np.ndarray:
+    x = np.array(DATA["x"])
+    return alpha**2 * np.exp(-0.5 * ((x[:, None] - x) / rho) ** 2) + 1e-8 * np.eye(6)
+
+
+# --- Values ----------------------------------------------------------------------------------------
+
+
+def test_of_a_gaussian_likelihood_it_is_exact() -> None:
+    laplace = posterior_of(f"laplace_marginal(gaussian, (z, mu, phi), {K})")
+    exact = posterior_of("multi_normal_lpdf(z | rep_vector(mu, N), add_diag(cov(x, alpha, rho), phi^2))")
+    for u in US:
+        (value, slope), (wanted, steep) = laplace.log_density_gradient(u), exact.log_density_gradient(u)
+        assert value == pytest.approx(wanted, rel=1e-11)
+        np.testing.assert_allclose(slope, steep, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("own", "named"),
+    [
+        ("counts, (y, g, mu)", "poisson_log_lpmf(y | g,"),
+        ("dispersed, (y, g, mu, phi)", "neg_binomial_2_log_lpmf(y | g, phi,"),
+    ],
+)
+def test_of_a_likelihood_with_a_name_it_is_the_same(own: str, named: str) -> None:
+    ours = posterior_of(f"laplace_marginal({own}, {K})")
+    theirs = posterior_of(f"laplace_marginal_{named} rep_vector(mu, N), {K})")
+    values, slopes = ours.log_density_gradients(US)
+    wanted, steep = theirs.log_density_gradients(US)
+    np.testing.assert_allclose(values, wanted, rtol=1e-12)
+    np.testing.assert_allclose(slopes, steep, rtol=1e-10, atol=1e-10)
+
+
+def test_of_a_product_of_two_thetas_it_is_laplaces_at_the_mode() -> None:
+    """The mode by another optimiser, the Hessian by differences."""
+    alpha, rho, mu, phi = np.exp(U[0]), np.exp(U[1]), U[2], np.exp(U[3])
+    k, y = covariance(alpha, rho), np.array(DATA["y"])
+    prior = scipy.stats.multivariate_normal(np.zeros(6), k, allow_singular=True)
+
+    def joint(theta: np.ndarray) -> float:
+        odd, even = theta[::2], theta[1::2]
+        rows = scipy.stats.norm(odd * even + mu, phi).logpdf(0.3) + scipy.stats.poisson(np.exp(odd)).logpmf(
+            y[::2]
+        )
+        return float(rows.sum() + prior.logpdf(theta))
+
+    root = np.linalg.cholesky(k)
+    found = scipy.optimize.minimize(lambda v: -joint(root @ v), 0.1 * np.ones(6), method="BFGS", tol=1e-9).x
+    h, eye = 1e-3, np.eye(6)
+    at = lambda d: joint(root @ (found + d))  # noqa: E731
+    hessian = [
+        [(at(h * (a + b)) - at(h * (a - b)) - at(h * (b - a)) + at(-h * (a + b))) / (4 * h * h) for b in eye]
+        for a in eye
+    ]
+    log_root = 0.5 * np.linalg.slogdet(-np.array(hessian))[1] - np.log(np.diag(root)).sum()
+    laplace = joint(root @ found) + 3 * np.log(2 * np.pi) - log_root
+    value = posterior_of(CALLS["blocks of two"]).log_density(U, jacobian=False)
+    assert value == pytest.approx(laplace, abs=1e-4)
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 6])
+def test_larger_blocks_hold_smaller_ones(block: int) -> None:
+    one = posterior_of(CALLS["counts"]).log_density_gradient(U)
+    value, slope = posterior_of(tol("counts, (y, g, mu)", block)).log_density_gradient(U)
+    assert value == pytest.approx(one[0], rel=1e-12)
+    np.testing.assert_allclose(slope, one[1], rtol=1e-9, atol=1e-10)
+
+
+# --- Derivatives -----------------------------------------------------------------------------------
+
+
+@EACH
+def test_the_gradient_is_that_of_the_value(call: str) -> None:
+    posterior = posterior_of(call)
+    value, slope = posterior.log_density_gradient(U)
+    assert np.isfinite(value)
+    steps = [1e-4 * e for e in np.eye(4)]
+
+    def difference(d: np.ndarray) -> float:
+        near, far = (posterior.log_density(U + k * d) - posterior.log_density(U - k * d) for k in (1, 2))
+        return (8 * near - far) / 12e-4
+
+    np.testing.assert_allclose(slope, [difference(d) for d in steps], rtol=1e-6, atol=1e-7)
+
+
+@EACH
+def test_many_points_at_once_have_the_values_of_each(call: str) -> None:
+    posterior = posterior_of(call)
+    values, slopes = posterior.log_density_gradients(US)
+    alone = [posterior.log_density_gradient(u) for u in US]
+    np.testing.assert_allclose(values, [value for value, _ in alone], rtol=1e-12)
+    np.testing.assert_allclose(slopes, [slope for _, slope in alone], rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(posterior.log_densities(US), values, rtol=1e-12)
+
+
+def test_a_loop_over_data_sets() -> None:
+    one = posterior_of(CALLS["counts"])
+    program = FUNCTIONS.replace(
+        "parameters {", "transformed data { array[2, N] int w = {y, g}; } parameters {"
+    )
+    call = f"for (k in 1:2) target += laplace_marginal(counts, (w[k], g, mu), {K});"
+    both = ppl.compile_model(f"{program} model {{ {call} }}").condition(DATA)
+    other = ppl.compile_model(f"{FUNCTIONS} model {{ target += {CALLS['counts']}; }}").condition(
+        DATA | {"y": DATA["g"]}
+    )
+    parts = [p.log_density_gradients(US, jacobian=False) for p in (one, other)]
+    values, slopes = both.log_density_gradients(US, jacobian=False)
+    np.testing.assert_allclose(values, sum(v for v, _ in parts), rtol=1e-12)
+    np.testing.assert_allclose(slopes, sum(s for _, s in parts), rtol=1e-9, atol=1e-11)
+
+
+# --- Newton's method -------------------------------------------------------------------------------
+
+
+def test_where_the_likelihood_is_not_finite_at_zero_it_begins_elsewhere() -> None:
+    call = "positive, (z, mu, phi)"
+    assert posterior_of(f"laplace_marginal({call}, {K})").log_density(U) == -np.inf
+    posterior = posterior_of(tol(call, 1, "rep_vector(1, N)"))
+    value, slope = posterior.log_density_gradient(U)
+    assert np.isfinite(value)
+    step = np.array([0, 0, 1e-5, 0])
+    near = (posterior.log_density(U + step) - posterior.log_density(U - step)) / 2e-5
+    assert slope[2] == pytest.approx(near, rel=1e-6)
+
+
+def test_too_few_steps_have_no_value() -> None:
+    call = f"laplace_marginal_tol(counts, (y, g, mu), {K}, rep_vector(0, N), 1e-9, 1, 1, 1, 0)"
+    assert posterior_of(call).log_density(U) == -np.inf
+
+
+def test_a_covariance_that_is_none_has_no_value() -> None:
+    functions = FUNCTIONS.replace("rep_matrix(square(alpha), n, n)", "rep_matrix(-alpha, n, n)")
+    posterior = posterior_of("laplace_marginal(counts, (y, g, mu), ones, (alpha, N))", functions)
+    assert posterior.log_density(U) == -np.inf
+    assert (posterior.log_densities(US) == -np.inf).all()
+
+
+# --- Draws -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["rng", "tol_rng"])
+def test_draws_have_the_moments_of_the_posterior(name: str) -> None:
+    """Of a Gaussian likelihood these are known: of theta given z and the parameters."""
+    settings = ", rep_vector(0, N), 1e-8, 50, 2, 1, 0" if name == "tol_rng" else ""
+    latent = f"laplace_latent_{name}(gaussian, (z, mu, phi), {K}{settings})"
+    program = f"{FUNCTIONS} generated quantities {{ array[1000] vector[N] theta; "
+    program += f"for (i in 1:1000) theta[i] = {latent}; }}"
+    posterior = ppl.compile_model(program).condition(DATA)
+    found = posterior.param_constrain(U, include_gq=True, rng=np.random.default_rng(20261123))
+    draws = np.reshape(found[4:], (6, 1000)).T
+    alpha, rho, mu, phi = np.exp(U[0]), np.exp(U[1]), U[2], np.exp(U[3])
+    gain = covariance(alpha, rho) @ np.linalg.inv(covariance(alpha, rho) + phi**2 * np.eye(6))
+    mean, cov = gain @ (np.array(DATA["z"]) - mu), (np.eye(6) - gain) @ covariance(alpha, rho)
+    assert (np.abs(draws.mean(axis=0) - mean) < 4.5 * np.sqrt(np.diag(cov) / 1000)).all()
+    np.testing.assert_allclose(np.cov(draws.T), cov, atol=4.5 * cov.max() * np.sqrt(2 / 1000))
+
+
+def test_draws_of_many_points_are_generated_together() -> None:
+    program = (
+        f"{FUNCTIONS} generated quantities {{ vector[N] theta = laplace_latent_rng(counts, (y, g, mu), {K}); "
+        f"real l = {CALLS['counts']}; }}"
+    )
+    prior = " ".join(f"{name} ~ lognormal(0, 1);" for name in ("alpha", "rho", "phi")) + "mu ~ normal(0, 1);"
+    fit = (
+        ppl.compile_model(program.replace("generated", f"model {{ {prior} }} generated"))
+        .condition(DATA)
+        .variational(algorithm="meanfield", seed=1, iter=20, draws=50)
+    )
+    theta, marginal = fit.stan_variable("theta"), fit.stan_variable("l")
+    assert theta.shape == (50, 6) and np.isfinite(theta).all()
+    assert len(np.unique(theta[:, 0])) == 50
+    assert np.isfinite(marginal).all()
+
+
+# --- Refusals --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("complaint", "call"),
+    [
+        ("theta[1] shares terms of the log likelihood", f"laplace_marginal(pairs, (y, mu, phi), {K})"),
+        ("hessian_block_size is 4, which does not divide 6", tol("counts, (y, g, mu)", 4)),
+        ("theta_init has 2 entries", tol("counts, (y, g, mu)", 1, "[1, 2]'")),
+        ("found no maximum", f"laplace_marginal(positive, (z, mu, phi), {K})"),
+        (
+            "the covariance is 6 by 5",
+            "laplace_marginal(counts, (y, g, mu), block, (cov(x, alpha, rho), 1, 1, N, 5))",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_explained_at_its_place(complaint: str, call: str) -> None:
+    functions = FUNCTIONS.replace(
+        "  real gaussian", "  matrix some(matrix k, int n) { return block(k, 1, 1, 6, n); }\n  real gaussian"
+    )
+    call = call.replace("block, (cov(x, alpha, rho), 1, 1, N, 5)", "some, (cov(x, alpha, rho), 5)")
+    with pytest.raises(ppl.InferenceError) as caught:
+        posterior_of(call, functions).variational(algorithm="meanfield", iter=10, seed=1)
+    assert complaint in str(caught.value)
+    assert "target +=" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("code", "call"),
+    [
+        ("PPL511", "laplace_marginal(counts, (y, g, mu), cov)"),
+        ("PPL511", "laplace_marginal(counts, y, cov, (x, alpha, rho))"),
+        ("PPL511", f"laplace_marginal(counts, (y, g, mu), {K}, rep_vector(0, N), 1e-9, 200, 1, 1, 0)"),
+        ("PPL511", f"laplace_marginal_tol(counts, (y, g, mu), {K})"),
+        ("PPL512", f"laplace_marginal(counts, (y, g), {K})"),
+        ("PPL512", "laplace_marginal(counts, (y, g, mu), cov, (x, alpha))"),
+        ("PPL512", f"laplace_marginal(cov, (x, alpha, rho), {K})"),
+        ("PPL204", f"laplace_marginal(mu, (y, g, mu), {K})"),
+        ("PPL204", f"laplace_marginal(1 + 1, (y, g, mu), {K})"),
+        ("PPL506", f"laplace_marginal_tol(counts, (y, g, mu), {K}, rep_vector(mu, N), 1e-9, 200, 1, 1, 0)"),
+        ("PPL509", f"sum(laplace_latent_rng(counts, (y, g, mu), {K}))"),
+        ("PPL514", f"laplace_marginal(smooth, (z, mu), {K})"),
+        ("PPL514", f"laplace_marginal(outer, (z, mu), {K})"),
+        ("PPL514", f"laplace_marginal(solved, (z, mu), {K})"),
+        ("PPL514", f"laplace_marginal(twice, (x, y, g, mu), {K})"),
+        ("PPL506", f"laplace_marginal(known, (z, mu), {K})"),
+        ("PPL506", f"laplace_marginal(fixed, (z, mu), {K})"),
+    ],
+)
+def test_a_call_that_does_not_fit_is_refused(code: str, call: str) -> None:
+    more = """
+  real smooth(vector theta, vector z, real mu) {
+    vector[size(theta)] rate;
+    for (i in 1:size(theta)) rate[i] = exp(theta[i]);
+    return gamma_lcdf(exp(z) | 2, rate);
+  }
+  real outer(vector theta, vector z, real mu) { return -sum(square(z)) + smooth(2 * theta, z, mu); }
+  vector root(vector v, vector theta) { return v - theta; }
+  real solved(vector theta, vector z, real mu) { return sum(solve_newton(root, theta, theta)); }
+  real twice(vector theta, array[] real x, array[] int y, array[] int g, real mu) {
+    return laplace_marginal(counts, (y, g, mu + theta[1]), cov, (x, 1, 1));
+  }
+  real known(vector theta, vector z, data real mu) { return normal_lpdf(z | theta, mu); }
+  real fixed(data vector theta, vector z, real mu) { return normal_lpdf(z | theta, mu); }
+}
+data {"""
+    with pytest.raises(ppl.ModelError) as caught:
+        ppl.compile_model(
+            f"{FUNCTIONS.replace('}' + chr(10) + 'data {', more)} model {{ target += {call}; }}"
+        )
+    assert caught.value.code == code, str(caught.value)
+
+
+def test_the_place_of_what_has_no_third_derivative_is_in_the_likelihood() -> None:
+    program = FUNCTIONS.replace("student_t_lpdf(z |", "student_t_lcdf(z |")
+    with pytest.raises(ppl.ModelError, match="student_t_lcdf") as caught:
+        posterior_of(CALLS["a likelihood with two tails"], program)
+    line = 1 + program[: program.index("student_t_lcdf")].count("\n")
+    assert caught.value.span.line == line
+
+
+def test_jax_says_that_it_cannot() -> None:
+    pytest.importorskip("jax")
+    from ppl.compiled.out_of_reach import OutOfReach
+    from ppl.compiled.target import compiled_target
+
+    with pytest.raises(OutOfReach):
+        compiled_target(posterior_of(CALLS["counts"]))
+
+
+def test_the_work_of_an_evaluation_counts_the_covariance() -> None:
+    assert posterior_of(CALLS["counts"]).sizes.solved > 6 * 6
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["laplace_marginal", "laplace_marginal_tol", "laplace_latent_rng", "laplace_latent_tol_rng"],
+)
+def test_every_name_has_a_page(name: str) -> None:
+    page = " ".join(laplace_page(name).split())
+    assert page.startswith(f"{name}: ")
+    assert ("vector theta_init" in page) == ("_tol" in name)
+    assert f"{name}(f, (...), K, (...)" in page
