@@ -114,3 +114,27 @@ def test_a_segment_beyond_the_end_is_refused():
     found = posterior(text, {**DATA, "end": [2, 3, 5, 5, 8, 10]})
     with pytest.raises(InferenceError, match=r"out of range|outside|bounds"):
         found.log_density(u)
+
+
+def test_any_segments_mean_the_same():
+    """Empty, overlapping, in any order, and beside them lists of indices."""
+    rng = np.random.default_rng(4)
+    names = [*ARRAYS, *LOOPS, *STAYS]
+    models = {name: text_of(*{**ARRAYS, **LOOPS, **STAYS}[name]) for name in names}
+    compiled = {
+        name: (posterior(text, DATA).model, reference(text, DATA).model) for name, text in models.items()
+    }
+    for trial in range(26):
+        start = rng.integers(1, 10, 6)
+        end = np.minimum(start + rng.integers(-1, 4, 6), 9)
+        other, which = rng.integers(1, 7, 6), rng.integers(1, 3, 6)
+        some = {
+            "start": start,
+            "end": end,
+            "other": other,
+            "which": which,
+            "first": rng.integers(1, 10, (6, 2)),
+        }
+        name, u = names[trial % len(names)], rng.normal(size=18)
+        one, plain = (model.condition({**DATA, **some}) for model in compiled[name])
+        assert_same(one, plain, u)
