@@ -26,7 +26,9 @@ def plan(p: ir.Program) -> str:
 
 
 def loop_line(note: Note) -> str:
-    if note.scan:
+    if note.by_width:
+        fate = "array operations, for each length of its segments"
+    elif note.scan:
         fate = f"a scan for its state, array operations for the rest: {note.reason}"
     else:
         fate = f"stays a loop: {note.reason}" if note.reason else "array operations"

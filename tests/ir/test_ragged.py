@@ -50,7 +50,17 @@ ARRAYS = {
     "columns": (MATRIX, f"m[start[t]:end[t], 2] = {BOTH}", TIMES),
     "rows": (MATRIX, "m[start[t]:end[t]] = X[start[t]:end[t]] * mu[t];", TIMES),
     "an inner segment of a row": ("", "target += X[t, which[t]:3] * beta[which[t]:3] * mu[t];", ""),
-    "a branch": ("", "if (which[t] > 1) target += log_sum_exp(w[start[t]:end[t]] * mu[t]);", ""),
+    "a branch": (
+        "",
+        "real s = sum(w[start[t]:end[t]]); "
+        "if (which[t] > 1) target += s * log_sum_exp(w[start[t]:end[t]] * mu[t]);",
+        "",
+    ),
+    "a branch of what is always there": (
+        "",
+        "if (which[t] > 1) target += log_sum_exp(w[t:N] * mu[t]);",
+        "",
+    ),
     "a list of indices": ("", "target += log_sum_exp(w[first[t]] + mu[t]) + sum(X[first[t], which[t]]);", ""),
 }
 LOOPS = {
@@ -61,6 +71,16 @@ STAYS = {
         LP,
         "lp[start[t]:end[t]] = w[start[t]:end[t]] * mu[t] + lp[other[t]];",
         SUM,
+    ),
+    "ends that are not always there": (
+        "",
+        "if (t > 1) target += sum(w[start[t - 1]:end[t - 1]]) * mu[t];",
+        "",
+    ),
+    "ends after a continue": (
+        "",
+        "if (t == 1) continue; target += sum(w[start[t - 1]:end[t - 1]]) * mu[t];",
+        "",
     ),
     "ends that change": ("int a = 1;", "target += sum(w[a:end[t]]) * mu[t]; a += which[t] > 1;", ""),
 }
@@ -138,3 +158,8 @@ def test_any_segments_mean_the_same():
         name, u = names[trial % len(names)], rng.normal(size=18)
         one, plain = (model.condition({**DATA, **some}) for model in compiled[name])
         assert_same(one, plain, u)
+
+
+def test_the_plan_says_so():
+    plan = posterior(text_of(*ARRAYS["read"]), DATA).model.plan
+    assert "array operations, for each length of its segments" in plan.splitlines()[1]

@@ -405,6 +405,7 @@ def lift_items(
                 varies.append(moves)
             case ir.Between(lower=lower, upper=upper) if item in b.segments:
                 assert lower is not None and upper is not None
+                c.fragile = True  # of no iteration there is no length
                 ends = to_batch(c, b, lower), to_batch(c, b, upper)
                 out.append(ir.At(helper(batching.spans, ends, array_of(INT, 2))))
                 varies.append(True)

@@ -14,26 +14,19 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
 from ppl.ir.passes.iterations import Stmts, lay_out, outer_writes, read_entries, run, set_once
-from ppl.ir.passes.lift import restrict, to_batch
+from ppl.ir.passes.lift import may_fail, restrict, to_batch
 from ppl.ir.passes.sums import accumulated
-from ppl.ir.walk import assigned_names, rewrite, used_names, walk
+from ppl.ir.walk import PART_NAMES, assigned_names, is_node, used_names, walk
 from ppl.stdlib import batching
-from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT
 
-PLUS, MINUS = (
-    ir.Callee(OPERATORS[sign].name, next(o.impl for o in OPERATORS[sign].overloads), "elementwise")
-    for sign in "+-"
-)
 
-
-def arrays_by_width(loop: ir.For, names: list[int]) -> Stmts:
+def arrays_by_width(s: ir.For, names: list[int]) -> Stmts:
     """The statements that do what a loop over segments does; `names` counts the fresh names so far.
 
     Raises:
         Dependent: there is no such segment, or an iteration needs what another one computes.
     """
-    s: ir.For = rewrite(loop, as_range)
     segments = tuple(dict.fromkeys(segments_of(s)))
     if not segments:
         raise Dependent("no range of indices varies from one iteration to the next")
@@ -46,31 +39,48 @@ def arrays_by_width(loop: ir.For, names: list[int]) -> Stmts:
         sums=accumulated(s.body),
     )
     batch = replace(lay_out(c, s), segments=frozenset(segments))
-    c.unless_empty(batch, partial(by_width, c, batch, s, segments, loop))
+    c.unless_empty(batch, partial(by_width, c, batch, s, segments))
     return tuple(c.out)
 
 
-def as_range(node: Any) -> Any:
-    """`segment(x, i, n)` as x[i:(i + n - 1)]."""
-    match node:
-        case ir.Apply(callee=callee, args=(x, start, n)) if callee.name == "segment" and not node.lifted:
-            last = ir.Apply(MINUS, (ir.Apply(PLUS, (start, n), INT), ir.Const(1, INT)), INT)
-            return ir.Index(x, (ir.Between(start, last),), node.type)
-        case _:
-            return node
-
-
 def segments_of(s: ir.For) -> Iterator[ir.Between]:
-    """Ranges whose ends the loop variable tells, and nothing else that changes in the loop."""
+    """Ranges whose ends the loop variable tells, and nothing else that changes in the loop.
+
+    The ends are looked at for all iterations beforehand: where one may have none, as x[start[t - 1]:N] after
+    `if (t > 1)`, the range has to stand outside the branch as well.
+    """
     changed = assigned_names(s.body) | {n.variable for n in walk(s.body) if isinstance(n, ir.For)}
+    certain = set(reached(s.body)) if not any(isinstance(n, ir.Jump) for n in walk(s.body)) else set()
     for n in walk(s.body):
         if isinstance(n, ir.Between) and n.lower is not None and n.upper is not None:
             names = used_names((n.lower, n.upper))
-            if s.variable in names and not names & changed:
+            safe = n in certain or not (may_fail(n.lower) or may_fail(n.upper))
+            if safe and s.variable in names and not names & changed:
                 yield n
 
 
-def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...], as_it_was: ir.For) -> None:
+def reached(node: Any) -> Iterator[ir.Between]:
+    """The ranges that every iteration comes to."""
+    match node:
+        case tuple():
+            parts: tuple[Any, ...] = node
+        case ir.If(condition=first) | ir.Select(condition=first) | ir.Logical(left=first):
+            parts = (first,)
+        case ir.For(lower=lower, upper=upper):
+            parts = (lower, upper)
+        case ir.While():
+            parts = ()
+        case _ if is_node(node):
+            parts = tuple(getattr(node, name) for name in PART_NAMES[type(node)])
+        case _:
+            return
+    if isinstance(node, ir.Between):
+        yield node
+    for part in parts:
+        yield from reached(part)
+
+
+def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) -> None:
     """A loop over the groups of iterations whose segments are of the same sizes."""
     bounds = {x: (end_of(c, b, x.lower), end_of(c, b, x.upper)) for x in segments}
     ends = [end for pair in bounds.values() for end in pair]
@@ -84,7 +94,7 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...], 
     last = helper(batching.latest, (groups,), INT)
     made: ir.Stmt = ir.For(group.name, ir.Const(1, INT), last, c.aside(one_group), s.span)
     for x in written(s, segments):
-        made = ir.If(helper(batching.are_disjoint, bounds[x], INT), (made,), (as_it_was,), s.span)
+        made = ir.If(helper(batching.are_disjoint, bounds[x], INT), (made,), (s,), s.span)
     c.out.append(made)
 
 

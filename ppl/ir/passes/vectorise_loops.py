@@ -19,11 +19,14 @@ from ppl.source import Span
 
 @dataclass(frozen=True)
 class Note:
-    """What became of a loop: "" for arrays, else why it is still a loop, or a `scan`."""
+    """What became of a loop: "" for arrays, `by_width` for each length of its segments; else why it is still
+    a loop, or a `scan`.
+    """
 
     span: Span
     reason: str
     scan: bool = False
+    by_width: bool = False
 
 
 @dataclass
@@ -55,7 +58,7 @@ class Vectorise:
             made = self.inlined_arrays(s) or arrays(s, self.names)
         except Dependent as why:
             if by_width := self.by_width(s):
-                self.notes.append(Note(s.span, ""))
+                self.notes.append(Note(s.span, "", by_width=True))
                 return by_width
             scan = self.scan(s) if self.scans else None
             self.notes.append(Note(s.span, str(why), scan is not None))
