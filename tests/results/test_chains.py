@@ -52,6 +52,8 @@ def test_draws_are_of_the_posterior(chains):
     assert chains.draws_pd("x").columns.tolist() == ["x[1]", "x[2]"]
     row = chains.summary()["s"]
     assert row.mean == pytest.approx(s.mean()) and 0.99 < row.r_hat < 1.1 and row.ess_bulk > 20
+    assert [row.name for row in chains.summary().only(["s", "z"])] == ["s", "z"]
+    assert chains.summary().only(["s"])["s"].r_hat == row.r_hat
     assert "R_hat" in str(chains.summary()) and "R_hat" in chains._repr_html_()
 
 

@@ -44,10 +44,10 @@ from ppl.results.fits.processes import Tell, at_a_time
 from ppl.results.fits.saved import positive_transform
 from ppl.results.fits.target import note_of
 from ppl.results.fits.variables import VariablesOfDraws
-from ppl.results.report.chain_summary import summary_of_chains
+from ppl.results.report.chain_summary import ChainSummary, summary_of_chains
 from ppl.results.report.log_lik import POINTWISE, of_draws
 from ppl.results.report.loo import Loo, loo_of
-from ppl.results.report.summary import Summary, as_html
+from ppl.results.report.summary import as_html
 
 if TYPE_CHECKING:
     import arviz
@@ -227,7 +227,7 @@ class Chains(VariablesOfDraws):
         """
         return self.judged.sentence
 
-    def summary(self) -> Summary:
+    def summary(self) -> ChainSummary:
         """Mean, sd, 5%, 50%, 95%, effective sample sizes and R-hat of every column, a row each.
 
         Example:
