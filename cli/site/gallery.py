@@ -133,8 +133,14 @@ def drawn(name: str) -> Drawn:
 def said(command: str, folder: str) -> str:
     """What a command of ppl prints, in a process of its own, which finds the packages of this one."""
     _, *words = shlex.split(command)
-    line = [sys.executable, "-c", "import sys; from ppl.cli.main import main; main(sys.argv[1:])", *words]
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    line = [
+        sys.executable,
+        "-P",
+        "-c",
+        "import sys; from ppl.cli.main import main; main(sys.argv[1:])",
+        *words,
+    ]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))}
     done = subprocess.run(line, cwd=folder, env=env, capture_output=True, text=True)
     if done.returncode:
         raise PPLError(f"`{command}` ended with status {done.returncode}:\n{done.stderr}")

@@ -1,11 +1,14 @@
 """The pictures of the site: densities, and fits of the gallery, made by the commands that stand there."""
 
 import re
+import sys
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import ppl
 from ppl.cli.commands.new import examples
 from ppl.cli.site import gallery, site
 from ppl.cli.site.densities import SHOWN, curves, densities, labels
@@ -77,3 +80,11 @@ def test_without_pictures_no_page_has_one():
 def test_a_command_that_fails_is_named_with_what_it_said(tmp_path):
     with pytest.raises(PPLError, match=r"`ppl check none\.model` ended with status (?s:.*)none\.model"):
         gallery.said("ppl check none.model", str(tmp_path))
+
+
+def test_commands_run_this_package_wherever_they_run(tmp_path, monkeypatch):
+    """`python -c` has "" on its path, which would be the folder of the commands."""
+    (tmp_path / "ppl.py").write_text("raise ImportError")
+    monkeypatch.chdir(Path(ppl.__file__).parents[1])
+    monkeypatch.setattr(sys, "path", ["", *sys.path])
+    assert gallery.said("ppl --version", str(tmp_path)).startswith("ppl ")
