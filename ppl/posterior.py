@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ppl import html
 from ppl.density import posterior
@@ -57,7 +57,7 @@ class Posterior(posterior.Posterior):
         )
 
     def log_density_hessian(
-        self, u: Floats, propto: bool = False, jacobian: bool = True
+        self, u: ArrayLike, propto: bool = False, jacobian: bool = True
     ) -> tuple[float, Floats, Floats]:
         """The log density, in nats, its gradient (dim,) and its Hessian (dim, dim) at `u` (dim,).
 
@@ -73,11 +73,11 @@ class Posterior(posterior.Posterior):
             >>> hessian.shape
             (10, 10)
         """
-        u = self.checked(u)
-        value, gradient = self.log_density_gradient(u, propto, jacobian)
-        return value, gradient, hessian(AsTarget(self, jacobian), u, np.ones(len(u)))
+        at = self.checked(u)
+        value, gradient = self.log_density_gradient(at, propto, jacobian)
+        return value, gradient, hessian(AsTarget(self, jacobian), at, np.ones(len(at)))
 
-    def probabilities(self, us: Floats, name: str) -> Floats:
+    def probabilities(self, us: ArrayLike, name: str) -> Floats:
         """The exact probabilities of a discrete parameter's values given each row of `us` (n, dim).
 
         Shape (n, *dims, values), the values in order from the lower bound.
@@ -87,7 +87,7 @@ class Posterior(posterior.Posterior):
         """
         return probabilities(self, self.checked_rows(us), name)
 
-    def most_probable(self, us: Floats) -> dict[str, NDArray[np.int64]]:
+    def most_probable(self, us: ArrayLike) -> dict[str, NDArray[np.int64]]:
         """The jointly most probable values of the discrete parameters given each row of `us` (n, dim).
 
         Of each an array (n, *dims).

@@ -10,6 +10,8 @@ model: ppl.Model = ppl.compile_model("parameters { real x; } model { x ~ normal(
 posterior: ppl.Posterior = model.condition({})
 names: list[str] = posterior.param_names(include_tp=True)
 value, gradient = posterior.log_density_gradient(np.zeros(1))
+value, gradient = posterior.log_density_gradient([0.0])
+constrained: tuple[int, ...] = posterior.param_constrain([0.0], rng=np.random.default_rng(1)).shape
 
 fit: ppl.Fit = posterior.variational(algorithm="fullrank", seed=1, eta=0.1, minibatch=None, stop="fixed")
 posterior.variational(init={"x": 1.0}, progress=True, checkpoint=Path("run.json"), resume=True)
@@ -23,6 +25,10 @@ again: ppl.Fit = ppl.load_fit("fit.json", model, {})
 chains: ppl.Chains = posterior.sample(num_chains=2, num_warmup=100, delta=0.9, init="fit.json", seed=1)
 by_chain: tuple[int, ...] = chains.draws(concat_chains=False).shape
 said: str = chains.judgement
+agreement: list[float] = [chains.summary()["x"].r_hat, *(row.ess_bulk for row in chains.summary())]
+posterior.sample(init=fit.create_inits(seed=1, chains=4))
+posterior.sample(init=[{"x": 1.0}, Path("x.json")], num_chains=2)
+of_chains: tuple[int, str] = chains.num_draws_warmup, chains.metric_type
 
 calibration: ppl.Calibration = model.sbc({}, simulations=10, algorithm="nuts", simulator=model)
 prior: tuple[int, ...] = model.prior_predictive({}, draws=10)["x"].shape
@@ -31,9 +37,10 @@ p_value: float = calibration.uniformity()["x"].p
 held: dict[str, str] = model.data_schema
 python: str = model.python_source
 value, gradient, hessian = posterior.log_density_hessian(np.zeros(1))
-many: tuple[int, ...] = posterior.log_densities(np.zeros((3, 1))).shape
+many: tuple[int, ...] = posterior.log_densities([[0.0], [1.0], [2.0]]).shape
 place: dict[str, float] = fit.variational_params_dict
 shapes: tuple[int, ...] = fit.stan_variables()["x"].shape
+at_mean: float = fit.stan_variable("x", mean=True).item() + fit.method_variables()["log_p__"].max()
 seed = fit.metadata.cmdstan_config["random"]
 level: str = fit.verdict.level
 sentences: tuple[str, ...] = (fit.judgement, fit.details, fit.outcome.sentence, *fit.notes)
@@ -57,3 +64,4 @@ posterior.optimize(iter=100)  # wrong: iter
 posterior.pathfinder(correct=True)  # wrong: correct
 posterior.laplace(algorithm="optimize")  # wrong: algorithm
 posterior.sample(chains=4)  # wrong: chains
+posterior.sample(init=[1.0, 2.0])  # wrong: Mapping[str, Any]

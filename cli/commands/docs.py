@@ -17,6 +17,9 @@ def docs(
         str | None, typer.Argument(metavar="[WORD]", help="Command, function, PPL104, ...")
     ] = None,
     site: Annotated[Path | None, typer.Option(metavar="DIR", help="Write the site for MkDocs.")] = None,
+    pictures: Annotated[
+        bool, typer.Option("--pictures", help="With --site: fit the gallery's models and draw.")
+    ] = False,
 ) -> None:
     """Explain WORD: a command, distribution, function, constraint, message, term or guide.
 
@@ -28,12 +31,14 @@ def docs(
     Without a word, list what there is; `ppl docs glossary` defines all terms.
     `--site DIR` writes all of it as Markdown, with a tutorial, for MkDocs:
     pip install "ppl-vi[docs]", then mkdocs build -f DIR/mkdocs.yml.
+    `--pictures` adds pictures of densities and of fits, which take some
+    minutes: pip install "ppl-vi[plot]".
     """
     from ppl.spelling import nearest
 
     found = sources(context)
     if site is not None:
-        write_site(site, found)
+        write_site(site, found, pictures)
         return
     if word is None:
         typer.echo("\n\n".join(f"{title}:\n{listed(names)}" for title, (names, _) in found.items()))
@@ -109,14 +114,14 @@ def sources(context: typer.Context) -> Mapping[str, Source]:
     }
 
 
-def write_site(folder: Path, found: Mapping[str, Source]) -> None:
+def write_site(folder: Path, found: Mapping[str, Source], pictures: bool) -> None:
     """Writes the configuration of MkDocs and the pages, over those of an earlier time."""
     from ppl.cli.site.site import site
     from ppl.files import write_whole
 
     names, page = found["Commands"]
-    (folder / "docs").mkdir(parents=True, exist_ok=True)
-    for path, text in site([(name, page(name)) for name in names]):
+    for path, text in site([(name, page(name)) for name in names], pictures):
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_whole(folder / path, [text])
     typer.echo(f"Wrote {folder}. Build it by\n  mkdocs build --strict -f {folder / 'mkdocs.yml'}")
 

@@ -2,8 +2,7 @@
 
 import inspect
 import sys
-import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from ppl.cli.site.markdown import entry, fenced, heading, prose, table
@@ -22,7 +21,8 @@ def constraints() -> Iterator[str]:
     yield from _entries(c.keyword for c in CONSTRAINTS)
 
 
-def distributions() -> Iterator[str]:
+def distributions(pictured: Collection[str] = ()) -> Iterator[str]:
+    """Each with its density, where there is a picture."""
     from ppl.stdlib.distributions.table import DISTRIBUTIONS
 
     yield (
@@ -30,7 +30,14 @@ def distributions() -> Iterator[str]:
         "that do not depend on parameters; so does `target += name_lupdf(y | a, b)`, and `name_lpdf` keeps "
         "every term."
     )
-    yield from _entries(d.name for d in DISTRIBUTIONS)
+    for d in DISTRIBUTIONS:
+        yield from _entries([d.name])
+        if d.name in pictured:
+            yield f"![{prose(f'Density of {d.name}')}]({density_file(d.name)})"
+
+
+def density_file(name: str) -> str:
+    return f"pictures/density-{name}.svg"
 
 
 def functions() -> Iterator[str]:
@@ -137,31 +144,3 @@ def settings_table(record: type) -> str:
 
 def _said(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-# --- Gallery -------------------------------------------------------------------------------------
-
-
-def gallery() -> Iterator[str]:
-    """Every program of the package: what its first comment says, and its text."""
-    from importlib.resources import files
-
-    from ppl.cli.commands.new import examples
-
-    yield (
-        "# Gallery\n\nPrograms that ship with the package, with small data: `ppl new mine --example NAME` "
-        "writes one into a folder of its own."
-    )
-    for name in examples():
-        program = files("ppl.models").joinpath(name, f"{name}.model").read_text("utf-8")
-        about, rest = head_comment(program)
-        copied = fenced(f"ppl new my_{name} --example {name}", "sh")
-        yield f"{heading(name)}\n\n{prose(about)}\n\n{copied}\n\n{fenced(rest, 'stan')}"
-
-
-def head_comment(program: str) -> tuple[str, str]:
-    """The lines of comment at its beginning as one paragraph, and the rest."""
-    lines = program.splitlines()
-    end = next((k for k, line in enumerate(lines) if not line.startswith("//")), len(lines))
-    about = " ".join(line.removeprefix("//").strip() for line in lines[:end])
-    return about, textwrap.dedent("\n".join(lines[end:])).strip("\n")

@@ -6,6 +6,7 @@ from functools import cache, partial
 from importlib.resources import files
 
 from ppl.cli.site import reference
+from ppl.cli.site.gallery import EXHIBITS, drawn, gallery, picture_file
 
 CONFIG = """\
 site_name: ppl
@@ -52,7 +53,7 @@ MADE: Mapping[str, Made] = {
     "messages": ("Messages", reference.messages),
     "glossary": ("Glossary", reference.glossary),
     "machines": ("Beyond one machine", reference.machines),
-    "gallery": ("Gallery", reference.gallery),
+    "gallery": ("Gallery", gallery),
 }
 """Pages that are made from tables, by their file."""
 
@@ -86,9 +87,28 @@ def _read(name: str) -> Page:
     return Page(name, text.partition("\n")[0].removeprefix("# "), text)
 
 
-def site(commands: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Every file as (path, text); `commands` are their names and helps."""
+def site(commands: Iterable[tuple[str, str]], pictures: bool = False) -> Iterator[tuple[str, str]]:
+    """Every file as (path, text); `commands` are their names and helps.
+
+    With `pictures` those of densities, and those of fits of the gallery, which take some minutes.
+
+    Raises:
+        MissingPackage: `pictures`, and matplotlib is not installed.
+    """
     made: dict[str, Made] = {**MADE, "commands": ("Command line", partial(reference.commands, commands))}
+    if pictures:
+        from ppl.cli.site.densities import densities
+
+        curves = dict(densities())
+        yield from ((f"docs/{reference.density_file(name)}", svg) for name, svg in curves.items())
+        fits = {name: drawn(name) for name in EXHIBITS}
+        yield from (
+            (f"docs/{picture_file(name, kind)}", svg)
+            for name, fit in fits.items()
+            for kind, svg in fit.pictures.items()
+        )
+        made["distributions"] = ("Distributions", partial(reference.distributions, curves))
+        made["gallery"] = ("Gallery", partial(gallery, fits))
     pages = {name: Page(name, title, "\n\n".join(make()) + "\n") for name, (title, make) in made.items()}
     pages = {**written(), **pages}
     yield "mkdocs.yml", CONFIG + "".join(navigation(pages))

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, joined
@@ -178,7 +178,7 @@ class Posterior:
             self.log_joints[key] = LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch)
         return self.log_joints[key]
 
-    def log_density(self, u: Floats, propto: bool = False, jacobian: bool = True) -> float:
+    def log_density(self, u: ArrayLike, propto: bool = False, jacobian: bool = True) -> float:
         """The log density, in nats, at `u` (param_unc_num(),); -inf at a point that the program rejects.
 
         `propto` leaves out constants, `jacobian` adds the log-Jacobian of the transforms; see `log_joint`.
@@ -194,7 +194,7 @@ class Posterior:
         return self.log_joint(propto, jacobian).value(self.checked(u))
 
     def log_density_gradient(
-        self, u: Floats, propto: bool = False, jacobian: bool = True
+        self, u: ArrayLike, propto: bool = False, jacobian: bool = True
     ) -> tuple[float, Floats]:
         """The log density, in nats, at `u` (param_unc_num(),) and its gradient of the same shape.
 
@@ -209,7 +209,7 @@ class Posterior:
         """
         return self.log_joint(propto, jacobian).value_and_gradient(self.checked(u))
 
-    def log_densities(self, us: Floats, propto: bool = False, jacobian: bool = True) -> Floats:
+    def log_densities(self, us: ArrayLike, propto: bool = False, jacobian: bool = True) -> Floats:
         """The log density at each row of `us` (n, dim), shape (n,), many at a time; see `log_density`.
 
         Raises:
@@ -223,7 +223,7 @@ class Posterior:
         return self.log_joint(propto, jacobian).values(self.checked_rows(us))
 
     def log_density_gradients(
-        self, us: Floats, propto: bool = False, jacobian: bool = True
+        self, us: ArrayLike, propto: bool = False, jacobian: bool = True
     ) -> tuple[Floats, Floats]:
         """The log density (n,) and its gradient (n, dim) at each row of `us` (n, dim), many at a time.
 
@@ -280,7 +280,7 @@ class Posterior:
         """What an evaluation at the origin works through."""
         return sizes_of(self.model.code(VALUES), self.d, self.param_unc_num())
 
-    def checked_rows(self, us: Floats) -> Floats:
+    def checked_rows(self, us: ArrayLike) -> Floats:
         """`us` as doubles (n, dim).
 
         Raises:
@@ -291,7 +291,7 @@ class Posterior:
             raise ArgumentError(f"us has shape {us.shape}, but must have shape (n, {self.param_unc_num()})")
         return us
 
-    def checked(self, u: Floats) -> Floats:
+    def checked(self, u: ArrayLike) -> Floats:
         """`u` as doubles (param_unc_num(),).
 
         Raises:
@@ -302,7 +302,7 @@ class Posterior:
             raise ArgumentError(f"u has shape {u.shape}, but must have shape ({self.param_unc_num()},)")
         return u
 
-    def explain(self, u: Floats) -> str:
+    def explain(self, u: ArrayLike) -> str:
         """Why the log density or its gradient at `u` (param_unc_num(),) is not finite; "" where it is.
 
         It names the statement with its place in the program, the argument and its value.
@@ -321,7 +321,7 @@ class Posterior:
     # --- Values ---
 
     def values(
-        self, u: Floats, rng: np.random.Generator | None, include_tp: bool, include_gq: bool
+        self, u: ArrayLike, rng: np.random.Generator | None, include_tp: bool, include_gq: bool
     ) -> Values:
         """Every variable that is asked for at `u` (param_unc_num(),), by name, as arrays of its own shape.
 
@@ -367,7 +367,7 @@ class Posterior:
 
     def param_constrain(
         self,
-        u: Floats,
+        u: ArrayLike,
         include_tp: bool = False,
         include_gq: bool = False,
         rng: np.random.Generator | None = None,

@@ -15,6 +15,7 @@ from ppl.stdlib.constraints.descriptions import DESCRIPTIONS, ELEMENTWISE, Descr
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.distributions.formulas import FORMULAS
+from ppl.stdlib.distributions.multivariate_formulas import MULTIVARIATE, OF_HIDDEN_STATES
 from ppl.stdlib.distributions.table import DISTRIBUTIONS
 from ppl.stdlib.library import standard
 from ppl.stdlib.record import Distribution, Impl, Overload
@@ -78,6 +79,9 @@ def callee_page(callee: Callee) -> Iterator[str]:
     yield ""
     lines = [f"  {signature(callee.name, o)}" for o in callee.overloads]
     yield from lines
+    if callee.name in OF_HIDDEN_STATES:
+        yield f"\n  {callee.name}(log_omega, Gamma, rho) =\n"
+        yield from formula_lines(OF_HIDDEN_STATES[callee.name], indent=" " * 4)
     yield from where(lines, callee.overloads)
 
 
@@ -98,10 +102,10 @@ def distribution_page(d: Distribution) -> Iterator[str]:
         yield f"  {name:8} is {SUPPORTS[support].must_be if support in SUPPORTS else support}"
     for name, must_be in of_draws(d):
         yield f"  {name:8} is {must_be}, in {d.name}_rng"
-    if d.name in FORMULAS:
+    if formula := FORMULAS.get(d.name) or MULTIVARIATE.get(d.name):
         yield ""
-        yield "Log density, up to how it is computed:"
-        yield from textwrap.wrap(FORMULAS[d.name], PAGE_WIDTH, initial_indent="  ", subsequent_indent="    ")
+        yield f"Log {'probability' if d.discrete else 'density'}, up to how it is computed:"
+        yield from formula_lines(formula)
     names = [name for name, callee in standard().callees.items() if callee.record is d]
     yield ""
     yield from textwrap.wrap(f"Functions: {', '.join(names)}.", PAGE_WIDTH)
@@ -109,6 +113,14 @@ def distribution_page(d: Distribution) -> Iterator[str]:
     yield ""
     yield from lines
     yield from where(lines, [o for name in names for o in standard().callees[name].overloads])
+
+
+def formula_lines(formula: str, indent: str = "  ") -> Iterator[str]:
+    """One of several lines as it stands, else filled."""
+    if "\n" in formula:
+        yield textwrap.indent(formula, indent)
+    else:
+        yield from textwrap.wrap(formula, PAGE_WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")
 
 
 def of_draws(d: Distribution) -> Iterator[tuple[str, str]]:

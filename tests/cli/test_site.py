@@ -13,8 +13,8 @@ import ppl
 from ppl.cli.commands.new import examples
 from ppl.cli.glossary import GLOSSARY
 from ppl.cli.main import COMMANDS, main
+from ppl.cli.site.gallery import head_comment
 from ppl.cli.site.markdown import prose
-from ppl.cli.site.reference import head_comment
 from ppl.cli.site.site import NAVIGATION, WRITTEN, written
 from ppl.frontend.pages import pages
 from ppl.inference.run.settings import ALGORITHMS, Settings

@@ -5,7 +5,8 @@ import logging
 import numpy as np
 import pytest
 
-from tests.cmdstan.conftest import DATA
+import ppl
+from tests.cmdstan.conftest import BERNOULLI, DATA
 
 cmdstanpy = pytest.importorskip("cmdstanpy")
 
@@ -35,6 +36,22 @@ def test_variational(fit):
     assert fit.variational_sample.shape == (200, 7)
     assert fit.stan_variable("theta", mean=False).mean() == pytest.approx(0.25, abs=0.04)
     assert len(fit.create_inits(chains=3, seed=1)) == 3
+
+
+def test_cmdstanpy_reads_the_same_inits_and_means_from_the_file(tmp_path):
+    fit = ppl.compile_model(BERNOULLI).condition(DATA).variational(algorithm="fullrank", draws=200)
+    fit.save_csv(tmp_path / "fit.csv")
+    theirs = cmdstanpy.from_csv(str(tmp_path / "fit.csv"))
+    assert isinstance(theirs, cmdstanpy.CmdStanVB)
+    for seed in (1, 7):
+        own, other = (found.create_inits(seed=seed, chains=3) for found in (fit, theirs))
+        assert [float(x["theta"]) for x in own] == pytest.approx([float(x["theta"]) for x in other])
+        own, other = (found.create_inits(seed=seed, chains=1) for found in (fit, theirs))
+        assert own["theta"] == pytest.approx(other["theta"])
+    for name in ("theta", "log_odds", "y_rep"):
+        for mean in (True, False):
+            other = theirs.stan_variable(name, mean=mean)
+            assert fit.stan_variable(name, mean=mean) == pytest.approx(other)
 
 
 def test_optimize(mode):

@@ -19,6 +19,7 @@ from ppl.inference.run.settings import SampleSettings
 from ppl.results.arguments.tree import with_defaults
 from ppl.results.files.read_csv import read_draws
 from ppl.results.fits import chains as module
+from ppl.results.fits.initial import start_for, starts_for
 
 pytest.importorskip("nutpie")
 
@@ -51,6 +52,8 @@ def test_draws_are_of_the_posterior(chains):
     assert chains.draws_pd("x").columns.tolist() == ["x[1]", "x[2]"]
     row = chains.summary()["s"]
     assert row.mean == pytest.approx(s.mean()) and 0.99 < row.r_hat < 1.1 and row.ess_bulk > 20
+    assert [row.name for row in chains.summary().only(["s", "z"])] == ["s", "z"]
+    assert chains.summary().only(["s"])["s"].r_hat == row.r_hat
     assert "R_hat" in str(chains.summary()) and "R_hat" in chains._repr_html_()
 
 
@@ -150,7 +153,7 @@ def test_the_settings_are_cmdstans_but_for_four_chains():
 def test_a_fit_is_where_chains_begin_and_what_scales_them(posterior, tmp_path):
     fit = posterior.variational(seed=1, algorithm="fullrank")
     fit.save(tmp_path / "fit.json")
-    init = module.start_for(posterior, tmp_path / "fit.json")
+    init = start_for(posterior, tmp_path / "fit.json")
     target = module.AsTarget(posterior)
     starts = [start_of(target, init, np.random.default_rng(k)) for k in range(2)]
     assert all(isinstance(start, Start) and abs(start.v).max() < 5 for start in starts)
@@ -166,8 +169,42 @@ def test_a_fit_is_where_chains_begin_and_what_scales_them(posterior, tmp_path):
     assert warm.draws.statistics[-1, 0] == pytest.approx(value)
     mode = posterior.optimize(draws=1)
     mode.save(tmp_path / "mode.json")
-    at_mode = start_of(target, module.start_for(posterior, tmp_path / "mode.json"), np.random.default_rng(0))
+    at_mode = start_of(target, start_for(posterior, tmp_path / "mode.json"), np.random.default_rng(0))
     assert at_mode.target is target
+
+
+def test_each_chain_may_have_a_start_of_its_own(posterior, tmp_path):
+    fit = posterior.laplace(seed=1, draws=50)
+    inits = fit.create_inits(seed=1, chains=3)
+    starts = starts_for(posterior, inits, 3)
+    for init, start in zip(inits, starts, strict=True):
+        assert start == pytest.approx(posterior.param_unconstrain(init))
+        assert (abs(fit.draws_u - start).max(axis=1) < 1e-9).sum() == 1
+    assert len({start[0] for start in starts}) == 3
+    (tmp_path / "one.json").write_text(json.dumps({"s": 2.0}))
+    _, second = starts_for(posterior, [inits[0], tmp_path / "one.json"], 2)
+    assert second[2] == pytest.approx(np.log(2)) and np.isnan(second[:2]).all()
+    chains = posterior.sample(init=inits, num_chains=3, num_warmup=5, num_samples=3, backend="autograd")
+    assert (
+        chains.draws().shape == (9, 5)
+        and "init = given" in chains.save_csv(tmp_path / "c.csv")[0].read_text()
+    )
+    with pytest.raises(ppl.DataError, match="init has 3 entries, and there are 4 chains"):
+        posterior.sample(init=inits, num_chains=4)
+    with pytest.raises(InferenceError, match="or a list of such files or values, one for each chain"):
+        posterior.sample(init=[1.0], num_chains=1)
+
+
+def test_names_of_cmdstanpy(posterior, chains):
+    assert chains.chain_ids == [1, 2] and chains.metric_type == "diag_e"
+    assert (chains.num_draws_sampling, chains.num_draws_warmup) == (200, 300)
+    assert chains.metadata.stan_vars == {"x": (2,), "s": (), "twice": (), "z": ()}
+    about = chains.metadata.cmdstan_config
+    assert about["random"] == {"seed": 3} and about["method"]["sample"]["num_warmup"] == 300
+    inits = chains.create_inits(seed=2, chains=4)
+    x = chains.stan_variable("x")
+    assert [sorted(init) for init in inits] == [["s", "x"]] * 4
+    assert all((x == init["x"]).all(axis=1).any() for init in inits)
 
 
 @pytest.mark.parametrize(

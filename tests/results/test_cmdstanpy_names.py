@@ -59,6 +59,39 @@ def test_names_of_cmdstanpy(fit):
     assert fit.variational_params_pd.iloc[0].to_dict() == fit.variational_params_dict
 
 
+def test_values_at_the_mean_of_q(fit):
+    at = fit.stan_variables(mean=True)
+    assert {name: value.shape for name, value in at.items()} == {
+        "mu": (),
+        "b": (2, 2),
+        "t:1": (),
+        "t:2": (2,),
+    }
+    assert at["mu"] == fit.at_mean()[0] and fit.stan_variable("b[2,1]", mean=True) == fit.at_mean()[2]
+    assert np.array_equal(at["b"].ravel(order="F"), fit.at_mean()[1:5])
+
+
+def test_what_inference_says_of_each_draw(fit):
+    said = fit.method_variables()
+    assert said["log_p__"] == pytest.approx(fit.posterior.log_densities(fit.draws_u))
+    assert said["log_g__"] == pytest.approx(-0.5 * (fit.draws_u**2).sum(axis=1), abs=1e-5)
+
+
+def test_inits_are_draws(fit):
+    one, several = fit.create_inits(seed=5, chains=1), fit.create_inits(seed=5, chains=3)
+    assert list(one) == ["mu", "b"] and len(several) == 3 and len(fit.create_inits()) == 4
+    rows = [[init["mu"], *init["b"].ravel(order="F")] for init in (one, *several)]
+    assert all((fit.draws()[:, :5] == row).all(axis=1).sum() == 1 for row in rows)
+    assert len({float(row[0]) for row in rows[1:]}) == 3
+    with pytest.raises(ppl.InferenceError, match="There are 20 different draws, fewer than 21 chains"):
+        fit.create_inits(chains=21)
+
+
+def test_inits_of_a_mode_are_the_mode(fit):
+    mode = fit.posterior.optimize(draws=7)
+    assert mode.create_inits()["mu"] == mode.stan_variable("mu", mean=True) == pytest.approx(0)
+
+
 def test_metadata(fit):
     about = fit.metadata
     assert about.cmdstan_config["random"] == {"seed": 4}

@@ -91,6 +91,18 @@ class Start:
         return isinstance(value, str | Path | Mapping)
 
 
+@dataclass(frozen=True)
+class Starts(Start):
+    """Where chains start: all alike, or each by an entry of a list."""
+
+    expected = f"{Start.expected}; or a list of such files or values, one for each chain"
+
+    def holds(self, value: Any) -> bool:
+        if isinstance(value, list | tuple):
+            return all(isinstance(one, str | Path | Mapping) for one in value)
+        return super().holds(value)
+
+
 Kind = Whole | Positive | Probability | Words | Switch | Name | Start
 
 

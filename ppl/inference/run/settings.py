@@ -1,6 +1,6 @@
 """The settings of a run: the one table that checks, options, arguments, signatures and help are made from."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -10,6 +10,7 @@ from ppl.inference.run.setting import (
     Positive,
     Probability,
     Start,
+    Starts,
     Switch,
     Whole,
     Words,
@@ -287,9 +288,12 @@ class SampleSettings(Checked):
     cores: int | None = same(RunSettings, "cores")
     """How many chains are computed beside each other; the draws are the same for any number."""
 
-    init: float | str | Path | Mapping[str, Any] = same(RunSettings, "init")
-    """Where chains start, as `Settings.init`; of a saved fit each starts at a draw of its q, and the
-    coordinates are those in which q has unit scales.
+    init: float | str | Path | Mapping[str, Any] | Sequence[str | Path | Mapping[str, Any]] = setting(
+        2.0, Starts(), "Radius, 0, JSON file or saved fit.", path="init", usual=True
+    )
+    """Where chains start, as `Settings.init`, or a list of such with an entry for each chain, as
+    `Fit.create_inits` gives; of a saved fit each starts at a draw of its q, and the coordinates are those in
+    which q has unit scales.
     """
 
     seed: int = same(RunSettings, "seed")

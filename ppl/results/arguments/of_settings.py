@@ -58,7 +58,7 @@ def _start(value: Any) -> str:
     match value:
         case int() | float():
             return f"{value:g}"
-        case Mapping():
+        case Mapping() | list() | tuple():
             return "given"
         case _:
             return str(value)

@@ -37,16 +37,17 @@ from ppl.results.fits.backend import for_sampler
 from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
-from ppl.results.fits.initial import start_for
+from ppl.results.fits.initial import starts_for
 from ppl.results.fits.keywords import SampleKeywords, takes
+from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.processes import Tell, at_a_time
 from ppl.results.fits.saved import positive_transform
 from ppl.results.fits.target import note_of
 from ppl.results.fits.variables import VariablesOfDraws
-from ppl.results.report.chain_summary import summary_of_chains
+from ppl.results.report.chain_summary import ChainSummary, summary_of_chains
 from ppl.results.report.log_lik import POINTWISE, of_draws
 from ppl.results.report.loo import Loo, loo_of
-from ppl.results.report.summary import Summary, as_html
+from ppl.results.report.summary import as_html
 
 if TYPE_CHECKING:
     import arviz
@@ -139,9 +140,34 @@ class Chains(VariablesOfDraws):
         return len(self.each)
 
     @property
+    def chain_ids(self) -> list[int]:
+        """The numbers of the chains, from 1."""
+        return [*range(1, self.chains + 1)]
+
+    @property
     def num_draws(self) -> int:
         """How many draws a chain has."""
         return len(self.each[0].draws.u)
+
+    @property
+    def num_draws_sampling(self) -> int:
+        """How many draws a chain has, as CmdStanPy calls it; see `num_draws`."""
+        return self.num_draws
+
+    @property
+    def num_draws_warmup(self) -> int:
+        """How many iterations adapted a chain before its draws."""
+        return self.settings.num_warmup
+
+    @property
+    def metric_type(self) -> str:
+        """The kind of metric by CmdStan's name: a diagonal, "diag_e"."""
+        return "diag_e"
+
+    @property
+    def metadata(self) -> Metadata:
+        """What was run, as CmdStan's `_config.json` has it, and the shape of each variable."""
+        return metadata_of(self.posterior, self.config({}))
 
     def method_variables(self) -> dict[str, Floats]:
         """What the sampler says of each draw, shape (draws, chains), by CmdStan's names of columns.
@@ -201,7 +227,7 @@ class Chains(VariablesOfDraws):
         """
         return self.judged.sentence
 
-    def summary(self) -> Summary:
+    def summary(self) -> ChainSummary:
         """Mean, sd, 5%, 50%, 95%, effective sample sizes and R-hat of every column, a row each.
 
         Example:
@@ -350,8 +376,8 @@ def sampled(posterior: Posterior, settings: SampleSettings, listen: Listener = s
     with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
         target = for_sampler(AsTarget(posterior), settings)
         rng = Streams(settings.seed).start
-        init = start_for(posterior, settings.init)
-        starts = [start_of(target, init, rng) for _ in range(settings.num_chains)]
+        inits = starts_for(posterior, settings.init, settings.num_chains)
+        starts = [start_of(target, init, rng) for init in inits]
         numbers = range(1, settings.num_chains + 1)
         cores, processes = cores_of(settings.cores), isinstance(target, AsTarget)
         threads = cores if not processes and pays_to_share(starts[0]) else 1

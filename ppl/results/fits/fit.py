@@ -1,7 +1,5 @@
 """A fitted approximation: its draws, its quality, its files."""
 
-import json
-from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +31,7 @@ from ppl.results.files.arviz import Coords, Dims, to_arviz, to_xarray
 from ppl.results.files.columns import (
     Floats,
     bracketed,
+    variables,
 )
 from ppl.results.files.config import Config, as_json
 from ppl.results.files.provenance import Provenance
@@ -46,6 +45,7 @@ from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
 from ppl.results.fits.keywords import FOLLOWED, Followed, VariationalKeywords, takes
 from ppl.results.fits.memory_needed import require_memory
+from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.runs import best_of
 from ppl.results.fits.target import density_of_all, note_of, refuse_unpaired, target_of
@@ -62,17 +62,6 @@ if TYPE_CHECKING:
 
 MORE_DRAWS_STREAM = 0x6D6F
 """The stream "mo" of draws made after the fit."""
-
-
-@dataclass(frozen=True)
-class Metadata:
-    """What was run, by CmdStan's names.
-
-    `cmdstan_config` is the content of its `_config.json`, `stan_vars` the shape of each variable by name.
-    """
-
-    cmdstan_config: Mapping[str, Any]
-    stan_vars: Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -245,6 +234,45 @@ class Fit(VariablesOfDraws):
         """
         return self.table.rows[1:]
 
+    def stan_variable(self, name: str, *, mean: bool = False) -> Floats:
+        """Draws of one variable, shape (draws, *its own shape), or (draws,) of one column, `theta[1]`.
+
+        With `mean` its value at the mean of q (of a mode: there), of its own shape; see `at_mean`. Those of a
+        discrete parameter are integers.
+
+        Raises:
+            UnknownName: there is no variable of that name; a KeyError that lists those that there are.
+
+        Example:
+            >>> fit.stan_variable("theta").shape, fit.stan_variable("theta", mean=True).shape
+            ((1000, 8), (8,))
+        """
+        if mean:
+            (found,) = self._variable(name, self.at_mean()[None])
+            return np.asarray(found)
+        return super().stan_variable(name)
+
+    def stan_variables(self, *, mean: bool = False) -> dict[str, Floats]:
+        """Draws of every variable by name, or with `mean` its value at the mean of q, as `stan_variable`.
+
+        Example:
+            >>> {name: x.shape for name, x in fit.stan_variables(mean=True).items()}["theta"]
+            (8,)
+        """
+        return {name: self.stan_variable(name, mean=mean) for name in variables(self.column_names)}
+
+    def method_variables(self) -> dict[str, Floats]:
+        """What inference says of each draw, shape (draws,), by the names of the file's columns.
+
+        `log_p__` is the log density of the draw on the unconstrained scale, `log_g__` that of q less its
+        value at the mean, or of corrected draws log_p__ again; in nats.
+
+        Example:
+            >>> sorted(fit.method_variables())
+            ['log_g__', 'log_p__']
+        """
+        return {"log_p__": self.result.log_p, "log_g__": self.result.log_g}
+
     @property
     def variational_sample(self) -> Floats:
         """The draws, shape (draws, columns), as CmdStanPy calls them; see `draws`.
@@ -292,8 +320,7 @@ class Fit(VariablesOfDraws):
             >>> fit.metadata.stan_vars["theta"], fit.metadata.cmdstan_config["random"]["seed"]
             ((8,), 1)
         """
-        shapes = {v.name: v.shape for v in self.posterior.declared(include_tp=True, include_gq=True)}
-        return Metadata(json.loads(as_json(self.config({}))), shapes)
+        return metadata_of(self.posterior, self.config({}))
 
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
         """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.

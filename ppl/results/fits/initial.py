@@ -48,6 +48,21 @@ def start_for(posterior: Posterior, init: Any) -> Init:
             return float(init)
 
 
+def starts_for(posterior: Posterior, init: Any, chains: int) -> list[Init]:
+    """Where each chain starts: all as `start_for` says of `init`, or each by its entry of a list.
+
+    Raises:
+        DataError: as `start_for` does; or the list has not as many entries as there are chains.
+    """
+    if not isinstance(init, list | tuple):
+        return [start_for(posterior, init)] * chains
+    if len(init) != chains:
+        raise DataError(
+            f"init has {len(init)} entries, and there are {chains} chains; expected one for each."
+        )
+    return [start_for(posterior, one) for one in init]
+
+
 def _approximation(posterior: Posterior, path: Path, record: Mapping[str, Any]) -> Warm:
     """The q of a saved fit, whatever its data were, if it has the parameters of this posterior."""
     mine, theirs = list(posterior.param_unc_names()), list(record["unconstrained"])

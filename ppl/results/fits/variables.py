@@ -16,6 +16,7 @@ from ppl.results.files.columns import (
     chosen,
     in_columns,
     reshape,
+    unflatten,
     variable_of,
     variables,
     whole_numbers,
@@ -56,11 +57,15 @@ class VariablesOfDraws(ABC):
             >>> fit.stan_variable("theta").shape
             (1000, 8)
         """
+        return self._variable(name, self.draws())
+
+    def _variable(self, name: str, rows: Floats) -> Floats:
+        """One variable of rows (n, columns), shape (n, *its own shape)."""
         column = in_columns(self.column_names, name)
         if column in self.column_names:
-            found = self.draws()[:, self.column_names.index(column)].copy()
+            found = rows[:, self.column_names.index(column)].copy()
         else:
-            found = reshape(self.draws(), self.column_names, name)
+            found = reshape(rows, self.column_names, name)
         return whole_numbers(found) if variable_of(column) in self.discrete else found
 
     def stan_variables(self) -> dict[str, Floats]:
@@ -71,6 +76,31 @@ class VariablesOfDraws(ABC):
             ['mu', 'tau', 'theta_raw', 'theta', 'y_rep', 'log_lik']
         """
         return {name: self.stan_variable(name) for name in variables(self.column_names)}
+
+    def create_inits(self, seed: int | None = None, chains: int = 4) -> dict[str, Any] | list[dict[str, Any]]:
+        """Initial values for chains: the parameters of draws picked at random, no two the same.
+
+        A dict for one chain, else a list with one for each; `posterior.sample(init=...)` takes either, and so
+        does CmdStanPy's `inits`. Where all draws are one, as those of a mode, one dict for all chains.
+
+        Raises:
+            InferenceError: there are fewer different draws than chains.
+
+        Example:
+            >>> inits = fit.create_inits(seed=1, chains=2)
+            >>> sorted(inits[0]), inits[1]["theta_raw"].shape
+            (['mu', 'tau', 'theta_raw'], (8,))
+        """
+        declared = self.posterior.declared(include_tp=False, include_gq=False)
+        rows = self.draws()[:, : len(self.posterior.param_names())]
+        _, first = np.unique(rows, axis=0, return_index=True)
+        if len(first) == 1:
+            return unflatten(declared, rows[0])
+        if len(first) < chains:
+            raise InferenceError(f"There are {len(first)} different draws, fewer than {chains} chains.")
+        picked = np.random.default_rng(seed).choice(np.sort(first), size=chains, replace=False)
+        inits = [unflatten(declared, rows[k]) for k in picked]
+        return inits[0] if chains == 1 else inits
 
     @property
     def discrete(self) -> tuple[str, ...]:

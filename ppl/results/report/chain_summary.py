@@ -1,6 +1,6 @@
 """The summary of draws of chains: that of other draws, with R-hat and effective sample sizes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,12 +27,26 @@ class ChainRow(Row):
         return (*super().texts, *("" if self.constant else text for text in of_chains))
 
 
-def summary_of_chains(columns: Sequence[str], draws: Floats) -> Summary:
+@dataclass(frozen=True, repr=False)
+class ChainSummary(Summary):
+    """The rows of a summary table of chains, in the order of the columns or by name."""
+
+    rows: tuple[ChainRow, ...]
+    headings: tuple[str, ...] = OF_CHAINS
+
+    def __iter__(self) -> Iterator[ChainRow]:
+        return iter(self.rows)
+
+    def __getitem__(self, name: str) -> ChainRow:
+        return self.rows[self.place(name)]
+
+
+def summary_of_chains(columns: Sequence[str], draws: Floats) -> ChainSummary:
     """The summary of draws (chains, draws, columns)."""
     pooled = summarise(columns, draws.reshape(-1, len(columns)))
     with np.errstate(all="ignore"):
         rows = tuple(_row(row, draws[:, :, k]) for k, row in enumerate(pooled))
-    return Summary(rows, OF_CHAINS)
+    return ChainSummary(rows)
 
 
 def _row(row: Row, draws: Floats) -> ChainRow:

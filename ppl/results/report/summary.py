@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -82,13 +83,21 @@ class Summary:
         Raises:
             UnknownName: there is no such column; a KeyError.
         """
+        return self.rows[self.place(name)]
+
+    def place(self, name: str) -> int:
+        """Where the row of a column stands, from 0.
+
+        Raises:
+            UnknownName: there is no such column; a KeyError.
+        """
         names = [row.name for row in self.rows]
         found = in_columns(names, name)
         if found not in names:
             raise UnknownName("no column", name, names)
-        return self.rows[names.index(found)]
+        return names.index(found)
 
-    def only(self, names: Sequence[str]) -> "Summary":
+    def only(self, names: Sequence[str]) -> Self:
         """The rows of those columns alone, in that order."""
         of = {row.name: row for row in self.rows}
         return replace(self, rows=tuple(of[name] for name in names))
