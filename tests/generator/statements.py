@@ -1,7 +1,7 @@
 """Random statements, with a bias to what the compiler's passes rewrite."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from generator.densities import density_call, distributed
 from generator.expressions import Expressions, after
@@ -284,6 +284,7 @@ class Statements:
             (0.5, self.scratch),
             (0.4, self.counter),
             (0.4, self.pairs),
+            (0.6, self.segments),
         ]
 
     def sweep(self, s: Scope, depth: int) -> Lines:
@@ -323,6 +324,30 @@ class Statements:
         ]
         s.variables.append(variable)
         return [f"{t.declared} {variable.name};", f"for ({i} in 1:{size}) {{", *("  " + b for b in body), "}"]
+
+    def segments(self, s: Scope, depth: int) -> Lines:
+        """Entries from a[i] to b[i] of a vector, none where these cross, read or set."""
+        if s.closed:
+            return self.fill(s, depth)
+        size, count = self.world.size(), self.c.one(list(self.world.sizes))
+        source, set_ = (
+            Variable(self.world.fresh("g"), vector(size)),
+            Variable(self.world.fresh("g"), vector(size)),
+        )
+        first = [f"vector[{size}] {v.name} = {self.e.make(s, v.shape, 1)};" for v in (source, set_)]
+        inner, _ = self.loop_head(s, count)
+        i = next(k for k in reversed(inner.indices[count]) if k.isidentifier())
+        inner.indices[count] = [i]
+        ends = (self.world.datum(Shape("int", (count,)), f"index:{size}", 0.3).name for _ in range(2))
+        part = ":".join(f"{end}[{i}]" for end in ends)
+        body = [f"{set_.name}[{part}] = {source.name}[{part}] * {self.e.make(inner, REAL, 1)};"]
+        if self.targets and self.c.chance(0.6):
+            reads = f"target += sum({source.name}[{part}]) * {self.e.make(inner, REAL, 1)};"
+            body = self.c.one([[reads], [reads, *body], [*body, reads.replace(source.name, set_.name)]])
+        if self.c.chance(0.2):
+            body = [f"if ({self.e.condition(inner)}) {{", *body, "}"]
+        s.variables += [replace(v, writable=True) for v in (source, set_)]
+        return [*first, f"for ({i} in 1:{count}) {{", *("  " + b for b in body), "}"]
 
     def recurrence(self, s: Scope, depth: int) -> Lines:
         """x[t] from x[t - 1]."""
