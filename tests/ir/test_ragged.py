@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from laws.passes import assert_same, posterior, reference, variants
 
+from ppl.arrays import NUMPY
 from ppl.errors import InferenceError
 from ppl.ir import forms
 from ppl.ir import nodes as ir
@@ -11,15 +12,15 @@ from ppl.ir.walk import walk
 from ppl.stdlib import batching
 
 DATA = {
-    "T": 6,
-    "N": 9,
-    "start": [1, 3, 4, 6, 6, 9],
-    "end": [2, 3, 5, 5, 8, 9],  # the fourth is empty
-    "other": [4, 2, 1, 7, 2, 5],
-    "which": [1, 2, 2, 1, 2, 1],
-    "first": [[1, 2], [9, 3], [4, 4], [5, 1], [2, 8], [7, 7]],
-    "y": [0.3, -1.0, 0.2, 2.0, 0.7, -0.4, 1.1, 0.9, -0.3],
-    "X": np.linspace(-1, 1, 27).reshape(9, 3).tolist(),
+    "T": 8,
+    "N": 14,
+    "start": [1, 3, 5, 7, 7, 9, 10, 11],
+    "end": [2, 4, 6, 6, 8, 9, 10, 12],  # the fourth is empty
+    "other": [4, 2, 4, 2, 7, 7, 4, 2],
+    "which": [1, 2, 2, 1, 2, 1, 1, 2],
+    "first": [[1, 2], [9, 3], [4, 4], [5, 1], [2, 8], [7, 7], [14, 1], [3, 12]],
+    "y": np.sin(np.arange(14.0)).round(2).tolist(),
+    "X": np.linspace(-1, 1, 42).reshape(14, 3).tolist(),
 }
 PROGRAM = """
 data {{
@@ -101,7 +102,7 @@ def is_by_width(text):
 )
 def test_it_means_the_same(parts):
     text = text_of(*parts)
-    plain, u = reference(text, DATA), np.random.default_rng(1).normal(size=18)
+    plain, u = reference(text, DATA), np.random.default_rng(1).normal(size=25)
     whole = posterior(text, DATA)
     for compiled in (whole, *(model.condition(DATA) for model in variants(text, whole.model))):
         assert_same(compiled, plain, u)
@@ -125,13 +126,13 @@ def test_a_loop_that_runs_not_once_does_nothing():
         "first": np.zeros((0, 2), int),
     }
     for name in ("read", "written"):
-        text, u = text_of(*ARRAYS[name]), np.random.default_rng(1).normal(size=12)
+        text, u = text_of(*ARRAYS[name]), np.random.default_rng(1).normal(size=17)
         assert_same(posterior(text, empty), reference(text, empty), u)
 
 
 def test_a_segment_beyond_the_end_is_refused():
-    text, u = text_of(*ARRAYS["read"]), np.zeros(18)
-    found = posterior(text, {**DATA, "end": [2, 3, 5, 5, 8, 10]})
+    text, u = text_of(*ARRAYS["read"]), np.zeros(25)
+    found = posterior(text, {**DATA, "end": [2, 4, 6, 6, 8, 9, 10, 15]})
     with pytest.raises(InferenceError, match=r"out of range|outside|bounds"):
         found.log_density(u)
 
@@ -145,19 +146,27 @@ def test_any_segments_mean_the_same():
         name: (posterior(text, DATA).model, reference(text, DATA).model) for name, text in models.items()
     }
     for trial in range(26):
-        start = rng.integers(1, 10, 6)
-        end = np.minimum(start + rng.integers(-1, 4, 6), 9)
-        other, which = rng.integers(1, 7, 6), rng.integers(1, 3, 6)
+        start = rng.integers(1, 15, 8)
+        end = np.minimum(start + rng.integers(-1, 3, 8), 14)
+        other, which = rng.integers(1, 12, 8), rng.integers(1, 3, 8)
         some = {
             "start": start,
             "end": end,
             "other": other,
             "which": which,
-            "first": rng.integers(1, 10, (6, 2)),
+            "first": rng.integers(1, 15, (8, 2)),
         }
-        name, u = names[trial % len(names)], rng.normal(size=18)
+        name, u = names[trial % len(names)], rng.normal(size=25)
         one, plain = (model.condition({**DATA, **some}) for model in compiled[name])
         assert_same(one, plain, u)
+
+
+def test_it_pays_where_half_of_the_segments_or_more_have_company():
+    def pays(*groups):
+        return batching.pays_by_width(NUMPY, np.array(groups, dtype=int))
+
+    assert pays() and pays(1, 1) and pays(1, 2, 1, 2) and pays(*range(33))
+    assert not pays(1) and not pays(1, 2, 3, 1) and not pays(*range(1, 33))
 
 
 def test_the_plan_says_so():

@@ -2,13 +2,13 @@
 
 `x[start[t]:end[t]]` has another size in every iteration, so that the iterations are no arrays together.
 Those of one size are: the loop becomes one over the sizes there are, and what it does for each goes through
-all iterations of that size at once.  Where the iterations write to segments, these must have no entry in
-common, which the data tell: else the loop stays as it is.
+all iterations of that size at once.  Where there are about as many sizes as iterations, the loop stays as it
+is; and where iterations write to segments that have an entry in common.  Either the data tell.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 from ppl.ir import nodes as ir
@@ -92,10 +92,11 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
         run(c, within, s.body)
 
     last = helper(batching.latest, (groups,), INT)
-    made: ir.Stmt = ir.For(group.name, ir.Const(1, INT), last, c.aside(one_group), s.span)
-    for x in written(s, segments):
-        made = ir.If(helper(batching.are_disjoint, bounds[x], INT), (made,), (s,), s.span)
-    c.out.append(made)
+    made = ir.For(group.name, ir.Const(1, INT), last, c.aside(one_group), s.span)
+    conditions: list[ir.Expr] = [helper(batching.pays_by_width, (groups,), INT)]
+    conditions += [helper(batching.are_disjoint, bounds[x], INT) for x in written(s, segments)]
+    together = reduce(lambda one, other: ir.Logical("and", one, other, INT), conditions)
+    c.out.append(ir.If(together, (made,), (s,), s.span))
 
 
 def end_of(c: Lifting, b: Batch, end: ir.Expr | None) -> ir.Var:
