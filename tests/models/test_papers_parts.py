@@ -1,5 +1,6 @@
 """What the papers' experiments compute by themselves, against finite differences, quadrature and draws."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,43 @@ def test_coordinate_ascent_of_the_topics_raises_the_bound():
 
     bounds = [whole(rounds) for rounds in (1, 3, 10, 30)]
     assert bounds == sorted(bounds) and bounds[-1] > bounds[0]
+
+
+def corpus_of(*documents):
+    from scipy.sparse import csr_matrix
+    from stochastic_search.topics import Corpus
+
+    return Corpus(csr_matrix(np.array(documents)))
+
+
+def test_the_evidence_of_all_corpora_of_one_size_adds_to_one():
+    from stochastic_search.enumeration import log_evidence
+
+    whole = 0.0
+    for words in product(range(2), repeat=4):
+        counts = np.zeros((2, 2), dtype=int)
+        np.add.at(counts, (np.array([0, 0, 0, 1]), np.array(words)), 1)
+        whole += np.exp(log_evidence(corpus_of(*counts), 1.0, 3.0, 2))
+    assert whole == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("b", [1.0, 15.0])
+def test_the_evidence_is_the_mean_over_the_prior_of_that_given_a_top_level(b):
+    from stochastic_search.enumeration import log_evidence, log_evidence_given
+
+    corpus, prior = corpus_of([2, 1], [0, 3]), beta(0.5, 0.5)
+    # p = sin^2(angle) takes the arcsine density of Beta(1/2, 1/2) to a constant.
+    p = np.sin((np.arange(200) + 0.5) * np.pi / 400) ** 2
+    assert_allclose(prior.cdf(p), (np.arange(200) + 0.5) / 200, rtol=1e-9)
+    given = [np.exp(log_evidence_given(corpus, np.array([x, 1 - x]), b)) for x in p]
+    assert log_evidence(corpus, 1.0, b, 2) == pytest.approx(np.log(np.mean(given)), rel=1e-7)
+
+
+def test_the_bounds_of_six_words_are_below_their_evidence():
+    from stochastic_search.six_words import beside
+
+    found = beside("mixed", 5.0, rounds=40, starts=1)
+    assert found.dirichlet < found.evidence < 0 and found.uniform < found.evidence_uniform < 0
 
 
 def test_the_control_variate_of_a_bound_is_the_same_function_in_other_coordinates():
