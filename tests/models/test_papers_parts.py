@@ -180,3 +180,47 @@ def test_a_bound_is_better_in_general_in_three_cases_of_four():
 
     assert in_general([1.0, 2.0, -3.0, 4.0]) and not in_general([1.0, 2.0, -3.0])
     assert better([1.0, 20.0, -300.0]) == "It does in 2 of 3 cases, -300 to +20 nats apart."
+
+
+def test_a_row_on_the_wrong_side_is_hard_in_every_split_that_tests_it():
+    from dsvi.datasets import Labelled
+    from dsvi.random_splits import spreads
+
+    rng = np.random.default_rng(10)
+    y = np.arange(30.0) % 2
+    x = rng.standard_normal((30, 3)) * 0.1 + np.where(y > 0, 1.0, -1.0)[:, None]
+    y[4] = 1 - y[4]
+    tested = sum(4 in np.random.default_rng(seed).permutation(30)[20:] for seed in range(12))
+    assert 0 < tested < 12
+    for found in spreads(Labelled(x, y), 20, 12):
+        assert list(np.flatnonzero(found.hard)) == [4]
+        assert found.at_most(0) == 12 - tested and found.at_most(1) == 12
+
+
+def test_every_training_row_is_held_out_in_one_fold():
+    from dsvi.large_scale import Halves, folds
+
+    x, y = np.arange(23.0)[:, None], np.arange(23.0) % 2
+    parts = folds(Halves(x, y, x[:1], y[:1]), 5)
+    assert sorted(np.concatenate([p.test_x[:, 0] for p in parts])) == list(range(23))
+    for part in parts:
+        assert sorted([*part.x[:, 0], *part.test_x[:, 0]]) == list(range(23))
+        assert_allclose(part.y, part.x[:, 0] % 2)
+
+
+def test_distances_are_of_the_means_over_splits_and_rhat_sees_chains_apart():
+    from dsvi.gp_hyperparameters import BESIDE, SECOND, Fitted, Problem, distances
+
+    rng = np.random.default_rng(11)
+
+    def fits(smse, nlpd, shift):
+        kinds = {"DSVI": 0.0, "full-rank, default settings": 0.0, "MCMC": shift, SECOND: shift, BESIDE: 0.0}
+        return [
+            Fitted(name, smse + moved / 10, nlpd + moved, 0.0, rng.standard_normal((400, 2)) + moved)
+            for name, moved in kinds.items()
+        ]
+
+    found = distances(Problem("boston", 1, 2, {}), [fits(0.1, 0.2, 3.0), fits(0.3, 0.4, 1.0)])
+    assert found.to_mcmc == found.default_to_mcmc == pytest.approx(2.0)
+    assert found.of_chains == found.to_own == 0
+    assert found.rhat_of_two < 1.02 and found.rhat_of_three > 1.5
