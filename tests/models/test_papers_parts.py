@@ -208,6 +208,14 @@ def test_every_training_row_is_held_out_in_one_fold():
         assert_allclose(part.y, part.x[:, 0] % 2)
 
 
+def test_a_difference_over_the_same_rows_has_its_standard_error():
+    from dsvi.large_scale import paired
+
+    ours, theirs = np.array([1.0, 0, 1, 0, 0]), np.array([0.0, 0, 1, 0, 1])
+    assert paired(ours, theirs) == (0.0, pytest.approx(np.sqrt(2 / 4 / 5)))
+    assert paired(ours, np.zeros(5)) == (pytest.approx(0.4), pytest.approx(np.sqrt(0.3 / 5)))
+
+
 def test_distances_are_of_the_means_over_splits_and_rhat_sees_chains_apart():
     from dsvi.gp_hyperparameters import BESIDE, SECOND, Fitted, Problem, distances
 
@@ -222,5 +230,5 @@ def test_distances_are_of_the_means_over_splits_and_rhat_sees_chains_apart():
 
     found = distances(Problem("boston", 1, 2, {}), [fits(0.1, 0.2, 3.0), fits(0.3, 0.4, 1.0)])
     assert found.to_mcmc == found.default_to_mcmc == pytest.approx(2.0)
-    assert found.of_chains == found.to_own == 0
+    assert found.of_chains == 0 and found.of_three == pytest.approx(2.0)
     assert found.rhat_of_two < 1.02 and found.rhat_of_three > 1.5

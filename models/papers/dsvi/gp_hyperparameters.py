@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -62,7 +63,7 @@ class Distances(NamedTuple):
     to_mcmc: float
     default_to_mcmc: float
     of_chains: float
-    to_own: float
+    of_three: float
     rhat_of_two: float
     rhat_of_three: float
 
@@ -72,7 +73,7 @@ DISTANCES = (
     "DSVI and MCMC",
     "default fit and MCMC",
     "MCMC and its second chain",
-    "DSVI and the chain begun there",
+    "farthest of three chains",
     "R-hat of two",
     "R-hat of three",
 )
@@ -130,6 +131,15 @@ def run(quick: bool, data: Path | None) -> Result:
             f"nutpie's No-U-Turn sampler, {CHAIN:,} draws after {WARMUP} of warmup: two chains from draws of "
             "N(0, I), and a third from a draw of DSVI. Predictions average over "
             f"{PREDICTED_BY} draws, those of the default fit being of its q.",
+            "On Boston the posterior has two modes. Both chains from N(0, I) stay in the one where the "
+            "default fit ends, which has the higher bound and the worse predictions; DSVI ends in the other. "
+            f"The chain begun there crosses between them: {CHAIN:,} draws do not weigh the modes, which "
+            "R-hat of two chains does not show and that of three does. DSVI is no farther from MCMC than one "
+            "chain from another; the default fit, which is in their mode, is as near as these chains are to "
+            "each other.",
+            "On body fat the chains agree with each other, and so do DSVI and the default fit: what is left "
+            "between them is that q is Gaussian. The paper's splits are not known, so its figures and ours "
+            "are alike in kind only.",
             ahead({p.name: nlpd(found) for p, found in fits.items()}),
         ],
         figure=picture({p: found[0] for p, found in fits.items()}),
@@ -242,7 +252,7 @@ def distances(problem: Problem, found: list[list[Fitted]]) -> Distances:
         apart("DSVI", "MCMC"),
         apart(DEFAULT, "MCMC"),
         apart("MCMC", SECOND),
-        apart("DSVI", BESIDE),
+        max(apart(*pair) for pair in combinations(("MCMC", SECOND, BESIDE), 2)),
         rhat("MCMC", SECOND),
         rhat("MCMC", SECOND, BESIDE),
     )
@@ -264,7 +274,7 @@ def claims(fits: dict[Problem, list[list[Fitted]]], apart: list[Distances]) -> l
         Claim(
             "DSVI is close to MCMC: in the paper smse and nlpd differ by at most 0.011.",
             f"They differ by at most {listed(apart, 'to_mcmc')}, two chains of MCMC by "
-            f"{listed(apart, 'of_chains')}.",
+            f"{listed(apart, 'of_chains')}, three by {listed(apart, 'of_three')}.",
             max(d.to_mcmc for d in apart) < 0.015,
         ),
         Claim(
