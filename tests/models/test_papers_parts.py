@@ -1,5 +1,6 @@
 """What the papers' experiments compute by themselves, against finite differences, quadrature and draws."""
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -108,6 +109,43 @@ def test_coordinate_ascent_of_the_topics_raises_the_bound():
     assert bounds == sorted(bounds) and bounds[-1] > bounds[0]
 
 
+def corpus_of(*documents):
+    from scipy.sparse import csr_matrix
+    from stochastic_search.topics import Corpus
+
+    return Corpus(csr_matrix(np.array(documents)))
+
+
+def test_the_evidence_of_all_corpora_of_one_size_adds_to_one():
+    from stochastic_search.enumeration import log_evidence
+
+    whole = 0.0
+    for words in product(range(2), repeat=4):
+        counts = np.zeros((2, 2), dtype=int)
+        np.add.at(counts, (np.array([0, 0, 0, 1]), np.array(words)), 1)
+        whole += np.exp(log_evidence(corpus_of(*counts), 1.0, 3.0, 2))
+    assert whole == pytest.approx(1.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("b", [1.0, 15.0])
+def test_the_evidence_is_the_mean_over_the_prior_of_that_given_a_top_level(b):
+    from stochastic_search.enumeration import log_evidence, log_evidence_given
+
+    corpus, prior = corpus_of([2, 1], [0, 3]), beta(0.5, 0.5)
+    # p = sin^2(angle) takes the arcsine density of Beta(1/2, 1/2) to a constant.
+    p = np.sin((np.arange(200) + 0.5) * np.pi / 400) ** 2
+    assert_allclose(prior.cdf(p), (np.arange(200) + 0.5) / 200, rtol=1e-9)
+    given = [np.exp(log_evidence_given(corpus, np.array([x, 1 - x]), b)) for x in p]
+    assert log_evidence(corpus, 1.0, b, 2) == pytest.approx(np.log(np.mean(given)), rel=1e-7)
+
+
+def test_the_bounds_of_six_words_are_below_their_evidence():
+    from stochastic_search.six_words import beside
+
+    found = beside("mixed", 5.0, rounds=40, starts=1)
+    assert found.dirichlet < found.evidence < 0 and found.uniform < found.evidence_uniform < 0
+
+
 def test_the_control_variate_of_a_bound_is_the_same_function_in_other_coordinates():
     from stochastic_search.search import InCoordinates
 
@@ -142,3 +180,55 @@ def test_a_bound_is_better_in_general_in_three_cases_of_four():
 
     assert in_general([1.0, 2.0, -3.0, 4.0]) and not in_general([1.0, 2.0, -3.0])
     assert better([1.0, 20.0, -300.0]) == "It does in 2 of 3 cases, -300 to +20 nats apart."
+
+
+def test_a_row_on_the_wrong_side_is_hard_in_every_split_that_tests_it():
+    from dsvi.datasets import Labelled
+    from dsvi.random_splits import spreads
+
+    rng = np.random.default_rng(10)
+    y = np.arange(30.0) % 2
+    x = rng.standard_normal((30, 3)) * 0.1 + np.where(y > 0, 1.0, -1.0)[:, None]
+    y[4] = 1 - y[4]
+    tested = sum(4 in np.random.default_rng(seed).permutation(30)[20:] for seed in range(12))
+    assert 0 < tested < 12
+    for found in spreads(Labelled(x, y), 20, 12):
+        assert list(np.flatnonzero(found.hard)) == [4]
+        assert found.at_most(0) == 12 - tested and found.at_most(1) == 12
+
+
+def test_every_training_row_is_held_out_in_one_fold():
+    from dsvi.large_scale import Halves, folds
+
+    x, y = np.arange(23.0)[:, None], np.arange(23.0) % 2
+    parts = folds(Halves(x, y, x[:1], y[:1]), 5)
+    assert sorted(np.concatenate([p.test_x[:, 0] for p in parts])) == list(range(23))
+    for part in parts:
+        assert sorted([*part.x[:, 0], *part.test_x[:, 0]]) == list(range(23))
+        assert_allclose(part.y, part.x[:, 0] % 2)
+
+
+def test_a_difference_over_the_same_rows_has_its_standard_error():
+    from dsvi.large_scale import paired
+
+    ours, theirs = np.array([1.0, 0, 1, 0, 0]), np.array([0.0, 0, 1, 0, 1])
+    assert paired(ours, theirs) == (0.0, pytest.approx(np.sqrt(2 / 4 / 5)))
+    assert paired(ours, np.zeros(5)) == (pytest.approx(0.4), pytest.approx(np.sqrt(0.3 / 5)))
+
+
+def test_distances_are_of_the_means_over_splits_and_rhat_sees_chains_apart():
+    from dsvi.gp_hyperparameters import BESIDE, SECOND, Fitted, Problem, distances
+
+    rng = np.random.default_rng(11)
+
+    def fits(smse, nlpd, shift):
+        kinds = {"DSVI": 0.0, "full-rank, default settings": 0.0, "MCMC": shift, SECOND: shift, BESIDE: 0.0}
+        return [
+            Fitted(name, smse + moved / 10, nlpd + moved, 0.0, rng.standard_normal((400, 2)) + moved)
+            for name, moved in kinds.items()
+        ]
+
+    found = distances(Problem("boston", 1, 2, {}), [fits(0.1, 0.2, 3.0), fits(0.3, 0.4, 1.0)])
+    assert found.to_mcmc == found.default_to_mcmc == pytest.approx(2.0)
+    assert found.of_chains == 0 and found.of_three == pytest.approx(2.0)
+    assert found.rhat_of_two < 1.02 and found.rhat_of_three > 1.5

@@ -3,10 +3,12 @@
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
+import arviz
 import numpy as np
 from dsvi.datasets import Array, Labelled, regression, split
 from dsvi.schedule import as_in_the_supplement
@@ -22,9 +24,13 @@ from frame.result import Claim, Result, Table
 
 MODEL = Path(__file__).with_name("gp_hyperparameters.model")
 COLUMNS = 6
-ITERATIONS = 10_000
-PREDICTED_BY = 100
+ITERATIONS = 20_000
+WARMUP, CHAIN = 400, 1600
+"""Steps of each chain of MCMC."""
+PREDICTED_BY = 400
 """Draws of the hyperparameters over which a prediction averages."""
+DEFAULT = "full-rank, default settings"
+SECOND, BESIDE = "MCMC, second chain", "MCMC, begun at a draw of DSVI"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +56,29 @@ PROBLEMS = (
 )
 
 
+class Distances(NamedTuple):
+    """A row of the second table."""
+
+    name: str
+    to_mcmc: float
+    default_to_mcmc: float
+    of_chains: float
+    of_three: float
+    rhat_of_two: float
+    rhat_of_three: float
+
+
+DISTANCES = (
+    "data",
+    "DSVI and MCMC",
+    "default fit and MCMC",
+    "MCMC and its second chain",
+    "farthest of three chains",
+    "R-hat of two",
+    "R-hat of three",
+)
+
+
 @dataclass(frozen=True)
 class Fitted:
     """One fit: errors on the test rows, seconds, draws of the hyperparameters (draws, D + 2), the bound."""
@@ -65,10 +94,13 @@ class Fitted:
 def run(quick: bool, data: Path | None) -> Result:
     assert data is not None
     problems = [Problem("bodyfat", 40, 1, {})] if quick else PROBLEMS
-    fits = {p: [list(fitted(*parts, quick)) for parts in halves(p, data)] for p in problems}
+    parts = {p: list(halves(p, data)) for p in problems}
+    fits = {p: [list(fitted(*part, quick)) for part in parts[p]] for p in problems}
+    sizes = ", ".join(f"{len(train.y)} + {len(test.y)}" for (train, test), *_ in parts.values())
+    apart = [distances(p, found) for p, found in fits.items()]
     return Result(
         data="exact: Boston and body fat; pendulum from a centred copy. The paper's splits are not known: "
-        "rows are drawn at random, 253 + 253, 168 + 84 and 315 + 315.",
+        f"rows are drawn at random, {sizes}.",
         tables=[
             Table(
                 "Standardised squared error and negative log predictive density on test rows, targets in "
@@ -83,19 +115,31 @@ def run(quick: bool, data: Path | None) -> Result:
                     "bound": ".1f",
                     "seconds": ".0f",
                 },
-            )
+            ),
+            Table(
+                "How far apart they are, the larger of the distances in smse and in nlpd; worst R-hat over "
+                "hyperparameters",
+                DISTANCES,
+                apart,
+                dict.fromkeys(DISTANCES[1:5], ".4f") | dict.fromkeys(DISTANCES[5:], ".2f"),
+            ),
         ],
-        claims=[] if quick else claims(fits),
+        claims=[] if quick else claims(fits, apart),
         remarks=[
-            f"DSVI has a full-rank q and the supplement's rates, from 0.5/n down, over {ITERATIONS:,} "
-            "iterations in place of its 20,000, the twenty stages shortened to match. ML-II is L-BFGS on the "
-            "marginal likelihood from zero, without the prior. MCMC is nutpie's No-U-Turn sampler, 400 draws "
-            f"after 200 of warmup, a single chain. Predictions of the last three average over {PREDICTED_BY} "
-            "draws, those of the default fit being of its q.",
-            "With 253 rows of Boston the posterior has more than one mode in several length scales, as the "
-            "chain shows; DSVI and the default full-rank fit each end in one, the second with the higher "
-            "bound and the worse predictions. That is most of DSVI's distance from MCMC. The paper's splits "
-            "and training sizes are not known, so its figures and ours are alike in kind only.",
+            f"DSVI has a full-rank q and the supplement's rates, from 0.5/n down, over its {ITERATIONS:,} "
+            "iterations. ML-II is L-BFGS on the marginal likelihood from zero, without the prior. MCMC is "
+            f"nutpie's No-U-Turn sampler, {CHAIN:,} draws after {WARMUP} of warmup: two chains from draws of "
+            "N(0, I), and a third from a draw of DSVI. Predictions average over "
+            f"{PREDICTED_BY} draws, those of the default fit being of its q.",
+            "On Boston the posterior has two modes. Both chains from N(0, I) stay in the one where the "
+            "default fit ends, which has the higher bound and the worse predictions; DSVI ends in the other. "
+            f"The chain begun there crosses between them: {CHAIN:,} draws do not weigh the modes, which "
+            "R-hat of two chains does not show and that of three does. DSVI is no farther from MCMC than the "
+            "chain that begins at its draw; the default fit, which is in the mode of the other two, is as "
+            "near as these are to each other.",
+            "On body fat DSVI and the default fit predict alike, and every chain a little worse, by more "
+            "than the chains differ among themselves: what is left is that q is Gaussian. The paper's splits "
+            "are not known, so its figures and ours are alike in kind only.",
             ahead({p.name: nlpd(found) for p, found in fits.items()}),
         ],
         figure=picture({p: found[0] for p, found in fits.items()}),
@@ -121,7 +165,7 @@ def fitted(train: Labelled, test: Labelled, quick: bool) -> Iterator[Fitted]:
 
     def variational(name: str, target: Any, **settings: Any) -> Fitted:
         began = time.process_time()
-        fit = target.variational(**settings, draws=500)
+        fit = target.variational(**settings, draws=PREDICTED_BY)
         bound = None if name == "ML-II" else fit.elbo
         return judged(name, train, test, fit.result.draws_u, time.process_time() - began, bound)
 
@@ -129,11 +173,12 @@ def fitted(train: Labelled, test: Labelled, quick: bool) -> Iterator[Fitted]:
     dsvi = variational("DSVI", posterior, algorithm="dsvi", **as_in_the_supplement(0.5 / n, steps))
     yield dsvi
     more = OF_Q | ({"iter": 60, "refine": False} if quick else {})
-    yield variational("full-rank, default settings", posterior, algorithm="fullrank", **more)
-    began = time.process_time()
-    draws, tune = (20, 20) if quick else (400, 200)
-    chain = nuts(posterior, draws, tune, start=dsvi.draws[0])
-    yield judged("MCMC", train, test, chain.draws, time.process_time() - began, None)
+    yield variational(DEFAULT, posterior, algorithm="fullrank", **more)
+    draws, tune = (20, 20) if quick else (CHAIN, WARMUP)
+    for seed, (name, start) in enumerate((("MCMC", None), (SECOND, None), (BESIDE, dsvi.draws[0])), start=1):
+        began = time.process_time()
+        chain = nuts(posterior, draws, tune, seed, start=start)
+        yield judged(name, train, test, chain.draws, time.process_time() - began, None)
 
 
 def judged(
@@ -191,19 +236,46 @@ def ahead(nlpds: dict[str, dict[str, float]]) -> str:
     return f"DSVI's nlpd less MCMC's is {gaps}: where it is negative, DSVI predicts better than the chain."
 
 
-def claims(fits: dict[Problem, list[list[Fitted]]]) -> list[Claim]:
+def distances(problem: Problem, found: list[list[Fitted]]) -> Distances:
+    """Of the means over splits; R-hat is the worst of all splits."""
+    by = [{f.method: f for f in fits} for fits in found]
+
+    def apart(a: str, b: str) -> float:
+        pairs = [(fits[a].smse - fits[b].smse, fits[a].nlpd - fits[b].nlpd) for fits in by]
+        return float(np.abs(np.mean(pairs, axis=0)).max())
+
+    def rhat(*methods: str) -> float:
+        return max(worst_rhat(np.array([fits[m].draws for m in methods])) for fits in by)
+
+    return Distances(
+        problem.name,
+        apart("DSVI", "MCMC"),
+        apart(DEFAULT, "MCMC"),
+        apart("MCMC", SECOND),
+        max(apart(*pair) for pair in combinations(("MCMC", SECOND, BESIDE), 2)),
+        rhat("MCMC", SECOND),
+        rhat("MCMC", SECOND, BESIDE),
+    )
+
+
+def worst_rhat(chains: Array) -> float:
+    """Over the last axis of chains (chains, draws, dim)."""
+    return max(float(arviz.rhat(chains[:, :, k])) for k in range(chains.shape[2]))
+
+
+def claims(fits: dict[Problem, list[list[Fitted]]], apart: list[Distances]) -> list[Claim]:
     mean = {
         (p.name, f[0].method): (fmean(x.smse for x in f), fmean(x.nlpd for x in f))
         for p, found in fits.items()
         for f in zip(*found, strict=True)
     }
-    apart = {p.name: np.abs(np.subtract(mean[p.name, "DSVI"], mean[p.name, "MCMC"])).max() for p in fits}
     over = np.subtract(mean["bodyfat", "ML-II"], mean["bodyfat", "DSVI"])
     return [
         Claim(
             "DSVI is close to MCMC: in the paper smse and nlpd differ by at most 0.011.",
-            "They differ by at most " + ", ".join(f"{gap:.4f} ({name})" for name, gap in apart.items()) + ".",
-            bool(max(apart.values()) < 0.015),
+            f"They differ by at most {listed(apart, 'to_mcmc')}, two chains of MCMC by "
+            f"{listed(apart, 'of_chains')}, three by {listed(apart, 'of_three')}.",
+            max(d.to_mcmc for d in apart) < 0.015,
         ),
         Claim(
             "ML-II overfits body fat: in the paper its smse is 0.13 higher than DSVI's and its nlpd 1.9 "
@@ -212,6 +284,10 @@ def claims(fits: dict[Problem, list[list[Fitted]]]) -> list[Claim]:
             bool(over[0] > 0.02 and over[1] > 0.5),
         ),
     ]
+
+
+def listed(apart: list[Distances], column: str) -> str:
+    return ", ".join(f"{getattr(d, column):.4f} ({d.name})" for d in apart)
 
 
 def picture(fits: dict[Problem, list[Fitted]]) -> Any:

@@ -1,23 +1,13 @@
 """Paisley, Blei and Jordan 2012, Table 3 and Figures 2 and 4: the top level of a finite HDP."""
 
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import softmax
-from stochastic_search.top_level import (
-    Terms,
-    at_point,
-    bound,
-    climb,
-    given_point,
-    log_draws,
-    noisy,
-    remainder,
-)
-from stochastic_search.topics import Array, Corpus, Fitted, begin, below, entropy, fit, reviews, simulated
+from stochastic_search import six_words
+from stochastic_search.levels import DRAWS, STEPS, TOPICS, Case, case
+from stochastic_search.top_level import Terms, bound, climb, log_draws, noisy, remainder
+from stochastic_search.topics import entropy, reviews, simulated
 
 import ppl
 
@@ -25,31 +15,9 @@ from frame.figures import COLOURS, legend, panels
 from frame.result import Claim, Result, Table
 
 MODEL = Path(__file__).with_name("top_level.model")
-PRIOR = 1.0
-TOPICS = 30
-STEPS, DRAWS = 10, 20
-"""Of stochastic search, in each round of coordinate ascent."""
 VARIANCE = 1.0
 PILOT = 2000
 CONCENTRATIONS = (1.0, 5.0, 15.0)
-
-
-class Case(NamedTuple):
-    """A corpus at one concentration: bounds by what stands at the top level; its fit by a Dirichlet."""
-
-    corpus: str
-    documents: int
-    b: float
-    dirichlet: float
-    point: float
-    uniform: float
-    terms: Terms
-    c: Array
-
-    @property
-    def row(self) -> tuple[Any, ...]:
-        bounds = self.dirichlet, self.point, self.uniform
-        return self.corpus, self.documents, self.b, *bounds, entropy(self.c[None])
 
 
 def run(quick: bool, data: Path | None) -> Result:
@@ -60,8 +28,10 @@ def run(quick: bool, data: Path | None) -> Result:
         corpora = {"simulated": simulated(300), "reviews": reviews(data, 300)}
         corpora |= {"simulated, twice as many": simulated(600)}
         rounds, b = 150, CONCENTRATIONS
+    small, starts = (("alike",), 1) if quick else (tuple(six_words.CORPORA), six_words.STARTS)
     cases = [case(name, corpus, x, rounds) for name, corpus in corpora.items() for x in b]
     noise = [draws_needed(c) for c in cases]
+    exact = [six_words.beside(name, x, rounds, starts) for name in small for x in b]
     return Result(
         data="simulated: documents of 80 words from 10 topics over 500 words; and a stand-in for the "
         "New York Times: 300 film reviews, counts of 1,000 words recovered from their tf-idf weights.",
@@ -85,6 +55,7 @@ def run(quick: bool, data: Path | None) -> Result:
                 [(c.corpus, c.b, bound(c.terms, c.c), gaussian(c, quick)) for c in cases[: len(b)]],
                 {"Dirichlet q": ",.2f", "full-rank Gaussian, default settings": ",.2f"},
             ),
+            six_words.table(exact),
         ],
         claims=[] if quick else claims(cases, noise),
         remarks=[
@@ -98,54 +69,10 @@ def run(quick: bool, data: Path | None) -> Result:
             "Dirichlet q that is as good falls behind it by its own entropy, the last column of "
             "Table 3. How the paper compares the two is not in its text.",
             *behind_uniform(cases),
+            six_words.remark(exact),
         ],
         figure=picture(cases),
     )
-
-
-def case(name: str, corpus: Corpus, b: float, rounds: int) -> Case:
-    n = corpus.size[0]
-    rng = np.random.default_rng(1)
-
-    def dirichlet(s: Array, t: int, c: Array) -> Array:
-        return climb(Terms(PRIOR, b, n, s), c, STEPS, DRAWS, rng, first=t)
-
-    def point(s: Array, t: int, p: Array) -> Array:
-        return best_point(Terms(PRIOR, b, n, s), p)
-
-    def unmoved(s: Array, t: int, p: Array) -> Array:
-        return p
-
-    begun = fit(corpus, b, begin(corpus, b, TOPICS), unmoved, rounds // 2)
-    flat = replace(begun, top=begun.top / TOPICS)
-    searched = fit(corpus, b, begun, dirichlet, rounds)
-    pointed, uniform = (fit(corpus, b, flat, update, rounds) for update in (point, unmoved))
-    terms = terms_of(searched, b)
-    return Case(
-        name,
-        n,
-        b,
-        below(corpus, searched) + bound(terms, searched.top),
-        below(corpus, pointed) + at_point(terms_of(pointed, b), pointed.top),
-        below(corpus, uniform) + given_point(terms_of(uniform, b), uniform.top),
-        terms,
-        searched.top,
-    )
-
-
-def terms_of(fitted: Fitted, b: float) -> Terms:
-    return Terms(PRIOR, b, len(fitted.shares), fitted.sums)
-
-
-def best_point(terms: Terms, p: Array) -> Array:
-    """The p of the highest density, by L-BFGS on its logarithm."""
-
-    def objective(v: Array) -> float:
-        return -at_point(terms, softmax(v))
-
-    found = minimize(objective, np.log(p), method="L-BFGS-B", options={"maxiter": 15})
-    best: Array = softmax(found.x)
-    return best
 
 
 def draws_needed(case: Case) -> list[float]:
