@@ -374,6 +374,16 @@ def _broadcast(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
 ONE = np.float64(1.0)
 
 
+def _flip_adjoint(xp: Namespace, g: Array, ans: Array, x: Array, axis: int) -> Array:
+    return flip(xp, g, axis)
+
+
+@with_vjps(_flip_adjoint)
+def flip(xp: Namespace, x: Array, axis: int) -> Array:
+    """The entries along an axis from the last to the first."""
+    return xp.np.flip(x, axis=axis)
+
+
 def inexact(x: Any) -> np.ndarray:
     """As floats, or as complex numbers where there are such."""
     return np.asarray(x, dtype=complex if np.iscomplexobj(x) else float)

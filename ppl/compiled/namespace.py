@@ -107,6 +107,11 @@ def _put(x: Array, index: Any, value: Array) -> Array:
     return out
 
 
+def _flip(x: Array, *, axis: int) -> Array:
+    """The reverse of a value that XLA does not look into: it aborts on that of a scatter made a map."""
+    return jnp.flip(jax.lax.optimization_barrier(x), axis=axis)
+
+
 def _bincount(x: Array, *, weights: Array, minlength: int) -> Array:
     return jnp.bincount(x, weights=weights, length=minlength)
 
@@ -218,7 +223,7 @@ LINALG = {"cholesky": in_turn(_cholesky, products=1), **{f.__name__: in_turn(f) 
 
 JAX = Namespace(
     "jax",
-    _Module(jnp, np, {"bincount": _bincount, "matmul": _matmul}),
+    _Module(jnp, np, {"bincount": _bincount, "flip": _flip, "matmul": _matmul}),
     _Module(
         jax.scipy.special,
         scipy.special,

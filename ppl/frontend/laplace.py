@@ -104,14 +104,14 @@ OF_COUNTS = {
     "neg_binomial_2_log": "negative binomial counts of log mean",
     "bernoulli_logit": "zeros and ones of log odds",
 }
-COVARIANCE = "K is a function of the program that gives the covariance matrix of theta of the arguments in"
+OF_COVARIANCE = "K is a function of the program that gives the covariance matrix of theta of the arguments in"
 ARGUMENTS = (
-    f"y_index says which theta each y belongs to; m is an offset of each theta; {COVARIANCE} the "
+    f"y_index says which theta each y belongs to; m is an offset of each theta; {OF_COVARIANCE} the "
     "parentheses, a tuple."
 )
 OWN_ARGUMENTS = (
     "f is a function of the program, real f(vector theta, ...), that gives the log likelihood of theta and "
-    f"the arguments in the parentheses after it, a tuple; {COVARIANCE} the tuple after it."
+    f"the arguments in the parentheses after it, a tuple; {OF_COVARIANCE} the tuple after it."
 )
 SOLVING = (
     "The log-concave likelihood has one mode, so theta_init, hessian_block_size, solver and "

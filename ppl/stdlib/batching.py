@@ -116,6 +116,23 @@ def either(xp: Namespace, a: Array, b: Array) -> Array:
     return 1 * (np.not_equal(xp.plain(a), 0) | np.not_equal(xp.plain(b), 0))
 
 
+def of_sizes(xp: Namespace, values: Array, *sizes: Array) -> Array:
+    """The values of a batch, each of which must have the sizes that are declared for it.
+
+    Raises:
+        ValueError: one has others.
+    """
+    own = np.shape(values)[1:]
+    for size, declared in zip(own, sizes, strict=True):
+        wrong = np.flatnonzero(declared != size)
+        if len(wrong):
+            expected = ", ".join(str(each[wrong[0]]) for each in sizes)
+            raise ValueError(
+                f"The declared size is [{expected}], but the value has [{', '.join(map(str, own))}]."
+            )
+    return values
+
+
 def spread(xp: Namespace, value: Any, batch: Array) -> Array:
     """The same value for every entry of a batch."""
     return xp.np.reshape(value, (1, *np.shape(value))) * np.ones((len(batch), *(1,) * np.ndim(value)))

@@ -262,3 +262,27 @@ def test_data_are_read_where_they_lie(tmp_path) -> None:
         posterior = ppl.compile_model(REGRESSION).condition(source)
         places = {a.unsafe_buffer_pointer() for a in compiled_target(posterior).arguments}
         assert {posterior.d.y.ctypes.data, posterior.d.x__.ctypes.data} <= places
+
+
+@pytest.mark.parametrize(
+    ("declared", "value"),
+    [
+        ("ordered[3] x;", "x"),
+        ("positive_ordered[3] x;", "x"),
+        ("vector[3] x;", "reverse(x)"),
+        ("sum_to_zero_vector[3] x;", "x"),
+        ("cholesky_factor_corr[3] x;", "x[3]'"),
+    ],
+)
+def test_a_vector_that_is_set_anew_whole_may_be_reversed(declared: str, value: str) -> None:
+    """To XLA the adjoint of the first value is a map, on whose reverse its simplifier ends the process."""
+    model = ppl.compile_model(
+        f"data {{ vector[3] y; }} parameters {{ {declared} }} "
+        f"model {{ vector[3] z = {value}; z[1:3] = y; z[1:2] = y[1:2]; z ~ normal(0, 2); }}"
+    )
+    conditioned = model.condition({"y": [0.1, 0.2, 0.3]})
+    u = np.full(conditioned.param_unc_num(), 0.1)
+    value_, gradient = compiled_target(conditioned).log_density_gradient(u)
+    expected, slope = conditioned.log_density_gradient(u)
+    assert value_ == pytest.approx(expected)
+    np.testing.assert_allclose(gradient, slope, atol=1e-12)

@@ -86,7 +86,7 @@ LOOPS = (
     Loop("user function", "for (n in 1:N) target += picky(x[n], k[n], v);", functions=PICKY),
     Loop("literals", "for (n in 1:N) target += log_sum_exp({z * x[n], t, x[n]}) + [x[n], 1, z] * v;"),
     Loop("matrix literal", "for (n in 1:N) target += log_determinant([[3, x[n]], [z, 1 + t]]) * z;"),
-    Loop("ranges", "for (n in 1:N) target += sum(x[1:n]) * z;", ("a range of indices varies",)),
+    Loop("ranges", "for (n in 1:N) target += sum(x[1:n]) * z;"),
     Loop("cdf of containers", "for (n in 1:N) target += log(normal_cdf(v * x[n] | z, t));"),
     Loop("for each", "for (q in x) target += q * z;"),
     Loop("for each of a matrix", "for (q in X) target += q * z;"),
@@ -107,8 +107,7 @@ LOOPS = (
          "for (n in 1:N) { array[2] int a = {k[n], 2}; target += a[1] * z + sum(a) * t; }"),
     Loop("unset local", "for (n in 1:N) { real a; if (x[n] > -100) a = x[n]; target += a * z; }"),
     Loop("unset local is nan", "for (n in 1:N) { real a; if (x[n] > 0) a = x[n]; target += a * z; }"),
-    Loop("size varies", "for (n in 1:N) { vector[n] a = v[{1, 2, 3}][1] + x[1:n]; target += sum(a) * z; }",
-         ("a range of indices varies",)),
+    Loop("size varies", "for (n in 1:N) { vector[n] a = v[{1, 2, 3}][1] + x[1:n]; target += sum(a) * z; }"),
     Loop("mixture", """for (n in 1:N) {
         vector[3] l; for (i in 1:3) l[i] = normal_lpdf(x[n] | v[i], t); target += log_sum_exp(l); }"""),
     Loop("copied, then changed", """for (n in 1:N) {

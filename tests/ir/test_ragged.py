@@ -172,3 +172,13 @@ def test_it_pays_where_half_of_the_segments_or_more_have_company():
 def test_the_plan_says_so():
     plan = posterior(text_of(*ARRAYS["read"]), DATA).model.plan
     assert "array operations, for each length of its segments" in plan.splitlines()[1]
+
+
+def test_a_local_of_another_length_than_its_segment_is_refused():
+    def found(size):
+        body = f"vector[{size}] a = w[start[t]:end[t]]; target += sum(a) * mu[t];"
+        return posterior(text_of("", body, ""), DATA)
+
+    assert np.isfinite(found("end[t] - start[t] + 1").log_density(np.zeros(25)))
+    with pytest.raises(InferenceError, match="The declared size is"):
+        found("end[t] - start[t]").log_density(np.zeros(25))

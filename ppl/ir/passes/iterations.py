@@ -199,7 +199,7 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
         b.locals.add(s.name)
     owner = b.owner(s.name)
     assert owner is not None
-    value = laid_along(b, s.value, value, varies)
+    value = of_declared_sizes(c, b, s, laid_along(b, s.value, value, varies))
     where = path_to(b, owner)
     if where is None:
         unchecked = s.declares or rank(s.value.type) == 0
@@ -256,6 +256,13 @@ def batch_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr
     """The declared sizes after the batch axis; () when there are none, or they vary."""
     fixed = fixed_shape(c, b, sizes)
     return (helper(batching.batch_size, (b.index,), INT), *fixed) if fixed else ()
+
+
+def of_declared_sizes(c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr) -> ir.Expr:
+    """The value, held to sizes that vary; the statement itself is to those that do not."""
+    if not s.shape or fixed_shape(c, b, s.shape):
+        return value
+    return helper(batching.of_sizes, (value, *(to_batch(c, b, size) for size in s.shape)), value.type)
 
 
 def fixed_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:

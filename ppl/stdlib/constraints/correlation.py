@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace, with_partials, with_vjps
+from ppl.arrays import NUMPY, Array, Namespace, flip, with_partials, with_vjps
 from ppl.stdlib.constraints.layout import (
     Places,
     place,
@@ -46,7 +46,7 @@ def _rests(xp: Namespace, u: Array, shape: Shape, places: Places) -> Array:
 def _factor_adjoint(xp: Namespace, g: Array, ans: Array, u: Array, shape: Shape, places: Places) -> Array:
     """u_ij moves L_ij itself and, through what it leaves, every L_ik with k > j."""
     moved = g * ans
-    later = xp.np.cumsum(moved[..., ::-1], axis=-1)[..., ::-1] - moved
+    later = flip(xp, xp.np.cumsum(flip(xp, moved, -1), axis=-1), -1) - moved
     direct = g * _rests(xp, u, shape, places)
     z = xp.np.tanh(u)
     slope = xp.np.exp(_log_one_minus_squared_tanh(xp, u))
@@ -78,7 +78,7 @@ def constrain(xp: Namespace, u: Array, shape: Shape) -> tuple[Array, Array]:
 def _partial_correlations(xp: Namespace, factor: Array, places: Places) -> Array:
     """u = artanh(z) = arsinh(L_ij / sqrt(sum_{j' > j} L_ij'^2)), free of cancellation near |z| = 1."""
     squares = factor * factor
-    from_here_on = xp.np.cumsum(squares[..., ::-1], axis=-1)[..., ::-1]
+    from_here_on = flip(xp, xp.np.cumsum(flip(xp, squares, -1), axis=-1), -1)
     elements = factor[(..., *places)]
     after = from_here_on[(..., places[0], places[1] + 1)]
     return xp.np.arcsinh(elements / xp.np.sqrt(after))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace, with_vjps
+from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
 from ppl.stdlib.constraints.layout import flat_shape
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import each, number
@@ -17,7 +17,7 @@ def _is_step(u: Array) -> np.ndarray:
 
 
 def _increasing_adjoint(xp: Namespace, g: Array, ans: Array, u: Array) -> Array:
-    later = xp.np.cumsum(g[..., ::-1], axis=-1)[..., ::-1]
+    later = flip(xp, xp.np.cumsum(flip(xp, g, -1), axis=-1), -1)
     return later * xp.np.where(_is_step(u), xp.np.exp(xp.np.where(_is_step(u), u, 0.0)), 1.0)
 
 

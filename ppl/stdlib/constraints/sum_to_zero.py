@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace, with_vjps
+from ppl.arrays import NUMPY, Array, Namespace, flip, with_vjps
 from ppl.stdlib.constraints.layout import empty, flatten, unflatten
 from ppl.stdlib.constraints.record import Constraint, Shape
 from ppl.stdlib.constraints.sentences import TOLERANCE, each, number
@@ -24,7 +24,7 @@ def expand(xp: Namespace, u: Array) -> Array:
     n = np.arange(1, u.shape[-1] + 1)
     w = u / np.sqrt(n * (n + 1.0))
     zero = np.zeros((*u.shape[:-1], 1))
-    tails = xp.np.cumsum(w[..., ::-1], axis=-1)[..., ::-1]
+    tails = flip(xp, xp.np.cumsum(flip(xp, w, -1), axis=-1), -1)
     return xp.np.concatenate([tails, zero], axis=-1) - xp.np.concatenate([zero, n * w], axis=-1)
 
 

@@ -7,7 +7,7 @@ leading axes.
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, with_vjps
+from ppl.arrays import Array, Namespace, flip, with_vjps
 from ppl.stdlib.distributions.simplexes import is_simplex
 from ppl.stdlib.functions.products import transposed
 from ppl.stdlib.record import Function, function, guarded
@@ -65,8 +65,8 @@ def backward(xp: Namespace, log_omega: Array, gamma: Array, rho: Array) -> Array
         return (weight * later / xp.np.sum(later, axis=-1, keepdims=True),)
 
     last = weights[..., -1] + no_change(log_omega, gamma, rho)
-    (earlier,) = states_after(xp, once, (last,), (by_time(xp, weights[..., :-1])[::-1],))
-    return xp.np.concatenate([earlier[::-1], last[None]])
+    (earlier,) = states_after(xp, once, (last,), (flip(xp, by_time(xp, weights[..., :-1]), 0),))
+    return xp.np.concatenate([flip(xp, earlier, 0), last[None]])
 
 
 def is_model(xp: Namespace, gamma: Array, rho: Array) -> Array:

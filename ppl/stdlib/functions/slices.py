@@ -6,7 +6,7 @@ Vectors and matrices are cut along their last axes, arrays along the first; ever
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace
+from ppl.arrays import Array, Namespace, flip
 from ppl.stdlib.functions.checks import require, require_index, require_span
 from ppl.stdlib.record import Function, Impl, Overload, function
 
@@ -48,11 +48,11 @@ def _segment_of_array(xp: Namespace, x: Array, start: int, n: int) -> Array:
 
 
 def _reverse(xp: Namespace, x: Array) -> Array:
-    return xp.own(x[..., ::-1])
+    return xp.own(flip(xp, x, -1))
 
 
 def _reverse_array(xp: Namespace, x: Array) -> Array:
-    return xp.own(x[::-1])
+    return xp.own(flip(xp, x, 0))
 
 
 def block(xp: Namespace, x: Array, i: int, j: int, rows: int, cols: int) -> Array:

@@ -19,7 +19,7 @@ from ppl.stdlib.laplace.mode import Point, at, chosen, is_symmetric, modes, time
 SINGULAR = 1e-8
 """How far below zero, beside the largest, an eigenvalue of a covariance may be by rounding."""
 
-UNSETTLED = 1e-5
+FAR_FROM_MODE = 1e-5
 """How far from the mode, beside one, the point is that Newton's method may end at."""
 
 COUPLED = 1e-8
@@ -152,7 +152,7 @@ def at_modes(p: OwnProblem, theta: Array, a: Array) -> Approximation:
     lower = cholesky(p.inner(local.weight))
     factor = np.stack([half(own, low) for own, low in zip(p.factor, lower, strict=True)])
     left = times(factor, times(transposed(factor), local.first - a))
-    settled = np.abs(left).max(axis=-1) <= UNSETTLED * (1 + np.abs(theta).max(axis=-1))
+    settled = np.abs(left).max(axis=-1) <= FAR_FROM_MODE * (1 + np.abs(theta).max(axis=-1))
     refuse_coupled(p, theta, local.weight)
     log_root = np.sum(np.log(np.einsum("...ii->...i", lower)), axis=-1)
     value = local.value[:, 0] - 0.5 * np.sum(a * theta, axis=-1) - log_root
