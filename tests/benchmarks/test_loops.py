@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from laws.passes import assert_same, posterior, reference
 
+from ppl.results.files.columns import reshape, variables
 from tests.benchmarks.loops.simulate import HERE, simulated
 
 STAN = json.loads((HERE / "stan.json").read_text())
@@ -35,17 +36,6 @@ def test_passes_change_nothing(name):
 
 
 def values_of(columns):
-    """Values by name from Stan's columns, which count the first index fastest."""
-    at = {}
-    for column, value in columns.items():
-        name, *index = column.split(".")
-        at.setdefault(name, {})[tuple(int(i) - 1 for i in index)] = value
-    shapes = {name: tuple(max(i) + 1 for i in zip(*entries, strict=True)) for name, entries in at.items()}
-    return {name: filled(shapes[name], entries) for name, entries in at.items()}
-
-
-def filled(shape, entries):
-    out = np.empty(shape)
-    for index, value in entries.items():
-        out[index] = value
-    return out
+    """Values by name, of their own shapes, from Stan's columns."""
+    row, names = np.array([*columns.values()])[None], [*columns]
+    return {name: reshape(row, names, name)[0] for name in variables(names)}

@@ -217,7 +217,7 @@ def _by_mean_field(
     listen: Listener,
     journal: Journal,
 ) -> Refined:
-    """Full rank from a mean-field q, if that has a higher ELBO: which full rank contains.
+    """Full rank from a mean-field q, if that has a higher ELBO: it is a full-rank one, which was not found.
 
     A narrow peak of the density, as where a scale is zero, holds full rank rather than mean-field.
     """

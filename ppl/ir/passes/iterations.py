@@ -42,12 +42,17 @@ def arrays(s: ir.For, names: list[int]) -> Stmts:
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
-    once, reads = set_once(s.body), read_entries(s.body)
-    sums = accumulated(s.body)
-    c = Lifting(s.span, writes=outer_writes(s), names=names, once=once, reads=reads, sums=sums)
+    c = attempt(s, names)
     batch = lay_out(c, s)
     c.unless_empty(batch, partial(run, c, batch, s.body))
     return tuple(c.out)
+
+
+def attempt(s: ir.For, names: list[int]) -> Lifting:
+    """One at the iterations of a loop, which stands alone."""
+    once, reads = set_once(s.body), read_entries(s.body)
+    sums = accumulated(s.body)
+    return Lifting(s.span, writes=outer_writes(s), names=names, once=once, reads=reads, sums=sums)
 
 
 def set_once(body: Sequence[ir.Stmt]) -> frozenset[str]:

@@ -13,9 +13,8 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
-from ppl.ir.passes.iterations import Stmts, lay_out, outer_writes, read_entries, run, set_once
+from ppl.ir.passes.iterations import Stmts, attempt, lay_out, run
 from ppl.ir.passes.lift import may_fail, restrict, to_batch
-from ppl.ir.passes.sums import accumulated
 from ppl.ir.walk import PART_NAMES, assigned_names, is_node, used_names, walk
 from ppl.stdlib import batching
 from ppl.types import INT
@@ -30,14 +29,7 @@ def arrays_by_width(s: ir.For, names: list[int]) -> Stmts:
     segments = tuple(dict.fromkeys(segments_of(s)))
     if not segments:
         raise Dependent("no range of indices varies from one iteration to the next")
-    c = Lifting(
-        s.span,
-        writes=outer_writes(s),
-        names=names,
-        once=set_once(s.body),
-        reads=read_entries(s.body),
-        sums=accumulated(s.body),
-    )
+    c = attempt(s, names)
     batch = replace(lay_out(c, s), segments=frozenset(segments))
     c.unless_empty(batch, partial(by_width, c, batch, s, segments))
     return tuple(c.out)

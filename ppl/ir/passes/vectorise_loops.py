@@ -4,7 +4,7 @@ Where one carries state to the next, the state alone is left to a scan.  What is
 Python, and its note says why.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
@@ -68,22 +68,22 @@ class Vectorise:
 
     def by_width(self, s: ir.For) -> Stmts | None:
         """The loop as arrays, a set for each size of its segments; None where that cannot be."""
-        for functions in (self.functions, {}):  # at best with the functions it calls written out
-            try:
-                body = Inline(functions, Lifting(s.span, names=self.names).fresh).statements(s.body)
-                return arrays_by_width(replace(s, body=body), self.names)
-            except (Dependent, NotInlinable):
-                continue
-        return None
+        return self.inlined_or_not(s, lambda loop: arrays_by_width(loop, self.names))
 
     def scan(self, s: ir.For) -> Stmts | None:
         """The loop as a scan; None where its body has another form."""
         fresh = Lifting(s.span, names=self.names).fresh
         inside = replace(self, notes=[], scans=False)
-        for functions in (self.functions, {}):  # at best with the functions it calls written out
+        return self.inlined_or_not(
+            s, lambda loop: scanned(recurrence(loop, fresh), self.names, inside.statements)
+        )
+
+    def inlined_or_not(self, s: ir.For, make: Callable[[ir.For], Stmts]) -> Stmts | None:
+        """What is made of the loop, at best with the functions it calls written out; None for nothing."""
+        fresh = Lifting(s.span, names=self.names).fresh
+        for functions in (self.functions, {}):
             try:
-                body = Inline(functions, fresh).statements(s.body)
-                return scanned(recurrence(replace(s, body=body), fresh), self.names, inside.statements)
+                return make(replace(s, body=Inline(functions, fresh).statements(s.body)))
             except (Dependent, NotInlinable):
                 continue
         return None
