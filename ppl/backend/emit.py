@@ -28,11 +28,17 @@ from ppl.types import is_complex
 
 @dataclass(frozen=True)
 class Emitted:
-    """The module's text; `spans[k]` is the program's place behind line k + 1."""
+    """The module's text; `spans[k]` is the program's place behind line k + 1.
+
+    `reads` names what `log_joint` takes out of `d`, `loads` what `prepare` and `log_joint` take out of it
+    that `prepare` does not put there.
+    """
 
     text: str
     spans: tuple[Span | None, ...]
     bindings: dict[str, Binding]
+    reads: frozenset[str] = frozenset()
+    loads: frozenset[str] = frozenset()
 
 
 def emit(p: ir.Program, propto: bool = False) -> Emitted:
@@ -52,7 +58,12 @@ def emit(p: ir.Program, propto: bool = False) -> Emitted:
     emit_unconstrained(w, p)
     emit_generated(w, p)
     emit_shapes(w, p)
-    return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings))
+    return emitted(w, log_joint_reads(p), data_reads(p))
+
+
+def emitted(w: Writer, reads: frozenset[str] = frozenset(), loads: frozenset[str] = frozenset()) -> Emitted:
+    """What was written, from its first line to its last."""
+    return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings), reads, loads)
 
 
 def emit_variants(w: Writer, p: ir.Program) -> None:
@@ -83,11 +94,23 @@ def known_data(p: ir.Program) -> set[str]:
     return declared | set(p.given) | assigned_names(p.prepared)
 
 
-def load(w: Writer, names: Iterable[str], used: set[str], source: str = "d.{}") -> None:
+def log_joint_reads(p: ir.Program) -> frozenset[str]:
+    """What the log joint takes out of `d`, the numbers of its rows included."""
+    used = body_names(p, p.transformed_parameters, p.model) & known_data(p)
+    return frozenset({*map(python_name, used), *(["rows"] if p.row_axes else [])})
+
+
+def data_reads(p: ir.Program) -> frozenset[str]:
+    """What `prepare` and the log joint take out of `d` that `prepare` does not put there."""
+    used = frozenset(map(python_name, used_names(p.prepared) & known_data(p)))
+    return (used | log_joint_reads(p)) - frozenset(map(python_name, assigned_names(p.prepared)))
+
+
+def load(w: Writer, names: Iterable[str], used: set[str]) -> None:
     """Bring what a function uses of the data into local variables."""
-    wanted = [python_name(n) for n in names if n in used]
-    if wanted:
-        w.line(f"{', '.join(wanted)} = {', '.join(source.format(n) for n in wanted)}")
+    read = [python_name(n) for n in names if n in used]
+    if read:
+        w.line(f"{', '.join(read)} = {', '.join(f'd.{name}' for name in read)}")
 
 
 def declaration(w: Writer, d: ir.Declared) -> str:
@@ -229,7 +252,7 @@ def emit_over_draws(p: ir.Program) -> Emitted:
         emit_function(w, f)
     emit_constrained(w, p, draws=True)
     emit_generated(w, p, draws=True)
-    return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings))
+    return emitted(w)
 
 
 def emit_constrained(w: Writer, p: ir.Program, draws: bool = False) -> None:

@@ -1,6 +1,5 @@
 """A posterior seen a few rows at a time, the rows gathered by compiled code; see density/rows.py."""
 
-import re
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.backend.text import python_name
-from ppl.compiled.data import Shape, read_by, split
-from ppl.compiled.density import Density, Functions, part
+from ppl.compiled.data import Shape, split
+from ppl.compiled.density import Density, Functions
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.reach import Trace
 from ppl.compiled.target import CompiledTarget, within_reach
@@ -148,7 +147,7 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
     model = batches.posterior.model
     of_rows, of_rest = (Density(model.code(form)) for form in (batches.rows, rest_of(batches.split.size)))
     density = BatchDensity(of_rows, of_rest, batches.split, rows_at_once(batches))
-    names = unprepared(of_rows.code.emitted.text)
+    names = of_rows.code.emitted.loads
     n_rows, posterior = batches.n_rows, batches.posterior
 
     def laid_out(baked: str) -> tuple[Any, Any]:
@@ -165,10 +164,3 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
 def rows_at_once(batches: ByRows) -> int:
     """How many rows are evaluated together."""
     return max(1, CACHED_ROWS // int(batches.row_width))
-
-
-def unprepared(text: str) -> set[str]:
-    """What the log joint reads of the data, and `prepare`, but not what that adds to them."""
-    prepare = part(text, "prepare")
-    read = read_by(prepare) | read_by(part(text, "log_joint"))
-    return read - set(re.findall(r"^ *d\.(\w+) =", prepare, re.MULTILINE))

@@ -1,6 +1,5 @@
 """Data as arguments of compiled code: which numbers are passed to it, and which are part of it."""
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -59,11 +58,6 @@ class Shape:
         leaves = [next(given) if fixed is None else fixed.value for fixed in self.fixed]
         named = jax.tree_util.tree_unflatten(self.structure, leaves)
         return Data(**named, places=dict(self.places))
-
-
-def read_by(text: str) -> set[str]:
-    """The names of data that emitted functions take out of `d`."""
-    return set(re.findall(r"\bd\.(\w+)", text)) - {"places"}
 
 
 def split(d: Data, names: Collection[str], baked: str) -> tuple[Shape, list[Any]]:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from ppl.backend.load import BUILTINS, Code, Module, load
-from ppl.compiled.data import Shape, read_by
+from ppl.compiled.data import Shape
 from ppl.compiled.iterations import jitted
 from ppl.compiled.jit import CompileProfile, compiled
 from ppl.compiled.namespace import JAX
@@ -101,9 +101,9 @@ class Density(Functions):
         return {e: self if e is self.profile else replace(self, profile=e) for e in CompileProfile}
 
     @property
-    def reads(self) -> set[str]:
+    def reads(self) -> frozenset[str]:
         """The names of the data that the log joint reads."""
-        return read_by(part(self.code.emitted.text, "log_joint"))
+        return self.code.emitted.reads
 
     def log_joint(self, shape: Shape, jacobian: bool, arguments: list[Any], u: Any) -> Any:
         """The log density at u (dim,), traced."""
@@ -126,8 +126,3 @@ class Density(Functions):
 def density_of(model: Model) -> Density:
     """The log density of a model, made once."""
     return cast(Density, model.compiled.setdefault("density", Density(model.code(KERNELS))))
-
-
-def part(text: str, name: str) -> str:
-    """The text of one emitted function."""
-    return text.split(f"\ndef {name}(", 1)[1].split("\n\n\ndef ", 1)[0]

@@ -8,7 +8,7 @@ computes for itself. What comes back is the same on every process, so that all g
 
 import hashlib
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from jax.experimental.multihost_utils import process_allgather
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-from ppl.compiled.batches import BatchDensity, CompiledByRows, rows_at_once, unprepared
+from ppl.compiled.batches import BatchDensity, CompiledByRows, rows_at_once
 from ppl.compiled.data import Fixed, Shape, is_argument, refuse_large, split
 from ppl.compiled.density import Density, Functions
 from ppl.compiled.jit import CompileProfile
@@ -213,7 +213,7 @@ def to_all(mesh: Mesh, arguments: Any) -> Any:
     return jax.tree_util.tree_map(lambda x: put(mesh, ALL, [np.asarray(x)] * len(here)), arguments)
 
 
-def to_each(mesh: Mesh, data: Sequence[Data], names: set[str], baked: str) -> tuple[Shape, list[Any]]:
+def to_each(mesh: Mesh, data: Sequence[Data], names: Collection[str], baked: str) -> tuple[Shape, list[Any]]:
     """The data of this process's devices as one shape, equal on all, and arrays of the mesh.
 
     Of the kinds `baked`, and of plain numbers, what is equal on all devices becomes part of the shape.
@@ -313,7 +313,7 @@ def batches_over_mesh(batches: ByRows, mesh: Mesh) -> CompiledByRows:
         OutOfReach: as `over_mesh`.
     """
     partition, rows, rest = parted(batches, mesh)
-    names = unprepared(rows.code.emitted.text)
+    names = rows.code.emitted.loads
     own = [np.concatenate([partition.part(k), partition.left]) for k in own_parts(mesh)]
     data = [batches.minibatch(rows).cut for rows in own]
     density = MeshBatchDensity(rows, rest, batches.split, rows_at_once(batches), mesh, partition)
