@@ -19,13 +19,13 @@ def is_program(path: Path | None) -> Path | None:
     return path
 
 
-def programs_there(given: list[Path]) -> list[Path]:
+def programs_there(paths: list[Path]) -> list[Path]:
     """Refuse a program that is not there; `-` is standard input."""
-    for path in given:
+    for path in paths:
         if path != STDIN and not path.is_file():
             raise typer.BadParameter(f"there is no file '{path}'.")
         is_program(path)
-    return given
+    return paths
 
 
 def read_program(path: Path) -> SourceText:
@@ -38,12 +38,12 @@ def existing(metavar: str, text: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, exists=True, dir_okay=False, readable=True, help=text, **more)
 
 
-def data_files_there(given: Path | list[Path] | None) -> Path | list[Path] | None:
+def data_files_there(paths: Path | list[Path] | None) -> Path | list[Path] | None:
     """Refuse a file that is not there; `-` is standard input, which Typer's own check takes for a file."""
-    for path in [given] if isinstance(given, Path) else given or []:
+    for path in [paths] if isinstance(paths, Path) else paths or []:
         if path != STDIN and (not path.exists() or path.is_dir()):
             raise typer.BadParameter(f"there is no file '{path}'.")
-    return given
+    return paths
 
 
 def data(metavar: str) -> Any:

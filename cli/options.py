@@ -52,10 +52,10 @@ def probability(text: str, *names: str, **more: Any) -> Any:
 def address(text: str) -> Any:
     """An option that takes HOST:PORT."""
 
-    def check(given: str | None) -> str | None:
-        if given is not None and not given.rpartition(":")[2].isdecimal():
-            raise typer.BadParameter(f"'{given}' is not HOST:PORT, such as node1:9000.")
-        return given
+    def check(word: str | None) -> str | None:
+        if word is not None and not word.rpartition(":")[2].isdecimal():
+            raise typer.BadParameter(f"'{word}' is not HOST:PORT, such as node1:9000.")
+        return word
 
     return typer.Option(metavar="HOST:PORT", callback=check, help=text, hidden=True)
 
@@ -95,19 +95,19 @@ def output_file(text: str, *names: str, suffixes: Collection[str] = (), **more: 
 def data_files(text: str, *names: str) -> Any:
     """An option that takes FILE or NAME=FILE, any number of times; see `whole_files` and `as_names`."""
 
-    def check(given: list[str]) -> list[str]:
+    def check(words: list[str]) -> list[str]:
         from ppl.data.locations import SCHEME
 
-        for one in given:
+        for one in words:
             name, file = _named(one)
             path = Path(file.partition(":")[0])
             if name and not (SCHEME.match(file) or path.exists()):
                 raise typer.BadParameter(f"there is no file '{path}' for `{name}`.")
             if not (name or Path(one) == STDIN or Path(one).exists()):
                 raise typer.BadParameter(f"'{one}' is not NAME=FILE, such as x=rows.npy, nor a file.")
-        if len(as_names(given)) + len(whole_files(given)) < len(given):
+        if len(as_names(words)) + len(whole_files(words)) < len(words):
             raise typer.BadParameter("a variable is given twice.")
-        return given
+        return words
 
     return typer.Option(*names, metavar="[NAME=]FILE", callback=check, help=text, show_default=False)
 
@@ -118,14 +118,14 @@ def _named(one: str) -> tuple[str, str]:
     return (name, file) if file and name.isidentifier() else ("", "")
 
 
-def as_names(given: Iterable[str]) -> dict[str, str]:
+def as_names(words: Iterable[str]) -> dict[str, str]:
     """Of NAME=FILE the files by the name of the variable that each holds."""
-    return dict(_named(one) for one in given if any(_named(one)))
+    return dict(_named(one) for one in words if any(_named(one)))
 
 
-def whole_files(given: Iterable[str]) -> list[Path]:
+def whole_files(words: Iterable[str]) -> list[Path]:
     """Those that are a FILE, with variables of any name."""
-    return [Path(one) for one in given if not any(_named(one))]
+    return [Path(one) for one in words if not any(_named(one))]
 
 
 def variable_names(text: str) -> Any:
@@ -133,9 +133,9 @@ def variable_names(text: str) -> Any:
     return typer.Option("--variables", metavar="A,B,...", help=text, show_default=False)
 
 
-def listed(given: str) -> list[str]:
+def listed(text: str) -> list[str]:
     """The names in a list with commas; none where it is empty."""
-    return [name.strip() for name in given.split(",") if name.strip()]
+    return [name.strip() for name in text.split(",") if name.strip()]
 
 
 def one_of(text: str, *names: str, **more: Any) -> Any:
@@ -146,11 +146,11 @@ def one_of(text: str, *names: str, **more: Any) -> Any:
 def radius_or_file(text: str, *names: str) -> Any:
     """An option that takes a radius of at least 0 or a JSON file; `radius_or_path` gives its value."""
 
-    def check(given: str) -> str:
-        value = radius_or_path(given)
+    def check(word: str) -> str:
+        value = radius_or_path(word)
         if not (0 <= value < float("inf") if isinstance(value, float) else Path(value).is_file()):
-            raise typer.BadParameter(f"'{given}' is neither a radius of at least 0 nor a JSON file.")
-        return given
+            raise typer.BadParameter(f"'{word}' is neither a radius of at least 0 nor a JSON file.")
+        return word
 
     return typer.Option(*names, metavar="X", callback=check, help=text)
 

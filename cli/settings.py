@@ -77,8 +77,8 @@ def choice(name: str, *values: str) -> type[StrEnum]:
 
 def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """The settings that the values of the options say; `init` among them."""
-    given = plain(options)
-    return given | {"init": heard(SETTINGS["init"], given["init"])}
+    values = plain(options)
+    return values | {"init": heard(SETTINGS["init"], values["init"])}
 
 
 def plain(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from ppl.posterior import Posterior
 from ppl.results.files.columns import chosen
 
 
-def columns_shown(posterior: Posterior, wanted: Sequence[str]) -> tuple[str, ...]:
+def columns_shown(posterior: Posterior, variables: Sequence[str]) -> tuple[str, ...]:
     """The columns of the variables named, else of parameters and transformed parameters.
 
     A program without parameters has those of its generated quantities.
@@ -18,8 +18,8 @@ def columns_shown(posterior: Posterior, wanted: Sequence[str]) -> tuple[str, ...
     """
     everything = posterior.param_names(include_tp=True, include_gq=True)
     parameters = posterior.declared(include_tp=False, include_gq=False)
-    if wanted or not parameters:
-        return chosen(everything, wanted, everything)
+    if variables or not parameters:
+        return chosen(everything, variables, everything)
     transformed = posterior.declared(include_tp=True, include_gq=False)[len(parameters) :]
     ordered = in_order(parameters, transformed, posterior.model.made_of)
     return tuple(name for variable in ordered for name in column_names(variable))

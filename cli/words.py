@@ -83,17 +83,17 @@ def _as_options(words: list[str]) -> list[str]:
     from ppl.cmdstan.parse import HelpAsked, Misuse, parse
 
     try:
-        given = parse(words, method="variational")
+        arguments = parse(words, method="variational")
     except Misuse as error:
         raise typer.BadParameter(str(error)) from None
     except HelpAsked as asked:
         typer.echo(str(asked))
         raise typer.Exit() from None
-    return [given.get("data.file", ""), *_options(given)]
+    return [arguments.get("data.file", ""), *_options(arguments)]
 
 
-def _options(given: Mapping[str, Any]) -> Iterator[str]:
-    for path, value in given.items():
+def _options(arguments: Mapping[str, Any]) -> Iterator[str]:
+    for path, value in arguments.items():
         if path in OPTIONS:
             yield from _option(OPTIONS[path], value)
         elif path not in ELSEWHERE:
@@ -101,8 +101,8 @@ def _options(given: Mapping[str, Any]) -> Iterator[str]:
             raise typer.BadParameter(
                 f"`{name}=` has no counterpart here; `ppl build` makes a program that takes it."
             )
-    if not given.get("variational.adapt.engaged", True):
-        yield from ("--eta", str(given.get("variational.eta", 1.0)))
+    if not arguments.get("variational.adapt.engaged", True):
+        yield from ("--eta", str(arguments.get("variational.eta", 1.0)))
 
 
 def _option(name: str, value: Any) -> tuple[str, ...]:

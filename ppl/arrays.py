@@ -277,10 +277,10 @@ class Node:
         for i in boxed:
             plain[i] = args[i]._value
         answer, each = self._below(tuple(plain))
-        wanted = [i for i in boxed if i < len(self.vjps) and self.vjps[i] is not None]
+        differentiated = [i for i in boxed if i < len(self.vjps) and self.vjps[i] is not None]
         node = VJPNode.__new__(VJPNode)
-        node.parents = [args[i]._node for i in wanted]
-        node.vjp = lambda g: [self._adjoint(i, g, each, plain) for i in wanted]
+        node.parents = [args[i]._node for i in differentiated]
+        node.vjp = lambda g: [self._adjoint(i, g, each, plain) for i in differentiated]
         return new_box(answer, trace, node), each
 
     def _below(self, args: tuple[Array, ...]) -> tuple[Array, Array]:
@@ -318,11 +318,11 @@ def _for_each(xp: Namespace, g: Array, shape: tuple[int, ...]) -> Array:
 
 def summed_to(target: Array, adjoint: Array) -> Array:
     """The adjoint summed over the axes along which `target` was broadcast."""
-    shape, given = np.shape(target), np.shape(adjoint)
-    extra = len(given) - len(shape)
-    if shape == given or extra < 0:
+    shape, found = np.shape(target), np.shape(adjoint)
+    extra = len(found) - len(shape)
+    if shape == found or extra < 0:
         return adjoint
-    narrow = [extra + k for k, size in enumerate(shape) if size == 1 and given[extra + k] != 1]
+    narrow = [extra + k for k, size in enumerate(shape) if size == 1 and found[extra + k] != 1]
     xp = AUTOGRAD if isbox(adjoint) else NUMPY
     return xp.np.reshape(xp.np.sum(adjoint, axis=(*range(extra), *narrow)), shape)
 

@@ -157,10 +157,10 @@ def show_stage(
     refuse(without)
     if stage not in STAGES:
         raise UnknownName("no stage", stage, STAGES)
-    wanted, source = form_named(form), read_source(program)
+    shown_form, source = form_named(form), read_source(program)
     values = {} if data is None else known_values(program, data)
     try:
-        return STAGES[stage](Shown(source, *analyse(source), wanted, frozenset(without), values))
+        return STAGES[stage](Shown(source, *analyse(source), shown_form, frozenset(without), values))
     except RecursionError:
         raise too_deep(analyse(source)[0]) from None
 

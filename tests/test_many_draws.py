@@ -7,7 +7,7 @@ from ir.loop_programs import DATA, LOOPS, Loop
 
 import ppl
 from ppl.density import many_points
-from ppl.density.many_points import BATCH, Alone, Found, in_batches, one_by_one
+from ppl.density.many_points import BATCH, Found, Scalar, in_batches, one_by_one
 from ppl.density.posterior import COST
 
 DRAWS = 7
@@ -69,7 +69,7 @@ def looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     """Grows by the points that are evaluated by themselves from here on."""
     seen: list[np.ndarray] = []
 
-    def watched(us: np.ndarray, alone: Alone) -> Found:
+    def watched(us: np.ndarray, alone: Scalar) -> Found:
         seen.extend(us)
         return one_by_one(us, alone)
 

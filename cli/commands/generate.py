@@ -49,7 +49,7 @@ def generate(
     old = read_file(fit)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
         table = generated(posterior, old.columns, old.draws, seed, listen)
-    given = {
+    arguments = {
         "method": "generate_quantities",
         "generate_quantities.fitted_params": str(fit),
         "data.file": recorded([data], arrays),
@@ -57,7 +57,7 @@ def generate(
         "output.file": str(output),
     }
     about = old.provenance.entries() if old.provenance else {}
-    config = Config(f"{model.stem}_model", given, parameters=parameters_of(posterior), about=about)
+    config = Config(f"{model.stem}_model", arguments, parameters=parameters_of(posterior), about=about)
     write_whole(output, csv_lines(table, config))
     if table.failed:
         typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)

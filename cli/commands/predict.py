@@ -59,13 +59,13 @@ def predict(
     simulations = simulations_of(compiled, inputs_from(data or [], arrays), own)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
         table = prior_draws(simulations, draws, seed, listen)
-    given = {
+    arguments = {
         "method": "generate_quantities",
         "data.file": recorded(data or [], arrays),
         "random.seed": seed,
         "output.file": str(output),
     }
-    config = Config(f"{model.stem}_model", given, parameters=simulations.parameters)
+    config = Config(f"{model.stem}_model", arguments, parameters=simulations.parameters)
     write_whole(output, csv_lines(table, config))
     if not quiet:
         drawn = ", ".join([*simulations.parameters, *simulations.simulated])

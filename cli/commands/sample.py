@@ -62,8 +62,8 @@ def sample(
     err, out = Patient("stderr"), Patient("stdout")
     with on_stderr(OF_CHAINS, refresh, quiet, err) as listen:
         chains = sampled(posterior, asked, listen)
-    given = {"data.file": recorded(data or [], arrays), "output.refresh": refresh}
-    files = chains.save(output, given)
+    arguments = {"data.file": recorded(data or [], arrays), "output.refresh": refresh}
+    files = chains.save(output, arguments)
     console = Console(file=cast(TextIO, out), quiet=quiet)
     for k, line in enumerate(table(chains, columns, bool(variables), console.width, files[0])):
         console.print(line, style=None if k else "bold", highlight=False, markup=False, soft_wrap=True)

@@ -116,7 +116,7 @@ def variational(
     if verbose:
         for sentence in spare(inputs, compiled.data_schema):
             console.print(sentence, soft_wrap=True, highlight=False)
-    given = {
+    arguments = {
         "data.file": recorded(data or [], arrays),
         "output.file": str(output),
         "output.diagnostic_file": str(diagnostic_file or ""),
@@ -135,13 +135,13 @@ def variational(
             end_together(together)
             raise typer.Exit(exit_status(fit.outcome, require_converged))
         done.append(journal)
-        save_draws(fit, output, given)
+        save_draws(fit, output, arguments)
         if diagnostic_file:
-            fit.save_diagnostics(diagnostic_file, given)
+            fit.save_diagnostics(diagnostic_file, arguments)
         if save_fit:
             fit.save(save_fit)
         if save_cmdstan_config:
-            files.append(fit.save_config(output, given))
+            files.append(fit.save_config(output, arguments))
         if save_metric:
             files.extend(fit.save_warm_start(output))
     if fit.outcome.ending is not Ending.INTERRUPTED:

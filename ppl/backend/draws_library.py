@@ -65,9 +65,9 @@ def solve_each(
     Raises:
         Rejection: one of them has no answer; it says why when it is solved alone.
     """
-    given = [PerDraw(NUMPY, a) if own else a for a, own in zip(args, lifted, strict=True)]
+    inputs = [PerDraw(NUMPY, a) if own else a for a, own in zip(args, lifted, strict=True)]
     try:
-        answers: Array = lib.solve(solver, f, given, settings).each
+        answers: Array = lib.solve(solver, f, inputs, settings).each
     except DrawsRejected:
         raise Rejection(f"`{solver}` has no answer for a draw.") from None
     return answers

@@ -91,7 +91,7 @@ def emit_function(w: Writer, f: ir.Function) -> None:
 def known_data(p: ir.Program) -> set[str]:
     """Names that live in `d` once the data are there."""
     declared = {d.name for d in (*p.data, *p.transformed_data_names)}
-    return declared | set(p.given) | assigned_names(p.prepared)
+    return declared | set(p.extra_data) | assigned_names(p.prepared)
 
 
 def log_joint_reads(p: ir.Program) -> frozenset[str]:
@@ -279,8 +279,8 @@ def emit_unconstrained(w: Writer, p: ir.Program) -> None:
             with w.at(d.span):
                 args = "".join(f", {expr(w, a)}" for a in d.arguments)
                 w.line(f"{python_name(d.name)} = x[{d.name!r}]")
-                given = f"{d.name!r}, {python_name(d.name)}, d.places[{d.name!r}]{args}"
-                w.line(f"yield lib.free_{d.constraint}({given})")
+                arguments = f"{d.name!r}, {python_name(d.name)}, d.places[{d.name!r}]{args}"
+                w.line(f"yield lib.free_{d.constraint}({arguments})")
         if not flat:
             w.line("yield from ()")
     w.blank()

@@ -104,10 +104,10 @@ def user_call(w: Writer, e: ir.CallUser) -> str:
 
 
 def solve(w: Writer, e: ir.Solve) -> str:
-    given = f"{e.function}, {tuple_of(w, e.args)}, {tuple_of(w, e.settings)}"
+    arguments = f"{e.function}, {tuple_of(w, e.args)}, {tuple_of(w, e.settings)}"
     if e.lifted:
-        return f"lib.solve_each({marks(e.lifted)}, {e.solver!r}, {given})"
-    return f"lib.solve({e.solver!r}, {given})"
+        return f"lib.solve_each({marks(e.lifted)}, {e.solver!r}, {arguments})"
+    return f"lib.solve({e.solver!r}, {arguments})"
 
 
 def marks(lifted: Sequence[int]) -> str:
@@ -176,8 +176,8 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         if e.drops and w.propto:
             return each_unnormalised(w, e, args)
         lifted = marks((*[False] * len(passed(callee, ())), *e.lifted))
-        given = ", ".join(passed(callee, args))
-        return f"lib.each({library(w, e, whole_mode(callee))}, {lifted}, {given})"
+        arguments = ", ".join(passed(callee, args))
+        return f"lib.each({library(w, e, whole_mode(callee))}, {lifted}, {arguments})"
     widest = max(e.ranks)
     if callee.batch == "elementwise":
         args = [
@@ -234,8 +234,8 @@ def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
 
 def variant(w: Writer, e: ir.CallUser) -> str:
     """The name of the function without the constants that go when these arguments are data."""
-    wanted = e.name, tuple(is_data(w, when) for when in e.drops)
-    return w.variants.setdefault(wanted, f"{e.name}{len(w.variants) + 1}")
+    variant = e.name, tuple(is_data(w, when) for when in e.drops)
+    return w.variants.setdefault(variant, f"{e.name}{len(w.variants) + 1}")
 
 
 def is_data(w: Writer, when: ir.Fixed) -> bool:

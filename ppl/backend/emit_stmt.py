@@ -180,9 +180,9 @@ def scan(w: Writer, s: ir.Scan) -> None:
             statements(w, body)
             w.line(f"return {listing(w, values)}")
     shared = "".join(f"{python_name(name)}, " for name in fixed).rstrip()
-    given = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
+    arguments = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
     after = ", ".join(map(python_name, s.after))
-    w.line(f"{after}, = lib.scan({step}, {batch}, {given})")
+    w.line(f"{after}, = lib.scan({step}, {batch}, {arguments})")
 
 
 def read_from_outside(s: ir.Scan) -> set[str]:

@@ -36,12 +36,12 @@ class Forms:
 class Leaf:
     """A number or array somewhere in the arguments; with `each`, it has the draws along its first axis."""
 
-    given: Any
+    value: Any
     each: bool
 
     @property
     def plain(self) -> Any:
-        return self.given._value if isbox(self.given) else self.given
+        return self.value._value if isbox(self.value) else self.value
 
     def laid_out(self, draws: int) -> Floats:
         """One value for each draw."""
@@ -92,7 +92,7 @@ class OfProgram:
     forms: Forms
     placed: Placed
     shared: tuple[Any, ...]
-    wanted: tuple[int, ...] = ()
+    differentiated: tuple[int, ...] = ()
     """Which leaves of `shared` are to have adjoints."""
 
     @cached_property
@@ -129,20 +129,20 @@ class OfProgram:
 
     def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Tapes":
         run = in_groups(np.arange(len(draws)), lambda at: self._tape(t[at], y[at], draws[at]))
-        return Tapes(run, y.shape, [self.leaves[i].plain for i in self.wanted])
+        return Tapes(run, y.shape, [self.leaves[i].plain for i in self.differentiated])
 
     def _tape(self, t: Floats, y: Floats, draws: Draws) -> Pull:
         def run(traced: list[Array]) -> Array:
             state, *boxes = traced
-            given = [leaf.plain for leaf in self.leaves]
-            for i, box in zip(self.wanted, boxes, strict=True):
-                given[i] = box
-            at_points = (at_each(leaf, x, draws) for leaf, x in zip(self.leaves, given, strict=True))
+            at_leaves = [leaf.plain for leaf in self.leaves]
+            for i, box in zip(self.differentiated, boxes, strict=True):
+                at_leaves[i] = box
+            at_points = (at_each(leaf, x, draws) for leaf, x in zip(self.leaves, at_leaves, strict=True))
             point = self.placed(PerDraw(AUTOGRAD, t), PerDraw(AUTOGRAD, state))
             return laid_out(self.forms.traced(*point, *rebuilt(self.shared, at_points)), len(draws))
 
-        wanted = [inexact(self.leaves[i].plain) for i in self.wanted]
-        end, pull = pullback(run, [y, *wanted])
+        differentiated = [inexact(self.leaves[i].plain) for i in self.differentiated]
+        end, pull = pullback(run, [y, *differentiated])
         return lambda weights: pull(np.reshape(weights, np.shape(end)))
 
 
@@ -159,7 +159,7 @@ class Tapes:
 
     parts: Sequence[tuple[Draws, Pull]]
     shape: tuple[int, ...]
-    wanted: Sequence[Any]
+    differentiated: Sequence[Any]
 
     @cached_property
     def jacobians(self) -> Floats:
@@ -173,7 +173,7 @@ class Tapes:
         return out
 
     def pull(self, weights: Floats) -> list[Any]:
-        out = [np.zeros(np.shape(x)) for x in self.wanted]
+        out = [np.zeros(np.shape(x)) for x in self.differentiated]
         for at, pull in self.parts:
             out = [total + part for total, part in zip(out, pull(weights[at])[1:], strict=True)]
         return out

@@ -83,16 +83,16 @@ def less_constants(binding: Binding) -> Callable[..., Any]:
     terms = [family.constants[k] for k in binding.drops]
 
     def unnormalised(xp: Namespace, *args: Any) -> Any:
-        given = dict(zip(names, args, strict=False))
-        return density(xp, *args) - sum(constant_term(xp, constant, given) for constant in terms)
+        arguments = dict(zip(names, args, strict=False))
+        return density(xp, *args) - sum(constant_term(xp, constant, arguments) for constant in terms)
 
     return unnormalised
 
 
-def constant_term(xp: Namespace, constant: Constant, given: Mapping[str, Any]) -> Any:
-    """The value of a term that propto drops; `given` are the arguments by name."""
+def constant_term(xp: Namespace, constant: Constant, arguments: Mapping[str, Any]) -> Any:
+    """The value of a term that propto drops; `arguments` are the arguments by name."""
     needs, term, sizes = constant if len(constant) == 3 else (*constant, ())
-    return term(xp, *(given[name] for name in (*needs, *sizes)))
+    return term(xp, *(arguments[name] for name in (*needs, *sizes)))
 
 
 def total_of(xp: Namespace, impl: Callable[..., Any]) -> Callable[..., Any]:

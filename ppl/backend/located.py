@@ -48,8 +48,8 @@ def out_of_reach(error: MemoryError | RecursionError) -> str:
             f"{sys.getrecursionlimit()} calls that Python nests.\n"
             "Look at the case that is to end it, or write a loop."
         )
-    wanted = str(error) or "a value needs more memory than there is"
-    return f"{wanted[0].upper()}{wanted[1:]}.\n{LOOK_AT_SIZES}"
+    message = str(error) or "a value needs more memory than there is"
+    return f"{message[0].upper()}{message[1:]}.\n{LOOK_AT_SIZES}"
 
 
 def mismatch(complaint: str) -> tuple[str, ...] | None:

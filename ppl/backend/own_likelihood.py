@@ -47,10 +47,10 @@ class OwnLikelihood:
     name: str
     field: OfProgram
 
-    def at(self, draws: Draws, given: Sequence[Any] | None = None) -> Scalars:
-        """f of theta at the draws; `given` are the leaves of its other arguments, unless they are plain."""
+    def at(self, draws: Draws, at_leaves: Sequence[Any] | None = None) -> Scalars:
+        """f of theta at the draws; `at_leaves` are its other arguments, their plain values if None."""
         leaves = self.field.leaves
-        values = [leaf.plain for leaf in leaves] if given is None else given
+        values = [leaf.plain for leaf in leaves] if at_leaves is None else at_leaves
         points = [at_each(leaf, x, draws) for leaf, x in zip(leaves, values, strict=True)]
 
         def f(theta: Array) -> Array:
@@ -91,18 +91,18 @@ class OwnLikelihood:
     def third(self, theta: Floats, draws: Draws, sigma: Floats) -> "Third":
         """The tape of the trace of Sigma times the Hessian; `sigma` is in blocks, (draws, n / m, m, m)."""
         run = in_groups(np.arange(len(theta)), lambda at: self._tape(theta[at], draws[at], sigma[at]))
-        return Third(run, theta.shape, [self.field.leaves[i].plain for i in self.field.wanted])
+        return Third(run, theta.shape, [self.field.leaves[i].plain for i in self.field.differentiated])
 
     def _tape(self, theta: Floats, draws: Draws, sigma: Floats) -> Pull:
         """Of f, half the trace, and f's gradient, side by side: (draws, 2 + n)."""
-        leaves, wanted = self.field.leaves, self.field.wanted
+        leaves, differentiated = self.field.leaves, self.field.differentiated
 
         def run(traced: list[Array]) -> Array:
             here, *boxes = traced
-            given = [leaf.plain for leaf in leaves]
-            for i, box in zip(wanted, boxes, strict=True):
-                given[i] = box
-            f = self.at(draws, given)
+            at_leaves = [leaf.plain for leaf in leaves]
+            for i, box in zip(differentiated, boxes, strict=True):
+                at_leaves[i] = box
+            f = self.at(draws, at_leaves)
             first, times_hessian = gradient_and_pull(f, here)
             trace = np.zeros(len(draws))
             for i, v in enumerate(combs(sigma.shape[-1], theta.shape)):
@@ -110,7 +110,7 @@ class OwnLikelihood:
                 trace = trace + AUTOGRAD.np.sum(times_hessian(v) * column, axis=1)
             return AUTOGRAD.np.concatenate([f(here)[:, None], 0.5 * trace[:, None], first], axis=1)
 
-        return pullback(run, [theta, *(inexact(leaves[i].plain) for i in wanted)])[1]
+        return pullback(run, [theta, *(inexact(leaves[i].plain) for i in differentiated)])[1]
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Third:
 
     parts: Sequence[tuple[Draws, Pull]]
     shape: tuple[int, ...]
-    wanted: Sequence[Any]
+    differentiated: Sequence[Any]
 
     def by_theta(self) -> Floats:
         """The derivative of half the trace of Sigma times the Hessian, (draws, n)."""
@@ -136,7 +136,7 @@ class Third:
         They are those of f, of half the trace, and of f's gradient times `moved` (draws, n).
         """
         weights = g[:, None] * np.concatenate([np.ones((len(g), 2)), moved], axis=1)
-        out = [np.zeros(np.shape(x)) for x in self.wanted]
+        out = [np.zeros(np.shape(x)) for x in self.differentiated]
         for at, pull in self.parts:
             out = [total + part for total, part in zip(out, pull(weights[at])[1:], strict=True)]
         return out

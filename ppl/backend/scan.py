@@ -63,7 +63,7 @@ def scan(
     args = (*start, *entries, *fixed)
     boxes = [a for a in args if isbox(a)]
     if xp.scan is not None:
-        return xp.scan(lambda *given: step(lib, *given, *fixed), start, entries)
+        return xp.scan(lambda *inputs: step(lib, *inputs, *fixed), start, entries)
     if xp is not AUTOGRAD or not boxes:
         states = s.run(s.plain, start, entries, fixed)
         return tuple(np.array(each) for each in zip(*states, strict=True))
@@ -106,12 +106,12 @@ def packed_scan(
     states = s.run(s.plain, plain[:first], plain[first:last], plain[last:])
     after = [np.array(each, dtype=float) for each in zip(*states, strict=True)]
     before = [np.concatenate([b[None], a[:-1]]) for b, a in zip(begin, after, strict=True)]
-    given = [*before, *plain[first:]]
+    inputs = [*before, *plain[first:]]
 
     def adjoints(g: Array) -> list[Array]:
-        jacobians = step_jacobians(s, given, first)
+        jacobians = step_jacobians(s, inputs, first)
         weights, to_start = through_time(g, jacobians)
-        parts = pull_back(s, given, [i for i in boxed if i >= first])(weights)
+        parts = pull_back(s, inputs, [i for i in boxed if i >= first])(weights)
         starts = unpacked_start(to_start, begin)
         return [starts[i] if i < first else parts.pop(0) for i in boxed]
 
@@ -123,23 +123,25 @@ def unpacked_start(flat: Array, begin: Sequence[Array]) -> list[Array]:
     return [np.reshape(flat[e - b.size : e], b.shape) for b, e in zip(begin, ends, strict=True)]
 
 
-def pull_back(s: Scan, given: Sequence[Array], wanted: Sequence[int]) -> Callable[[Array], list[Array]]:
+def pull_back(
+    s: Scan, inputs: Sequence[Array], differentiated: Sequence[int]
+) -> Callable[[Array], list[Array]]:
     """The adjoints of some arguments of all steps at once, as a function of that of the states."""
 
     def steps(traced: list[Array]) -> Array:
-        args = list(given)
-        for i, box in zip(wanted, traced, strict=True):
+        args = list(inputs)
+        for i, box in zip(differentiated, traced, strict=True):
             args[i] = box
         return packed(AUTOGRAD, s.batch(s.traced, *args))
 
-    return pullback(steps, [given[i] for i in wanted])[1]
+    return pullback(steps, [inputs[i] for i in differentiated])[1]
 
 
-def step_jacobians(s: Scan, given: Sequence[Array], states: int) -> Array:
+def step_jacobians(s: Scan, inputs: Sequence[Array], states: int) -> Array:
     """(steps, width, width): what each number of the state after a step owes to each before it."""
-    pull = pull_back(s, given, range(states))
-    steps = len(given[0])
-    width = sum(int(np.prod(np.shape(b)[1:])) for b in given[:states])
+    pull = pull_back(s, inputs, range(states))
+    steps = len(inputs[0])
+    width = sum(int(np.prod(np.shape(b)[1:])) for b in inputs[:states])
     rows = []
     for k in range(width):
         g = np.zeros((steps, width))

@@ -59,18 +59,18 @@ def packed_scan(s: Scan, start: Sequence[Any], entries: Sequence[Any], fixed: Se
     """All states as one array (draws, steps, width), one entry of the tape."""
     args = (*start, *entries, *fixed)
     boxed, draws, first = [i for i, a in enumerate(args) if is_boxed(a)], number_of_draws(args), len(start)
-    given = [plain(a) for a in args]
+    inputs = [plain(a) for a in args]
     last = first + len(entries)
-    states = s.run(s.plain, given[:first], given[first:last], given[last:])
+    states = s.run(s.plain, inputs[:first], inputs[first:last], inputs[last:])
     after = [np.stack([laid_out(x, draws) for x in each], axis=1) * 1.0 for each in zip(*states, strict=True)]
     for i, each in enumerate(after):
-        begin = laid_out(given[i], draws)
-        given[i] = PerDraw(NUMPY, np.concatenate([begin[:, None], each[:, :-1]], axis=1))
+        begin = laid_out(inputs[i], draws)
+        inputs[i] = PerDraw(NUMPY, np.concatenate([begin[:, None], each[:, :-1]], axis=1))
 
     def adjoints(g: Array) -> list[Array]:
-        weights, to_start = through_time(g, step_jacobians(s, given, first, draws))
-        parts = pull_back(s, given, [i for i in boxed if i >= first], draws)(weights)
-        starts = split(to_start, [x.shape[1:] for x in given[:first]])
+        weights, to_start = through_time(g, step_jacobians(s, inputs, first, draws))
+        parts = pull_back(s, inputs, [i for i in boxed if i >= first], draws)(weights)
+        starts = split(to_start, [x.shape[1:] for x in inputs[:first]])
         return [starts[i] if i < first else parts.pop(0) for i in boxed]
 
     return record([args[i].each for i in boxed], packed(AUTOGRAD, after, draws), adjoints)
@@ -97,23 +97,23 @@ def split(whole: Array, shapes: Sequence[tuple[int, ...]], xp: Namespace = NUMPY
 
 
 def pull_back(
-    s: Scan, given: Sequence[Any], wanted: Sequence[int], draws: int
+    s: Scan, inputs: Sequence[Any], differentiated: Sequence[int], draws: int
 ) -> Callable[[Array], list[Array]]:
     """The adjoints of some arguments of all steps at once, as a function of that of the states."""
 
     def steps(traced: list[Array]) -> Array:
-        args = list(given)
-        for i, box in zip(wanted, traced, strict=True):
+        args = list(inputs)
+        for i, box in zip(differentiated, traced, strict=True):
             args[i] = PerDraw(AUTOGRAD, box)
         return packed(AUTOGRAD, [laid_out(x, draws) for x in s.batch(s.traced, *args)], draws)
 
-    return pullback(steps, [given[i].each for i in wanted])[1]
+    return pullback(steps, [inputs[i].each for i in differentiated])[1]
 
 
-def step_jacobians(s: Scan, given: Sequence[Any], states: int, draws: int) -> Array:
+def step_jacobians(s: Scan, inputs: Sequence[Any], states: int, draws: int) -> Array:
     """(steps, draws, width, width): what each number of the state after a step owes to each before it."""
-    pull = pull_back(s, given, range(states), draws)
-    steps, width = len(given[0]), sum(math.prod(x.shape[1:]) for x in given[:states])
+    pull = pull_back(s, inputs, range(states), draws)
+    steps, width = len(inputs[0]), sum(math.prod(x.shape[1:]) for x in inputs[:states])
     out = np.empty((steps, draws, width, width))
     for k in range(width):
         g = np.zeros((draws, steps, width))

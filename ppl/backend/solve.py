@@ -58,10 +58,10 @@ class Problem:
         """The answer of run(field, *inputs), one for each draw where any of these differ between draws."""
         inputs = [leaf for x in self.inputs for leaf in leaves(x)]
         shared = list(leaves(self.shared))
-        traced = [leaf for leaf in inputs if isbox(leaf.given)]
-        wanted = [i for i, leaf in enumerate(shared) if isbox(leaf.given)]
+        traced = [leaf for leaf in inputs if isbox(leaf.value)]
+        differentiated = [i for i, leaf in enumerate(shared) if isbox(leaf.value)]
         draws = next((len(leaf.plain) for leaf in (*inputs, *shared) if leaf.each), 0)
-        field = OfProgram(self.forms, self.placed, self.shared, tuple(wanted))
+        field = OfProgram(self.forms, self.placed, self.shared, tuple(differentiated))
         answers, pull = run(field, *(leaf.laid_out(draws or 1) for leaf in inputs))
         unsolved = np.flatnonzero(~np.isfinite(answers).reshape(len(answers), -1).all(axis=1))
         if unsolved.size:
@@ -70,10 +70,10 @@ class Problem:
         def adjoints(g: Floats) -> list[Any]:
             to_inputs, to_shared = pull(g if draws else g[None])
             pairs = zip(inputs, to_inputs, strict=True)
-            return [*(leaf.adjoint(each) for leaf, each in pairs if isbox(leaf.given)), *to_shared]
+            return [*(leaf.adjoint(each) for leaf, each in pairs if isbox(leaf.value)), *to_shared]
 
         answer = answers if draws else answers[0]
-        boxes = [leaf.given for leaf in (*traced, *(shared[i] for i in wanted))]
+        boxes = [leaf.value for leaf in (*traced, *(shared[i] for i in differentiated))]
         if boxes:
             answer = record(boxes, answer, adjoints)
         return PerDraw(xp, answer) if draws else answer
@@ -91,8 +91,8 @@ def ode(
     settings: Sequence[Any],
 ) -> Any:
     t0, y0, *shared = args
-    ts, *given = settings
-    relative, absolute, most_steps = given or defaults
+    ts, *tolerances = settings
+    relative, absolute, most_steps = tolerances or defaults
     scales = Scales(float(tighter(np, relative)), tighter(np, absolute))
 
     def run(f: OfProgram, t0: Floats, y0: Floats, ts: Floats) -> tuple[Floats, Pull]:

@@ -91,11 +91,11 @@ class Writer:
         yield
         self.span = before
 
-    def bind(self, name: str, wanted: Binding) -> str:
+    def bind(self, name: str, binding: Binding) -> str:
         """The text that calls a function: `lib.name`, with a number where the name is taken by another."""
-        base = f"{name}_{wanted.mode}" if wanted.mode in ("each", "rows") else name
+        base = f"{name}_{binding.mode}" if binding.mode in ("each", "rows") else name
         taken, k = base, 1
-        while taken in OWN_NAMES or self.bindings.setdefault(taken, wanted) != wanted:
+        while taken in OWN_NAMES or self.bindings.setdefault(taken, binding) != binding:
             k += 1
             taken = f"{base}_{k}"
         return f"lib.{taken}"

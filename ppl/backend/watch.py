@@ -135,27 +135,27 @@ def unmoved(one: NotFinite, two: NotFinite) -> bool:
 
 def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any) -> Complaint:
     """The argument that leaves its domain, with its value and place; else that the density is zero there."""
-    for position, ((arg, word), given) in enumerate(zip(family.args, args, strict=False)):
-        outside = first_outside(given, SUPPORTS[word].contains)
+    for position, ((arg, word), argument) in enumerate(zip(family.args, args, strict=False)):
+        outside = first_outside(argument, SUPPORTS[word].contains)
         if outside is not None:
             index, found = outside
             at = f" at [{', '.join(str(i + 1) for i in index)}]" if index else ""
             what = f"argument {position} of `{name}` (`{arg}` in its definition)"
             what = what if position else f"the variate of `{name}`"
-            return Complaint(f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}.", given)
+            return Complaint(f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}.", argument)
     text = f"`{name}` is {shown(value)}, though every argument lies in its domain."
     return Complaint(text, args, LOOK_AT_THE_VARIATE)
 
 
-def first_outside(given: Any, contains: Callable[[Any], Any]) -> tuple[tuple[int, ...], Any] | None:
+def first_outside(value: Any, contains: Callable[[Any], Any]) -> tuple[tuple[int, ...], Any] | None:
     """Where an argument first leaves its domain, and its value there."""
-    inside = np.asarray(contains(np.asarray(given)))
+    inside = np.asarray(contains(np.asarray(value)))
     if np.all(inside):
         return None
-    if inside.shape != np.shape(given):
-        return (), shown(given)
+    if inside.shape != np.shape(value):
+        return (), shown(value)
     index = tuple(int(i) for i in np.argwhere(~inside)[0])
-    return index, f"{np.asarray(given)[index]:.6g}"
+    return index, f"{np.asarray(value)[index]:.6g}"
 
 
 def shown(value: Any) -> str:

@@ -51,16 +51,16 @@ class Job:
 
         Chain `number` has its own where several are named with commas, or where `init_1.json` is there.
         """
-        given = self["init"]
+        init = self["init"]
         try:
-            return float(given)
+            return float(init)
         except ValueError:
             pass
-        if "," in given:
-            names = given.split(",")
+        if "," in init:
+            names = init.split(",")
             return names[(number - self["id"]) % len(names)]
-        own = numbered(given, number)
-        return str(own) if own.is_file() else given
+        own = numbered(init, number)
+        return str(own) if own.is_file() else init
 
     def start(self, target: Target, number: int = 1, rng: np.random.Generator | None = None) -> Floats:
         """A point (dim,) with a finite density and gradient."""
@@ -99,7 +99,7 @@ class Job:
 
     def note_unused(self, *paths: str) -> None:
         """Says which of these arguments were given, but have no effect here."""
-        idle = [path.rpartition(".")[2] for path in paths if path in self.config.given]
+        idle = [path.rpartition(".")[2] for path in paths if path in self.config.arguments]
         if idle:
             print(f"Note: {', '.join(idle)}: no effect here.")
 

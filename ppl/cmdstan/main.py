@@ -42,20 +42,20 @@ def main(name: str, program: str | Path, argv: Sequence[str]) -> int:
         print(usage(executable), end="")
         return CMDSTAN_STATUS.failed
     try:
-        given = parse(words)
+        arguments = parse(words)
     except HelpAsked as asked:
         print(asked, usage(executable), sep="", end="")
         return CMDSTAN_STATUS.done
     except Misuse as error:
         print(error, "Failed to parse command arguments, cannot run model.", sep="\n", file=sys.stderr)
         return CMDSTAN_STATUS.failed
-    return _guarded(name, program, given)
+    return _guarded(name, program, arguments)
 
 
-def _guarded(name: str, program: str | Path, given: dict[str, Any]) -> int:
+def _guarded(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
     """CmdStan's clients look for lines that begin with `Exception` or `Error`."""
     try:
-        return _run(name, program, given)
+        return _run(name, program, arguments)
     except PPLError as error:
         print(f"Exception: {error}", file=sys.stderr)
     except OSError as error:
@@ -63,20 +63,20 @@ def _guarded(name: str, program: str | Path, given: dict[str, Any]) -> int:
     return CMDSTAN_STATUS.failed
 
 
-def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:
+def _run(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
     from ppl.cmdstan.job import Job
     from ppl.cmdstan.methods import METHODS
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
     from ppl.results.fits.as_target import parameters_of
 
-    _refuse_unwritable(given)
-    if given.get("random.seed", -1) == -1:
-        given["random.seed"] = time.time_ns() // 1_000_000 % 2**32
-    config = Config(f"{name}_model", given, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
+    _refuse_unwritable(arguments)
+    if arguments.get("random.seed", -1) == -1:
+        arguments["random.seed"] = time.time_ns() // 1_000_000 % 2**32
+    config = Config(f"{name}_model", arguments, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
     values = config.values
     model = compile_model(program, positive_transform=values["ppl.positive_transform"])
-    with profiled(model, given.get("output.profile_file")) as timed:
+    with profiled(model, arguments.get("output.profile_file")) as timed:
         data = values["data.file"] or {}
         posterior = timed.condition(data, seed=values["random.seed"])
         job = Job(posterior, replace(config, parameters=parameters_of(posterior)))
@@ -86,10 +86,10 @@ def _run(name: str, program: str | Path, given: dict[str, Any]) -> int:
         return METHODS[values["method"]](job)
 
 
-def _refuse_unwritable(given: dict[str, Any]) -> None:
+def _refuse_unwritable(arguments: dict[str, Any]) -> None:
     """Before the run rather than after it."""
     for path in ("output.file", "output.diagnostic_file", "output.profile_file"):
-        folder = Path(given.get(path) or ".").parent
+        folder = Path(arguments.get(path) or ".").parent
         if not folder.is_dir():
             raise InferenceError(f"There is no folder {folder} to write {path.rpartition('.')[2]} in.")
 

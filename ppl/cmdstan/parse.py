@@ -37,7 +37,7 @@ def parse(words: Sequence[str], method: str = "") -> dict[str, Any]:
         {'method': 'variational', 'variational.iter': 500, 'random.seed': 1}
     """
     left, unused = deque(words), list(TREE)
-    given: dict[str, Any] = {"method": method} if method else {}
+    arguments: dict[str, Any] = {"method": method} if method else {}
     known = METHOD.option(method).parts if method else ()
     while left:
         if METHOD in unused and left[0] in {group.name for group in METHOD.options}:
@@ -47,14 +47,14 @@ def parse(words: Sequence[str], method: str = "") -> dict[str, Any]:
         argument = _named(left[0], unused)
         if argument is not None:
             unused.remove(argument)
-            given |= _take(argument, left, "")
+            arguments |= _take(argument, left, "")
         elif (part := _named(left[0], known)) is not None:
-            given |= _take(part, left, f"{method}.")
+            arguments |= _take(part, left, f"{method}.")
         else:
             raise Misuse("\n".join(_misplaced(left[0])))
-    if "method" not in given:
+    if "method" not in arguments:
         raise Misuse("A method must be specified!")
-    return given
+    return arguments
 
 
 def _named(word: str, arguments: Sequence[Argument]) -> Argument | None:
@@ -82,15 +82,15 @@ def _take(argument: Argument, left: Words, prefix: str) -> dict[str, Any]:
 
 
 def _take_parts(group: Group, left: Words, prefix: str) -> dict[str, Any]:
-    given: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     while left:
         if left[0] in ("help", "help-all"):
             raise HelpAsked("\n".join(node_help(group, recurse=left[0] == "help-all")) + "\n")
         argument = _named(left[0], group.parts)
         if argument is None:
             break
-        given |= _take(argument, left, prefix)
-    return given
+        arguments |= _take(argument, left, prefix)
+    return arguments
 
 
 def _read(argument: Value, word: str) -> Any:

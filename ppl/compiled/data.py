@@ -54,8 +54,8 @@ class Shape:
 
     def with_arguments(self, arguments: list[Any]) -> Data:
         """The data as emitted code reads them."""
-        given = iter(arguments)
-        leaves = [next(given) if fixed is None else fixed.value for fixed in self.fixed]
+        remaining = iter(arguments)
+        leaves = [next(remaining) if fixed is None else fixed.value for fixed in self.fixed]
         named = jax.tree_util.tree_unflatten(self.structure, leaves)
         return Data(**named, places=dict(self.places))
 

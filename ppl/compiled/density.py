@@ -39,10 +39,10 @@ class Functions(ABC):
         profile = CompileProfile.FASTEST if self.profile is CompileProfile.FAST else self.profile
         return compiled(self._at_a_point, 0, 1, profile=profile)
 
-    def traced(self, *given: Any) -> None:
+    def traced(self, *args: Any) -> None:
         """Trace `gradient`, which says whether it can be done; the trace is kept for the first call."""
         compiled: Any = self.gradient
-        compiled.trace(*given)
+        compiled.trace(*args)
 
     @cached_property
     def values(self) -> Function:

@@ -18,9 +18,9 @@ def hosted(f: Callable[..., np.ndarray], args: Sequence[Array]) -> Array:
     """f(*args), computed on the host whenever the compiled code comes to it; not to be differentiated."""
     traced = [i for i, a in enumerate(args) if isinstance(a, jax.Array)]
 
-    def answer(*given: np.ndarray) -> np.ndarray:
+    def answer(*arrays: np.ndarray) -> np.ndarray:
         filled = list(args)
-        for i, a in zip(traced, given, strict=True):
+        for i, a in zip(traced, arrays, strict=True):
             filled[i] = a
         with np.errstate(all="ignore"):
             return f(*filled)
@@ -31,8 +31,8 @@ def hosted(f: Callable[..., np.ndarray], args: Sequence[Array]) -> Array:
 
     tried = answer(*(np.ones(args[i].shape, args[i].dtype) for i in traced))
     shape = jax.ShapeDtypeStruct(bits_of(tried).shape, bits_of(tried).dtype)
-    given = (traced_bits(args[i]) for i in traced)
-    found = jax.pure_callback(on_host, shape, *given, vmap_method="sequential")
+    arrays = (traced_bits(args[i]) for i in traced)
+    found = jax.pure_callback(on_host, shape, *arrays, vmap_method="sequential")
     return traced_numbers(found, tried.dtype)
 
 

@@ -57,7 +57,7 @@ class Path(NamedTuple):
     steps: Steps
 
 
-class Given(NamedTuple):
+class Problem(NamedTuple):
     """One problem for each draw: tolerances, the most steps, and what the equation gets beside t and y."""
 
     start: Traced
@@ -82,45 +82,47 @@ class Solver:
     tighter: Callable[[Traced], Traced]
     tries: int
 
-    def forward(self, given: Given) -> tuple[Traced, Traced, Steps]:
+    def forward(self, problem: Problem) -> tuple[Traced, Traced, Steps]:
         """The states (draws, outputs, n), which draws took the implicit method, and the steps."""
-        draws, n = given.start.shape
+        draws, n = problem.start.shape
         nothing = Steps(
             jnp.zeros((draws, self.tries)),
             jnp.zeros((draws, self.tries, n)),
             jnp.zeros((draws, self.tries)),
             jnp.full((draws, self.tries), NO_STEP_TAKEN),
         )
-        tight = given._replace(relative=self.tighter(given.relative), absolute=self.tighter(given.absolute))
+        tight = problem._replace(
+            relative=self.tighter(problem.relative), absolute=self.tighter(problem.absolute)
+        )
         first = self._path(self.explicit, tight, nothing, jnp.ones(draws, dtype=bool))
-        left = first.now.done < given.times.shape[1]
-        second = self._path(self.implicit, given, first.steps, left)
+        left = first.now.done < problem.times.shape[1]
+        second = self._path(self.implicit, problem, first.steps, left)
         return jnp.where(left[:, None, None], second.states, first.states), left, second.steps
 
-    def _path(self, method: Method, given: Given, steps: Steps, wanted: Traced) -> Path:
-        draws, outputs = given.times.shape
+    def _path(self, method: Method, problem: Problem, steps: Steps, active: Traced) -> Path:
+        draws, outputs = problem.times.shape
         zeros = jnp.zeros(draws, dtype=int)
-        h = jnp.where(wanted, self._first_lengths(method, given), 0.0)
-        now = Now(given.t0, given.start, h, zeros, zeros, zeros, zeros)
-        states = jnp.full((draws, outputs, given.start.shape[1]), jnp.nan)
-        steps = steps._replace(reached=jnp.where(wanted[:, None], NO_STEP_TAKEN, steps.reached))
+        h = jnp.where(active, self._first_lengths(method, problem), 0.0)
+        now = Now(problem.t0, problem.start, h, zeros, zeros, zeros, zeros)
+        states = jnp.full((draws, outputs, problem.start.shape[1]), jnp.nan)
+        steps = steps._replace(reached=jnp.where(active[:, None], NO_STEP_TAKEN, steps.reached))
         found: Path = jax.lax.while_loop(
-            lambda path: jnp.any(self._on_the_way(given, path.now)),
-            partial(self._round, method, given),
+            lambda path: jnp.any(self._on_the_way(problem, path.now)),
+            partial(self._round, method, problem),
             Path(now, states, steps),
         )
         return found
 
-    def _on_the_way(self, given: Given, now: Now) -> Traced:
+    def _on_the_way(self, problem: Problem, now: Now) -> Traced:
         stuck = (now.at_limit >= MOST_AT_LIMIT) | (now.refused >= MOST_REFUSED) | ~(now.h > 0)
-        return (now.done < given.times.shape[1]) & (now.tried < given.most) & ~stuck
+        return (now.done < problem.times.shape[1]) & (now.tried < problem.most) & ~stuck
 
-    def _round(self, method: Method, given: Given, path: Path) -> Path:
+    def _round(self, method: Method, problem: Problem, path: Path) -> Path:
         """One step of the first draws on the way; where these are few, the places left count for none."""
-        draws, outputs = given.times.shape
-        on_the_way = self._on_the_way(given, path.now)
+        draws, outputs = problem.times.shape
+        on_the_way = self._on_the_way(problem, path.now)
         some = jnp.nonzero(on_the_way, size=min(draws, DRAWS_A_ROUND), fill_value=draws)[0]
-        mine, now = jax.tree_util.tree_map(lambda x: x.at[some].get(mode="clip"), (given, path.now))
+        mine, now = jax.tree_util.tree_map(lambda x: x.at[some].get(mode="clip"), (problem, path.now))
         next_time = jnp.take_along_axis(mine.times, now.done[:, None], axis=1, mode="clip")[:, 0]
         length = jnp.minimum(now.h, next_time - now.t)
 
@@ -149,31 +151,33 @@ class Solver:
             put((some, now.tried), path.steps, Steps(now.t, now.y, length, reached)),
         )
 
-    def _first_lengths(self, method: Method, given: Given) -> Traced:
+    def _first_lengths(self, method: Method, problem: Problem) -> Traced:
         def one(t: Traced, y: Traced, tolerance: Tolerance, shared: Traced) -> Traced:
             return first_lengths(jnp, partial(self._rate, shared), tolerance.norm, method.order, t, y)
 
-        return jax.vmap(one)(given.t0, given.start, tolerance_of(given), given.shared)
+        return jax.vmap(one)(problem.t0, problem.start, tolerance_of(problem), problem.shared)
 
     def _rate(self, shared: Traced, t: Traced, y: Traced) -> Traced:
         return self.rate(t, y, shared)
 
     def backward(
-        self, wanted: Sequence[int], given: Given, implicit: Traced, steps: Steps, g: Traced
+        self, differentiated: Sequence[int], problem: Problem, implicit: Traced, steps: Steps, g: Traced
     ) -> tuple[Traced, tuple[Traced, ...]]:
         """The adjoints of the start and of the wanted arguments of the equation, from those of the states."""
-        shared = [jnp.zeros_like(given.shared[i]) for i in wanted]
-        adjoint = jnp.zeros(given.start.shape)
+        shared = [jnp.zeros_like(problem.shared[i]) for i in differentiated]
+        adjoint = jnp.zeros(problem.start.shape)
         for method, mine in ((self.explicit, ~implicit), (self.implicit, implicit)):
             taken = (steps.reached > NO_STEP_TAKEN) & mine[:, None]
-            adjoint, shared = self._back(method, tuple(wanted), given, steps, taken, g, adjoint, shared)
+            adjoint, shared = self._back(
+                method, tuple(differentiated), problem, steps, taken, g, adjoint, shared
+            )
         return adjoint, tuple(shared)
 
     def _back(
         self,
         method: Method,
-        wanted: tuple[int, ...],
-        given: Given,
+        differentiated: tuple[int, ...],
+        problem: Problem,
         steps: Steps,
         taken: Traced,
         g: Traced,
@@ -188,18 +192,18 @@ class Solver:
 
             def end(y: Traced, *chosen: Traced) -> Traced:
                 filled = list(shared)
-                for i, x in zip(wanted, chosen, strict=True):
+                for i, x in zip(differentiated, chosen, strict=True):
                     filled[i] = x
                 return method.end(partial(self._rate, filled), t, y, h, found)
 
-            return jax.vjp(end, y, *(shared[i] for i in wanted))[1](a)
+            return jax.vjp(end, y, *(shared[i] for i in differentiated))[1](a)
 
         def back(at: Any) -> Any:
             k, adjoint, sums = at
             t, y, h, reached = (jnp.take(x, k, axis=1) for x in steps)
             here = jnp.where((reached >= 0)[:, None], g[every, reached], 0.0)
             to_start, *to_shared = jax.vmap(pulled)(
-                adjoint + here, t, y, h, tolerance_of(given), tuple(given.shared)
+                adjoint + here, t, y, h, tolerance_of(problem), tuple(problem.shared)
             )
             mine = jnp.take(taken, k, axis=1)
             sums = [s + jnp.where(widened(mine, x), x, 0.0) for s, x in zip(sums, to_shared, strict=True)]
@@ -210,8 +214,8 @@ class Solver:
         return adjoint, sums
 
 
-def tolerance_of(given: Given) -> Tolerance:
-    return Tolerance(given.relative, given.absolute)
+def tolerance_of(problem: Problem) -> Tolerance:
+    return Tolerance(problem.relative, problem.absolute)
 
 
 def put(at: tuple[Traced, ...], into: Any, new: Any) -> Any:

@@ -28,23 +28,23 @@ LogDensities = Callable[[Traced, Traced], tuple[Traced, Traced]]
 class Parts:
     """The parts of an algorithm that are in the compiled code (optimise.Parts); the step size is an argument.
 
-    `key` tells step rules apart, some of which hold arrays; so many draws are evaluated `together`.
+    `key` tells step rules apart, some of which hold arrays; so many draws are evaluated `batch_size`.
     """
 
     family: Any
     averaging: Any
     step_rule: Any = field(compare=False)
     key: Any
-    together: int
+    batch_size: int
 
     @classmethod
     def of(cls, algorithm: Any, most: int) -> "Parts":
         """With as many draws together as may be, at most so many, and as often."""
-        together = largest_part(algorithm.grad_samples, most)
+        batch_size = largest_part(algorithm.grad_samples, most)
         rule = algorithm.step_rule
         named = {f.name: np.asarray(getattr(rule, f.name)) for f in fields(rule) if f.name != "eta"}
         key = (type(rule), *((name, a.shape, a.tobytes()) for name, a in named.items()))
-        return cls(algorithm.family, algorithm.averaging, rule, key, together)
+        return cls(algorithm.family, algorithm.averaging, rule, key, batch_size)
 
     def with_eta(self, eta: Traced) -> "Parts":
         """At that step size; None for a rule that finds its own."""
@@ -103,16 +103,16 @@ def jitted(
         arrays: Traced,
         ahead: Ahead,
     ) -> Traced:
-        def together(u: Traced, k: Traced) -> Traced:
+        def of_batch(u: Traced, k: Traced) -> Traced:
             return jax.vmap(partial(at_a_point, shape, jacobian, at(arguments, k)))(u)
 
         def densities(v: Traced, k: Traced) -> tuple[Traced, Traced]:
             u = v if place is None else place.centre + times(place.factor, v)
-            if parts.together < len(u):
-                parted = u.reshape(-1, parts.together, u.shape[1])
-                found = jax.lax.map(partial(together, k=k), parted).reshape(len(u), -1)
+            if parts.batch_size < len(u):
+                parted = u.reshape(-1, parts.batch_size, u.shape[1])
+                found = jax.lax.map(partial(of_batch, k=k), parted).reshape(len(u), -1)
             else:
-                found = together(u, k)
+                found = of_batch(u, k)
             values, gradients = found[:, 0], found[:, 1:]
             if place is None:
                 return values, gradients

@@ -98,7 +98,7 @@ class OverDevices(Functions):
         own, shared = arguments
         of_device = jax.value_and_grad(partial(self.of_device, shape), argnums=2)
         for_all = jax.value_and_grad(partial(self.for_all, shape, jacobian), argnums=1)
-        sums = self._summed(lambda *given: as_one(*of_device(*given)), own, shared, u)
+        sums = self._summed(lambda *args: as_one(*of_device(*args)), own, shared, u)
         return sums + as_one(*for_all(shared, u))
 
     def _summed(self, f: Callable[..., Any], own: Any, shared: Any, u: Any) -> Any:

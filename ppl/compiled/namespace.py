@@ -134,24 +134,24 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
         return NUMPY.node(node, args)
     vjps = {i: vjp for i in traced if (vjp := _vjp_of(node, i, args[i]))}
 
-    def whole(given: Sequence[Array]) -> list[Array]:
+    def whole(primals: Sequence[Array]) -> list[Array]:
         filled = list(args)
-        for i, a in zip(traced, given, strict=True):
+        for i, a in zip(traced, primals, strict=True):
             filled[i] = a
         return filled
 
-    def value(*given: Array) -> Array:
-        return _traced_or_hosted(node.value, whole(given))
+    def value(*primals: Array) -> Array:
+        return _traced_or_hosted(node.value, whole(primals))
 
-    def forward(*given: Array) -> tuple[Array, Any]:
-        each, filled = value(*given), whole(given)
+    def forward(*primals: Array) -> tuple[Array, Any]:
+        each, filled = value(*primals), whole(primals)
         partials = {i: vjp.partial for i, vjp in vjps.items() if isinstance(vjp, Slope)}
         slopes = {i: _traced_or_hosted(partial, [each, *filled]) for i, partial in partials.items()}
-        return each, (slopes, given, each)
+        return each, (slopes, primals, each)
 
     def backward(saved: Any, g: Array) -> tuple[Array | None, ...]:
-        slopes, given, each = saved
-        filled = whole(given)
+        slopes, primals, each = saved
+        filled = whole(primals)
 
         def adjoint(i: int, vjp: Any) -> Array:
             if i in slopes:
@@ -175,13 +175,13 @@ def _vjp_of(node: Node, i: int, arg: Array) -> Vjp | None:
 
 def _summed_to(target: Array, adjoint: Array) -> Array:
     """The adjoint summed over the axes along which `target` was broadcast."""
-    shape, given = jnp.shape(target), jnp.shape(adjoint)
-    if not shape and given:
+    shape, found = jnp.shape(target), jnp.shape(adjoint)
+    if not shape and found:
         return _total(adjoint)
-    if len(given) < len(shape) or any(a < t for a, t in zip(given[::-1], shape[::-1], strict=False)):
+    if len(found) < len(shape) or any(a < t for a, t in zip(found[::-1], shape[::-1], strict=False)):
         return jnp.broadcast_to(adjoint, shape)
-    extra = len(given) - len(shape)
-    narrow = [k + extra for k, size in enumerate(shape) if size == 1 and given[k + extra] != 1]
+    extra = len(found) - len(shape)
+    narrow = [k + extra for k, size in enumerate(shape) if size == 1 and found[k + extra] != 1]
     return jnp.reshape(jnp.sum(adjoint, axis=(*range(extra), *narrow)), shape)
 
 

@@ -185,9 +185,9 @@ def from_first(text: str | None) -> str | None:
     """What process 0 has, on all."""
     if jax.process_count() == 1:
         return text
-    given = np.frombuffer((text or "").encode(), np.uint8)
-    size = int(broadcast_one_to_all(np.array([-1 if text is None else given.size], np.int32))[0])
-    own = given if jax.process_index() == 0 else np.zeros(max(size, 0), np.uint8)
+    encoded = np.frombuffer((text or "").encode(), np.uint8)
+    size = int(broadcast_one_to_all(np.array([-1 if text is None else encoded.size], np.int32))[0])
+    own = encoded if jax.process_index() == 0 else np.zeros(max(size, 0), np.uint8)
     return None if size < 0 else bytes(broadcast_one_to_all(own)).decode()
 
 

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ppl.backend.solve import MOST_TRIES, MOST_TRIES_EACH, ODES, tighter
-from ppl.compiled.initial_value import Given, Solver, Steps, over_draws
+from ppl.compiled.initial_value import Problem, Solver, Steps, over_draws
 from ppl.compiled.namespace import is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.runge_kutta import DormandPrince, Radau
@@ -51,9 +51,9 @@ def ode(
     defaults: tuple[float, float, float], f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]
 ) -> Traced:
     t0, y0, *shared = args
-    ts, *given = settings
+    ts, *tolerances = settings
     start, times = jnp.asarray(y0, dtype=float), jnp.asarray(ts, dtype=float)
-    relative, absolute, most_steps = given or defaults
+    relative, absolute, most_steps = tolerances or defaults
     leaves, structure = jax.tree_util.tree_flatten(tuple(shared))
     equation = Equation(f, structure, tuple(None if is_traced(leaf) else leaf for leaf in leaves))
     outputs = times.shape[0]
@@ -87,8 +87,8 @@ def solved(solver: Solver, *args: Traced) -> Traced:
     def recorded(*args: Any) -> tuple[Traced, Any]:
         values = [a.value for a in args]
         states, implicit, steps = one_draw(forward, values)
-        wanted = tuple(i for i, a in enumerate(args) if a.perturbed)
-        return states, (Static(wanted), values, states, implicit, steps)
+        differentiated = tuple(i for i, a in enumerate(args) if a.perturbed)
+        return states, (Static(differentiated), values, states, implicit, steps)
 
     def adjoints(saved: Any, g: Traced) -> tuple[Traced, ...]:
         static, values, states, implicit, steps = saved
@@ -113,12 +113,12 @@ def solved(solver: Solver, *args: Traced) -> Traced:
     return function(*args)
 
 
-SHARED = len(Given._fields) - 1
+SHARED = len(Problem._fields) - 1
 """Where the arguments of the equation begin among those of `solved`."""
 
 
-def given_of(each: Sequence[Traced]) -> Given:
-    return Given._make((*each[:SHARED], tuple(each[SHARED:])))
+def given_of(each: Sequence[Traced]) -> Problem:
+    return Problem._make((*each[:SHARED], tuple(each[SHARED:])))
 
 
 def one_draw(f: Callable[..., Any], args: Sequence[Traced]) -> Any:

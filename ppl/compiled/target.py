@@ -150,8 +150,8 @@ class CompiledTarget:
         eta = getattr(algorithm.step_rule, "eta", None)
         parts = Parts.of(algorithm, max(1, GRADIENT_BATCHES[-1][1] // self.width_at_once))
         with jax.enable_x64(True), jax.default_device(self.device):
-            given = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
-            call = partial(self.density.iterate, parts, self.shape, self.jacobian, given, place)
+            arguments = self.arguments if rows is None else self.density.on_rows(self.arguments, rows)
+            call = partial(self.density.iterate, parts, self.shape, self.jacobian, arguments, place)
             arrays = [np.array(a) for a in call(packed(run.state), Ahead(eta, noise, count))]
         ahead = jax.tree_util.tree_map(_on_host, unpacked(arrays, run.state))
         return run._replace(**ahead._asdict())

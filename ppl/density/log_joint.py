@@ -74,8 +74,8 @@ class LogJoint:
         """At each row of `us` (n, dim), (n,), many at a time."""
         if not len(us):
             return np.zeros(0)
-        together, alone = (lambda some: (self.values_at_once(some),)), (lambda u: (self.value(u),))
-        return in_batches(us, self.width, together, alone)[0]
+        batched, scalar = (lambda some: (self.values_at_once(some),)), (lambda u: (self.value(u),))
+        return in_batches(us, self.width, batched, scalar)[0]
 
     def values_at_once(self, us: Floats) -> Floats:
         """The same by one run of the emitted code; see many_points.log_joints."""

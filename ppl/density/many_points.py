@@ -32,8 +32,8 @@ Floats = NDArray[np.float64]
 Found = tuple[Floats, ...]
 """Log densities (n,), and with them gradients (n, dim) where they are wanted."""
 
-Together = Callable[[Floats], Found]
-Alone = Callable[[Floats], tuple[float | Floats, ...]]
+Batched = Callable[[Floats], Found]
+Scalar = Callable[[Floats], tuple[float | Floats, ...]]
 
 
 @dataclass(frozen=True)
@@ -62,67 +62,67 @@ UNFIT = (PPLError, TypeError, AttributeError)
 """What many points at once may raise where one alone need not."""
 
 
-def in_batches(us: Floats, width: int, together: Together, alone: Alone) -> Found:
-    """What `together` finds at the points `us` (n, dim), n > 0, as many at a time as `width` allows.
+def in_batches(us: Floats, width: int, batched: Batched, scalar: Scalar) -> Found:
+    """What `batched` finds at the points `us` (n, dim), n > 0, as many at a time as `width` allows.
 
     `width` is the size of the largest array that one evaluation makes.
     """
     if width > BATCH.widest or len(us) < BATCH.fewest_points:
-        return one_by_one(us, alone)
+        return one_by_one(us, scalar)
     size = max(BATCH.smallest, BATCH.elements // width)
-    return joined([evaluated(part, together, alone) for part in np.array_split(us, -(-len(us) // size))])
+    return joined([evaluated(part, batched, scalar) for part in np.array_split(us, -(-len(us) // size))])
 
 
-def evaluated(us: Floats, together: Together, alone: Alone) -> Found:
+def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
     """All points of one batch; the groups into which they part, or halves where one is rejected.
 
     What goes wrong otherwise is left to the points alone, which raise it again if it is the program's.
     """
     if len(us) == 1:
-        return one_by_one(us, alone)
+        return one_by_one(us, scalar)
     try:
-        found = together(us)
+        found = batched(us)
     except BranchDivergence as parting:
-        return by_groups(us, parting.groups, together, alone)
+        return by_groups(us, parting.groups, batched, scalar)
     except DrawsRejected as some:
-        return without(some.draws, us, together, alone)
+        return without(some.draws, us, batched, scalar)
     except Rejection:
-        return by_groups(us, np.array_split(np.arange(len(us)), 2), together, alone)
+        return by_groups(us, np.array_split(np.arange(len(us)), 2), batched, scalar)
     except UNFIT:
-        return one_by_one(us, alone)
+        return one_by_one(us, scalar)
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     sure = np.logical_and.reduce(finite) | (found[0] == -np.inf)
     bad = np.flatnonzero(~sure)
-    if is_no_number(us, found, bad, alone):
+    if is_no_number(us, found, bad, scalar):
         bad = bad[~np.isnan(found[0][bad])]
     if bad.size:
-        for whole, again in zip(found, one_by_one(us[bad], alone), strict=True):
+        for whole, again in zip(found, one_by_one(us[bad], scalar), strict=True):
             whole[bad] = again
     return found
 
 
-def is_no_number(us: Floats, found: Found, bad: NDArray[np.intp], alone: Alone) -> bool:
+def is_no_number(us: Floats, found: Found, bad: NDArray[np.intp], scalar: Scalar) -> bool:
     """Whether the density of those `bad` points that came out nan is nan: the first of them by itself tells.
 
     Where a path goes far astray, most points of a batch are such, and one by one they would take longer than
     all others.
     """
     nan = bad[np.isnan(found[0][bad])]
-    return len(nan) > 1 and bool(np.isnan(one_by_one(us[nan[:1]], alone)[0][0]))
+    return len(nan) > 1 and bool(np.isnan(one_by_one(us[nan[:1]], scalar)[0][0]))
 
 
-def without(rejected: NDArray[np.intp], us: Floats, together: Together, alone: Alone) -> Found:
+def without(rejected: NDArray[np.intp], us: Floats, batched: Batched, scalar: Scalar) -> Found:
     """What is found at the other points; each that is rejected is as one of them is by itself."""
     groups = [rejected, np.setdiff1d(np.arange(len(us)), rejected)]
-    one = one_by_one(us[rejected[:1]], alone)
+    one = one_by_one(us[rejected[:1]], scalar)
     found = [tuple(np.repeat(each, len(rejected), axis=0) for each in one)]
     if groups[1].size:
-        found.append(evaluated(us[groups[1]], together, alone))
+        found.append(evaluated(us[groups[1]], batched, scalar))
     return in_order(found, groups)
 
 
-def by_groups(us: Floats, groups: Sequence[NDArray[np.intp]], together: Together, alone: Alone) -> Found:
-    return in_order([evaluated(us[group], together, alone) for group in groups], groups)
+def by_groups(us: Floats, groups: Sequence[NDArray[np.intp]], batched: Batched, scalar: Scalar) -> Found:
+    return in_order([evaluated(us[group], batched, scalar) for group in groups], groups)
 
 
 def in_order(parts: Sequence[Found], groups: Sequence[NDArray[np.intp]]) -> Found:
@@ -131,8 +131,8 @@ def in_order(parts: Sequence[Found], groups: Sequence[NDArray[np.intp]]) -> Foun
     return tuple(f[order] for f in joined(parts))
 
 
-def one_by_one(us: Floats, alone: Alone) -> Found:
-    return tuple(np.array(column, dtype=float) for column in zip(*map(alone, us), strict=True))
+def one_by_one(us: Floats, scalar: Scalar) -> Found:
+    return tuple(np.array(column, dtype=float) for column in zip(*map(scalar, us), strict=True))
 
 
 def joined(parts: Sequence[Found]) -> Found:
@@ -203,8 +203,8 @@ class Sizes:
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any) -> Any:
             value = f(*args)
-            given = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
-            self.largest = max(self.largest, given, gone_through(binding, args))
+            size = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
+            self.largest = max(self.largest, size, gone_through(binding, args))
             if isinstance(binding.impl, Laborious):
                 self.solved += binding.impl.work(*args)
             return value

@@ -250,18 +250,18 @@ class Posterior:
             return self.width + COST.run
         runs, joint = [0], self.log_joint()
 
-        def together(batch: Floats) -> tuple[Floats]:
+        def batched(batch: Floats) -> tuple[Floats]:
             runs[0] += 1
             return (joint.values_at_once(batch),)
 
-        def alone(u: Floats) -> tuple[float]:
+        def scalar(u: Floats) -> tuple[float]:
             runs[0] += 1
             return (joint.value(u),)
 
         dim = self.param_unc_num()
         if dim:
             in_batches(
-                np.random.default_rng(0).uniform(-1, 1, (COST.points_tried, dim)), self.width, together, alone
+                np.random.default_rng(0).uniform(-1, 1, (COST.points_tried, dim)), self.width, batched, scalar
             )
         return self.width + self.sizes.solved + COST.run * runs[0] // COST.points_tried
 
@@ -452,9 +452,9 @@ class Posterior:
             >>> posterior.param_unconstrain({"mu": 0.0, "tau": 1.0, "theta_raw": np.zeros(8)}).shape
             (10,)
         """
-        given = leaf_values(self.model.lowered.parameters, self.places, values)
+        leaves = leaf_values(self.model.lowered.parameters, self.places, values)
         with np.errstate(all="ignore"), located(self.model.plain):
-            return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, given))
+            return joined(list(self.places.values()), self.model.plain.unconstrained(self.d, leaves))
 
 
 def conditioned_anew(model: Any, data: Mapping[str, Any], seed: int) -> Any:

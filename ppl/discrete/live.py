@@ -34,7 +34,7 @@ def live(body: Stmts, then: Stmts | None) -> Stmts:
         if more <= needed:
             break
         needed |= more
-    return tuple(out for s in body if matters(s, needed) for out in wanted(s, needed))
+    return tuple(out for s in body if matters(s, needed) for out in live_part(s, needed))
 
 
 def matters(s: ast.Statement, needed: set[str]) -> bool:
@@ -87,7 +87,7 @@ def needed_by(s: ast.Statement, needed: set[str]) -> list[ast.Variable]:
             return own
 
 
-def wanted(s: ast.Statement, needed: set[str]) -> Stmts:
+def live_part(s: ast.Statement, needed: set[str]) -> Stmts:
     """The statement less the parts that set nothing needed."""
 
     def dropped(n: ast.Node) -> Stmts | None:

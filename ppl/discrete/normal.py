@@ -53,11 +53,11 @@ def depending(s: ast.Statement, names: set[str], inside: bool) -> set[str]:
     """The variables that a statement makes depend on `names`; `inside` a branch or loop that does, all."""
     match s:
         case ast.Declaration(name=name, value=value):
-            given = value is not None and mentions(value, names)
-            return {name} if value is not None and (inside or given) else set()
+            mentioned = value is not None and mentions(value, names)
+            return {name} if value is not None and (inside or mentioned) else set()
         case ast.Assignment(target=target, value=value):
-            given = mentions(value, names) or mentions(target, names - assigned(target))
-            return assigned(target) if inside or given else set()
+            mentioned = mentions(value, names) or mentions(target, names - assigned(target))
+            return assigned(target) if inside or mentioned else set()
         case ast.If(condition=condition):
             inside = inside or mentions(condition, names)
             return parts(s, names, inside)

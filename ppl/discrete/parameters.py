@@ -74,10 +74,10 @@ class Names:
             self.only_loops |= {self.entry}
         return self.entry
 
-    def fresh(self, wanted: str) -> str:
-        name, k = wanted, 1
+    def fresh(self, base: str) -> str:
+        name, k = base, 1
         while name in self.taken:
             k += 1
-            name = f"{wanted}_{k}"
+            name = f"{base}_{k}"
         self.taken.add(name)
         return name

@@ -99,10 +99,10 @@ def drawn(tilde: ast.Tilde, known: Drawing) -> Lines:
 
 def _by_own(tilde: ast.Tilde, rng: ast.FunctionDef, known: Drawing) -> Lines:
     """By an _rng that the program defines, which draws the left side whole."""
-    own, given = str(known.facts.types[tilde.left]), unsized(rng.returns)
-    if own != given or tilde.truncation or isinstance(tilde.left, ast.Call):
+    own, drawn = str(known.facts.types[tilde.left]), unsized(rng.returns)
+    if own != drawn or tilde.truncation or isinstance(tilde.left, ast.Call):
         text = expression(tilde.left)
-        raise refused(f"{rng.name} draws a {given}, and `{text}` is a {own} or truncated", tilde.span)
+        raise refused(f"{rng.name} draws a {drawn}, and `{text}` is a {own} or truncated", tilde.span)
     if isinstance(tilde.left, ast.Indexed):
         yield from _once(tilde.left, known.facts.types[tilde.left])
     yield f"{expression(tilde.left)} = {rng.name}({listed(tilde.args)});"

@@ -74,28 +74,28 @@ def unnormalised_not_here(name: str) -> Message:
     )
 
 
-def higher_order_arguments(name: str, found: Sequence[Type], wanted: str) -> Message:
+def higher_order_arguments(name: str, found: Sequence[Type], expected: str) -> Message:
     return Message(
-        "PPL511", f"After its function, `{name}` cannot take ({listed(found)}).", f"Write it as `{wanted}`."
+        "PPL511", f"After its function, `{name}` cannot take ({listed(found)}).", f"Write it as `{expected}`."
     )
 
 
-def higher_order_function(name: str, function: str, wanted: Sequence[Type], returns: Type) -> Message:
+def higher_order_function(name: str, function: str, expected: Sequence[Type], returns: Type) -> Message:
     return Message(
         "PPL512",
-        f"`{name}` needs a function of the program with the signature ({listed(wanted)}) => {returns}; "
+        f"`{name}` needs a function of the program with the signature ({listed(expected)}) => {returns}; "
         f"`{function}` has no such overload.",
     )
 
 
-def laplace_arguments(name: str, found: Sequence[Type], wanted: str, own: bool) -> Message:
+def laplace_arguments(name: str, found: Sequence[Type], expected: str, own: bool) -> Message:
     beside = "the functions of the likelihood and" if own else "the function"
     where = "f is a function of a vector and of what stands in the parentheses after it, and " if own else ""
     after = "after it" if own else ""
     return Message(
         "PPL511",
         f"Beside {beside} of the covariance, `{name}` cannot take ({listed(found)}).",
-        f"Write it as `{wanted}`, where {where}K is a function that takes what stands in the parentheses "
+        f"Write it as `{expected}`, where {where}K is a function that takes what stands in the parentheses "
         f"{after}".rstrip()
         + ".",
     )
@@ -164,8 +164,8 @@ def distribution_arguments(
         detail = f"`{name}` is discrete, so its left side must be int or an array of int."
     elif why.culprit is None and family is not None and len(found) != len(family.args):
         detail += f" They are {listed(word for word, _ in family.args[1:])}."
-    given = f"{found[0]} ~ {name}({listed(found[1:])})"
-    return Message("PPL605", f"`{given}` does not fit: {detail}", why.signatures)
+    statement = f"{found[0]} ~ {name}({listed(found[1:])})"
+    return Message("PPL605", f"`{statement}` does not fit: {detail}", why.signatures)
 
 
 def no_truncation(name: str) -> Message:

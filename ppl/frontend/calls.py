@@ -142,10 +142,10 @@ def cheapest(candidates: Sequence[UserFunction], args: Sequence[Type]) -> list[U
     return [f for cost, f in costs if cost == least]
 
 
-def promotion_cost(wanted: Sequence[Type], found: Sequence[Type]) -> int | None:
-    if len(wanted) != len(found):
+def promotion_cost(expected: Sequence[Type], found: Sequence[Type]) -> int | None:
+    if len(expected) != len(found):
         return None
-    costs = [promotes(f, w) for f, w in zip(found, wanted, strict=True)]
+    costs = [promotes(f, w) for f, w in zip(found, expected, strict=True)]
     return None if None in costs else sum(cost or 0 for cost in costs)
 
 
@@ -195,17 +195,17 @@ def require_target(c: Check, at: ast.Node, what: str, allowed: bool) -> None:
 
 def check_data_arguments(c: Check, e: ast.Call, called: Called) -> None:
     if isinstance(called, UserMatch):
-        wanted = [i for i, data_only in enumerate(called.function.data_only) if data_only]
+        positions = [i for i, data_only in enumerate(called.function.data_only) if data_only]
     else:
-        wanted = list(DATA_ARGUMENTS.get(e.name, ()))
-    refuse_parameters(c, e, wanted)
+        positions = list(DATA_ARGUMENTS.get(e.name, ()))
+    refuse_parameters(c, e, positions)
 
 
-def refuse_parameters(c: Check, e: ast.Call, wanted: Iterable[int]) -> None:
-    """Refuse a parameter among the arguments at `wanted`; in generated quantities none is one any more."""
+def refuse_parameters(c: Check, e: ast.Call, positions: Iterable[int]) -> None:
+    """Refuse a parameter among the arguments at `positions`; in generated quantities none is one any more."""
     if c.context.block is Block.GENERATED_QUANTITIES:
         return
-    for i in wanted:
+    for i in positions:
         if c.facts.levels[e.args[i]] is Level.PARAMETER:
             raise c.refuse(call_messages.needs_data(e.name, i + 1), e.args[i].span)
 

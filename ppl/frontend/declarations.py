@@ -158,14 +158,14 @@ def check_bound(c: Check, t: ast.SizedType, name: str, value: ast.Expr) -> None:
     found = check_expr(c, value)
     whole = array_of(NAMED[t.keyword], len(t.dims))
     if t.keyword == "int":
-        wanted = "an int" if not t.dims else f"an int or {whole}"
+        expected = "an int" if not t.dims else f"an int or {whole}"
         fits = found in (INT, whole)
     else:
-        wanted = "a real" if whole == REAL else f"a real or {whole}"
+        expected = "a real" if whole == REAL else f"a real or {whole}"
         fits = found in (INT, REAL, whole)
     if not fits:
         raise c.refuse(
-            messages.bound_type(name + " bound" if name in ("lower", "upper") else name, wanted, found),
+            messages.bound_type(name + " bound" if name in ("lower", "upper") else name, expected, found),
             value.span,
         )
 
@@ -181,10 +181,10 @@ def check_initial_value(c: Check, d: ast.Declaration, t: Type) -> None:
         raise c.refuse(messages.assigned_type(t, found), span, d.value.span)
 
 
-def assignable(wanted: Type, found: Type) -> bool:
-    return promotes(found, wanted) is not None or is_empty_array(wanted, found)
+def assignable(expected: Type, found: Type) -> bool:
+    return promotes(found, expected) is not None or is_empty_array(expected, found)
 
 
-def is_empty_array(wanted: Type, found: Type) -> bool:
+def is_empty_array(expected: Type, found: Type) -> bool:
     """`{}` has no element to take a type from."""
-    return isinstance(wanted, Array) and found == Array(VOID)
+    return isinstance(expected, Array) and found == Array(VOID)

@@ -102,9 +102,9 @@ def allowed(t: ast.DeclaredType) -> Interval:
     return literal(bounds.get("lower"), -math.inf), literal(bounds.get("upper"), math.inf)
 
 
-def exceeds(found: Interval, wanted: Interval) -> bool:
+def exceeds(found: Interval, required: Interval) -> bool:
     """Whether an interval has values outside another; nan is given the benefit of the doubt."""
-    return found[0] < wanted[0] or found[1] > wanted[1]
+    return found[0] < required[0] or found[1] > required[1]
 
 
 def with_bounds(d: ast.Declaration, text: str) -> str:
@@ -121,8 +121,8 @@ def redeclaration(declared: Declared, d: ast.Declaration, text: str) -> Fix | No
     return Fix(d.span, with_bounds(d, text)) if plain else None
 
 
-def interval_text(wanted: Interval) -> str:
-    return "lower=0, upper=1" if wanted == (0.0, 1.0) else "lower=0"
+def interval_text(required: Interval) -> str:
+    return "lower=0, upper=1" if required == (0.0, 1.0) else "lower=0"
 
 
 def empty_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
@@ -141,10 +141,10 @@ def supports(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         if d is None or not isinstance(d.type, ast.SizedType):
             continue
         support = family.args[0][1]
-        wanted = truncated(s) if s.truncation else INTERVALS.get(support)
-        if wanted is not None and exceeds(allowed(d.type), wanted):
-            text = truncation_text(s) if s.truncation else interval_text(wanted)
-            what = "its truncated range" if s.truncation else WORDS[wanted]
+        required = truncated(s) if s.truncation else INTERVALS.get(support)
+        if required is not None and exceeds(allowed(d.type), required):
+            text = truncation_text(s) if s.truncation else interval_text(required)
+            what = "its truncated range" if s.truncation else WORDS[required]
             fix = redeclaration(known, d, text)
             yield bounds_contradict(d.name, s.distribution, what, with_bounds(d, text), s.left.span, fix)
         elif support in STRUCTURED and d.type.keyword != support:
@@ -169,9 +169,9 @@ def arguments(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     for s, family in densities(program, facts):
         for (name, support), e in zip(family.args[1:], s.args, strict=False):
             d = parameter(known, facts, e)
-            wanted = INTERVALS.get(support)
-            if d is not None and wanted is not None and exceeds(allowed(d.type), wanted):
-                must_be, text = SUPPORTS[support].must_be, interval_text(wanted)
+            required = INTERVALS.get(support)
+            if d is not None and required is not None and exceeds(allowed(d.type), required):
+                must_be, text = SUPPORTS[support].must_be, interval_text(required)
                 fix = redeclaration(known, d, text)
                 yield argument_unconstrained(d.name, name, s.distribution, must_be, text, e.span, fix)
 
@@ -183,12 +183,12 @@ def uniform_bounds(program: ast.Program, facts: Facts) -> Iterator[Lint]:
         if family.name != "uniform" or d is None or len(s.args) != 2:
             continue
         bounds = bounds_of(d.type)
-        wanted = [expression(e) for e in s.args]
+        ends = [expression(e) for e in s.args]
         written = [expression(bounds[side]) if side in bounds else "" for side in ("lower", "upper")]
         interval = (literal(s.args[0], math.nan), literal(s.args[1], math.nan))
         inside = not exceeds(allowed(d.type), interval) and not any(map(math.isnan, interval))
-        if wanted != written and not inside:
-            text = f"lower={wanted[0]}, upper={wanted[1]}"
+        if ends != written and not inside:
+            text = f"lower={ends[0]}, upper={ends[1]}"
             fix = redeclaration(known, d, text)
             yield undeclared_hard_bounds(d.name, with_bounds(d, text), s.left.span, fix)
 

@@ -145,5 +145,5 @@ def stands_for(terminal: str, word: str) -> bool:
 @cache
 def terminals() -> dict[str, re.Pattern[str]]:
     """Those that are words, by their names."""
-    given = ((t.name, t.pattern.to_regexp()) for t in parser().terminals)
-    return {name: re.compile(text) for name, text in given if name != "IDENTIFIER"}
+    terminals = ((t.name, t.pattern.to_regexp()) for t in parser().terminals)
+    return {name: re.compile(text) for name, text in terminals if name != "IDENTIFIER"}

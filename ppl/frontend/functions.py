@@ -90,8 +90,8 @@ def check_suffix(c: Check, f: ast.FunctionDef, types: Sequence[Type], returns: T
         raise c.refuse(messages.density_without_variate(f.name), f.name_span)
     discrete = element_type(types[0]) == INT
     if suffix in ("lpdf", "lpmf") and discrete != (suffix == "lpmf"):
-        wanted = "integer (int)" if suffix == "lpmf" else "real"
-        raise c.refuse(messages.density_variate(f.name, wanted, types[0]), f.args[0].span)
+        kind = "integer (int)" if suffix == "lpmf" else "real"
+        raise c.refuse(messages.density_variate(f.name, kind, types[0]), f.args[0].span)
 
 
 def check_defined(c: Check, f: ast.FunctionDef) -> None:

@@ -35,17 +35,17 @@ MAP_RECT = (VECTOR, Array(VECTOR), Array(REAL, 2), Array(INT, 2))
 
 def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
     """The type of the call; `args` are the types after the function's name."""
-    wanted, returns = function_wanted(e.name, args)
+    expected, returns = function_wanted(e.name, args)
     function = e.args[0]
     if not isinstance(function, ast.Variable) or not names_a_function(c, function.name):
         raise c.refuse(messages.unknown_function(described(function), near(c, function)), function.span)
-    if wanted is None:
+    if expected is None:
         raise c.refuse(call_messages.higher_order_arguments(e.name, args, call_wanted(e.name)), e.span)
-    found = find_overload(c, function.name, wanted)
+    found = find_overload(c, function.name, expected)
     pure = suffix_of(function.name) not in ("rng", "lp", "jacobian")
     if not isinstance(found, UserMatch) or found.returns != returns or not pure:
         raise c.refuse(
-            call_messages.higher_order_function(e.name, function.name, wanted, returns), function.span
+            call_messages.higher_order_function(e.name, function.name, expected, returns), function.span
         )
     c.facts.calls[e] = found
     if e.name not in SOLVERS:
@@ -57,10 +57,10 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
 
 def data_positions(name: str, called: UserMatch) -> list[int]:
     """The arguments of a call that the function takes as data, by position; bounds of a slice are."""
-    wanted = [i for i, data_only in enumerate(called.function.data_only) if data_only]
+    positions = [i for i, data_only in enumerate(called.function.data_only) if data_only]
     if name == "map_rect":
-        return [i + 1 for i in wanted]
-    return [max(i, 1) for i in wanted if i not in SLICE_BOUNDS]
+        return [i + 1 for i in positions]
+    return [max(i, 1) for i in positions if i not in SLICE_BOUNDS]
 
 
 def function_wanted(name: str, args: Sequence[Type]) -> tuple[Sequence[Type] | None, Type]:
@@ -86,12 +86,12 @@ def higher_order_page(name: str) -> str:
     if name in SOLVERS:
         solver = SOLVERS[name]
         shared = ["..."] if solver.shared is None else [*map(str, solver.shared)]
-        given, gives, result = [*map(str, solver.own), *shared], solver.gives, solver.result
+        arguments, gives, result = [*map(str, solver.own), *shared], solver.gives, solver.result
     elif name == "map_rect":
-        given, gives, result = ["vector", "vector", "array[] real", "array[] int"], VECTOR, VECTOR
+        arguments, gives, result = ["vector", "vector", "array[] real", "array[] int"], VECTOR, VECTOR
     else:
-        given, gives, result = ["array slice", "int start", "int end", "..."], REAL, REAL
-    calls = (f"{call_wanted(name)} => {result}", f"f: ({', '.join(given)}) => {gives}")
+        arguments, gives, result = ["array slice", "int start", "int end", "..."], REAL, REAL
+    calls = (f"{call_wanted(name)} => {result}", f"f: ({', '.join(arguments)}) => {gives}")
     shown = (fill(call, PAGE_WIDTH, initial_indent="  ", subsequent_indent="      ") for call in calls)
     return "\n".join((fill(f"{name}: {meaning(name)}", PAGE_WIDTH), "", *shown))
 

@@ -65,7 +65,7 @@ class Laplace:
         return tuple(t for _, t in SETTINGS) if self.settings else ()
 
     @property
-    def wanted(self) -> tuple[Type, ...]:
+    def expected(self) -> tuple[Type, ...]:
         """The types of the values, any tuple for a tuple."""
         return (*self.leads, *(Tuple(()) for _ in self.functions), *self.tail)
 
@@ -179,9 +179,9 @@ def covariance_called(c: Check, e: ast.Call, types: Sequence[Type]) -> UserMatch
     The function that gives a likelihood of the program is kept by its name, the first argument.
     """
     record = LAPLACE[e.name]
-    fits = len(types) == len(record.wanted) and all(
+    fits = len(types) == len(record.expected) and all(
         isinstance(found, Tuple) if isinstance(t, Tuple) else promotes(found, t) is not None
-        for found, t in zip(types, record.wanted, strict=True)
+        for found, t in zip(types, record.expected, strict=True)
     )
     if not fits:
         own = record.likelihood is None
@@ -195,28 +195,28 @@ def covariance_called(c: Check, e: ast.Call, types: Sequence[Type]) -> UserMatch
     return found
 
 
-def likelihood_function(c: Check, e: ast.Call, given: Tuple) -> UserMatch:
-    found = given_function(c, e, 0, given, (VECTOR,), REAL)
+def likelihood_function(c: Check, e: ast.Call, extra: Tuple) -> UserMatch:
+    found = given_function(c, e, 0, extra, (VECTOR,), REAL)
     if found.function.data_only[0]:
         raise c.refuse(call_messages.needs_data(found.function.name, 1), e.args[0].span)
     return found
 
 
 def given_function(
-    c: Check, e: ast.Call, place: int, given: Tuple, leads: tuple[Type, ...], returns: Type
+    c: Check, e: ast.Call, place: int, extra: Tuple, leads: tuple[Type, ...], returns: Type
 ) -> UserMatch:
     """The function of the program at a place of the call, of `leads` and what the tuple after it has."""
     named = e.args[place]
     if not isinstance(named, ast.Variable) or not names_a_function(c, named.name):
         what = named.name if isinstance(named, ast.Variable) else "this expression"
         raise c.refuse(messages.unknown_function(what, None), named.span)
-    wanted = (*leads, *given.items)
-    found = find_overload(c, named.name, wanted)
+    expected = (*leads, *extra.items)
+    found = find_overload(c, named.name, expected)
     pure = suffix_of(named.name) not in ("rng", "lp", "jacobian")
     if not isinstance(found, UserMatch) or found.returns != returns or not pure:
-        raise c.refuse(call_messages.higher_order_function(e.name, named.name, wanted, returns), named.span)
+        raise c.refuse(call_messages.higher_order_function(e.name, named.name, expected, returns), named.span)
     arguments = e.args[place + 1]
-    items = arguments.items if isinstance(arguments, ast.TupleLiteral) else (arguments,) * len(given.items)
+    items = arguments.items if isinstance(arguments, ast.TupleLiteral) else (arguments,) * len(extra.items)
     own = found.function.data_only[len(leads) :]
     call = ast.Call(e.span, found.function.name, tuple(items))
     refuse_parameters(c, call, [k for k, data in enumerate(own) if data])

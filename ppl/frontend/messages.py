@@ -133,17 +133,17 @@ def entry_of_several() -> Message:
     )
 
 
-def conversion(wanted: Type, found: Type) -> str | None:
+def conversion(expected: Type, found: Type) -> str | None:
     """What to do where a value of another type is wanted."""
-    if (str(wanted), str(found)) == ("int", "real"):
+    if (str(expected), str(found)) == ("int", "real"):
         return "An int variable holds integers only: declare it `real`, or use an integer value."
-    if is_complex(found) and real_of(found) == wanted:
+    if is_complex(found) and real_of(found) == expected:
         return "`get_real(...)` is the real part of a complex value, `get_imag(...)` the imaginary part."
-    by = converter(wanted, found)
+    by = converter(expected, found)
     return f"`{by}(...)` converts it." if by else None
 
 
-def converter(wanted: Type, found: Type) -> str | None:
+def converter(expected: Type, found: Type) -> str | None:
     """The function that turns one type into another, where there is one."""
     by_name = {
         "vector": "to_vector",
@@ -152,7 +152,7 @@ def converter(wanted: Type, found: Type) -> str | None:
         "matrix": "to_matrix",
     }
     convertible = {"vector", "row_vector", "array[] real", "array[] int", "matrix"}
-    return by_name.get(str(wanted)) if str(found) in convertible else None
+    return by_name.get(str(expected)) if str(found) in convertible else None
 
 
 # --- Types ---------------------------------------------------------------------------------------
@@ -261,8 +261,8 @@ def complex_bounds(keyword: str) -> Message:
     )
 
 
-def bound_type(which: str, wanted: str, found: Type) -> Message:
-    return Message("PPL702", f"The {which} here must be {wanted}, not {found}.")
+def bound_type(which: str, expected: str, found: Type) -> Message:
+    return Message("PPL702", f"The {which} here must be {expected}, not {found}.")
 
 
 # --- Functions -----------------------------------------------------------------------------------
@@ -299,8 +299,8 @@ def missing_return(name: str, t: Type) -> Message:
     return Message("PPL804", f"`{name}` must return {t} on every path, but can end without a return.")
 
 
-def return_type(wanted: Type, found: Type) -> Message:
-    return Message("PPL805", f"The function returns {wanted}, but this return gives {found}.")
+def return_type(expected: Type, found: Type) -> Message:
+    return Message("PPL805", f"The function returns {expected}, but this return gives {found}.")
 
 
 def return_in_void() -> Message:
@@ -326,8 +326,8 @@ def density_returns(name: str, found: Type) -> Message:
     )
 
 
-def density_variate(name: str, wanted: str, found: Type) -> Message:
-    return Message("PPL810", f"The first argument of `{name}` must be of {wanted} type, not {found}.")
+def density_variate(name: str, expected: str, found: Type) -> Message:
+    return Message("PPL810", f"The first argument of `{name}` must be of {expected} type, not {found}.")
 
 
 def density_without_variate(name: str) -> Message:

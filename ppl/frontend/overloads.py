@@ -120,9 +120,9 @@ def misfit(shown: Sequence[Shown], found: Sequence[Type], offset: int = 0) -> Mi
     counts = {len(s.args) for s in shown}
     listing = signature_list(ranked, found)
     if len(found) not in counts:
-        wanted = " or ".join(str(n - offset) for n in sorted(counts))
-        plural = "" if wanted == "1" else "s"
-        return Misfit(f"it takes {wanted} argument{plural}, not {len(found) - offset}.", listing)
+        number = " or ".join(str(n - offset) for n in sorted(counts))
+        plural = "" if number == "1" else "s"
+        return Misfit(f"it takes {number} argument{plural}, not {len(found) - offset}.", listing)
     nearest = [s for s in ranked if s.distance(found) == ranked[0].distance(found)]
     wrong = {s.misfits(found) for s in nearest}
     if len(wrong) != 1 or len(next(iter(wrong))) != 1 or len(nearest) > LISTING.most_nearest:

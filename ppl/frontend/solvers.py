@@ -37,10 +37,10 @@ class Solver:
     def split(self, args: Sequence[Type]) -> tuple[int, int] | None:
         """How many arguments come before the tail, and how many there are; None where they do not fit."""
         before = len(args) if self.shared is None else len(self.leads) + len(self.shared)
-        wanted = [*self.leads, *(self.shared or args[len(self.leads) :]), *self.tail]
+        expected = [*self.leads, *(self.shared or args[len(self.leads) :]), *self.tail]
         if len(args) not in (before, before + len(self.tail)) or len(args) < len(self.leads):
             return None
-        fits = all(promotes(a, w) is not None for a, w in zip(args, wanted, strict=False))
+        fits = all(promotes(a, w) is not None for a, w in zip(args, expected, strict=False))
         return (before, len(args)) if fits else None
 
 
@@ -87,8 +87,8 @@ def function_arguments(name: str, args: Sequence[Type]) -> list[Type] | None:
     found = solver.split(args)
     if found is None:
         return None
-    given = args[len(solver.leads) : found[0]]
-    return [*solver.own, *(solver.shared or given)]
+    extra = args[len(solver.leads) : found[0]]
+    return [*solver.own, *(solver.shared or extra)]
 
 
 def check_data_only(c: Check, e: ast.Call, called: UserMatch) -> None:
@@ -97,9 +97,9 @@ def check_data_only(c: Check, e: ast.Call, called: UserMatch) -> None:
     leads = len(solver.leads)
     before = len(e.args) - 1 if solver.shared is None else leads + len(solver.shared)
     shared = called.function.data_only[len(solver.own) :]
-    wanted = [*range(solver.free, leads), *range(before, len(e.args) - 1)]
-    wanted += [leads + i for i, data_only in enumerate(shared) if data_only]
-    refuse_parameters(c, e, sorted(i + 1 for i in wanted))
+    positions = [*range(solver.free, leads), *range(before, len(e.args) - 1)]
+    positions += [leads + i for i, data_only in enumerate(shared) if data_only]
+    refuse_parameters(c, e, sorted(i + 1 for i in positions))
 
 
 def shape_of_call(name: str) -> str:

@@ -198,15 +198,15 @@ def check_call_statement(c: Check, s: ast.CallStatement) -> None:
 
 
 def check_return(c: Check, s: ast.Return) -> None:
-    wanted = c.context.returns
-    if wanted is None:
+    returns = c.context.returns
+    if returns is None:
         raise c.refuse(messages.return_outside(), s.span)
     if s.value is None:
-        if wanted != VOID:
-            raise c.refuse(messages.bare_return(wanted), s.span)
+        if returns != VOID:
+            raise c.refuse(messages.bare_return(returns), s.span)
         return
     found = check_expr(c, s.value)
-    if wanted == VOID:
+    if returns == VOID:
         raise c.refuse(messages.return_in_void(), s.span)
-    if not assignable(wanted, found):
-        raise c.refuse(messages.return_type(wanted, found), s.span)
+    if not assignable(returns, found):
+        raise c.refuse(messages.return_type(returns, found), s.span)

@@ -115,12 +115,12 @@ def definition(found: Sequence[Name], name: Name) -> Name | None:
         return next((n for n in same(found, name) if n.declares), None)
     if not isinstance(name.meaning, UserFunction):
         return None
-    wanted = name.meaning
+    meaning = name.meaning
     alike = [
         n for n in found
         if isinstance(n.node, ast.FunctionDef)
         and isinstance(n.meaning, UserFunction)
-        and (n.meaning.name, n.meaning.args) == (wanted.name, wanted.args)
+        and (n.meaning.name, n.meaning.args) == (meaning.name, meaning.args)
     ]  # fmt: skip
     return next((n for n in alike if isinstance(n.node, ast.FunctionDef) and n.node.body), None) or next(
         iter(alike), None

@@ -30,10 +30,10 @@ Names = set[Symbol]
 
 def priors(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Parameters with an unbounded range that no statement gives a distribution."""
-    given = with_sources(program, facts, given_a_density(program, facts))
+    with_density = with_sources(program, facts, given_a_density(program, facts))
     used = symbols(read_variables(program), facts)
     for d in program.parameters:
-        if facts.symbols[d] in used - given and not is_proper(d.type):
+        if facts.symbols[d] in used - with_density and not is_proper(d.type):
             yield no_prior(d.name, d.name_span)
 
 
@@ -117,11 +117,16 @@ def unused_variables(program: ast.Program, facts: Facts) -> Iterator[Lint]:
 
 def unassigned_variables(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Variables that the program must compute and never does; local ones where their value is needed."""
-    used, given = symbols(read_variables(program), facts), {*program.data, *program.parameters}
+    used, set_before = symbols(read_variables(program), facts), {*program.data, *program.parameters}
     output = {*program.transformed_parameters, *program.generated_quantities}
     written = {facts.symbols[v] for v in written_variables(program) if v in facts.symbols}
     for d in statements(program):
-        if isinstance(d, ast.Declaration) and d.value is None and d not in given and not is_empty(d.type):
+        if (
+            isinstance(d, ast.Declaration)
+            and d.value is None
+            and d not in set_before
+            and not is_empty(d.type)
+        ):
             symbol = facts.symbols[d]
             if symbol not in written and (d in output or symbol in used):
                 yield never_assigned(d.name, d.name_span)

@@ -59,13 +59,13 @@ def varying_names(body: Sequence[ir.Stmt], start: set[str]) -> set[str]:
     """The names, and every variable computed from them."""
     names = set(start)
     while True:
-        more = {name for s in each(body) for name, value in given(s) if varies(value, names)} - names
+        more = {name for s in each(body) for name, value in assignments(s) if varies(value, names)} - names
         if not more:
             return names
         names |= more
 
 
-def given(s: ir.Stmt) -> list[tuple[str, Any]]:
+def assignments(s: ir.Stmt) -> list[tuple[str, Any]]:
     """The variables that a statement itself sets, each with what its value is made of."""
     match s:
         case ir.Assign(name=name, value=value) | ir.Scatter(name=name, value=value):

@@ -118,14 +118,14 @@ def lower_constraint(c: Lowering, t: ast.SizedType) -> tuple[str, tuple[ir.Expr,
         return t.keyword, ()
     if is_complex(NAMED[t.keyword]):
         return "complex", ()
-    given = {name: lower_expr(c, value) for name, value in t.bounds.items} if t.bounds else {}
-    match sorted(given):
+    bounds = {name: lower_expr(c, value) for name, value in t.bounds.items} if t.bounds else {}
+    match sorted(bounds):
         case []:
             return "identity", ()
         case ["lower"] | ["upper"] as one:
-            return one[0], (given[one[0]],)
+            return one[0], (bounds[one[0]],)
         case ["lower", "upper"]:
-            return "lower_upper", (given["lower"], given["upper"])
+            return "lower_upper", (bounds["lower"], bounds["upper"])
         case _:
             zero, one_ = ir.Const(0.0, REAL), ir.Const(1.0, REAL)
-            return "offset_multiplier", (given.get("offset", zero), given.get("multiplier", one_))
+            return "offset_multiplier", (bounds.get("offset", zero), bounds.get("multiplier", one_))

@@ -125,30 +125,30 @@ def fold_sign(e: ast.Expr, applied: ir.Expr) -> ir.Expr:
 # --- Promotion -----------------------------------------------------------------------------------
 
 
-def promote(e: ir.Expr, wanted: Type) -> ir.Expr:
+def promote(e: ir.Expr, to: Type) -> ir.Expr:
     """`e` as a value of the wanted type: ints made real, and either complex, where needed."""
     if isinstance(e, ir.MakeArray) and not e.items:
-        return replace(e, type=wanted)
-    if e.type == wanted == INT:
+        return replace(e, type=to)
+    if e.type == to == INT:
         return within_int(e)
-    if isinstance(wanted, Tuple) and isinstance(e.type, Tuple) and e.type != wanted:
-        return promote_items(e, e.type, wanted)
-    to_complex = is_complex(wanted) and not is_complex(e.type) and e.type != VOID
-    if not to_complex and (core(e.type) != INT or core(wanted) != REAL):
+    if isinstance(to, Tuple) and isinstance(e.type, Tuple) and e.type != to:
+        return promote_items(e, e.type, to)
+    to_complex = is_complex(to) and not is_complex(e.type) and e.type != VOID
+    if not to_complex and (core(e.type) != INT or core(to) != REAL):
         return e
     if isinstance(e, ir.Const):
-        return ir.Const(complex(e.value) if to_complex else float(e.value), wanted)
+        return ir.Const(complex(e.value) if to_complex else float(e.value), to)
     return ir.Promote(within_int(e), complex_of(e.type) if to_complex else array_of(REAL, array_dims(e.type)))
 
 
-def promote_items(e: ir.Expr, found: Tuple, wanted: Tuple) -> ir.Expr:
+def promote_items(e: ir.Expr, found: Tuple, to: Tuple) -> ir.Expr:
     """A tuple with each of its items promoted."""
     items = (
         e.items
         if isinstance(e, ir.MakeTuple)
         else tuple(ir.Item(e, k, t) for k, t in enumerate(found.items, 1))
     )
-    return ir.MakeTuple(tuple(promote(i, t) for i, t in zip(items, wanted.items, strict=True)), wanted)
+    return ir.MakeTuple(tuple(promote(i, t) for i, t in zip(items, to.items, strict=True)), to)
 
 
 def within_int(e: ir.Expr) -> ir.Expr:
@@ -237,8 +237,8 @@ def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: Call
     if record.settings:
         _, tolerance, most_steps, *_ = tail
         limits = [promote(tolerance, REAL), most_steps]
-    given = (*leads, covariance, *limits)
-    return ir.Apply(laplace_callee(name), given, VECTOR if record.draws else REAL)
+    arguments = (*leads, covariance, *limits)
+    return ir.Apply(laplace_callee(name), arguments, VECTOR if record.draws else REAL)
 
 
 @cache
@@ -259,7 +259,7 @@ def lower_own_laplace(
     called = c.facts.calls[args[0]]
     assert isinstance(called, UserMatch)
     function = called.function
-    given = [covariance, *lower_items(c, args[1])]
+    arguments = [covariance, *lower_items(c, args[1])]
     settings: list[ir.Expr] = [ir.Const(NEWTON.objective, REAL), ir.Const(float(NEWTON.most_steps), REAL)]
     settings.append(ir.Const(1.0, REAL))
     if tail:
@@ -269,7 +269,7 @@ def lower_own_laplace(
     solved = ir.Solve(
         name,
         c.functions[function],
-        tuple(promote(a, t) for a, t in zip(given, function.args, strict=True)),
+        tuple(promote(a, t) for a, t in zip(arguments, function.args, strict=True)),
         tuple(settings),
         MATRIX if draws else REAL,
     )
@@ -290,12 +290,12 @@ def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:
     solver = SOLVERS[e.name]
     args = [lower_expr(c, a) for a in e.args[1:]]
     leads, shared = len(solver.leads), len(called.function.args) - len(solver.own)
-    given = [*(args[i] for i in solver.start), *args[leads : leads + shared]]
+    arguments = [*(args[i] for i in solver.start), *args[leads : leads + shared]]
     settings = [*(args[i] for i in solver.settings), *args[leads + shared :]]
     return ir.Solve(
         e.name,
         c.functions[called.function],
-        tuple(promote(a, t) for a, t in zip(given, called.function.args, strict=False)),
+        tuple(promote(a, t) for a, t in zip(arguments, called.function.args, strict=False)),
         tuple(promote(a, array_of(REAL, array_dims(a.type))) for a in settings),
         c.facts.types[e],
     )
@@ -333,8 +333,8 @@ def apply(called: Match, args: Sequence[ir.Expr], t: Type, drops: tuple[ir.Fixed
 
 def as_complex(e: ir.Expr, pattern: Pattern, result: Type) -> ir.Expr:
     """An argument that its signature has complex, or that stands for any type beside a complex one."""
-    wanted = pattern.base == "C" or (pattern.base == "E" and is_complex(result))
-    if wanted or (not isinstance(pattern.base, str) and is_complex(pattern.base)):
+    is_complex_argument = pattern.base == "C" or (pattern.base == "E" and is_complex(result))
+    if is_complex_argument or (not isinstance(pattern.base, str) and is_complex(pattern.base)):
         return promote(e, complex_of(e.type))
     return e
 

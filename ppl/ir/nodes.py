@@ -443,5 +443,5 @@ class Program:
     prepared: tuple[Stmt, ...] = ()
     row_axes: tuple[tuple[str, int], ...] = ()
     """Parameters with one entry a row, and the axis along which `d.rows` picks some."""
-    given: tuple[str, ...] = ()
+    extra_data: tuple[str, ...] = ()
     """Further names that `d` holds."""

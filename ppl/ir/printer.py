@@ -90,13 +90,13 @@ def statement(s: ir.Stmt) -> list[str]:
 
 def scan(s: ir.Scan) -> list[str]:
     """What goes in, and one step; the batch says the same."""
-    given = (
+    inputs = (
         f"{name}: {expr(value)}"
         for name, value in zip((*s.carried, *s.inputs), (*s.start, *s.entries), strict=True)
     )
     last = f"next {', '.join(map(expr, s.next))}"
     return [
-        f"scan {', '.join(s.after)} with {', '.join(given)}",
+        f"scan {', '.join(s.after)} with {', '.join(inputs)}",
         *(INDENT + x for x in (*body(s.step), last)),
     ]
 

@@ -32,7 +32,7 @@ def verify(p: ir.Program, over_draws: bool = False) -> None:
     """
     for f in p.functions:
         block(f.body, dict.fromkeys(f.args))
-    data: Scope = {**declared(p.data), **dict.fromkeys(p.given)}
+    data: Scope = {**declared(p.data), **dict.fromkeys(p.extra_data)}
     after_data = block(p.transformed_data, data)
     known = {**data, **outputs(p.transformed_data_names, after_data, "transformed data")}
     known |= {"draw__": None} if over_draws else {}

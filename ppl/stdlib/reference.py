@@ -150,8 +150,8 @@ def constraint_example(c: Constraint, described: Description) -> Iterator[str]:
     free = u if c.free_shape(described.shape) else u[0]
     x, log_jacobian = c.constrain(NUMPY, free, described.shape, *described.arguments)
     named = zip(c.arguments, described.arguments, strict=True)
-    given = "".join(f", {name} = {value:g}" for name, value in named)
-    yield f"  Example: u = {numbers(free)}{given}"
+    settings = "".join(f", {name} = {value:g}" for name, value in named)
+    yield f"  Example: u = {numbers(free)}{settings}"
     yield f"  gives x = {numbers(x)}"
     yield f"  with log-Jacobian {numbers(np.sum(log_jacobian))}."
 

@@ -132,16 +132,16 @@ def parse_signature(text: str) -> Signature:
 Bindings = dict[str, Type]
 
 
-def promotes(actual: Type, wanted: Type) -> int | None:
+def promotes(actual: Type, required: Type) -> int | None:
     """0 when equal, else how far ints and reals must rise to become reals or complex; None if they cannot."""
-    if actual == wanted:
+    if actual == required:
         return 0
-    if isinstance(actual, Tuple) and isinstance(wanted, Tuple) and len(actual.items) == len(wanted.items):
-        costs = [promotes(a, w) for a, w in zip(actual.items, wanted.items, strict=True)]
+    if isinstance(actual, Tuple) and isinstance(required, Tuple) and len(actual.items) == len(required.items):
+        costs = [promotes(a, w) for a, w in zip(actual.items, required.items, strict=True)]
         return None if None in costs else sum(c for c in costs if c)
-    if realised(actual) == wanted:
+    if realised(actual) == required:
         return 1
-    if not is_complex(actual) and complex_of(actual) == wanted:
+    if not is_complex(actual) and complex_of(actual) == required:
         return 2 if core(actual) == INT else 1
     return None
 

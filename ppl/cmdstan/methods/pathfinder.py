@@ -102,8 +102,8 @@ def _paths(job: Job) -> Iterator[Path]:
 
 
 def _resamples(job: Job) -> bool:
-    wanted = job["pathfinder.psis_resample"] and job["pathfinder.calculate_lp"]
-    return bool(wanted and job["pathfinder.num_paths"] > 1)
+    resamples = job["pathfinder.psis_resample"] and job["pathfinder.calculate_lp"]
+    return bool(resamples and job["pathfinder.num_paths"] > 1)
 
 
 def _resampled(job: Job, pooled: Path) -> Path:

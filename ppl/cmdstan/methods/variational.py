@@ -19,7 +19,11 @@ UNSETTLED = "The algorithm may not have converged."
 
 def run(job: Job) -> int:
     """Fits and writes; a run that did not converge says so and still writes what it has, with status 0."""
-    settings = settings_of(job.config.given) | {"init": job.init(), "seed": job.seed, "cores": _cores(job)}
+    settings = settings_of(job.config.arguments) | {
+        "init": job.init(),
+        "seed": job.seed,
+        "cores": _cores(job),
+    }
     fit = variational(job.posterior, progress=_table(job["output.refresh"]), **settings)
     if not fit.outcome.converged and fit.outcome.ending is not Ending.COMPLETED:
         print(UNSETTLED)
@@ -27,13 +31,13 @@ def run(job: Job) -> int:
     print(f"Drawing a sample of size {len(fit.draws())} from the approximate posterior... \nCOMPLETED.")
     _write(job, fit)
     if job["output.diagnostic_file"]:
-        fit.save_diagnostics(job["output.diagnostic_file"], job.config.given, job.config.started)
+        fit.save_diagnostics(job["output.diagnostic_file"], job.config.arguments, job.config.started)
     return 0
 
 
 def _cores(job: Job) -> int | None:
     """`num_threads` where it is given, of which -1 stands for all."""
-    threads = job.config.given.get("num_threads", -1)
+    threads = job.config.arguments.get("num_threads", -1)
     return None if threads == -1 else int(threads)
 
 
@@ -43,7 +47,7 @@ def _write(asked: Job, fit: Fit) -> None:
     draws = list(zip(result.log_p, result.log_g, fit.draws(), strict=True))
     columns = ["lp__", "log_p__", "log_g__", *fit.column_names]
     words = in_cmdstans_words(fit.settings, fit.family)
-    job = replace(job, config=replace(job.config, given={**job.config.given, **words}))
+    job = replace(job, config=replace(job.config, arguments={**job.config.arguments, **words}))
     if job["ppl.format"] == "sample":
         told = replace(job, config=as_sample(job.config, len(draws)))
         times = elapsed((0.0, "Warm-up"), (seconds, "Sampling"), (seconds, "Total"))

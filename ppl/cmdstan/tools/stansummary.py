@@ -35,8 +35,8 @@ def main(words: Sequence[str]) -> int:
     quantiles = quantiles_of(asked.percentiles)
     files = read_all(asked.files)
     if asked.include_param:
-        wanted = chosen(files[0].columns, asked.include_param, files[0].columns)
-        shown = tuple(file.only(wanted) for file in files)
+        columns = chosen(files[0].columns, asked.include_param, files[0].columns)
+        shown = tuple(file.only(columns) for file in files)
     else:
         shown = tuple(map(with_internal, files))
     lines = [replace(line, name=bracketed(line.name)) for line in stansummary(shown, quantiles)]

@@ -160,8 +160,8 @@ def is_affordable(target: Target) -> bool:
 
 def will_anneal(target: Target, settings: Settings) -> bool:
     """Whether draws are annealed where the weights call for it."""
-    wanted = settings.corrects if settings.anneal is None else settings.anneal
-    return wanted and is_affordable(target) and target.dim > 0
+    anneals = settings.corrects if settings.anneal is None else settings.anneal
+    return anneals and is_affordable(target) and target.dim > 0
 
 
 def points_for(width: int) -> int:

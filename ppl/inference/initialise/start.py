@@ -43,8 +43,8 @@ def start_points(
     target: Target, init: Init, rng: np.random.Generator, paths: int = START.paths
 ) -> list[Array]:
     """Where paths may begin: the point of `start_point`, and others as random unless it was given."""
-    given = isinstance(init, Warm) or np.ndim(init) > 0 or init == 0
-    return [start_point(target, init, rng) for _ in range(1 if given else paths)]
+    fixed = isinstance(init, Warm) or np.ndim(init) > 0 or init == 0
+    return [start_point(target, init, rng) for _ in range(1 if fixed else paths)]
 
 
 def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
@@ -74,12 +74,12 @@ def start_point(target: Target, init: Init, rng: np.random.Generator) -> Array:
 
 def _box(dim: int, init: float | Array) -> tuple[Array, Array]:
     """Centre and half-width (dim,) of the box in which the start is drawn."""
-    given = np.asarray(init, dtype=float)
-    if given.ndim == 0:
-        if not 0 <= given < np.inf:
-            raise InferenceError(f"init is a radius of {given:g}; expected a finite number of at least 0.")
-        return np.zeros(dim), np.full(dim, float(given))
-    if given.shape != (dim,):
-        raise InferenceError(f"init has shape {given.shape}; expected ({dim},), one value a coordinate.")
-    missing = np.isnan(given)
-    return np.where(missing, 0.0, given), np.where(missing, 2.0, 0.0)
+    point = np.asarray(init, dtype=float)
+    if point.ndim == 0:
+        if not 0 <= point < np.inf:
+            raise InferenceError(f"init is a radius of {point:g}; expected a finite number of at least 0.")
+        return np.zeros(dim), np.full(dim, float(point))
+    if point.shape != (dim,):
+        raise InferenceError(f"init has shape {point.shape}; expected ({dim},), one value a coordinate.")
+    missing = np.isnan(point)
+    return np.where(missing, 0.0, point), np.where(missing, 2.0, 0.0)

@@ -163,8 +163,8 @@ def result_of(
     proposals = weighted_draws_of(u, log_p, by_rows(partial(family.log_density, params), u))
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
-    wanted = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
-    corrected = correct(target, wanted, gaussian_of(family, params), proposals, rng, listen)
+    asked = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
+    corrected = correct(target, asked, gaussian_of(family, params), proposals, rng, listen)
     if corrected.interrupted:
         path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "stopped by hand while draws were annealed"))
     return result_with(settings, family, params, path, proposals, elbo, corrected)

@@ -96,8 +96,8 @@ GAUSSIANS = {
 
 def phases_of(settings: Settings) -> tuple[Phase, ...]:
     """Those that a run with these settings may go through, in order; a run may leave some of them out."""
-    wanted = {*(GAUSSIANS.get(settings.algorithm) or _noisy(settings)), *phases_of_draws(settings)}
-    return tuple(phase for phase in Phase if phase in wanted)
+    taken = {*(GAUSSIANS.get(settings.algorithm) or _noisy(settings)), *phases_of_draws(settings)}
+    return tuple(phase for phase in Phase if phase in taken)
 
 
 def phases_of_draws(settings: Settings) -> tuple[Phase, ...]:

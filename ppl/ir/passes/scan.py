@@ -148,16 +148,16 @@ def at_once(
     return tuple(inner.out), after
 
 
-def own_copy(c: Lifting, body: Stmts, r: Recurrence, given: set[str]) -> tuple[Stmts, tuple[ir.Expr, ...]]:
+def own_copy(c: Lifting, body: Stmts, r: Recurrence, declared: set[str]) -> tuple[Stmts, tuple[ir.Expr, ...]]:
     """The body and its next states with names of their own but for what is given."""
-    names = {name: c.fresh(name) for name in sorted(assigned_names(body) - given)}
+    names = {name: c.fresh(name) for name in sorted(assigned_names(body) - declared)}
     copied = tuple(rename(s, names, {}) for s in body)
     return copied, tuple(rename(s.next, names, {}) for s in r.states)
 
 
 def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
     """The rest of the loop, now that the state before every step is known."""
-    body = wanted(r, scan)
+    body = statements_left(r, scan)
     read = used_names(body) | assigned_names(body)  # a branch of some steps sets some entries
     for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
         b.locals.add(s.var.name)
@@ -175,7 +175,7 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
             c.out.append(ir.Assign(s.outer, last, c.span, declares=True))
 
 
-def wanted(r: Recurrence, scan: ir.Scan) -> Stmts:
+def statements_left(r: Recurrence, scan: ir.Scan) -> Stmts:
     """The statements of the body that do more than move the state, with what is known of it put in."""
     after = {s.next.name: ir.Var(a, s.next.type) for s, a in zip(r.states, scan.after, strict=True)}
     body: list[ir.Stmt] = []

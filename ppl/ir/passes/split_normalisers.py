@@ -25,19 +25,19 @@ def prepare_normalisers(p: ir.Program) -> ir.Program:
     """What densities in two need, added to the prepared data."""
     splitting = Splitting.of(p)
     splitting.statements(p.model)
-    return replace(p, prepared=(*p.prepared, *splitting.wanted))
+    return replace(p, prepared=(*p.prepared, *splitting.added))
 
 
 def split_normalisers(p: ir.Program) -> ir.Program:
     """The densities in two; the program as it is where `prepare_normalisers` has not been."""
     splitting = Splitting.of(p)
     model = splitting.statements(p.model)
-    return p if splitting.wanted else replace(p, model=model)
+    return p if splitting.added else replace(p, model=model)
 
 
 @dataclass
 class Splitting:
-    """`known` names hold data, `prepared` has the names of values; `wanted` collects what has none yet.
+    """`known` names hold data, `prepared` has the names of values; `added` collects what has none yet.
 
     The values of `broadcast` names lie along the outer of two loops, for all iterations of the inner one.
     """
@@ -45,7 +45,7 @@ class Splitting:
     known: frozenset[str]
     prepared: dict[ir.Expr, str]
     broadcast: frozenset[str]
-    wanted: list[ir.Assign]
+    added: list[ir.Assign]
 
     @classmethod
     def of(cls, p: ir.Program) -> "Splitting":
@@ -122,8 +122,8 @@ class Splitting:
     def named(self, e: ir.Expr, s: ir.Increment) -> ir.Var:
         """The name of a value that is prepared."""
         if e not in self.prepared:
-            self.prepared[e] = f"once_{len(self.wanted) + 1}__"
-            self.wanted.append(ir.Assign(self.prepared[e], e, s.span, declares=True))
+            self.prepared[e] = f"once_{len(self.added) + 1}__"
+            self.added.append(ir.Assign(self.prepared[e], e, s.span, declares=True))
         return ir.Var(self.prepared[e], e.type)
 
     def is_data(self, e: ir.Expr) -> bool:

@@ -76,7 +76,7 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
     body = (*without_checks(p.transformed_parameters), *p.model)
     named = {name for name, _ in (*data, *parameters)}
     touched = depends_on(body, named | counted_by(body, size))
-    rows, rest = (pick(body, touched, wanted) for wanted in (True, False))
+    rows, rest = (pick(body, touched, of_rows) for of_rows in (True, False))
     total = f"{size}_total__"
     common = replace(
         p,
@@ -91,7 +91,7 @@ def split_rows(p: ir.Program, size: str) -> RowSplit:
         total,
         data,
         parameters,
-        rows=replace(common, model=cut, row_axes=parameters, given=(total,)),
+        rows=replace(common, model=cut, row_axes=parameters, extra_data=(total,)),
         rest=replace(common, model=pruned(rest)),
         terms=places(rows),
         rest_terms=places(rest),
@@ -205,19 +205,19 @@ def statements_in(body: Sequence[ir.Stmt]) -> Iterable[ir.Stmt]:
             yield s
 
 
-def pick(body: Sequence[ir.Stmt], touched: set[str], wanted: bool) -> Stmts:
+def pick(body: Sequence[ir.Stmt], touched: set[str], of_rows: bool) -> Stmts:
     """The statements without the terms of the other kind."""
-    return tuple(kept for s in body if (kept := picked(s, touched, wanted)) is not None)
+    return tuple(kept for s in body if (kept := picked(s, touched, of_rows)) is not None)
 
 
-def picked(s: ir.Stmt, touched: set[str], wanted: bool) -> ir.Stmt | None:
+def picked(s: ir.Stmt, touched: set[str], of_rows: bool) -> ir.Stmt | None:
     match s:
         case ir.If(then=then, otherwise=otherwise):
-            return replace(s, then=pick(then, touched, wanted), otherwise=pick(otherwise, touched, wanted))
+            return replace(s, then=pick(then, touched, of_rows), otherwise=pick(otherwise, touched, of_rows))
         case ir.Profile(body=body):
-            return replace(s, body=pick(body, touched, wanted))
+            return replace(s, body=pick(body, touched, of_rows))
         case _ if has_effect(s):
-            return s if bool(used_names(s) & touched) == wanted else None
+            return s if bool(used_names(s) & touched) == of_rows else None
         case _:
             return s
 

@@ -52,7 +52,7 @@ class Definitions:
         return cls.of(body, (*p.data, *p.parameters))
 
     @classmethod
-    def of(cls, body: Sequence[ir.Stmt], given: Sequence[ir.Declared] = ()) -> "Definitions":
+    def of(cls, body: Sequence[ir.Stmt], variables: Sequence[ir.Declared] = ()) -> "Definitions":
         """Of statements, and of variables that are there when they run."""
         nodes = list(walk(tuple(body)))
         declared = [n for n in nodes if isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.shape)]
@@ -66,7 +66,7 @@ class Definitions:
             for n in declared
             if once[n.name] == 1 and isinstance(n.shape, tuple) and not used_names(n.shape) & changing
         }
-        sizes |= {d.name: (*d.dims, *d.sizes) for d in given if not d.items}
+        sizes |= {d.name: (*d.dims, *d.sizes) for d in variables if not d.items}
         types = {n.name: n.type if isinstance(n, ir.Declare) else n.value.type for n in declared}
         made = {n.name: n.value for n in nodes if isinstance(n, ir.Assign) and n.name not in changing}
         return cls(

@@ -25,10 +25,14 @@ def in_cmdstans_words(settings: Settings, family: str) -> dict[str, str]:
     return {"variational.algorithm": family} if settings.algorithm == "auto" else {}
 
 
-def settings_of(given: Values) -> dict[str, Any]:
+def settings_of(arguments: Values) -> dict[str, Any]:
     """What the given arguments say of Settings; like CmdStan, `eta` counts when the search is off."""
-    searched = given.get("variational.adapt.engaged", True)
+    searched = arguments.get("variational.adapt.engaged", True)
     return {
-        **{name: heard(SETTINGS[name], given[path]) for path, name in ONE_TO_ONE.items() if path in given},
-        **({} if searched else {"eta": given.get("variational.eta", 1.0)}),
+        **{
+            name: heard(SETTINGS[name], arguments[path])
+            for path, name in ONE_TO_ONE.items()
+            if path in arguments
+        },
+        **({} if searched else {"eta": arguments.get("variational.eta", 1.0)}),
     }

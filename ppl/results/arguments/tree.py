@@ -87,6 +87,6 @@ def leaves(tree: tuple[Argument, ...] = TREE, prefix: str = "") -> Iterator[tupl
                 yield from leaves(argument.parts, f"{prefix}{argument.name}.")
 
 
-def with_defaults(given: Values) -> dict[str, Any]:
+def with_defaults(arguments: Values) -> dict[str, Any]:
     """Every value of the tree: what was given, and the defaults of the rest."""
-    return {path: argument.default for path, argument in leaves()} | dict(given)
+    return {path: argument.default for path, argument in leaves()} | dict(arguments)

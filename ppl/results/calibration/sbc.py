@@ -249,7 +249,7 @@ def identity(simulations: Simulations, settings: SbcSettings) -> dict[str, Any]:
     return {
         "program_sha256": program_hash(simulations.model.source.text),
         "simulator_sha256": program_hash(simulations.posterior.source.text),
-        "data_sha256": data_hash(simulations.given),
+        "data_sha256": data_hash(simulations.data),
         "algorithm": settings.algorithm,
         "backend": settings.backend,
         "seed": settings.seed,

@@ -32,14 +32,14 @@ UNDRAWN = -(2**31)
 
 @dataclass(frozen=True, eq=False)
 class Simulations:
-    """A simulator with its data, of the program `model` with the data `given` to it.
+    """A simulator with its data, of the program `model` with the data `data` to it.
 
     `parameters` and `simulated` are the names of what each simulation draws.
     """
 
     model: Any
     posterior: Posterior
-    given: Mapping[str, Any]
+    data: Mapping[str, Any]
     parameters: tuple[str, ...]
     simulated: tuple[str, ...]
 
@@ -71,7 +71,7 @@ class Simulations:
 
     def condition(self, values: Mapping[str, Any], seed: int = 0) -> Any:
         """The posterior of the program given the data of a simulation."""
-        return self.model.condition({**self.given, **{n: values[n] for n in self.simulated}}, seed)
+        return self.model.condition({**self.data, **{n: values[n] for n in self.simulated}}, seed)
 
     def columns(self) -> list[Sized]:
         """The parameters with their shapes."""
@@ -117,8 +117,8 @@ def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
         raise DataError("the simulator has parameters; it should draw all in generated quantities.")
     if not simulated:
         raise DataError("the simulator draws no data of the program, so that there is nothing to learn from.")
-    given = {name: value for name, value in inputs.values.items() if name not in simulated}
-    return Simulations(model, posterior, given, parameters, simulated)
+    fixed = {name: value for name, value in inputs.values.items() if name not in simulated}
+    return Simulations(model, posterior, fixed, parameters, simulated)
 
 
 def _library(model: Any) -> Any:

@@ -120,7 +120,7 @@ def by_variable(chains: Sequence[Floats], columns: Sequence[str]) -> dict[str, F
     return found
 
 
-def dimensions(shape: Sequence[int], coords: Coords, given: Sequence[str]) -> list[str | None]:
+def dimensions(shape: Sequence[int], coords: Coords, named: Sequence[str]) -> list[str | None]:
     """The name of each axis: as given, else that of the only labels of its length, else none."""
     by_length: dict[int, list[str]] = {}
     for key, labels in coords.items():
@@ -129,5 +129,5 @@ def dimensions(shape: Sequence[int], coords: Coords, given: Sequence[str]) -> li
         by_length[length][0] if len(by_length.get(length, ())) == 1 else None for length in shape
     ]
     repeated = {name for name in free if name and free.count(name) > 1}
-    chosen = [*given, *(None if name in repeated else name for name in free[len(given) :])]
+    chosen = [*named, *(None if name in repeated else name for name in free[len(named) :])]
     return list(chosen[: len(shape)])

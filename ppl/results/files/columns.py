@@ -67,19 +67,19 @@ def folded(
     return tuple(name for name in columns if variable_of(name) not in large), large
 
 
-def chosen(columns: Sequence[str], wanted: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
-    """The columns of the `wanted` variables, else the `usual` ones; a column's name will do, either way.
+def chosen(columns: Sequence[str], names: Sequence[str], usual: Sequence[str]) -> tuple[str, ...]:
+    """The columns of the variables of these names, else the `usual` ones; a column's name will do too.
 
     Raises:
-        DataError: a wanted variable has no column; the message lists the variables there are.
+        DataError: one of them has no column; the message lists the variables there are.
     """
     there = variables(columns)
-    wanted = [in_columns(columns, name) for name in wanted]
-    for name in wanted:
+    names = [in_columns(columns, name) for name in names]
+    for name in names:
         if name not in there and name not in columns:
             raise DataError(f"no variable {name} among the draws; there are {', '.join(there)}.", name)
-    if wanted:
-        return tuple(name for name in columns if variable_of(name) in wanted or name in wanted)
+    if names:
+        return tuple(name for name in columns if variable_of(name) in names or name in names)
     return tuple(name for name in columns if name in {*usual}) or tuple(columns)
 
 

@@ -23,7 +23,7 @@ class Config:
     """
 
     model: str
-    given: Values
+    arguments: Values
     started: str = ""
     parameters: tuple[str, ...] = ()
     about: Mapping[str, str] = field(default_factory=dict)
@@ -31,7 +31,7 @@ class Config:
     @property
     def values(self) -> dict[str, Any]:
         """Every value, defaults included."""
-        return with_defaults(self.given)
+        return with_defaults(self.arguments)
 
 
 def comment_lines(config: Config) -> Iterator[str]:

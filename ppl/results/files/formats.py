@@ -24,11 +24,11 @@ ABOUT = "fit__"
 """The array of an .npz file that holds the provenance of the draws, as JSON."""
 
 
-def save_draws(fit: "Fit", path: str | Path, given: Values | None = None) -> None:
+def save_draws(fit: "Fit", path: str | Path, arguments: Values | None = None) -> None:
     """Writes the draws of a fit: `.npz`, `.nc` (NetCDF, by ArviZ), `.parquet`, or CSV (`.csv`, or no suffix).
 
-    `given` is for the comments of a CSV file (see Fit.save_csv). Every format says how the draws were made
-    and what the verdict is (provenance.Provenance); the same fit gives the same bytes.
+    `arguments` is for the comments of a CSV file (see Fit.save_csv). Every format says how the draws were
+    made and what the verdict is (provenance.Provenance); the same fit gives the same bytes.
 
     Raises:
         ArgumentError: the suffix is none of these.
@@ -37,7 +37,7 @@ def save_draws(fit: "Fit", path: str | Path, given: Values | None = None) -> Non
     """
     suffix = Path(path).suffix
     if suffix in CSV:
-        fit.save_csv(path, given)
+        fit.save_csv(path, arguments)
         return
     writer = WRITERS.get(suffix)
     if writer is None:

@@ -287,12 +287,12 @@ class Chains(VariablesOfDraws):
         return cast("arviz.InferenceData", found)
 
     def save_csv(
-        self, path: str | Path = "output.csv", given: Values | None = None, started: str = ""
+        self, path: str | Path = "output.csv", arguments: Values | None = None, started: str = ""
     ) -> list[Path]:
         """Writes each chain as CmdStan's method `sample` would; returns the names of the files.
 
-        They are `output_1.csv` and so on, `output.csv` where there is one chain. `given` and `started` are as
-        in `Fit.save_csv`.
+        They are `output_1.csv` and so on, `output.csv` where there is one chain. `arguments` and `started`
+        are as in `Fit.save_csv`.
 
         Raises:
             OSError: a file cannot be written; an older one is then left as it was.
@@ -307,28 +307,28 @@ class Chains(VariablesOfDraws):
             path if self.chains == 1 else path.with_name(f"{path.stem}_{k}{path.suffix}") for k in numbers
         ]
         for number, file, chain, table in zip(numbers, files, self.each, self.tables, strict=True):
-            config = self.config({"id": number, "output.file": str(file), **(given or {})}, started)
+            config = self.config({"id": number, "output.file": str(file), **(arguments or {})}, started)
             write_whole(file, chain_lines(config, self.column_names, chain, table.rows))
         return files
 
-    def config(self, given: Values, started: str = "") -> Config:
+    def config(self, arguments: Values, started: str = "") -> Config:
         """The configuration of the run, with further arguments."""
         model, own = self.posterior.model, settings_of(SampleSettings)
         settings = {known.path: said(known, getattr(self.settings, name)) for name, known in own.items()}
         return Config(
             model=Path(model.source.name).stem.strip("<>") + "_model",
-            given={
+            arguments={
                 "method": "sample",
                 **settings,
                 "ppl.positive_transform": positive_transform(model),
-                **given,
+                **arguments,
             },
             started=started,
             parameters=parameters_of(self.posterior),
             about=self.about,
         )
 
-    def save(self, path: str | Path, given: Values | None = None) -> list[Path]:
+    def save(self, path: str | Path, arguments: Values | None = None) -> list[Path]:
         """Writes the draws as `.nc` (NetCDF, by ArviZ), or else as CSV; returns the names of the files.
 
         Raises:
@@ -336,7 +336,7 @@ class Chains(VariablesOfDraws):
             OSError: a file cannot be written; an older one is then left as it was.
         """
         if Path(path).suffix != ".nc":
-            return self.save_csv(path, given)
+            return self.save_csv(path, arguments)
         with replacing(path) as part:
             self.to_arviz().to_netcdf(str(part))
         return [Path(path)]

@@ -183,7 +183,7 @@ class Fit(VariablesOfDraws):
             "--anneal": settings.anneal is not None,
             "--runs": settings.runs > 1,
         }
-        in_force = [option for option, given in known.items() if given]
+        in_force = [option for option, in_use in known.items() if in_use]
         return self.verdict.sentence(self.posterior.param_unc_names(), in_force)
 
     @property
@@ -435,13 +435,13 @@ class Fit(VariablesOfDraws):
             return _fit(self.posterior, asked, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 
     def save_csv(
-        self, path: str | Path = "output.csv", given: Values | None = None, started: str = ""
+        self, path: str | Path = "output.csv", arguments: Values | None = None, started: str = ""
     ) -> None:
         """Writes the draws as CmdStan would.
 
-        `given` adds to the arguments in the comments (see results.arguments); its "ppl.format" is the layout,
-        "variational" or "sample", which leaves the mean row out. `started` says when, for files that may
-        differ from run to run.
+        `arguments` adds to the arguments in the comments (see results.arguments); its "ppl.format" is the
+        layout, "variational" or "sample", which leaves the mean row out. `started` says when, for files that
+        may differ from run to run.
 
         Raises:
             OSError: the file cannot be written; an older one is then left as it was.
@@ -449,7 +449,7 @@ class Fit(VariablesOfDraws):
         Example:
             >>> fit.save_csv("again.csv")
         """
-        result, config = self.result, self.config({"output.file": str(path), **(given or {})}, started)
+        result, config = self.result, self.config({"output.file": str(path), **(arguments or {})}, started)
         if config.values["ppl.format"] == "sample":
             lines = sample_lines(config, self.column_names, result.log_p, result.log_g, self.draws())
         else:
@@ -464,7 +464,7 @@ class Fit(VariablesOfDraws):
             )
         write_whole(path, lines)
 
-    def save_diagnostics(self, path: str | Path, given: Values | None = None, started: str = "") -> None:
+    def save_diagnostics(self, path: str | Path, arguments: Values | None = None, started: str = "") -> None:
         """Writes iteration, seconds and ELBO (nats) of each evaluation as CSV, in CmdStan's layout.
 
         Raises:
@@ -473,10 +473,10 @@ class Fit(VariablesOfDraws):
         Example:
             >>> fit.save_diagnostics("diagnostics.csv")
         """
-        config = self.config({"output.diagnostic_file": str(path), **(given or {})}, started)
+        config = self.config({"output.diagnostic_file": str(path), **(arguments or {})}, started)
         write_whole(path, stan_csv.diagnostic_lines(config, self.result.trace))
 
-    def save_config(self, path: str | Path, given: Values | None = None) -> Path:
+    def save_config(self, path: str | Path, arguments: Values | None = None) -> Path:
         """Writes the configuration of `output.csv` as CmdStan's `output_config.json`; returns its name.
 
         Raises:
@@ -487,7 +487,7 @@ class Fit(VariablesOfDraws):
             'output_config.json'
         """
         target = Path(path).with_name(f"{Path(path).stem}_config.json")
-        write_whole(target, [as_json(self.config({"output.file": str(path), **(given or {})}))])
+        write_whole(target, [as_json(self.config({"output.file": str(path), **(arguments or {})}))])
         return target
 
     def save_warm_start(self, path: str | Path = "output.csv") -> list[Path]:
@@ -508,16 +508,16 @@ class Fit(VariablesOfDraws):
         dense = self.family == "fullrank"
         return save_warm_start(Path(path), self.result.draws_u, dense, declared, rows)
 
-    def config(self, given: Values, started: str = "") -> Config:
+    def config(self, arguments: Values, started: str = "") -> Config:
         """The configuration of the run, with further arguments."""
         model = self.posterior.model
         return Config(
             model=Path(model.source.name).stem.strip("<>") + "_model",
-            given={
+            arguments={
                 **given_of(self.settings, self.eta),
                 **in_cmdstans_words(self.settings, self.family),
                 "ppl.positive_transform": saved.positive_transform(model),
-                **given,
+                **arguments,
             },
             started=started,
             parameters=parameters_of(self.posterior),

@@ -94,11 +94,11 @@ def takes(
 
     def decorate(function: Callable[Concatenate[S, ...], R]) -> Callable[Concatenate[S, P], R]:
         @wraps(function)
-        def checked(first: S, /, *args: P.args, **given: P.kwargs) -> R:
-            for name in given:
+        def checked(first: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            for name in kwargs:
                 if name not in known:
                     raise UnknownSetting(function.__name__, name, nearest(name, known), known)
-            return function(first, *args, **given)
+            return function(first, *args, **kwargs)
 
         own = inspect.signature(function)
         first = next(iter(own.parameters.values()))

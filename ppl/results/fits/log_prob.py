@@ -50,25 +50,25 @@ def read_points(path: str | Path, posterior: Posterior, unconstrained: bool = Fa
         file = read_file(path)
         return unconstrained_of(posterior, file.columns, file.draws)
     try:
-        given = json.loads(require_file(path).read_text(encoding="utf-8"))
+        document = json.loads(require_file(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise DataError(f"{path} is not JSON: {error}") from None
     read = _unconstrained if unconstrained else _constrained
-    return read(path, given, posterior)
+    return read(path, document, posterior)
 
 
-def _constrained(path: Path, given: Any, posterior: Posterior) -> Floats:
-    if not isinstance(given, Mapping):
+def _constrained(path: Path, document: Any, posterior: Posterior) -> Floats:
+    if not isinstance(document, Mapping):
         raise DataError(f"{path}: constrained values are one JSON object, name to value.")
-    return posterior.param_unconstrain(given)[None]
+    return posterior.param_unconstrain(document)[None]
 
 
-def _unconstrained(path: Path, given: Any, posterior: Posterior) -> Floats:
-    if isinstance(given, Mapping):
-        given = given.get("params_r", given)  # as CmdStan's unconstrained_params file nests it
+def _unconstrained(path: Path, document: Any, posterior: Posterior) -> Floats:
+    if isinstance(document, Mapping):
+        document = document.get("params_r", document)  # as CmdStan's unconstrained_params file nests it
     dim = posterior.param_unc_num()
     try:
-        return np.array(given, dtype=float).reshape(-1, dim)
+        return np.array(document, dtype=float).reshape(-1, dim)
     except (TypeError, ValueError):
         raise DataError(f"{path}: unconstrained values are lists of {dim} numbers.") from None
 

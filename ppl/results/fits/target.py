@@ -29,8 +29,8 @@ def target_of(posterior: Posterior, settings: Settings) -> Target:
     if settings.marginal is not None:
         whole = target_of(posterior, replace(settings, marginal=None))
         return MarginalTarget(whole, tuple(map(int, posterior.unconstrained(settings.marginal))))
-    wanted = settings.jacobian
-    jacobian = settings.algorithm != "optimize" if wanted is None else wanted
+    asked = settings.jacobian
+    jacobian = settings.algorithm != "optimize" if asked is None else asked
     if settings.sharded:
         return sharded(posterior, settings, jacobian)
     if settings.minibatch is not None:

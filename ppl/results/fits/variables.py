@@ -152,8 +152,8 @@ class VariablesOfDraws(ABC):
             >>> fit.draws_pd(vars=["mu", "theta[1]"]).columns.tolist()
             ['mu', 'theta[1]']
         """
-        wanted = [vars] if isinstance(vars, str) else list(vars or ())
-        names = chosen(self.column_names, wanted, self.column_names)
+        variables = [vars] if isinstance(vars, str) else list(vars or ())
+        names = chosen(self.column_names, variables, self.column_names)
         at = [self.column_names.index(name) for name in names]
         return self._frame(self.draws()[:, at], names)
 

@@ -18,12 +18,12 @@ def position(index: tuple[int, ...]) -> str:
     return f"[{','.join(str(i + 1) for i in index)}]" if index else ""
 
 
-def first_element(x: np.ndarray, good: np.ndarray, wanted: Callable[[tuple[int, ...]], str]) -> str | None:
+def first_element(x: np.ndarray, good: np.ndarray, must_be: Callable[[tuple[int, ...]], str]) -> str | None:
     """The first element of `x` that is not `good`, as "[3] is -0.2, but must be " and what is wanted."""
     if np.all(good):
         return None
     index = tuple(int(i) for i in np.argwhere(~np.asarray(good))[0])
-    return f"{position(index)} is {number(x[index])}, but must be {wanted(index)}".lstrip()
+    return f"{position(index)} is {number(x[index])}, but must be {must_be(index)}".lstrip()
 
 
 def each(

@@ -43,8 +43,8 @@ def picked_adjoint(xp: Namespace, g: Array, y: Array, values: Array) -> Array:
     inside = (y >= 1) & (y <= size)
     entry = _rows(values) * size + xp.np.clip(y, 1, size)
     shape = np.broadcast_shapes(np.shape(g), np.shape(entry))
-    given, at = (xp.np.reshape(xp.np.broadcast_to(x, shape), (-1,)) for x in (g * inside, entry))
-    return xp.np.reshape(sum_at(xp, given, np.zeros(math.prod(values.shape)), at), values.shape)
+    entries, at = (xp.np.reshape(xp.np.broadcast_to(x, shape), (-1,)) for x in (g * inside, entry))
+    return xp.np.reshape(sum_at(xp, entries, np.zeros(math.prod(values.shape)), at), values.shape)
 
 
 def _rows(values: Array) -> np.ndarray:

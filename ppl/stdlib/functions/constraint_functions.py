@@ -118,9 +118,9 @@ def _sized(c: Constraint) -> Map:
         shape = tuple(map(int, sizes))
         if wrong := c.bad_shape(shape):
             raise ValueError(f"{c.keyword}: {wrong}")
-        (wanted,), given = c.free_shape(shape), u.shape[-1]
-        if given != wanted:
-            raise ValueError(free_elements(c, shape, wanted, given))
+        (expected,), found = c.free_shape(shape), u.shape[-1]
+        if found != expected:
+            raise ValueError(free_elements(c, shape, expected, found))
         return c.constrain(xp, u, shape)
 
     return constrain

@@ -108,16 +108,16 @@ def _of_shape(kind: Constraint, xp: Namespace, u: Array, rows: int, columns: int
         ValueError: there are more or fewer of them than such a matrix has.
     """
     shape = int(rows), int(columns)
-    (wanted,), given = kind.free_shape(shape), u.shape[-1]
-    if given != wanted:
-        raise ValueError(free_elements(kind, shape, wanted, given))
+    (expected,), found = kind.free_shape(shape), u.shape[-1]
+    if found != expected:
+        raise ValueError(free_elements(kind, shape, expected, found))
     return kind.constrain(xp, u, shape)
 
 
-def free_elements(kind: Constraint, shape: Shape, wanted: int, given: int) -> str:
+def free_elements(kind: Constraint, shape: Shape, expected: int, found: int) -> str:
     """The sentence on a value that cannot be made of so many free elements."""
     size = " x ".join(map(str, shape))
-    return f"A {kind.keyword} of size {size} is made of {wanted} free elements, but got {given}."
+    return f"A {kind.keyword} of size {size} is made of {expected} free elements, but got {found}."
 
 
 def _inverse(unconstrain: Inverse, axes: int, valid: Valid) -> Inverse:

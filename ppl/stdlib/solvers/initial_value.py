@@ -62,18 +62,18 @@ def trajectory(
     times: Floats,
     scales: Scales,
     most_tries: float,
-    wanted: Any = True,
+    among: Any = True,
 ) -> Trajectory:
     """Solve from `start` (draws, n) at t0 (draws,) up to increasing `times` (draws, outputs).
 
     A draw that is not there after `most_tries` steps has failed, and so has one that shortened a step
     `MOST_REFUSED` times, or is stiff: of its steps `MOST_AT_LIMIT` were as long as the method is stable for.
-    Only draws that are `wanted` (draws,) are looked at.
+    Only draws that are `among` (draws,) are looked at.
     """
     count, outputs = times.shape
     out = Trajectory(method, start, t0, times, np.full((count, outputs, start.shape[1]), np.nan))
     t, y, tried = t0.astype(float), start.astype(float), np.zeros(count, dtype=int)
-    done = np.where(wanted, 0, outputs) * np.ones(count, dtype=int)
+    done = np.where(among, 0, outputs) * np.ones(count, dtype=int)
     at_limit, refused = np.zeros(count, dtype=int), np.zeros(count, dtype=int)
     every = np.arange(count)
     h = first_lengths(np, lambda t, y: f.values(t, y, every), scales.norm, method.order, t, y)

@@ -48,17 +48,17 @@ def _fraction(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
 def _log_tail(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
     """log I and its derivatives in (a, b), for a, b > 0 and 0 < x < 1."""
     a, b, x, y = np.broadcast_arrays(*(np.asarray(v, float) for v in (a, b, x, y)))
-    wanted = x * (a + b + 2.0) < a + 1.0
+    direct = x * (a + b + 2.0) < a + 1.0
     mirrored = (
-        np.where(wanted, a, b),
-        np.where(wanted, b, a),
-        np.where(wanted, x, y),
-        np.where(wanted, y, x),
+        np.where(direct, a, b),
+        np.where(direct, b, a),
+        np.where(direct, x, y),
+        np.where(direct, y, x),
     )
     near, slopes = _fraction(*mirrored)
-    slopes = np.where(wanted, slopes, slopes[::-1])
+    slopes = np.where(direct, slopes, slopes[::-1])
     far = np.log(_value(a, b, x, y))
-    return np.where(wanted, near, far), np.where(wanted, slopes, -slopes * np.exp(near - far))
+    return np.where(direct, near, far), np.where(direct, slopes, -slopes * np.exp(near - far))
 
 
 def _value(a: Any, b: Any, x: Any, y: Any) -> Any:

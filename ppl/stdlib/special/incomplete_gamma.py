@@ -57,8 +57,8 @@ def _log_tail(a: Any, x: Any, lower: bool) -> tuple[Any, Any]:
     log_q, slope_q = _fraction(np.where(below, 1.0, a), np.where(below, 2.0, x))
     near, slope = np.where(below, log_p, log_q), np.where(below, slope_p, slope_q)
     far = np.log(np.where(below, scipy.special.gammaincc(a, x), scipy.special.gammainc(a, x)))
-    wanted = below == lower
-    return np.where(wanted, near, far), np.where(wanted, slope, -slope * np.exp(near - far))
+    direct = below == lower
+    return np.where(direct, near, far), np.where(direct, slope, -slope * np.exp(near - far))
 
 
 def _log_value(p: Any, q: Any, a: Any, x: Any, lower: bool) -> Any:
