@@ -235,15 +235,25 @@ def test_a_wide_program_goes_one_draw_at_a_time() -> None:
     np.testing.assert_array_equal(values, us[:, 0])
 
 
-@pytest.mark.parametrize("error", [ppl.InferenceError("no"), TypeError("no"), AttributeError("no")])
-def test_what_fails_for_many_is_tried_one_by_one(error: Exception) -> None:
-    def many(us: np.ndarray) -> tuple[np.ndarray]:
+def fails(error: Exception):
+    def raises(us: np.ndarray) -> tuple[np.ndarray]:
         raise error
 
-    us = np.arange(6.0)[:, None]
+    return raises
+
+
+def test_what_fails_for_many_is_tried_one_by_one() -> None:
+    """As where memory does not suffice for all; an error of the program is raised by the first point."""
+    many, us = fails(ppl.InferenceError("no")), np.arange(6.0)[:, None]
     np.testing.assert_array_equal(in_batches(us, 1, many, lambda u: (u[0],))[0], us[:, 0])
-    with pytest.raises(type(error)):
+    with pytest.raises(ppl.InferenceError, match="no"):
         in_batches(us, 1, many, many)
+
+
+@pytest.mark.parametrize("error", [TypeError("no"), AttributeError("no")])
+def test_a_fault_of_the_compiler_is_no_slow_path(error: Exception) -> None:
+    with pytest.raises(type(error)):
+        in_batches(np.arange(6.0)[:, None], 1, fails(error), lambda u: (u[0],))
 
 
 def test_draws_without_a_solution_are_left_out_at_once(monkeypatch) -> None:

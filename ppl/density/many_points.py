@@ -58,9 +58,6 @@ class BatchLimits:
 
 BATCH = BatchLimits()
 
-UNFIT = (PPLError, TypeError, AttributeError)
-"""What many points at once may raise where one alone need not."""
-
 
 def in_batches(us: Floats, width: int, batched: Batched, scalar: Scalar) -> Found:
     """What `batched` finds at the points `us` (n, dim), n > 0, as many at a time as `width` allows.
@@ -76,7 +73,7 @@ def in_batches(us: Floats, width: int, batched: Batched, scalar: Scalar) -> Foun
 def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
     """All points of one batch; the groups into which they part, or halves where one is rejected.
 
-    What goes wrong otherwise is left to the points alone, which raise it again if it is the program's.
+    An error of the program, or of memory, is left to the points alone, which raise it again if it is theirs.
     """
     if len(us) == 1:
         return one_by_one(us, scalar)
@@ -88,7 +85,7 @@ def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
         return without(some.draws, us, batched, scalar)
     except Rejection:
         return by_groups(us, np.array_split(np.arange(len(us)), 2), batched, scalar)
-    except UNFIT:
+    except PPLError:
         return one_by_one(us, scalar)
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     sure = np.logical_and.reduce(finite) | (found[0] == -np.inf)
@@ -171,7 +168,7 @@ def as_one_of_many(module: Module, d: Data, u: Floats, jacobian: bool) -> tuple[
     """
     try:
         values, gradients = log_joint_gradients(module, d, u[None], jacobian)
-    except (DrawsRejected, *UNFIT):
+    except (DrawsRejected, PPLError):
         return None
     return float(values[0]), gradients[0]
 
