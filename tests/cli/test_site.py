@@ -8,6 +8,7 @@ import sys
 from importlib.resources import files
 
 import pytest
+from browser import SCREENS, measured, needs_chromium
 
 import ppl
 from ppl.cli.commands.new import examples
@@ -80,13 +81,28 @@ def test_pages_fit_the_terminal():
         assert [line for line in lines if len(line) > 80 and not line.startswith("|")] == []
 
 
-def test_mkdocs_finds_no_broken_link(site):
+@pytest.fixture(scope="module")
+def built(site):
+    """The folder of the site that MkDocs builds; with a broken link it builds none."""
     if not importlib.util.find_spec("mkdocs") or not importlib.util.find_spec("material"):
         pytest.skip('needs MkDocs Material: pip install "ppl-vi[docs]"')
     words = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(site / "mkdocs.yml")]
     done = subprocess.run(words, capture_output=True, text=True, env={"NO_MKDOCS_2_WARNING": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
-    assert 'id="k-hat"' in (site / "site" / "glossary" / "index.html").read_text("utf-8")
+    return site / "site"
+
+
+def test_mkdocs_finds_no_broken_link(built):
+    assert 'id="k-hat"' in (built / "glossary" / "index.html").read_text("utf-8")
+
+
+@needs_chromium
+@pytest.mark.parametrize("width", SCREENS)
+@pytest.mark.parametrize("name", ["index", *sorted({*WRITTEN} - {"index"}), "distributions", "gallery"])
+def test_a_page_in_a_browser(built, name, width):
+    said = measured(built, "index.html" if name == "index" else f"{name}/index.html", width)
+    assert said["title"].endswith("ppl")
+    assert said["scroll"] <= width, "code scrolls sideways, the page itself never does"
 
 
 @pytest.mark.parametrize("name", WRITTEN)
