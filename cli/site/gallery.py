@@ -32,6 +32,7 @@ QUICK = ("--no-anneal",)
 
 EXHIBITS: Mapping[str, Exhibit] = {
     "change_point": Exhibit((("marginals", "early,late,change"),)),
+    "cormack_jolly_seber": Exhibit((("forest", "phi,p"),), ("--variables phi,p",)),
     "dawid_skene": Exhibit((("forest", "prevalence,says"),), ("--variables prevalence", *QUICK)),
     "dirichlet_exponential": Exhibit((("forest", "beta"),), ("--variables beta",)),
     "discrete_mixture": Exhibit((("marginals", "theta,mu,sigma"),)),
@@ -51,7 +52,14 @@ EXHIBITS: Mapping[str, Exhibit] = {
     "weibull_poisson": Exhibit((("marginals", ""),)),
     "zero_inflated_poisson": Exhibit((("marginals", "theta,lambda"),)),
 }
-"""By the name of the model; those have none that take minutes, or whose draws are poor."""
+"""By the name of the model."""
+
+UNPICTURED: Mapping[str, str] = {
+    "ppca_ard": "the components may be rotated and exchanged, and the fit says that its draws are poor",
+    "stochastic_volatility": "the fit says that its draws are poor",
+    "sup_ppca_ard": "the components may be rotated and exchanged, and the fit says that its draws are poor",
+}
+"""Why the others have no picture."""
 
 
 class Drawn(NamedTuple):
@@ -79,6 +87,8 @@ def gallery(fits: Mapping[str, Drawn] = {}) -> Iterator[str]:
         yield fenced("\n".join(commands(name)), "sh")
         if name in fits:
             yield from shown(name, fits[name])
+        elif name in UNPICTURED:
+            yield prose(f"No picture: {UNPICTURED[name]}.")
 
 
 def shown(name: str, fit: Drawn) -> Iterator[str]:

@@ -5,10 +5,12 @@ import re
 import textwrap
 
 import pytest
+import typer
 
 from ppl.cli.commands.docs import algorithm_page
 from ppl.cli.glossary import GLOSSARY
-from ppl.cli.main import COMMANDS
+from ppl.cli.guides import GUIDES
+from ppl.cli.main import COMMANDS, app
 from ppl.cli.site.sections import WORDS, section, sections
 from ppl.cli.site.site import written
 from ppl.inference.diagnose.level import Level
@@ -125,3 +127,20 @@ def test_every_algorithm_and_every_heading_of_the_site_has_its_page(run):
     for name in ALGORITHMS:
         page = algorithm_page(name)
         assert len(page) > 80 and max(map(len, page.splitlines())) <= 80
+
+
+def test_the_commands_of_the_guide_to_many_machines_have_options_that_there_are():
+    variational = typer.main.get_command(app).commands["variational"]
+    options = {name for option in variational.params for name in option.opts}
+    of_slurm = {"--nodes", "--ntasks-per-node", "--cpus-per-task", "--time"}
+    named = {*re.findall(r"(?<![\w-])--[a-z][\w-]*", GUIDES["machines"])}
+    assert {"--coordinator", "--processes", "--process", "--hosts", "--sharded"} <= named
+    assert named - options == of_slurm
+
+
+def test_the_containers_of_the_guide_are_yaml():
+    yaml = pytest.importorskip("yaml")
+    text = GUIDES["machines"].split("process 0:\n\n")[1].split("\n\nFrom Python")[0]
+    services = yaml.safe_load(textwrap.dedent(text))["services"]
+    assert [s["environment"]["PROCESS"] for s in services.values()] == ["0", "1"]
+    assert all("--coordinator first:9000 --processes 2" in s["command"] for s in services.values())

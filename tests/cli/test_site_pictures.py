@@ -48,6 +48,12 @@ def test_pictures_are_svg_that_name_their_curves():
     assert ">probability<" in drawn["poisson"]
 
 
+def test_every_example_has_a_picture_or_a_reason_why_not():
+    assert sorted([*gallery.EXHIBITS, *gallery.UNPICTURED]) == sorted(examples())
+    page = "\n".join(gallery.gallery())
+    assert all(f"No picture: {reason}." in page for reason in gallery.UNPICTURED.values())
+
+
 @pytest.mark.parametrize("name", gallery.EXHIBITS)
 def test_an_exhibit_is_a_model_with_these_variables(name):
     assert name in examples()
