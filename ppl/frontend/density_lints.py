@@ -11,7 +11,6 @@ from ppl.frontend.lints import (
     Lint,
     argument_unconstrained,
     bounds_contradict,
-    funnel,
     needs_jacobian,
     nothing_between,
     undeclared_hard_bounds,
@@ -20,7 +19,7 @@ from ppl.frontend.lints import (
 from ppl.frontend.printer import declared, expression
 from ppl.frontend.scope import Block, Level, Symbol
 from ppl.frontend.usage_lints import base, definitions
-from ppl.frontend.walk import statements, variables
+from ppl.frontend.walk import statements
 from ppl.stdlib.record import Distribution
 from ppl.stdlib.supports import SUPPORTS
 
@@ -218,24 +217,6 @@ def square_root(e: ast.Expr) -> str | None:
             return f"sqrt({name})"
         case _:
             return None
-
-
-def funnels(program: ast.Program, facts: Facts) -> Iterator[Lint]:
-    """A parameter with several entries whose scale is a parameter, centred."""
-    known = parameters(program)
-    for s, family in densities(program, facts):
-        d = parameter(known, facts, s.left)
-        if family.name not in ("normal", "student_t") or d is None or "multiplier" in bounds_of(d.type):
-            continue
-        mu, sigma = s.args[-2:]
-        scale = parameter(known, facts, sigma)
-        several = isinstance(d.type, ast.SizedType) and (d.type.sizes or d.type.dims)
-        local = any(facts.symbols[v].kind == "loop" for v in variables(s.args))
-        if scale is not None and scale is not d and several and not local and not bounds_of(d.type):
-            text = f"offset={expression(mu)}, multiplier={expression(sigma)}"
-            before = all(facts.symbols[v].span.line < d.span.line for v in variables(s.args[-2:]))
-            fix = redeclaration(known, d, text) if before else None
-            yield funnel(d.name, scale.name, with_bounds(d, text), s.left.span, fix)
 
 
 # --- Jacobians -----------------------------------------------------------------------------------

@@ -135,8 +135,8 @@ def funnel(name: str, scale: str, declare: str, span: Span, fix: Fix | None) -> 
     return Lint(
         span,
         "PPL009",
-        f"`{name}` and its scale `{scale}` are both parameters: where data are few, their posterior is a "
-        "funnel, which no Gaussian fits.",
+        f"The entries of `{name}` and their scale `{scale}` are both estimated: where data are few, their "
+        "posterior is a funnel, which no Gaussian fits.",
         f"Declare it non-centred: `{declare}`.",
         likely=False,
         fix=fix,

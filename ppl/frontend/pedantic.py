@@ -6,7 +6,6 @@ from ppl.frontend import ast
 from ppl.frontend.density_lints import (
     arguments,
     empty_bounds,
-    funnels,
     jacobians,
     supports,
     uniform_bounds,
@@ -14,6 +13,7 @@ from ppl.frontend.density_lints import (
 )
 from ppl.frontend.facts import Facts
 from ppl.frontend.lints import Lint
+from ppl.frontend.non_centred import funnels
 from ppl.frontend.usage_lints import integer_divisions, priors, unassigned_variables, unused_variables
 
 Rule = Callable[[ast.Program, Facts], Iterator[Lint]]

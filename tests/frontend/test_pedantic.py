@@ -76,6 +76,13 @@ def test_no_false_alarm_in_right_programs(file: Path) -> None:
             [],
         ),
         ("vector[9] a; real<lower=0> t;", "a ~ normal(0, 1); t ~ normal(a[1], 1);", []),
+        ("real v; vector[9] a;", "v ~ normal(0, 3); a ~ student_t(4, 0, exp(v / 2));", ["PPL009"]),
+        (
+            "real<lower=0> t; vector[9] a;",
+            "a[1] ~ normal(0, t); a[2:9] ~ normal(a[1:8], t); t ~ normal(0, 1);",
+            [],
+        ),
+        ("real<lower=0> t; ordered[9] a;", "a ~ normal(0, t); t ~ normal(0, 1);", []),
         ("real a; real t;", "a ~ normal(0, t); t ~ normal(0, 1);", ["PPL010"]),
     ],
 )

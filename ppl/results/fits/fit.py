@@ -47,6 +47,7 @@ from ppl.results.fits.keywords import FOLLOWED, Followed, VariationalKeywords, t
 from ppl.results.fits.memory_needed import require_memory
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
+from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.runs import best_of
 from ppl.results.fits.target import density_of_all, note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import xarray
 
+BELOW_GOOD = (Level.USABLE, Level.POOR)
 MORE_DRAWS_STREAM = 0x6D6F
 """The stream "mo" of draws made after the fit."""
 
@@ -155,7 +157,8 @@ class Fit(VariablesOfDraws):
     def notes(self) -> tuple[str, ...]:
         """Sentences on what went otherwise than one might think."""
         hints = advice_on(self.posterior.data) if self.verdict.level is Level.POOR else ()
-        return self.result.notes + _failures(self.table) + _missing(self.table) + hints
+        other_forms = non_centred_forms(self.posterior.model) if self.verdict.level in BELOW_GOOD else ()
+        return self.result.notes + _failures(self.table) + _missing(self.table) + hints + other_forms
 
     @property
     def verdict(self) -> Verdict:

@@ -1,0 +1,89 @@
+"""Centred hierarchies, and the declaration that makes each non-centred."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ppl.frontend import ast
+from ppl.frontend.density_lints import densities, parameter, parameters, redeclaration, with_bounds
+from ppl.frontend.facts import Facts
+from ppl.frontend.lints import Lint, funnel
+from ppl.frontend.printer import expression
+from ppl.frontend.scope import Block
+from ppl.frontend.walk import variables
+from ppl.source import Span
+from ppl.types import INT, REAL
+
+CONTAINERS = ("real", "vector", "row_vector", "matrix")
+FAMILIES = ("normal", "student_t")
+"""Location and scale are their last arguments."""
+DECLARED_BEFORE = (Block.DATA, Block.TRANSFORMED_DATA, Block.PARAMETERS)
+
+
+class Centred(NamedTuple):
+    """A parameter with several entries whose scale depends on parameters, and the statement `~` that says so.
+
+    `bounds` are the offset and multiplier that make it non-centred; `in_order` is whether it is declared
+    after all that they name.
+    """
+
+    declaration: ast.Declaration
+    statement: ast.Tilde
+    scale: str
+    bounds: str
+    in_order: bool
+
+    @property
+    def non_centred(self) -> str:
+        """The declaration to write in its place."""
+        return with_bounds(self.declaration, self.bounds)
+
+
+def centred(program: ast.Program, facts: Facts) -> Iterator[Centred]:
+    """The parameters whose entries and scale are both estimated, in the centred form.
+
+    Papaspiliopoulos, Roberts and Skold (2007), "A general framework for the parametrization of hierarchical
+    models".
+    """
+    known = parameters(program)
+    priors = Counter(d for s, _ in densities(program, facts) if (d := parameter(known, facts, s.left)))
+    for s, family in densities(program, facts):
+        d = parameter(known, facts, s.left)
+        if d is None or priors[d] > 1 or family.name not in FAMILIES or not is_plain_container(d.type):
+            continue
+        location, scale = s.args[-2:]
+        named = [facts.symbols[v] for v in variables((location, scale))]
+        estimated = any(parameter(known, facts, v) for v in variables(scale))
+        declarable = all(v.block in DECLARED_BEFORE and v.name != d.name for v in named)
+        if estimated and declarable and all(is_bound_of(d, e, facts) for e in (location, scale)):
+            offset = "" if is_zero(location) else f"offset={expression(location)}, "
+            in_order = all(place(v.span) < place(d.span) for v in named)
+            yield Centred(d, s, expression(scale), f"{offset}multiplier={expression(scale)}", in_order)
+
+
+def is_plain_container(t: ast.DeclaredType) -> bool:
+    """Whether it is of several entries, without bounds or a structure."""
+    if not isinstance(t, ast.SizedType) or t.bounds or t.keyword not in CONTAINERS:
+        return False
+    return bool(t.sizes or t.dims)
+
+
+def is_bound_of(d: ast.Declaration, e: ast.Expr, facts: Facts) -> bool:
+    """Whether an offset or multiplier of the declaration may be `e`: one number, or one for each entry."""
+    return facts.types[e] in (INT, REAL, facts.symbols[d].type)
+
+
+def place(span: Span) -> tuple[int, int]:
+    return span.line, span.column
+
+
+def is_zero(e: ast.Expr) -> bool:
+    return isinstance(e, ast.IntLiteral | ast.RealLiteral) and float(expression(e)) == 0
+
+
+def funnels(program: ast.Program, facts: Facts) -> Iterator[Lint]:
+    """A centred hierarchy, which is a funnel where data are few."""
+    known = parameters(program)
+    for c in centred(program, facts):
+        fix = redeclaration(known, c.declaration, c.bounds) if c.in_order else None
+        yield funnel(c.declaration.name, c.scale, c.non_centred, c.statement.left.span, fix)
