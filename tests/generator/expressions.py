@@ -456,6 +456,8 @@ class Expressions:
             case "one" | "two" | "five":
                 return number_of(t, {"one": "1", "two": "2", "five": "5"}[word])
             case "simplex":
+                if t.dims or t.base != "vector":  # softmax takes one vector
+                    return leaf("simplex")
                 return self.c.weighted(
                     [(1.0, lambda: leaf("simplex")), (1.0, lambda: f"softmax({make()})")]
                 )()
