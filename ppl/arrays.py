@@ -56,6 +56,8 @@ class Namespace:
     without mutation as seen by the caller: use its result and forget `x`; `own(x)` gives a value that a later
     `put` on another name cannot change; `plain(x)` strips the tracer, for control flow;
     `add_all(*scalars)` is their sum in one step; `node(f, args)` applies a `Node`.
+    `rarely(condition, value, otherwise)` is value() if the condition holds anywhere, else `otherwise`, of the
+    same shape; not to be differentiated.
     `scan(step, start, entries)`, where there is one, runs step(*state, *entry) over the entries of arrays.
     """
 
@@ -69,6 +71,7 @@ class Namespace:
     plain: Callable[[Array], Array]
     add_all: Callable[..., Array]
     node: Callable[["Node", tuple[Array, ...]], Array]
+    rarely: Callable[[Array, Callable[[], Array], Array], Array]
     scan: Callable[..., tuple[Array, ...]] | None = None
 
 
@@ -159,6 +162,10 @@ class _AutogradNumpy:
         return anp.minimum(anp.maximum(x, lower), upper)
 
 
+def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> Array:
+    return value() if np.any(_unbox(condition)) else otherwise
+
+
 def _computed(node: "Node", args: tuple[Array, ...]) -> Array:
     return node.reduced(NUMPY, node.value(NUMPY, *args))
 
@@ -178,6 +185,7 @@ NUMPY = Namespace(
     lambda x: x,
     _sum_of,
     _computed,
+    _rarely,
 )
 AUTOGRAD = Namespace(
     "autograd",
@@ -190,6 +198,7 @@ AUTOGRAD = Namespace(
     _unbox,
     _add_all,
     _recorded,
+    _rarely,
 )
 
 Value = Callable[..., Array]
@@ -340,6 +349,11 @@ def with_vjps(*vjps: Vjp | None) -> Callable[[Value], Node]:
         ...     return xp.np.matrix_transpose(x)
     """
     return lambda value: Node(value, vjps)
+
+
+def no_derivative(xp: Namespace, g: Array, ans: Array, *args: Array) -> Array:
+    """The vjp of what is itself a derivative and has none."""
+    raise NotImplementedError("a derivative that is a series, and has none itself")
 
 
 def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:

@@ -7,7 +7,6 @@ arguments can steer control flow.  A `Node` keeps its own derivatives; what it c
 series summed until it is exact, runs on the host.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -21,7 +20,7 @@ import scipy.linalg
 import scipy.special
 
 from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, Vjp, inexact, without_share
-from ppl.compiled import gamma
+from ppl.compiled import gamma, special
 from ppl.compiled.hosted import hosted
 from ppl.compiled.lapack import in_turn
 
@@ -80,29 +79,6 @@ def _matmul(a: Array, b: Array) -> Array:
 def _parts(rows: int) -> int:
     """A number of equal parts, none of more than 2^14 rows; 1 where there is none."""
     return next((k for k in range(-(-rows >> 14), rows >> 11) if rows % k == 0), 1)
-
-
-ERFCX_ASYMPTOTIC = (1.0, -1 / 2, 3 / 4, -15 / 8, 105 / 16, -945 / 32, 10395 / 64, -135135 / 128)
-"""Coefficients of x^0, x^-2, ... in sqrt(pi) x erfcx(x): NIST Digital Library of Mathematical Functions
-7.12.1.
-"""
-FAR = 20.0
-"""From here on these are exact to double precision."""
-
-
-def _erfcx(x: Array) -> Array:
-    """exp(x^2) erfc(x), by its asymptotic series where it is far: JAX's own is 0 from 26.54 to 26.64."""
-    far = jnp.where(x > FAR, x, FAR)
-    series = jnp.polyval(jnp.array(ERFCX_ASYMPTOTIC[::-1]), 1.0 / (far * far)) / (math.pi**0.5 * far)
-    return jnp.where(x > FAR, series, jax.scipy.special.erfcx(jnp.where(x > FAR, FAR, x)))
-
-
-def _log_ndtr(z: Array) -> Array:
-    """log Phi(z): by the scaled erfc in the left tail, which jax.scipy's own series loses digits in."""
-    left = jnp.where(z < 0.0, z, 0.0)
-    tail = jnp.log(0.5 * _erfcx(-left * 0.5**0.5)) - 0.5 * left * left
-    right = jnp.where(z < 0.0, 0.0, z)
-    return jnp.where(z < 0.0, tail, jnp.log1p(-0.5 * jax.scipy.special.erfc(right * 0.5**0.5)))
 
 
 def _expit(x: Array) -> Array:
@@ -214,7 +190,14 @@ def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
         return hosted(lambda *plain: inexact(f(NUMPY, *plain)), args)
 
 
-# --- Recurrences ------------------------------------------------------------------------------------
+# --- Branches and recurrences ------------------------------------------------------------------------------
+
+
+def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> Array:
+    if not is_traced(condition):
+        return value() if np.any(condition) else otherwise
+    otherwise = jnp.asarray(otherwise)
+    return jax.lax.cond(jnp.any(condition), lambda: jnp.asarray(value(), otherwise.dtype), lambda: otherwise)
 
 
 def _scan(
@@ -245,8 +228,11 @@ JAX = Namespace(
         scipy.special,
         {
             "expit": gamma.with_slope(_expit, _expit_slope),
-            "log_ndtr": _log_ndtr,
-            "erfcx": _erfcx,
+            "log_ndtr": special.log_ndtr,
+            "erfcx": special.erfcx,
+            "erfcinv": special.erfcinv,
+            "ndtri_exp": special.ndtri_exp,
+            "owens_t": special.owens_t,
             "gammaln": gamma.gammaln,
             "digamma": gamma.digamma,
         },
@@ -258,5 +244,6 @@ JAX = Namespace(
     _plain,
     _add_all,
     _apply,
+    _rarely,
     _scan,
 )
