@@ -29,6 +29,8 @@ from autograd.tracer import box_types, getval, isbox, new_box, trace_stack
 from autograd.util import toposort
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
+State = tuple[Array, ...]
+Step = Callable[..., tuple[State, Array]]
 
 
 class LateModule:
@@ -58,6 +60,9 @@ class Namespace:
     `add_all(*scalars)` is their sum in one step; `node(f, args)` applies a `Node`.
     `rarely(condition, value, otherwise)` is value() if the condition holds anywhere, else `otherwise`, of the
     same shape; not to be differentiated.
+    `settle(steps, start, most)` takes steps in turn from a state: step(m, *state), in round m = 0, 1, ...,
+    gives the state after it and what is unsettled there, until nothing is or `most` steps are taken; not to
+    be differentiated.
     `scan(step, start, entries)`, where there is one, runs step(*state, *entry) over the entries of arrays.
     """
 
@@ -72,6 +77,7 @@ class Namespace:
     add_all: Callable[..., Array]
     node: Callable[["Node", tuple[Array, ...]], Array]
     rarely: Callable[[Array, Callable[[], Array], Array], Array]
+    settle: Callable[[Sequence["Step"], "State", int], "State"]
     scan: Callable[..., tuple[Array, ...]] | None = None
 
 
@@ -166,6 +172,15 @@ def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> A
     return value() if np.any(_unbox(condition)) else otherwise
 
 
+def _settle(steps: Sequence[Step], start: State, most: int) -> State:
+    state = start
+    for i in range(most):
+        state, unsettled = steps[i % len(steps)](i // len(steps), *state)
+        if not np.any(unsettled):
+            break
+    return state
+
+
 def _computed(node: "Node", args: tuple[Array, ...]) -> Array:
     return node.reduced(NUMPY, node.value(NUMPY, *args))
 
@@ -186,6 +201,7 @@ NUMPY = Namespace(
     _sum_of,
     _computed,
     _rarely,
+    _settle,
 )
 AUTOGRAD = Namespace(
     "autograd",
@@ -199,6 +215,7 @@ AUTOGRAD = Namespace(
     _add_all,
     _recorded,
     _rarely,
+    _settle,
 )
 
 Value = Callable[..., Array]

@@ -19,9 +19,10 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, Vjp, inexact, without_share
+from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, State, Step, Vjp, inexact, without_share
 from ppl.compiled import gamma, special
 from ppl.compiled.hosted import hosted
+from ppl.compiled.incomplete import VALUES
 from ppl.compiled.lapack import in_turn
 
 UNTRACEABLE = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError, AttributeError)
@@ -133,7 +134,7 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
         return filled
 
     def value(*primals: Array) -> Array:
-        return _traced_or_hosted(node.value, whole(primals))
+        return _traced_or_hosted(VALUES.get(node.value, node.value), whole(primals))
 
     def forward(*primals: Array) -> tuple[Array, Any]:
         each, filled = value(*primals), whole(primals)
@@ -190,6 +191,9 @@ def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
         return hosted(lambda *plain: inexact(f(NUMPY, *plain)), args)
 
 
+STEPS_AT_A_TIME = 4
+"""Of what is repeated until it has settled; of more XLA computes the same terms many times over."""
+
 # --- Branches and recurrences ------------------------------------------------------------------------------
 
 
@@ -198,6 +202,33 @@ def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> A
         return value() if np.any(condition) else otherwise
     otherwise = jnp.asarray(otherwise)
     return jax.lax.cond(jnp.any(condition), lambda: jnp.asarray(value(), otherwise.dtype), lambda: otherwise)
+
+
+def _settle(steps: Sequence[Step], start: State, most: int) -> State:
+    """Some rounds at a time, which XLA makes one piece of code: what has settled is looked at after them."""
+    rounds = -(-STEPS_AT_A_TIME // len(steps))
+
+    def some(m: Array, state: State) -> tuple[State, Array]:
+        unsettled: Array = True
+        for k in range(rounds):
+            for step in steps:
+                state, unsettled = step(m + k, *state)
+        return state, jnp.any(unsettled)
+
+    def after(at: tuple[Array, Array, State]) -> tuple[Array, Array, State]:
+        m, _, state = at
+        state, unsettled = some(m, state)
+        return m + rounds, unsettled, tuple(map(jnp.asarray, state))
+
+    def goes_on(at: tuple[Array, Array, State]) -> Array:
+        m, unsettled, _ = at
+        return unsettled & (m * len(steps) < most)
+
+    zero = jnp.asarray(0)
+    ends = jax.eval_shape(lambda: some(zero, start)[0])
+    wide = tuple(jnp.broadcast_to(jnp.asarray(x, e.dtype), e.shape) for x, e in zip(start, ends, strict=True))
+    found: State = jax.lax.while_loop(goes_on, after, (zero, jnp.asarray(True), wide))[2]
+    return found
 
 
 def _scan(
@@ -245,5 +276,6 @@ JAX = Namespace(
     _add_all,
     _apply,
     _rarely,
+    _settle,
     _scan,
 )

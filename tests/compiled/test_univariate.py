@@ -14,12 +14,6 @@ from ppl.stdlib.distributions.skew_normal import SKEW_NORMAL  # noqa: E402
 from ppl.stdlib.distributions.table import DISTRIBUTIONS  # noqa: E402
 from ppl.testing.distributions import functions_of, is_univariate, real_arguments, sample_points  # noqa: E402
 
-HOSTED = (
-    *("beta", "beta_proportion", "gamma", "chi_square", "inv_gamma", "inv_chi_square", "poisson"),
-    *("scaled_inv_chi_square", "neg_binomial", "neg_binomial_2", "student_t", "binomial"),
-)
-"""Families whose distribution functions are called on the host."""
-
 CASES = [
     pytest.param(d, name, f, id=f"{d.name}_{name}")
     for d in DISTRIBUTIONS
@@ -65,8 +59,7 @@ def test_value_and_slopes_without_the_host(d, name, f) -> None:
     assert_allclose(found, value, rtol=1e-12, atol=1e-13)
     for a, b in zip(traced, slopes, strict=True):
         assert_allclose(a, b, rtol=1e-9, atol=1e-11)
-    if name == "log_density" or d.name not in HOSTED:
-        assert "callback" not in code
+    assert "callback" not in code
 
 
 TAILS = {
