@@ -29,6 +29,8 @@ from autograd.tracer import box_types, getval, isbox, new_box, trace_stack
 from autograd.util import toposort
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
+State = tuple[Array, ...]
+Step = Callable[..., tuple[State, Array]]
 
 
 class LateModule:
@@ -56,6 +58,11 @@ class Namespace:
     without mutation as seen by the caller: use its result and forget `x`; `own(x)` gives a value that a later
     `put` on another name cannot change; `plain(x)` strips the tracer, for control flow;
     `add_all(*scalars)` is their sum in one step; `node(f, args)` applies a `Node`.
+    `rarely(condition, value, otherwise)` is value() if the condition holds anywhere, else `otherwise`, of the
+    same shape; not to be differentiated.
+    `settle(steps, start, most)` takes steps in turn from a state: step(m, *state), in round m = 0, 1, ...,
+    gives the state after it and what is unsettled there, until nothing is or `most` steps are taken; not to
+    be differentiated.
     `scan(step, start, entries)`, where there is one, runs step(*state, *entry) over the entries of arrays.
     """
 
@@ -69,6 +76,8 @@ class Namespace:
     plain: Callable[[Array], Array]
     add_all: Callable[..., Array]
     node: Callable[["Node", tuple[Array, ...]], Array]
+    rarely: Callable[[Array, Callable[[], Array], Array], Array]
+    settle: Callable[[Sequence["Step"], "State", int], "State"]
     scan: Callable[..., tuple[Array, ...]] | None = None
 
 
@@ -159,6 +168,19 @@ class _AutogradNumpy:
         return anp.minimum(anp.maximum(x, lower), upper)
 
 
+def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> Array:
+    return value() if np.any(_unbox(condition)) else otherwise
+
+
+def _settle(steps: Sequence[Step], start: State, most: int) -> State:
+    state = start
+    for i in range(most):
+        state, unsettled = steps[i % len(steps)](i // len(steps), *state)
+        if not np.any(unsettled):
+            break
+    return state
+
+
 def _computed(node: "Node", args: tuple[Array, ...]) -> Array:
     return node.reduced(NUMPY, node.value(NUMPY, *args))
 
@@ -178,6 +200,8 @@ NUMPY = Namespace(
     lambda x: x,
     _sum_of,
     _computed,
+    _rarely,
+    _settle,
 )
 AUTOGRAD = Namespace(
     "autograd",
@@ -190,6 +214,8 @@ AUTOGRAD = Namespace(
     _unbox,
     _add_all,
     _recorded,
+    _rarely,
+    _settle,
 )
 
 Value = Callable[..., Array]
@@ -340,6 +366,11 @@ def with_vjps(*vjps: Vjp | None) -> Callable[[Value], Node]:
         ...     return xp.np.matrix_transpose(x)
     """
     return lambda value: Node(value, vjps)
+
+
+def no_derivative(xp: Namespace, g: Array, ans: Array, *args: Array) -> Array:
+    """The vjp of what is itself a derivative and has none."""
+    raise NotImplementedError("a derivative that is a series, and has none itself")
 
 
 def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:

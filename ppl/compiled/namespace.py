@@ -19,9 +19,10 @@ import numpy as np
 import scipy.linalg
 import scipy.special
 
-from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, Vjp, inexact, without_share
-from ppl.compiled import gamma
+from ppl.arrays import NUMPY, Array, Namespace, Node, Slope, State, Step, Vjp, inexact, without_share
+from ppl.compiled import gamma, special
 from ppl.compiled.hosted import hosted
+from ppl.compiled.incomplete import VALUES
 from ppl.compiled.lapack import in_turn
 
 UNTRACEABLE = (jax.errors.TracerArrayConversionError, jax.errors.ConcretizationTypeError, AttributeError)
@@ -81,14 +82,6 @@ def _parts(rows: int) -> int:
     return next((k for k in range(-(-rows >> 14), rows >> 11) if rows % k == 0), 1)
 
 
-def _log_ndtr(z: Array) -> Array:
-    """log Phi(z): by the scaled erfc in the left tail, which jax.scipy's own series loses digits in."""
-    left = jnp.where(z < 0.0, z, 0.0)
-    tail = jnp.log(0.5 * jax.scipy.special.erfcx(-left * 0.5**0.5)) - 0.5 * left * left
-    right = jnp.where(z < 0.0, 0.0, z)
-    return jnp.where(z < 0.0, tail, jnp.log1p(-0.5 * jax.scipy.special.erfc(right * 0.5**0.5)))
-
-
 def _expit(x: Array) -> Array:
     """1 / (1 + exp(-x)), of the exponential that log_add.softplus takes too, so that it is taken once."""
     ratio = jnp.exp(-jnp.abs(x))
@@ -141,7 +134,7 @@ def _apply(node: Node, args: tuple[Array, ...]) -> Array:
         return filled
 
     def value(*primals: Array) -> Array:
-        return _traced_or_hosted(node.value, whole(primals))
+        return _traced_or_hosted(VALUES.get(node.value, node.value), whole(primals))
 
     def forward(*primals: Array) -> tuple[Array, Any]:
         each, filled = value(*primals), whole(primals)
@@ -198,7 +191,44 @@ def _traced_or_hosted(f: Callable[..., Array], args: Sequence[Array]) -> Array:
         return hosted(lambda *plain: inexact(f(NUMPY, *plain)), args)
 
 
-# --- Recurrences ------------------------------------------------------------------------------------
+STEPS_AT_A_TIME = 4
+"""Of what is repeated until it has settled; of more XLA computes the same terms many times over."""
+
+# --- Branches and recurrences ------------------------------------------------------------------------------
+
+
+def _rarely(condition: Array, value: Callable[[], Array], otherwise: Array) -> Array:
+    if not is_traced(condition):
+        return value() if np.any(condition) else otherwise
+    otherwise = jnp.asarray(otherwise)
+    return jax.lax.cond(jnp.any(condition), lambda: jnp.asarray(value(), otherwise.dtype), lambda: otherwise)
+
+
+def _settle(steps: Sequence[Step], start: State, most: int) -> State:
+    """Some rounds at a time, which XLA makes one piece of code: what has settled is looked at after them."""
+    rounds = -(-STEPS_AT_A_TIME // len(steps))
+
+    def some(m: Array, state: State) -> tuple[State, Array]:
+        unsettled: Array = True
+        for k in range(rounds):
+            for step in steps:
+                state, unsettled = step(m + k, *state)
+        return state, jnp.any(unsettled)
+
+    def after(at: tuple[Array, Array, State]) -> tuple[Array, Array, State]:
+        m, _, state = at
+        state, unsettled = some(m, state)
+        return m + rounds, unsettled, tuple(map(jnp.asarray, state))
+
+    def goes_on(at: tuple[Array, Array, State]) -> Array:
+        m, unsettled, _ = at
+        return unsettled & (m * len(steps) < most)
+
+    zero = jnp.asarray(0)
+    ends = jax.eval_shape(lambda: some(zero, start)[0])
+    wide = tuple(jnp.broadcast_to(jnp.asarray(x, e.dtype), e.shape) for x, e in zip(start, ends, strict=True))
+    found: State = jax.lax.while_loop(goes_on, after, (zero, jnp.asarray(True), wide))[2]
+    return found
 
 
 def _scan(
@@ -229,7 +259,11 @@ JAX = Namespace(
         scipy.special,
         {
             "expit": gamma.with_slope(_expit, _expit_slope),
-            "log_ndtr": _log_ndtr,
+            "log_ndtr": special.log_ndtr,
+            "erfcx": special.erfcx,
+            "erfcinv": special.erfcinv,
+            "ndtri_exp": special.ndtri_exp,
+            "owens_t": special.owens_t,
             "gammaln": gamma.gammaln,
             "digamma": gamma.digamma,
         },
@@ -241,5 +275,7 @@ JAX = Namespace(
     _plain,
     _add_all,
     _apply,
+    _rarely,
+    _settle,
     _scan,
 )

@@ -12,10 +12,10 @@ import numpy as np
 
 from ppl.backend.runtime import results
 from ppl.backend.text import Binding
-from ppl.compiled.hosted import hosted
 from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.solve import solve
+from ppl.compiled.verdicts import VERDICTS
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -85,30 +85,15 @@ class Trace:
 
     def check(self, constraint: str, name: str, x: Any, shape: tuple[int, ...], *args: Any) -> None:
         """As runtime.check, but the verdict is known only when the compiled code runs."""
-        check = CONSTRAINT_BY_KEYWORD[constraint].check
         if is_traced([x, *args]):
-            self.kept.append(_keeps(constraint, check, x, shape, args))
-        elif check(np.asarray(x), shape, *args):
+            values = (jax.lax.stop_gradient(jnp.asarray(a)) for a in (x, *args))
+            self.kept.append(VERDICTS[constraint](*values))
+        elif CONSTRAINT_BY_KEYWORD[constraint].check(np.asarray(x), shape, *args):
             raise Rejection(f"`{name}` breaks its constraint.")
 
     def guarded(self, density: Any) -> Any:
         """The density, and -inf where a constraint was broken."""
         return jnp.where(jnp.all(jnp.stack(self.kept)), density, -jnp.inf) if self.kept else density
-
-
-def _keeps(keyword: str, check: Callable[..., str | None], x: Any, shape: Any, args: tuple[Any, ...]) -> Any:
-    match keyword, args:
-        case "lower", (bound,):
-            return jnp.all(x >= bound)
-        case "upper", (bound,):
-            return jnp.all(x <= bound)
-        case "lower_upper", (low, high):
-            return jnp.all((x >= low) & (x <= high))
-
-    def verdict(x: Any, *args: Any) -> np.ndarray:
-        return np.asarray(check(np.asarray(x), shape, *map(np.asarray, args)) is None)
-
-    return hosted(verdict, [jax.lax.stop_gradient(jnp.asarray(a)) for a in (x, *args)])
 
 
 def cannot_print(*args: Any) -> None:

@@ -82,6 +82,6 @@ def test_at_the_ends():
 
 def test_a_point_does_not_depend_on_its_neighbours():
     a, x = np.array([0.5, 30.0, 1000.0]), np.array([3.0, 29.0, 1100.0])
-    together = incomplete_gamma.slope(a, x, True)
-    alone = [incomplete_gamma.slope(a_i, x_i, True) for a_i, x_i in zip(a, x, strict=True)]
+    together = incomplete_gamma.slope(NUMPY, a, x, True)
+    alone = [incomplete_gamma.slope(NUMPY, a_i, x_i, True) for a_i, x_i in zip(a, x, strict=True)]
     assert_allclose(together, alone, rtol=1e-13)

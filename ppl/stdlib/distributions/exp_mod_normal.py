@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.normal import standard_log_density
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
@@ -56,16 +56,19 @@ def standard_cdf(xp: Namespace, z: Array, v: Array) -> Array:
     lambda xp, ans, z, v: _slopes(xp, ans, z, v)[1],
 )
 def standard_lcdf(xp: Namespace, z: Array, v: Array) -> Array:
-    p = standard_cdf(NUMPY, z, v)
-    slope = inverse_mills(NUMPY, z - v) - v
+    p = standard_cdf(xp, z, v)
+    slope = inverse_mills(xp, z - v) - v
     deep = (p < DEEP_IN_TAIL) & (slope > 1.0)
-    value = np.where(p > 0.5, np.log1p(-np.exp(standard_lccdf(NUMPY, z, v))), np.log(np.where(deep, 0.5, p)))
-    if not np.any(deep):
-        return value
-    z, slope = np.where(deep, z, -10.0), np.where(deep, slope, 10.0)
-    wide = np.asarray(v)[..., None]
-    tail = log_left_tail(lambda x: np.log(wide) + log_tilted_tail(NUMPY, x, wide), z, slope)
-    return np.where(deep, tail, value)
+    from_above = xp.np.log1p(-xp.np.exp(standard_lccdf(xp, z, v)))
+    value = xp.np.where(p > 0.5, from_above, xp.np.log(xp.np.where(deep, 0.5, p)))
+
+    def tail() -> Array:
+        wide = xp.np.asarray(v)[..., None]
+        inside = xp.np.where(deep, z, -10.0), xp.np.where(deep, slope, 10.0)
+        log_p = log_left_tail(xp, lambda x: xp.np.log(wide) + log_tilted_tail(xp, x, wide), *inside)
+        return xp.np.where(deep, log_p, value)
+
+    return xp.rarely(deep, tail, value)
 
 
 @with_partials(

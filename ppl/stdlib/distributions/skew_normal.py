@@ -8,9 +8,8 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.special
 
-from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import reals
 from ppl.stdlib.record import Distribution, guarded
@@ -56,7 +55,7 @@ def _log_shape_slope(xp: Namespace, z: Array, alpha: Array) -> Array:
     lambda xp, ans, z, alpha: -xp.np.exp(_log_shape_slope(xp, z, alpha)),
 )
 def standard_cdf(xp: Namespace, z: Array, alpha: Array) -> Array:
-    return scipy.special.ndtr(z) - 2.0 * scipy.special.owens_t(z, alpha)
+    return xp.special.ndtr(z) - 2.0 * xp.special.owens_t(z, alpha)
 
 
 @with_partials(
@@ -64,15 +63,19 @@ def standard_cdf(xp: Namespace, z: Array, alpha: Array) -> Array:
     lambda xp, ans, z, alpha: -xp.np.exp(_log_shape_slope(xp, z, alpha) - ans),
 )
 def standard_lcdf(xp: Namespace, z: Array, alpha: Array) -> Array:
-    p = standard_cdf(NUMPY, z, alpha)
-    slope = _slope(NUMPY, z, alpha)
+    p = standard_cdf(xp, z, alpha)
+    slope = _slope(xp, z, alpha)
     deep = (p < DEEP_TAIL) & (slope > 1.0)
-    value = np.where(p > 0.5, np.log1p(-standard_cdf(NUMPY, -z, -alpha)), np.log(np.where(deep, 0.5, p)))
-    if not np.any(deep):
-        return value
-    z, slope = np.where(deep, z, -10.0), np.where(deep, slope, 10.0)
-    wide = np.asarray(alpha)[..., None]
-    return np.where(deep, log_left_tail(lambda x: standard_log_density(NUMPY, x, wide), z, slope), value)
+    from_above = xp.np.log1p(-standard_cdf(xp, -z, -alpha))
+    value = xp.np.where(p > 0.5, from_above, xp.np.log(xp.np.where(deep, 0.5, p)))
+
+    def tail() -> Array:
+        wide = xp.np.asarray(alpha)[..., None]
+        inside = xp.np.where(deep, z, -10.0), xp.np.where(deep, slope, 10.0)
+        log_p = log_left_tail(xp, lambda x: standard_log_density(xp, x, wide), *inside)
+        return xp.np.where(deep, log_p, value)
+
+    return xp.rarely(deep, tail, value)
 
 
 def standard_lccdf(xp: Namespace, z: Array, alpha: Array) -> Array:

@@ -5,9 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from autograd.extend import primitive
 
-from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.stdlib.distributions.location_scale import location_scale
 from ppl.stdlib.reals import as_real, reals
 from ppl.stdlib.record import Distribution, guarded, validity
@@ -51,24 +50,24 @@ def _beta_arguments(z: Any, nu: Any) -> tuple[Any, Any, Any, Any]:
     return 0.5 * nu, 0.5, nu / (nu + square), square / (nu + square)
 
 
-def _log_tail(z: Any, nu: Any) -> Any:
+def _log_tail(xp: Namespace, z: Array, nu: Array) -> Array:
     """log P(Z < -|z|)."""
-    return incomplete_beta.log_lower(NUMPY, *_beta_arguments(z, nu)) - math.log(2.0)
+    return incomplete_beta.log_lower(xp, *_beta_arguments(z, nu)) - math.log(2.0)
 
 
-@primitive  # type: ignore[untyped-decorator]
-def _tail_slope(z: Any, nu: Any) -> Any:
+@with_vjps(no_derivative, no_derivative)
+def _tail_slope(xp: Namespace, z: Array, nu: Array) -> Array:
     """The derivative of log P(Z < -|z|) in nu, by which both a and x of the incomplete beta function move."""
-    safe = np.where(z == 0.0, 1.0, z)
+    safe = xp.np.where(z == 0.0, 1.0, z)
     a, b, x, y = _beta_arguments(safe, nu)
-    log_i = incomplete_beta.log_lower(NUMPY, a, b, x, y)
-    through_x = np.exp(a * np.log(x) + b * np.log(y) - log_beta(NUMPY, a, b) - log_i) / nu
-    return np.where(z == 0.0, 0.0, 0.5 * incomplete_beta.slope(a, b, x, y, 0) + through_x)
+    log_i = incomplete_beta.log_lower(xp, a, b, x, y)
+    through_x = xp.np.exp(a * xp.np.log(x) + b * xp.np.log(y) - log_beta(xp, a, b) - log_i) / nu
+    return xp.np.where(z == 0.0, 0.0, 0.5 * incomplete_beta.slope(xp, a, b, x, y, 0) + through_x)
 
 
 def _cdf_slope(xp: Namespace, z: Array, nu: Array) -> Array:
     """The derivative of P(Z < z) in nu."""
-    return -xp.np.sign(z) * xp.np.exp(_log_tail(z, nu)) * _tail_slope(z, nu)
+    return -xp.np.sign(z) * xp.np.exp(_log_tail(xp, z, nu)) * _tail_slope(xp, z, nu)
 
 
 @with_partials(
@@ -76,16 +75,16 @@ def _cdf_slope(xp: Namespace, z: Array, nu: Array) -> Array:
     lambda xp, ans, z, nu: _cdf_slope(xp, z, nu),
 )
 def standard_cdf(xp: Namespace, z: Array, nu: Array) -> Array:
-    tail = xp.np.exp(_log_tail(z, nu))
+    tail = xp.np.exp(_log_tail(xp, z, nu))
     return xp.np.where(z < 0, tail, 1.0 - tail)
 
 
 @with_partials(
     lambda xp, ans, z, nu: xp.np.exp(standard_log_density(xp, z, nu) - ans),
-    lambda xp, ans, z, nu: xp.np.where(z < 0, _tail_slope(z, nu), _cdf_slope(xp, z, nu) / xp.np.exp(ans)),
+    lambda xp, ans, z, nu: xp.np.where(z < 0, _tail_slope(xp, z, nu), _cdf_slope(xp, z, nu) / xp.np.exp(ans)),
 )
 def standard_lcdf(xp: Namespace, z: Array, nu: Array) -> Array:
-    log_tail = _log_tail(z, nu)
+    log_tail = _log_tail(xp, z, nu)
     return xp.np.where(z < 0, log_tail, xp.np.log1p(-xp.np.exp(log_tail)))
 
 

@@ -6,12 +6,12 @@ from y to pi, whatever mu is, as Stan's do.  With exp(-kappa) taken out of both,
 """
 
 import math
+from functools import reduce
 from typing import Any
 
 import numpy as np
-from autograd.extend import primitive
 
-from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.arrays import Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.stdlib.reals import as_real, reals
 from ppl.stdlib.record import Distribution, guarded
 from ppl.stdlib.special.bessel_ratio import bessel_ratio, log_scaled_i0
@@ -37,51 +37,51 @@ def _exponent(xp: Namespace, angle: Array, kappa: Array) -> Array:
     return -2.0 * kappa * xp.np.sin(0.5 * angle) ** 2
 
 
-def _arc(a: Any, b: Any, kappa: Any) -> Any:
+def _arc(xp: Namespace, a: Array, b: Array, kappa: Array) -> tuple[Array, Array]:
     """Log of the integral of exp(_exponent) over 0 <= a <= angle <= b <= pi, and the mean of cos there.
 
     Gauss-Legendre quadrature from a to b or to where the exponent has dropped by TAIL, whichever is first.
     """
-    drop = np.sin(0.5 * a) ** 2 + 0.5 * TAIL / np.maximum(kappa, 1e-300)
-    end = np.minimum(b, 2.0 * np.arcsin(np.sqrt(np.minimum(drop, 1.0))))
+    drop = xp.np.sin(0.5 * a) ** 2 + 0.5 * TAIL / xp.np.maximum(kappa, 1e-300)
+    end = xp.np.minimum(b, 2.0 * xp.np.arcsin(xp.np.sqrt(xp.np.minimum(drop, 1.0))))
     half = 0.5 * (end - a)[..., None]
     angles = a[..., None] + half * (NODES + 1.0)
-    heights = _exponent(NUMPY, angles, kappa[..., None])
-    peak = _exponent(NUMPY, a, kappa)
-    mass = np.exp(heights - peak[..., None]) * half * WEIGHTS
-    total = np.sum(mass, axis=-1)
-    mean = np.sum(mass * np.cos(angles), axis=-1) / np.where(total > 0.0, total, 1.0)
-    return np.log(total) + peak, mean
+    heights = _exponent(xp, angles, kappa[..., None])
+    peak = _exponent(xp, a, kappa)
+    mass = xp.np.exp(heights - peak[..., None]) * half * WEIGHTS
+    total = xp.np.sum(mass, axis=-1)
+    mean = xp.np.sum(mass * xp.np.cos(angles), axis=-1) / xp.np.where(total > 0.0, total, 1.0)
+    return xp.np.log(total) + peak, mean
 
 
-def _between(low: Any, high: Any, kappa: Any) -> tuple[Any, Any]:
+def _between(xp: Namespace, low: Array, high: Array, kappa: Array) -> tuple[Array, Array]:
     """Log probability that the angle from mu lies in (low, high), and its derivative in kappa.
 
     The interval, inside (-2 pi, 2 pi), is cut at the multiples of pi into arcs on which the density is
     monotone, each measured from its nearest mode.
     """
-    low, high, kappa = np.broadcast_arrays(*(np.asarray(x, float) for x in (low, high, kappa)))
+    low, high, kappa = xp.np.broadcast_arrays(*(xp.np.asarray(x, float) for x in (low, high, kappa)))
     arcs = []
     for left in (-2.0 * np.pi, -np.pi, 0.0, np.pi):
         mode = left if left in (-2.0 * np.pi, 0.0) else left + np.pi
-        ends = np.abs(np.clip([low, high], left, left + np.pi) - mode)
-        arcs.append(_arc(ends.min(axis=0), ends.max(axis=0), kappa))
-    logs, means = (np.stack(part) for part in zip(*arcs, strict=True))
-    log_total = np.logaddexp.reduce(logs)
-    mean = np.sum(np.exp(logs - log_total) * means, axis=0)
-    log_p = log_total - log_scaled_i0(NUMPY, kappa) - LOG_TWO_PI
-    return np.minimum(log_p, 0.0), mean - bessel_ratio(NUMPY, kappa)
+        ends = xp.np.abs(xp.np.clip(xp.np.stack([low, high]), left, left + np.pi) - mode)
+        arcs.append(_arc(xp, xp.np.min(ends, axis=0), xp.np.max(ends, axis=0), kappa))
+    logs, means = (xp.np.stack(part) for part in zip(*arcs, strict=True))
+    log_total = reduce(xp.np.logaddexp, logs)
+    mean = xp.np.sum(xp.np.exp(logs - log_total) * means, axis=0)
+    log_p = log_total - log_scaled_i0(xp, kappa) - LOG_TWO_PI
+    return xp.np.minimum(log_p, 0.0), mean - bessel_ratio(xp, kappa)
 
 
-def _below(y: Any, mu: Any, kappa: Any) -> tuple[Any, Any]:
+def _below(xp: Namespace, y: Array, mu: Array, kappa: Array) -> tuple[Array, Array]:
     """`_between` for (-pi, y), of an angle with its location in (-pi, pi)."""
-    location = mu - 2.0 * np.pi * np.round(mu / (2.0 * np.pi))
-    return _between(-np.pi - location, np.clip(y, -np.pi, np.pi) - location, kappa)
+    location = mu - 2.0 * np.pi * xp.np.round(mu / (2.0 * np.pi))
+    return _between(xp, -np.pi - location, xp.np.clip(y, -np.pi, np.pi) - location, kappa)
 
 
-@primitive  # type: ignore[untyped-decorator]
-def _slope_below(y: Any, mu: Any, kappa: Any) -> Any:
-    return _below(y, mu, kappa)[1]
+@with_vjps(no_derivative, no_derivative, no_derivative)
+def _slope_below(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
+    return _below(xp, y, mu, kappa)[1]
 
 
 def _density_over(xp: Namespace, y: Array, mu: Array, kappa: Array, log_p: Array) -> Array:
@@ -93,10 +93,10 @@ def _density_over(xp: Namespace, y: Array, mu: Array, kappa: Array, log_p: Array
     lambda xp, ans, y, mu, kappa: (
         _density_over(xp, -math.pi, mu, kappa, ans) - _density_over(xp, y, mu, kappa, ans)
     ),
-    lambda xp, ans, y, mu, kappa: _slope_below(y, mu, kappa),
+    lambda xp, ans, y, mu, kappa: _slope_below(xp, y, mu, kappa),
 )
 def _log_below(xp: Namespace, y: Array, mu: Array, kappa: Array) -> Array:
-    return _below(y, mu, kappa)[0]
+    return _below(xp, y, mu, kappa)[0]
 
 
 @reals

@@ -25,7 +25,7 @@ def inc_beta(xp: Namespace, a: Array, b: Array, x: Array) -> Array:
 def _slope(xp: Namespace, x: Array, a: Array, b: Array, k: int) -> Array:
     """dx/da (k = 0) or dx/db (k = 1) where I(a, b, x) stays what it is."""
     value = incomplete_beta.lower(xp, a, b, x, 1.0 - x)
-    return -value * incomplete_beta.slope(a, b, x, 1.0 - x, k) * _by_probability(xp, x, a, b)
+    return -value * incomplete_beta.slope(xp, a, b, x, 1.0 - x, k) * _by_probability(xp, x, a, b)
 
 
 def _by_probability(xp: Namespace, x: Array, a: Array, b: Array) -> Array:

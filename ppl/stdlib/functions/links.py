@@ -4,8 +4,6 @@ Stan Functions Reference, "Link functions" and "Probability-related functions"; 
 quantile functions.
 """
 
-from scipy.special import ndtri_exp
-
 from ppl.arrays import Array, Namespace, with_partials
 from ppl.stdlib.distributions.normal import standard_cdf
 from ppl.stdlib.record import Function, function, unary
@@ -45,7 +43,7 @@ def inv_phi(xp: Namespace, p: Array) -> Array:
 @with_partials(lambda xp, ans, log_p: xp.np.exp(log_p + 0.5 * ans * ans + HALF_LOG_TWO_PI))
 def log_qf(xp: Namespace, log_p: Array) -> Array:
     """The normal quantile of exp(log_p), also where that underflows."""
-    return ndtri_exp(log_p)
+    return xp.special.ndtri_exp(log_p)
 
 
 @with_partials(None, lambda xp, ans, y, p: xp.np.where(y != 0, -1.0 / p, 1.0 / (1.0 - p)))

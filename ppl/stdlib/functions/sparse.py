@@ -24,7 +24,7 @@ def gather(xp: Namespace, x: Array, index: Array, size: int) -> Array:
 @with_vjps(lambda xp, g, ans, x, index, size: gather(xp, g, index, size))
 def scatter_add(xp: Namespace, x: Array, index: Array, size: int) -> Array:
     """The sums of the x that share an index, for every index below `size`: the adjoint of gather."""
-    return np.bincount(index, weights=x, minlength=size)
+    return xp.np.bincount(index, weights=x, minlength=size)
 
 
 def _places(m: int, n: int, w: Array, v: Array, u: Array) -> tuple[Array, Array]:

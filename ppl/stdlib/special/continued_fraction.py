@@ -1,11 +1,13 @@
 """A continued fraction and the derivatives of its logarithm, by one forward pass."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
-Term = tuple[Any, Any, Any, Any]
+from ppl.arrays import Array, Namespace, State
+
+Term = tuple[Array, Array, Array, Array]
 """(a, da, b, db): one numerator and denominator, and their derivatives stacked on a leading axis."""
 
 MOST_FRACTION_TERMS = 20_000
@@ -14,24 +16,39 @@ ROUNDING = 4.0 * np.finfo(float).eps
 """Relative; below this a step is its own rounding."""
 
 
-def evaluate(b0: Any, db0: Any, terms: Iterable[Term]) -> tuple[Any, Any]:
+def evaluate(
+    xp: Namespace, b0: Array, db0: Array, terms: Sequence[Callable[[int], Term]], most: int
+) -> tuple[Array, Array]:
     """f = b0 + a1 / (b1 + a2 / (b2 + ...)) and the derivatives of log f, stacked like `db0`.
 
-    The modified Lentz algorithm (Thompson & Barnett 1986, J. Comput. Phys. 64:490), differentiated term by
-    term.  Elementwise over arrays, which all run until the last one has converged.
+    `terms` in turn give the next term, each from how often all have been asked.  The modified Lentz algorithm
+    (Thompson & Barnett 1986, J. Comput. Phys. 64:490), differentiated term by term.  Elementwise over arrays,
+    which all run until the last one has converged.
     """
-    f, slope = b0, db0 / b0
-    c, dc = b0, db0
-    d, dd = np.zeros_like(b0), np.zeros_like(db0)
-    for a, da, b, db in terms:
-        d_next = 1.0 / (b + a * d)
-        dd = -(d_next**2) * (db + da * d + a * dd)
-        dc = db + (da - a * dc / c) / c
-        c, d = b + a / c, d_next
-        ahead, back = dc / c, dd / d
-        step = ahead + back
-        f, slope = f * (c * d), slope + step
-        scale = np.abs(slope) + np.abs(ahead) + np.abs(back)
-        if not (np.any(np.abs(c * d - 1.0) > ROUNDING) or np.any(np.abs(step) > ROUNDING * scale)):
-            break
-    return f, slope
+    start = (b0, db0 / b0, b0, db0, xp.np.zeros_like(b0), xp.np.zeros_like(db0))
+    found = xp.settle([partial(_lentz, xp, term) for term in terms], start, most)
+    return found[0], found[1]
+
+
+def _lentz(
+    xp: Namespace,
+    term: Callable[[int], Term],
+    m: int,
+    f: Array,
+    slope: Array,
+    c: Array,
+    dc: Array,
+    d: Array,
+    dd: Array,
+) -> tuple[State, Array]:
+    a, da, b, db = term(m)
+    d_next = 1.0 / (b + a * d)
+    dd = -(d_next**2) * (db + da * d + a * dd)
+    dc = db + (da - a * dc / c) / c
+    c, d = b + a / c, d_next
+    ahead, back = dc / c, dd / d
+    step = ahead + back
+    f, slope = f * (c * d), slope + step
+    scale = xp.np.abs(slope) + xp.np.abs(ahead) + xp.np.abs(back)
+    unsettled = xp.np.any(xp.np.abs(c * d - 1.0) > ROUNDING) | xp.np.any(xp.np.abs(step) > ROUNDING * scale)
+    return (f, slope, c, dc, d, dd), unsettled

@@ -2,20 +2,20 @@
 
 SciPy gives the values.  Logs that underflow and the derivatives in a and b come from the continued fraction
 of NIST Digital Library of Mathematical Functions 8.17.22, differentiated term by term as in Boik &
-Robison-Cox (1998, J. Stat. Software 3:1); where it converges slowly, I(a, b, x) = 1 - I(b, a, 1 - x).
+Robison-Cox (1998, J. Stat. Software 3:1); where it converges slowly, I(a, b, x) = 1 - I(b, a, 1 - x).  Under
+JAX the values come from there too (compiled/incomplete.py).
 
 Every function takes y = 1 - x beside x, because one of the two is exact where the other has lost its digits.
 Derivatives are taken along x; y is held to be determined by it.
 """
 
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.special
-from autograd.extend import primitive
 
-from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.arrays import NUMPY, Array, Namespace, no_derivative, with_partials, with_vjps
 from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, Term, evaluate
 from ppl.stdlib.special.log_gamma_ratio import log_beta
 from ppl.stdlib.special.log_probability import log_probability
@@ -24,39 +24,53 @@ LEAST_BETA_SHARE = 1e-290
 """Below this SciPy's values lose digits, then underflow."""
 
 
-def _terms(a: Any, b: Any, x: Any) -> Iterator[Term]:
-    one, zero = np.ones_like(x), np.zeros((2, *np.shape(x)))
-    for m in range(MOST_FRACTION_TERMS):
-        p = a + 2 * m
-        odd = -(a + m) * (a + b + m) * x / (p * (p + 1.0))
-        odd_a = odd * (1.0 / (a + m) + 1.0 / (a + b + m) - 1.0 / p - 1.0 / (p + 1.0))
-        yield odd, np.stack([odd_a, -(a + m) * x / (p * (p + 1.0))]), one, zero
-        per_b = (m + 1) * x / ((p + 1.0) * (p + 2.0))
-        even = (b - m - 1) * per_b
-        yield even, np.stack([-even * (1.0 / (p + 1.0) + 1.0 / (p + 2.0)), per_b]), one, zero
+def _odd(xp: Namespace, a: Array, b: Array, x: Array, m: int) -> Term:
+    p = a + 2 * m
+    odd = -(a + m) * (a + b + m) * x / (p * (p + 1.0))
+    odd_a = odd * (1.0 / (a + m) + 1.0 / (a + b + m) - 1.0 / p - 1.0 / (p + 1.0))
+    slopes = xp.np.stack([odd_a, -(a + m) * x / (p * (p + 1.0))])
+    return odd, slopes, xp.np.ones_like(x), xp.np.zeros_like(slopes)
 
 
-def _fraction(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
+def _even(xp: Namespace, a: Array, b: Array, x: Array, m: int) -> Term:
+    p = a + 2 * m
+    per_b = (m + 1) * x / ((p + 1.0) * (p + 2.0))
+    even = (b - m - 1) * per_b
+    slopes = xp.np.stack([-even * (1.0 / (p + 1.0) + 1.0 / (p + 2.0)), per_b])
+    return even, slopes, xp.np.ones_like(x), xp.np.zeros_like(slopes)
+
+
+def _fraction(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, Array]:
     """log I and its derivatives in (a, b), for x < (a + 1) / (a + b + 2)."""
-    f, slopes = evaluate(np.ones_like(x), np.zeros((2, *np.shape(x))), _terms(a, b, x))
-    log_x, log_y, digamma = np.log(x), np.log(y), scipy.special.digamma
-    log_i = a * log_x + b * log_y - np.log(a) - log_beta(NUMPY, a, b) - np.log(f)
+    one, terms = xp.np.ones_like(x), [partial(term, xp, a, b, x) for term in (_odd, _even)]
+    f, slopes = evaluate(xp, one, xp.np.zeros_like(xp.np.stack([one, one])), terms, 2 * MOST_FRACTION_TERMS)
+    log_x, log_y, digamma = xp.np.log(x), xp.np.log(y), xp.special.digamma
+    log_i = a * log_x + b * log_y - xp.np.log(a) - log_beta(xp, a, b) - xp.np.log(f)
     slope_a = log_x - 1.0 / a - digamma(a) + digamma(a + b) - slopes[0]
-    return log_i, np.stack([slope_a, log_y - digamma(b) + digamma(a + b) - slopes[1]])
+    return log_i, xp.np.stack([slope_a, log_y - digamma(b) + digamma(a + b) - slopes[1]])
+
+
+def near_tail(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, Array, Array]:
+    """Whether x lies below the mean, about; log I where it does, else log(1 - I); its slopes in (a, b)."""
+    direct = x * (a + b + 2.0) < a + 1.0
+    near, slopes = _fraction(xp, *mirrored(xp, direct, a, b, x, y))
+    return direct, near, xp.np.where(direct, slopes, slopes[::-1])
+
+
+def mirrored(xp: Namespace, direct: Array, a: Array, b: Array, x: Array, y: Array) -> tuple[Array, ...]:
+    """(b, a, y, x) where it is not `direct`."""
+    return (
+        xp.np.where(direct, a, b),
+        xp.np.where(direct, b, a),
+        xp.np.where(direct, x, y),
+        xp.np.where(direct, y, x),
+    )
 
 
 def _log_tail(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
     """log I and its derivatives in (a, b), for a, b > 0 and 0 < x < 1."""
     a, b, x, y = np.broadcast_arrays(*(np.asarray(v, float) for v in (a, b, x, y)))
-    direct = x * (a + b + 2.0) < a + 1.0
-    mirrored = (
-        np.where(direct, a, b),
-        np.where(direct, b, a),
-        np.where(direct, x, y),
-        np.where(direct, y, x),
-    )
-    near, slopes = _fraction(*mirrored)
-    slopes = np.where(direct, slopes, slopes[::-1])
+    direct, near, slopes = near_tail(NUMPY, a, b, x, y)
     far = np.log(_value(a, b, x, y))
     return np.where(direct, near, far), np.where(direct, slopes, -slopes * np.exp(near - far))
 
@@ -66,8 +80,8 @@ def _value(a: Any, b: Any, x: Any, y: Any) -> Any:
     return np.where(x < 0.5, scipy.special.betainc(a, b, x), scipy.special.betaincc(b, a, y))
 
 
-@primitive  # type: ignore[untyped-decorator]
-def slope(a: Any, b: Any, x: Any, y: Any, k: int) -> Any:
+@with_vjps(no_derivative, no_derivative, no_derivative, no_derivative)
+def slope(xp: Namespace, a: Array, b: Array, x: Array, y: Array, k: int) -> Array:
     """d log I / da for k = 0, d log I / db for k = 1."""
     return _log_tail(a, b, x, y)[1][k]
 
@@ -87,8 +101,8 @@ def _log_value(a: Any, b: Any, x: Any, y: Any) -> Any:
 
 
 @with_partials(
-    lambda xp, ans, a, b, x, y: ans * slope(a, b, x, y, 0),
-    lambda xp, ans, a, b, x, y: ans * slope(a, b, x, y, 1),
+    lambda xp, ans, a, b, x, y: ans * slope(xp, a, b, x, y, 0),
+    lambda xp, ans, a, b, x, y: ans * slope(xp, a, b, x, y, 1),
     lambda xp, ans, a, b, x, y: xp.np.exp(log_density(xp, a, b, x, y)),
     None,
 )
@@ -98,8 +112,8 @@ def lower(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, b, x, y: ans * slope(b, a, y, x, 1),
-    lambda xp, ans, a, b, x, y: ans * slope(b, a, y, x, 0),
+    lambda xp, ans, a, b, x, y: ans * slope(xp, b, a, y, x, 1),
+    lambda xp, ans, a, b, x, y: ans * slope(xp, b, a, y, x, 0),
     lambda xp, ans, a, b, x, y: -xp.np.exp(log_density(xp, a, b, x, y)),
     None,
 )
@@ -109,8 +123,8 @@ def upper(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, b, x, y: slope(a, b, x, y, 0),
-    lambda xp, ans, a, b, x, y: slope(a, b, x, y, 1),
+    lambda xp, ans, a, b, x, y: slope(xp, a, b, x, y, 0),
+    lambda xp, ans, a, b, x, y: slope(xp, a, b, x, y, 1),
     lambda xp, ans, a, b, x, y: xp.np.exp(log_density(xp, a, b, x, y) - ans),
     None,
 )
@@ -120,8 +134,8 @@ def log_lower(xp: Namespace, a: Array, b: Array, x: Array, y: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, b, x, y: slope(b, a, y, x, 1),
-    lambda xp, ans, a, b, x, y: slope(b, a, y, x, 0),
+    lambda xp, ans, a, b, x, y: slope(xp, b, a, y, x, 1),
+    lambda xp, ans, a, b, x, y: slope(xp, b, a, y, x, 0),
     lambda xp, ans, a, b, x, y: -xp.np.exp(log_density(xp, a, b, x, y) - ans),
     None,
 )

@@ -2,17 +2,15 @@
 
 SciPy gives the values.  Logs that underflow and every derivative in a come from the series of P (NIST
 Digital Library of Mathematical Functions 8.7.1) where x < a + 1 and from the continued fraction of Q (8.9.2)
-elsewhere, each differentiated term by term.
+elsewhere, each differentiated term by term; under JAX the values do too (compiled/incomplete.py).
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.special
-from autograd.extend import primitive
 
-from ppl.arrays import NUMPY, Array, Namespace, with_partials
+from ppl.arrays import NUMPY, Array, Namespace, State, no_derivative, with_partials, with_vjps
 from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, ROUNDING, Term, evaluate
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 from ppl.stdlib.special.log_probability import log_probability
@@ -23,39 +21,48 @@ HUGE = 1e200
 """Stands for infinity, so that no square overflows."""
 
 
-def _series(a: Any, x: Any) -> tuple[Any, Any]:
+def _series(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
     """log P and its derivative in a, for 0 < x < a + 1."""
-    term, total = np.ones_like(a), np.ones_like(a)
-    d_log_term, d_total = np.zeros_like(a), np.zeros_like(a)
-    for n in range(1, MOST_FRACTION_TERMS):
+
+    def add(m: int, term: Array, total: Array, d_log_term: Array, d_total: Array) -> tuple[State, Array]:
+        n = m + 1
         term = term * x / (a + n)
         d_log_term = d_log_term - 1.0 / (a + n)
         total, d_total = total + term, d_total + term * d_log_term
-        if not np.any(term * np.maximum(1.0, -d_log_term) > ROUNDING * total):
-            break
-    log_p = log_gamma_kernel(NUMPY, a, np.log(x)) - np.log(a) + np.log(total)
-    return log_p, np.log(x) - scipy.special.digamma(a + 1.0) + d_total / total
+        unsettled = term * xp.np.maximum(1.0, -d_log_term) > ROUNDING * total
+        return (term, total, d_log_term, d_total), unsettled
+
+    one, zero = xp.np.ones_like(a), xp.np.zeros_like(a)
+    _, total, _, d_total = xp.settle([add], (one, one, zero, zero), MOST_FRACTION_TERMS - 1)
+    log_p = log_gamma_kernel(xp, a, xp.np.log(x)) - xp.np.log(a) + xp.np.log(total)
+    return log_p, xp.np.log(x) - xp.special.digamma(a + 1.0) + d_total / total
 
 
-def _fraction_terms(a: Any, x: Any) -> Iterator[Term]:
-    for i in range(1, MOST_FRACTION_TERMS):
-        yield -i * (i - a), np.full_like(a, i), x + 1.0 - a + 2 * i, -np.ones_like(a)
-
-
-def _fraction(a: Any, x: Any) -> tuple[Any, Any]:
+def _fraction(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array]:
     """log Q and its derivative in a, for x >= a + 1."""
-    f, slope = evaluate(x + 1.0 - a, -np.ones_like(a), _fraction_terms(a, x))
-    log_q = log_gamma_kernel(NUMPY, a, np.log(x)) - np.log(f)
-    return log_q, np.log(x) - scipy.special.digamma(a) - slope
+    one = xp.np.ones_like(a)
+
+    def term(m: int) -> Term:
+        i = m + 1
+        return -i * (i - a), i * one, x + 1.0 - a + 2 * i, -one
+
+    f, slope = evaluate(xp, x + 1.0 - a, -one, [term], MOST_FRACTION_TERMS - 1)
+    log_q = log_gamma_kernel(xp, a, xp.np.log(x)) - xp.np.log(f)
+    return log_q, xp.np.log(x) - xp.special.digamma(a) - slope
+
+
+def near_tail(xp: Namespace, a: Array, x: Array) -> tuple[Array, Array, Array]:
+    """Whether x < a + 1; log P where it is, else log Q; and its derivative in a; a and x of one shape."""
+    below = x < a + 1.0
+    log_p, slope_p = _series(xp, xp.np.where(below, a, 1.0), xp.np.where(below, x, 1.0))
+    log_q, slope_q = _fraction(xp, xp.np.where(below, 1.0, a), xp.np.where(below, 2.0, x))
+    return below, xp.np.where(below, log_p, log_q), xp.np.where(below, slope_p, slope_q)
 
 
 def _log_tail(a: Any, x: Any, lower: bool) -> tuple[Any, Any]:
     """log P (or log Q) and its derivative in a, for positive a and x."""
     a, x = np.broadcast_arrays(np.asarray(a, float), np.minimum(x, HUGE))
-    below = x < a + 1.0
-    log_p, slope_p = _series(np.where(below, a, 1.0), np.where(below, x, 1.0))
-    log_q, slope_q = _fraction(np.where(below, 1.0, a), np.where(below, 2.0, x))
-    near, slope = np.where(below, log_p, log_q), np.where(below, slope_p, slope_q)
+    below, near, slope = near_tail(NUMPY, a, x)
     far = np.log(np.where(below, scipy.special.gammaincc(a, x), scipy.special.gammainc(a, x)))
     direct = below == lower
     return np.where(direct, near, far), np.where(direct, slope, -slope * np.exp(near - far))
@@ -67,8 +74,8 @@ def _log_value(p: Any, q: Any, a: Any, x: Any, lower: bool) -> Any:
     return np.where(deep, _log_tail(a, np.where(deep, x, 1.0), lower)[0], value) if np.any(deep) else value
 
 
-@primitive  # type: ignore[untyped-decorator]
-def slope(a: Any, x: Any, lower: bool) -> Any:
+@with_vjps(no_derivative, no_derivative)
+def slope(xp: Namespace, a: Array, x: Array, lower: bool) -> Array:
     """d log P / da, or d log Q / da."""
     return _log_tail(a, x, lower)[1]
 
@@ -80,7 +87,7 @@ def log_density(xp: Namespace, a: Array, x: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, x: ans * slope(a, x, True),
+    lambda xp, ans, a, x: ans * slope(xp, a, x, True),
     lambda xp, ans, a, x: xp.np.exp(log_density(xp, a, x)),
 )
 def lower(xp: Namespace, a: Array, x: Array) -> Array:
@@ -89,7 +96,7 @@ def lower(xp: Namespace, a: Array, x: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, x: ans * slope(a, x, False),
+    lambda xp, ans, a, x: ans * slope(xp, a, x, False),
     lambda xp, ans, a, x: -xp.np.exp(log_density(xp, a, x)),
 )
 def upper(xp: Namespace, a: Array, x: Array) -> Array:
@@ -98,7 +105,7 @@ def upper(xp: Namespace, a: Array, x: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, x: slope(a, x, True),
+    lambda xp, ans, a, x: slope(xp, a, x, True),
     lambda xp, ans, a, x: xp.np.exp(log_density(xp, a, x) - ans),
 )
 def log_lower(xp: Namespace, a: Array, x: Array) -> Array:
@@ -107,7 +114,7 @@ def log_lower(xp: Namespace, a: Array, x: Array) -> Array:
 
 
 @with_partials(
-    lambda xp, ans, a, x: slope(a, x, False),
+    lambda xp, ans, a, x: slope(xp, a, x, False),
     lambda xp, ans, a, x: -xp.np.exp(log_density(xp, a, x) - ans),
 )
 def log_upper(xp: Namespace, a: Array, x: Array) -> Array:

@@ -1,9 +1,10 @@
 """The left tail of a log-concave density, in logs."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+
+from ppl.arrays import Array, Namespace
 
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(64)
 LOG_REACH = 40.0
@@ -12,7 +13,7 @@ DISTANCES, LOG_WEIGHTS = 0.5 * LOG_REACH * (NODES + 1.0), np.log(0.5 * LOG_REACH
 """The nodes and weights of the rule that integrates a tail, in units of its slope."""
 
 
-def log_left_tail(log_density: Callable[[Any], Any], z: Any, slope: Any) -> Any:
+def log_left_tail(xp: Namespace, log_density: Callable[[Array], Array], z: Array, slope: Array) -> Array:
     """The log of the integral of exp(log_density) from -infinity to z, where its slope at z is positive.
 
     With s the slope, concavity bounds the density at z - u / s by exp(-u) times that at z, so that the
@@ -21,8 +22,8 @@ def log_left_tail(log_density: Callable[[Any], Any], z: Any, slope: Any) -> Any:
 
     `log_density` takes z with one more trailing axis.
     """
-    z, slope = np.asarray(z)[..., None], np.asarray(slope)[..., None]
+    z, slope = xp.np.asarray(z)[..., None], xp.np.asarray(slope)[..., None]
     heights = log_density(z - DISTANCES / slope) + LOG_WEIGHTS
-    peak = np.max(heights, axis=-1, keepdims=True)
-    total = np.sum(np.exp(heights - peak), axis=-1)
-    return np.log(total) + peak[..., 0] - np.log(slope[..., 0])
+    peak = xp.np.max(heights, axis=-1, keepdims=True)
+    total = xp.np.sum(xp.np.exp(heights - peak), axis=-1)
+    return xp.np.log(total) + peak[..., 0] - xp.np.log(slope[..., 0])
