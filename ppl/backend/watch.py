@@ -143,8 +143,21 @@ def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any
             what = f"argument {position} of `{name}` (`{arg}` in its definition)"
             what = what if position else f"the variate of `{name}`"
             return Complaint(f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}.", argument)
-    text = f"`{name}` is {shown(value)}, though every argument lies in its domain."
+    of, at = where_zero(name, family, args)
+    text = f"`{name}`{of} is {shown(value)}{at}, though every argument lies in its domain."
     return Complaint(text, args, LOOK_AT_THE_VARIATE)
+
+
+def where_zero(name: str, family: Distribution, args: tuple[Any, ...]) -> tuple[str, str]:
+    """The first entries of the arguments where a density of many single numbers is zero, and their place."""
+    if family.batch != "elementwise" or not name.endswith(("_lpdf", "_lpmf")):
+        return "", ""
+    each = np.asarray(family.log_density(NUMPY, *args))
+    if each.ndim == 0 or not np.any(each == -np.inf):
+        return "", ""
+    index = tuple(int(i) for i in np.argwhere(each == -np.inf)[0])
+    here = (shown(np.broadcast_to(a, each.shape)[index]) for a in args)
+    return f" of {', '.join(here)}", f" at [{', '.join(str(i + 1) for i in index)}]"
 
 
 def first_outside(value: Any, contains: Callable[[Any], Any]) -> tuple[tuple[int, ...], Any] | None:

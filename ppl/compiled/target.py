@@ -249,7 +249,7 @@ def within_reach(
             return shape, arguments
         except UNTRACEABLE as error:
             errors.append(error)
-    raise OutOfReach(reason(errors[0])) from errors[0]
+    raise OutOfReach(reason(errors[-1])) from errors[-1]
 
 
 def reason(error: Exception) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace, values_and_grads
 from ppl.backend import runtime
-from ppl.backend.load import Code, Module, load
+from ppl.backend.load import BUILTINS, Code, Module, load
 from ppl.backend.located import located
 from ppl.backend.per_draw import BranchDivergence, DrawsRejected, PerDraw
 from ppl.backend.solve import solve
@@ -191,11 +191,12 @@ def ends(end: Any, draws: int) -> Any:
 class Sizes:
     """The size of the largest array that library functions make, or go through number by number.
 
-    `solved` is what solvers go through, and what else says so.
+    `solved` is what solvers go through, and what else says so; `steps` those of loops that stayed loops.
     """
 
     largest: int = 1
     solved: int = 0
+    steps: int = 0
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any) -> Any:
@@ -220,11 +221,18 @@ class Sizes:
 
         return counted
 
+    def range(self, *bounds: int) -> range:
+        """Python's own, its steps counted."""
+        whole = range(*bounds)
+        self.steps += len(whole)
+        return whole
+
 
 def sizes_of(code: Code, d: Data, dim: int) -> Sizes:
     """What an evaluation at the origin (dim,) works through."""
     sizes = Sizes()
-    module = load(code, NUMPY, sizes.wrap, solve=sizes.solving(partial(solve, NUMPY, code.forms)))
+    builtins = {**BUILTINS, "range": sizes.range}
+    module = load(code, NUMPY, sizes.wrap, builtins, solve=sizes.solving(partial(solve, NUMPY, code.forms)))
     with np.errstate(all="ignore"), suppress(PPLError), located(module):
         module.log_joint(d, np.zeros(dim), True)
     return sizes

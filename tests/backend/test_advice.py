@@ -45,3 +45,7 @@ def test_a_function_that_adds_a_jacobian_is_called_on_the_way():
     model { x ~ normal(0, s - 5); }
     """
     assert "argument 2 of `normal" in compile_model(program).condition({}).explain(np.array([0.3]))
+
+
+def test_a_density_of_zero_names_the_entry_and_its_arguments():
+    assert "`uniform_lpdf` of -2, -1, 5.7 is -inf at [2]" in advice("v ~ uniform(-1, s + 5);")

@@ -230,6 +230,16 @@ def test_what_is_out_of_reach_says_why(body: str, why: str) -> None:
         compiled_target(posterior.condition())
 
 
+def test_the_reason_is_what_is_left_when_data_are_compiled_in() -> None:
+    program = """data { array[3] int k; } parameters { real m; } model {
+        for (i in 1:3) { vector[k[i]] w = rep_vector(m, k[i]); target += -dot_self(w); }
+        if (m > 0) target += -m;
+    }"""
+    posterior = ppl.compile_model(program).condition({"k": [1, 2, 3]})
+    with pytest.raises(OutOfReach, match="line 3, which way to go depends on parameters"):
+        compiled_target(posterior)
+
+
 def test_a_recurrence_is_compiled_as_one_step() -> None:
     program = """
         parameters { real m; vector[2] c; }

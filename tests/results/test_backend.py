@@ -174,6 +174,31 @@ def test_annealing_takes_the_faster_of_two_densities() -> None:
         np.testing.assert_allclose(got, want, rtol=1e-10)
 
 
+SEASONS = """
+data { int T; vector[T] y; }
+parameters { vector[T] e; }
+model {
+  vector[T] s = e;
+  for (t in 4:T) s[t] = e[t] - sum(s[(t - 3):(t - 1)]);
+  e ~ std_normal();
+  y ~ normal(s, 1);
+}
+"""
+
+
+@pytest.mark.parametrize(("steps", "faster"), [(backend.JAX_PAYS.annealed_steps, True), (3, False)])
+def test_annealing_takes_the_compiled_steps_of_a_loop_that_stayed_one(steps: int, faster: bool) -> None:
+    pytest.importorskip("jax")
+    posterior = ppl.compile_model(SEASONS).condition({"T": steps + 3, "y": np.zeros(steps + 3)})
+    assert posterior.sizes.steps == steps
+    auto = backend.on_backend(AsTarget(posterior), Settings())
+    assert isinstance(auto, AsTarget) and (auto.faster is not None) is faster
+    us = np.random.default_rng(2).normal(size=(5, steps + 3))
+    got, want = (target.log_density_gradients(us) for target in (for_many_points(auto), posterior))
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10)
+
+
 def test_where_jax_cannot_anneal_autograd_does() -> None:
     pytest.importorskip("jax")
     rows = backend.JAX_PAYS.annealed_width

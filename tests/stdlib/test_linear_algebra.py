@@ -167,6 +167,7 @@ def test_no_factor_is_nan(name, bad):
         of("singular_values", np.full((2, 3), np.nan)),
         of("qr_thin_Q", np.full((2, 2), np.inf)),
         of("matrix_exp", np.full((2, 2), np.nan)),
+        of("matrix_exp", np.stack([SQUARE, np.full((4, 4), np.inf)]))[1],
         of("chol2inv", LOWER + np.triu(1e-9 * np.ones((4, 4)), 1)),  # a factor that is not one, as in Stan
     ],
 )
@@ -178,6 +179,15 @@ def test_one_bad_matrix_of_a_batch_spoils_no_other():
     factors = of("cholesky_decompose", np.stack([np.eye(2), NOT_POSITIVE, 4.0 * np.eye(2)]))
     assert_allclose(factors[[0, 2]], [np.eye(2), 2.0 * np.eye(2)])
     assert np.all(np.isnan(factors[1]))
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_the_adjoint_of_the_matrix_exponential_is_linear(scale):
+    """As in a model of log concentrations, which hands back reciprocals of what is almost eliminated."""
+    a = np.array([[-24.0, 0.0, 0.0], [24.0, -120_000.0, 1.2], [0.0, 4.8, -1.2]])
+    weights = np.array([[1.0, -0.5, 0.2], [0.4, 2.0, 0.1], [-1.0, 0.3, 0.6]])
+    slope = autograd.grad(lambda a, by: AUTOGRAD.np.sum(by * inverses.matrix_exp(AUTOGRAD, a)))
+    assert_allclose(slope(a, scale * weights), scale * slope(a, weights), rtol=1e-12)
 
 
 def test_negative_matrix_power_is_refused():

@@ -102,7 +102,7 @@ ONWARD = Step("", "Run it to its end; --resume goes on from where it was.")
 def reparameterise(names: str) -> Step:
     return Step(
         "",
-        f"Reparameterise {names}, for instance in a non-centred form, or sample: `ppl build`, method sample.",
+        f"Reparameterise {names}, for instance in a non-centred form, or sample: `ppl sample`.",
     )
 
 

@@ -88,3 +88,6 @@ FUNCTIONS = (
         ("(E) => array[] int", _dims),
     ),
 )
+
+OF_SHAPE = frozenset(f.name for f in FUNCTIONS)
+"""What looks at the sizes of its argument alone."""
