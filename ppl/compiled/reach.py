@@ -12,10 +12,10 @@ import numpy as np
 
 from ppl.backend.runtime import results
 from ppl.backend.text import Binding
+from ppl.compiled.constraint_checks import CHECKS
 from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.solve import solve
-from ppl.compiled.verdicts import VERDICTS
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 
@@ -89,7 +89,7 @@ class Trace:
         """As runtime.check, but the verdict is known only when the compiled code runs."""
         if is_traced([x, *args]):
             values = (jax.lax.stop_gradient(jnp.asarray(a)) for a in (x, *args))
-            self.kept.append(VERDICTS[constraint](*values))
+            self.kept.append(CHECKS[constraint](*values))
         elif CONSTRAINT_BY_KEYWORD[constraint].check(np.asarray(x), shape, *args):
             raise Rejection(f"`{name}` breaks its constraint.")
 

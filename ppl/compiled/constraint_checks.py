@@ -74,7 +74,7 @@ def anything(x: Traced) -> Traced:
     return jnp.asarray(True)
 
 
-VERDICTS: Mapping[str, Callable[..., Traced]] = {
+CHECKS: Mapping[str, Callable[..., Traced]] = {
     "identity": anything,
     "complex": anything,
     "lower": lower,
