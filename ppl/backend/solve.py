@@ -172,7 +172,7 @@ def alone(t: Any, y: Any) -> tuple[Any, ...]:
 
 def integral(xp: Namespace, solver: str, forms: Forms, args: Sequence[Any], settings: Sequence[Any]) -> Any:
     low, high, *shared = args
-    (tolerance,) = settings or (np.sqrt(np.finfo(float).eps),)
+    (tolerance,) = settings or (INTEGRAL_TOLERANCE,)
 
     def run(f: OfProgram, low: Floats, high: Floats) -> tuple[Floats, Pull]:
         forwards = (low < high) | ((low == high) & np.isfinite(low))
@@ -270,10 +270,17 @@ ODES: Mapping[str, tuple[float, float, float]] = {
 }
 """The solvers of initial value problems, by their tolerances and steps where none are given."""
 
+ROOTS = (
+    *("solve_newton", "solve_newton_tol", "solve_powell", "solve_powell_tol"),
+    *("algebra_solver", "algebra_solver_newton"),
+)
+"""The solvers of equations."""
+INTEGRAL_TOLERANCE = float(np.sqrt(np.finfo(float).eps))
+"""Of an integral, relative to that of the absolute value, where none is given."""
+
 SOLVERS: Mapping[str, Solver] = {
     **{name: partial(ode, defaults) for name, defaults in ODES.items()},
-    **dict.fromkeys(("solve_newton", "solve_newton_tol", "solve_powell", "solve_powell_tol"), root),
-    **dict.fromkeys(("algebra_solver", "algebra_solver_newton"), root),
+    **dict.fromkeys(ROOTS, root),
     "integrate_1d": integral,
     **dict.fromkeys(("laplace_marginal", "laplace_marginal_tol"), marginal),
     **dict.fromkeys(("laplace_latent_rng", "laplace_latent_tol_rng"), latent),

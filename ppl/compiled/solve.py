@@ -1,4 +1,4 @@
-"""`lib.solve` under JAX: differential equations in compiled code."""
+"""`lib.solve` under JAX: differential equations, roots and integrals in compiled code."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ppl.backend.solve import MOST_TRIES, MOST_TRIES_EACH, ODES, tighter
+from ppl.backend.solve import INTEGRAL_TOLERANCE, MOST_TRIES, MOST_TRIES_EACH, ODES, ROOTS, tighter
+from ppl.compiled import integrals, roots
 from ppl.compiled.initial_value import Problem, Solver, Steps, over_draws
 from ppl.compiled.namespace import is_traced
 from ppl.compiled.out_of_reach import OutOfReach
@@ -20,7 +21,7 @@ Traced = Any
 def solve(solver: str, f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
     """As backend.solve.solve, nan where there is no solution."""
     if solver not in SOLVERS:
-        raise OutOfReach(f"`{solver}` takes as many steps as the parameters need")
+        raise OutOfReach(f"`{solver}` is not compiled")
     return SOLVERS[solver](f, args, settings)
 
 
@@ -54,8 +55,7 @@ def ode(
     ts, *tolerances = settings
     start, times = jnp.asarray(y0, dtype=float), jnp.asarray(ts, dtype=float)
     relative, absolute, most_steps = tolerances or defaults
-    leaves, structure = jax.tree_util.tree_flatten(tuple(shared))
-    equation = Equation(f, structure, tuple(None if is_traced(leaf) else leaf for leaf in leaves))
+    equation, traced = equation_of(f, shared)
     outputs = times.shape[0]
     if not outputs:
         return jnp.zeros((0, *start.shape))
@@ -71,8 +71,33 @@ def ode(
         jnp.asarray(relative, dtype=float),
         jnp.broadcast_to(jnp.asarray(absolute, dtype=float), start.shape),
         jnp.minimum(jnp.asarray(most_steps, dtype=float) * outputs, tries),
-        *(jnp.asarray(leaf) for leaf in leaves if is_traced(leaf)),
+        *traced,
     )
+
+
+def root(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
+    guess, *shared = args
+    equation, traced = equation_of(lambda t, y, *shared: f(y, *shared), shared)
+    return roots.root(lambda x, *leaves: equation(0.0, x, leaves), jnp.asarray(guess, dtype=float), traced)
+
+
+def integral(f: Callable[..., Any], args: Sequence[Any], settings: Sequence[Any]) -> Traced:
+    low, high, *shared = args
+    (tolerance,) = settings or (INTEGRAL_TOLERANCE,)
+    integrand, traced = equation_of(f, shared)
+    low, high = jnp.asarray(low, dtype=float), jnp.asarray(high, dtype=float)
+
+    def of_point(x: Traced, complement: Traced, *leaves: Traced) -> Traced:
+        return integrand(x, complement, leaves)
+
+    return integrals.integral(of_point, low, high, tolerance, traced)
+
+
+def equation_of(f: Callable[..., Any], shared: Sequence[Any]) -> tuple[Equation, list[Traced]]:
+    """f as one, and what of its arguments is traced."""
+    leaves, structure = jax.tree_util.tree_flatten(tuple(shared))
+    fixed = tuple(None if is_traced(leaf) else leaf for leaf in leaves)
+    return Equation(f, structure, fixed), [jnp.asarray(leaf) for leaf in leaves if is_traced(leaf)]
 
 
 def solved(solver: Solver, *args: Traced) -> Traced:
@@ -128,5 +153,7 @@ def one_draw(f: Callable[..., Any], args: Sequence[Traced]) -> Any:
 
 
 SOLVERS: Mapping[str, Callable[..., Traced]] = {
-    name: partial(ode, defaults) for name, defaults in ODES.items()
+    **{name: partial(ode, defaults) for name, defaults in ODES.items()},
+    **dict.fromkeys(ROOTS, root),
+    "integrate_1d": integral,
 }

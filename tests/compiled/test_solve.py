@@ -1,14 +1,17 @@
-"""Differential equations in compiled code: as under autograd, draw by draw."""
+"""Differential equations, roots and integrals in compiled code: as under autograd, draw by draw."""
 
 import numpy as np
 import pytest
+from scipy.special import beta
 
 import ppl
 
-pytest.importorskip("jax")
+jax = pytest.importorskip("jax")
+import jax.numpy as jnp  # noqa: E402
 
-from ppl.compiled.initial_value import DRAWS_A_ROUND
-from ppl.compiled.target import compiled_target
+from ppl.compiled.initial_value import DRAWS_A_ROUND  # noqa: E402
+from ppl.compiled.integrals import integral  # noqa: E402
+from ppl.compiled.target import compiled_target  # noqa: E402
 
 FORCED = """
 functions {
@@ -66,7 +69,53 @@ transformed parameters {
 }
 model { y[, 1] ~ normal(0.5, 0.1); }
 """
+ROOTS = """
+functions {
+  vector f(vector x, real a, vector b) { return [x[1]^2 + x[2] - a, x[1] - b[1] * x[2]^3]'; }
+  vector old(vector x, vector theta, data array[] real x_r, data array[] int x_i) {
+    return x .* exp(x) - theta * x_r[1] * x_i[1];
+  }
+}
+data { array[1] real x_r; array[1] int x_i; }
+parameters { real<lower=1> a; vector<lower=0.1>[2] b; }
+model {
+  target += solve_newton(f, [1, 1]', a, b);
+  target += solve_powell_tol(f, [2, 1]', 1e-9, 1e-9, 100, a, b);
+  target += algebra_solver(old, rep_vector(0.5, 2), b, x_r, x_i);
+}
+"""
+STEADY = """
+functions { vector balance(vector x, real k, real n) { return [2 / (1 + pow(x[1], n)) - k * x[1]]'; } }
+data { int J; vector[J] y; vector[J] n; }
+parameters { real<lower=0> k; vector[J] shift; }
+model {
+  for (j in 1:J) y[j] ~ normal(solve_newton(balance, [1.0]', k, n[j])[1] + shift[j], 0.1);
+  shift ~ normal(0, 1);
+}
+"""
+INTEGRALS = """
+functions {
+  real f(real x, real xc, array[] real theta, data array[] real x_r, data array[] int x_i) {
+    return exp(-theta[1] * x) * x ^ (theta[2] - 1) / (x_r[1] * x_i[1]);
+  }
+  real ends(real x, real xc, array[] real theta, data array[] real x_r, data array[] int x_i) {
+    return beta_lpdf(0.5 | theta[1], theta[2]) * pow(x, theta[1] - 1);
+  }
+}
+data { array[1] real x_r; array[1] int x_i; }
+parameters { array[2] real<lower=0.5> theta; real<lower=0, upper=1> low; }
+model {
+  target += log(integrate_1d(f, low, positive_infinity(), theta, x_r, x_i));
+  target += integrate_1d(f, low, low + 1, theta, x_r, x_i, 1e-9);
+  target += integrate_1d(f, 1.5, 1.5, theta, x_r, x_i);
+  target += integrate_1d(ends, 0, low, theta, x_r, x_i);
+}
+"""
+PLAIN = {"x_r": [2.0], "x_i": [3]}
 CASES = {
+    "roots": (ROOTS, PLAIN, np.zeros(3), 0.3),
+    "steady": (STEADY, {"J": 3, "y": [1.0, 1.2, 0.8], "n": [2, 3.5, 4]}, np.zeros(4), 0.3),
+    "integrals": (INTEGRALS, PLAIN, np.array([0.2, -0.5, 0.0]), 0.2),
     "without data": (WITHOUT_DATA, {"times": [1.0, 2.0]}, np.array([0.1, 0.2]), 0.5),
     "forced": (FORCED, DATA, POINT, 0.2),
     "stiff": (STIFF, {}, FAST, 0.3),
@@ -112,3 +161,59 @@ def test_what_has_no_solution_has_no_density() -> None:
     values = target.log_densities(np.log(ks)[:, None])
     assert np.isfinite(values).tolist() == [True, False, True]
     assert values[0] - np.log(0.5) == pytest.approx(values[2] - np.log(0.9) + 32, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["roots", "steady", "integrals"])
+def test_slopes_are_finite_differences(name) -> None:
+    program, data, point, _ = CASES[name]
+    target = compiled_target(ppl.compile_model(program).condition(data))
+    u = point + 0.1
+    steps = 1e-4 * np.eye(len(u))
+    differences = [(target.log_density(u + h) - target.log_density(u - h)) / 2e-4 for h in steps]
+    assert target.log_density_gradient(u)[1] == pytest.approx(differences, rel=1e-5, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("functions", "term"),
+    [
+        ("vector f(vector x, real a) { return x .* x - a; }", "solve_newton(f, [0.3]', a)[1]"),
+        ("vector f(vector x, real a) { return x .* x - a; }", "solve_powell(f, [0.3]', a)[1]"),
+        (
+            "real f(real x, real xc, array[] real a, data array[] real r, data array[] int i)"
+            "{ return pow(x, -2 + a[1]); }",
+            "integrate_1d(f, 0, 1, {a}, {0.0}, {0})",
+        ),
+        (
+            "real f(real x, real xc, array[] real a, data array[] real r, data array[] int i) { return x; }",
+            "integrate_1d(f, 0, a, {a}, {0.0}, {0})",
+        ),
+    ],
+    ids=["newton", "powell", "divergent", "backwards"],
+)
+def test_what_has_no_root_or_no_integral_has_no_density(functions, term) -> None:
+    program = f"functions {{ {functions} }} parameters {{ real a; }} model {{ target += {term}; }}"
+    posterior = ppl.compile_model(program).condition({})
+    us = np.array([[2.0], [-1.0], [1.5]])
+    values = compiled_target(posterior).log_densities(us)
+    assert np.isfinite(values).tolist() == np.isfinite(posterior.log_densities(us)).tolist()
+    assert np.isfinite(values).tolist() == [True, False, True]
+    assert values[[0, 2]] == pytest.approx(posterior.log_densities(us)[[0, 2]], rel=1e-9)
+
+
+KNOWN = (
+    (lambda x, xc: jnp.exp(-x), 0.0, 1.0, 1 - np.exp(-1)),
+    (lambda x, xc: jnp.exp(-0.5 * x**2), -np.inf, np.inf, np.sqrt(2 * np.pi)),
+    (lambda x, xc: jnp.exp(x), -np.inf, 0.5, np.exp(0.5)),
+    (lambda x, xc: 1 / (1 + x**2), -np.inf, np.inf, np.pi),
+    # Both ends are singular; near 1 only the distance to it keeps its digits.
+    (lambda x, xc: (x * jnp.where(xc > 0, xc, 1 - x)) ** -0.9, 0.0, 1.0, beta(0.1, 0.1)),
+    (lambda x, xc: jnp.sin(x), 2.0, 2.0, 0.0),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("f", "low", "high", "exact"), KNOWN)
+def test_known_integrals(f, low, high, exact) -> None:
+    with jax.enable_x64(True):
+        ends = jnp.array(low), jnp.array(high)
+        found = jax.jit(lambda low, high: integral(f, low, high, 1e-9, ()))(*ends)
+    assert found == pytest.approx(exact, rel=1e-9, abs=1e-12)

@@ -38,17 +38,9 @@ OUT_OF_REACH = {
 }
 """Cases that JAX cannot run, and why."""
 
-NOT_COMPILED = ("solve_newton", "integrate_1d")
-"""Words in the ids of cases that no backend runs yet."""
-
 TOLERANCE = (1e-8, 1e-8)
 
-CASES = [
-    case
-    for group in ("distributions", "functions", "transforms", "edges")
-    for case in cases(group)
-    if not any(word in case.id for word in NOT_COMPILED)
-]
+CASES = [case for group in ("distributions", "functions", "transforms", "edges") for case in cases(group)]
 
 
 def test_how_much_is_out_of_reach() -> None:

@@ -69,7 +69,11 @@ def at_end(f: Field, x: Floats) -> Floats:
 
 def nodes(low: Floats, high: Floats, h: float) -> tuple[Floats, Floats, Floats]:
     """x, its distance to the nearer end, and its weight, each (draws, nodes)."""
-    s = h * np.arange(-np.floor(RULE_REACH / h), np.floor(RULE_REACH / h) + 1)
+    return placed(np, low, high, h, h * np.arange(-np.floor(RULE_REACH / h), np.floor(RULE_REACH / h) + 1))
+
+
+def placed(np: Any, low: Any, high: Any, h: Any, s: Any) -> tuple[Any, Any, Any]:
+    """The same for nodes at s (nodes,), with NumPy or the like of it."""
     u, slope = np.pi / 2 * np.sinh(s), h * np.pi / 2 * np.cosh(s)
     low, high = low[:, None], high[:, None]
     ends = np.isfinite(low), np.isfinite(high)
