@@ -83,12 +83,13 @@ def condition(w: Writer, e: ir.Expr) -> str:
     match e:
         case ir.Logical(op=op, left=left, right=right):
             return f"({condition(w, left)} {op} {condition(w, right)})"
-        case ir.Apply(callee=ir.Callee(name=name), args=(left, right)) if name in COMPARE and not e.lifted:
-            return f"{expr(w, left)} {COMPARE[name]} {expr(w, right)}"
         case ir.Apply(callee=ir.Callee(name=name), args=(left,)) if name == OPERATORS["unary !"].name:
             return f"not {condition(w, left)}"
+        case ir.Apply(callee=ir.Callee(name=name), args=(left, right)) if name in COMPARE and not e.lifted:
+            test = f"{expr(w, left)} {COMPARE[name]} {expr(w, right)}"
         case _:
-            return f"{expr(w, e)} != 0"
+            test = f"{expr(w, e)} != 0"
+    return f"lib.decide({test})" if w.in_step else test
 
 
 # --- Calls ---------------------------------------------------------------------------------------

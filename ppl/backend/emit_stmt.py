@@ -177,8 +177,10 @@ def scan(w: Writer, s: ir.Scan) -> None:
         with w.block(f"def {name}({', '.join(['lib', *names])}):"):
             for changed in sorted(changed_in_place(body) & {*s.carried, *s.inputs}):
                 w.line(f"{python_name(changed)} = lib.own({python_name(changed)})")
+            w.in_step = name == step
             statements(w, body)
             w.line(f"return {listing(w, values)}")
+            w.in_step = False
     shared = "".join(f"{python_name(name)}, " for name in fixed).rstrip()
     arguments = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
     after = ", ".join(map(python_name, s.after))

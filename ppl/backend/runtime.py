@@ -254,6 +254,21 @@ def results(f: Callable[..., Array], lifted: Sequence[bool], args: Sequence[Any]
     return [f(*(a[i] if m else a for a, m in zip(args, lifted, strict=True))) for i in range(count)]
 
 
+def decide(xp: Namespace, test: Any) -> Any:
+    """The test of a branch in the step of a scan, which only a trace must take both ways."""
+    return test
+
+
+def decided(xp: Namespace, step: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
+    """What a step gives that is run for its numbers."""
+    return step()
+
+
+def readable(xp: Namespace, fixed: Sequence[Array]) -> Sequence[Array]:
+    """What the steps of a scan read, for an index that only a trace does not know."""
+    return fixed
+
+
 # --- Words to the user ---------------------------------------------------------------------------
 
 

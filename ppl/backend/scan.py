@@ -63,7 +63,8 @@ def scan(
     args = (*start, *entries, *fixed)
     boxes = [a for a in args if isbox(a)]
     if xp.scan is not None:
-        return xp.scan(lambda *inputs: step(lib, *inputs, *fixed), start, entries)
+        read = lib.readable(fixed)
+        return xp.scan(lambda *inputs: lib.decided(lambda: step(lib, *inputs, *read)), start, entries)
     if xp is not AUTOGRAD or not boxes:
         states = s.run(s.plain, start, entries, fixed)
         return tuple(np.array(each) for each in zip(*states, strict=True))

@@ -59,6 +59,8 @@ class Writer:
     """Variables no entry of which ever changes once they are set: a view of one does for a copy."""
     variants: dict[tuple[str, tuple[bool, ...]], str] = field(default_factory=dict)
     """Functions wanted without their constants: by name and by which arguments are data."""
+    in_step: bool = False
+    """Whether the step of a scan is being written, where a compiled one goes both ways."""
     span: Span | None = None
     depth: int = 0
     temporaries: int = 0

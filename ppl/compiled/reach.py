@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy as np
 from ppl.backend.runtime import results
 from ppl.backend.text import Binding
 from ppl.compiled.constraint_checks import CHECKS
+from ppl.compiled.decisions import Decisions
 from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.solve import solve
@@ -45,6 +46,7 @@ class Trace:
     """
 
     kept: list[Any] = field(default_factory=list)
+    decisions: Decisions = field(default_factory=Decisions)
     steps: Counter[int] = field(default_factory=Counter)
     calls: int = 0
 
@@ -98,6 +100,11 @@ class Trace:
         return jnp.where(jnp.all(jnp.stack(self.kept)), density, -jnp.inf) if self.kept else density
 
 
+def readable(fixed: Sequence[Any]) -> list[Any]:
+    """As runtime.readable: reals as JAX's own, which take an index that is traced; ints may be sizes."""
+    return [jnp.asarray(a) if isinstance(a, np.ndarray) and a.dtype.kind == "f" else a for a in fixed]
+
+
 def cannot_print(*args: Any) -> None:
     raise OutOfReach("it prints")
 
@@ -105,6 +112,9 @@ def cannot_print(*args: Any) -> None:
 def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
     """What takes the place of functions of `lib`, by name."""
     return {
+        "decide": trace.decisions.decide,
+        "decided": trace.decisions.decided,
+        "readable": readable,
         "each": trace.each,
         "join": trace.join,
         "check": trace.check,

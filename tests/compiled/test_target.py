@@ -257,6 +257,39 @@ def test_a_recurrence_is_compiled_as_one_step() -> None:
     close(gradient, expected[1])
 
 
+BRANCHES = {
+    "of a sequence": "if (t == 1 || id[t] != id[t - 1]) a = y[t] * c[1]; else a = c[2] * sin(a) + y[t];",
+    "of reals": "if (y[t] > 0.5) a = sin(a * c[1]); else if (!(y[t] < -0.5)) a += y[t] * c[2];",
+    "around an inner loop": "for (k in 1:2) if (y[t] * k > 0.7) a = sin(a * c[k]); else a += y[t] / k;",
+}
+
+
+@pytest.mark.parametrize("branch", BRANCHES.values(), ids=BRANCHES)
+def test_the_step_of_a_recurrence_goes_either_way(branch: str) -> None:
+    program = f"""
+        data {{ int T; vector[T] y; array[T] int id; }}
+        parameters {{ vector[2] c; }}
+        model {{
+          real a = c[1];
+          for (t in 1:T) {{ {branch} target += -square(a - y[t]); }}
+          c ~ normal(0, 1);
+        }}
+    """
+    rng = np.random.default_rng(3)
+    posterior = ppl.compile_model(program).condition(
+        {"T": 80, "y": rng.normal(size=80), "id": [1] * 30 + [2] * 50}
+    )
+    us = rng.normal(size=(4, 2))
+    values, gradients = posterior.log_density_gradients(us)
+    target = compiled_target(posterior)
+    found = target.log_density_gradients(us)
+    close(found[0], values)
+    close(found[1], gradients)
+    value, gradient = target.log_density_gradient(us[0])
+    close(value, values[0])
+    close(gradient, gradients[0])
+
+
 def test_what_fails_for_every_parameter_fails_as_it_does_without_jax() -> None:
     model = ppl.compile_model(
         "data { array[2] int k; } parameters { vector[3] m; } model { m[k] ~ normal(0, 1); }"
