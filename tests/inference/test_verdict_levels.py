@@ -428,14 +428,19 @@ SAID = [
         f"usable: annealed draws are not stationary: a mean or an sd still changed by 0.1 sd. {PROGRAM}",
     ),
     (
+        annealed(autocorrelation=3.62),
+        "poor: the HMC moves mix too slowly: after the last of them the annealed draws still spread from "
+        f"where they began. {PROGRAM}",
+    ),
+    (
         annealed(drift=0.2, hopeless=True),
         "poor: annealed draws are not stationary: a mean or an sd still changed by 0.2 sd, and the HMC "
         f"moves were stopped early, as more of them would not have changed that. {PROGRAM}",
     ),
     (
         annealed(**tails(0.5, 0.7, 0.0, 0.9)),
-        "usable: the tails of phi, tau are so heavy that means and sds may not exist; quantiles do. "
-        f"{QUANTILES}",
+        "usable: the tails of phi, tau, unconstrained, are so heavy that means and sds may not exist; "
+        f"quantiles do. {QUANTILES}",
     ),
     (runs(1.06), f"poor: 4 runs found different answers (R-hat 1.06 of tau). {ONE_MODE}"),
     # The worst is said, of equals the first rule's.
@@ -485,7 +490,7 @@ DETAILS = [
     (
         annealed(drift=0.1, autocorrelation=0.61, **tails(0.9)),
         "Also: annealed draws are not stationary: a mean or an sd still changed by 0.1 sd. Also: the tails "
-        "of mu are so heavy that means and sds may not exist; quantiles do. Pareto",
+        "of mu, unconstrained, are so heavy that means and sds may not exist; quantiles do. Pareto",
     ),
     (
         {},

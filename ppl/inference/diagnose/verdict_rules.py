@@ -259,10 +259,13 @@ def slow_moves(v: "Verdict", name: Name) -> Finding | None:
     ):
         return None
     level = Level.POOR if v.annealed.autocorrelation > VERDICT.usable_autocorrelation else Level.USABLE
-    why = (
-        "the HMC moves mix too slowly: after the last of them the autocorrelation of the annealed draws with "
-        f"the start is still {v.annealed.autocorrelation:.2f}"
+    slope = v.annealed.autocorrelation
+    still = (
+        "the annealed draws still spread from where they began"
+        if slope > 1
+        else f"the autocorrelation of the annealed draws with the start is still {slope:.2f}"
     )
+    why = f"the HMC moves mix too slowly: after the last of them {still}"
     return Finding(level, why, (reparameterise("the program"), RUNS))
 
 
@@ -292,7 +295,10 @@ def heavy_tails(v: "Verdict", name: Name) -> Finding | None:
     heavy = [int(k) for k in np.argsort(-v.tails, kind="stable") if v.tails[k] > VERDICT.heavy_tail]
     if not heavy:
         return None
-    why = f"the tails of {named(heavy, name)} are so heavy that means and sds may not exist; quantiles do"
+    why = (
+        f"the tails of {named(heavy, name)}, unconstrained, are so heavy that means and sds may not exist; "
+        "quantiles do"
+    )
     return Finding(Level.USABLE, why, (Step("", "Report quantiles, or give it a prior with lighter tails."),))
 
 
