@@ -73,12 +73,12 @@ OWEN_REACH = 9.0
 
 def owens_t(h: Array, a: Array) -> Array:
     """T(h, a) by its integral, which is smooth for |a| <= 1; beyond from T(a h, 1/a): Owen (1956), 2.3."""
-    h, slope = jnp.abs(h), jnp.abs(a)
-    steep = slope > 1.0
-    within = _owens_integral(jnp.where(steep, slope * h, h), jnp.where(steep, 1.0 / slope, slope))
-    flat, turned = (0.5 * jax.scipy.special.erfc(x * SQRT_HALF) for x in (h, slope * h))
-    inner, outer = (0.5 * jax.scipy.special.erf(x * SQRT_HALF) for x in (h, slope * h))
-    rest = jnp.where(slope * h < 0.67, 0.25 - inner * outer, 0.5 * (flat + turned) - flat * turned)
+    h, slope = jnp.minimum(jnp.abs(h), OWEN_INFINITE), jnp.minimum(jnp.abs(a), OWEN_INFINITE)
+    steep, across = slope > 1.0, slope * h
+    within = _owens_integral(jnp.where(steep, across, h), jnp.where(steep, 1.0 / slope, slope))
+    flat, turned = (0.5 * jax.scipy.special.erfc(x * SQRT_HALF) for x in (h, across))
+    inner, outer = (0.5 * jax.scipy.special.erf(x * SQRT_HALF) for x in (h, across))
+    rest = jnp.where(across < 0.67, 0.25 - inner * outer, 0.5 * (flat + turned) - flat * turned)
     return jnp.sign(a) * jnp.where(steep, rest - within, within)
 
 
@@ -88,3 +88,7 @@ def _owens_integral(h: Array, a: Array) -> Array:
     x = half * (NODES + 1.0)
     heights = jnp.exp(-0.5 * (h[..., None] * x) ** 2) / (1.0 + x * x)
     return jnp.exp(-0.5 * h * h) / (2.0 * math.pi) * jnp.sum(half * WEIGHTS * heights, axis=-1)
+
+
+OWEN_INFINITE = 1e150
+"""Stands for infinity, so that no product overflows or is nan."""

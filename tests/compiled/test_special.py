@@ -60,6 +60,11 @@ def test_owens_t() -> None:
     assert_allclose(compiled("owens_t", -h, a), compiled("owens_t", h, a), rtol=0)
 
 
+def test_owens_t_at_the_ends() -> None:
+    h, a = np.meshgrid([0.0, 1e-300, 1.0, 40.0, 1e308, np.inf], [0.0, 0.5, 1e308, np.inf, -np.inf])
+    assert_allclose(compiled("owens_t", h, a), scipy.special.owens_t(h, a), rtol=5e-13)
+
+
 SHARES = ["lower", "upper", "log_lower", "log_upper"]
 
 
