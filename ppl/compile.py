@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ppl.data import Inputs
+from ppl.density.statement_costs import cost_lines
 from ppl.discrete.for_stan import with_zero_products
 from ppl.discrete.parameters import has_discrete
 from ppl.discrete.plan import plan_of
@@ -146,7 +147,7 @@ def show_stage(
 
     `form` is a name of ir.forms: which form of the program the stages "ir" and "python" print, exactly as it
     runs; `without` names passes to leave out there; `data` are needed where they decide how discrete
-    parameters are summed out.
+    parameters are summed out, and with them "plan" ends with what a gradient costs by statement.
 
     Raises:
         ModelError: the program is refused before the stage is reached.
@@ -160,7 +161,10 @@ def show_stage(
     shown_form, source = form_named(form), read_source(program)
     values = {} if data is None else known_values(program, data)
     try:
-        return STAGES[stage](Shown(source, *analyse(source), shown_form, frozenset(without), values))
+        text = STAGES[stage](Shown(source, *analyse(source), shown_form, frozenset(without), values))
+        if stage != "plan" or data is None:
+            return text
+        return "\n".join([text, *cost_lines(compile_model(program).condition(data))]) + "\n"
     except RecursionError:
         raise too_deep(analyse(source)[0]) from None
 

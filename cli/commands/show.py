@@ -37,7 +37,8 @@ def show(
         list[str] | None, typer.Option(metavar="PASS", help="Leave a pass out; may be given again.")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="Data, where discrete parameters meet as they say.")
+        Path | None,
+        typer.Option(help="Data, where discrete parameters meet as they say; plan then measures a gradient."),
     ] = None,
 ) -> None:
     """Print one stage of compiling MODEL, or the functions of the language.
@@ -48,7 +49,8 @@ def show(
 
     \b
     --stage program is the program with its discrete parameters summed out,
-    which Stan takes too; plan says how.
+    which Stan takes too; plan says how. With --data plan ends with what a
+    gradient costs by statement, which is the line to rewrite where it is slow.
 
     \b
     ppl show functions lists every function with its meaning; with a NAME,

@@ -8,23 +8,23 @@ import jax.numpy as jnp
 import jax.scipy.special
 import numpy as np
 
-Array = Any
+from ppl.stdlib.special.constants import SQRT_HALF
 
-SQRT_HALF = math.sqrt(0.5)
+Array = Any
 
 ERFCX_ASYMPTOTIC = (1.0, -1 / 2, 3 / 4, -15 / 8, 105 / 16, -945 / 32, 10395 / 64, -135135 / 128)
 """Coefficients of x^0, x^-2, ... in sqrt(pi) x erfcx(x): NIST Digital Library of Mathematical Functions
 7.12.1.
 """
-FAR = 20.0
+ERFCX_FAR = 20.0
 """From here on these are exact to double precision."""
 
 
 def erfcx(x: Array) -> Array:
     """exp(x^2) erfc(x), by its asymptotic series where it is far: JAX's own is 0 from 26.54 to 26.64."""
-    far = jnp.where(x > FAR, x, FAR)
+    far = jnp.where(x > ERFCX_FAR, x, ERFCX_FAR)
     series = jnp.polyval(jnp.array(ERFCX_ASYMPTOTIC[::-1]), 1.0 / (far * far)) / (math.pi**0.5 * far)
-    return jnp.where(x > FAR, series, jax.scipy.special.erfcx(jnp.where(x > FAR, FAR, x)))
+    return jnp.where(x > ERFCX_FAR, series, jax.scipy.special.erfcx(jnp.where(x > ERFCX_FAR, ERFCX_FAR, x)))
 
 
 def log_ndtr(z: Array) -> Array:
@@ -69,6 +69,8 @@ def ndtri_exp(log_p: Array) -> Array:
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(48)
 OWEN_REACH = 9.0
 """Standard deviations of the normal factor of Owen's integral, beyond which nothing is left."""
+OWEN_INFINITE = 1e150
+"""Stands for infinity, so that no product overflows or is nan."""
 
 
 def owens_t(h: Array, a: Array) -> Array:
@@ -88,7 +90,3 @@ def _owens_integral(h: Array, a: Array) -> Array:
     x = half * (NODES + 1.0)
     heights = jnp.exp(-0.5 * (h[..., None] * x) ** 2) / (1.0 + x * x)
     return jnp.exp(-0.5 * h * h) / (2.0 * math.pi) * jnp.sum(half * WEIGHTS * heights, axis=-1)
-
-
-OWEN_INFINITE = 1e150
-"""Stands for infinity, so that no product overflows or is nan."""
