@@ -237,7 +237,6 @@ HELPERS: Mapping[Function, Function] = {
     batching.bundle: bundle,
     batching.sum_entries: sum_entries,
     batching.sum_at: sum_at,
-    batching.entry: batching.entry,
     batching.rectangle: rectangle,
     batching.row_by_row: row_by_row,
     batching.tile: tile,

@@ -147,11 +147,6 @@ def bundle(xp: Namespace, *items: Array) -> Array:
     return xp.np.stack(items, axis=1)
 
 
-def entry(xp: Namespace, values: Array) -> Array:
-    """Zeros in the shape of one entry of a batch: all entries are of one size, and there may be none."""
-    return np.broadcast_to(0, np.shape(values)[1:])
-
-
 def rectangle(xp: Namespace, values: Array, rows: int, columns: int) -> Array:
     """The values of a nest over all pairs, row by row."""
     return xp.np.reshape(values, (rows, columns))

@@ -486,14 +486,6 @@ LOOPS = (
     Loop("in a function that is written out", "target += waves(x, z) * waves(s, t);", ("",) * 3,
          functions="""real waves(vector a, real b) {
              real o = 0; for (i in 1:size(a)) o += sin(a[i] * b); return o; }"""),
-    Loop("the sizes of what varies, over pairs",
-         "for (n in 1:N) target += -square(spread_out(v * x[n], X[n], z));",
-         ("",) * 3, generated="vector[3] o = turned(v); array[2] int d = dims(X);",
-         functions="""real spread_out(vector a, row_vector b, real c) {
-             real o = size(b); for (i in 1:num_elements(a)) o += a[i] * sin(i * c) / (cols(b) + dims(a)[1]);
-             return o; }
-             vector turned(vector a) { int n = rows(a); vector[n] o;
-             for (i in 1:n) o[i] = a[n + 1 - i]; return o; }"""),
     Loop("an _lp function that may return early", "early_lp(z - 3); target += t ^ 2; early_lp(z);", ("",),
          functions="void early_lp(real a) { if (a < 0) return; for (i in 1:3) target += a * i; }"),
     Loop("generated quantities", "", ("`normal_rng` draws", "", ""), generated="""

@@ -63,9 +63,6 @@ PROGRAMS = {
     "functions": """
         real a = largest(theta); real k = steps(tau); real b = once_more(mu, 3); vector[J] v =
         back(theta);""",
-    "sizes of what varies": """
-        real a; { int m = num_elements(theta); vector[m] o; for (i in 1:rows(theta)) o[i] = theta[m + 1 - i];
-        a = o[1] * size(eta) + cols(B) * dims(B)[1]; }""",
     "ranges": """
         vector[2] a = theta[1:2]; array[2] vector[K] b = eta[2:3]; vector[J] c = theta; c[2:3] = a;
         row_vector[K] r = B[2];""",
@@ -151,7 +148,6 @@ def notes_of(statements):
     [
         (PROGRAMS["branches in a recurrence"], 0),
         (PROGRAMS["functions"], 0),
-        (PROGRAMS["sizes of what varies"], 0),
         (PROGRAMS["solvers"], 0),
         (DRAWING["a chain of states"], 0),
         (PROGRAMS["a while loop"], 1),

@@ -15,7 +15,6 @@ from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifted, Lifting, help
 from ppl.ir.walk import used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.stdlib.functions.sizes import OF_SHAPE
 from ppl.stdlib.record import Impl
 from ppl.types import INT, Tuple, Type, array_dims, array_of, core, is_complex, rank
 
@@ -120,8 +119,6 @@ def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
 
 def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     args, varies = lift_all(c, b, e.args)
-    if e.callee.name in OF_SHAPE and varies == (True,):
-        return replace(e, args=(helper(batching.entry, args, e.args[0].type),)), False
     if e.callee.passes and not (c.of_draws and e.callee.passes == "rng"):
         raise Dependent(
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"

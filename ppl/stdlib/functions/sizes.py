@@ -88,6 +88,3 @@ FUNCTIONS = (
         ("(E) => array[] int", _dims),
     ),
 )
-
-OF_SHAPE = frozenset(f.name for f in FUNCTIONS)
-"""What looks at the sizes of its argument alone."""
