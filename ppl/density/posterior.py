@@ -275,6 +275,11 @@ class Posterior:
         """How many numbers a point counts for in a batch: many scalar parameters are never one array."""
         return max(self.sizes.largest, self.param_unc_num() // COST.points_share, 1)
 
+    @property
+    def loop_steps(self) -> int:
+        """How many steps an evaluation takes of loops that stayed loops."""
+        return self.sizes.steps
+
     @cached_property
     def sizes(self) -> Sizes:
         """What an evaluation at the origin works through."""

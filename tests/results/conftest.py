@@ -50,6 +50,10 @@ class Toy:
         return SimpleNamespace(y=np.array(self.data["y"]))
 
     @property
+    def loop_steps(self):
+        return 0
+
+    @property
     def width(self):
         return 2
 

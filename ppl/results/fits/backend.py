@@ -201,5 +201,5 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
 def is_worth_it_annealed(target: AsTarget) -> bool:
     """Whether JAX is there and annealing by it would be done first, its compilation included."""
     posterior = target.posterior
-    steps = posterior.sizes.steps >= JAX_PAYS.annealed_steps
-    return is_possible(target) and (steps or posterior.width >= JAX_PAYS.annealed_width)
+    worth = posterior.width >= JAX_PAYS.annealed_width or posterior.loop_steps >= JAX_PAYS.annealed_steps
+    return worth and is_possible(target)
