@@ -25,6 +25,7 @@ class ToyModel:
     recurs: bool = False
     solves_equations: bool = False
     discrete: None = None
+    origin: None = None
 
     @property
     def data_schema(self):
