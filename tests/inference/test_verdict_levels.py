@@ -430,7 +430,7 @@ SAID = [
     (
         annealed(autocorrelation=3.62),
         "poor: the HMC moves mix too slowly: after the last of them the annealed draws still spread from "
-        f"where they began. {PROGRAM}",
+        f"their start. {PROGRAM}",
     ),
     (
         annealed(drift=0.2, hopeless=True),

@@ -261,7 +261,7 @@ def slow_moves(v: "Verdict", name: Name) -> Finding | None:
     level = Level.POOR if v.annealed.autocorrelation > VERDICT.usable_autocorrelation else Level.USABLE
     slope = v.annealed.autocorrelation
     still = (
-        "the annealed draws still spread from where they began"
+        "the annealed draws still spread from their start"
         if slope > 1
         else f"the autocorrelation of the annealed draws with the start is still {slope:.2f}"
     )
