@@ -159,20 +159,26 @@ def show_stage(
     if stage not in STAGES:
         raise UnknownName("no stage", stage, STAGES)
     shown_form, source = form_named(form), read_source(program)
-    values = {} if data is None else known_values(program, data)
-    try:
-        text = STAGES[stage](Shown(source, *analyse(source), shown_form, frozenset(without), values))
-        if stage != "plan" or data is None:
-            return text
-        return "\n".join([text, *cost_lines(compile_model(program).condition(data))]) + "\n"
-    except RecursionError:
-        raise too_deep(analyse(source)[0]) from None
+
+    def text(values: Mapping[str, Any]) -> str:
+        try:
+            return STAGES[stage](Shown(source, *analyse(source), shown_form, frozenset(without), values))
+        except RecursionError:
+            raise too_deep(analyse(source)[0]) from None
+
+    if data is None:
+        return text({})
+    model = compile_model(program)
+    of_stage = text(known_values(model, data))
+    if stage != "plan":
+        return of_stage
+    return "\n".join([of_stage, *cost_lines(model.condition(data))]) + "\n"
 
 
-def known_values(program: Source, data: Given) -> Mapping[str, Any]:
+def known_values(model: Model, data: Given) -> Mapping[str, Any]:
     """The values of data and transformed data."""
-    model = replace(compile_model(program), discrete=None)
-    return model.known_values(model.condition(data).d)
+    plain = replace(model, discrete=None)
+    return plain.known_values(plain.condition(data).d)
 
 
 def checked(source: SourceText) -> tuple[ast.Program, Facts]:

@@ -235,8 +235,8 @@ def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
 
 def variant(w: Writer, e: ir.CallUser) -> str:
     """The name of the function without the constants that go when these arguments are data."""
-    variant = e.name, tuple(is_data(w, when) for when in e.drops)
-    return w.variants.setdefault(variant, f"{e.name}{len(w.variants) + 1}")
+    key = e.name, tuple(is_data(w, when) for when in e.drops)
+    return w.variants.setdefault(key, f"{e.name}{len(w.variants) + 1}")
 
 
 def is_data(w: Writer, when: ir.Fixed) -> bool:

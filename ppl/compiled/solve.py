@@ -104,7 +104,7 @@ def solved(solver: Solver, *args: Traced) -> Traced:
     """The states at the times, with the adjoints of the steps."""
 
     def forward(*each: Traced) -> Any:
-        return solver.forward(given_of(each))
+        return solver.forward(problem_of(each))
 
     def value(*args: Traced) -> Traced:
         return one_draw(forward, args)[0]
@@ -121,7 +121,7 @@ def solved(solver: Solver, *args: Traced) -> Traced:
 
         def backward(g: Traced, implicit: Traced, *rest: Traced) -> Any:
             steps, each = Steps(*rest[:4]), rest[4:]
-            return solver.backward([i - SHARED for i in chosen], given_of(each), implicit, steps, g)
+            return solver.backward([i - SHARED for i in chosen], problem_of(each), implicit, steps, g)
 
         to_start, to_shared = one_draw(backward, [jnp.asarray(g), implicit, *steps, *values])
         found = {0: to_start, **dict(zip(chosen, to_shared, strict=True))}
@@ -142,7 +142,7 @@ SHARED = len(Problem._fields) - 1
 """Where the arguments of the equation begin among those of `solved`."""
 
 
-def given_of(each: Sequence[Traced]) -> Problem:
+def problem_of(each: Sequence[Traced]) -> Problem:
     return Problem._make((*each[:SHARED], tuple(each[SHARED:])))
 
 

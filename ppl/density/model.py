@@ -26,6 +26,7 @@ from ppl.ir.made_of import made_of
 from ppl.ir.passes.over_draws import DrawByDraw
 from ppl.ir.walk import walk
 from ppl.source import SourceText
+from ppl.stdlib.library import Library
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,11 @@ class Model:
         if self.origin is None:
             raise TypeError(f"{self!r} is a part of another model, and has no text of its own to copy it by")
         return self.origin
+
+    @property
+    def library(self) -> Library | None:
+        """What the program was compiled with beside the standard library, if anything."""
+        return None if self.origin is None else self.origin[1][3]
 
     # --- Forms ---
 

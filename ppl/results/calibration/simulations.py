@@ -32,7 +32,7 @@ UNDRAWN = -(2**31)
 
 @dataclass(frozen=True, eq=False)
 class Simulations:
-    """A simulator with its data, of the program `model` with the data `data` to it.
+    """A simulator with its data, of the program `model`, with the data that are not simulated.
 
     `parameters` and `simulated` are the names of what each simulation draws.
     """
@@ -89,7 +89,7 @@ def program_text(model: Any) -> str:
     Raises:
         ModelError: the program cannot be read forward; says why, where, and what to do.
     """
-    return simulator_of(*analyse(model.source, library=_library(model))).text
+    return simulator_of(*analyse(model.source, library=model.library)).text
 
 
 def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
@@ -103,7 +103,7 @@ def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
         DataError: what the simulator needs is not among the data, or it draws not all that it should.
     """
     inputs: Inputs = load_data(data)
-    parameters = tuple(d.name for d in analyse(model.source, library=_library(model))[0].parameters)
+    parameters = tuple(d.name for d in analyse(model.source, library=model.library)[0].parameters)
     if simulator is None:
         source = SourceText(program_text(model), f"simulator of {model.source.name}")
         make, (_, *how) = model.origin
@@ -119,10 +119,6 @@ def simulations_of(model: Any, data: Any, simulator: Any = None) -> Simulations:
         raise DataError("the simulator draws no data of the program, so that there is nothing to learn from.")
     fixed = {name: value for name, value in inputs.values.items() if name not in simulated}
     return Simulations(model, posterior, fixed, parameters, simulated)
-
-
-def _library(model: Any) -> Any:
-    return model.origin[1][3]
 
 
 def prior_draws(simulations: Simulations, draws: int, seed: int, listen: Listener = silent) -> Table:

@@ -15,8 +15,7 @@ def non_centred_forms(model: Model) -> tuple[str, ...]:
     """
     if model.origin is None:  # a part of a program has no text of its own
         return ()
-    library = model.origin[1][3]
-    found = list(centred(*analyse(model.source, library=library)))
+    found = list(centred(*analyse(model.source, library=model.library)))
     if not found:
         return ()
     lines = ", ".join(f"`{c.non_centred}` (line {c.declaration.span.line})" for c in found)
