@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeAlias
 
 import autograd.numpy as anp
 import autograd.numpy.linalg as anp_linalg
@@ -25,7 +25,7 @@ import scipy.special
 from autograd.core import VJPNode, add_outgrads
 from autograd.extend import defvjp, defvjp_argnums, primitive
 from autograd.numpy.numpy_vjps import unbroadcast
-from autograd.tracer import box_types, getval, isbox, new_box, trace_stack
+from autograd.tracer import box_types, getval, isbox, new_box, notrace_primitives, trace_stack
 from autograd.util import toposort
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
@@ -218,6 +218,10 @@ AUTOGRAD = Namespace(
     _settle,
 )
 
+TapeNode: TypeAlias = VJPNode
+"""An entry of a tape: `parents`, and the `vjp` that turns its adjoint into theirs."""
+new_node = VJPNode.__new__
+
 Value = Callable[..., Array]
 Partial = Callable[..., Array]
 Vjp = Callable[..., Array]
@@ -304,7 +308,7 @@ class Node:
             plain[i] = args[i]._value
         answer, each = self._below(tuple(plain))
         differentiated = [i for i in boxed if i < len(self.vjps) and self.vjps[i] is not None]
-        node = VJPNode.__new__(VJPNode)
+        node = new_node(type(args[boxed[0]]._node))
         node.parents = [args[i]._node for i in differentiated]
         node.vjp = lambda g: [self._adjoint(i, g, each, plain) for i in differentiated]
         return new_box(answer, trace, node), each
@@ -432,27 +436,30 @@ def value_and_grad(f: Callable[[Array], Array], x: np.ndarray) -> tuple[float, n
 
 
 def value_and_grads(
-    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray]
+    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray], nodes: type[TapeNode] = TapeNode
 ) -> tuple[float, list[np.ndarray]]:
     """The value of a scalar function of several arrays, and its gradient in each, by one tape."""
-    value, gradients = values_and_grads(f, xs)
+    value, gradients = values_and_grads(f, xs, nodes)
     return float(value), gradients
 
 
 def values_and_grads(
-    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray]
+    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray], nodes: type[TapeNode] = TapeNode
 ) -> tuple[Array, list[np.ndarray]]:
     """What `f` gives, and the gradient of the sum of its elements in each of several arrays, by one tape."""
-    value, pull = pullback(f, xs)
+    value, pull = pullback(f, xs, nodes)
     return value, pull(np.ones(np.shape(value))[()])
 
 
 def pullback(
-    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray]
+    f: Callable[[list[Array]], Array], xs: Sequence[np.ndarray], nodes: type[TapeNode] = TapeNode
 ) -> tuple[Array, Callable[[Array], list[np.ndarray]]]:
-    """What `f` gives, and what turns an adjoint of that into those of several arrays, by one tape."""
+    """What `f` gives, and what turns an adjoint of that into those of several arrays, by one tape.
+
+    `nodes` is the kind of its entries, see `nodes_around`.
+    """
     with trace_stack.new_trace() as trace:
-        roots = [VJPNode.new_root() for _ in xs]
+        roots = [nodes.new_root() for _ in xs]
         end = f([new_box(x, trace, root) for x, root in zip(xs, roots, strict=True)])
     if not isbox(end) or end._trace != trace:
         return end, lambda g: [np.zeros(np.shape(x)) for x in xs]
@@ -467,12 +474,34 @@ def pullback(
     return end._value, pull
 
 
+def nodes_around(around: Callable[[Vjp], Vjp]) -> type[TapeNode]:
+    """A kind of entries of a tape, for `pullback`: `around(vjp)`, asked as each is recorded, is its vjp.
+
+    An entry is of the kind that its parents are; what a node computes by a tape of its own is one entry.
+
+    Example:
+        >>> recorded = []
+        >>> nodes = nodes_around(lambda vjp: recorded.append(vjp) or vjp)
+        >>> value_and_grads(lambda xs: xs[0] * xs[0], [np.float64(3.0)], nodes)
+        (9.0, [np.float64(6.0)])
+        >>> len(recorded)  # that of the argument, and the product
+        2
+    """
+
+    class Around(VJPNode):  # type: ignore[misc]
+        __slots__ = ()
+        vjp = property(VJPNode.vjp.__get__, lambda node, vjp: VJPNode.vjp.__set__(node, around(vjp)))
+
+    notrace_primitives[Around] = notrace_primitives[VJPNode]  # such as comparisons, which have no derivative
+    return Around
+
+
 def record(boxes: Sequence[Array], answer: Array, adjoints: Callable[[Array], list[Array]]) -> Array:
     """The answer as an entry of the tape that `boxes`, all of one trace, are on.
 
     `adjoints(g)` gives theirs from that of the answer, in order.
     """
-    node = VJPNode.__new__(VJPNode)
+    node = new_node(type(boxes[0]._node))
     node.parents, node.vjp = [b._node for b in boxes], adjoints
     return new_box(answer, boxes[0]._trace, node)
 

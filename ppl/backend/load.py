@@ -90,14 +90,14 @@ def load(
     return bound_to(lib, code, xp, builtins, **replaced)
 
 
-def load_per_draw(code: Code, xp: Namespace) -> Module:
+def load_per_draw(code: Code, xp: Namespace, **replaced: Any) -> Module:
     """The module bound to `xp`, for many draws at once."""
-    return bound_to(per_draw_library(xp, code.emitted.bindings, code.softplus), code, xp)
+    return bound_to(per_draw_library(xp, code.emitted.bindings, code.softplus), code, xp, **replaced)
 
 
-def load_over_draws(code: Code) -> Module:
+def load_over_draws(code: Code, **replaced: Any) -> Module:
     """The module of `emit_over_draws` in NumPy."""
-    return bound_to(draws_library(code.emitted.bindings, code.softplus), code, NUMPY)
+    return bound_to(draws_library(code.emitted.bindings, code.softplus), code, NUMPY, **replaced)
 
 
 def bound_to(

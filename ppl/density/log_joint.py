@@ -58,13 +58,15 @@ class LogJoint:
         """The same with the gradient (dim,), nan where the program rejects `u`."""
         if self.model.loops_by_row:
             many = self.model.load(self.forms.many, AUTOGRAD, many=True)
-            if found := as_one_of_many(many, self.d, u, self.jacobian):
+            if found := as_one_of_many(many, self.d, u, self.jacobian, self.model.nodes):
                 return found
         module = self.model.load(self.forms.gradient, AUTOGRAD)
         with np.errstate(all="ignore"), located(module):
             try:
                 value, parts = value_and_grads(
-                    lambda v: module.log_joint(self.d, v, self.jacobian), self.d.blocks(u)
+                    lambda v: module.log_joint(self.d, v, self.jacobian),
+                    self.d.blocks(u),
+                    self.model.nodes,
                 )
                 return value, joined(list(self.d.places.values()), parts)
             except Rejection:
@@ -89,7 +91,7 @@ class LogJoint:
         values, gradients = in_batches(
             us,
             self.width,
-            lambda some: log_joint_gradients(module, self.d, some, self.jacobian),
+            lambda some: log_joint_gradients(module, self.d, some, self.jacobian, self.model.nodes),
             self.value_and_gradient,
         )
         return values, gradients

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.arrays import AUTOGRAD, NUMPY, Namespace, values_and_grads
+from ppl.arrays import AUTOGRAD, NUMPY, Namespace, TapeNode, values_and_grads
 from ppl.backend import runtime
 from ppl.backend.load import BUILTINS, Code, Module, load
 from ppl.backend.located import located
@@ -150,24 +150,28 @@ def log_joints(module: Module, d: Data, us: Floats, jacobian: bool) -> Floats:
         return np.asarray(ends(module.log_joint(d, per_draw(NUMPY, blocks(d, us)), jacobian), len(us)))
 
 
-def log_joint_gradients(module: Module, d: Data, us: Floats, jacobian: bool) -> tuple[Floats, Floats]:
-    """The same with the gradients (n, dim), by one tape for all: each row moves its own value alone."""
+def log_joint_gradients(
+    module: Module, d: Data, us: Floats, jacobian: bool, nodes: type[TapeNode] = TapeNode
+) -> tuple[Floats, Floats]:
+    """The same with the gradients (n, dim), by one tape of `nodes` for all: each row moves its own value."""
 
     def run(traced: Sequence[Any]) -> Any:
         return ends(module.log_joint(d, per_draw(AUTOGRAD, traced), jacobian), len(us))
 
     with np.errstate(all="ignore"), located(module):
-        values, parts = values_and_grads(run, blocks(d, us))
+        values, parts = values_and_grads(run, blocks(d, us), nodes)
     return values, runtime.joined(list(d.places.values()), parts, (len(us),))
 
 
-def as_one_of_many(module: Module, d: Data, u: Floats, jacobian: bool) -> tuple[float, Floats] | None:
+def as_one_of_many(
+    module: Module, d: Data, u: Floats, jacobian: bool, nodes: type[TapeNode] = TapeNode
+) -> tuple[float, Floats] | None:
     """The log joint and its gradient at u (dim,); None where they cannot be had this way.
 
     Rows that go through a loop of a function then do so together (backend/lanes.py).
     """
     try:
-        values, gradients = log_joint_gradients(module, d, u[None], jacobian)
+        values, gradients = log_joint_gradients(module, d, u[None], jacobian, nodes)
     except (DrawsRejected, PPLError):
         return None
     return float(values[0]), gradients[0]

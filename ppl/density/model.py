@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ppl.arrays import NUMPY, Namespace
+from ppl.arrays import NUMPY, Namespace, TapeNode
 from ppl.backend.emit import emit, emit_over_draws
 from ppl.backend.library import Wrap
 from ppl.backend.load import Code, Module, load, load_over_draws, load_per_draw
@@ -41,6 +41,8 @@ class Model:
         -44.129
     """
 
+    keeps_time: ClassVar[bool] = False
+    """Whether each run is timed, block by block, which JAX's compiled code is not."""
     source: SourceText
     lowered: ir.Program = field(repr=False)
     softplus: bool = False
@@ -102,12 +104,22 @@ class Model:
         key = form.name, xp.name, many
         if key not in self.modules:
             code = self.code(form)
-            self.modules[key] = load_per_draw(code, xp) if many else self.bind(form, xp)
+            self.modules[key] = load_per_draw(code, xp, **self.runtime(xp)) if many else self.bind(form, xp)
         return self.modules[key]
 
     def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
         """A form bound to a namespace anew, for one point; `wrap`, `replaced` are those of backend.load."""
-        return load(self.code(form), xp, wrap, **replaced)
+        return load(self.code(form), xp, wrap, **{**self.runtime(xp), **replaced})
+
+    def runtime(self, xp: Namespace) -> dict[str, Callable[..., Any]]:
+        """Functions of `lib` that take the place of those of ppl/backend/runtime.py, by name."""
+        return {}
+
+    @property
+    def nodes(self) -> type[TapeNode]:
+        """What the tapes of its densities are made of."""
+        kind: type[TapeNode] = TapeNode
+        return kind
 
     @property
     def plain(self) -> Module:
@@ -118,7 +130,7 @@ class Model:
     def over_draws(self) -> Module | None:
         """The module in NumPy that computes the variables of many draws at once, if the program allows it."""
         try:
-            return load_over_draws(self.code(DRAWS))
+            return load_over_draws(self.code(DRAWS), **self.runtime(NUMPY))
         except DrawByDraw:
             return None
 

@@ -174,7 +174,7 @@ def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
         case ir.For():
             inner_loop(c, b, s)
         case ir.Profile(body=body):
-            run(c, b, body)
+            c.out.append(replace(s, body=c.aside(lambda: run(c, b, body))))
         case ir.Jump(word=word):
             raise Dependent(f"`{word}` ends the loop early")
         case _:

@@ -175,8 +175,10 @@ def for_sampler(target: AsTarget, settings: SampleSettings) -> Target:
 
 
 def is_possible(target: AsTarget) -> bool:
-    """Whether JAX is there, and data are in memory, where it would hold them."""
-    return find_spec("jax") is not None and not any(map(is_mapped, target.posterior.data.values()))
+    """Whether JAX is there, data are in memory, where it would hold them, and no `profile` block is timed."""
+    posterior = target.posterior
+    on_disk = any(map(is_mapped, posterior.data.values()))
+    return find_spec("jax") is not None and not on_disk and not posterior.model.keeps_time
 
 
 def is_worth_it(target: AsTarget, settings: Settings) -> bool:
