@@ -103,6 +103,9 @@ FUNCTIONS = """functions {
     return again_lupdf(y | m, n - 1) + normal_lupdf(y | m, 2);
   }
   void prior_lp(real m, real s) { m ~ normal(0, s); target += normal_lpdf(m | 0, s); }
+  void plain_lp() { real t = 3; t ~ normal(0, 2); }
+  void around_lp() { 1.0 ~ normal(0, 2); plain_lp(); }
+  void of_ints_lp(int n) { for (i in 1:n) { real t = i; while (t > 9) t = 1; t ~ normal(0, 2); } }
   real part_lpmf(array[] int k, int a, int b, real r) { return poisson_lupmf(k | r); }
   real twice(real x) { return 2 * x; }
 }
@@ -121,6 +124,9 @@ OWN = {
     "one inside another": ("1.2 ~ outer(m, 2);", TWO),
     "recursion": ("1.2 ~ again(m, 2);", 3 * TWO),
     "an lp function": ("prior_lp(m, 2);", TWO),
+    "an lp function without arguments": ("m ~ std_normal(); plain_lp();", ONE + TWO - 9 / 8),
+    "one in another": ("m ~ std_normal(); around_lp();", ONE + TWO - 1 / 8 + TWO - 9 / 8),
+    "one of ints": ("m ~ std_normal(); of_ints_lp(2);", ONE + TWO - 1 / 8 + TWO - 4 / 8),
     "a loop": ("for (n in 1:N) v[n] ~ loose(m, 2);", 5 * TWO),
     "a loop, with a local": ("for (n in 1:N) v[n] ~ local(m, 1);", 5 * ONE),
     "a loop over lpdf": ("for (n in 1:N) target += loose_lpdf(v[n] | m, 2);", 0),

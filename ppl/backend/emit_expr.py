@@ -97,7 +97,7 @@ def condition(w: Writer, e: ir.Expr) -> str:
 
 def user_call(w: Writer, e: ir.CallUser) -> str:
     args = [expr(w, a) for a in e.args]
-    name = variant(w, e) if e.drops and w.propto else e.name
+    name = variant(w, e) if e.drops is not None and w.propto else e.name
     if e.lifted:
         lifted = marks((*e.lifted, *(False for _ in e.passes)))
         return f"lib.{'join' if e.joined else 'each'}({name}, {lifted}, {', '.join([*args, *e.passes])})"
@@ -122,7 +122,7 @@ def application(w: Writer, e: ir.Apply) -> str:
     infix = infix_text(e, args)
     if infix is not None:
         return infix
-    if e.drops and w.propto:
+    if e.drops is not None and w.propto:
         return unnormalised(w, e, whole_mode(e.callee), args)
     return f"{library(w, e, whole_mode(e.callee))}({', '.join(passed(e.callee, args))})"
 
@@ -174,7 +174,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     """A call in a batch: arguments aligned after the batch axis, or one call an entry."""
     callee = e.callee
     if callee.batch == "none":
-        if e.drops and w.propto:
+        if e.drops is not None and w.propto:
             return each_unnormalised(w, e, args)
         lifted = marks((*[False] * len(passed(callee, ())), *e.lifted))
         arguments = ", ".join(passed(callee, args))
@@ -188,7 +188,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         infix = infix_text(e, args)
         if infix is not None:
             return infix
-    if e.drops and w.propto:
+    if e.drops is not None and w.propto:
         return unnormalised(w, e, batch_mode(e, widest), args)
     return f"{library(w, e, batch_mode(e, widest))}({', '.join(passed(callee, args))})"
 
@@ -207,7 +207,7 @@ def batch_mode(e: ir.Apply, widest: int) -> Mode:
 
 def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str:
     """A density less the terms that depend on data alone."""
-    if all(is_data(w, when) for when in e.drops):
+    if all(are_data(w, e)):
         whole = f"{library(w, e, mode)}({', '.join(args)})"
         return "0.0" if array_dims(e.type) == 0 else f"lib.zeros_like({whole})"
     return f"{less_constants(w, e, mode)}({', '.join(args)})"
@@ -215,7 +215,7 @@ def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str
 
 def each_unnormalised(w: Writer, e: ir.Apply, args: Sequence[str]) -> str:
     """The same for a density that is called once for each entry of the batch."""
-    if all(is_data(w, when) for when in e.drops):
+    if all(are_data(w, e)):
         whole = f"lib.each({library(w, e, 'total')}, {marks(e.lifted)}, {', '.join(args)})"
         return f"lib.zeros_like({whole})"
     return f"lib.each({less_constants(w, e, whole_mode(e.callee))}, {marks(e.lifted)}, {', '.join(args)})"
@@ -225,8 +225,7 @@ def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
     """The name of the density without the terms that these arguments allow to drop."""
     family = e.callee.family
     assert family is not None
-    fixed = zip(family.args, e.drops, strict=False)
-    known = {name for (name, _), when in fixed if is_data(w, when)}
+    known = {name for (name, _), is_data in zip(family.args, are_data(w, e), strict=False) if is_data}
     drops = tuple(k for k, constant in enumerate(family.constants) if known.issuperset(constant[0]))
     name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
     binding = Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e), summed(e, mode))
@@ -235,12 +234,13 @@ def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
 
 def variant(w: Writer, e: ir.CallUser) -> str:
     """The name of the function without the constants that go when these arguments are data."""
-    key = e.name, tuple(is_data(w, when) for when in e.drops)
+    key = e.name, are_data(w, e)
     return w.variants.setdefault(key, f"{e.name}{len(w.variants) + 1}")
 
 
-def is_data(w: Writer, when: ir.Fixed) -> bool:
-    return when is not None and when <= w.fixed
+def are_data(w: Writer, e: ir.Apply | ir.CallUser) -> tuple[bool, ...]:
+    """Whether each argument of what drops constants has no gradient."""
+    return tuple(when is not None and when <= w.fixed for when in e.drops or ())
 
 
 # --- Indexing ------------------------------------------------------------------------------------

@@ -304,7 +304,7 @@ def lower_solver(c: Lowering, e: ast.Call, called: UserMatch) -> ir.Solve:
 def user_call(c: Lowering, called: UserMatch, args: Sequence[ir.Expr], drops: bool = False) -> ir.CallUser:
     f = called.function
     promoted = tuple(promote(a, t) for a, t in zip(args, f.args, strict=True))
-    passes, fixed = implicit_arguments(f.name), fixed_each(c, promoted) if drops else ()
+    passes, fixed = implicit_arguments(f.name), fixed_each(c, promoted) if drops else None
     return ir.CallUser(c.functions[f], promoted, f.returns, passes, drops=fixed)
 
 
@@ -318,10 +318,12 @@ def library_call(
 ) -> ir.Apply:
     assert isinstance(called, Match)
     lowered = [lower_expr(c, a) for a in args]
-    return apply(called, lowered, t, fixed_each(c, lowered) if drops else ())
+    return apply(called, lowered, t, fixed_each(c, lowered) if drops else None)
 
 
-def apply(called: Match, args: Sequence[ir.Expr], t: Type, drops: tuple[ir.Fixed, ...] = ()) -> ir.Apply:
+def apply(
+    called: Match, args: Sequence[ir.Expr], t: Type, drops: tuple[ir.Fixed, ...] | None = None
+) -> ir.Apply:
     """The call of an overload, its int arguments made real where its signature says real."""
     if not isinstance(called.callee.record, Distribution):
         patterns = parse_signature(called.overload.signature).args
@@ -359,7 +361,7 @@ def call(c: Lowering, called: Called, args: Sequence[ir.Expr], t: Type, drops: b
     """A call whose arguments are already lowered."""
     if isinstance(called, UserMatch):
         return user_call(c, called, args, drops)
-    return apply(called, args, t, fixed_each(c, args) if drops else ())
+    return apply(called, args, t, fixed_each(c, args) if drops else None)
 
 
 def fixed_each(c: Lowering, args: Sequence[ir.Expr]) -> tuple[ir.Fixed, ...]:

@@ -61,8 +61,8 @@ class Apply:
     lifted: tuple[int, ...] = ()
     ranks: tuple[int, ...] = ()
     """Axes of each argument without the batch axes; given only with `lifted`."""
-    drops: tuple[Fixed, ...] = ()
-    """An unnormalised density, which may leave constants out: when each argument has no gradient."""
+    drops: tuple[Fixed, ...] | None = None
+    """Of an unnormalised density, which may leave constants out: when each argument has no gradient."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class CallUser:
     lifted: tuple[bool, ...] = ()
     joined: bool = False
     """The results of all entries, which are vectors, become one vector."""
-    drops: tuple[Fixed, ...] = ()
-    """As for Apply: what the function adds up may leave constants out."""
+    drops: tuple[Fixed, ...] | None = None
+    """As for Apply, () where it takes no argument: what the function adds up may leave constants out."""
 
 
 @dataclass(frozen=True)

@@ -137,7 +137,7 @@ class Hoist:
                     return False
                 case ir.TargetSoFar() | ir.CallUser() | ir.Solve():
                     return False
-                case ir.Apply(callee=callee, drops=drops) if callee.passes or drops:
+                case ir.Apply(callee=callee, drops=drops) if callee.passes or drops is not None:
                     return False
                 case ir.Index() | ir.Gather() | ir.Apply() if not self.certain:
                     return False

@@ -116,7 +116,7 @@ class Inline:
                 values[name] = passed
                 out.append(ir.Assign(passed.name, arg, span, declares=True))
         names = {name: self.fresh(name) for name in sorted(assigned_names(f.body))}
-        fixed = dict(zip(f.args, call.drops, strict=False))
+        fixed = None if call.drops is None else dict(zip(f.args, call.drops, strict=True))
         renamed = folded(tuple(rename(passed_on(s, fixed), names, values) for s in f.body))
         if result is None:
             return (*out, *self.statements(without_final_return(renamed)))
@@ -184,12 +184,13 @@ def ends_in_return(body: Sequence[ir.Stmt]) -> bool:
             return False
 
 
-def passed_on(node: Any, fixed: Mapping[str, ir.Fixed]) -> Any:
+def passed_on(node: Any, fixed: Mapping[str, ir.Fixed] | None) -> Any:
     """The node with what its densities may drop as the caller sees it: nothing, unless the call drops."""
     node = with_parts(node, lambda part: passed_on(part, fixed))
-    if not isinstance(node, ir.Apply | ir.CallUser) or not node.drops:
+    if not isinstance(node, ir.Apply | ir.CallUser) or node.drops is None:
         return node
-    return replace(node, drops=tuple(seen(needs, fixed) for needs in node.drops) if fixed else ())
+    drops = None if fixed is None else tuple(seen(needs, fixed) for needs in node.drops)
+    return replace(node, drops=drops)
 
 
 def seen(needs: ir.Fixed, fixed: Mapping[str, ir.Fixed]) -> ir.Fixed:
