@@ -95,7 +95,7 @@ def require_function(c: Check, e: ast.Call) -> None:
     raise c.refuse(message, name_of(e), e.span if message.code == "PPL208" else None)
 
 
-def name_of(e: ast.Call) -> Span:
+def name_of(e: ast.Call | ast.Variable) -> Span:
     """Where the function's name stands."""
     start = e.span
     return Span(start.source, start.line, start.column, start.line, start.column + len(e.name))
@@ -179,8 +179,8 @@ def check_place(c: Check, e: ast.Call, called: Called) -> None:
         raise c.refuse(call_messages.jacobian_not_here(), e.span)
 
 
-def check_suffix_place(c: Check, e: ast.Call) -> None:
-    """Where a name's suffix alone decides."""
+def check_suffix_place(c: Check, e: ast.Call | ast.Variable) -> None:
+    """Where the suffix of a function's name alone decides; a variable is a function handed on."""
     suffix = suffix_of(e.name)
     if suffix == "rng" and not c.context.may_draw:
         raise c.refuse(call_messages.rng_not_here(e.name), e.span)

@@ -10,6 +10,7 @@ from textwrap import fill
 from ppl.frontend import ast, call_messages, messages
 from ppl.frontend.calls import (
     UNSUPPORTED,
+    check_suffix_place,
     find_overload,
     known_functions,
     names_a_function,
@@ -20,7 +21,7 @@ from ppl.frontend.facts import Check, UserMatch
 from ppl.frontend.solvers import SOLVERS, check_data_only, function_arguments, shape_of_call
 from ppl.spelling import nearest
 from ppl.stdlib.reference import PAGE_WIDTH
-from ppl.types import INT, REAL, VECTOR, Array, Tuple, Type, array_dims, array_of, core
+from ppl.types import INT, REAL, VECTOR, Array, Tuple, Type, array_dims, array_of, core, is_complex
 
 HIGHER_ORDER = ("reduce_sum", "reduce_sum_static", "map_rect", *SOLVERS)
 NOT_OVERLOADABLE = (
@@ -31,6 +32,8 @@ NOT_OVERLOADABLE = (
 SLICE_BOUNDS = (1, 2)
 """Where a function of reduce_sum gets the start and the end of its slice."""
 MAP_RECT = (VECTOR, Array(VECTOR), Array(REAL, 2), Array(INT, 2))
+MAP_RECT_DATA = (3, 4)
+"""Which of its arguments, the function before them, must be data."""
 
 
 def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
@@ -47,6 +50,7 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
         raise c.refuse(
             call_messages.higher_order_function(e.name, function.name, expected, returns), function.span
         )
+    check_suffix_place(c, function)
     c.facts.calls[e] = found
     if e.name not in SOLVERS:
         refuse_parameters(c, e, data_positions(e.name, found))
@@ -56,10 +60,10 @@ def check_higher_order(c: Check, e: ast.Call, args: Sequence[Type]) -> Type:
 
 
 def data_positions(name: str, called: UserMatch) -> list[int]:
-    """The arguments of a call that the function takes as data, by position; bounds of a slice are."""
+    """The arguments of a call that must be data, by position; bounds of a slice are."""
     positions = [i for i, data_only in enumerate(called.function.data_only) if data_only]
     if name == "map_rect":
-        return [i + 1 for i in positions]
+        return sorted({*(i + 1 for i in positions), *MAP_RECT_DATA})
     return [max(i, 1) for i in positions if i not in SLICE_BOUNDS]
 
 
@@ -114,7 +118,9 @@ MEANINGS = (
 
 def reduce_sum_arguments(args: Sequence[Type]) -> Sequence[Type] | None:
     """The slice, its start and end, and what is shared."""
-    if len(args) < 2 or array_dims(args[0]) == 0 or args[1] != INT or isinstance(core(args[0]), Tuple):
+    if len(args) < 2 or array_dims(args[0]) == 0 or args[1] != INT:
+        return None
+    if isinstance(core(args[0]), Tuple) or is_complex(args[0]):
         return None
     return (args[0], INT, INT, *args[2:])
 

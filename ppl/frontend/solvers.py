@@ -21,7 +21,7 @@ class Solver:
 
     `shared` are the types of what is shared, None for any; the settings in `tail` may be left out.  The leads
     at `start` are what f gets first, those at `settings` are the solver's alone.  All but the first `free`
-    leads must be data, and so must the tail.
+    leads must be data, all but the first of the types that are shared, and the tail.
     """
 
     leads: tuple[Type, ...]
@@ -92,13 +92,14 @@ def function_arguments(name: str, args: Sequence[Type]) -> list[Type] | None:
 
 
 def check_data_only(c: Check, e: ast.Call, called: UserMatch) -> None:
-    """Tolerances are data, and so is what the function itself wants as data."""
+    """Tolerances are data, what is shared from the second on, and what the function itself wants as data."""
     solver = SOLVERS[e.name]
     leads = len(solver.leads)
     before = len(e.args) - 1 if solver.shared is None else leads + len(solver.shared)
     shared = called.function.data_only[len(solver.own) :]
     positions = [*range(solver.free, leads), *range(before, len(e.args) - 1)]
-    positions += [leads + i for i, data_only in enumerate(shared) if data_only]
+    known = solver.shared is not None
+    positions += [leads + i for i, data_only in enumerate(shared) if data_only or (known and i > 0)]
     refuse_parameters(c, e, sorted(i + 1 for i in positions))
 
 

@@ -145,6 +145,26 @@ WHOLE = (
         "  matrix k(real p, int n) { return identity_matrix(n); }\n}\n"
         "parameters { real p; } model { target += laplace_marginal(l, (p, 1), k, (p, 2)); }",
     ),
+    (
+        "PPL506",
+        "functions {\n  vector m(vector a, vector b, array[] real r, array[] int i) { return a; }\n}\n"
+        "parameters { vector[1] p; }\nmodel { target += sum(map_rect(m, p, {p}, «{{p[1]}}», {{1}})); }",
+    ),
+    (
+        "PPL506",
+        "functions {\n  real g(real x, real c, array[] real p, array[] real r, array[] int i) { return 1; }\n}"
+        "\nparameters { real p; }\nmodel { target += integrate_1d(g, 0, 1, {p}, «{p}», {1}); }",
+    ),
+    (
+        "PPL510",
+        "functions {\n  real s_lpmf(array[] int y, int a, int b, real p) { return p; }\n"
+        "  real h(array[] int y, real p) { return reduce_sum(«s_lupmf», y, 1, p); }\n}",
+    ),
+    (
+        "PPL511",
+        "functions {\n  real s(array[] complex y, int a, int b) { return 1; }\n"
+        "  real h(array[] complex y) { return «reduce_sum(s, y, 1)»; }\n}",
+    ),
     ("PPL813", "model { real «a_lupdf»; }"),
     ("PPL813", "model { for («a_lupdf» in 1:3) target += 1; }"),
     ("PPL813", "functions {\n  real «a_lupdf»(real y) { return y; }\n}"),
