@@ -161,10 +161,6 @@ RULES: tuple[Rule, ...] = (
         when=lambda stop: finished(stop) and misspelt_statement(stop), at="word", fix="{meant}", over="word",
     ),
     Rule(
-        "PPL144", "a declaration is the body of no loop and no condition", "Put it in braces.",
-        found=rf"{TYPE}|\barray\b", when=lambda stop: statements(stop) and "INT" not in stop.accepts,
-    ),
-    Rule(
         "PPL145", "the function `{name}` is defined outside of the functions block", "Move it there.",
         found=r"\(", before=rf"(?:{TYPE}|\])\s+(?P<name>{NAME})", when=lambda stop: stop.block != "functions",
         at="name",

@@ -143,3 +143,12 @@ def test_parentheses_belong_to_the_outer_span() -> None:
     assert isinstance(statement, ast.TargetIncrement)
     span = statement.value.span
     assert source[span.column - 1 : span.end_column - 1] == "(a + b) * c"
+
+
+def test_a_declaration_as_the_body_is_a_block_of_its_own() -> None:
+    text = "parameters { real x; } model { if (x > 0) real a, b = 1; else int c; x ~ normal(0, 1); }"
+    program = parse(SourceText(text))
+    choice = program.model[0]
+    assert isinstance(choice, ast.If) and isinstance(choice.then, ast.Block)
+    assert [s.name for s in choice.then.statements if isinstance(s, ast.Declaration)] == ["a", "b"]
+    assert isinstance(choice.otherwise, ast.Block) and len(program.model) == 2

@@ -152,8 +152,8 @@ WHOLE = (
     ),
     (
         "PPL506",
-        "functions {\n  real g(real x, real c, array[] real p, array[] real r, array[] int i) { return 1; }\n}"
-        "\nparameters { real p; }\nmodel { target += integrate_1d(g, 0, 1, {p}, «{p}», {1}); }",
+        "functions {\n  real g(real x, real c, array[] real p, array[] real r, array[] int i) { return 1; }"
+        "\n}\nparameters { real p; }\nmodel { target += integrate_1d(g, 0, 1, {p}, «{p}», {1}); }",
     ),
     (
         "PPL510",
