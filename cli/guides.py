@@ -55,7 +55,11 @@ that it has on one process, each computed where it lies.
 On one machine, `--cores N` says how many runs of `--runs`, or under JAX how
 many batches of points, are computed beside each other: all cores by default,
 and the same draws for any number. `ppl build` executables take CmdStan's
-`num_threads` for it.
+`num_threads` for it. Within one evaluation JAX shares large arrays among the
+cores, whether `reduce_sum` is written or not: of 200,000 rows each of two cores
+has half of the work. Plain NumPy and autograd have one core: `reduce_sum` is
+computed as a whole, with the same numbers for any grainsize, and `map_rect`
+one shard after the other.
 
 Data. A variable with a file of its own (--data NAME=FILE) is read by parts:
 .npy by slices, .parquet by row groups, a folder of .parquet files in the order

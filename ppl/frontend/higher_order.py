@@ -1,7 +1,8 @@
-"""Functions that take a function: reduce_sum and map_rect, with Stan's meaning, run serially, and solvers.
+"""Functions that take a function: reduce_sum and map_rect, with Stan's meaning, and solvers.
 
 `reduce_sum(f, x, grainsize, ...)` is `f(x, 1, size(x), ...)`; `map_rect(f, phi, theta, x_r, x_i)` is the
-vectors f(phi, theta[n], x_r[n], x_i[n]) one after the other.  Stan User's Guide, "Parallelization".
+vectors f(phi, theta[n], x_r[n], x_i[n]) one after the other.  Stan User's Guide, "Parallelization".  Neither
+is cut up for the cores: XLA does that with the arrays of any program (tests/benchmarks/README.md, "Slices").
 """
 
 from collections.abc import Sequence
@@ -106,7 +107,11 @@ def meaning(name: str) -> str:
 
 
 MEANINGS = (
-    ("reduce_sum", "the sum of f over slices of an array, here of the whole at once"),
+    (
+        "reduce_sum",
+        "the sum of f over slices of an array, here of the whole at once, whatever the grainsize; "
+        "under JAX the cores share its arrays, as those of any statement",
+    ),
     ("map_rect", "the vectors f gives for each shard, one after the other"),
     ("integrate_1d", "the integral of f(x, distance of x to the nearer limit, ...) between two limits"),
     ("integrate_ode", "as ode_rk45, in its older form"),
