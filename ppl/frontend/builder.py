@@ -125,9 +125,10 @@ class Builder:
     # --- Statements ------------------------------------------------------------------------------
 
     def _assignment(self, meta: Meta, target: ast.Expr, op: Token, value: ast.Expr) -> ast.Assignment:
-        if not is_assignable(target):
+        if not is_assignable(target, self.span(meta)):
             raise ModelError(
-                f"The left side of `{op}` is no variable; expected a name, with indices or without.",
+                f"The left side of `{op}` is no variable; expected a name, with indices or without, and no "
+                "parentheses around it.",
                 target.span,
                 "Write `name = value;` or `name[index] = value;`; to compare, use `==`.",
                 "PPL139",
@@ -264,14 +265,17 @@ def flat(items: Any) -> tuple[ast.Statement, ...]:
     return tuple(node for item in items for node in (item if isinstance(item, list) else [item]))
 
 
-def is_assignable(target: ast.Expr) -> bool:
+def is_assignable(target: ast.Expr, whole: Span) -> bool:
+    """Whether it names what is assigned to; `whole` starts before it where it stands in parentheses."""
+    if (target.span.line, target.span.column) != (whole.line, whole.column):
+        return False
     match target:
         case ast.Variable():
             return True
         case ast.Indexed(base=base) | ast.Projection(base=base):
-            return is_assignable(base)
+            return is_assignable(base, target.span)
         case ast.TupleLiteral(items=items):
-            return all(map(is_assignable, items))
+            return all(is_assignable(item, item.span) for item in items)
         case _:
             return False
 

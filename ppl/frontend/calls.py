@@ -30,7 +30,12 @@ DENSITY_SUFFIXES = ("lpdf", "lpmf", "lupdf", "lupmf")
 CUMULATIVE_SUFFIXES = ("cdf", "lcdf", "lccdf")
 UNSUPPORTED = ("dae", "dae_tol")
 TARGET = ("target", "get_lp")
-DATA_ARGUMENTS = {"to_int": (0,)}
+DATA_ARGUMENTS = {
+    "to_int": (0,),
+    "quantile": (0, 1),
+    "hmm_hidden_state_prob": (0, 1, 2),
+    **dict.fromkeys(("linspaced_array", "linspaced_vector", "linspaced_row_vector"), (1, 2)),
+}
 
 
 def suffix_of(name: str) -> str:

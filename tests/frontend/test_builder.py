@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from ppl.errors import ModelError
 from ppl.frontend import ast, tables
 from ppl.frontend.builder import Builder, class_name
 from ppl.frontend.parser import parse
@@ -152,3 +153,20 @@ def test_a_declaration_as_the_body_is_a_block_of_its_own() -> None:
     assert isinstance(choice, ast.If) and isinstance(choice.then, ast.Block)
     assert [s.name for s in choice.then.statements if isinstance(s, ast.Declaration)] == ["a", "b"]
     assert isinstance(choice.otherwise, ast.Block) and len(program.model) == 2
+
+
+@pytest.mark.parametrize(
+    ("target", "fits"),
+    [
+        *(("a", True), ("v[(1)]", True), ("(a, t.1)", True), ("((a, b), c)", True), ("(a)", False)),
+        *(("(v)[1]", False), ("(v[1])", False), ("(t).1", False), ("((a, b))", False)),
+    ],
+)
+def test_what_is_assigned_to_stands_in_no_parentheses(target: str, fits: bool) -> None:
+    source = SourceText(f"model {{ {target} = 2; }}")
+    if fits:
+        assert isinstance(parse(source).model[0], ast.Assignment)
+    else:
+        with pytest.raises(ModelError, match="no parentheses") as refused:
+            parse(source)
+        assert refused.value.code == "PPL139"

@@ -51,7 +51,6 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "elt_divide": ("any", "positive"),
     "modulus": ("index", "two"),
     "pow": ("positive", "any"),
-    "quantile": ("any", "unit"),
     "lower_bound_unconstrain": ("above_one", "unit"),
     "upper_bound_unconstrain": ("unit", "above_one"),
     "lower_upper_bound_constrain": ("any", "-unit", "above_one"),
@@ -64,7 +63,6 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "positive_ordered_unconstrain": ("ordered",),
     "simplex_unconstrain": ("simplex",),
     "hmm_marginal": ("any", "stochastic", "simplex"),
-    "hmm_hidden_state_prob": ("any", "stochastic", "simplex"),
     "rank": ("any", "index"),
     "sub_row": ("any", "index", "one", "index"),
     "sub_col": ("any", "one", "index", "index"),
@@ -92,12 +90,13 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 }
 
 LEFT_OUT = frozenset(
-    # not numbers; not a function of its argument at ties or signs; needs data of one form
+    # not numbers; of data that are probabilities; not a function of its argument at ties or signs; needs
+    # data of one form
     "not_a_number positive_infinity negative_infinity generalized_inverse svd_U svd_V svd qr_Q "
     "qr_R qr qr_thin_Q "
     "qr_thin_R qr_thin eigenvectors_sym eigendecompose_sym csr_matrix_times_vector csr_to_dense_matrix "
     "csr_extract_w csr_extract_v csr_extract_u csr_extract to_matrix rep_array tgamma to_int "
-    "hypergeometric_3F2 "
+    "hypergeometric_3F2 quantile hmm_hidden_state_prob "
     "hypergeometric_pFq linspaced_int_array one_hot_int_array corr_matrix_constrain cov_matrix_constrain "
     "cholesky_factor_corr_constrain cholesky_factor_cov_constrain fmod tan logical_eq "
     "logical_neq gp_exponential_cov "

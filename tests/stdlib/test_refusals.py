@@ -46,8 +46,6 @@ MODELS = [
     (HMM.format("x", "0.5"), (0.3, 0.3 + 1e-9), (0.31, -0.3, NAN)),
     (HMM.format("0.3", "x"), (0.5, 0.5 + 1e-9), (0.51, -0.5, NAN)),
     ("hmm_marginal([[-0.1], [-0.8]], [[x, 0.7], [0.4, 0.6]], [0.5, 0.5]')", (0.3,), (0.31,)),
-    (STATES.format("x", "0.5"), (0.3,), (0.31, NAN)),
-    (STATES.format("0.3", "x"), (0.5,), (0.51, NAN)),
     ("log_mix([x, 0.7]', [-1, -2]')", (0.0, 0.3, 0.9, 1.0), (1.1, -0.1, NAN)),
     ("log_mix([0.3, 0.7]', [x, -2]')", (-1.0, -800.0), (-INF, INF, NAN)),
     ("log_mix([0.3, 0.6, 0.1], {x, -2, -1})", (-1.0,), (-INF, INF, NAN)),
@@ -93,8 +91,6 @@ CONTAINERS = [
     ("matrix_power([[2, 0.3], [0.3, x]], 0)[1, 1]", (1.0,), (INF, NAN)),
     ("sort_asc([x, 1]')[1]", (2.0, INF), (NAN,)),
     ("sort_desc({x, 1})[1]", (2.0, INF), (NAN,)),
-    ("quantile([x, 1, 2]', 0.1)", (0.3,), (NAN,)),
-    ("quantile([3, 1, 2]', x)", (0.0, 0.3, 1.0), (-0.1, 1.1, NAN)),
     ("ordered_unconstrain([x, 1, 2]')[3]", (0.3,), (1.0, 1.1)),
     ("positive_ordered_unconstrain([x, 1, 2]')[3]", (0.3,), (-0.3, 1.1)),
     ("simplex_unconstrain([x, 0.7]')[1]", (0.3,), (0.31, -0.3)),
@@ -108,6 +104,12 @@ CONTAINERS = [
     ("cholesky_factor_cov_unconstrain([[2, x], [0.3, 1]])[1]", (0.0,), (0.1,)),
     ("cholesky_factor_cov_unconstrain([[2, 0], [0.3, x]])[1]", (1.0,), (0.0, -1.0)),
 ]
+OF_DATA = [
+    (STATES.format("x", "0.5"), (0.3,), (0.31, NAN)),
+    (STATES.format("0.3", "x"), (0.5,), (0.51, NAN)),
+    ("quantile([x, 1, 2]', 0.1)", (0.3,), (NAN,)),
+    ("quantile([3, 1, 2]', x)", (0.0, 0.3, 1.0), (-0.1, 1.1, NAN)),
+]
 TABLE = [*STATIONARY, *PERIODIC, *DOT_PRODUCT, *MODELS, *SCALARS, *CONTAINERS]
 
 
@@ -115,7 +117,7 @@ NOTHING = [
     "mean(rep_vector(x, 0))",
     "variance(rep_vector(x, 0))",
     "sd(rep_vector(x, 0))",
-    "quantile(rep_vector(x, 0), 0.5)",
+    "quantile(rep_vector(1, 0), 0.5)",
     "sum(log_softmax(rep_vector(x, 0)))",
     "max(rep_array(1, 0))",
     "min(rep_array(1, 0))",
@@ -149,6 +151,16 @@ def test_stan_takes_and_refuses(call, taken, refused):
     assert not np.any(np.isfinite(together[len(taken) :]))
     one_by_one = [posterior.log_density_gradient(u)[1] for u in us[: len(taken)]]
     np.testing.assert_allclose(slopes[: len(taken)], np.reshape(one_by_one, (-1, 1)), rtol=1e-12)
+
+
+@pytest.mark.parametrize(("call", "taken", "refused"), OF_DATA, ids=[call for call, _, _ in OF_DATA])
+def test_stan_takes_and_refuses_data(call, taken, refused):
+    """The same of functions that take no parameters."""
+    model = ppl.compile_model(
+        f"data {{ real x; }} parameters {{ real z; }} model {{ target += z * atan({call}); }}"
+    )
+    found = [model.condition({"x": x}).log_density(np.array([1.0])) for x in (*taken, *refused)]
+    np.testing.assert_array_equal(np.isfinite(found), [True] * len(taken) + [False] * len(refused))
 
 
 @pytest.mark.parametrize("call", NOTHING)
