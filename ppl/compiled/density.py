@@ -16,7 +16,7 @@ from ppl.compiled.jit import CompileProfile, compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import Trace, replacements
 from ppl.density.model import Model
-from ppl.ir.forms import KERNELS
+from ppl.ir.forms import COMPILED
 
 Function = Callable[..., Any]
 
@@ -125,4 +125,4 @@ class Density(Functions):
 
 def density_of(model: Model) -> Density:
     """The log density of a model, made once."""
-    return cast(Density, model.compiled.setdefault("density", Density(model.code(KERNELS))))
+    return cast(Density, model.compiled.setdefault("density", Density(model.code(COMPILED))))

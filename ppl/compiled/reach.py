@@ -12,8 +12,8 @@ import numpy as np
 
 from ppl.backend.runtime import results
 from ppl.backend.text import Binding
+from ppl.compiled.branches import and_then, branch, loop, or_then
 from ppl.compiled.constraint_checks import CHECKS
-from ppl.compiled.decisions import Decisions
 from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.solve import solve
@@ -46,7 +46,6 @@ class Trace:
     """
 
     kept: list[Any] = field(default_factory=list)
-    decisions: Decisions = field(default_factory=Decisions)
     steps: Counter[int] = field(default_factory=Counter)
     calls: int = 0
 
@@ -112,8 +111,10 @@ def cannot_print(*args: Any) -> None:
 def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
     """What takes the place of functions of `lib`, by name."""
     return {
-        "decide": trace.decisions.decide,
-        "decided": trace.decisions.decided,
+        "branch": branch,
+        "loop": loop,
+        "and_then": and_then,
+        "or_then": or_then,
         "readable": readable,
         "each": trace.each,
         "join": trace.join,

@@ -11,6 +11,7 @@ from ppl.ir.passes.fuse_regressions import fuse_regressions
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.induction_variables import replace_induction_variables
 from ppl.ir.passes.inline_calls import inline_calls
+from ppl.ir.passes.jumps import jumps_to_branches
 from ppl.ir.passes.outer_broadcast import outer_broadcast
 from ppl.ir.passes.over_draws import along_draws
 from ppl.ir.passes.privatise import privatise
@@ -98,6 +99,11 @@ FUSE = Pass(
     "A linear predictor and the density it stands in become one generalised linear model.",
     fuse_regressions,
 )
+STRUCTURED_JUMPS = Pass(
+    "structured-jumps",
+    "Jumps and early returns that parameters decide become branches.",
+    jumps_to_branches,
+)
 DRAWS_AXIS = Pass(
     "draws-axis",
     "Every variable that may differ from draw to draw gets an axis of the draws, by lifting.",
@@ -141,6 +147,7 @@ PASSES: tuple[Pass, ...] = (
     COVARIANCES,
     SPLIT_NORMALISERS,
     FUSE,
+    STRUCTURED_JUMPS,
     DRAWS_AXIS,
     row_terms_of(""),
     rest_terms_of(""),

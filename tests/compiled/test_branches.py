@@ -1,0 +1,128 @@
+"""Branches and loops that parameters decide, under JAX: the numbers of autograd, on both sides."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import ppl
+
+pytest.importorskip("jax")
+
+from ppl.compiled.target import compiled_target
+
+POINTS = np.array([[-1.3, 0.4], [0.7, -0.2], [1.9, 1.1], [-0.2, -2.0], [0.3, 2.5]])
+
+
+def assert_same(program: str, data: dict[str, Any] | None = None, us: np.ndarray = POINTS) -> None:
+    """At each point alone, and at all of them at once."""
+    posterior = ppl.compile_model(program).condition(data or {})
+    target = compiled_target(posterior)
+    values, gradients = target.log_density_gradients(us)
+    for u, value, gradient in zip(us, values, gradients, strict=True):
+        alone, slopes = target.log_density_gradient(u)
+        want, slopes_wanted = posterior.log_density_gradient(u)
+        np.testing.assert_allclose([value, alone], want, rtol=1e-12)
+        if np.isfinite(want):
+            np.testing.assert_allclose([gradient, slopes], [slopes_wanted] * 2, rtol=1e-9, atol=1e-12)
+
+
+def of_two(model: str, functions: str = "") -> str:
+    functions = f"functions {{ {functions} }}\n" if functions else ""
+    return f"{functions}parameters {{ real a, b; }}\nmodel {{ {model} }}"
+
+
+SCALARS = {
+    "sides": "if (a > 0) target += -a ^ 2; else target += -b ^ 4 + a;",
+    "one_side": "a ~ std_normal(); if (a > b) b ~ normal(a, 1);",
+    "sets": "real x = 1; vector[2] v; if (a > 0) { x = b; v = [a, b]'; } else v = [x, a * b]';"
+    " target += x * sum(v);",
+    "part_of_a_vector": "vector[2] v = [a, b]'; if (a > 0) v[2] = exp(a); target += -dot_self(v);",
+    "else_if": "real x; if (a > 1) x = a * b; else if (a > 0) x = exp(b); else if (b > 0) x = sin(a);"
+    " else x = b; target += -square(x);",
+    "nested": "if (a > 0) { if (b > 0) target += -a * b; a ~ normal(b, 2); } else { b ~ std_normal(); }",
+    "ints": "int k = 0; array[2] int m = {1, 2}; if (a > 0) { k = 1; m[2] = 7; } if (b > 0) k += 1;"
+    " if (k == 1) target += -a ^ 2 * m[2]; else target += -b ^ 2;",
+    "logical": "if (a > 0 && b > 0 || !(a < b)) target += -a * b; target += (a > 0 && b > 0) * a - a ^ 2;",
+    "ternary": "target += (a > 0 ? log(a) : a) - square(b > 0 ? sqrt(b) : b * a);",
+    "many": " ".join(
+        f"if (a > {k / 10}) target += -square(a - {k} * b); else target += b;" for k in range(12)
+    ),
+    "rejects": 'if (a > 1) reject("a is ", a); target += -a ^ 2 - b ^ 2;',
+    "profile": 'profile("p") { if (a > 0) { a ~ std_normal(); } }',
+    "target_so_far": "if (a > 0) target += -a ^ 2; if (target() < -1) target += b;",
+    "scan": "vector[3] x; x[1] = a; for (t in 2:3) { if (x[t - 1] > b) x[t] = sqrt(x[t - 1] - b);"
+    " else x[t] = b * x[t - 1]; } target += -dot_self(x);",
+}
+
+
+@pytest.mark.parametrize("model", SCALARS.values(), ids=SCALARS.keys())
+def test_branches_outside_loops(model: str) -> None:
+    assert_same(of_two(model))
+
+
+UNSAFE = {
+    "log": ("log(a)", "a"),
+    "sqrt": ("sqrt(a)", "a ^ 2"),
+    "division": ("b / fmax(a, 0)", "b"),
+    "lgamma": ("lgamma(fmax(a, 0))", "a * b"),
+    "pow": ("pow(fmax(a, 0), -b)", "-a"),
+    "density": ("gamma_lpdf(2 | a, 1)", "normal_lpdf(b | a, 1)"),
+}
+
+
+@pytest.mark.parametrize(("then", "otherwise"), UNSAFE.values(), ids=UNSAFE.keys())
+def test_the_side_not_taken_may_have_no_value_there(then: str, otherwise: str) -> None:
+    us = np.vstack([POINTS, [[-0.0, 1.0], [0.0, 1.0], [-1e300, 0.5]]])
+    assert_same(of_two(f"target += a > 0 ? {then} : {otherwise};"), us=us)
+    assert_same(of_two(f"if (a > 0) target += {then}; else target += {otherwise};"), us=us)
+
+
+FUNCTIONS = {
+    "early_return": """real f(real x, real y) {
+        if (x > 0) return log(x); if (y > 0) return y * x; return -y ^ 2; }""",
+    "containers": """vector g(real x, real y) { vector[2] v = [x, y]'; if (x > 0) return v; return -v .* v; }
+        real f(real x, real y) { return -dot_self(g(x, y)) + g(x, y)[1]; }""",
+    "no_value": """void g_lp(real x) { if (x > 0) { target += -x; return; } target += x ^ 3; }
+        real h_lp(real x, real y) { g_lp(x); if (y > 0) g_lp(y * x); return -x ^ 2; }""",
+    "rejects": "real f(real x, real y) { if (x > 1.5) reject(x); return -x ^ 2 * y; }",
+    "from_a_loop": """real f(real x, real y) {
+        for (k in 1:4) { real z = k * y; if (z > x) return k * x; } return y; }""",
+}
+
+
+@pytest.mark.parametrize("text", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+def test_functions_that_return_early(text: str) -> None:
+    name = "h_lp" if "h_lp" in text else "f"
+    assert_same(of_two(f"target += {name}(a, b);", text))
+
+
+WHILE = {
+    "newton": "real y = exp(a); while (abs(y * y - exp(a)) > 1e-13) y = 0.5 * (y + exp(a) / y);"
+    " target += y * b;",
+    "vectors": "vector[2] v = [a, b]'; int k = 0; while (sum(v) < 3 && k < 9) { v += [1, exp(-b)]'; k += 1; }"
+    " target += -dot_self(v) + k;",
+    "jumps": "real y = a; while (1) { if (y > 4) break; y += 0.7 + square(b); if (y < 0) continue;"
+    " target += -y; }",
+    "adds": "real y = a; while (y < 2) { target += -square(y - b); y += 1; }",
+}
+
+
+@pytest.mark.parametrize("model", WHILE.values(), ids=WHILE.keys())
+def test_loops_that_parameters_end(model: str) -> None:
+    assert_same(of_two(model))
+
+
+def test_functions_called_for_each_row_may_branch_and_loop() -> None:
+    text = """
+      functions {
+        real f(real x, real a) { if (x > a) return log(x - a); return x * a; }
+        real g(real x, real a) { real y = x; while (y < 3) y += exp(a); return y; }
+      }
+      data { int N; vector[N] x; }
+      parameters { real a, b; }
+      model {
+        for (n in 1:N) { target += -square(f(x[n], a)); target += g(x[n], b); }
+      }
+    """
+    assert_same(text, {"N": 4, "x": [-2.0, 0.1, 0.5, 4.0]})
