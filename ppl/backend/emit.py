@@ -87,7 +87,8 @@ def emit_variants(w: Writer, p: ir.Program, by_functions: bool) -> None:
 def emit_function(w: Writer, f: ir.Function, by_functions: bool = False) -> None:
     w.unknown = unknown_names(f.body, f.args) if by_functions else None
     w.has_target = "target" in f.gets
-    with w.at(f.span), w.block(f"def {f.name}({', '.join([*map(python_name, f.args), *f.gets])}):"):
+    header = f"def {f.name}({', '.join([*map(python_name, f.args), *f.gets])}):"
+    with w.at(f.span), w.block(header), w.knowing(f.args):
         statements(w, f.body)
     w.unknown, w.has_target = None, False
     w.blank()
@@ -236,8 +237,8 @@ def body_names(p: ir.Program, *bodies: Sequence[ir.Stmt]) -> set[str]:
 
 
 def emit_log_joint(w: Writer, p: ir.Program, by_functions: bool) -> None:
+    parameters = {d.name for d in (*p.parameters, *parameter_leaves(p))}
     if by_functions:
-        parameters = {d.name for d in (*p.parameters, *parameter_leaves(p))}
         w.unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
     w.has_target = True
     with w.block("def log_joint(d, u, with_jacobian):"):
@@ -245,8 +246,8 @@ def emit_log_joint(w: Writer, p: ir.Program, by_functions: bool) -> None:
         w.line("target = lib.terms()")  # which target() reads, Jacobian and all
         w.line("jacobian = target if with_jacobian else lib.terms()")
         emit_parameters(w, p, jacobian=True)
-        statements(w, p.transformed_parameters)
-        statements(w, p.model)
+        with w.knowing(known_data(p) | parameters):
+            statements(w, (*p.transformed_parameters, *p.model))
         w.line("return lib.sum_terms(target)")
     w.unknown, w.has_target = None, False
     w.blank()

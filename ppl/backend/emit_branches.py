@@ -26,9 +26,9 @@ SUMS = ("target", "jacobian")
 def branch(w: Writer, s: ir.If, body: Body) -> None:
     """An `if` that parameters decide."""
     sides = s.then, s.otherwise
-    changed, sums = changed_names(sides), sums_of(w, sides)
+    changed, sums = changed_names(w, sides), sums_of(w, sides)
     kept = {name for name in changed if not all(sets(side, name) for side in sides)}
-    names = sorted(read_names(sides) | kept)
+    names = sorted(read_names(w, sides) | kept)
     returns = any(isinstance(n, ir.Return) for n in walk(sides))
     functions = [
         function(w, hint, names, changed, sums, side, body)
@@ -45,12 +45,12 @@ def branch(w: Writer, s: ir.If, body: Body) -> None:
 
 def loop(w: Writer, s: ir.While, body: Body) -> None:
     """A `while` that parameters decide; what it adds up is carried along."""
-    changed, sums = changed_names((s.body,)), sums_of(w, (s.body,))
+    changed, sums = changed_names(w, (s.body,)), sums_of(w, (s.body,))
     parts = [w.temporary() for _ in sums]
     for part in parts:
         w.line(f"{part} = 0.0")
     carried = [*map(python_name, changed), *parts]
-    fixed = sorted((read_names((s.body,)) | used_names(s.condition)) - {*changed})
+    fixed = sorted((read_names(w, (s.body,)) | used_names(s.condition)) - {*changed})
     names = ", ".join([*carried, *map(python_name, fixed)])
     goes_on, step = w.function("goes_on"), w.function()
     with w.block(f"def {goes_on}({names}):"):
@@ -128,26 +128,19 @@ def can_be_functions(s: ir.If | ir.While) -> bool:
     return not returns or (isinstance(s, ir.If) and all(map(ends, sides)))
 
 
-def changed_names(sides: Sequence[Sequence[ir.Stmt]]) -> list[str]:
+def changed_names(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> list[str]:
     """The variables from outside that any of the sides sets, in order."""
-    return sorted({name for side in sides for name in assigned_names(side) - own_names(side)})
+    return sorted({name for side in sides for name in assigned_names(side) & outer_names(w, side)})
 
 
-def read_names(sides: Sequence[Sequence[ir.Stmt]]) -> set[str]:
+def read_names(w: Writer, sides: Sequence[Sequence[ir.Stmt]]) -> set[str]:
     """The variables from outside that any of them reads."""
-    return {name for side in sides for name in used_names(tuple(side)) - own_names(side)}
+    return {name for side in sides for name in used_names(tuple(side)) & outer_names(w, side)}
 
 
-def own_names(side: Sequence[ir.Stmt]) -> set[str]:
-    """The variables that a side declares."""
-    own: set[str] = set()
-    for n in walk(tuple(side)):
-        match n:
-            case ir.Declare(name=name) | ir.Assign(name=name, declares=True) | ir.For(variable=name):
-                own.add(name)
-            case ir.Scan():
-                own |= {*n.after, *n.carried, *n.inputs, *assigned_names((*n.step, *n.batch))}
-    return own
+def outer_names(w: Writer, side: Sequence[ir.Stmt]) -> frozenset[str]:
+    """The variables that are set before a side, less those that it declares anew."""
+    return w.defined - {n.name for n in walk(tuple(side)) if isinstance(n, ir.Declare)}
 
 
 def sets(side: Sequence[ir.Stmt], name: str) -> bool:

@@ -25,9 +25,12 @@ TRANSPOSE = OPERATORS["'"].name
 
 
 def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
+    before = w.defined
     for s in body:
         with w.at(s.span):
             statement(w, s)
+        w.defined |= assigned_names((s,))
+    w.defined = before
 
 
 def statement(w: Writer, s: ir.Stmt) -> None:
@@ -48,7 +51,7 @@ def statement(w: Writer, s: ir.Stmt) -> None:
             w.line(expr(w, call))
         case ir.For(variable=variable, lower=lower, upper=upper, body=body):
             bounds = f"{expr(w, lower)}, {expr(w, upper)} + 1"
-            with w.block(f"for {python_name(variable)} in range({bounds}):"):
+            with w.block(f"for {python_name(variable)} in range({bounds}):"), w.knowing({variable}):
                 statements(w, body)
         case ir.Scan():
             scan(w, s)
@@ -183,7 +186,8 @@ def scan(w: Writer, s: ir.Scan) -> None:
         with w.block(f"def {name}({', '.join(['lib', *names])}):"):
             for changed in sorted(changed_in_place(body) & {*s.carried, *s.inputs}):
                 w.line(f"{python_name(changed)} = lib.own({python_name(changed)})")
-            statements(w, body)
+            with w.knowing({*s.carried, *s.inputs}):
+                statements(w, body)
             w.line(f"return {listing(w, values)}")
     shared = "".join(f"{python_name(name)}, " for name in fixed).rstrip()
     arguments = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])

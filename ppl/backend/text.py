@@ -1,7 +1,7 @@
 """Python text being written: every line remembers the place in the program it came from."""
 
 import keyword
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -61,6 +61,8 @@ class Writer:
     """Functions wanted without their constants: by name and by which arguments are data."""
     unknown: frozenset[str] | None = None
     """Variables that may differ from point to point, where a branch on them is written as functions."""
+    defined: frozenset[str] = frozenset()
+    """Variables of the program that are set where the next statement stands."""
     has_target: bool = False
     """Whether what is being written adds to the target."""
     sums: tuple[str, ...] | None = None
@@ -96,6 +98,13 @@ class Writer:
         before, self.span = self.span, span
         yield
         self.span = before
+
+    @contextmanager
+    def knowing(self, names: Collection[str]) -> Iterator[None]:
+        """These variables are set as well."""
+        before, self.defined = self.defined, self.defined | frozenset(names)
+        yield
+        self.defined = before
 
     def bind(self, name: str, binding: Binding) -> str:
         """The text that calls a function: `lib.name`, with a number where the name is taken by another."""

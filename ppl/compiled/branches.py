@@ -1,14 +1,16 @@
 """Branches that parameters decide, and loops that they end, in compiled code.
 
-A branch is a `jax.lax.cond`. Mapped over points both of its sides are computed, and those that were not
-taken may be infinite there or have no value. So the derivative is given here: it is a `cond` as well, of the
-derivatives of both sides, the one not taken being left out whole, not multiplied by zero.
+A branch is a `jax.lax.cond`. Differentiated and then mapped over points, both of its sides are computed, each
+with its derivatives, and one of them is chosen. Mapped over rows and then differentiated, the adjoint of the
+side not taken would be zero times its derivatives, which may be infinite there or have no value. So a branch
+that is mapped over rows has derivatives of its own: a `cond` of those of both sides.
 
 A loop is a `jax.lax.while_loop`, which keeps no steps to go back through. The derivatives of its state go
 forward with it: S' = J S + P, of the Jacobians J and P of a step in its state and in what it reads.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -27,24 +29,60 @@ MOST_SENSITIVITIES = 10_000
 """Derivatives of the state of a loop, in its start and in what it reads, that go forward with it."""
 
 
-def branch(test: Any, then: Function, otherwise: Function, *args: Any) -> Any:
-    """As runtime.branch; a side that rejects is -inf, and what it was to set."""
-    if not is_traced(test):
-        return (then if test else otherwise)(*args)
-    arguments = Arguments.of(args)
-    other = Side(otherwise, arguments)
-    sides = Side(then, arguments, other), replace(other, instead=Side(then, arguments))
-    found = _cond(jnp.asarray(test, bool), *sides, arguments.floats, arguments.others)
-    return next(side for side in sides if side.structure).rebuilt(found)
+MOST_NESTED = 24
+"""Branches inside of branches; the time to compile grows with its square."""
 
 
-def loop(goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tuple[Any, ...]) -> Any:
-    """As runtime.loop; its first steps, as long as it is known that there are more, are in the code."""
-    while not is_traced(test := goes_on(*state, *fixed)):
-        if not test:
-            return state
-        state = step(*state, *fixed)
-    return _while(goes_on, step, state, fixed)
+@dataclass
+class Branches:
+    """The branches of one trace: how many are around what is traced, and whether it is mapped over rows."""
+
+    depth: int = 0
+    mapped: bool = False
+
+    @contextmanager
+    def within(self, depth: int, mapped: bool) -> Iterator[None]:
+        before = self.depth, self.mapped
+        self.depth, self.mapped = depth, mapped
+        try:
+            yield
+        finally:
+            self.depth, self.mapped = before
+
+    def over_rows(self) -> AbstractContextManager[None]:
+        """What is traced here is mapped over rows."""
+        return self.within(self.depth, True)
+
+    def inner(self, f: Function) -> Function:
+        """A side of a branch, or the step of a loop: differentiated before it is mapped."""
+        depth = self.depth + 1
+        if depth > MOST_NESTED:
+            raise OutOfReach(f"more than {MOST_NESTED} branches on parameters stand in each other")
+
+        def call(*args: Any) -> Any:
+            with self.within(depth, False):
+                return f(*args)
+
+        return call
+
+    def branch(self, test: Any, then: Function, otherwise: Function, *args: Any) -> Any:
+        """As runtime.branch; a side that rejects is -inf, and what it was to set."""
+        if not is_traced(test):
+            return (then if test else otherwise)(*args)
+        arguments, then, otherwise = Arguments.of(args), self.inner(then), self.inner(otherwise)
+        one, other = Side(then, arguments), Side(otherwise, arguments)
+        sides = replace(one, instead=other), replace(other, instead=one)
+        cond = _cond if self.mapped else jax.lax.cond
+        found = cond(jnp.asarray(test, bool), *sides, arguments.floats, arguments.others)
+        return next(side for side in sides if side.structure is not None).rebuilt(found)
+
+    def loop(self, goes_on: Function, step: Function, state: tuple[Any, ...], fixed: tuple[Any, ...]) -> Any:
+        """As runtime.loop; its first steps, as long as it is known that there are more, are in the code."""
+        while not is_traced(test := goes_on(*state, *fixed)):
+            if not test:
+                return state
+            state = step(*state, *fixed)
+        return _while(goes_on, self.inner(step), state, fixed)
 
 
 def and_then(left: Any, right: Callable[[], Any]) -> Any:

@@ -24,6 +24,7 @@ from ppl.ir.passes.table import (
     SPLIT_NORMALISERS,
     STRUCTURED_JUMPS,
     VECTORISE,
+    VECTORISE_WITH_MASKS,
     WHOLE_ARRAYS,
     ZERO_BASED,
     Pass,
@@ -108,8 +109,19 @@ KERNELS = Form(
     (COVARIANCES, SPLIT_NORMALISERS),
 )
 GRADIENT = Form("gradient", "The log density at a point with its gradient, under autograd.", KERNELS, (FUSE,))
+MASKED = Form(
+    "masked",
+    "Loops are operations on arrays, in which branches on parameters are gone through by all entries.",
+    LOOPS,
+    (VECTORISE_WITH_MASKS, *ARRAYS.passes[1:]),
+    runs=False,
+)
 COMPILED = Form(
-    "compiled", "The log density as JAX compiles it.", KERNELS, (STRUCTURED_JUMPS,), by_functions=True
+    "compiled",
+    "The log density as JAX compiles it.",
+    MASKED,
+    (*VALUES.passes, *KERNELS.passes, STRUCTURED_JUMPS),
+    by_functions=True,
 )
 PROPTO = Form("propto", "The log density less its constants, as Stan has it.", VALUES, (), propto=True)
 DRAWS = Form(
@@ -140,7 +152,7 @@ def compiled(form: Form) -> Form:
 
 
 FORMS: Mapping[str, Form] = {
-    form.name: form for form in (LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, COMPILED, PROPTO, DRAWS)
+    form.name: form for form in (LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, COMPILED, PROPTO, DRAWS)
 }
 """By name; beside these are rows:SIZE and rest:SIZE, for each size that counts rows of the data."""
 

@@ -126,3 +126,64 @@ def test_functions_called_for_each_row_may_branch_and_loop() -> None:
       }
     """
     assert_same(text, {"N": 4, "x": [-2.0, 0.1, 0.5, 4.0]})
+
+
+LOOPS = {
+    "increments": "if (a * x[n] > b) target += -a ^ 2 * x[n]; else target += normal_lpdf(x[n] | b, exp(a));",
+    "densities": "if (a > x[n]) x[n] ~ normal(a, 1); else if (b > x[n]) { k[n] ~ poisson(exp(b)); }"
+    " else a ~ std_normal();",
+    "one_for_all": "if (x[n] > a) target += -b ^ 2;",
+    "sets": "if (x[n] > b) v[n] = x[n] * a; else v[n] = exp(b) + n;",
+    "sets_some": "v[n] = a; if (x[n] > b) { v[n] = log(x[n] - b); } else if (x[n] > a) v[n] *= 2;",
+    "sets_elsewhere": "if (x[n] > a) v[N - n + 1] = x[n] * b;",
+    "locals": "real s = x[n]; real r = 2; if (s > a) { real q = sqrt(s - a); s = q * b; r = q; }"
+    " target += -s ^ 2 * r;",
+    "nested": "if (x[n] > a) { if (b > x[n]) target += -log(x[n] - a) ^ 2; else v[n] = b; } else v[n] = a;",
+    "data_inside": "if (x[n] > a) { if (k[n] > 1) target += -k[n] * (x[n] - a) ^ 1.5; }",
+    "inside_data": "if (k[n] > 1) { if (x[n] > a) target += -k[n] * (x[n] - a) ^ 1.5; }",
+    "loop_inside": "if (x[n] > a) for (j in 1:M) target += -sqrt(x[n] - a) * z[n, j] * b;",
+    "ragged_inside": "if (x[n] > a) for (j in 1:k[n]) target += -sqrt(x[n] - a) * z[n, j] * b;",
+    "in_a_nest": "for (j in 1:M) { if (z[n, j] > a) target += -log(z[n, j] - a) ^ 2;"
+    " else w[n, j] = b * z[n, j]; }",
+    "sums": "if (x[n] > a) { total += log(x[n] - a); v[k[n] + 1] += b; }",
+    "ternary": "v[n] = x[n] > a ? log(x[n] - a) : b * x[n]; target += -(x[n] > b ? x[n] - b : 0) ^ 2;",
+    "ternaries": "target += -(x[n] > a ? x[n] > b ? sqrt(x[n] - b) : sqrt(x[n] - a) : a) ^ 2;",
+    "logical": "if (x[n] > a && sqrt(x[n] - a) > b || k[n] == 3) target += -b ^ 2;"
+    " target += -(x[n] > a && b > 0) * a ^ 2;",
+    "hinge": "target += normal_lpdf(x[n] | a + b * fmax(x[n] - a, 0) + (x[n] > a ? b * (x[n] - a) : 0), 1);",
+    "gamma": "if (x[n] > a) target += lgamma(x[n] - a); else target += b / (x[n] - a) + pow(a - x[n], b);",
+    "continue": "if (x[n] < a) continue; target += -sqrt(x[n] - a);",
+    "vectors": "vector[2] m = [x[n], a]'; if (x[n] > a) m = [sqrt(x[n] - a), b]'; target += -dot_self(m);",
+    "calls": "if (x[n] > a) target += f(x[n] - a, b); else target += f(a - x[n], -b);",
+    "scan": "if (n > 1) { if (v[n - 1] > a) v[n] = sqrt(v[n - 1] - a) + b; else v[n] = x[n] * b;"
+    " if (v[n] > 0) target += -log(v[n]); } else v[1] = a;",
+    "by_index": "if (a > x[n]) target += -b * x[k[n] + 1] ^ 2;",
+    "none_or_all": "if (a > 100 * b) target += log(a - 100 * b) * x[n];"
+    " else target += log(100 * b - a) * x[n];",
+}
+DATA = {
+    "N": 5,
+    "M": 3,
+    "x": [-1.0, 0.3, 0.3, 2.0, 4.5],
+    "k": [0, 3, 1, 2, 3],
+    "z": [[0.1 * i * j - 0.3 for j in range(3)] for i in range(5)],
+}
+
+
+@pytest.mark.parametrize("body", LOOPS.values(), ids=LOOPS.keys())
+def test_branches_in_loops(body: str) -> None:
+    us = np.vstack([POINTS, [[-9.0, 9.0], [9.0, -9.0], [0.3, 0.31], [30.0, -30.0]]])
+    assert_same(in_a_loop(body), DATA, us)
+
+
+def in_a_loop(body: str) -> str:
+    return f"""
+      functions {{ real f(real x, real y) {{ if (x > 1) return log(x) * y; return -x ^ 2; }} }}
+      data {{ int N, M; vector[N] x; array[N] int k; matrix[N, M] z; }}
+      parameters {{ real a, b; }}
+      model {{
+        vector[N] v = rep_vector(0.5, N); matrix[N, M] w = rep_matrix(a, N, M); real total = 0;
+        for (n in 1:N) {{ {body} }}
+        target += -dot_self(v) + sum(w) - total ^ 2;
+      }}
+    """

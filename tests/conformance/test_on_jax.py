@@ -21,7 +21,6 @@ OUT_OF_REACH = {
     "fn_reject_not_taken": "it prints",
     "fn_fatal_error_not_taken": "which way to go depends on parameters, and one stops the program",
     "fn_csr_extract": UNKNOWN,
-    "soft_tree_and_piecewise_regression": UNKNOWN,
 }
 """Cases that JAX cannot run, and why."""
 
@@ -33,8 +32,8 @@ CASES = [case for group in ("distributions", "functions", "transforms", "edges")
 def test_how_much_is_out_of_reach() -> None:
     known = {case.id for case in [*CASES, *programs()]}
     assert OUT_OF_REACH.keys() <= known
-    assert len(OUT_OF_REACH) == 4
-    assert len(OUT_OF_REACH.keys() & {program.id for program in programs()}) == 1
+    assert len(OUT_OF_REACH) == 3
+    assert not OUT_OF_REACH.keys() & {program.id for program in programs()}
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from ppl.ir.passes.over_draws import along_draws
 from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.split_normalisers import prepare_normalisers, split_normalisers
 from ppl.ir.passes.split_rows import rest_terms, row_terms
-from ppl.ir.passes.vectorise_loops import vectorise_loops
+from ppl.ir.passes.vectorise_loops import vectorise_loops, vectorise_with_masks
 from ppl.ir.passes.whole_arrays import whole_arrays
 from ppl.ir.passes.zero_based import count_from_zero
 
@@ -51,6 +51,11 @@ VECTORISE = Pass(
     "vectorise",
     "Loops whose iterations are independent become operations on arrays, recurrences a scan.",
     vectorise_loops,
+)
+VECTORISE_WITH_MASKS = Pass(
+    "vectorise-with-masks",
+    "The same, but in branches that parameters decide all entries are computed, and those wanted chosen.",
+    vectorise_with_masks,
 )
 WHOLE_ARRAYS = Pass(
     "whole-arrays",
@@ -137,6 +142,7 @@ PASSES: tuple[Pass, ...] = (
     INDUCTION,
     PRIVATISE,
     VECTORISE,
+    VECTORISE_WITH_MASKS,
     WHOLE_ARRAYS,
     OUTER_BROADCAST,
     DEAD_CODE,
