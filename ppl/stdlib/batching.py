@@ -143,8 +143,7 @@ def kept(xp: Namespace, values: Array, mask: Array) -> Array:
 
     So what is computed of the others is harmless, and their adjoints end here.
     """
-    first = xp.np.take(values, xp.np.argmax(mask), axis=0)
-    return only(xp, values, mask, xp.plain(first))
+    return only(xp, values, mask, xp.np.take(xp.plain(values), xp.np.argmax(mask), axis=0))
 
 
 def only(xp: Namespace, values: Array, mask: Array, otherwise: Array = 0) -> Array:
