@@ -10,6 +10,8 @@ import ppl
 
 pytest.importorskip("jax")
 
+from ppl.compiled.branches import MOST_NESTED
+from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.target import compiled_target
 
 
@@ -78,3 +80,11 @@ def test_functions_called_for_each_row_may_branch_and_loop() -> None:
 def test_branches_in_loops(body: str) -> None:
     us = np.vstack([POINTS, [[-9.0, 9.0], [9.0, -9.0], [0.3, 0.31], [30.0, -30.0]]])
     assert_same(in_a_loop(body), DATA, us)
+
+
+def test_what_is_out_of_reach_says_why() -> None:
+    chain = " else ".join(f"if (a > {-k}) target += {k} * a;" for k in range(MOST_NESTED + 2))
+    wide = "vector[200] v = rep_vector(a, 200); while (v[1] < b) v += 1; target += sum(v);"
+    for model, why in ((chain, f"more than {MOST_NESTED} branches"), (wide, "carries too many numbers")):
+        with pytest.raises(OutOfReach, match=why):
+            compiled_target(ppl.compile_model(of_two(model)).condition())
