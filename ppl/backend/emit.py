@@ -21,6 +21,7 @@ from ppl.backend.emit_expr import expr
 from ppl.backend.emit_stmt import leaves, statements
 from ppl.backend.text import Binding, Writer, python_name
 from ppl.ir import nodes as ir
+from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import assigned_names, changing_names, used_names
 from ppl.source import Span
 from ppl.types import is_complex
@@ -41,18 +42,22 @@ class Emitted:
     loads: frozenset[str] = frozenset()
 
 
-def emit(p: ir.Program, propto: bool = False) -> Emitted:
-    """The module of a program; with `propto`, densities that may drop constants do."""
+def emit(p: ir.Program, propto: bool = False, by_functions: bool = False) -> Emitted:
+    """The module of a program.
+
+    With `propto`, densities that may drop constants do; `by_functions`, branches of the log joint that
+    parameters decide are functions (see emit_branches).
+    """
     w = Writer()
     for f in p.functions:
-        emit_function(w, f)
+        emit_function(w, f, by_functions)
     emit_read_data(w, p)
     emit_transform_data(w, p)
     emit_prepare(w, p)
     emit_layout(w, p)
     w.propto = propto
-    emit_log_joint(w, p)
-    emit_variants(w, p)
+    emit_log_joint(w, p, by_functions)
+    emit_variants(w, p, by_functions)
     w.propto = False
     emit_constrained(w, p)
     emit_unconstrained(w, p)
@@ -66,7 +71,7 @@ def emitted(w: Writer, reads: frozenset[str] = frozenset(), loads: frozenset[str
     return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings), reads, loads)
 
 
-def emit_variants(w: Writer, p: ir.Program) -> None:
+def emit_variants(w: Writer, p: ir.Program, by_functions: bool) -> None:
     """The functions that the target calls without their constants; writing one may ask for another."""
     functions = {f.name: f for f in p.functions}
     written = 0
@@ -74,14 +79,18 @@ def emit_variants(w: Writer, p: ir.Program) -> None:
         (name, data), new_name = list(w.variants.items())[written]
         f = functions[name]
         w.fixed = frozenset(arg for arg, is_data in zip(f.args, data, strict=True) if is_data)
-        emit_function(w, replace(f, name=new_name))
+        emit_function(w, replace(f, name=new_name), by_functions)
         written += 1
     w.fixed = frozenset()
 
 
-def emit_function(w: Writer, f: ir.Function) -> None:
-    with w.at(f.span), w.block(f"def {f.name}({', '.join([*map(python_name, f.args), *f.gets])}):"):
+def emit_function(w: Writer, f: ir.Function, by_functions: bool = False) -> None:
+    w.unknown = unknown_names(f.body, f.args) if by_functions else None
+    w.has_target = "target" in f.gets
+    header = f"def {f.name}({', '.join([*map(python_name, f.args), *f.gets])}):"
+    with w.at(f.span), w.block(header), w.knowing(f.args):
         statements(w, f.body)
+    w.unknown, w.has_target = None, False
     w.blank()
 
 
@@ -227,15 +236,20 @@ def body_names(p: ir.Program, *bodies: Sequence[ir.Stmt]) -> set[str]:
     return used_names(arguments) | {n for body in bodies for n in used_names(tuple(body))}
 
 
-def emit_log_joint(w: Writer, p: ir.Program) -> None:
+def emit_log_joint(w: Writer, p: ir.Program, by_functions: bool) -> None:
+    parameters = {d.name for d in (*p.parameters, *parameter_leaves(p))}
+    if by_functions:
+        w.unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
+    w.has_target = True
     with w.block("def log_joint(d, u, with_jacobian):"):
         load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters, p.model))
         w.line("target = lib.terms()")  # which target() reads, Jacobian and all
         w.line("jacobian = target if with_jacobian else lib.terms()")
         emit_parameters(w, p, jacobian=True)
-        statements(w, p.transformed_parameters)
-        statements(w, p.model)
+        with w.knowing(known_data(p) | parameters):
+            statements(w, (*p.transformed_parameters, *p.model))
         w.line("return lib.sum_terms(target)")
+    w.unknown, w.has_target = None, False
     w.blank()
 
 

@@ -10,12 +10,14 @@ from math import isfinite
 
 from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
+from ppl.ir.unknown import is_unknown
+from ppl.ir.walk import used_names
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, Type, array_dims, core, element_type, is_complex, rank
 
 INFIX = {OPERATORS[op].name: sign for op, sign in (("+", "+"), ("-", "-"), (".*", "*"))}
 TIMES, DIVIDE, ELT_DIVIDE = (OPERATORS[op].name for op in ("*", "/", "./"))
-NEGATE = OPERATORS["unary -"].name
+NEGATE, NOT = OPERATORS["unary -"].name, OPERATORS["unary !"].name
 COMPARE = {OPERATORS[op].name: op for op in ("==", "!=", "<", "<=", ">", ">=")}
 
 
@@ -74,22 +76,32 @@ def operand(w: Writer, e: ir.Expr) -> str:
 
 def choice(w: Writer, e: ir.Logical | ir.Select) -> str:
     if isinstance(e, ir.Logical):
-        return f"(1 if {condition(w, e)} else 0)"
-    return f"({expr(w, e.then)} if {condition(w, e.condition)} else {expr(w, e.otherwise)})"
+        return f"(1 * {condition(w, e)})" if differs(w, e) else f"(1 if {condition(w, e)} else 0)"
+    if not differs(w, e.condition):
+        return f"({expr(w, e.then)} if {condition(w, e.condition)} else {expr(w, e.otherwise)})"
+    names = sorted(map(python_name, used_names((e.then, e.otherwise))))
+    sides = (f"(lambda {', '.join(names)}: {expr(w, side)})" for side in (e.then, e.otherwise))
+    return f"lib.branch({', '.join([condition(w, e.condition), *sides, *names])})"
+
+
+def differs(w: Writer, e: ir.Expr) -> bool:
+    """Whether the value of an expression may differ from point to point, where that matters."""
+    return w.unknown is not None and is_unknown(e, w.unknown)
 
 
 def condition(w: Writer, e: ir.Expr) -> str:
     """The text of an expression used as a truth value."""
     match e:
+        case ir.Logical(op=op, left=left, right=right) if differs(w, e):
+            return f"lib.{op}_then({condition(w, left)}, lambda: {condition(w, right)})"
         case ir.Logical(op=op, left=left, right=right):
             return f"({condition(w, left)} {op} {condition(w, right)})"
-        case ir.Apply(callee=ir.Callee(name=name), args=(left,)) if name == OPERATORS["unary !"].name:
+        case ir.Apply(callee=ir.Callee(name=name), args=(left,)) if name == NOT and not differs(w, e):
             return f"not {condition(w, left)}"
         case ir.Apply(callee=ir.Callee(name=name), args=(left, right)) if name in COMPARE and not e.lifted:
-            test = f"{expr(w, left)} {COMPARE[name]} {expr(w, right)}"
+            return f"{expr(w, left)} {COMPARE[name]} {expr(w, right)}"
         case _:
-            test = f"{expr(w, e)} != 0"
-    return f"lib.decide({test})" if w.in_step else test
+            return f"{expr(w, e)} != 0"
 
 
 # --- Calls ---------------------------------------------------------------------------------------

@@ -3,9 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ppl.backend import emit_branches
 from ppl.backend.emit_expr import (
     after_lifted_only_slices,
     condition,
+    differs,
     expr,
     index,
     indexed_tuples,
@@ -23,9 +25,12 @@ TRANSPOSE = OPERATORS["'"].name
 
 
 def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
+    before = w.defined
     for s in body:
         with w.at(s.span):
             statement(w, s)
+        w.defined |= assigned_names((s,))
+    w.defined = before
 
 
 def statement(w: Writer, s: ir.Stmt) -> None:
@@ -46,20 +51,24 @@ def statement(w: Writer, s: ir.Stmt) -> None:
             w.line(expr(w, call))
         case ir.For(variable=variable, lower=lower, upper=upper, body=body):
             bounds = f"{expr(w, lower)}, {expr(w, upper)} + 1"
-            with w.block(f"for {python_name(variable)} in range({bounds}):"):
+            with w.block(f"for {python_name(variable)} in range({bounds}):"), w.knowing({variable}):
                 statements(w, body)
         case ir.Scan():
             scan(w, s)
+        case ir.While(condition=test) if differs(w, test) and emit_branches.can_be_functions(s):
+            emit_branches.loop(w, s, statements)
         case ir.While(condition=test, body=body):
             with w.block(f"while {condition(w, test)}:"):
                 statements(w, body)
+        case ir.If(condition=test) if differs(w, test) and emit_branches.can_be_functions(s):
+            emit_branches.branch(w, s, statements)
         case ir.If():
             branches(w, s)
         case ir.Profile(name=name, body=body):
             with w.block(f"with lib.profile({name!r}):"):
                 statements(w, body)
         case ir.Return(value=value):
-            w.line("return" if value is None else f"return {expr(w, value)}")
+            emit_branches.give_back(w, [] if value is None else [expr(w, value)])
         case ir.Jump(word=word):
             w.line(word)
         case ir.Say(what=what, args=args):
@@ -177,10 +186,9 @@ def scan(w: Writer, s: ir.Scan) -> None:
         with w.block(f"def {name}({', '.join(['lib', *names])}):"):
             for changed in sorted(changed_in_place(body) & {*s.carried, *s.inputs}):
                 w.line(f"{python_name(changed)} = lib.own({python_name(changed)})")
-            w.in_step = name == step
-            statements(w, body)
+            with w.knowing({*s.carried, *s.inputs}):
+                statements(w, body)
             w.line(f"return {listing(w, values)}")
-            w.in_step = False
     shared = "".join(f"{python_name(name)}, " for name in fixed).rstrip()
     arguments = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
     after = ", ".join(map(python_name, s.after))
@@ -211,7 +219,7 @@ def branches(w: Writer, s: ir.If) -> None:
     with w.block(f"if {condition(w, s.condition)}:"):
         statements(w, s.then)
     otherwise = s.otherwise
-    while len(otherwise) == 1 and isinstance(otherwise[0], ir.If):
+    while len(otherwise) == 1 and isinstance(otherwise[0], ir.If) and not differs(w, otherwise[0].condition):
         inner = otherwise[0]
         with w.at(inner.span), w.block(f"elif {condition(w, inner.condition)}:"):
             statements(w, inner.then)

@@ -28,6 +28,8 @@ UNSET_COMPLEX = complex(math.nan, math.nan)
 
 
 Floats = NDArray[np.float64]
+Side = Callable[..., Any]
+"""A function of the variables that a branch, or the step of a loop, reads."""
 
 
 @dataclass(frozen=True)
@@ -254,14 +256,26 @@ def results(f: Callable[..., Array], lifted: Sequence[bool], args: Sequence[Any]
     return [f(*(a[i] if m else a for a, m in zip(args, lifted, strict=True))) for i in range(count)]
 
 
-def decide(xp: Namespace, test: Any) -> Any:
-    """The test of a branch in the step of a scan, which only a trace must take both ways."""
-    return test
+def branch(xp: Namespace, test: Any, then: Side, otherwise: Side, *args: Any) -> Any:
+    """One side of a branch; only a trace must take both."""
+    return (then if test else otherwise)(*args)
 
 
-def decided(xp: Namespace, step: Callable[[], tuple[Array, ...]]) -> tuple[Array, ...]:
-    """What a step gives that is run for its numbers."""
-    return step()
+def loop(xp: Namespace, goes_on: Side, step: Side, state: tuple[Any, ...], fixed: tuple[Any, ...]) -> Any:
+    """The state once the loop does not go on."""
+    while goes_on(*state, *fixed):
+        state = step(*state, *fixed)
+    return state
+
+
+def and_then(xp: Namespace, left: Any, right: Callable[[], Any]) -> Any:
+    """`&&`: the right side is looked at only if needed."""
+    return left and right()
+
+
+def or_then(xp: Namespace, left: Any, right: Callable[[], Any]) -> Any:
+    """`||`, likewise."""
+    return left or right()
 
 
 def readable(xp: Namespace, fixed: Sequence[Array]) -> Sequence[Array]:

@@ -1,7 +1,7 @@
 """Python text being written: every line remembers the place in the program it came from."""
 
 import keyword
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
@@ -59,8 +59,14 @@ class Writer:
     """Variables no entry of which ever changes once they are set: a view of one does for a copy."""
     variants: dict[tuple[str, tuple[bool, ...]], str] = field(default_factory=dict)
     """Functions wanted without their constants: by name and by which arguments are data."""
-    in_step: bool = False
-    """Whether the step of a scan is being written, where a compiled one goes both ways."""
+    unknown: frozenset[str] | None = None
+    """Variables that may differ from point to point, where a branch on them is written as functions."""
+    defined: frozenset[str] = frozenset()
+    """Variables of the program that are set where the next statement stands."""
+    has_target: bool = False
+    """Whether what is being written adds to the target."""
+    sums: tuple[str, ...] | None = None
+    """In such a function what it adds up, "target" or "jacobian", which it gives back after its values."""
     span: Span | None = None
     depth: int = 0
     temporaries: int = 0
@@ -93,6 +99,13 @@ class Writer:
         yield
         self.span = before
 
+    @contextmanager
+    def knowing(self, names: Collection[str]) -> Iterator[None]:
+        """These variables are set as well."""
+        before, self.defined = self.defined, self.defined | frozenset(names)
+        yield
+        self.defined = before
+
     def bind(self, name: str, binding: Binding) -> str:
         """The text that calls a function: `lib.name`, with a number where the name is taken by another."""
         base = f"{name}_{binding.mode}" if binding.mode in ("each", "rows") else name
@@ -106,10 +119,10 @@ class Writer:
         self.temporaries += 1
         return f"part_{self.temporaries}__"
 
-    def function(self) -> str:
+    def function(self, hint: str = "step") -> str:
         """The name of a function inside the one being written."""
         self.temporaries += 1
-        return f"step_{self.temporaries}__"
+        return f"{hint}_{self.temporaries}__"
 
     @property
     def text(self) -> str:

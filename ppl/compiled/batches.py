@@ -18,7 +18,7 @@ from ppl.compiled.target import CompiledTarget, within_reach
 from ppl.density.rows import ByRows
 from ppl.inference.run.fused_steps import Place
 from ppl.inference.run.optimise import Algorithm, Run
-from ppl.ir.forms import rest_of
+from ppl.ir.forms import compiled, rest_of
 from ppl.ir.passes.split_rows import RowSplit
 
 Floats = NDArray[np.float64]
@@ -145,7 +145,8 @@ def compiled_by_rows(batches: ByRows, device: Any = None) -> CompiledByRows:
     if batches.row_bytes:
         raise OutOfReach("the data stay on disk")
     model = batches.posterior.model
-    of_rows, of_rest = (Density(model.code(form)) for form in (batches.rows, rest_of(batches.split.size)))
+    forms = batches.rows, rest_of(batches.split.size)
+    of_rows, of_rest = (Density(model.code(compiled(form))) for form in forms)
     density = BatchDensity(of_rows, of_rest, batches.split, rows_at_once(batches))
     names = of_rows.code.emitted.loads
     n_rows, posterior = batches.n_rows, batches.posterior

@@ -15,8 +15,9 @@ from ppl.compiled.iterations import jitted
 from ppl.compiled.jit import CompileProfile, compiled
 from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import Trace, replacements
+from ppl.density.data import Data
 from ppl.density.model import Model
-from ppl.ir.forms import KERNELS
+from ppl.ir.forms import COMPILED, VALUES
 
 Function = Callable[..., Any]
 
@@ -125,4 +126,10 @@ class Density(Functions):
 
 def density_of(model: Model) -> Density:
     """The log density of a model, made once."""
-    return cast(Density, model.compiled.setdefault("density", Density(model.code(KERNELS))))
+    return cast(Density, model.compiled.setdefault("density", Density(model.code(COMPILED))))
+
+
+def prepared(model: Model, d: Data) -> Data:
+    """The data with what compiled code reads; those at hand, where it reads no more than NumPy does."""
+    same = model.program(COMPILED).prepared == model.program(VALUES).prepared
+    return d if same else model.prepared(d, COMPILED)

@@ -32,7 +32,7 @@ from ppl.density.data import Data
 from ppl.density.model import Model
 from ppl.density.parted import row_files
 from ppl.density.rows import ByRows
-from ppl.ir.forms import rest_of
+from ppl.ir.forms import compiled, rest_of
 
 ROWS = "rows"
 """The one axis of the mesh."""
@@ -346,7 +346,9 @@ def parted(batches: ByRows, mesh: Mesh) -> tuple[Partition, Density, Density]:
     partition, model = Partition(batches.n_rows, mesh.size), batches.posterior.model
     if not partition.size:
         raise OutOfReach(f"its {batches.n_rows} rows are fewer than the {mesh.size} devices")
-    return partition, Density(model.code(batches.rows)), Density(model.code(rest_of(batches.split.size)))
+    forms = batches.rows, rest_of(batches.split.size)
+    of_rows, of_rest = (Density(model.code(compiled(form))) for form in forms)
+    return partition, of_rows, of_rest
 
 
 def why_other_shape(rows: Density, name: str) -> str:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ppl.backend.runtime import results
 from ppl.backend.text import Binding
+from ppl.compiled.branches import Branches, and_then, or_then
 from ppl.compiled.constraint_checks import CHECKS
-from ppl.compiled.decisions import Decisions
 from ppl.compiled.namespace import JAX, is_traced
 from ppl.compiled.out_of_reach import OutOfReach
 from ppl.compiled.solve import solve
@@ -46,7 +46,7 @@ class Trace:
     """
 
     kept: list[Any] = field(default_factory=list)
-    decisions: Decisions = field(default_factory=Decisions)
+    branches: Branches = field(default_factory=Branches)
     steps: Counter[int] = field(default_factory=Counter)
     calls: int = 0
 
@@ -77,8 +77,9 @@ class Trace:
         # vmap hands arrays of NumPy on as they are, which functions with their own derivatives do not take.
         mapped = [jax.numpy.asarray(a) if m else a for a, m in zip(args, lifted, strict=True)]
         try:
-            return jax.vmap(f, in_axes=tuple(0 if m else None for m in lifted))(*mapped)
-        except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, ValueError):
+            with self.branches.over_rows():
+                return jax.vmap(f, in_axes=tuple(0 if m else None for m in lifted))(*mapped)
+        except (OutOfReach, jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError, ValueError):
             self._unroll(len(next(a for a, m in zip(args, lifted, strict=True) if m)))
             return JAX.np.array(results(f, lifted, args))
 
@@ -112,8 +113,10 @@ def cannot_print(*args: Any) -> None:
 def replacements(trace: Trace) -> dict[str, Callable[..., Any]]:
     """What takes the place of functions of `lib`, by name."""
     return {
-        "decide": trace.decisions.decide,
-        "decided": trace.decisions.decided,
+        "branch": trace.branches.branch,
+        "loop": trace.branches.loop,
+        "and_then": and_then,
+        "or_then": or_then,
         "readable": readable,
         "each": trace.each,
         "join": trace.join,

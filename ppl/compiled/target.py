@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.compiled.data import BAKED, split
-from ppl.compiled.density import Functions, density_of
+from ppl.compiled.density import Functions, density_of, prepared
 from ppl.compiled.iterations import Ahead, Parts
 from ppl.compiled.jit import CompileProfile
 from ppl.compiled.out_of_reach import OutOfReach
@@ -210,7 +210,7 @@ def compiled_target(
     density = density_of(posterior.model).by_profile[profile_for(posterior.width, quick)]
 
     def laid_out(baked: str) -> tuple[Any, Any]:
-        shape, arguments = split(posterior.d, density.reads, baked)
+        shape, arguments = split(prepared(posterior.model, posterior.d), density.reads, baked)
         return shape, jax.device_put(arguments, device)
 
     shape, arguments = within_reach(density, laid_out, dim, jacobian, device)

@@ -95,7 +95,9 @@ class Model:
         """A form as Python code; made when it is first asked for."""
         if form.name not in self.codes:
             program = self.program(form)
-            emitted = emit_over_draws(program) if form.over_draws else emit(program, form.propto)
+            emitted = (
+                emit_over_draws(program) if form.over_draws else emit(program, form.propto, form.by_functions)
+            )
             self.codes[form.name] = Code.of(emitted, self.source.name, self.softplus)
         return self.codes[form.name]
 

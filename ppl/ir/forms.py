@@ -22,7 +22,9 @@ from ppl.ir.passes.table import (
     PRIVATISE,
     SHARE,
     SPLIT_NORMALISERS,
+    STRUCTURED_JUMPS,
     VECTORISE,
+    VECTORISE_WITH_MASKS,
     WHOLE_ARRAYS,
     ZERO_BASED,
     Pass,
@@ -37,7 +39,8 @@ class Form:
     """A form of a program: what it is for, the form it is made of, and the passes from there.
 
     With `propto` its densities drop constants where Stan's do; with `over_draws` its parameters have an axis
-    of the draws. One that does not run is a step on the way to those that do. No two have the same name.
+    of the draws; with `by_functions` branches that parameters decide are functions. One that does not run is
+    a step on the way to those that do. No two have the same name.
     """
 
     name: str
@@ -47,6 +50,7 @@ class Form:
     propto: bool = False
     over_draws: bool = False
     runs: bool = True
+    by_functions: bool = False
 
     @cached_property
     def all_passes(self) -> tuple[Pass, ...]:
@@ -100,11 +104,25 @@ VALUES = Form(
 )
 KERNELS = Form(
     "kernels",
-    "The log density at many points and its gradients there, and all that JAX compiles.",
+    "The log density at many points and its gradients there.",
     VALUES,
     (COVARIANCES, SPLIT_NORMALISERS),
 )
 GRADIENT = Form("gradient", "The log density at a point with its gradient, under autograd.", KERNELS, (FUSE,))
+MASKED = Form(
+    "masked",
+    "Loops are operations on arrays, in which branches on parameters are gone through by all entries.",
+    LOOPS,
+    (VECTORISE_WITH_MASKS, *ARRAYS.passes[1:]),
+    runs=False,
+)
+COMPILED = Form(
+    "compiled",
+    "The log density as JAX compiles it.",
+    MASKED,
+    (*VALUES.passes, *KERNELS.passes, STRUCTURED_JUMPS),
+    by_functions=True,
+)
 PROPTO = Form("propto", "The log density less its constants, as Stan has it.", VALUES, (), propto=True)
 DRAWS = Form(
     "draws",
@@ -127,8 +145,14 @@ def rest_of(size: str) -> Form:
     return Form(f"rest:{size}", meaning, ARRAYS, (rest_terms_of(size), HOIST, SHARE))
 
 
+def compiled(form: Form) -> Form:
+    """A form as JAX compiles it."""
+    meaning = f"{form.meaning[:-1]}, as JAX compiles it."
+    return Form(f"compiled {form.name}", meaning, form, (STRUCTURED_JUMPS,), by_functions=True)
+
+
 FORMS: Mapping[str, Form] = {
-    form.name: form for form in (LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, PROPTO, DRAWS)
+    form.name: form for form in (LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, COMPILED, PROPTO, DRAWS)
 }
 """By name; beside these are rows:SIZE and rest:SIZE, for each size that counts rows of the data."""
 

@@ -109,11 +109,47 @@ def latest(xp: Namespace, upper: Array) -> int:
 
 
 def both(xp: Namespace, a: Array, b: Array) -> Array:
-    return 1 * (np.not_equal(xp.plain(a), 0) & np.not_equal(xp.plain(b), 0))
+    return 1 * (xp.np.not_equal(xp.plain(a), 0) & xp.np.not_equal(xp.plain(b), 0))
 
 
 def either(xp: Namespace, a: Array, b: Array) -> Array:
-    return 1 * (np.not_equal(xp.plain(a), 0) | np.not_equal(xp.plain(b), 0))
+    return 1 * (xp.np.not_equal(xp.plain(a), 0) | xp.np.not_equal(xp.plain(b), 0))
+
+
+# --- Masks: in compiled code, where which entries go through a branch is not known ---------------
+
+
+def holds(xp: Namespace, condition: Array) -> Array:
+    """1 where a condition holds, else 0."""
+    return 1 * xp.np.not_equal(xp.plain(condition), 0)
+
+
+def fails(xp: Namespace, condition: Array) -> Array:
+    return 1 * xp.np.equal(xp.plain(condition), 0)
+
+
+def any_of(xp: Namespace, mask: Array) -> Array:
+    """Whether an entry is taken."""
+    return 1 * xp.np.any(mask)
+
+
+def count_of(xp: Namespace, mask: Array) -> Array:
+    """How many are taken."""
+    return xp.np.sum(mask)
+
+
+def kept(xp: Namespace, values: Array, mask: Array) -> Array:
+    """The values that are taken, each of the others replaced by the first of these, a constant.
+
+    So what is computed of the others is harmless, and their adjoints end here.
+    """
+    return only(xp, values, mask, xp.np.take(xp.plain(values), xp.np.argmax(mask), axis=0))
+
+
+def only(xp: Namespace, values: Array, mask: Array, otherwise: Array = 0) -> Array:
+    """The values that are taken, the others replaced."""
+    axes = max(np.ndim(values), np.ndim(otherwise)) - 1
+    return xp.np.where(xp.np.reshape(mask, (-1, *(1,) * axes)) != 0, values, otherwise)
 
 
 def of_sizes(xp: Namespace, values: Array, *sizes: Array) -> Array:

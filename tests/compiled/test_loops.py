@@ -10,8 +10,7 @@ pytest.importorskip("jax")
 
 from ppl.compiled.target import compiled_target
 
-PAIRS = [loop for loop in LOOPS if "pairs" in loop.id and "conditions" not in loop.id]
-"""Conditions on parameters are out of JAX's reach."""
+PAIRS = [loop for loop in LOOPS if "pairs" in loop.id]
 
 
 @pytest.mark.parametrize("loop", PAIRS, ids=lambda loop: loop.id)

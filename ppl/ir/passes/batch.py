@@ -35,6 +35,8 @@ class Batch:
     """Ranges of indices that are of one size in all iterations of the batch, and where they are written to
     have no entry in common (see `ragged`).
     """
+    mask: ir.Var | None = None
+    """Which entries of the parent a branch is taken for; the others have the values of the first of these."""
 
     def owner(self, name: str) -> "Batch | None":
         """The batch along which a local is laid out."""
@@ -66,6 +68,8 @@ class Lifting:
     """Entries of variables that the loop reads, as they are written."""
     sums: frozenset[str] = frozenset()
     """Outer variables that the innermost loop only adds to."""
+    unknown: frozenset[str] | None = None
+    """Variables that may differ from point to point, where a branch on them has a mask, no index set."""
     of_draws: bool = False
     """The loop is that over draws: random numbers may come in another order, and solvers take all at once."""
     stored: dict[Entry, tuple[int, Lifted]] = field(default_factory=dict)
@@ -95,7 +99,9 @@ class Lifting:
         """The work's statements, under a condition where a batch without entries could make them fail."""
         outer, self.fragile = self.fragile, False
         made = self.aside(work)
-        if self.fragile:
+        if b.mask is not None and made:
+            made = (ir.If(helper(batching.any_of, (b.mask,), INT), made, (), self.span),)
+        elif self.fragile:
             made = (ir.If(helper(batching.batch_size, (b.index,), INT), made, (), self.span),)
         self.out += made
         self.fragile = outer

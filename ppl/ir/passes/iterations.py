@@ -14,6 +14,10 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Entry, Lifting, helper
 from ppl.ir.passes.lift import (
     apart,
+    has_mask,
+    is_aligned,
+    is_masked,
+    is_plain_entry,
     laid_along,
     lift,
     lift_items,
@@ -21,38 +25,50 @@ from ppl.ir.passes.lift import (
     mirrored,
     own_places,
     path_to,
+    pick,
     require_own_entry,
     restrict,
+    taking,
     tells_apart,
     to_batch,
+    where_taken,
+    with_mask,
+    without_masks,
 )
 from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
-from ppl.ir.walk import walk
+from ppl.ir.unknown import unknown_names
+from ppl.ir.walk import used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, REAL, array_of, rank
 
 Stmts = tuple[ir.Stmt, ...]
+Unknown = Collection[str] | None
 TIMES = next(o for o in OPERATORS["*"].overloads if o.signature == "(real, real) => real")
 
 
-def arrays(s: ir.For, names: list[int]) -> Stmts:
+def arrays(s: ir.For, names: list[int], unknown: Unknown = None) -> Stmts:
     """The statements that do what the loop does, on arrays; `names` counts the fresh names so far.
+
+    Branches on variables that are `unknown`, if these are given, are for all entries, with masks.
 
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
-    c = attempt(s, names)
+    c = attempt(s, names, unknown)
     batch = lay_out(c, s)
     c.unless_empty(batch, partial(run, c, batch, s.body))
     return tuple(c.out)
 
 
-def attempt(s: ir.For, names: list[int]) -> Lifting:
+def attempt(s: ir.For, names: list[int], unknown: Unknown = None) -> Lifting:
     """One at the iterations of a loop, which stands alone."""
     once, reads = set_once(s.body), read_entries(s.body)
     sums = accumulated(s.body)
-    return Lifting(s.span, writes=outer_writes(s), names=names, once=once, reads=reads, sums=sums)
+    inside = None if unknown is None else unknown_names((s,), unknown)
+    return Lifting(
+        s.span, writes=outer_writes(s), names=names, once=once, reads=reads, sums=sums, unknown=inside
+    )
 
 
 def set_once(body: Sequence[ir.Stmt]) -> frozenset[str]:
@@ -105,18 +121,23 @@ def lay_out(c: Lifting, s: ir.For) -> Batch:
 
 def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
     """The flat batch of an inner loop, one entry for each pair."""
-    lower, _ = lift(c, b, s.lower)
-    upper, _ = lift(c, b, s.upper)
-    args = (b.index, lower, upper)
+    every = without_masks(b)  # how many pairs there are has to be known
+    inside = (b.owner(name) is not every.owner(name) for name in used_names((s.lower, s.upper)))
+    if every is not b and any(inside):
+        raise Dependent("which iterations there are depends on the branch around the loop")
+    lower, _ = lift(c, every, s.lower)
+    upper, _ = lift(c, every, s.upper)
+    args = (every.index, lower, upper)
     where = c.name("at", helper(batching.nested_positions, args, INDICES))
     values = c.name(s.variable, helper(batching.nested_range, args, INDICES))
     outer = {
         v: c.name(v, ir.Gather(flat, (ir.At(where),), INDICES, False, (True,)))
-        for v, flat in b.variables.items()
+        for v, flat in every.variables.items()
     }
     sides = {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
     variables = {**outer, s.variable: values}
-    return Batch(values, variables, parent=b, positions=where, triangular=b.triangular | sides)
+    pairs = Batch(values, variables, parent=b, positions=where, triangular=b.triangular | sides)
+    return pairs if b.mask is None else with_mask(c, pairs, pick(b.mask, where, INT))
 
 
 # --- Statements ----------------------------------------------------------------------------------
@@ -209,6 +230,8 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     if where is None:
         unchecked = s.declares or rank(s.value.type) == 0
         c.out.append(ir.Assign(s.name, value, s.span, unchecked, batch_shape(c, b, s.shape)))
+    elif b.mask is not None and is_aligned(b, owner):
+        c.out.append(ir.Assign(s.name, where_taken(b.mask, value, ir.Var(s.name, value.type)), s.span))
     elif shares_entries(b, owner):
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
     else:
@@ -227,7 +250,7 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
     found, owner = addend(s), b.owner(s.name)
     assert found is not None
     sum_, added = found
-    value = to_batch(c, b, added)
+    value = taken_alone(b, to_batch(c, b, added))
     if owner is None and isinstance(s, ir.Assign):
         args = ir.Var(s.name, sum_.args[0].type), total(value, added.type)
         c.out.append(replace(s, value=with_sum(s.value, replace(sum_, args=args))))
@@ -236,6 +259,11 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
     args, own, over = (whole, total_at(value, where, whole)), rank(added.type), len(where)
     sums = replace(sum_, args=args, type=whole.type, lifted=(over, over), ranks=(own, own))
     c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
+
+
+def taken_alone(b: Batch, value: ir.Expr) -> ir.Expr:
+    """The values of a batch, zero where they do not count."""
+    return value if b.mask is None else helper(batching.only, (value, b.mask), value.type)
 
 
 def places(
@@ -299,6 +327,8 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
                 require_own_entry(b, own, s.name, other, step)
     value, varies = lift(c, b, s.value)
     value = keep(c, b, (s.name, step), value, varies)
+    if owner is None and b.mask is not None and is_plain_entry(b, step):
+        return update_all(c, b, s, step, value)
     items, marks = lift_items(c, b, step)
     if owner is b and not any(marks):  # the same entry of the value of each
         items, marks = (ir.Between(None, None), *items), (False, *marks)
@@ -309,6 +339,15 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
         value = to_batch(c, b, s.value)
     c.out.append(ir.Scatter(s.name, items, value, marks, s.span))
     return None
+
+
+def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem], value: ir.Expr) -> None:
+    """`x[n] = value` for the entries that are taken, the others being given the value they have."""
+    assert b.mask is not None
+    items, marks = lift_items(c, without_masks(b), step)
+    whole = ir.Var(s.name, array_of(s.value.type, len(step)))
+    old = ir.Gather(whole, items, array_of(s.value.type, 1), False, marks)
+    c.out.append(ir.Scatter(s.name, items, where_taken(b.mask, value, old), marks, s.span))
 
 
 def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr, varies: bool) -> ir.Expr:
@@ -336,7 +375,9 @@ def forget_entries_at(c: Lifting, name: str) -> None:
 
 def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
     value, varies = lift(c, b, s.value)
-    if (
+    if b.mask is not None and varies:
+        value = taken_alone(b, value)
+    elif (
         varies
         and isinstance(value, ir.Apply)
         and value.callee.reduce == "sum"
@@ -346,7 +387,8 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
     if not varies:
         if rank(s.value.type) > 0:
             raise Dependent("a container that does not vary is added in every iteration")
-        count = helper(batching.batch_size, (b.index,), INT)
+        size = (batching.batch_size, b.index) if b.mask is None else (batching.count_of, b.mask)
+        count = helper(size[0], size[1:], INT)
         times = ir.Callee(OPERATORS["*"].name, TIMES.impl, TIMES.batch)
         value = ir.Apply(times, (count, value), REAL)
         c.fragile = True  # 0 times infinity is nan
@@ -366,10 +408,10 @@ def branch(c: Lifting, b: Batch, s: ir.If) -> None:
         then, otherwise = (captured(c, b, side) for side in (s.then, s.otherwise))
         c.out.append(replace(s, condition=condition, then=then, otherwise=otherwise))
         return None
-    chosen = c.name("test", condition)
+    chosen, masked = c.name("test", condition), has_mask(c, b, s.condition)
     for impl, side in ((batching.where_true, s.then), (batching.where_false, s.otherwise)):
         if side:
-            entries = restrict(c, b, helper(impl, (chosen,), INDICES))
+            entries = taking(c, b, impl, chosen, masked)
             c.unless_empty(entries, partial(run, c, entries, side))
     return None
 
@@ -418,6 +460,8 @@ def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
 
 def abreast(c: Lifting, b: Batch, s: ir.For) -> None:
     """Loops of different bounds, one for each entry of the batch: a step is run for those it belongs to."""
+    if is_masked(b):
+        raise Dependent("which iterations there are depends on the branch around the loop")
     lower, upper = (c.name("bound", to_batch(c, b, bound)) for bound in (s.lower, s.upper))
 
     def step() -> None:

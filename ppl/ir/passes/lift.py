@@ -12,12 +12,15 @@ from math import nan
 from ppl.ir import nodes as ir
 from ppl.ir.linear import linear
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifted, Lifting, helper, same_along
+from ppl.ir.unknown import is_unknown
 from ppl.ir.walk import used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.record import Impl
 from ppl.types import INT, Tuple, Type, array_dims, array_of, core, is_complex, rank
 
+SUMS = frozenset(OPERATORS[op].name for op in ("+", "-", "unary -"))
+TIMES = OPERATORS["*"].name
 DIVISIONS = frozenset(OPERATORS[op].name for op in ("/", "%/%", "%"))
 
 
@@ -95,7 +98,15 @@ def lift_variable(c: Lifting, b: Batch, e: ir.Var) -> Lifted:
 
 def laid_out(c: Lifting, b: Batch, e: ir.Var, owner: Batch) -> ir.Expr:
     """A local variable of this batch or an outer one, for every entry of this one."""
-    return pick(ir.Var(e.name, array_of(e.type, 1)), path_to(b, owner), e.type)
+    return down(b, owner, ir.Var(e.name, array_of(e.type, 1)), e.type)
+
+
+def down(b: Batch, owner: Batch, whole: ir.Expr, t: Type) -> ir.Expr:
+    """A value along an outer batch for every entry of this one."""
+    if b.mask is not None and b is not owner:
+        assert b.parent is not None
+        return kept(b, down(b.parent, owner, whole, t), t)
+    return pick(whole, path_to(b, owner), t)
 
 
 def pick(whole: ir.Expr, positions: ir.Expr | None, t: Type) -> ir.Expr:
@@ -217,7 +228,8 @@ def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> Lifted:
     if may_fail(e.right):  # to be looked at only where the left side does not decide
         decided, undecided = (0, batching.where_true) if e.op == "and" else (1, batching.where_false)
         test = c.name("test", to_batch(c, b, e.left))
-        return in_branches(c, b, INT, ir.Const(decided, INT), [(undecided, test, truth(e.right))]), True
+        sides = [(undecided, test, truth(e.right))]
+        return in_branches(c, b, INT, ir.Const(decided, INT), sides, has_mask(c, b, e.left)), True
     c.out += made
     impl = batching.both if e.op == "and" else batching.either
     return helper(impl, (left, right), array_of(INT, 1)), True
@@ -253,20 +265,48 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> Lifted:
         )
         if not (then_varies or otherwise_varies):
             return replace(e, condition=condition, then=then, otherwise=otherwise), False
+    masked = has_mask(c, b, e.condition)
+    if masked and is_linear(e.then) and is_linear(e.otherwise):
+        sides = tuple(to_batch(c, b, side) for side in (e.then, e.condition, e.otherwise))
+        return helper(batching.only, sides, array_of(e.type, 1)), True
     test = c.name("test", to_batch(c, b, e.condition))
     branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
-    return in_branches(c, b, e.type, unset_like(e.type), branches), True
+    return in_branches(c, b, e.type, unset_like(e.type), branches, masked), True
+
+
+def is_linear(e: ir.Expr) -> bool:
+    """Whether it does no harm to evaluate an expression in vain: it has a value, and finite derivatives."""
+    match e:
+        case ir.Var() | ir.Const():
+            return rank(e.type) == 0
+        case ir.Promote(value=value):
+            return is_linear(value)
+        case ir.Apply(callee=callee, args=args) if callee.name in SUMS and rank(e.type) == 0:
+            return all(map(is_linear, args))
+        case ir.Apply(callee=callee, args=(left, right)) if callee.name == TIMES and rank(e.type) == 0:
+            return any(is_constant(x) for x in (left, right)) and is_linear(left) and is_linear(right)
+        case _:
+            return False
+
+
+def is_constant(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Const) or (isinstance(e, ir.Promote) and is_constant(e.value))
 
 
 def in_branches(
-    c: Lifting, b: Batch, t: Type, start: ir.Expr, branches: Sequence[tuple[Impl, ir.Var, ir.Expr]]
+    c: Lifting,
+    b: Batch,
+    t: Type,
+    start: ir.Expr,
+    branches: Sequence[tuple[Impl, ir.Var, ir.Expr]],
+    masked: bool,
 ) -> ir.Var:
     """A local that starts the same everywhere and is set where a test comes out as each branch wants it."""
     name = c.fresh("chosen")
     b.locals.add(name)
     c.out.append(ir.Assign(name, to_batch(c, b, start), c.span, declares=True))
     for impl, test, value in branches:
-        inner = restrict(c, b, helper(impl, (test,), INDICES))
+        inner = taking(c, b, impl, test, masked)
         c.unless_empty(inner, partial(set_entries, c, inner, name, value))
     return ir.Var(name, array_of(t, 1))
 
@@ -274,6 +314,10 @@ def in_branches(
 def set_entries(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
     assert inner.positions is not None
     at = (ir.At(inner.positions),)
+    if inner.mask is not None:
+        values = to_batch(c, inner, value)
+        c.out.append(ir.Assign(name, where_taken(inner.mask, values, ir.Var(name, values.type)), c.span))
+        return
     c.out.append(ir.Scatter(name, at, to_batch(c, inner, value), (True,), c.span))
 
 
@@ -290,6 +334,67 @@ def restrict(c: Lifting, b: Batch, positions: ir.Expr) -> Batch:
     return Batch(where, variables, set(), b, where, b.triangular, b.segments)
 
 
+# --- Masks ---------------------------------------------------------------------------------------
+
+
+def has_mask(c: Lifting, b: Batch, condition: ir.Expr) -> bool:
+    """Whether a branch has a mask: compiled code knows not which way entries go."""
+    return c.unknown is not None and (is_masked(b) or is_unknown(condition, c.unknown))
+
+
+def is_masked(b: Batch) -> bool:
+    return b.mask is not None or (b.parent is not None and is_masked(b.parent))
+
+
+def taking(c: Lifting, b: Batch, impl: Impl, test: ir.Var, masked: bool) -> Batch:
+    """The batch of the entries for which a test holds or fails, as `impl` says."""
+    if not masked:
+        return restrict(c, b, helper(impl, (test,), INDICES))
+    mask = helper(batching.holds if impl is batching.where_true else batching.fails, (test,), INDICES)
+    return with_mask(c, b, mask if b.mask is None else helper(batching.both, (mask, b.mask), INDICES))
+
+
+def with_mask(c: Lifting, b: Batch, taken: ir.Expr) -> Batch:
+    """A batch of as many entries, of which those that are taken count."""
+    made = replace(b, parent=b, mask=c.name("mask", taken))
+    where = c.name("at", kept(made, helper(batching.positions, (b.index,), INDICES), INT))
+    variables = {v: c.name(v, kept(made, values, INT)) for v, values in b.variables.items()}
+    return replace(made, index=where, variables=variables, locals=set(), positions=where)
+
+
+def kept(b: Batch, values: ir.Expr, t: Type) -> ir.Expr:
+    """The values of the parent for a batch with a mask."""
+    assert b.mask is not None
+    return helper(batching.kept, (values, b.mask), array_of(t, 1))
+
+
+def where_taken(mask: ir.Expr, values: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
+    return helper(batching.only, (values, mask, otherwise), otherwise.type)
+
+
+def is_aligned(b: Batch, owner: Batch | None) -> bool:
+    """Whether the entries of a batch are those of an outer one, by masks alone."""
+    while b is not owner:
+        if b.mask is None or b.parent is None:
+            return False
+        b = b.parent
+    return True
+
+
+def without_masks(b: Batch) -> Batch:
+    """The outer batch with the same entries, all of which count."""
+    while b.mask is not None:
+        assert b.parent is not None
+        b = b.parent
+    return b
+
+
+def is_plain_entry(b: Batch, items: Sequence[ir.IndexItem]) -> bool:
+    """Whether an entry is numbered by loop variables, each of its axes by one or by a constant."""
+    indices = [i.index if isinstance(i, ir.At) else None for i in items]
+    return all(isinstance(i, ir.Const) or (isinstance(i, ir.Var) and i.name in b.variables) for i in indices)
+
+
 # --- Indexing ------------------------------------------------------------------------------------
 
 
@@ -298,6 +403,11 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
         batch, value = c.stored[e.base.name, e.items]
         if batch == id(b):
             return value
+    if b.mask is not None and isinstance(e.base, ir.Var) and is_plain_entry(b, e.items):
+        assert b.parent is not None
+        if e.base.name not in b.locals:  # of all entries, which needs no index of those that are taken
+            whole, moves = lift(c, b.parent, e)
+            return (kept(b, whole, e.type) if moves else whole), moves
     base, base_varies = lift_base(c, b, e)
     items, varies = lift_items(c, b, e.items)
     if not (base_varies or any(varies)):

@@ -13,15 +13,15 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
-from ppl.ir.passes.iterations import Stmts, attempt, lay_out, run
+from ppl.ir.passes.iterations import Stmts, Unknown, attempt, lay_out, run
 from ppl.ir.passes.lift import may_fail, restrict, to_batch
 from ppl.ir.walk import PART_NAMES, assigned_names, is_node, used_names, walk
 from ppl.stdlib import batching
 from ppl.types import INT
 
 
-def arrays_by_width(s: ir.For, names: list[int]) -> Stmts:
-    """The statements that do what a loop over segments does; `names` counts the fresh names so far.
+def arrays_by_width(s: ir.For, names: list[int], unknown: Unknown = None) -> Stmts:
+    """The statements that do what a loop over segments does; its arguments are those of `arrays`.
 
     Raises:
         Dependent: there is no such segment, or an iteration needs what another one computes.
@@ -29,7 +29,7 @@ def arrays_by_width(s: ir.For, names: list[int]) -> Stmts:
     segments = tuple(dict.fromkeys(segments_of(s)))
     if not segments:
         raise Dependent("no range of indices varies from one iteration to the next")
-    c = attempt(s, names)
+    c = attempt(s, names, unknown)
     batch = replace(lay_out(c, s), segments=frozenset(segments))
     c.unless_empty(batch, partial(by_width, c, batch, s, segments))
     return tuple(c.out)

@@ -13,10 +13,11 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
 from ppl.ir.passes.fission import Fission
 from ppl.ir.passes.inline import rename
-from ppl.ir.passes.iterations import lay_out, outer_writes, read_entries, run, set_once
+from ppl.ir.passes.iterations import Unknown, lay_out, outer_writes, read_entries, run, set_once
 from ppl.ir.passes.lift import lift, to_batch
 from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.passes.sums import accumulated
+from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import assigned_names, rewrite, used_names, walk
 from ppl.stdlib import batching
 from ppl.types import INT, VOID, Tuple, array_of, core, element_type, is_complex
@@ -25,18 +26,21 @@ Stmts = tuple[ir.Stmt, ...]
 Finish = Callable[[Sequence[ir.Stmt]], Stmts]
 
 
-def scanned(r: Recurrence, names: list[int], finish: Finish) -> Stmts:
+def scanned(r: Recurrence, names: list[int], finish: Finish, unknown: Unknown = None) -> Stmts:
     """The statements that do what the loop does; `finish` runs the passes over a step's own loops.
+
+    The other arguments are those of `arrays`.
 
     Raises:
         Dependent: the body cannot run as arrays even when the state is known.
     """
-    c = Lifting(r.loop.span, names=names)
+    inside = None if unknown is None else unknown_names(r.body, {*unknown, *own_names(r)})
+    c = Lifting(r.loop.span, names=names, unknown=inside)
     batch = lay_out(c, r.loop)
     head, c.out = c.out, []
-    inside = own_names(r) | assigned_by_declaration(r.body)
+    own = own_names(r) | assigned_by_declaration(r.body)
     nexts = tuple(s.next for s in r.states)
-    move = pruned(silent(r.body, inside), used_names(nexts))
+    move = pruned(silent(r.body, own), used_names(nexts))
     fission = Fission({s.var.name for s in r.states}, {r.loop.variable}, c.fresh)
     before, step = fission.divide(move)
     before = pruned(before, used_names((step, nexts)))

@@ -11,12 +11,13 @@ from ppl.ir.passes.fuse_regressions import fuse_regressions
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.induction_variables import replace_induction_variables
 from ppl.ir.passes.inline_calls import inline_calls
+from ppl.ir.passes.jumps import jumps_to_branches
 from ppl.ir.passes.outer_broadcast import outer_broadcast
 from ppl.ir.passes.over_draws import along_draws
 from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.split_normalisers import prepare_normalisers, split_normalisers
 from ppl.ir.passes.split_rows import rest_terms, row_terms
-from ppl.ir.passes.vectorise_loops import vectorise_loops
+from ppl.ir.passes.vectorise_loops import vectorise_loops, vectorise_with_masks
 from ppl.ir.passes.whole_arrays import whole_arrays
 from ppl.ir.passes.zero_based import count_from_zero
 
@@ -50,6 +51,11 @@ VECTORISE = Pass(
     "vectorise",
     "Loops whose iterations are independent become operations on arrays, recurrences a scan.",
     vectorise_loops,
+)
+VECTORISE_WITH_MASKS = Pass(
+    "vectorise-with-masks",
+    "The same, but in branches that parameters decide all entries are computed, and those wanted chosen.",
+    vectorise_with_masks,
 )
 WHOLE_ARRAYS = Pass(
     "whole-arrays",
@@ -98,6 +104,11 @@ FUSE = Pass(
     "A linear predictor and the density it stands in become one generalised linear model.",
     fuse_regressions,
 )
+STRUCTURED_JUMPS = Pass(
+    "structured-jumps",
+    "Jumps and early returns that parameters decide become branches.",
+    jumps_to_branches,
+)
 DRAWS_AXIS = Pass(
     "draws-axis",
     "Every variable that may differ from draw to draw gets an axis of the draws, by lifting.",
@@ -131,6 +142,7 @@ PASSES: tuple[Pass, ...] = (
     INDUCTION,
     PRIVATISE,
     VECTORISE,
+    VECTORISE_WITH_MASKS,
     WHOLE_ARRAYS,
     OUTER_BROADCAST,
     DEAD_CODE,
@@ -141,6 +153,7 @@ PASSES: tuple[Pass, ...] = (
     COVARIANCES,
     SPLIT_NORMALISERS,
     FUSE,
+    STRUCTURED_JUMPS,
     DRAWS_AXIS,
     row_terms_of(""),
     rest_terms_of(""),

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field, replace
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent, Lifting
 from ppl.ir.passes.inline import Inline, NotInlinable
-from ppl.ir.passes.iterations import Stmts, arrays
+from ppl.ir.passes.iterations import Stmts, Unknown, arrays
 from ppl.ir.passes.ragged import arrays_by_width
 from ppl.ir.passes.recurrence import recurrence
 from ppl.ir.passes.scan import scanned
+from ppl.ir.unknown import unknown_names
 from ppl.source import Span
 
 
@@ -36,6 +37,8 @@ class Vectorise:
     names: list[int] = field(default_factory=lambda: [0])
     scans: bool = True
     """Whether gradients are taken of the code, so that a scan pays."""
+    unknown: Unknown = None
+    """Variables on which branches have masks."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -55,7 +58,7 @@ class Vectorise:
     def loop(self, s: ir.For) -> Stmts:
         """The loop as arrays, at best with the functions it calls written out; else the loop."""
         try:
-            made = self.inlined_arrays(s) or arrays(s, self.names)
+            made = self.inlined_arrays(s) or arrays(s, self.names, self.unknown)
         except Dependent as why:
             if by_width := self.by_width(s):
                 self.notes.append(Note(s.span, "", by_width=True))
@@ -68,14 +71,14 @@ class Vectorise:
 
     def by_width(self, s: ir.For) -> Stmts | None:
         """The loop as arrays, a set for each size of its segments; None where that cannot be."""
-        return self.inlined_or_not(s, lambda loop: arrays_by_width(loop, self.names))
+        return self.inlined_or_not(s, lambda loop: arrays_by_width(loop, self.names, self.unknown))
 
     def scan(self, s: ir.For) -> Stmts | None:
         """The loop as a scan; None where its body has another form."""
         fresh = Lifting(s.span, names=self.names).fresh
         inside = replace(self, notes=[], scans=False)
         return self.inlined_or_not(
-            s, lambda loop: scanned(recurrence(loop, fresh), self.names, inside.statements)
+            s, lambda loop: scanned(recurrence(loop, fresh), self.names, inside.statements, self.unknown)
         )
 
     def inlined_or_not(self, s: ir.For, make: Callable[[ir.For], Stmts]) -> Stmts | None:
@@ -92,7 +95,7 @@ class Vectorise:
         """The same with calls written out; None where there are none, or that does not help."""
         try:
             body = Inline(self.functions, Lifting(s.span, names=self.names).fresh).statements(s.body)
-            return None if body == s.body else arrays(replace(s, body=body), self.names)
+            return None if body == s.body else arrays(replace(s, body=body), self.names, self.unknown)
         except (Dependent, NotInlinable):
             return None
 
@@ -102,13 +105,27 @@ def vectorise_loops(p: ir.Program) -> ir.Program:
     return vectorised(p)[0]
 
 
-def vectorised(p: ir.Program) -> tuple[ir.Program, list[Note]]:
+def vectorise_with_masks(p: ir.Program) -> ir.Program:
+    """The pass for compiled code, in which branches on parameters are gone through by all entries."""
+    return vectorised(p, masks=True)[0]
+
+
+def vectorised(p: ir.Program, masks: bool = False) -> tuple[ir.Program, list[Note]]:
     """The program and a note on every outermost loop, in the order of the program."""
-    v = Vectorise({f.name: f for f in p.functions})
-    plain = replace(v, scans=False)  # the same names and notes
+    plain = Vectorise({f.name: f for f in p.functions}, scans=False)
+    v = replace(plain, scans=True)  # the same names and notes
+
+    def function(f: ir.Function) -> ir.Function:
+        unknown = unknown_names(f.body, f.args) if masks else None
+        return replace(f, body=replace(v, unknown=unknown).statements(f.body))
+
+    functions = tuple(map(function, p.functions))
+    if masks:
+        parameters = {d.name for d in p.parameters}
+        v = replace(v, unknown=unknown_names((*p.transformed_parameters, *p.model), parameters))
     out = replace(
         p,
-        functions=tuple(replace(f, body=v.statements(f.body)) for f in p.functions),
+        functions=functions,
         transformed_data=plain.statements(p.transformed_data),
         transformed_parameters=v.statements(p.transformed_parameters),
         model=v.statements(p.model),

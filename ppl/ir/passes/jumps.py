@@ -1,0 +1,185 @@
+"""Jumps that parameters decide become branches, for code in which both sides of one are there at once.
+
+`if (a) return x; rest` is `if (a) return x; else rest`, so that what returns stands at the end; `break` is a
+flag that the loop asks for, and a `return` from a loop one more that is asked for behind it.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.inline import ends_in_return, has_return
+from ppl.ir.passes.iterations import without_continue
+from ppl.ir.unknown import is_unknown, may_end, unknown_names
+from ppl.ir.walk import walk
+from ppl.types import INT, rank
+
+Stmts = tuple[ir.Stmt, ...]
+YES, NO = ir.Const(1, INT), ir.Const(0, INT)
+
+
+def jumps_to_branches(p: ir.Program) -> ir.Program:
+    """The pass."""
+    parameters = [d.name for d in p.parameters]
+    unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
+    names = Names()
+    return replace(
+        p,
+        functions=tuple(with_one_end(f, names) for f in p.functions),
+        transformed_parameters=Structured(unknown, names).statements(p.transformed_parameters),
+        model=Structured(unknown, names).statements(p.model),
+    )
+
+
+@dataclass
+class Names:
+    """Fresh names, apart from those of other passes."""
+
+    count: int = 0
+
+    def fresh(self, hint: str) -> str:
+        self.count += 1
+        return f"{hint}_{self.count}_jump__"
+
+
+def with_one_end(f: ir.Function, names: Names) -> ir.Function:
+    """The function with what its arguments may make it return early at the end of branches."""
+    unknown = unknown_names(f.body, f.args)
+    if not may_end(f.body, unknown):
+        return f
+    body = Structured(unknown, names).statements(f.body)
+    values = any(isinstance(n, ir.Return) and n.value is not None for n in walk(body))
+    end: Stmts = () if values else (ir.Return(None, f.span),)
+    return replace(f, body=returning_last((*body, *end)))
+
+
+def returning_last(body: Stmts) -> Stmts:
+    """The statements with those that follow an `if` which may return in the side that does not."""
+    for k, s in enumerate(body):
+        rest = body[k + 1 :]
+        match s:
+            case ir.Return() | ir.Say(what="reject" | "fatal_error"):
+                return body[: k + 1]
+            case ir.If(then=then, otherwise=otherwise) if rest and has_end(s):
+                sides = [returning_last(side if ends(side) else (*side, *rest)) for side in (then, otherwise)]
+                return (*body[:k], replace(s, then=sides[0], otherwise=sides[1]))
+            case ir.If(then=then, otherwise=otherwise) if has_return(s):
+                return (*body[:k], replace(s, then=returning_last(then), otherwise=returning_last(otherwise)))
+    return body
+
+
+def has_end(s: ir.Stmt) -> bool:
+    """Whether the function may end in a statement."""
+    return has_return(s) or any(isinstance(n, ir.Say) and n.what != "print" for n in walk(s))
+
+
+def ends(body: Sequence[ir.Stmt]) -> bool:
+    """Whether the function ends in the statements, whichever way they go."""
+    if not body:
+        return False
+    match body[-1]:
+        case ir.Say(what=what):
+            return what != "print"
+        case ir.If(then=then, otherwise=otherwise):
+            return ends(then) and ends(otherwise)
+        case _:
+            return ends_in_return(body)
+
+
+@dataclass
+class Structured:
+    """Loops without jumps that unknown variables decide."""
+
+    unknown: Collection[str]
+    names: Names
+
+    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
+        return tuple(out for s in body for out in self.statement(s))
+
+    def statement(self, s: ir.Stmt) -> Stmts:
+        match s:
+            case ir.If(then=then, otherwise=otherwise):
+                return (replace(s, then=self.statements(then), otherwise=self.statements(otherwise)),)
+            case ir.Profile(body=body):
+                return (replace(s, body=self.statements(body)),)
+            case ir.For(body=body) | ir.While(body=body):
+                s = replace(s, body=self.statements(body))
+                unsure = isinstance(s, ir.While) and is_unknown(s.condition, self.unknown)
+                if not jumps(s.body) or not (unsure or may_end(s.body, self.unknown)):
+                    return (s,)
+                return Loop(s, self.names).without_jumps()
+            case _:
+                return (s,)
+
+
+def jumps(body: Sequence[ir.Stmt]) -> bool:
+    return any(map(has_return, body)) or any(True for _ in loose_jumps(body))
+
+
+def loose_jumps(body: Sequence[ir.Stmt]) -> Iterator[ir.Jump]:
+    """The jumps of the loop that has this body."""
+    for s in body:
+        match s:
+            case ir.Jump():
+                yield s
+            case ir.If(then=then, otherwise=otherwise):
+                yield from loose_jumps((*then, *otherwise))
+            case ir.Profile(body=inner):
+                yield from loose_jumps(inner)
+
+
+@dataclass
+class Loop:
+    """A loop whose jumps become flags."""
+
+    loop: ir.For | ir.While
+    names: Names
+    going: ir.Var = field(init=False)
+    ended: ir.Var = field(init=False)
+    result: ir.Var | None = None
+
+    def __post_init__(self) -> None:
+        self.going, self.ended = (ir.Var(self.names.fresh(hint), INT) for hint in ("going", "ended"))
+
+    def without_jumps(self) -> Stmts:
+        """The loop, with the flags set before it and what it returns given back after it; the loop as it is
+        where it returns a container, whose sizes are not known here.
+        """
+        s = self.loop
+        returned = [n.value for n in walk(s.body) if isinstance(n, ir.Return)]
+        if any(value is None or rank(value.type) > 0 for value in returned):
+            return (s,)
+        before: list[ir.Stmt] = [self.flag(self.going, YES, declares=True)]
+        after: list[ir.Stmt] = []
+        if returned:
+            self.result = ir.Var(self.names.fresh("result"), returned[0].type)  # type: ignore[union-attr]
+            before.append(self.flag(self.ended, NO, declares=True))
+            before.append(ir.Declare(self.result.name, self.result.type, (), s.span))
+            after.append(ir.If(self.ended, (ir.Return(self.result, s.span),), (), s.span))
+        body = without_continue(self.leaving(s.body))
+        if isinstance(s, ir.While):
+            s = replace(s, condition=ir.Logical("and", self.going, s.condition, INT), body=body)
+        else:
+            s = replace(s, body=(ir.If(self.going, body, (), s.span),))
+        return (*before, s, *after)
+
+    def flag(self, flag: ir.Var, value: ir.Const, declares: bool = False) -> ir.Assign:
+        return ir.Assign(flag.name, value, self.loop.span, declares)
+
+    def leaving(self, body: Sequence[ir.Stmt]) -> Stmts:
+        """The statements with flags set where they would leave the loop, and the rest of the step goes."""
+        out: list[ir.Stmt] = []
+        for s in body:
+            match s:
+                case ir.Jump(word="break"):
+                    out += [self.flag(self.going, NO), replace(s, word="continue")]
+                case ir.Return(value=value, span=span) if self.result is not None and value is not None:
+                    out.append(ir.Assign(self.result.name, value, span))
+                    out += [self.flag(self.ended, YES), self.flag(self.going, NO), ir.Jump("continue", span)]
+                case ir.If(then=then, otherwise=otherwise):
+                    out.append(replace(s, then=self.leaving(then), otherwise=self.leaving(otherwise)))
+                case ir.Profile(body=inner):
+                    out.append(replace(s, body=self.leaving(inner)))
+                case _:
+                    out.append(s)
+        return tuple(out)
