@@ -40,6 +40,22 @@ def test_the_exact_logistic_bound_has_its_gradient_and_is_the_mean_over_draws():
     assert abs(log_p.mean() + entropy - value) < 4 * log_p.std() / np.sqrt(len(log_p))
 
 
+def test_the_rule_ends_a_run_where_a_fit_with_stans_defaults_ends():
+    from ppl import compile_model
+
+    from frame.fits import FROM_ZERO, rule_stops
+
+    program = "data { vector[50] y; } parameters { real mu; real<lower=0> s; } model { y ~ normal(mu, s); }"
+    posterior = compile_model(program).condition({"y": np.random.default_rng(8).normal(40.0, 3.0, 50)})
+    settings = {**FROM_ZERO, "algorithm": "meanfield", "eta": 0.1, "iter": 3000, "draws": 1}
+    whole = posterior.variational(**settings, stop="fixed").elbo_trace
+    ended = posterior.variational(**settings)
+    window = 3000 // (10 * 100)
+    assert ended.outcome.converged and whole[-1, 0] == 3000 > ended.elbo_trace[-1, 0]
+    assert rule_stops(whole, window) == ended.elbo_trace[-1, 0]
+    assert rule_stops(whole[: window + 1], window) is None
+
+
 def test_l_bfgs_ends_where_the_exact_bound_has_no_slope():
     from frame.exact_logistic import ExactBound
 
