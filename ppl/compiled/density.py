@@ -17,7 +17,7 @@ from ppl.compiled.namespace import JAX
 from ppl.compiled.reach import Trace, replacements
 from ppl.density.data import Data
 from ppl.density.model import Model
-from ppl.ir.forms import COMPILED, VALUES
+from ppl.ir.forms import FOR_JAX, VALUES
 
 Function = Callable[..., Any]
 
@@ -126,10 +126,10 @@ class Density(Functions):
 
 def density_of(model: Model) -> Density:
     """The log density of a model, made once."""
-    return cast(Density, model.compiled.setdefault("density", Density(model.code(COMPILED))))
+    return cast(Density, model.compiled.setdefault("density", Density(model.code(FOR_JAX))))
 
 
 def prepared(model: Model, d: Data) -> Data:
     """The data with what compiled code reads; those at hand, where it reads no more than NumPy does."""
-    same = model.program(COMPILED).prepared == model.program(VALUES).prepared
-    return d if same else model.prepared(d, COMPILED)
+    same = model.program(FOR_JAX).prepared == model.program(VALUES).prepared
+    return d if same else model.prepared(d, FOR_JAX)

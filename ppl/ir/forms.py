@@ -116,7 +116,7 @@ MASKED = Form(
     (VECTORISE_WITH_MASKS, *ARRAYS.passes[1:]),
     runs=False,
 )
-COMPILED = Form(
+FOR_JAX = Form(
     "compiled",
     "The log density as JAX compiles it.",
     MASKED,
@@ -152,7 +152,7 @@ def compiled(form: Form) -> Form:
 
 
 FORMS: Mapping[str, Form] = {
-    form.name: form for form in (LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, COMPILED, PROPTO, DRAWS)
+    form.name: form for form in (LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, FOR_JAX, PROPTO, DRAWS)
 }
 """By name; beside these are rows:SIZE and rest:SIZE, for each size that counts rows of the data."""
 

@@ -7,7 +7,7 @@ from laws.passes import lowered
 
 from ppl.arrays import AUTOGRAD, value_and_grads
 from ppl.errors import Rejection
-from ppl.ir.forms import COMPILED
+from ppl.ir.forms import FOR_JAX
 from ppl.ir.nodes import For, If, Jump, Return, While
 from ppl.ir.walk import walk
 from ppl.model import Model
@@ -26,7 +26,7 @@ PROGRAMS = {
 def test_the_form_for_jax_has_the_same_numbers(text: str) -> None:
     model = Model(SourceText(text), lowered(text), verified=True)
     posterior = model.condition(DATA if "data {" in text else {})
-    d, module = model.prepared(posterior.d, COMPILED), model.load(COMPILED, AUTOGRAD)
+    d, module = model.prepared(posterior.d, FOR_JAX), model.load(FOR_JAX, AUTOGRAD)
     for u in POINTS:
         want, slopes = posterior.log_density_gradient(u)
         try:
@@ -48,19 +48,19 @@ JUMPS = {
 
 @pytest.mark.parametrize("model", JUMPS.values(), ids=JUMPS.keys())
 def test_no_jump_that_parameters_decide_is_left(model: str) -> None:
-    program = COMPILED.of(lowered(of_two(model)))
+    program = FOR_JAX.of(lowered(of_two(model)))
     assert not [n for n in walk(program.model) if isinstance(n, Jump)]
 
 
 def test_a_jump_that_data_decide_stays() -> None:
     body = "for (n in 1:9) { if (n > k) break; target += -a ^ n; }"
     text = f"data {{ int k; }} parameters {{ real a; }} model {{ {body} }}"
-    assert [n for n in walk(COMPILED.of(lowered(text)).model) if isinstance(n, Jump)]
+    assert [n for n in walk(FOR_JAX.of(lowered(text)).model) if isinstance(n, Jump)]
 
 
 def test_functions_return_at_the_end_of_each_side_and_from_no_loop() -> None:
     body = "for (k in 1:4) { if (k * y > x) return k * x; if (k * x > y) return y; } return y;"
-    program = COMPILED.of(lowered(of_two("target += f(a, b);", f"real f(real x, real y) {{ {body} }}")))
+    program = FOR_JAX.of(lowered(of_two("target += f(a, b);", f"real f(real x, real y) {{ {body} }}")))
     (f,) = program.functions
     loops = [n for n in walk(f.body) if isinstance(n, For | While)]
     assert loops and not any(isinstance(n, Return) for loop in loops for n in walk(loop))

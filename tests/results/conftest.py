@@ -22,6 +22,7 @@ class ToyModel:
     source: SourceText = PROGRAM
     softplus: bool = False
     floor: float = -np.inf
+    keeps_time: bool = False
     recurs: bool = False
     solves_equations: bool = False
     discrete: None = None

@@ -18,11 +18,11 @@ data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }
 parameters { real a; real b; real<lower=0> s; }
 model { a ~ normal(0, 2); b ~ normal(0, s); s ~ lognormal(0, 0.5); y ~ bernoulli_logit(a + b * x); }
 """
-BRANCHING = """
+SIZE_BY_PARAMETER = """
 parameters { real m; }
 model {
   m ~ normal(0, 1);
-  if (m > 0) target += -m;
+  target += -sum(rep_vector(m, 1 + (m > 0)));
 }
 """
 
@@ -84,15 +84,15 @@ def test_the_same_seed_gives_the_same_fit(posterior: ppl.Posterior, settings: di
 
 def test_a_program_out_of_reach_is_refused_where_jax_is_asked_for() -> None:
     pytest.importorskip("jax")
-    branching = ppl.compile_model(BRANCHING).condition()
+    sized = ppl.compile_model(SIZE_BY_PARAMETER).condition()
     with pytest.raises(InferenceError, match=r"line 5, which way to go depends on parameters"):
-        branching.variational(backend="jax")
+        sized.variational(backend="jax")
 
 
 def test_a_program_out_of_reach_is_left_to_autograd_with_a_note(monkeypatch) -> None:
     pytest.importorskip("jax")
     monkeypatch.setattr(backend, "is_worth_it", lambda *_: True)
-    fit = ppl.compile_model(BRANCHING).condition().variational(algorithm="laplace", draws=2)
+    fit = ppl.compile_model(SIZE_BY_PARAMETER).condition().variational(algorithm="laplace", draws=2)
     assert "backend: autograd, because line 5, which way to go depends on parameters." in fit.notes
 
 
@@ -203,7 +203,7 @@ def test_where_jax_cannot_anneal_autograd_does() -> None:
     pytest.importorskip("jax")
     rows = backend.JAX_PAYS.annealed_width
     wide = f"vector[{rows}] z = rep_vector(m, {rows}); z ~ normal(0, 9);"
-    program = BRANCHING.replace("m ~ normal(0, 1);", wide)
+    program = SIZE_BY_PARAMETER.replace("m ~ normal(0, 1);", wide)
     target = AsTarget(ppl.compile_model(program).condition({}))
     auto = backend.on_backend(target, Settings())
     assert isinstance(auto, AsTarget) and auto.faster and for_many_points(auto) is target

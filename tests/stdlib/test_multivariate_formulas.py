@@ -121,7 +121,7 @@ def declared(given):
 
 def program(formulas, given, kind="real"):
     """A model whose generated quantities are what each formula makes of data such as `given`."""
-    arguments = ", ".join(f"{unsized(line)} {line.rstrip(';').split()[-1]}" for line in declared(given))
+    arguments = ", ".join(f"data {unsized(line)} {line.rstrip(';').split()[-1]}" for line in declared(given))
     functions = "".join(
         f"{kind} formula_{k}({arguments}) {{ {as_body(formula)} }}" for k, formula in enumerate(formulas)
     )
