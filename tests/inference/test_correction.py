@@ -105,14 +105,19 @@ def test_a_pool_is_weighted_by_the_ratio_of_target_to_q():
     assert found.weights.khat > psis(found.log_p + found.log_q).khat
 
 
-OF_Q, RESAMPLED, ANNEALED = DrawSource
-# By settings, and the sd of q in sds of the target: 1.1 gives good weights, 0.6 none to rely on.
+OF_Q, RESAMPLED, OF_MIXTURE, ANNEALED = DrawSource
+# By settings, and the sd of q in sds of the target: 1.1 gives good weights, 0.7 such as a mixture can be
+# fitted to, and of 0.6 there is mass that q does not reach.
 MADE = [
     ({}, 1.1, RESAMPLED),
     ({}, 0.6, ANNEALED),
+    ({}, 0.7, OF_MIXTURE),
     ({"anneal": False}, 1.1, RESAMPLED),
     ({"anneal": False}, 0.6, OF_Q),
     ({"anneal": True}, 1.1, ANNEALED),
+    ({"anneal": True}, 0.7, ANNEALED),
+    ({"resample": False}, 0.7, ANNEALED),
+    ({"algorithm": "meanfield"}, 0.7, OF_Q),
     ({"anneal": True, "resample": True}, 1.1, ANNEALED),
     ({"resample": True}, 1.1, RESAMPLED),
     ({"resample": True}, 0.6, RESAMPLED),
@@ -121,6 +126,7 @@ MADE = [
     # Without refinement the weights call for the same.
     ({"refine": False}, 1.1, RESAMPLED),
     ({"refine": False}, 0.6, ANNEALED),
+    ({"refine": False}, 0.7, OF_MIXTURE),
     ({"refine": False, "anneal": True}, 1.1, ANNEALED),
     ({"minibatch": 10}, 1.1, OF_Q),
     ({"minibatch": 10, "correct": True}, 0.6, OF_Q),
@@ -130,6 +136,7 @@ MADE = [
     ({"algorithm": "laplace"}, 1.1, OF_Q),
     ({"algorithm": "meanfield", "correct": True}, 1.1, RESAMPLED),
     ({"algorithm": "laplace", "correct": True}, 0.6, ANNEALED),
+    ({"algorithm": "laplace", "correct": True}, 0.7, OF_MIXTURE),
     ({"algorithm": "meanfield", "anneal": True}, 1.1, ANNEALED),
     ({"algorithm": "meanfield", "resample": True}, 0.6, RESAMPLED),
     ({"correct": False}, 0.6, OF_Q),
@@ -193,7 +200,20 @@ def test_weights_worth_just_enough_are_enough(monkeypatch, carried):
     monkeypatch.setattr(
         correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=weighted.weights.ess + 1)
     )
-    assert correct(correlated(3), Settings(), q, weighted, rng()).made is ANNEALED
+    assert correct(correlated(3), Settings(), q, weighted, rng()).made is OF_MIXTURE
+
+
+def test_draws_of_a_mixture_come_back_in_the_coordinates_of_the_model():
+    target = correlated(3)
+    q, weighted = proposals(0.7)
+    corrected = correct(target, Settings(), q, weighted, rng())
+    np.testing.assert_allclose(corrected.log_p, target.log_densities(corrected.u))
+    sd = np.sqrt(np.diag(target.covariance))
+    np.testing.assert_allclose((corrected.u.mean(axis=0) - target.mean) / sd, 0, atol=0.05)
+    np.testing.assert_allclose(
+        np.cov(corrected.u.T) / np.outer(sd, sd), target.covariance / np.outer(sd, sd), atol=0.1
+    )
+    assert corrected.mixture.n == 8192 and corrected.mixture.ess > 4096 and corrected.mixture.khat < 0.5
 
 
 def test_so_many_weighted_draws_are_enough_or_half_of_few():
@@ -229,6 +249,7 @@ def test_where_annealing_stops_the_weights_do_what_they_can(monkeypatch, error, 
         raise error
 
     monkeypatch.setattr(correction, "anneal", stopped)
+    monkeypatch.setattr(correction, "from_mixture", lambda *_: None)
     for sd, made in ((1.1, RESAMPLED), (0.6, OF_Q)):
         q, weighted = proposals(sd)
         monkeypatch.setattr(correction, "CORRECTION", replace(correction.CORRECTION, enough_ess=10**6))
