@@ -119,7 +119,7 @@ def test_weighted_draws_of_a_bent_posterior_have_its_moments(seed):
     target = Banana()
     u, weights = weighted(target)
     assert not weights.khat < POPULATION.good_khat
-    found = population(target, u, weights, rng(seed))
+    found = population(target, u, weights, len(u), rng(seed))
     assert found.weights.khat < POPULATION.good_khat and found.weights.ess >= len(u) / 2
     np.testing.assert_array_equal(found.log_p, target.log_densities(found.u))
     shares = np.exp(found.weights.log_weights)
@@ -129,7 +129,7 @@ def test_weighted_draws_of_a_bent_posterior_have_its_moments(seed):
 
 
 def test_no_mixture_is_good_for_tails_that_are_heavier_than_its_own():
-    assert population(HeavyTailed(0.5), *weighted(HeavyTailed(0.5), 2.0), rng()) is None
+    assert population(HeavyTailed(0.5), *weighted(HeavyTailed(0.5), 2.0), 8192, rng()) is None
 
 
 def test_nothing_is_fitted_to_few_draws_or_in_many_dimensions():
@@ -139,14 +139,14 @@ def test_nothing_is_fitted_to_few_draws_or_in_many_dimensions():
 
     u = rng().standard_normal((8192, POPULATION.most_dimensions + 1))
     even = psis(np.zeros(8192) + rng().normal(0, 0.1, 8192))
-    assert population(Unseen(), u, even, rng()) is None
+    assert population(Unseen(), u, even, 8192, rng()) is None
     few = psis(10 * rng().standard_normal(8192))
-    assert few.ess < POPULATION.fewest_start_ess and population(Unseen(), u[:, :2], few, rng()) is None
+    assert few.ess < POPULATION.fewest_start_ess and population(Unseen(), u[:, :2], few, 8192, rng()) is None
 
 
 def test_draws_that_fell_together_fit_no_mixture():
     u = np.ones((8192, 2))
-    assert population(Banana(), u, psis(rng().normal(0, 0.1, 8192)), rng()) is None
+    assert population(Banana(), u, psis(rng().normal(0, 0.1, 8192)), 8192, rng()) is None
 
 
 def test_draws_without_a_density_count_for_none():
@@ -155,5 +155,5 @@ def test_draws_without_a_density_count_for_none():
             return np.where(us[:, 0] > 0, super().log_densities(us), np.nan)
 
     u = np.abs(weighted(Banana())[0])
-    found = population(Half(), u, psis(rng().normal(0, 0.1, len(u))), rng())
+    found = population(Half(), u, psis(rng().normal(0, 0.1, len(u))), 8192, rng())
     assert found is not None and (np.exp(found.weights.log_weights)[found.u[:, 0] <= 0] == 0).all()

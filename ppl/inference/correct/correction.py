@@ -16,8 +16,8 @@ from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.hamiltonian import HMC
 from ppl.inference.correct.population import Worth, population
 from ppl.inference.correct.reference import Reference
-from ppl.inference.diagnose.mixture_sampling import Batch
-from ppl.inference.diagnose.modes import Beyond, Mode, beyond
+from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
+from ppl.inference.diagnose.modes import MODE_SEARCH, Beyond, Mode, beyond
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.mean_field import MeanField
@@ -138,8 +138,8 @@ def correct(
         enough = may_resample and is_enough(weights.ess, len(proposals.u))
         enough = enough and not found.gaussians and not settings.anneal
         if will_anneal(target, settings) and not enough:
-            fits = fits_mixture(settings) and not found.gaussians
-            fitted = from_mixture(scaled, proposals, n, rng, listen) if fits else None
+            fits = fits_mixture(settings) and not found.modes
+            fitted = from_mixture(scaled, found, proposals, n, rng, listen) if fits else None
             return fitted or anneal_from(scaled, found, proposals, n, rng, listen)
     except np.linalg.LinAlgError:
         pass
@@ -153,10 +153,10 @@ def is_enough(ess: float, n: int) -> bool:
     return ess >= min(CORRECTION.enough_ess, CORRECTION.enough_share * n)
 
 
-def seen(scaled: Scaled, rng: np.random.Generator) -> Batch:
-    """Draws of q's Gaussian, in coordinates where it is standard."""
-    standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
-    return Batch.of(standard, scaled, rng.standard_normal((CORRECTION.draws_looked_at, scaled.dim)))
+def seen(scaled: Scaled, rng: np.random.Generator, by: Gaussian | None = None) -> Batch:
+    """Draws of a Gaussian, else of q's, in coordinates where that is standard."""
+    by = by or Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
+    return Batch.of(by, scaled, rng.standard_normal((CORRECTION.draws_looked_at, scaled.dim)))
 
 
 def is_affordable(target: Target) -> bool:
@@ -196,15 +196,28 @@ def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resam
 
 def from_mixture(
     scaled: Scaled,
+    beside: Beyond,
     proposals: WeightedDraws,
     n: int,
     rng: np.random.Generator,
     listen: Listener = silent,
 ) -> Corrected | None:
-    """n draws resampled from a mixture that was fitted to the proposals, where there is one that fits."""
-    first = solved(scaled.factor, proposals.u - scaled.centre)
-    found = population(scaled, first, proposals.weights, rng, listen)
+    """n draws resampled from a mixture that was fitted to the proposals, where there is one that fits.
+
+    It is fitted to draws of Gaussians over what q does not reach as well, and fits only where it leaves none
+    of that out.
+    """
+    others = [seen(scaled, rng, each) for each in beside.others]
+    first, weights = solved(scaled.factor, proposals.u - scaled.centre), proposals.weights
+    if others:
+        batches = [seen(scaled, rng), *others]
+        first = np.concatenate([batch.u for batch in batches])
+        weights = psis(np.concatenate(log_weights(batches)))
+    found = population(scaled, first, weights, len(proposals.u), rng, listen)
     if found is None:
+        return None
+    batch = Batch(found.u, found.log_p, found.mixture.log_density)
+    if others and missed(batch, *others) > MODE_SEARCH.mode_mass:
         return None
     chosen = balanced(found.u, found.weights.log_weights, n, rng)
     worth = Worth(len(found.u), found.weights.khat, found.weights.ess)

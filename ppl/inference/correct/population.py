@@ -106,11 +106,12 @@ class StudentTs:
 
 
 class Weighted(NamedTuple):
-    """Draws u (n, dim), the log density of the target there (n,), and their weights."""
+    """Draws u (n, dim) of a mixture, the log density of the target there (n,), and their weights."""
 
     u: Array
     log_p: Array
     weights: Psis
+    mixture: StudentTs
 
 
 class Worth(NamedTuple):
@@ -122,21 +123,24 @@ class Worth(NamedTuple):
 
 
 def population(
-    target: Target, u: Array, weights: Psis, rng: np.random.Generator, listen: Listener = silent
+    target: Target, u: Array, weights: Psis, n: int, rng: np.random.Generator, listen: Listener = silent
 ) -> Weighted | None:
-    """As many draws as u (n, dim), of a mixture whose weights are good; None where no round has such."""
+    """n draws of a mixture whose weights are good, first fitted to weighted draws u (m, dim).
+
+    None where no round has such weights.
+    """
     if u.shape[1] > POPULATION.most_dimensions or not weights.ess >= POPULATION.fewest_start_ess:
         return None
     try:
         for k in range(POPULATION.rounds):
             listen(Progress(Phase.POPULATION, k, POPULATION.rounds))
             mixture = fitted(u, weights.log_weights, rng)
-            u = mixture.draws(len(u), rng)
+            u = mixture.draws(n, rng)
             log_p = log_densities(target, u)
             log_p = np.where(np.isfinite(log_p), log_p, -np.inf)
             weights = psis(log_p - mixture.log_density(u))
             if is_good(weights):
-                return Weighted(u, log_p, weights)
+                return Weighted(u, log_p, weights, mixture)
             if not weights.ess >= POPULATION.fewest_start_ess:
                 return None
     except np.linalg.LinAlgError:  # the draws of a component fell together
