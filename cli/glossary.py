@@ -120,6 +120,11 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "several paths from dispersed starting points. Zhang, Carpenter, Gelman and Vehtari (2022), "
             "JMLR 23."
         ),
+        "population Monte Carlo": (
+            "Adaptive importance sampling: a mixture is fitted to weighted draws, and draws of it are "
+            "weighted in turn, round by round, until their weights are good. Cappe et al. (2008), "
+            "Statistics and Computing 18."
+        ),
         "prior predictive distribution": (
             "What a model expects to see before it has seen data: parameters drawn from the prior, data "
             "given them. `ppl predict --prior` draws from it."

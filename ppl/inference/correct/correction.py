@@ -1,7 +1,8 @@
 """From q to the draws that are written: q's own, resampled by importance, or annealed to the posterior.
 
 Draws of q are weighted by p/q. Where the weights can be relied on and leave enough, draws are resampled by
-them; where they cannot, draws are carried to the posterior by annealing.
+them; where they cannot, in few dimensions a mixture is fitted to them, and its draws are weighted and
+resampled; and where that does not fit either, draws are carried to the posterior by annealing.
 """
 
 from dataclasses import dataclass, replace
@@ -13,9 +14,10 @@ import numpy as np
 from ppl.inference.correct.annealing import ANNEALING, Annealed, anneal
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.hamiltonian import HMC
+from ppl.inference.correct.population import Worth, population
 from ppl.inference.correct.reference import Reference
-from ppl.inference.diagnose.mixture_sampling import Batch
-from ppl.inference.diagnose.modes import Beyond, Mode, beyond
+from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
+from ppl.inference.diagnose.modes import MODE_SEARCH, Beyond, Mode, beyond
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.mean_field import MeanField
@@ -23,7 +25,7 @@ from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian
 from ppl.inference.numerics.triangular import solved
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, for_many_points, width_of
-from ppl.inference.run.phases import Phase
+from ppl.inference.run.phases import Phase, fits_mixture
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.inference.run.settings import Settings
 
@@ -74,6 +76,7 @@ class DrawSource(StrEnum):
 
     OF_Q = "of q"
     RESAMPLED = "resampled"
+    OF_MIXTURE = "resampled from a mixture"
     ANNEALED = "annealed"
 
 
@@ -96,7 +99,7 @@ class Corrected:
     """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
 
     `modes` are those that were found beside q's own, from where annealing began too; `interrupted` is
-    whether it was stopped by hand.
+    whether it was stopped by hand; `mixture` what the draws of a mixture were worth, of which these are.
     """
 
     u: Array
@@ -105,6 +108,7 @@ class Corrected:
     annealed: Annealed | None = None
     modes: tuple[Mode, ...] = ()
     interrupted: bool = False
+    mixture: Worth | None = None
 
 
 def correct(
@@ -134,7 +138,9 @@ def correct(
         enough = may_resample and is_enough(weights.ess, len(proposals.u))
         enough = enough and not found.gaussians and not settings.anneal
         if will_anneal(target, settings) and not enough:
-            return anneal_from(scaled, found, proposals, n, rng, listen)
+            fits = fits_mixture(settings) and not found.modes
+            fitted = from_mixture(scaled, found, proposals, n, rng, listen) if fits else None
+            return fitted or anneal_from(scaled, found, proposals, n, rng, listen)
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:
@@ -147,10 +153,10 @@ def is_enough(ess: float, n: int) -> bool:
     return ess >= min(CORRECTION.enough_ess, CORRECTION.enough_share * n)
 
 
-def seen(scaled: Scaled, rng: np.random.Generator) -> Batch:
-    """Draws of q's Gaussian, in coordinates where it is standard."""
-    standard = Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
-    return Batch.of(standard, scaled, rng.standard_normal((CORRECTION.draws_looked_at, scaled.dim)))
+def seen(scaled: Scaled, rng: np.random.Generator, by: Gaussian | None = None) -> Batch:
+    """Draws of a Gaussian, else of q's, in coordinates where that is standard."""
+    by = by or Gaussian(np.zeros(scaled.dim), np.ones(scaled.dim))
+    return Batch.of(by, scaled, rng.standard_normal((CORRECTION.draws_looked_at, scaled.dim)))
 
 
 def is_affordable(target: Target) -> bool:
@@ -186,6 +192,37 @@ def _from_pool(proposals: WeightedDraws, n: int, rng: np.random.Generator, resam
         if resampled
         else Corrected(proposals.u[:n], proposals.log_p[:n], DrawSource.OF_Q)
     )
+
+
+def from_mixture(
+    scaled: Scaled,
+    beside: Beyond,
+    proposals: WeightedDraws,
+    n: int,
+    rng: np.random.Generator,
+    listen: Listener = silent,
+) -> Corrected | None:
+    """n draws resampled from a mixture that was fitted to the proposals, where there is one that fits.
+
+    It is fitted to draws of Gaussians over what q does not reach as well, and fits only where it leaves none
+    of that out.
+    """
+    others = [seen(scaled, rng, each) for each in beside.others]
+    first, weights = solved(scaled.factor, proposals.u - scaled.centre), proposals.weights
+    if others:
+        batches = [seen(scaled, rng), *others]
+        first = np.concatenate([batch.u for batch in batches])
+        weights = psis(np.concatenate(log_weights(batches)))
+    found = population(scaled, first, weights, len(proposals.u), rng, listen)
+    if found is None:
+        return None
+    batch = Batch(found.u, found.log_p, found.mixture.log_density)
+    if others and missed(batch, *others) > MODE_SEARCH.mode_mass:
+        return None
+    chosen = balanced(found.u, found.weights.log_weights, n, rng)
+    worth = Worth(len(found.u), found.weights.khat, found.weights.ess)
+    log_p = found.log_p[chosen] - scaled.log_jacobian
+    return Corrected(scaled.to_u(found.u[chosen]), log_p, DrawSource.OF_MIXTURE, mixture=worth)
 
 
 def anneal_from(

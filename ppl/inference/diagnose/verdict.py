@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ppl import html
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
+from ppl.inference.correct.population import Worth
 from ppl.inference.diagnose.diagnostics import Trend, khat_of_means, tail_shapes
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.modes import Mode
@@ -37,8 +38,9 @@ class Verdict:
     that mean in sds of q. `trend` is what the ELBO still gained when the loop stopped, None where a later
     stage ended at a maximum. `spread` compares independent runs, None where there was one. `made` says how
     the draws came from q, `annealed` how they were annealed (without the points), `modes` what modes were
-    found beside q's. `tails` (dim,) is the shape of the heavier tail of annealed draws, `stuck` the
-    coordinates whose draws are all equal.
+    found beside q's, `mixture` what draws of a mixture were worth where these were resampled. `tails`
+    (dim,) is the shape of the heavier tail of annealed draws, `stuck` the coordinates whose draws are all
+    equal.
 
     Source: Yao, Vehtari, Simpson and Gelman (2018), "Yes, but did it work?"; Vehtari et al. (2024).
     """
@@ -59,6 +61,7 @@ class Verdict:
     annealed: Annealed | None = None
     tails: Array = field(default_factory=lambda: np.zeros(0))
     stuck: tuple[int, ...] = ()
+    mixture: Worth | None = None
 
     def __repr__(self) -> str:
         weighed = f"k-hat {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"
@@ -115,6 +118,12 @@ class Verdict:
             case DrawSource.ANNEALED if self.annealed is not None:
                 agree = f"annealings from two starts agree (largest R-hat {self.annealed.rhat:.2f})"
                 return f"the draws were annealed from q to the posterior, and {agree}"
+            case DrawSource.OF_MIXTURE if self.mixture is not None:
+                khat, ess, n = self.mixture.khat, self.mixture.ess, self.mixture.n
+                worth = f"k-hat {khat:.2f}, effective sample size of {n} weighted draws: {ess:.0f}"
+                return (
+                    f"the draws were resampled by importance from a mixture fitted to the posterior ({worth})"
+                )
             case DrawSource.RESAMPLED:
                 how = "the draws were resampled by importance from a q close to the posterior"
             case _:
@@ -195,6 +204,7 @@ def verdict_of(
         outcome=outcome,
         trend=trend,
         made=corrected.made,
+        mixture=corrected.mixture,
         modes=corrected.modes,
         annealed=annealed and annealed.without_points(),
         tails=tail_shapes(annealed.u) if annealed else np.zeros(0),

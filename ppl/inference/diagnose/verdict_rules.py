@@ -125,7 +125,7 @@ def runs_apart(v: "Verdict", name: Name) -> Finding | None:
 
 
 def ended_badly(v: "Verdict", name: Name) -> Finding | None:
-    level = Level.USABLE if v.annealed else Level.POOR
+    level = Level.USABLE if v.annealed or v.mixture else Level.POOR
     match v.outcome.ending:
         case Ending.DIVERGED:
             return Finding(level, "the search for q diverged", (PROPER,))
@@ -166,7 +166,7 @@ def nothing_to_tell(v: "Verdict", name: Name) -> Finding | None:
 
 def far_from_q(v: "Verdict", name: Name) -> Finding | None:
     """Draws of q, or resampled by weights of which no estimate can be made."""
-    if v.annealed or v.alike or not v.khat >= khat_threshold(v.n):
+    if v.annealed or v.mixture or v.alike or not v.khat >= khat_threshold(v.n):
         return None
     worst = worst_of_q(v, name)
     about = f"; most affected: {worst}" if worst else ""

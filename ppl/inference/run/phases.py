@@ -17,6 +17,7 @@ class Phase(StrEnum):
     MATCHING = "moment matching"
     IMPORTANCE = "importance sampling"
     OTHER_MODES = "other modes"
+    POPULATION = "population Monte Carlo"
     ANNEALING = "annealing"
     STATIONARITY = "stationarity"
     WARMUP = "warmup"
@@ -59,6 +60,11 @@ PHASES = {
         4,
         "L-BFGS runs from dispersed starting points, and draws of wider Gaussians, search for posterior "
         "mass that q misses.",
+    ),
+    Phase.POPULATION: About(
+        4,
+        "In few dimensions a mixture of Student's t is fitted to weighted draws, and its own draws are "
+        "weighted, in rounds (population Monte Carlo). Cappe et al. (2008).",
     ),
     Phase.ANNEALING: About(
         25,
@@ -106,9 +112,15 @@ def phases_of_draws(settings: Settings) -> tuple[Phase, ...]:
     return (
         Phase.IMPORTANCE,
         *((Phase.OTHER_MODES,) if settings.corrects else ()),
+        *((Phase.POPULATION,) if fits_mixture(settings) else ()),
         *((Phase.ANNEALING, Phase.STATIONARITY) if anneals else ()),
         Phase.VARIABLES,
     )
+
+
+def fits_mixture(settings: Settings) -> bool:
+    """Whether a mixture may take the place of annealing, which nobody asked for."""
+    return settings.corrects and settings.anneal is None and settings.resample is None
 
 
 def _noisy(settings: Settings) -> tuple[Phase, ...]:

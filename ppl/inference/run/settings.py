@@ -160,8 +160,8 @@ class CorrectionSettings:
     correct: bool | None = setting(
         None, Switch(), "Draws nearer to the posterior than those of q.", unset="with auto", usual=True
     )
-    """Make draws better than those of q: resampled where its importance weights can be relied on, else
-    annealed. None for what `algorithm` says: yes for "auto", else no.
+    """Make draws better than those of q: resampled where its importance weights, or those of a mixture fitted
+    to them, can be relied on, else annealed. None for what `algorithm` says: yes for "auto", else no.
     """
 
     resample: bool | None = setting(None, Switch(), "Resample draws by p/q.", unset="as needed")
@@ -171,7 +171,7 @@ class CorrectionSettings:
 
     anneal: bool | None = setting(None, Switch(), "Anneal draws to p.", unset="as needed")
     """Write draws that annealing carried from q to the posterior, always or never; None where draws are
-    corrected and the weights are not enough.
+    corrected and no weights are enough.
     """
 
 

@@ -107,12 +107,23 @@ def test_mean_field_steps_up_to_full_rank_where_it_does_not_fit_and_says_so():
 
 def test_draws_that_mean_field_cannot_give_are_annealed_and_said_to_be():
     target = strongly_correlated()
-    result = fit(target, settings(upgrade=False))
+    result = fit(target, settings(upgrade=False, anneal=True))
     assert isinstance(result.family, MeanField) and result.verdict.made is DrawSource.ANNEALED
     assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
     np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
     np.testing.assert_allclose(np.cov(result.draws_u.T), target.covariance, atol=0.15)
     np.testing.assert_allclose(result.log_p, [target.log_density(u) for u in result.draws_u])
+
+
+def test_draws_that_a_mixture_can_give_are_of_one_and_said_to_be():
+    target = strongly_correlated()
+    result = fit(target, settings(upgrade=False))
+    assert result.verdict.made is DrawSource.OF_MIXTURE and result.verdict.annealed is None
+    assert result.verdict.level is Level.GOOD and result.verdict.khat > 0.7
+    assert "from a mixture fitted to the posterior" in result.verdict.sentence("abcdef")
+    np.testing.assert_allclose(result.draws_u.mean(axis=0), target.mean, atol=0.15)
+    np.testing.assert_allclose(np.cov(result.draws_u.T), target.covariance, atol=0.15)
+    np.testing.assert_array_equal(result.log_g, result.log_p)
 
 
 def test_where_the_weights_are_enough_draws_are_resampled():
@@ -157,8 +168,9 @@ def test_the_switches_do_what_they_say():
         for anneal in (None, True, False)
     }
     assert {pair for pair, how in made.items() if how is DrawSource.ANNEALED} == {
-        (None, None), (None, True), (True, True), (False, None), (False, True)
+        (None, True), (True, True), (False, None), (False, True)
     }  # fmt: skip
+    assert made[None, None] is DrawSource.OF_MIXTURE
     assert made[True, None] is made[True, False] is DrawSource.RESAMPLED
     assert made[False, False] is DrawSource.OF_Q
     assert fit(Banana(), quick(refine=False)).verdict.made is DrawSource.RESAMPLED
@@ -272,7 +284,7 @@ def test_the_default_run_does_not_mind_constants_and_units(seed):
 
 def test_stages_are_reported():
     heard = []
-    fit(strongly_correlated(), settings(upgrade=False), progress=heard.append)
+    fit(strongly_correlated(), settings(upgrade=False, anneal=True), progress=heard.append)
     assert [*dict.fromkeys(p.phase for p in heard)][:2] == ["Pathfinder", "step size search"]
     assert list(dict.fromkeys(p.phase for p in heard))[-5:] == [
         "sample average approximation",
