@@ -273,10 +273,9 @@ class Node:
         """The sum over all elements of the answer, still one entry of the tape."""
         return Node(self.value, self.vjps, 0, self.accept)
 
-    @cached_property
-    def summed_each(self) -> "Node":
-        """The sum for each entry of the leading axis, still one entry of the tape."""
-        return Node(self.value, self.vjps, 1, self.accept)
+    def summed_but(self, kept: int) -> "Node":
+        """The sum for each entry of the first `kept` axes, still one entry of the tape."""
+        return Node(self.value, self.vjps, kept, self.accept)
 
     def accepting(self, accept: Callable[[Array], Array]) -> "Node":
         """The same function of `accept(argument)` for each argument, which must not change what is traced."""

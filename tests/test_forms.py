@@ -6,6 +6,7 @@ import pytest
 import ppl
 from ppl.backend import load as loading
 from ppl.compile import show_stage
+from ppl.density import model as density_model
 from ppl.ir.forms import FORMS, form_named
 
 PROGRAM = """
@@ -16,17 +17,24 @@ model { a ~ normal(0, 1); b ~ normal(0, 1); for (n in 1:N) y[n] ~ poisson_log(et
 generated quantities { array[N] int again; for (n in 1:N) again[n] = poisson_log_rng(eta[n]); }
 """
 DATA = {"N": 3, "y": [1, 0, 4], "x": [0.1, -0.3, 1.2]}
-RUN = [*(form.name for form in FORMS.values() if form.runs), "rows:N", "rest:N"]
+RUN = [
+    *(form.name for form in FORMS.values() if form.runs),
+    "rows:N",
+    "rest:N",
+    "points-rows:N",
+    "points-rest:N",
+]
 
 
 def test_what_is_printed_is_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran, bound_to = set(), loading.bound_to
+    ran, load = set(), loading.load
 
-    def watched(lib, code, *args, **kwargs):
+    def watched(code, *args, **kwargs):
         ran.add(code.emitted.text)
-        return bound_to(lib, code, *args, **kwargs)
+        return load(code, *args, **kwargs)
 
-    monkeypatch.setattr(loading, "bound_to", watched)
+    for user in (loading, density_model):
+        monkeypatch.setattr(user, "load", watched)
     posterior = ppl.compile_model(PROGRAM).condition(DATA)
     u, us = np.zeros(2), np.zeros((5, 2))
     for propto in (False, True):
@@ -34,7 +42,8 @@ def test_what_is_printed_is_what_runs(monkeypatch: pytest.MonkeyPatch) -> None:
         posterior.log_densities(us, propto), posterior.log_density_gradients(us, propto)
     posterior.param_constrain(u, include_tp=True, include_gq=True)
     posterior.param_constrain_draws(us, np.random.default_rng(1))
-    posterior.by_rows("N").minibatch(np.array([0, 2])).log_density_gradient(u)
+    some = posterior.by_rows("N").minibatch(np.array([0, 2]))
+    some.log_density_gradient(u), some.log_density_gradients(us)
     assert [name for name in RUN if show_stage(PROGRAM, "python", name) not in ran] == []
     assert ran <= {show_stage(PROGRAM, "python", name) for name in RUN}
 

@@ -21,6 +21,7 @@ from ppl.backend.emit_expr import expr
 from ppl.backend.emit_stmt import leaves, statements
 from ppl.backend.text import Binding, Writer, python_name
 from ppl.ir import nodes as ir
+from ppl.ir.nodes import AtPoints
 from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import assigned_names, changing_names, used_names
 from ppl.source import Span
@@ -40,6 +41,8 @@ class Emitted:
     bindings: dict[str, Binding]
     reads: frozenset[str] = frozenset()
     loads: frozenset[str] = frozenset()
+    at_points: tuple[AtPoints, ...] = ()
+    """The functions that solvers work on."""
 
 
 def emit(p: ir.Program, propto: bool = False, by_functions: bool = False) -> Emitted:
@@ -63,12 +66,12 @@ def emit(p: ir.Program, propto: bool = False, by_functions: bool = False) -> Emi
     emit_unconstrained(w, p)
     emit_generated(w, p)
     emit_shapes(w, p)
-    return emitted(w, log_joint_reads(p), data_reads(p))
+    return replace(emitted(w, p), reads=log_joint_reads(p), loads=data_reads(p))
 
 
-def emitted(w: Writer, reads: frozenset[str] = frozenset(), loads: frozenset[str] = frozenset()) -> Emitted:
+def emitted(w: Writer, p: ir.Program) -> Emitted:
     """What was written, from its first line to its last."""
-    return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings), reads, loads)
+    return Emitted(w.text.strip("\n") + "\n", tuple(w.spans), dict(w.bindings), at_points=p.at_points)
 
 
 def emit_variants(w: Writer, p: ir.Program, by_functions: bool) -> None:
@@ -151,13 +154,13 @@ def declare_data(w: Writer, d: ir.Declared) -> None:
     w.line(f"d.{name} = {name}")
 
 
-def tuple_value(d: ir.Declared, outer: int = 0) -> str:
+def tuple_value(d: ir.Declared, outer: int = 0, draws: bool = False) -> str:
     """A tuple, or an array of them, made of its leaves, each in a variable of its own."""
     if not d.items:
         return python_name(d.name)
     axes = outer + len(d.dims)
-    items = "".join(tuple_value(item, axes) + ", " for item in d.items).rstrip()
-    return f"lib.tuples({axes}, {items.rstrip(',')})" if axes else f"({items})"
+    items = "".join(tuple_value(item, axes, draws) + ", " for item in d.items).rstrip()
+    return f"lib.tuples{'_each' if draws else ''}({axes}, {items.rstrip(',')})" if axes else f"({items})"
 
 
 def emit_transform_data(w: Writer, p: ir.Program) -> None:
@@ -207,26 +210,26 @@ def place_text(w: Writer, d: ir.Declared) -> str:
     return f"{d.name!r}, {d.constraint!r}, {tuple_text(w, d.dims)}, {tuple_text(w, d.sizes)}{items}"
 
 
-def emit_parameters(w: Writer, p: ir.Program, jacobian: bool) -> None:
-    """Each parameter from its block of `u`; its log-Jacobian too where it counts."""
+def emit_parameters(w: Writer, p: ir.Program, jacobian: bool, draws: bool = False) -> None:
+    """Each parameter from its block of `u`, of every draw or one; its log-Jacobian too where it counts."""
     for d in p.parameters:
         with w.at(d.span):
             for leaf, _ in leaves(d, d.name):
-                constrain(w, leaf, jacobian)
+                constrain(w, leaf, jacobian, draws)
             if d.items:
-                w.line(f"{python_name(d.name)} = {tuple_value(d)}")
+                w.line(f"{python_name(d.name)} = {tuple_value(d, draws=draws)}")
             for axis in (axis for name, axis in p.row_axes if name == d.name):
-                where = ":, " * axis + "d.rows"
+                where = ":, " * (axis + int(draws)) + "d.rows"
                 w.line(f"{python_name(d.name)} = {python_name(d.name)}[{where}]")
 
 
-def constrain(w: Writer, d: ir.Declared, jacobian: bool) -> None:
-    name, place = python_name(d.name), f"u, d.places[{d.name!r}]"
+def constrain(w: Writer, d: ir.Declared, jacobian: bool, draws: bool) -> None:
+    name, place, each = python_name(d.name), f"u, d.places[{d.name!r}]", "_each" if draws else ""
     if d.constraint == "identity":
-        w.line(f"{name} = lib.take({place})")
+        w.line(f"{name} = lib.take{each}({place})")
         return
     args = "".join(f", {expr(w, a)}" for a in d.arguments)
-    w.line(f"{name}, j__ = lib.constrain_{d.constraint}({place}{args})")
+    w.line(f"{name}, j__ = lib.constrain_{d.constraint}{each}({place}{args})")
     if jacobian and d.constraint != "complex":
         w.line("jacobian.append(j__)")
 
@@ -266,14 +269,39 @@ def emit_over_draws(p: ir.Program) -> Emitted:
         emit_function(w, f)
     emit_constrained(w, p, draws=True)
     emit_generated(w, p, draws=True)
-    return emitted(w)
+    return emitted(w, p)
+
+
+def emit_points(p: ir.Program, propto: bool = False) -> Emitted:
+    """The module of a program that passes/draws_axis.py made, with `prepare` and one function more:
+
+    log_joint(d, u, with_jacobian, draw__)  -> the log joint of every draw, or one number for all
+
+    `u` is a list of the blocks of the parameters, each with the axis of the draws, which `draw__` numbers.
+    """
+    w = Writer()
+    for f in p.functions:
+        emit_function(w, f)
+    emit_prepare(w, p)
+    w.propto = propto
+    with w.block("def log_joint(d, u, with_jacobian, draw__):"):
+        load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters, p.model))
+        w.line("target = lib.terms()")
+        w.line("jacobian = target if with_jacobian else lib.terms()")
+        emit_parameters(w, p, jacobian=True, draws=True)
+        statements(w, p.transformed_parameters)
+        statements(w, p.model)
+        w.line("return lib.sum_terms(target)")
+    w.blank()
+    emit_variants(w, p, by_functions=False)
+    return emitted(w, p)
 
 
 def emit_constrained(w: Writer, p: ir.Program, draws: bool = False) -> None:
     with w.block(f"def constrained(d, u{', draw__' if draws else ''}):"):
         load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters))
         w.line("target = jacobian = lib.terms()")
-        emit_parameters(w, p, jacobian=False)
+        emit_parameters(w, p, jacobian=False, draws=draws)
         w.line(f"values = {dict_text(p.parameters)}")
         w.line("yield values")
         statements(w, p.transformed_parameters)

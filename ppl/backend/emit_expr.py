@@ -150,19 +150,19 @@ def passed(callee: ir.Callee, args: Sequence[str]) -> list[str]:
 def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
     callee = e.callee
     binding = Binding(
-        callee.impl, mode, callee.passes, callee.family, (), callee.batch, cores(e), summed(e, mode)
+        callee.impl, mode, callee.passes, callee.family, (), callee.batch, cores(e), kept(e, mode)
     )
     return w.bind(callee.name, binding)
 
 
-def summed(e: ir.Apply, mode: Mode) -> int:
-    return max(e.ranks) if mode == "rows" else 0
+def kept(e: ir.Apply, mode: Mode) -> int:
+    return array_dims(e.type) if mode in ("rows", "products") else 0
 
 
 def cores(e: ir.Apply) -> tuple[int, ...]:
     """How many trailing axes of each argument a call works on; array axes of a density's lead."""
     family, batch = e.callee.family, e.callee.batch
-    if family is not None and (batch == "none" or not e.lifted):
+    if family is not None and batch != "elementwise":
         each = tuple(rank(core(a.type)) for a in e.args) if family.batch == "leading" else ()
         return family.cores or each
     return (e.ranks or tuple(rank(a.type) for a in e.args)) if batch == "leading" else ()
@@ -192,11 +192,16 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         arguments = ", ".join(passed(callee, args))
         return f"lib.each({library(w, e, whole_mode(callee))}, {lifted}, {arguments})"
     widest = max(e.ranks)
+    own = e.ranks
+    if callee.batch == "leading":
+        own = tuple(r - core for r, core in zip(e.ranks, cores(e), strict=True))
+        by_rows = callee.family is not None and bool(callee.family.cores)
+        widest = max(int(by_rows), *own)
+    args = [
+        f"lib.widen({a}, {lifted}, {widest - r})" if lifted and r < widest else a
+        for a, lifted, r in zip(args, map(int, e.lifted), own, strict=True)
+    ]
     if callee.batch == "elementwise":
-        args = [
-            f"lib.widen({a}, {lifted}, {widest - r})" if lifted and r < widest else a
-            for a, lifted, r in zip(args, map(int, e.lifted), e.ranks, strict=True)
-        ]
         infix = infix_text(e, args)
         if infix is not None:
             return infix
@@ -207,11 +212,15 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
 
 def batch_mode(e: ir.Apply, widest: int) -> Mode:
     """The whole sum when it is a term of the target, else one sum for each entry of the batch."""
+    if e.callee.passes == "jacobian":
+        return "each"
     if not e.callee.reduce:
         return ""
     if array_dims(e.type) == 0:
         return "total"
-    return "each" if widest == 0 or e.callee.batch == "leading" else "rows"
+    if e.callee.reduce == "prod":
+        return "products"
+    return "each" if widest == 0 and array_dims(e.type) == max(map(int, e.lifted)) else "rows"
 
 
 # --- Dropping constants --------------------------------------------------------------------------
@@ -240,7 +249,7 @@ def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
     known = {name for (name, _), is_data in zip(family.args, are_data(w, e), strict=False) if is_data}
     drops = tuple(k for k, constant in enumerate(family.constants) if known.issuperset(constant[0]))
     name = e.callee.name.replace("_lp", "_lup") if "_lup" not in e.callee.name else e.callee.name
-    binding = Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e), summed(e, mode))
+    binding = Binding(e.callee.impl, mode, "", family, drops, e.callee.batch, cores(e), kept(e, mode))
     return w.bind(name, binding)
 
 
@@ -282,12 +291,17 @@ def indexed_tuples(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
 
 def index(w: Writer, base: str, items: Sequence[ir.IndexItem]) -> str:
     """The text between the brackets: zero-based, bounds checked.  Index items are zero-based already."""
+    if needs_mesh(items):
+        return f"lib.mesh({base}, {listed(loose_index, w, base, items)})"
+    return listed(index_item, w, base, items)
+
+
+def needs_mesh(items: Sequence[ir.IndexItem]) -> bool:
+    """Whether NumPy would read several lists of indices otherwise than Stan."""
     several = [isinstance(i, ir.At) and i.index.type != INT for i in items]
     single = any(isinstance(i, ir.At) and i.index.type == INT for i in items)
     slices = any(isinstance(i, ir.Between) for i in items)
-    if sum(several) > 1 or (any(several) and single and slices):
-        return f"lib.mesh({base}, {listed(loose_index, w, base, items)})"
-    return listed(index_item, w, base, items)
+    return sum(several) > 1 or (any(several) and single and slices)
 
 
 def index_item(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int = 0) -> str:
@@ -309,7 +323,27 @@ def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int 
     return "slice(None)" if text == ":" else text
 
 
+def gather_of_draws(w: Writer, e: ir.Gather) -> str:
+    """The entries of every draw, whose axis stands first."""
+    base, name = expr(w, e.base), w.temporary()
+    if base.isidentifier():
+        name = base
+    items = listed(partial(loose_index, shift=1 + int(e.base_lifted)), w, name, e.items)
+    first = f"({name} := {base})" if name != base and name in items else base
+    if not any(e.lifted) and not needs_mesh(e.items):
+        whole = "slice(None), " if e.base_lifted else ""
+        return f"lib.pick_each({first}, ({whole}{items},))"
+    if not e.base_lifted and after_lifted_only_slices(e):
+        return f"lib.pick_each({first}, ({items},))"
+    return f"lib.gather_each({first}, {e.base_lifted}, {marks(e.lifted)}, {items})"
+
+
 def gather(w: Writer, e: ir.Gather) -> str:
+    if e.by_draw:
+        items = listed(loose_index, w, "", e.items)
+        return f"lib.gather_by_draw({expr(w, e.base)}, {e.draws}, {items})"
+    if e.draws:
+        return gather_of_draws(w, e)
     plain = all(picks_one(i, lifted) for i, lifted in zip(e.items, e.lifted, strict=True))
     if not e.base_lifted and any(e.lifted) and (plain or after_lifted_only_slices(e)):
         return indexed(w, e.base, lambda name: listed(index_item, w, name, e.items))

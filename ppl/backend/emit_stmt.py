@@ -46,7 +46,7 @@ def statement(w: Writer, s: ir.Stmt) -> None:
         case ir.Scatter():
             scatter(w, s)
         case ir.Increment(what=what, value=value):
-            increment(w, what, value)
+            increment(w, what, value, s.draws)
         case ir.CallVoid(call=call):
             w.line(expr(w, call))
         case ir.For(variable=variable, lower=lower, upper=upper, body=body):
@@ -124,10 +124,11 @@ def unset_shape(w: Writer, shape: ir.Shape, t: Type) -> str:
     return f"lib.{word}({', '.join(expr(w, size) for size in shape)})"
 
 
-def increment(w: Writer, what: str, value: ir.Expr) -> None:
+def increment(w: Writer, what: str, value: ir.Expr, draws: bool) -> None:
     text = expr(w, value)
-    whole = rank(value.type) == 0
-    w.line(f"{what}.append({text if whole else f'lib.total({text})'})")
+    whole = rank(value.type) == int(draws)
+    total = "total_each" if draws else "total"
+    w.line(f"{what}.append({text if whole else f'lib.{total}({text})'})")
 
 
 # --- Assignment to parts -------------------------------------------------------------------------
@@ -163,7 +164,16 @@ def changed(w: Writer, name: str, step: ir.Step, value: str) -> str:
 
 def scatter(w: Writer, s: ir.Scatter) -> None:
     name, value = python_name(s.name), expr(w, s.value)
-    items = [loose_index(w, name, k, i) for k, i in enumerate(s.items)]
+    items = [loose_index(w, name, k, i, int(s.draws)) for k, i in enumerate(s.items)]
+    if s.by_draw:
+        w.line(f"{name} = lib.put({name}, lib.entries_by_draw({name}, {', '.join(items)}), {value})")
+        return
+    if s.draws:
+        where = f"({', '.join(items)},)"
+        if not after_lifted_only_slices(s) and (any(s.lifted) or not is_sliced(s.items)):
+            where = f"lib.entries_each({name}, {marks(s.lifted)}, {', '.join(items)})"
+        w.line(f"{name} = lib.put_each({name}, {where}, {value}, {s.value_draws})")
+        return
     if after_lifted_only_slices(s) or (is_sliced(s.items) and not any(s.lifted)):
         where = f"({', '.join(items)})" if len(items) > 1 else items[0]
     else:
@@ -192,6 +202,10 @@ def scan(w: Writer, s: ir.Scan) -> None:
     shared = "".join(f"{python_name(name)}, " for name in fixed).rstrip()
     arguments = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
     after = ", ".join(map(python_name, s.after))
+    if s.lifted:
+        over = marks((*s.lifted, *(name in s.varying for name in fixed)))
+        w.line(f"{after}, = lib.scan_each({step}, {batch}, {arguments}, {over})")
+        return
     w.line(f"{after}, = lib.scan({step}, {batch}, {arguments})")
 
 
@@ -236,7 +250,7 @@ def check_declared(w: Writer, s: ir.CheckDeclared) -> None:
             continue
         shape = f"({''.join(expr(w, size) + ', ' for size in leaf.sizes).rstrip()})"
         args = "".join(f", {expr(w, a)}" for a in leaf.arguments)
-        check = "check_draws" if s.over_draws else "check"
+        check = "check_each" if s.over_draws else "check"
         w.line(f"lib.{check}({leaf.constraint!r}, {leaf.name!r}, {text}, {shape}{args})")
 
 

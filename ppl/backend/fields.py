@@ -1,7 +1,7 @@
 """Functions of the program as the fields that solvers work on.
 
-The points where a solver asks for f look to emitted code like draws (per_draw.py), so one run of the function
-serves them all; where a branch sends them different ways, they go in groups.
+The points where a solver asks for f are to the function what draws are to the program: it is laid out along
+them (passes/solver_functions.py), so that one run of it serves them all.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,6 @@ import numpy as np
 from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, inexact, pullback, with_vjps
-from ppl.backend.per_draw import PerDraw, in_groups, laid_out
 from ppl.stdlib.solvers.field import Draws, Floats
 
 Function = Callable[..., Any]
@@ -25,11 +24,15 @@ Placed = Callable[[Any, Any], tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Forms:
-    """One function of the program: for plain numbers, for many points, and for many on a tape."""
+    """One function of the program: for plain numbers, for many points, and for many on a tape.
+
+    `varies` says which arguments of the last two have one value for each point.
+    """
 
     plain: Function
     many: Function
     traced: Function
+    varies: tuple[bool, ...]
 
 
 @dataclass(frozen=True)
@@ -53,17 +56,28 @@ class Leaf:
         return each if self.each else each.sum(axis=0)
 
 
-def leaves(x: Any) -> Iterator[Leaf]:
+@dataclass(frozen=True)
+class Each:
+    """An argument that has one value for each draw."""
+
+    value: Any
+
+
+def leaves(x: Any, each: bool = False) -> Iterator[Leaf]:
     """Those of an argument, tuples and arrays of tuples looked into."""
-    if isinstance(x, list | tuple):
+    if isinstance(x, Each):
+        yield from leaves(x.value, True)
+    elif isinstance(x, list | tuple):
         for item in x:
-            yield from leaves(item)
+            yield from leaves(item, each)
     else:
-        yield Leaf(x.each, True) if isinstance(x, PerDraw) else Leaf(x, False)
+        yield Leaf(x, each)
 
 
 def rebuilt(x: Any, values: Iterator[Any]) -> Any:
     """The argument with other leaves."""
+    if isinstance(x, Each):
+        return rebuilt(x.value, values)
     return type(x)(rebuilt(item, values) for item in x) if isinstance(x, list | tuple) else next(values)
 
 
@@ -99,14 +113,17 @@ class OfProgram:
     def leaves(self) -> list[Leaf]:
         return list(leaves(self.shared))
 
+    @cached_property
+    def wanted_each(self) -> list[bool]:
+        """Of which leaves the function for many points takes one value for each."""
+        own = self.forms.varies[len(self.forms.varies) - len(self.shared) :]
+        return [varies for x, varies in zip(self.shared, own, strict=True) for _ in leaves(x)]
+
     def values(self, t: Floats, y: Floats, draws: Draws) -> Floats:
         if len(draws) == 1:
             found = self.forms.plain(*self.placed(t[0], y[0]), *self._of_draw(draws[0]))
             return np.asarray(found, dtype=float).reshape(1, -1)
-        out = np.empty(y.shape)
-        for at, found in in_groups(np.arange(len(draws)), lambda at: self._many(t[at], y[at], draws[at])):
-            out[at] = found
-        return out
+        return self._many(t, y, draws)
 
     def _of_draw(self, draw: int) -> Any:
         if self._same is not None:
@@ -122,14 +139,18 @@ class OfProgram:
         return rebuilt(self.shared, (leaf.plain for leaf in self.leaves))
 
     def _many(self, t: Floats, y: Floats, draws: Draws) -> Floats:
-        at_points = (PerDraw(NUMPY, x.plain[draws]) if x.each else x.plain for x in self.leaves)
-        point = self.placed(PerDraw(NUMPY, t), PerDraw(NUMPY, y))
-        found = self.forms.many(*point, *rebuilt(self.shared, at_points))
-        return np.asarray(laid_out(found, len(draws)), dtype=float).reshape(y.shape)
+        at_points = self.at_points([leaf.plain for leaf in self.leaves], draws)
+        found = self.forms.many(*self.placed(t, y), *at_points)
+        return np.asarray(found, dtype=float).reshape(y.shape)
+
+    def at_points(self, values: Sequence[Any], draws: Draws) -> Any:
+        """The further arguments at points of the draws, from the values of their leaves."""
+        each = zip(self.leaves, values, self.wanted_each, strict=True)
+        return rebuilt(self.shared, iter([at_each(leaf, x, draws, wanted) for leaf, x, wanted in each]))
 
     def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Tapes":
-        run = in_groups(np.arange(len(draws)), lambda at: self._tape(t[at], y[at], draws[at]))
-        return Tapes(run, y.shape, [self.leaves[i].plain for i in self.differentiated])
+        pull = self._tape(t, y, draws)
+        return Tapes(pull, y.shape, [self.leaves[i].plain for i in self.differentiated])
 
     def _tape(self, t: Floats, y: Floats, draws: Draws) -> Pull:
         def run(traced: list[Array]) -> Array:
@@ -137,27 +158,26 @@ class OfProgram:
             at_leaves = [leaf.plain for leaf in self.leaves]
             for i, box in zip(self.differentiated, boxes, strict=True):
                 at_leaves[i] = box
-            at_points = (at_each(leaf, x, draws) for leaf, x in zip(self.leaves, at_leaves, strict=True))
-            point = self.placed(PerDraw(AUTOGRAD, t), PerDraw(AUTOGRAD, state))
-            return laid_out(self.forms.traced(*point, *rebuilt(self.shared, at_points)), len(draws))
+            return self.forms.traced(*self.placed(t, state), *self.at_points(at_leaves, draws))
 
         differentiated = [inexact(self.leaves[i].plain) for i in self.differentiated]
         end, pull = pullback(run, [y, *differentiated])
         return lambda weights: pull(np.reshape(weights, np.shape(end)))
 
 
-def at_each(leaf: Leaf, x: Any, draws: Draws) -> Any:
-    """A leaf at points of the draws; x is its value, or a box of it."""
+def at_each(leaf: Leaf, x: Any, draws: Draws, wanted: bool) -> Any:
+    """A leaf at points of the draws, whose value or a box of it is x; one for each point where `wanted`."""
+    xp = AUTOGRAD if isbox(x) else NUMPY
     if leaf.each:
-        return PerDraw(AUTOGRAD, picked(AUTOGRAD, x, draws))
-    return PerDraw(AUTOGRAD, repeated(AUTOGRAD, x, len(draws))) if isbox(x) else x
+        return picked(xp, x, draws)
+    return repeated(xp, x, len(draws)) if wanted else x
 
 
 @dataclass(frozen=True)
 class Tapes:
-    """f about m points with n values each, on one tape for each group of them."""
+    """f about m points with n values each, on one tape."""
 
-    parts: Sequence[tuple[Draws, Pull]]
+    through: Pull
     shape: tuple[int, ...]
     differentiated: Sequence[Any]
 
@@ -165,15 +185,11 @@ class Tapes:
     def jacobians(self) -> Floats:
         m, n = self.shape
         out = np.zeros((m, n, n))
-        for at, pull in self.parts:
-            for k in range(n):
-                g = np.zeros((len(at), n))
-                g[:, k] = 1.0
-                out[at, k] = pull(g)[0]
+        for k in range(n):
+            g = np.zeros((m, n))
+            g[:, k] = 1.0
+            out[:, k] = self.through(g)[0]
         return out
 
     def pull(self, weights: Floats) -> list[Any]:
-        out = [np.zeros(np.shape(x)) for x in self.differentiated]
-        for at, pull in self.parts:
-            out = [total + part for total, part in zip(out, pull(weights[at])[1:], strict=True)]
-        return out
+        return self.through(weights)[1:]

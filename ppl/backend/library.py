@@ -5,11 +5,15 @@ from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from ppl.arrays import NUMPY, Namespace, Node
 from ppl.backend import runtime
+from ppl.backend.draws import constrained_each, total_each
 from ppl.backend.runtime import Place
 from ppl.backend.runtime_table import RUNTIME
 from ppl.backend.scan import scan
+from ppl.backend.scan_draws import scan_each
 from ppl.backend.text import Binding
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
 from ppl.stdlib.constraints.record import Constraint
@@ -31,10 +35,12 @@ def library(
     lib = SimpleNamespace()
     for f in RUNTIME:
         setattr(lib, f.__name__.rstrip("_"), partial(f, xp))
-    lib.scan = partial(scan, xp, lib, plain_library(xp, lib, bindings, softplus))
+    plain = plain_library(xp, lib, bindings, softplus)
+    lib.scan, lib.scan_each = partial(scan, xp, lib, plain), partial(scan_each, xp, lib, plain)
     for constraint in CONSTRAINTS:
         chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
         setattr(lib, f"constrain_{constraint.keyword}", constrainer(xp, chosen))
+        setattr(lib, f"constrain_{constraint.keyword}_each", partial(constrained_each, xp, chosen))
         setattr(lib, f"free_{constraint.keyword}", partial(runtime.free, chosen))
     for name, binding in bindings.items():
         function = bound(xp, binding)
@@ -63,14 +69,16 @@ def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
     if binding.passes == "rng":
         return drawn(binding.family) if binding.family is not None else binding.impl
     if binding.passes == "jacobian":
-        return partial(add_jacobian, xp, impl)
+        return partial(add_jacobian_each if binding.mode == "each" else add_jacobian, xp, impl)
     match binding.mode:
         case "total":
             return total_of(xp, impl)
         case "product":
             return lambda *args: product(xp, xp.np.ravel(impl(xp, *args)))
         case "rows":
-            return lambda *args: sum_last(xp, impl(xp, *args), binding.summed)
+            return sums_of(xp, impl, binding.kept)
+        case "products":
+            return lambda *args: product(xp, flat_from(xp, impl(xp, *args), binding.kept))
         case _:
             return partial(impl, xp)
 
@@ -109,6 +117,24 @@ def add_jacobian(xp: Namespace, impl: Callable[..., Any], jacobian: list[Any], *
     return value
 
 
-def sum_last(xp: Namespace, x: Any, axes: int) -> Any:
-    """One sum over the last axes for each entry of those before."""
-    return xp.np.sum(x, axis=tuple(range(-axes, 0)))
+def add_jacobian_each(xp: Namespace, impl: Callable[..., Any], jacobian: list[Any], *args: Any) -> Any:
+    """The same for every draw, along the first axis."""
+    value, log_jacobian = impl(xp, *args)
+    jacobian.append(total_each(xp, log_jacobian) if np.ndim(log_jacobian) else log_jacobian)
+    return value
+
+
+def sums_of(xp: Namespace, impl: Callable[..., Any], kept: int) -> Callable[..., Any]:
+    """A sum over what `impl` returns for each entry of its first axes."""
+    if isinstance(impl, Node):
+        return partial(impl.summed_but(kept), xp)
+    return lambda *args: sum_from(xp, impl(xp, *args), kept)
+
+
+def sum_from(xp: Namespace, x: Any, kept: int) -> Any:
+    return xp.np.sum(x, axis=tuple(range(kept, np.ndim(x)))) if np.ndim(x) > kept else x
+
+
+def flat_from(xp: Namespace, x: Any, kept: int) -> Any:
+    """The axes after the first `kept` as one."""
+    return xp.np.reshape(x, (*np.shape(x)[:kept], -1))

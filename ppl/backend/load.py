@@ -8,12 +8,10 @@ from types import CodeType, SimpleNamespace
 from typing import Any
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
-from ppl.backend.draws_library import draws_library
 from ppl.backend.emit import Emitted
 from ppl.backend.fields import Forms
 from ppl.backend.library import Wrap, library
-from ppl.backend.per_draw_library import per_draw_library
-from ppl.backend.solve import solve
+from ppl.backend.solve import solve, solve_each
 from ppl.source import Span
 
 BUILTINS = {"range": range, "float": float, "slice": slice}
@@ -66,13 +64,15 @@ class Code:
         return cls(emitted, compile(emitted.text, f"<emitted from {name}>", "exec"), softplus)
 
     @cached_property
-    def plain_and_many(self) -> tuple[Module, Module, Module]:
-        """The module in NumPy for plain numbers and for many points, and for many under autograd."""
-        return load(self, NUMPY), load_per_draw(self, NUMPY), load_per_draw(self, AUTOGRAD)
+    def in_both(self) -> tuple[Module, Module]:
+        """The module in NumPy and under autograd."""
+        return load(self, NUMPY), load(self, AUTOGRAD)
 
     def forms(self, name: str) -> Forms:
         """A function of the module in the forms that solvers ask for."""
-        return Forms(*(module.functions[name] for module in self.plain_and_many))
+        plain, traced = (module.functions for module in self.in_both)
+        f = next(f for f in self.emitted.at_points if f.name == name)
+        return Forms(plain[name], plain[f.laid_out], traced[f.laid_out], f.varies)
 
 
 def load(
@@ -87,24 +87,7 @@ def load(
     `builtins` are all that the module sees of Python.
     """
     lib: SimpleNamespace = library(xp, code.emitted.bindings, code.softplus, wrap)
-    return bound_to(lib, code, xp, builtins, **replaced)
-
-
-def load_per_draw(code: Code, xp: Namespace, **replaced: Any) -> Module:
-    """The module bound to `xp`, for many draws at once."""
-    return bound_to(per_draw_library(xp, code.emitted.bindings, code.softplus), code, xp, **replaced)
-
-
-def load_over_draws(code: Code, **replaced: Any) -> Module:
-    """The module of `emit_over_draws` in NumPy."""
-    return bound_to(draws_library(code.emitted.bindings, code.softplus), code, NUMPY, **replaced)
-
-
-def bound_to(
-    lib: SimpleNamespace, code: Code, xp: Namespace, builtins: Mapping[str, Any] = BUILTINS, **replaced: Any
-) -> Module:
-    """The module with this library."""
-    lib.solve = partial(solve, xp, code.forms)
+    lib.solve, lib.solve_each = partial(solve, xp, code.forms), partial(solve_each, xp, code.forms)
     for name, function in replaced.items():
         setattr(lib, name, function)
     scope: dict[str, Any] = {"__builtins__": dict(builtins), "lib": lib}

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import AUTOGRAD, Array, inexact, pullback
-from ppl.backend.fields import OfProgram, Pull, at_each, rebuilt
-from ppl.backend.per_draw import PerDraw, in_groups, laid_out
+from ppl.backend.fields import OfProgram, Pull
 from ppl.stdlib.laplace.own import Curve
 from ppl.stdlib.solvers.field import Draws, Floats
 
@@ -49,28 +48,11 @@ class OwnLikelihood:
 
     def at(self, draws: Draws, at_leaves: Sequence[Any] | None = None) -> Scalars:
         """f of theta at the draws; `at_leaves` are its other arguments, their plain values if None."""
-        leaves = self.field.leaves
-        values = [leaf.plain for leaf in leaves] if at_leaves is None else at_leaves
-        points = [at_each(leaf, x, draws) for leaf, x in zip(leaves, values, strict=True)]
-
-        def f(theta: Array) -> Array:
-            shared = rebuilt(self.field.shared, iter(points))
-            return laid_out(self.field.forms.traced(PerDraw(AUTOGRAD, theta), *shared), len(draws))
-
-        return f
+        values = [leaf.plain for leaf in self.field.leaves] if at_leaves is None else at_leaves
+        shared = self.field.at_points(values, draws)
+        return lambda theta: self.field.forms.traced(theta, *shared)
 
     def curve(self, theta: Floats, draws: Draws, block: int) -> Curve:
-        n = theta.shape[1]
-        shapes = (len(theta), 1), theta.shape, (len(theta), n // block, block, block)
-        out = Curve(*map(np.empty, shapes))
-        for at, found in in_groups(
-            np.arange(len(theta)), lambda at: self._curve(theta[at], draws[at], block)
-        ):
-            for whole, part in zip(out, found, strict=True):
-                whole[at] = part
-        return out
-
-    def _curve(self, theta: Floats, draws: Draws, block: int) -> Curve:
         f = self.at(draws)
         first, times_hessian = gradient_and_pull(f, theta)
         columns = [times_hessian(v).reshape(len(theta), -1, block) for v in combs(block, theta.shape)]
@@ -78,20 +60,12 @@ class OwnLikelihood:
         return Curve(np.asarray(f(theta))[:, None], first, -0.5 * (hessian + np.swapaxes(hessian, -1, -2)))
 
     def times_hessian(self, theta: Floats, draws: Draws, v: Floats) -> Floats:
-        out = np.empty(theta.shape)
-
-        def run(at: Draws) -> Floats:
-            _, times = gradient_and_pull(self.at(draws[at]), theta[at])
-            return np.asarray(times(np.broadcast_to(v, (len(at), len(v)))))
-
-        for at, found in in_groups(np.arange(len(theta)), run):
-            out[at] = found
-        return out
+        _, times = gradient_and_pull(self.at(draws), theta)
+        return np.asarray(times(np.broadcast_to(v, (len(theta), len(v)))))
 
     def third(self, theta: Floats, draws: Draws, sigma: Floats) -> "Third":
         """The tape of the trace of Sigma times the Hessian; `sigma` is in blocks, (draws, n / m, m, m)."""
-        run = in_groups(np.arange(len(theta)), lambda at: self._tape(theta[at], draws[at], sigma[at]))
-        return Third(run, theta.shape, [self.field.leaves[i].plain for i in self.field.differentiated])
+        return Third(self._tape(theta, draws, sigma), theta.shape)
 
     def _tape(self, theta: Floats, draws: Draws, sigma: Floats) -> Pull:
         """Of f, half the trace, and f's gradient, side by side: (draws, 2 + n)."""
@@ -117,18 +91,14 @@ class OwnLikelihood:
 class Third:
     """What the value owes to the third derivatives, and to f's further arguments, at the modes."""
 
-    parts: Sequence[tuple[Draws, Pull]]
+    through: Pull
     shape: tuple[int, ...]
-    differentiated: Sequence[Any]
 
     def by_theta(self) -> Floats:
         """The derivative of half the trace of Sigma times the Hessian, (draws, n)."""
-        out = np.empty(self.shape)
-        for at, pull in self.parts:
-            weights = np.zeros((len(at), 2 + self.shape[1]))
-            weights[:, 1] = 1.0
-            out[at] = pull(weights)[0]
-        return out
+        weights = np.zeros((self.shape[0], 2 + self.shape[1]))
+        weights[:, 1] = 1.0
+        return np.asarray(self.through(weights)[0])
 
     def pull(self, g: Floats, moved: Floats) -> list[Any]:
         """The adjoints of f's further arguments, where `g` (draws,) are those of the values.
@@ -136,7 +106,4 @@ class Third:
         They are those of f, of half the trace, and of f's gradient times `moved` (draws, n).
         """
         weights = g[:, None] * np.concatenate([np.ones((len(g), 2)), moved], axis=1)
-        out = [np.zeros(np.shape(x)) for x in self.differentiated]
-        for at, pull in self.parts:
-            out = [total + part for total, part in zip(out, pull(weights[at])[1:], strict=True)]
-        return out
+        return self.through(weights)[1:]

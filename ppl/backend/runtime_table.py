@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ppl.backend import runtime, tuple_arrays
+from ppl.backend import draws, runtime, tuple_arrays
 from ppl.stdlib.constraints.table import CONSTRAINTS
 
 RUNTIME: tuple[Callable[..., Any], ...] = (
@@ -21,6 +21,7 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.put,
     runtime.put_item,
     tuple_arrays.tuples,
+    tuple_arrays.tuples_each,
     tuple_arrays.items,
     tuple_arrays.entries,
     runtime.terms,
@@ -47,13 +48,23 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.fatal_error,
     runtime.profile,
     runtime.check,
+    draws.take_each,
+    draws.total_each,
+    draws.pick_each,
+    draws.gather_each,
+    draws.entries_each,
+    draws.put_each,
+    draws.gather_by_draw,
+    draws.entries_by_draw,
+    draws.check_each,
 )
 
 OWN_NAMES = frozenset(
     {
         *(f.__name__.rstrip("_") for f in RUNTIME),
         *(f"{verb}_{c.keyword}" for c in CONSTRAINTS for verb in ("constrain", "free")),
-        *("scan", "solve", "solve_each", "check_draws"),
+        *(f"constrain_{c.keyword}_each" for c in CONSTRAINTS),
+        *("scan", "scan_each", "solve", "solve_each"),
     }
 )
 """Attributes of `lib` that no function of a program's library may hide."""

@@ -10,80 +10,114 @@ from typing import Any
 import numpy as np
 from autograd.tracer import isbox
 
-from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, pullback, record
-from ppl.backend.per_draw import PerDraw, beside, laid_out, number_of_draws
-from ppl.backend.scan import Scan
+from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, pullback, record, stack
+from ppl.backend.scan import Scan, Step
 
 MOST_IN_JACOBIANS = 1 << 22
 """Numbers in the Jacobians of all steps above which the tape goes through the steps instead."""
 
 
-def scan(
-    xp: Namespace, s: Scan, start: Sequence[Any], entries: Sequence[Any], fixed: Sequence[Any]
-) -> tuple[Any, ...]:
-    """Every state after each step, one array a state; some argument differs from draw to draw.
+def scan_each(
+    xp: Namespace,
+    lib: Any,
+    plain: Callable[[], Any],
+    step: Step,
+    batch: Step,
+    start: Sequence[Array],
+    entries: Sequence[Array],
+    fixed: Sequence[Array],
+    varies: Sequence[bool],
+) -> tuple[Array, ...]:
+    """Every state of every draw after each step, (draws, steps, ...).
 
-    `s.plain` and `s.traced` are libraries that take PerDraw values.
+    `varies` says which entries have the axis of the draws, before that of the steps.
     """
+    s = Scan(step, batch, plain(), lib)
     args = (*start, *entries, *fixed)
-    if xp is AUTOGRAD and is_packable(args, start, entries):
-        return unpacked(xp, packed_scan(s, start, entries, fixed), list(map(np.shape, start)))
-    states = s.run(s.traced, start, entries, fixed)
-    draws = number_of_draws(args)
-    return tuple(
-        beside(xp, items) if number_of_draws(items) else PerDraw(xp, laid_out(xp.np.stack(items), draws))
-        for items in zip(*states, strict=True)
-    )
+    steps = next(np.shape(a)[int(m)] for a, m in zip(entries, varies, strict=False))
+    if xp is AUTOGRAD and packs(args, start, steps):
+        shapes = [np.shape(a)[1:] for a in start]
+        return tuple(split(packed_scan_each(s, start, entries, fixed, varies), shapes, xp))
+    states = run_each(s, s.traced, start, entries, fixed, varies)
+    return tuple(stack(1, *each) for each in zip(*states, strict=True))
 
 
-def is_packable(args: Sequence[Any], start: Sequence[Any], entries: Sequence[Any]) -> bool:
+def packs(args: Sequence[Array], start: Sequence[Array], steps: int) -> bool:
     """Whether arrays alone go in, some of them on one tape, and the steps' Jacobians are not too many."""
-    boxes = [a.each for a in args if is_boxed(a)]
-    if not boxes or any(isinstance(a, list | tuple) for a in args) or any(isbox(b._value) for b in boxes):
+    boxes = [a for a in args if isbox(a)]
+    if not boxes or any(isbox(b._value) for b in boxes) or any(isinstance(a, list | tuple) for a in args):
         return False
-    width: int = sum(math.prod(np.shape(a)) for a in start)
-    jacobians: int = number_of_draws(args) * len(entries[0]) * width**2
-    return jacobians <= MOST_IN_JACOBIANS
+    width: int = sum(math.prod(np.shape(a)[1:]) for a in start)
+    return len(start[0]) * steps * width**2 <= MOST_IN_JACOBIANS
 
 
-def is_boxed(x: Any) -> bool:
-    return isinstance(x, PerDraw) and isbox(x.each)
+def run_each(
+    s: Scan,
+    lib: Any,
+    start: Sequence[Array],
+    entries: Sequence[Array],
+    fixed: Sequence[Array],
+    varies: Sequence[bool],
+) -> list[tuple[Array, ...]]:
+    """The states after each step, step by step."""
+    states, state = [], tuple(start)
+    own = varies[: len(entries)]
+    steps = next(np.shape(a)[int(m)] for a, m in zip(entries, own, strict=True))
+    for t in range(steps):
+        entry = [a[:, t] if m else a[t] for a, m in zip(entries, own, strict=True)]
+        state = s.step(lib, *state, *entry, *fixed)
+        states.append(state)
+    return states
 
 
-def plain(x: Any) -> Any:
-    """The value of an argument, off the tape."""
-    return PerDraw(NUMPY, x.xp.plain(x.each)) if isinstance(x, PerDraw) else x
-
-
-def packed_scan(s: Scan, start: Sequence[Any], entries: Sequence[Any], fixed: Sequence[Any]) -> Array:
+def packed_scan_each(
+    s: Scan,
+    start: Sequence[Array],
+    entries: Sequence[Array],
+    fixed: Sequence[Array],
+    varies: Sequence[bool],
+) -> Array:
     """All states as one array (draws, steps, width), one entry of the tape."""
     args = (*start, *entries, *fixed)
-    boxed, draws, first = [i for i, a in enumerate(args) if is_boxed(a)], number_of_draws(args), len(start)
-    inputs = [plain(a) for a in args]
+    boxed, draws, first = [i for i, a in enumerate(args) if isbox(a)], len(start[0]), len(start)
+    inputs = [a._value if isbox(a) else a for a in args]
     last = first + len(entries)
-    states = s.run(s.plain, inputs[:first], inputs[first:last], inputs[last:])
-    after = [np.stack([laid_out(x, draws) for x in each], axis=1) * 1.0 for each in zip(*states, strict=True)]
+    states = run_each(s, s.plain, inputs[:first], inputs[first:last], inputs[last:], varies)
+    after = [np.stack(each, axis=1) * 1.0 for each in zip(*states, strict=True)]
     for i, each in enumerate(after):
-        begin = laid_out(inputs[i], draws)
-        inputs[i] = PerDraw(NUMPY, np.concatenate([begin[:, None], each[:, :-1]], axis=1))
+        inputs[i] = np.concatenate([np.asarray(inputs[i])[:, None], each[:, :-1]], axis=1)
+
+    def pull_back(differentiated: Sequence[int]) -> Callable[[Array], list[Array]]:
+        def steps(traced: list[Array]) -> Array:
+            given = list(inputs)
+            for i, box in zip(differentiated, traced, strict=True):
+                given[i] = box
+            return packed(AUTOGRAD, s.batch(s.traced, *given), draws)
+
+        return pullback(steps, [inputs[i] for i in differentiated])[1]
 
     def adjoints(g: Array) -> list[Array]:
-        weights, to_start = through_time(g, step_jacobians(s, inputs, first, draws))
-        parts = pull_back(s, inputs, [i for i in boxed if i >= first], draws)(weights)
-        starts = split(to_start, [x.shape[1:] for x in inputs[:first]])
+        weights, to_start = through_time(g, jacobians())
+        parts = pull_back([i for i in boxed if i >= first])(weights)
+        starts = split(to_start, [x.shape[2:] for x in inputs[:first]])
         return [starts[i] if i < first else parts.pop(0) for i in boxed]
 
-    return record([args[i].each for i in boxed], packed(AUTOGRAD, after, draws), adjoints)
+    def jacobians() -> Array:
+        pull = pull_back(range(first))
+        steps, width = after[0].shape[1], sum(math.prod(x.shape[2:]) for x in after)
+        out = np.empty((steps, draws, width, width))
+        for k in range(width):
+            g = np.zeros((draws, steps, width))
+            g[:, :, k] = 1.0
+            out[:, :, k] = np.swapaxes(packed(NUMPY, pull(g), draws), 0, 1)
+        return out
+
+    return record([args[i] for i in boxed], packed(AUTOGRAD, after, draws), adjoints)
 
 
 def packed(xp: Namespace, states: Sequence[Array], draws: int) -> Array:
     """States (draws, steps, ...) side by side."""
     return xp.np.concatenate([xp.np.reshape(x, (draws, np.shape(x)[1], -1)) for x in states], axis=2)
-
-
-def unpacked(xp: Namespace, whole: Array, shapes: Sequence[tuple[int, ...]]) -> tuple[PerDraw, ...]:
-    """The states that were packed, each along the steps in its own shape."""
-    return tuple(PerDraw(xp, x) for x in split(whole, shapes, xp))
 
 
 def split(whole: Array, shapes: Sequence[tuple[int, ...]], xp: Namespace = NUMPY) -> list[Array]:
@@ -94,32 +128,6 @@ def split(whole: Array, shapes: Sequence[tuple[int, ...]], xp: Namespace = NUMPY
         xp.np.reshape(whole[..., end - math.prod(shape) : end], (*lead, *shape))
         for end, shape in zip(ends, shapes, strict=True)
     ]
-
-
-def pull_back(
-    s: Scan, inputs: Sequence[Any], differentiated: Sequence[int], draws: int
-) -> Callable[[Array], list[Array]]:
-    """The adjoints of some arguments of all steps at once, as a function of that of the states."""
-
-    def steps(traced: list[Array]) -> Array:
-        args = list(inputs)
-        for i, box in zip(differentiated, traced, strict=True):
-            args[i] = PerDraw(AUTOGRAD, box)
-        return packed(AUTOGRAD, [laid_out(x, draws) for x in s.batch(s.traced, *args)], draws)
-
-    return pullback(steps, [inputs[i].each for i in differentiated])[1]
-
-
-def step_jacobians(s: Scan, inputs: Sequence[Any], states: int, draws: int) -> Array:
-    """(steps, draws, width, width): what each number of the state after a step owes to each before it."""
-    pull = pull_back(s, inputs, range(states), draws)
-    steps, width = len(inputs[0]), sum(math.prod(x.shape[1:]) for x in inputs[:states])
-    out = np.empty((steps, draws, width, width))
-    for k in range(width):
-        g = np.zeros((draws, steps, width))
-        g[:, :, k] = 1.0
-        out[:, :, k] = np.swapaxes(packed(NUMPY, pull(g), draws), 0, 1)
-    return out
 
 
 def through_time(g: Array, jacobians: Array) -> tuple[Array, Array]:

@@ -9,9 +9,9 @@ import numpy as np
 from autograd.tracer import isbox
 
 from ppl.arrays import Namespace, record
-from ppl.backend.fields import Forms, OfProgram, Placed, leaves
+from ppl.backend.draws import DrawsRejected
+from ppl.backend.fields import Each, Forms, OfProgram, Placed, leaves
 from ppl.backend.own_likelihood import OwnLikelihood
-from ppl.backend.per_draw import DrawsRejected, PerDraw
 from ppl.errors import Rejection
 from ppl.stdlib.laplace import own
 from ppl.stdlib.solvers import initial_value, quadrature, roots
@@ -40,6 +40,24 @@ def solve(
 ) -> Any:
     """What `solver` makes of the function f of the program, begun at `args`."""
     return SOLVERS[solver](xp, solver, forms(f.__name__), args, settings)
+
+
+def solve_each(
+    xp: Namespace,
+    forms: Callable[[str], Forms],
+    lifted: Sequence[bool],
+    solver: str,
+    f: Callable[..., Any],
+    args: Sequence[Any],
+    settings: Sequence[Any],
+) -> Any:
+    """The answers (draws, ...) of a solver, some of whose arguments differ from draw to draw.
+
+    Raises:
+        DrawsRejected: some of them have no answer; each says why when it is solved alone.
+    """
+    each = [Each(a) if own else a for a, own in zip((*args, *settings), lifted, strict=True)]
+    return SOLVERS[solver](xp, solver, forms(f.__name__), each[: len(args)], each[len(args) :])
 
 
 @dataclass(frozen=True)
@@ -74,9 +92,7 @@ class Problem:
 
         answer = answers if draws else answers[0]
         boxes = [leaf.value for leaf in (*traced, *(shared[i] for i in differentiated))]
-        if boxes:
-            answer = record(boxes, answer, adjoints)
-        return PerDraw(xp, answer) if draws else answer
+        return record(boxes, answer, adjoints) if boxes else answer
 
 
 # --- Differential equations ----------------------------------------------------------------------
@@ -196,7 +212,7 @@ def fault(forwards: bool) -> str:
 
 
 def by_complement(x: Any, from_end: Any) -> tuple[Any, ...]:
-    return x, from_end[0]
+    return x, from_end[..., 0]
 
 
 # --- Laplace's approximation ---------------------------------------------------------------------

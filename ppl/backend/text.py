@@ -10,7 +10,7 @@ from ppl.backend.runtime_table import OWN_NAMES
 from ppl.source import Span
 from ppl.stdlib.record import Batch, Distribution, Impl
 
-Mode = Literal["", "total", "each", "rows", "product"]
+Mode = Literal["", "total", "each", "rows", "product", "products"]
 OWN_WORDS = (
     *("lib", "d", "u", "x", "rng", "target", "jacobian", "with_jacobian", "values"),
     *("read", "place", "declare", "places", "rows", "range", "float", "slice", "blocks", "of", "with_values"),
@@ -31,8 +31,8 @@ class Binding:
 
     `mode` says what happens to its elements, `passes` what it gets before its arguments; `drops` numbers
     the terms in `family.constants` that are left out.  `batch` is how it takes a leading axis; where it
-    works on the trailing axes, `cores` is how many of each argument's axes these are; the last `summed`
-    axes are summed in mode "rows".
+    works on the trailing axes, `cores` is how many of each argument's axes these are; the first `kept`
+    axes of the answer stay in mode "rows", which sums over the others.
     """
 
     impl: Impl
@@ -42,7 +42,7 @@ class Binding:
     drops: tuple[int, ...] = ()
     batch: Batch = "none"
     cores: tuple[int, ...] = ()
-    summed: int = 0
+    kept: int = 0
 
 
 @dataclass
@@ -108,7 +108,7 @@ class Writer:
 
     def bind(self, name: str, binding: Binding) -> str:
         """The text that calls a function: `lib.name`, with a number where the name is taken by another."""
-        base = f"{name}_{binding.mode}" if binding.mode in ("each", "rows") else name
+        base = f"{name}_{binding.mode}" if binding.mode in ("each", "rows", "products") else name
         taken, k = base, 1
         while taken in OWN_NAMES or self.bindings.setdefault(taken, binding) != binding:
             k += 1

@@ -13,6 +13,15 @@ def tuples(xp: Namespace, axes: int, *items: Any) -> Any:
     return [tuples(xp, axes - 1, *parts) for parts in zip(*items, strict=True)] if axes else items
 
 
+def tuples_each(xp: Namespace, axes: int, *items: Any) -> Any:
+    """The same for many draws, whose axis each array has before those of the array of tuples."""
+    if not axes:
+        return items
+    size = next(len(i) if isinstance(i, list) else np.shape(i)[1] for i in items)
+    entry = [[i[k] if isinstance(i, list) else i[:, k] for i in items] for k in range(size)]
+    return [tuples_each(xp, axes - 1, *parts) for parts in entry]
+
+
 def items(xp: Namespace, x: Any, axes: int, k: int) -> Any:
     """Item k of every tuple in an array of them."""
     return [items(xp, entry, axes - 1, k) for entry in x] if axes else x[k]

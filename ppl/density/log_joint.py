@@ -1,6 +1,8 @@
 """The log joint of a program with its data: a density over R^dim, at one point or at many."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from ppl.density.data import Data
 from ppl.density.many_points import as_one_of_many, in_batches, log_joint_gradients, log_joints
 from ppl.density.model import Model
 from ppl.errors import Rejection
-from ppl.ir.forms import GRADIENT, KERNELS, PROPTO, VALUES, Form
+from ppl.ir.forms import GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, Form
 
 Floats = NDArray[np.float64]
 
@@ -26,8 +28,8 @@ class Forms:
     many: Form
 
 
-TARGET = Forms(VALUES, GRADIENT, KERNELS)
-UNNORMALISED = Forms(PROPTO, PROPTO, PROPTO)
+TARGET = Forms(VALUES, GRADIENT, OF_POINTS)
+UNNORMALISED = Forms(PROPTO, PROPTO, PROPTO_OF_POINTS)
 """Less the constants that Stan drops after `~` and in lupdf."""
 
 
@@ -57,8 +59,8 @@ class LogJoint:
     def value_and_gradient(self, u: Floats) -> tuple[float, Floats]:
         """The same with the gradient (dim,), nan where the program rejects `u`."""
         if self.model.loops_by_row:
-            many = self.model.load(self.forms.many, AUTOGRAD, many=True)
-            if found := as_one_of_many(many, self.d, u, self.jacobian, self.model.nodes):
+            many = self.model.over(self.forms.many, AUTOGRAD)
+            if many and (found := as_one_of_many(many, self.d, u, self.jacobian, self.model.nodes)):
                 return found
         module = self.model.load(self.forms.gradient, AUTOGRAD)
         with np.errstate(all="ignore"), located(module):
@@ -76,22 +78,25 @@ class LogJoint:
         """At each row of `us` (n, dim), (n,), many at a time."""
         if not len(us):
             return np.zeros(0)
-        batched, scalar = (lambda some: (self.values_at_once(some),)), (lambda u: (self.value(u),))
-        return in_batches(us, self.width, batched, scalar)[0]
+        at_once = self.values_at_once
+        batched = None if at_once is None else lambda some: (at_once(some),)
+        return in_batches(us, self.width, batched, lambda u: (self.value(u),))[0]
 
-    def values_at_once(self, us: Floats) -> Floats:
-        """The same by one run of the emitted code; see many_points.log_joints."""
-        return log_joints(self.model.load(self.forms.many, NUMPY, many=True), self.d, us, self.jacobian)
+    @property
+    def values_at_once(self) -> Callable[[Floats], Floats] | None:
+        """The same by one run of the emitted code, see many_points.log_joints; None where that cannot be."""
+        module = self.model.over(self.forms.many, NUMPY)
+        return None if module is None else lambda us: log_joints(module, self.d, us, self.jacobian)
 
     def values_and_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """The same with the gradients (n, dim), which mean nothing where the density is zero or no number."""
         if not len(us):
             return np.zeros(0), us
-        module = self.model.load(self.forms.many, AUTOGRAD, many=True)
-        values, gradients = in_batches(
-            us,
-            self.width,
-            lambda some: log_joint_gradients(module, self.d, some, self.jacobian, self.model.nodes),
-            self.value_and_gradient,
-        )
+        module = self.model.over(self.forms.many, AUTOGRAD)
+        batched = None
+        if module is not None:
+            batched = partial(
+                log_joint_gradients, module, self.d, jacobian=self.jacobian, nodes=self.model.nodes
+            )
+        values, gradients = in_batches(us, self.width, batched, self.value_and_gradient)
         return values, gradients

@@ -1,9 +1,8 @@
 """Log densities and gradients at many points, many at a time.
 
-The emitted log joint runs once for a whole batch of points (backend/per_draw.py).  Points that take
-different branches part and go on in batches of their own, and those that the program rejects are left out; a
-point that is alone, or comes out neither finite nor impossible, is evaluated by itself, but not every one
-whose density is no number.
+The emitted log joint runs once for a whole batch of points (passes/draws_axis.py).  Those that the program
+rejects are left out; a point that is alone, or comes out neither finite nor impossible, is evaluated by
+itself, but not every one whose density is no number.
 """
 
 import math
@@ -17,15 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.arrays import AUTOGRAD, NUMPY, Namespace, TapeNode, values_and_grads
+from ppl.arrays import AUTOGRAD, NUMPY, TapeNode, values_and_grads
 from ppl.backend import runtime
+from ppl.backend.draws import DrawsRejected
 from ppl.backend.load import BUILTINS, Code, Module, load
 from ppl.backend.located import located
-from ppl.backend.per_draw import BranchDivergence, DrawsRejected, PerDraw
 from ppl.backend.solve import solve
 from ppl.backend.text import Binding
 from ppl.density.data import Data
 from ppl.errors import PPLError, Rejection
+from ppl.stdlib.over_draws import for_all
 from ppl.stdlib.record import Laborious
 
 Floats = NDArray[np.float64]
@@ -59,12 +59,12 @@ class BatchLimits:
 BATCH = BatchLimits()
 
 
-def in_batches(us: Floats, width: int, batched: Batched, scalar: Scalar) -> Found:
+def in_batches(us: Floats, width: int, batched: Batched | None, scalar: Scalar) -> Found:
     """What `batched` finds at the points `us` (n, dim), n > 0, as many at a time as `width` allows.
 
-    `width` is the size of the largest array that one evaluation makes.
+    `width` is the size of the largest array that one evaluation makes; without `batched` they go one by one.
     """
-    if width > BATCH.widest or len(us) < BATCH.fewest_points:
+    if batched is None or width > BATCH.widest or len(us) < BATCH.fewest_points:
         return one_by_one(us, scalar)
     size = max(BATCH.smallest, BATCH.elements // width)
     return joined([evaluated(part, batched, scalar) for part in np.array_split(us, -(-len(us) // size))])
@@ -79,8 +79,6 @@ def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
         return one_by_one(us, scalar)
     try:
         found = batched(us)
-    except BranchDivergence as parting:
-        return by_groups(us, parting.groups, batched, scalar)
     except DrawsRejected as some:
         return without(some.draws, us, batched, scalar)
     except Rejection:
@@ -146,8 +144,9 @@ def log_joints(module: Module, d: Data, us: Floats, jacobian: bool) -> Floats:
         BranchDivergence: the rows take different branches of the program.
         DrawsRejected: the program rejects some of them; or Rejection, which does not say which.
     """
+    draw = numbers(us)
     with np.errstate(all="ignore"), located(module):
-        return np.asarray(ends(module.log_joint(d, per_draw(NUMPY, blocks(d, us)), jacobian), len(us)))
+        return np.asarray(for_all(NUMPY, module.log_joint(d, blocks(d, us), jacobian, draw), draw))
 
 
 def log_joint_gradients(
@@ -155,8 +154,10 @@ def log_joint_gradients(
 ) -> tuple[Floats, Floats]:
     """The same with the gradients (n, dim), by one tape of `nodes` for all: each row moves its own value."""
 
+    draw = numbers(us)
+
     def run(traced: Sequence[Any]) -> Any:
-        return ends(module.log_joint(d, per_draw(AUTOGRAD, traced), jacobian), len(us))
+        return for_all(AUTOGRAD, module.log_joint(d, list(traced), jacobian, draw), draw)
 
     with np.errstate(all="ignore"), located(module):
         values, parts = values_and_grads(run, blocks(d, us), nodes)
@@ -168,7 +169,7 @@ def as_one_of_many(
 ) -> tuple[float, Floats] | None:
     """The log joint and its gradient at u (dim,); None where they cannot be had this way.
 
-    Rows that go through a loop of a function then do so together (backend/lanes.py).
+    Rows that go through a loop of a function then do so together.
     """
     try:
         values, gradients = log_joint_gradients(module, d, u[None], jacobian, nodes)
@@ -182,13 +183,9 @@ def blocks(d: Data, us: Floats) -> list[Floats]:
     return [us[:, p.at].reshape(len(us), *p.shape) for p in d.places.values()]
 
 
-def per_draw(xp: Namespace, each: Sequence[Any]) -> list[PerDraw]:
-    return [PerDraw(xp, block) for block in each]
-
-
-def ends(end: Any, draws: int) -> Any:
-    """What the log joint gave for each draw; the same for all where it depends on no parameter."""
-    return end.each if isinstance(end, PerDraw) else np.full(draws, float(end))
+def numbers(us: Floats) -> NDArray[np.intp]:
+    """1, 2, ... for the rows."""
+    return np.arange(1, len(us) + 1)
 
 
 @dataclass

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace, TapeNode
-from ppl.backend.emit import emit, emit_over_draws
+from ppl.backend.emit import emit, emit_over_draws, emit_points
 from ppl.backend.library import Wrap
-from ppl.backend.load import Code, Module, load, load_over_draws, load_per_draw
+from ppl.backend.load import Code, Module, load
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
 from ppl.data import Frame, Inputs, load_data
@@ -58,9 +58,11 @@ class Model:
     """The function that compiled it, and its arguments: copies and pickles of it are compiled anew."""
     programs: dict[str, ir.Program] = field(init=False, default_factory=dict, repr=False, compare=False)
     codes: dict[str, Code] = field(init=False, default_factory=dict, repr=False, compare=False)
-    modules: dict[tuple[str, str, bool], Module] = field(
+    modules: dict[tuple[str, str], Module] = field(
         init=False, default_factory=dict, repr=False, compare=False
     )
+    missing: set[str] = field(init=False, default_factory=set, repr=False, compare=False)
+    """Forms for many draws that the program does not have."""
     compiled: dict[str, Any] = field(init=False, default_factory=dict, repr=False, compare=False)
     """What ppl/compiled made of the program, which is made once."""
 
@@ -95,22 +97,36 @@ class Model:
         """A form as Python code; made when it is first asked for."""
         if form.name not in self.codes:
             program = self.program(form)
-            emitted = (
-                emit_over_draws(program) if form.over_draws else emit(program, form.propto, form.by_functions)
-            )
+            if form is DRAWS:
+                emitted = emit_over_draws(program)
+            elif form.over_draws:
+                emitted = emit_points(program, form.propto)
+            else:
+                emitted = emit(program, form.propto, form.by_functions)
             self.codes[form.name] = Code.of(emitted, self.source.name, self.softplus)
         return self.codes[form.name]
 
-    def load(self, form: Form, xp: Namespace, many: bool = False) -> Module:
-        """A form bound to a namespace, for one point or for many at once."""
-        key = form.name, xp.name, many
+    def load(self, form: Form, xp: Namespace) -> Module:
+        """A form bound to a namespace.
+
+        Raises:
+            DrawByDraw: the program has no such form.
+        """
+        key = form.name, xp.name
         if key not in self.modules:
-            code = self.code(form)
-            self.modules[key] = load_per_draw(code, xp, **self.runtime(xp)) if many else self.bind(form, xp)
+            self.modules[key] = self.bind(form, xp)
         return self.modules[key]
 
+    def over(self, form: Form, xp: Namespace) -> Module | None:
+        """A form for many draws bound to a namespace; None where the program has none."""
+        try:
+            return None if form.name in self.missing else self.load(form, xp)
+        except DrawByDraw:
+            self.missing.add(form.name)
+            return None
+
     def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
-        """A form bound to a namespace anew, for one point; `wrap`, `replaced` are those of backend.load."""
+        """A form bound to a namespace anew; `wrap`, `replaced` are those of backend.load."""
         return load(self.code(form), xp, wrap, **{**self.runtime(xp), **replaced})
 
     def runtime(self, xp: Namespace) -> dict[str, Callable[..., Any]]:
@@ -131,10 +147,7 @@ class Model:
     @cached_property
     def over_draws(self) -> Module | None:
         """The module in NumPy that computes the variables of many draws at once, if the program allows it."""
-        try:
-            return load_over_draws(self.code(DRAWS), **self.runtime(NUMPY))
-        except DrawByDraw:
-            return None
+        return self.over(DRAWS, NUMPY)
 
     # --- What the program is ---
 

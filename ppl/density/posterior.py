@@ -244,15 +244,17 @@ class Posterior:
     def cost(self) -> int:
         """How many numbers one of many evaluations works through, its share of a run of the code counted too.
 
-        Points that part at a branch, or cannot be evaluated at once, need runs of their own.
+        Points that cannot be evaluated at once need runs of their own.
         """
         if self.width > BATCH.widest:  # then each is evaluated by itself
             return self.width + COST.run
         runs, joint = [0], self.log_joint()
+        at_once = joint.values_at_once
 
         def batched(batch: Floats) -> tuple[Floats]:
             runs[0] += 1
-            return (joint.values_at_once(batch),)
+            assert at_once is not None
+            return (at_once(batch),)
 
         def scalar(u: Floats) -> tuple[float]:
             runs[0] += 1
@@ -260,9 +262,8 @@ class Posterior:
 
         dim = self.param_unc_num()
         if dim:
-            in_batches(
-                np.random.default_rng(0).uniform(-1, 1, (COST.points_tried, dim)), self.width, batched, scalar
-            )
+            points = np.random.default_rng(0).uniform(-1, 1, (COST.points_tried, dim))
+            in_batches(points, self.width, at_once and batched, scalar)
         return self.width + self.sizes.solved + COST.run * runs[0] // COST.points_tried
 
     @cached_property

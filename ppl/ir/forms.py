@@ -3,7 +3,7 @@
 What is executed is one of these forms, emitted as Python text and bound to a namespace; nothing else is.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,8 +21,10 @@ from ppl.ir.passes.table import (
     PREPARE_NORMALISERS,
     PRIVATISE,
     SHARE,
+    SOLVER_FUNCTIONS,
     SPLIT_NORMALISERS,
     STRUCTURED_JUMPS,
+    VARIABLES_OF_DRAWS,
     VECTORISE,
     VECTORISE_WITH_MASKS,
     WHOLE_ARRAYS,
@@ -93,7 +95,7 @@ ARRAYS = Form(
     "arrays",
     "Loops are operations on arrays.",
     LOOPS,
-    (VECTORISE, WHOLE_ARRAYS, OUTER_BROADCAST, DEAD_CODE, ZERO_BASED),
+    (VECTORISE, WHOLE_ARRAYS, OUTER_BROADCAST, DEAD_CODE, ZERO_BASED, SOLVER_FUNCTIONS),
     runs=False,
 )
 VALUES = Form(
@@ -104,7 +106,7 @@ VALUES = Form(
 )
 KERNELS = Form(
     "kernels",
-    "The log density at many points and its gradients there.",
+    "The log density as its gradient and many points need it.",
     VALUES,
     (COVARIANCES, SPLIT_NORMALISERS),
 )
@@ -124,11 +126,21 @@ FOR_JAX = Form(
     by_functions=True,
 )
 PROPTO = Form("propto", "The log density less its constants, as Stan has it.", VALUES, (), propto=True)
+
+
+def points_of(form: Form) -> Form:
+    """The log density of a form at many points, and its gradients there under autograd."""
+    meaning = f"The form {form.name} at many points."
+    name = f"points-{form.name}"
+    return Form(name, meaning, form, (DRAWS_AXIS,), propto=form.propto, over_draws=True)
+
+
+OF_POINTS, PROPTO_OF_POINTS = points_of(KERNELS), points_of(PROPTO)
 DRAWS = Form(
     "draws",
     "Transformed parameters and generated quantities of all draws, in NumPy.",
     LOOPS,
-    (DRAWS_AXIS, ZERO_BASED),
+    (VARIABLES_OF_DRAWS, ZERO_BASED, SOLVER_FUNCTIONS),
     over_draws=True,
 )
 
@@ -152,16 +164,27 @@ def compiled(form: Form) -> Form:
 
 
 FORMS: Mapping[str, Form] = {
-    form.name: form for form in (LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, FOR_JAX, PROPTO, DRAWS)
+    form.name: form
+    for form in (
+        *(LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, FOR_JAX, PROPTO),
+        *(OF_POINTS, PROPTO_OF_POINTS, DRAWS),
+    )
 }
-"""By name; beside these are rows:SIZE and rest:SIZE, for each size that counts rows of the data."""
+"""By name; beside these are those of SPLITS, as rows:SIZE, for each size that counts rows of the data."""
+SPLITS: Mapping[str, Callable[[str], Form]] = {
+    "rows": rows_of,
+    "rest": rest_of,
+    "points-rows": lambda size: points_of(rows_of(size)),
+    "points-rest": lambda size: points_of(rest_of(size)),
+}
+"""The forms of some terms of the target, given the size of the data that counts rows."""
 
 
 def form_named(name: str) -> Form:
     """UnknownName where there is none."""
     kind, _, size = name.partition(":")
-    if size and kind in ("rows", "rest"):
-        return rows_of(size) if kind == "rows" else rest_of(size)
+    if size and kind in SPLITS:
+        return SPLITS[kind](size)
     if name not in FORMS:
         raise UnknownName("no form", name, FORMS)
     return FORMS[name]

@@ -86,8 +86,8 @@ class Solve:
     """A differential or algebraic equation, an integral or a marginal, given by a function of the program.
 
     `args` are what the function would get at the start, but that of Laplace's gets theta where its covariance
-    stands here; `settings` are for the solver alone.  `lifted` marks the arguments of which there is one for
-    each draw.
+    stands here; `settings` are for the solver alone.  `lifted` marks the arguments, and
+    then the settings, of which there is one for each draw.
     """
 
     solver: str
@@ -152,6 +152,10 @@ class Gather:
     type: Type
     base_lifted: bool
     lifted: tuple[bool, ...]
+    draws: bool = False
+    """Whether the base has the axis of the draws before all others."""
+    by_draw: bool = False
+    """Whether an index has it."""
 
 
 @dataclass(frozen=True)
@@ -272,6 +276,12 @@ class Scatter:
     value: Expr
     lifted: tuple[bool, ...]
     span: Span = field(repr=False)
+    draws: bool = False
+    """Whether the variable has the axis of the draws before all others."""
+    value_draws: bool = False
+    """Whether the value has."""
+    by_draw: bool = False
+    """Whether an index has."""
 
 
 @dataclass(frozen=True)
@@ -281,6 +291,8 @@ class Increment:
     what: Literal["target", "jacobian"]
     value: Expr
     span: Span = field(repr=False)
+    draws: bool = False
+    """Whether the value has the axis of the draws, along which nothing is summed."""
 
 
 @dataclass(frozen=True)
@@ -318,6 +330,10 @@ class Scan:
     batch: tuple["Stmt", ...]
     batch_next: tuple[Expr, ...]
     span: Span = field(repr=False)
+    lifted: tuple[bool, ...] = ()
+    """Which entries have the axis of the draws before that of the steps, as all states then do."""
+    varying: tuple[str, ...] = ()
+    """The names that have the axis of the draws in a step."""
 
 
 @dataclass(frozen=True)
@@ -427,6 +443,15 @@ class Function:
 
 
 @dataclass(frozen=True)
+class AtPoints:
+    """A function that solvers work on: that for many points at once, and which of its arguments vary."""
+
+    name: str
+    laid_out: str
+    varies: tuple[bool, ...]
+
+
+@dataclass(frozen=True)
 class Program:
     """`prepared` holds what passes have moved out of the gradient: data-only assignments, in order."""
 
@@ -445,3 +470,5 @@ class Program:
     """Parameters with one entry a row, and the axis along which `d.rows` picks some."""
     extra_data: tuple[str, ...] = ()
     """Further names that `d` holds."""
+    at_points: tuple[AtPoints, ...] = ()
+    """The functions that solvers work on."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from ppl.ir import nodes as ir
-from ppl.ir.draws_plan import meeting_points
-from ppl.ir.forms import ARRAYS, LOOPS, VALUES
+from ppl.ir.forms import ARRAYS, KERNELS, LOOPS, VALUES
+from ppl.ir.passes.draws_axis import laid_out
 from ppl.ir.passes.fuse_regressions import fuse_regressions, is_regression
 from ppl.ir.passes.over_draws import DrawByDraw, over_draws
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
@@ -21,7 +21,14 @@ def plan(p: ir.Program) -> str:
     loops = list(dict.fromkeys(map(loop_line, notes))) or ["no loops"]
     done = VALUES.of(p)
     once = [f"  {s.name} = {expr(s.value)}" for s in walk(done.prepared) if isinstance(s, ir.Assign)]
-    further = [*fused_lines(done), "", *draws_lines(done), "", *values_lines(with_loops), *split_lines(p)]
+    further = [
+        *fused_lines(done),
+        "",
+        *draws_lines(KERNELS.of(p)),
+        "",
+        *values_lines(with_loops),
+        *split_lines(p),
+    ]
     return "\n".join([*loops, "", *prepared_lines(once), *further]) + "\n"
 
 
@@ -44,15 +51,18 @@ def fused_lines(p: ir.Program) -> list[str]:
 
 
 def draws_lines(p: ir.Program) -> list[str]:
-    """Where draws that are evaluated at once part, and what is called for one after the other."""
-    parts, calls = meeting_points(p)
+    """Which statements of the log density are run for some draws alone, and what for one after the other."""
+    try:
+        _, made = laid_out(p)
+    except DrawByDraw as why:
+        return [f"Draws are evaluated one after the other: {why}."]
     out = ["Many draws are evaluated at once."]
-    if parts:
-        out += ["Draws, or the rows that a function is called for, go on apart where they differ:"]
-        out += dict.fromkeys(f"  {statement_line(span)}" for span in parts)
-    if calls:
+    if made.parts:
+        out += ["Run for those draws, or rows of a function, that go there:"]
+        out += dict.fromkeys(f"  {statement_line(span)}" for span in made.parts)
+    if made.alone:
         out += ["One draw after the other:"]
-        out += [f"  {statement_line(span)}  ({name} takes one draw at a time)" for span, name in calls]
+        out += dict.fromkeys(f"  {statement_line(span)}  ({reason})" for span, reason in made.alone)
     return out
 
 

@@ -16,8 +16,8 @@ from ppl.types import INT, Tuple, Type, array_of, core, rank
 Scope = dict[str, Type | None]
 """The variables that are set, each with its type, or None where that is not known."""
 
-MOST_LIFTED = 2
-"""Axes of loops that an argument may have: a nest over pairs has one for each of its two loops."""
+MOST_LIFTED = 3
+"""Axes that an argument may have beside its own: those of the two loops of a nest, and that of the draws."""
 
 
 class Malformed(Exception):
@@ -116,6 +116,7 @@ def scan(s: ir.Scan, scope: Scope) -> None:
     """A step sees its state, its entries and what is fixed, and nothing else."""
     expressions((s.start, s.entries, s.fixed), scope)
     own = dict.fromkeys((*s.carried, *s.inputs, *(v.name for v in s.fixed)))
+    own |= {"draw__": None} if s.lifted else {}
     for body, after in ((s.step, s.next), (s.batch, s.batch_next)):
         expressions(after, block(body, own))
     scope |= dict.fromkeys(s.after)

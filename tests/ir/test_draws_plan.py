@@ -1,4 +1,4 @@
-"""The plan says where draws that are evaluated at once may part."""
+"""The plan says which statements are run for some draws alone, and what for one after the other."""
 
 import pytest
 
@@ -17,11 +17,11 @@ CASES = {
         [4],
         [],
     ),
-    "index": ("parameters { vector[2] x; }\nmodel {\n int k = x[1] > 0;\n target += x[k + 1]; }", [4], []),
+    "index": ("parameters { vector[2] x; }\nmodel {\n int k = x[1] > 0;\n target += x[k + 1]; }", [], []),
     "index set": (
         "data { vector[4] y; } parameters { real x; }\nmodel {\n for (n in 1:4) {\n"
         " if (y[n] > x) target += x; } }",
-        [4],
+        [],
         [],
     ),
     "data": ("data { int k; } parameters { real x; }\nmodel {\n if (k > 0) target += -x; }", [], []),
@@ -48,3 +48,20 @@ def test_plan(text: str, parts: list[int], calls: list[str]) -> None:
     here = [line for line in told if line.startswith("  ")]
     assert [int(line.split(":")[1]) for line in here if "takes one draw" not in line] == parts
     assert [line.rsplit("(", 1)[1].split()[0] for line in here if "takes one draw" in line] == calls
+
+
+ALONE = {
+    "print": ("print(x); x ~ normal(0, 1);", "what is printed for a draw stands together"),
+    "size": (
+        "int n = 1 + (x > 0); target += -sum(rep_vector(x, n));",
+        "the result of `rep_vector` may differ in size",
+    ),
+    "leaves early": ("for (i in 1:3) { if (x > i) break; target += -x; }", "some draws leave early"),
+}
+
+
+@pytest.mark.parametrize("body, why", ALONE.values(), ids=ALONE)
+def test_what_has_no_form_for_many_draws_says_why(body: str, why: str) -> None:
+    plan = show_stage(f"parameters {{ real x; }} model {{ {body} }}", "plan")
+    (line,) = [line for line in plan.splitlines() if line.startswith("Draws are evaluated one after")]
+    assert why in line

@@ -108,7 +108,7 @@ BACKEND = (
     f"{_LOOPS}::test_a_loop_means_the_same_as_arrays",
     "tests/test_minibatch.py::test_an_epoch_of_batches_averages_to_the_full_gradient",
 )
-_SOLVER_FILES = tuple(f"ppl/backend/{name}.py" for name in ("fields", "lanes", "solve"))
+_SOLVER_FILES = tuple(f"ppl/backend/{name}.py" for name in ("fields", "draws", "solve"))
 DERIVATIVES = ("with_partials", "with_vjps")
 GROUPS = {
     "psis": Group(_inference("diagnose/psis"), _tests("inference", "psis")),

@@ -158,7 +158,7 @@ def test_what_depends_on_its_own_answer_has_second_derivatives() -> None:
 
     x = np.array([0.1, 0.7])
     each, total = (lambda x: AUTOGRAD.np.sum(exp(AUTOGRAD, x))), (lambda x: exp.summed(AUTOGRAD, x))
-    of_draws = lambda x: AUTOGRAD.np.sum(exp.summed_each(AUTOGRAD, AUTOGRAD.np.reshape(x, (2, 1))))  # noqa: E731
+    of_draws = lambda x: AUTOGRAD.np.sum(exp.summed_but(1)(AUTOGRAD, AUTOGRAD.np.reshape(x, (2, 1))))  # noqa: E731
     for f in (each, total, of_draws):
         assert_three_derivatives(f, x)
         found = gradient(along(f, np.ones(2)), x)

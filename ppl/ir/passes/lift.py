@@ -194,9 +194,10 @@ def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> Lifted:
     (args, varies), (settings, vary) = lift_all(c, b, e.args), lift_all(c, b, e.settings)
     if not any((*varies, *vary)):
         return replace(e, args=args, settings=settings), False
-    if any(vary) or not c.of_draws:
+    if not c.of_draws:
         raise Dependent(f"`{e.solver}` solves for one iteration at a time")
-    return replace(e, args=args, settings=settings, type=array_of(e.type, 1), lifted=varies), True
+    lifted = (*varies, *vary)
+    return replace(e, args=args, settings=settings, type=array_of(e.type, 1), lifted=lifted), True
 
 
 def one_each(

@@ -7,6 +7,7 @@ from ppl.ir.nodes import Program
 from ppl.ir.passes.common_subexpressions import eliminate_common_subexpressions
 from ppl.ir.passes.covariances import by_covariance
 from ppl.ir.passes.dead_code import eliminate_dead_code
+from ppl.ir.passes.draws_axis import draws_axis
 from ppl.ir.passes.fuse_regressions import fuse_regressions
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.induction_variables import replace_induction_variables
@@ -15,6 +16,7 @@ from ppl.ir.passes.jumps import jumps_to_branches
 from ppl.ir.passes.outer_broadcast import outer_broadcast
 from ppl.ir.passes.over_draws import along_draws
 from ppl.ir.passes.privatise import privatise
+from ppl.ir.passes.solver_functions import solver_functions
 from ppl.ir.passes.split_normalisers import prepare_normalisers, split_normalisers
 from ppl.ir.passes.split_rows import rest_terms, row_terms
 from ppl.ir.passes.vectorise_loops import vectorise_loops, vectorise_with_masks
@@ -104,6 +106,12 @@ FUSE = Pass(
     "A linear predictor and the density it stands in become one generalised linear model.",
     fuse_regressions,
 )
+SOLVER_FUNCTIONS = Pass(
+    "solver-functions",
+    "The functions that solvers work on are laid out along the points where they are asked for.",
+    solver_functions,
+    required="solvers ask for many points at once",
+)
 STRUCTURED_JUMPS = Pass(
     "structured-jumps",
     "Jumps and early returns that parameters decide become branches.",
@@ -111,7 +119,13 @@ STRUCTURED_JUMPS = Pass(
 )
 DRAWS_AXIS = Pass(
     "draws-axis",
-    "Every variable that may differ from draw to draw gets an axis of the draws, by lifting.",
+    "Every value of the log density that may differ from draw to draw gets an axis of the draws.",
+    draws_axis,
+    required="it is what the form is for",
+)
+VARIABLES_OF_DRAWS = Pass(
+    "variables-of-draws",
+    "Transformed parameters and generated quantities get an axis of the draws, as iterations of a loop.",
     along_draws,
     required="it is what the form is for",
 )
@@ -153,8 +167,10 @@ PASSES: tuple[Pass, ...] = (
     COVARIANCES,
     SPLIT_NORMALISERS,
     FUSE,
+    SOLVER_FUNCTIONS,
     STRUCTURED_JUMPS,
     DRAWS_AXIS,
+    VARIABLES_OF_DRAWS,
     row_terms_of(""),
     rest_terms_of(""),
 )

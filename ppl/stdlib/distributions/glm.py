@@ -41,12 +41,11 @@ class ByRows(Node):
     def summed(self) -> Node:
         return type(self)(self.density, 0)
 
-    @cached_property
-    def summed_each(self) -> Node:
-        return type(self)(self.density, 1)
+    def summed_but(self, kept: int) -> Node:
+        return type(self)(self.density, kept)
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
-        if xp is AUTOGRAD and self.kept != 1 and _is_regression(args, self.slopes):
+        if xp is AUTOGRAD and self.kept in (None, 0) and _is_regression(args, self.slopes):
             return self._recorded(*args)
         return self.reduced(xp, self._rows(xp, *args))
 

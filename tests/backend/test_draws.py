@@ -1,9 +1,9 @@
-"""Values that differ from draw to draw."""
+"""What emitted code needs for many draws at once."""
 
 import numpy as np
 
 from ppl.arrays import NUMPY
-from ppl.backend.per_draw import put_back
+from ppl.backend.draws import put_back
 
 
 def test_no_entries_put_back_are_reals() -> None:

@@ -1,0 +1,144 @@
+"""What emitted code needs for many draws at once: every array that varies has their axis first.
+
+Every function takes the namespace first; library.py binds it.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.arrays import NUMPY, Array, Namespace, with_vjps
+from ppl.backend import runtime
+from ppl.backend.runtime import Place
+from ppl.errors import Rejection
+from ppl.stdlib.constraints.record import Constraint
+from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+from ppl.stdlib.over_draws import spaced
+
+Indices = NDArray[np.intp]
+
+
+class DrawsRejected(Exception):
+    """The program rejects some draws, at the positions `draws`; the others can go on without them."""
+
+    def __init__(self, draws: Indices, complaint: str):
+        super().__init__(complaint)
+        self.draws = draws
+
+
+# --- Parameters and sums -------------------------------------------------------------------------
+
+
+def block_each(u: Any, place: Place) -> Array:
+    """The block of `u` that is a parameter's: of its rows, or of a list of blocks that are cut already."""
+    return u[place.order] if isinstance(u, list) else u[:, place.at].reshape(len(u), *place.shape)
+
+
+def take_each(xp: Namespace, u: Any, place: Place) -> Array:
+    """An unconstrained parameter."""
+    return CONSTRAINT_BY_KEYWORD["identity"].constrain(xp, block_each(u, place), place.core)[0]
+
+
+def constrained_each(
+    xp: Namespace, constraint: Constraint, u: Any, place: Place, *args: Array
+) -> tuple[Array, Array]:
+    """A parameter and its log-Jacobian; `args` have the axis of the draws."""
+    rank = len(place.dims) + len(place.core)
+    bounds = [spaced(xp, a, 1, rank + 1 - np.ndim(a)) for a in args]
+    x, log_jacobian = constraint.constrain(xp, block_each(u, place), place.core, *bounds)
+    return x, (total_each(xp, log_jacobian) if np.ndim(log_jacobian) else log_jacobian)
+
+
+def total_each(xp: Namespace, x: Array) -> Array:
+    """One sum for each draw."""
+    return x if np.ndim(x) == 1 else xp.np.sum(x, axis=tuple(range(1, np.ndim(x))))
+
+
+# --- Entries -------------------------------------------------------------------------------------
+
+
+def pick_each(xp: Namespace, x: Array, items: tuple[Any, ...]) -> Array:
+    """x[items] of each draw."""
+    return pick(xp, x, (slice(None), *items))
+
+
+def gather_each(xp: Namespace, x: Array, base_lifted: bool, lifted: Sequence[bool], *items: Any) -> Array:
+    """x[items] of each draw, for each entry of a batch, whose axis comes second."""
+    shape = np.shape(x)[1:]
+    if base_lifted:
+        items, lifted = (np.arange(shape[0]), *items), (True, *lifted)
+    return pick_each(xp, x, runtime.open_mesh(shape, items, lifted))
+
+
+def entries_each(xp: Namespace, x: Array, lifted: Sequence[bool], *items: Any) -> tuple[Any, ...]:
+    return runtime.open_mesh(np.shape(x)[1:], items, lifted)
+
+
+def gather_by_draw(xp: Namespace, x: Array, draws: bool, *items: Any) -> Array:
+    """One entry of x for each index, which differ from draw to draw; so does x itself with `draws`."""
+    return x[entries_by_draw(xp, x, *items)] if draws else x[items]
+
+
+def entries_by_draw(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:
+    """The indices, that of the draw before them."""
+    axes = max(map(np.ndim, items))
+    return (np.arange(np.shape(x)[0]).reshape(-1, *(1,) * (axes - 1)), *items)
+
+
+def put_each(xp: Namespace, x: Array, where: tuple[Any, ...], value: Array, varies: bool) -> Array:
+    """Entries of every draw set to its value, or to one that all share."""
+    if varies:
+        axes = np.broadcast_to(np.False_, np.shape(x)[1:])[where].ndim + 1
+        value = spaced(xp, value, 1, axes - np.ndim(value)) if axes > np.ndim(value) else value
+    return xp.put(x, (slice(None), *where), value)
+
+
+def _put_back(xp: Namespace, g: Array, ans: Array, x: Array, index: Any) -> Array:
+    return put_back(xp, g, index, np.shape(x))
+
+
+@with_vjps(_put_back, None)
+def pick(xp: Namespace, x: Array, index: Any) -> Array:
+    """x[index] as one entry of the tape; a number of each draw is a copy, as the number of one draw is."""
+    match index:
+        case (slice(start=None, stop=None, step=None), np.ndarray() as entries) if isinstance(x, np.ndarray):
+            return np.take(x, entries, axis=1)  # in the order of memory that sums and products are fast in
+    picked = x[index]
+    return picked.copy() if np.ndim(picked) == 1 else picked
+
+
+@with_vjps(lambda xp, g, ans, picked, index, shape: pick(xp, g, index), None, None)
+def put_back(xp: Namespace, picked: Array, index: Any, shape: tuple[int, ...]) -> Array:
+    """Zeros of the given shape with `picked` added at `index`: the transpose of `pick`."""
+    if not isinstance(index, tuple) or all(isinstance(i, int | np.integer | slice) for i in index):
+        out = np.zeros(shape, np.result_type(picked))
+        out[index] = picked
+        return out
+    if np.iscomplexobj(picked):
+        return put_back(xp, picked.real, index, shape) + 1j * put_back(xp, picked.imag, index, shape)
+    draws, size = shape[0], int(np.prod(shape[1:]))
+    place = np.arange(size).reshape(shape[1:])[index[1:]]  # each draw's entries go to places of its own
+    places = np.add.outer(np.arange(draws) * size, place.ravel())
+    added = np.bincount(places.ravel(), np.ravel(picked), draws * size)
+    return added.astype(float, copy=False).reshape(shape)  # of no entries NumPy makes ints
+
+
+# --- Checks --------------------------------------------------------------------------------------
+
+
+def check_each(xp: Namespace, constraint: str, name: str, x: Array, shape: Any, *args: Array) -> None:
+    """Raise DrawsRejected when a transformed quantity of some draws breaks its declared constraint."""
+    x, bounds = xp.plain(x), [xp.plain(a) for a in args]
+    wide = [spaced(NUMPY, a, 1, np.ndim(x) - np.ndim(a)) for a in bounds]
+    if CONSTRAINT_BY_KEYWORD[constraint].check(x, shape, *wide) is None:
+        return
+    complaints = []
+    for k in range(len(x)):
+        try:
+            runtime.check(NUMPY, constraint, name, x[k], shape, *(a[k] for a in bounds))
+        except Rejection as complaint:
+            complaints.append((k, complaint))
+    if complaints:
+        raise DrawsRejected(np.array([k for k, _ in complaints]), str(complaints[0][1]))

@@ -1,0 +1,154 @@
+"""Statements for some draws alone: what they read is picked, and what they change is put back."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
+from ppl.ir.passes.draws_state import Along, along_draws, less_one
+from ppl.ir.passes.inline import has_return, rename
+from ppl.ir.passes.over_draws import DRAW, declared_in
+from ppl.ir.varying import set_outside
+from ppl.ir.walk import assigned_names, used_names, walk
+from ppl.stdlib import batching, over_draws
+from ppl.types import INT, REAL, Tuple, array_of, rank
+
+Stmts = tuple[ir.Stmt, ...]
+Lay = Callable[[Along, Stmts], Stmts]
+"""Statements laid out along the draws."""
+
+
+def for_some(c: Along, positions: ir.Expr, body: Sequence[ir.Stmt], lay: Lay) -> None:
+    """The statements for the draws at these positions, if any; `lay` lays them out along those.
+
+    What they read is picked before them, and what they change is put back behind.
+    """
+    at = c.name("at", positions)
+    span = c.span
+    assert span is not None
+    c.functions.parts.append(span)
+    if any(isinstance(n, ir.Jump | ir.Return) for s in body for n in walk(s)) and leaves(body):
+        raise Dependent("some draws leave early")
+    read = sorted((used_names(tuple(body)) | assigned_names(body)) & c.varying)
+    if any(isinstance(n, ir.TargetSoFar) for s in body for n in walk(s)):
+        raise Dependent("target() is read by some draws")
+    changed = sorted(set_outside(body) & c.varying)
+    own = {name: c.functions.fresh(name) for name in read if name in changed or known(name, body)}
+    own[DRAW.name] = c.functions.fresh("draw")
+    types = {n.name: n.type for s in body for n in walk(s) if isinstance(n, ir.Var)} | c.types
+    inner = Along(
+        c.functions,
+        {own.get(name, name) for name in c.varying},
+        c.inside,
+        span=span,
+        types={own.get(name, name): t for name, t in types.items()},
+    )
+    where = (less_one(at),)
+    for name, mine in own.items():
+        if name != DRAW.name and name not in types:
+            raise Dependent(f"`{name.rstrip('_')}` is changed in part by some draws")
+        t = INDICES if name == DRAW.name else along_draws(types[name])
+        if isinstance(t, Tuple):
+            raise Dependent("a tuple is picked for some draws")
+        value = ir.Gather(ir.Var(name, t), where, t, False, (True,))
+        inner.out.append(ir.Assign(mine, value, span, declares=True))
+    sets = pick_index_sets(c, inner, at, body, own)
+    begin, inner.out = inner.out, []
+    renamed = tuple(rename(s, own, {}) for s in body)
+    middle = substituted(lay(inner, renamed), own[DRAW.name])
+    middle = tuple(added_at(s, at) for s in middle)
+    end = [
+        ir.Scatter(name, where, ir.Var(own[name], array_of(types[name], 1)), (True,), span)
+        for name in changed
+    ]
+    end += [
+        ir.Scatter(
+            name,
+            (less_one(sets[c.flat[name]]),),
+            ir.Var(own[name], c.types.get(name, INDICES)),
+            (True,),
+            span,
+        )
+        for name in sorted(set_outside(body) & c.flat.keys())
+    ]
+    size = helper(batching.batch_size, (at,), INT)
+    c.out.append(ir.If(size, (*begin, *middle, *end), (), span))
+
+
+def pick_index_sets(
+    c: Along, inner: Along, at: ir.Var, body: Sequence[ir.Stmt], own: dict[str, str]
+) -> dict[str, ir.Var]:
+    """What the statements read along index sets that differ by draw, for the entries of the draws at `at`.
+
+    Gives the positions of these entries, by the variable that says whose the entries of a set are.
+    """
+    read = sorted((used_names(tuple(body)) | assigned_names(body)) & c.flat.keys())
+    found: dict[str, ir.Var] = {}
+    for whose in sorted({c.flat[name] for name in read}):
+        entries = helper(over_draws.among, (ir.Var(whose, INDICES), at), INDICES)
+        found[whose] = inner.name("at", entries)
+        picked = ir.Gather(ir.Var(whose, INDICES), (less_one(found[whose]),), INDICES, False, (True,))
+        renumbered = inner.name("draw", helper(over_draws.numbered, (picked, at), INDICES))
+        own[whose] = renumbered.name
+        inner.flat[renumbered.name] = renumbered.name
+    for name in read:
+        whose = c.flat[name]
+        if name == whose:
+            continue
+        own[name] = c.functions.fresh(name)
+        t = c.types.get(name, INDICES)
+        value = ir.Gather(ir.Var(name, t), (less_one(found[whose]),), t, False, (True,))
+        inner.out.append(ir.Assign(own[name], value, body[0].span, declares=True))
+        inner.flat[own[name]] = own[whose]
+    return found
+
+
+def leaves(body: Sequence[ir.Stmt]) -> bool:
+    """Whether a return, or a break of a loop outside, stands in the statements."""
+    return any(has_return(s) for s in body) or any(breaks(s) for s in body)
+
+
+def known(name: str, body: Sequence[ir.Stmt]) -> bool:
+    """Whether the variable is there before the statements."""
+    return all(name not in declared_in(s) for s in body)
+
+
+def substituted(body: Stmts, draw: str) -> Stmts:
+    """The statements with other numbers of the draws."""
+    return tuple(rename(s, {DRAW.name: draw}, {}) for s in body)
+
+
+def added_at(s: Any, at: ir.Var) -> Any:
+    """What some draws add to the target, for all."""
+    match s:
+        case ir.Increment(value=value, draws=draws):
+            value = value if draws else same_along(value, at)
+            if rank(value.type) > 1:
+                value = helper(over_draws.sum_own, (value,), array_of(REAL, 1))
+            value = helper(over_draws.of_some, (value, at, DRAW), array_of(REAL, 1))
+            return replace(s, value=value, draws=True)
+        case ir.If(then=then, otherwise=otherwise):
+            sides = [tuple(added_at(x, at) for x in side) for side in (then, otherwise)]
+            return replace(s, then=sides[0], otherwise=sides[1])
+        case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
+            return replace(s, body=tuple(added_at(x, at) for x in body))
+        case ir.CallVoid():
+            raise Dependent("a function adds to the target of some draws")
+        case _:
+            if any(isinstance(n, ir.CallUser) and "target" in n.passes for n in walk(s)):
+                raise Dependent("a function adds to the target of some draws")
+            return s
+
+
+def breaks(s: ir.Stmt) -> bool:
+    """Whether a `break` of the loop around the statement stands in it."""
+    match s:
+        case ir.Jump(word=word):
+            return word == "break"
+        case ir.If(then=then, otherwise=otherwise):
+            return any(map(breaks, (*then, *otherwise)))
+        case ir.Profile(body=body):
+            return any(map(breaks, body))
+        case _:
+            return False

@@ -1,0 +1,228 @@
+"""What is known while a program is laid out along the draws, which get a leading axis of their own."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
+from ppl.ir.passes.over_draws import DRAW
+from ppl.source import Span
+from ppl.stdlib import batching, over_draws
+from ppl.stdlib.functions.fills import rep_array
+from ppl.stdlib.functions.operators import OPERATORS
+from ppl.stdlib.functions.table import TRANSPARENT
+from ppl.stdlib.record import Impl
+from ppl.types import INT, REAL, Array, Tuple, Type, array_of, core, rank
+
+Stmts = tuple[ir.Stmt, ...]
+Mask = tuple[bool, ...]
+"""Which arguments of a function vary from draw to draw."""
+State = bool | str
+"""How a value varies: not at all; with the axis of the draws; or along an index set that differs by draw, by
+the name of the variable that says which draw each of its entries belongs to."""
+Laid = tuple[ir.Expr, State]
+Indexed = Literal[True] | str | None
+"""Whether indices differ by draw: None where all draws share them, or as State has it."""
+
+SIZES = (TRANSPARENT - {rep_array}) | {batching.batch_size, batching.positions}
+"""What looks at the shape of a value alone."""
+INDEX_SETS: Mapping[Impl, tuple[Impl, Impl]] = {
+    batching.where_true: (over_draws.where_true, over_draws.whose_true),
+    batching.where_false: (over_draws.where_false, over_draws.whose_false),
+    batching.loop_range: (over_draws.loop_range, over_draws.whose_range),
+}
+"""What finds an index set, by the entries of all draws and the draw that each is of."""
+FIRST = (ir.At(ir.Const(0, INT)),)
+
+
+def along_draws(t: Type) -> Type:
+    """The type of the values of all draws."""
+    match t:
+        case Tuple(items=items):
+            return Tuple(tuple(map(along_draws, items)))
+        case Array(element=Tuple() as element, dims=dims):
+            return Array(along_draws(element), dims)
+        case _:
+            return array_of(t, 1)
+
+
+@dataclass
+class Functions:
+    """The functions of a program, and those laid out along the draws, by which arguments vary.
+
+    `parts` are the places where some draws go on without the others; `alone` what is called for one draw
+    after the other, each with its reason.
+    """
+
+    plain: dict[str, ir.Function]
+    lay_out: Callable[["Functions", ir.Function, Mask, Type | None], Stmts]
+    """The body of a function whose arguments vary as the mask says, and whose answer is of some type."""
+    laid_out: dict[tuple[str, Mask], ir.Function] = field(default_factory=dict)
+    names: list[int] = field(default_factory=lambda: [0])
+    parts: list[Span] = field(default_factory=list)
+    alone: list[tuple[Span, str]] = field(default_factory=list)
+
+    def over(self, name: str, mask: Mask, t: Type | None) -> str:
+        """The name of the function for such arguments; its answer varies.
+
+        Raises:
+            Dependent: it cannot be laid out along the draws.
+        """
+        if (name, mask) not in self.laid_out:
+            f = self.plain[name]
+            new = replace(f, name=f"{name}{''.join('nd'[m] for m in mask)}__")
+            self.laid_out[name, mask] = new  # found by calls of itself
+            try:
+                self.laid_out[name, mask] = replace(new, body=self.lay_out(self, f, mask, t))
+            except Dependent:
+                del self.laid_out[name, mask]
+                raise
+        return self.laid_out[name, mask].name
+
+    def fresh(self, hint: str) -> str:
+        self.names[0] += 1
+        return f"{hint.strip('_')}_of_{self.names[0]}__"
+
+
+@dataclass
+class Along:
+    """One block along the draws: `varying` are the variables that have their axis, `out` what is made so far.
+
+    `flat` are variables along an index set that differs by draw, each with its state; `inside` a function,
+    whose draws may be others than the caller's.
+    """
+
+    functions: Functions
+    varying: set[str]
+    inside: bool = False
+    flat: dict[str, str] = field(default_factory=dict)
+    out: list[ir.Stmt] = field(default_factory=list)
+    span: Span | None = None
+    types: dict[str, Type] = field(default_factory=dict)
+    """Those of the value of one draw, of variables that are declared here or outside."""
+
+    def name(self, hint: str, value: ir.Expr) -> ir.Var:
+        """A new variable with this value."""
+        made = ir.Var(self.functions.fresh(hint), value.type)
+        if self.span is None:
+            raise Dependent("the bounds of a parameter need statements of their own")
+        self.out.append(ir.Assign(made.name, value, self.span, declares=True))
+        return made
+
+    def aside(self, work: Callable[[], None]) -> Stmts:
+        """The statements that the work makes, taken aside."""
+        outer, self.out = self.out, []
+        try:
+            work()
+            return tuple(self.out)
+        finally:
+            self.out = outer
+
+    def note(self, reason: str) -> None:
+        """Something is called for one draw after the other."""
+        if self.span is not None:
+            self.functions.alone.append((self.span, reason))
+
+
+# --- Values --------------------------------------------------------------------------------------
+
+
+def spread(e: ir.Expr, value: ir.Expr) -> ir.Expr:
+    """A value that all draws share, for each of them."""
+    if isinstance(core(e.type), Tuple):
+        return helper(over_draws.spread_all, (value, DRAW), along_draws(e.type))
+    return same_along(value, DRAW)
+
+
+def picked(value: ir.Expr, state: State, whose: str) -> ir.Expr:
+    """A value of each draw for each entry of an index set."""
+    if state is not True:
+        return value
+    at = (less_one(ir.Var(whose, INDICES)),)
+    return ir.Gather(value, at, value.type, False, (True,))
+
+
+def by_draw(value: ir.Expr, whose: str) -> ir.Expr:
+    """The sum over the entries of each draw."""
+    return helper(over_draws.sum_by_draw, (value, ir.Var(whose, INDICES), DRAW), array_of(REAL, 1))
+
+
+def is_flat_size(c: Along, e: ir.Expr) -> bool:
+    match e:
+        case ir.Apply(callee=callee, args=(ir.Var(name=name),)) if callee.impl is batching.batch_size:
+            return name in c.flat
+    return False
+
+
+def less_one(at: ir.Var) -> ir.At:
+    """The positions counted from zero."""
+    minus = OPERATORS["-"].overloads[0]
+    callee = ir.Callee(OPERATORS["-"].name, minus.impl, "elementwise")
+    return ir.At(ir.Apply(callee, (at, ir.Const(1, INT)), INDICES))
+
+
+def expanded(e: ir.Expr, axes: int) -> ir.Expr:
+    """The value with axes of length one after that of the draws, for those of loops."""
+    for _ in range(axes):
+        e = helper(batching.expand, (e,), array_of(e.type, 1))
+    return e
+
+
+def is_helper(callee: ir.Callee) -> bool:
+    """Whether it is what a loop became, and no function of the language."""
+    return callee.impl.__module__ == batching.__name__ and callee.batch == "none"
+
+
+def shared_arguments(impl: object, count: int) -> range:
+    """The arguments of what a loop became that all draws share, as `over_draws.SHARED` says."""
+    return range(over_draws.SHARED.get(impl, count), count)  # type: ignore[call-overload]
+
+
+# --- Parts and types -----------------------------------------------------------------------------
+
+
+def inner_type(t: Type) -> Type:
+    """That of one entry of a batch."""
+    assert isinstance(t, Array)
+    return t.element if t.dims == 1 else Array(t.element, t.dims - 1)
+
+
+def any_tuple(args: Sequence[ir.Expr], mask: Mask) -> bool:
+    """Whether a tuple is among the arguments that vary."""
+    return any(m and isinstance(core(a.type), Tuple) for a, m in zip(args, mask, strict=True))
+
+
+def part_of(e: ir.Expr, step: ir.Step) -> ir.Expr:
+    """The part of a tuple, or the entry of an array of tuples, at one step of a path."""
+    if isinstance(step, int):
+        t = core(e.type)
+        assert isinstance(t, Tuple)
+        return ir.Item(e, step, t.items[step - 1])
+    if not isinstance(e.type, Array) or len(step) > e.type.dims:
+        raise Dependent("a part of a part is set")
+    return ir.Index(e, step, array_of(e.type.element, e.type.dims - len(step)))
+
+
+def one_step(path: Sequence[ir.Step]) -> tuple[ir.IndexItem, ...]:
+    """x[i][j] as x[i, j]."""
+    out: list[ir.IndexItem] = []
+    for step in path:
+        if isinstance(step, int):
+            raise Dependent("a tuple is set in parts")
+        if any(not isinstance(i, ir.At) or i.index.type != INT for i in out):
+            raise Dependent("a part of a part is set")
+        out += step
+    return tuple(out)
+
+
+def entries_by_draw(items: Sequence[ir.IndexItem], lifted: Sequence[bool]) -> Mask:
+    """Marks of indices of which each picks one entry, of every draw and iteration.
+
+    Raises:
+        Dependent: some pick several.
+    """
+    one = [isinstance(i, ir.At) and rank(i.index.type) == int(m) for i, m in zip(items, lifted, strict=True)]
+    if not all(one):
+        raise Dependent("an index differs from draw to draw")
+    return tuple(lifted)

@@ -1,0 +1,363 @@
+"""Statements along the draws."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
+from ppl.ir.passes.draws_branches import breaks, for_some
+from ppl.ir.passes.draws_expressions import laid, lift_draws, lift_indices, of_one, shared
+from ppl.ir.passes.draws_state import (
+    INDEX_SETS,
+    Along,
+    Laid,
+    State,
+    Stmts,
+    along_draws,
+    by_draw,
+    entries_by_draw,
+    is_flat_size,
+    less_one,
+    one_step,
+    part_of,
+    picked,
+    spread,
+)
+from ppl.ir.passes.iterations import continues, without_continue
+from ppl.ir.passes.over_draws import COUNT, DRAW
+from ppl.ir.varying import every_statement, varies, varying_names
+from ppl.ir.walk import used_names
+from ppl.source import Span
+from ppl.stdlib import batching, over_draws
+from ppl.types import INT, REAL, Tuple, array_of, core, rank
+
+
+def statements(c: Along, body: Sequence[ir.Stmt]) -> Stmts:
+    outer, c.out = c.out, []
+    for s in without_continue(body) if any(map(continues, body)) and parts(c, body) else body:
+        c.span = s.span
+        lay_statement(c, s)
+    made, c.out = tuple(c.out), outer
+    return made
+
+
+def parts(c: Along, body: Sequence[ir.Stmt]) -> bool:
+    """Whether draws go different ways somewhere in the statements."""
+    return any(isinstance(s, ir.If) and varies(s.condition, c.varying) for s in every_statement(body))
+
+
+def lay_statement(c: Along, s: ir.Stmt) -> None:
+    match s:
+        case ir.Declare():
+            c.out.append(declare(c, s))
+        case ir.Assign():
+            assign(c, s)
+        case ir.Update(name=name, path=path) if name in c.varying and in_tuple(c, s):
+            set_in_tuple(c, s)
+        case ir.Update(name=name, path=path, value=value) if name in c.varying:
+            items = one_step(path)
+            put(c, ir.Scatter(name, items, value, (False,) * len(items), s.span))
+        case ir.Scatter(name=name) if name in c.varying or name in c.flat:
+            put(c, s)
+        case ir.Update(name=name) if name not in c.varying and name not in c.flat:
+            c.out.append(s)
+        case ir.Scatter():
+            c.out.append(s)
+        case ir.Increment(value=value):
+            increment(c, s, *lift_draws(c, value))
+        case ir.CallVoid(call=call):
+            made = lift_draws(c, call)[0]
+            assert isinstance(made, ir.CallUser)
+            c.out.append(replace(s, call=made))
+        case ir.For():
+            loop(c, s)
+        case ir.While():
+            repeat(c, s)
+        case ir.If():
+            branch(c, s)
+        case ir.Profile(body=body):
+            c.out.append(replace(s, body=statements(c, body)))
+        case ir.Return(value=value):
+            c.out.append(s if value is None else replace(s, value=laid(c, value)))
+        case ir.Scan():
+            c.out.append(scan(c, s))
+        case ir.CheckDeclared(name=name, declared=d) if name in c.varying:
+            c.out.append(replace(s, declared=declared(c, d), over_draws=True))
+        case ir.Say(what=what, args=args) if what != "print":
+            said = tuple(a if isinstance(a, ir.Text) else of_one(c, a) for a in args)
+            c.out.append(replace(s, args=said))
+        case ir.Jump() | ir.CheckDeclared():
+            c.out.append(s)
+        case _:
+            raise Dependent("what is printed for a draw stands together")
+
+
+def declared(c: Along, d: ir.Declared) -> ir.Declared:
+    """A declaration with its bounds laid out along the draws."""
+    return replace(
+        d,
+        arguments=tuple(map(partial(laid, c), d.arguments)),
+        items=tuple(map(partial(declared, c), d.items)),
+    )
+
+
+def declare(c: Along, s: ir.Declare) -> ir.Stmt:
+    c.types[s.name] = s.type
+    if isinstance(s.shape, ir.TupleShape):
+        if s.name not in c.varying:
+            return s
+        aside = c.functions.fresh("unset")
+        c.out.append(replace(s, name=aside))
+        value = helper(over_draws.spread_all, (ir.Var(aside, s.type), DRAW), along_draws(s.type))
+        return ir.Assign(s.name, value, s.span, declares=True)
+    shape = lift_sizes(c, s.shape)
+    along = [c.flat[name] for name in sorted(used_names(s.shape) & c.flat.keys())]
+    if along:  # one entry for each of an index set
+        c.flat[s.name] = along[0]
+    if s.name not in c.varying or along:
+        return replace(s, shape=shape)
+    return replace(s, type=array_of(s.type, 1), shape=(COUNT, *shape))
+
+
+def lift_sizes(c: Along, shape: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
+    """Sizes, which all draws share; that of an index set that differs by draw is of all together."""
+    return tuple(e if is_flat_size(c, e) else shared(c, (e,))[0] for e in shape)
+
+
+def assign(c: Along, s: ir.Assign) -> None:
+    if index_set(c, s):
+        return
+    if s.declares:
+        c.types[s.name] = s.value.type
+    value, state = lift_draws(c, s.value)
+    shape = lift_sizes(c, s.shape)
+    if isinstance(state, str):
+        if not (s.declares or s.name in c.flat):
+            raise Dependent(f"`{s.name}` differs in size from draw to draw")
+        c.flat[s.name] = state
+        c.out.append(replace(s, value=value, shape=shape))
+    elif s.name in c.flat:
+        raise Dependent(f"`{s.name}` differs in size from draw to draw")
+    elif s.name not in c.varying:
+        if state is not False:
+            raise Dependent(f"`{s.name}` differs from draw to draw")
+        c.out.append(replace(s, value=value, shape=shape))
+    else:
+        value = value if state else spread(s.value, value)
+        c.out.append(replace(s, value=value, shape=(COUNT, *shape) if shape else ()))
+
+
+def index_set(c: Along, s: ir.Assign) -> bool:
+    """An index set that differs by draw: the entries of all draws, and which draw each is of."""
+    value = s.value
+    if not (isinstance(value, ir.Apply) and value.callee.impl in INDEX_SETS):
+        return False
+    pairs = [lift_draws(c, a) for a in value.args]
+    states = {state for _, state in pairs}
+    if states <= {False}:
+        return False
+    whose = c.functions.fresh("draw")
+    along = [state for state in states if isinstance(state, str)]
+    if along:
+        if len(pairs) > 1:
+            raise Dependent("the bounds of a loop differ from entry to entry")
+        c.out.append(replace(s, value=replace(value, args=(pairs[0][0],))))
+        at = less_one(ir.Var(s.name, INDICES))
+        owners: ir.Expr = ir.Gather(ir.Var(along[0], INDICES), (at,), INDICES, False, (True,))
+    else:
+        positions, owner = INDEX_SETS[value.callee.impl]
+        args = [e if state else spread(a, e) for a, (e, state) in zip(value.args, pairs, strict=True)]
+        c.out.append(replace(s, value=helper(positions, args, INDICES)))
+        owners = helper(owner, args, INDICES)
+    c.out.append(ir.Assign(whose, owners, s.span, declares=True))
+    c.flat[s.name] = c.flat[whose] = whose
+    return True
+
+
+def put(c: Along, s: ir.Scatter) -> None:
+    """Entries of a variable of every draw."""
+    if s.name in c.flat:
+        value, state = lift_draws(c, s.value)
+        value = picked(value, state, c.flat[s.name])
+        c.out.append(replace(s, items=lift_indices(c, s.items)[0], value=value))
+        return
+    value, state = lift_draws(c, s.value)
+    items, whose = lift_indices(c, s.items)
+    if whose is True:
+        where = entries_by_draw(s.items, s.lifted)
+        value = value if state is True else spread(s.value, value)
+        c.out.append(replace(s, items=items, value=value, lifted=where, draws=True, by_draw=True))
+        return
+    if whose is None:
+        if isinstance(state, str):
+            raise Dependent(f"`{s.name}` differs in size from draw to draw")
+        c.out.append(replace(s, items=items, value=value, draws=True, value_draws=bool(state)))
+        return
+    if state is True:
+        value = picked(value, state, whose)
+    items, lifted = (less_one(ir.Var(whose, INDICES)), *items), (True, *s.lifted)
+    c.out.append(replace(s, items=items, value=value, lifted=lifted))
+
+
+def increment(c: Along, s: ir.Increment, value: ir.Expr, state: State) -> None:
+    if isinstance(state, str):
+        if rank(value.type) != 1:
+            value = helper(over_draws.sum_own, (value,), array_of(REAL, 1))
+        value, state = by_draw(value, state), True
+    c.out.append(replace(s, value=value, draws=state is True))
+
+
+def in_tuple(c: Along, s: ir.Update) -> bool:
+    return s.name in c.types and isinstance(core(c.types[s.name]), Tuple)
+
+
+def set_in_tuple(c: Along, s: ir.Update) -> None:
+    """A part of a tuple, or of a tuple in an array, of every draw."""
+    here: ir.Expr = ir.Var(s.name, c.types[s.name])
+    for step in s.path[:-1]:
+        here = part_of(here, step)
+    last = s.path[-1]
+    if isinstance(last, int) or isinstance(core(here.type), Tuple):
+        return c.out.append(replace(s, path=lift_path(c, s.path), value=laid(c, s.value)))
+    part = ir.Var(c.functions.fresh("part"), here.type)
+    c.varying.add(part.name)
+    lay_statement(c, ir.Assign(part.name, here, s.span, declares=True))
+    put(c, ir.Scatter(part.name, last, s.value, (False,) * len(last), s.span))
+    return c.out.append(replace(s, path=lift_path(c, s.path[:-1]), value=laid(c, part)))
+
+
+def lift_path(c: Along, path: Sequence[ir.Step]) -> tuple[ir.Step, ...]:
+    out: list[ir.Step] = []
+    for step in path:
+        items, differ = ((), None) if isinstance(step, int) else lift_indices(c, step)
+        if differ is not None:
+            raise Dependent("an index differs from draw to draw")
+        out.append(step if isinstance(step, int) else items)
+    return tuple(out)
+
+
+def branch(c: Along, s: ir.If) -> None:
+    if is_flat_size(c, s.condition):
+        return c.out.append(replace(s, then=statements(c, s.then), otherwise=statements(c, s.otherwise)))
+    condition, state = lift_draws(c, s.condition)
+    if state is False:
+        then, otherwise = statements(c, s.then), statements(c, s.otherwise)
+        return c.out.append(replace(s, condition=condition, then=then, otherwise=otherwise))
+    if isinstance(state, str):
+        raise Dependent("a branch differs from entry to entry")
+    test = c.name("test", condition)
+    for impl, side in ((batching.where_true, s.then), (batching.where_false, s.otherwise)):
+        if side:
+            for_some(c, helper(impl, (test,), INDICES), side, statements)
+    return None
+
+
+def loop(c: Along, s: ir.For) -> None:
+    (lower, low), (upper, high) = lift_draws(c, s.lower), lift_draws(c, s.upper)
+    if low is False and high is False:
+        return c.out.append(replace(s, lower=lower, upper=upper, body=statements(c, s.body)))
+    if isinstance(low, str) or isinstance(high, str) or any(map(breaks, s.body)):
+        raise Dependent("the bounds of a loop differ")
+    first = c.name("bound", lower if low else spread(s.lower, lower))
+    last = c.name("bound", upper if high else spread(s.upper, upper))
+    at = helper(batching.where_within, (first, last, ir.Var(s.variable, INT)), INDICES)
+    bounds = helper(batching.earliest, (first,), INT), helper(batching.latest, (last,), INT)
+    body = c.aside(lambda: for_some(c, at, s.body, statements))
+    return c.out.append(ir.For(s.variable, *bounds, body, s.span))
+
+
+def repeat(c: Along, s: ir.While) -> None:
+    """`while`, until every draw is done."""
+    tests: list[Laid] = []
+    prelude = c.aside(lambda: tests.append(lift_draws(c, s.condition)))
+    condition, state = tests[0]
+    parting = state is not False or (any(map(breaks, s.body)) and parts(c, s.body))
+    if not parting:
+        if prelude:
+            raise Dependent("the condition of a loop needs statements of its own")
+        return c.out.append(replace(s, condition=condition, body=statements(c, s.body)))
+    if isinstance(state, str):
+        raise Dependent("a loop differs from entry to entry")
+    body, go = without_break(s.body, c.functions.fresh("goes"))
+    test: ir.Expr = s.condition
+    if go is not None:
+        c.varying.add(go.name)
+        c.types[go.name] = INT
+        c.out.append(declare_as(go, 1, s.span))
+        test = ir.Logical("and", go, s.condition, INT)
+    running = c.functions.fresh("running")
+
+    def look() -> None:
+        whole = test if go is not None else s.condition
+        value, varying = lift_draws(c, whole)
+        value = value if varying else spread(whole, value)
+        c.out.append(ir.Assign(running, helper(batching.where_true, (value,), INDICES), s.span, True))
+
+    look()
+    at = ir.Var(running, INDICES)
+
+    def step() -> None:
+        for_some(c, at, body, statements)
+        look()
+
+    inside = c.aside(step)
+    size = helper(batching.batch_size, (at,), INT)
+    return c.out.append(ir.While(size, inside, s.span))
+
+
+def declare_as(v: ir.Var, value: int, span: Span) -> ir.Stmt:
+    return ir.Assign(v.name, same_along(ir.Const(value, INT), DRAW), span, declares=True)
+
+
+def scan(c: Along, s: ir.Scan) -> ir.Scan:
+    """The recurrence of every draw; the steps have the axis that follows that of the draws."""
+    if not c.varying & {*s.after}:
+        return s
+    start = tuple(map(partial(laid, c), s.start))
+    entries = [lift_draws(c, e) for e in s.entries]
+    read = used_names((s.step, s.next, s.batch, s.batch_next, s.fixed))
+    if any(isinstance(m, str) for _, m in entries) or read & c.flat.keys():
+        raise Dependent("a recurrence differs in length from draw to draw")
+    inside = {*s.carried, *(name for name, (_, m) in zip(s.inputs, entries, strict=True) if m)}
+    inside |= (read & c.varying) - {*s.carried, *s.inputs}
+    bodies = []
+    for body, after in ((s.step, s.next), (s.batch, s.batch_next)):
+        along = Along(c.functions, varying_names(body, inside), c.inside, span=s.span)
+        made = statements(along, body)
+        bodies.append((made, tuple(map(partial(laid, along), after))))
+    (step, after_step), (batch, after_batch) = bodies
+    return replace(
+        s,
+        start=start,
+        entries=tuple(e for e, _ in entries),
+        fixed=tuple(lift_draws(c, v)[0] for v in s.fixed),  # type: ignore[misc]
+        step=step,
+        next=after_step,
+        batch=batch,
+        batch_next=after_batch,
+        lifted=tuple(bool(m) for _, m in entries),
+        varying=tuple(sorted(inside)),
+    )
+
+
+def without_break(body: Sequence[ir.Stmt], name: str) -> tuple[Stmts, ir.Var | None]:
+    """The body of a loop without `break` and `continue`, and the flag that it sets to 0 to be left."""
+    body = without_continue(body)
+    if not any(map(breaks, body)):
+        return body, None
+    go = ir.Var(name, INT)
+    return left_by(body, go), go
+
+
+def left_by(body: Sequence[ir.Stmt], go: ir.Var) -> Stmts:
+    for k, s in enumerate(body):
+        match s:
+            case ir.Jump(word="break"):
+                return (*body[:k], ir.Assign(go.name, ir.Const(0, INT), s.span))
+            case ir.If(then=then, otherwise=otherwise) if breaks(s):
+                then, otherwise = (left_by((*side, *body[k + 1 :]), go) for side in (then, otherwise))
+                return (*body[:k], replace(s, then=then, otherwise=otherwise))
+            case _ if breaks(s):
+                raise Dependent("some draws leave early")
+    return tuple(body)

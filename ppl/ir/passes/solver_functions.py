@@ -1,0 +1,43 @@
+"""The functions of the program that solvers work on, laid out along the points where a solver asks for them.
+
+A point is to the function what a draw is to the program; its arguments that may depend on parameters have one
+value for each point too.  One that cannot be laid out is called once for each point.
+"""
+
+from dataclasses import replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import Dependent
+from ppl.ir.passes.draws_axis import functions_of
+from ppl.ir.varying import points_of, varying_arguments
+from ppl.ir.walk import walk
+from ppl.types import REAL, array_of
+
+
+def solver_functions(p: ir.Program) -> ir.Program:
+    """The pass."""
+    solved = {n.function: n for n in walk(p) if isinstance(n, ir.Solve)}
+    if not solved:
+        return p
+    functions, varying = functions_of(p), varying_arguments(p)
+    alone: list[ir.Function] = []
+    at_points = []
+    for name, call in solved.items():
+        f = functions.plain[name]
+        own = varying.get(name, set(f.args[: points_of(call)]))
+        mask = tuple(a in own for a in f.args)
+        try:
+            of_number = call.solver == "integrate_1d" or "laplace" in call.solver
+            at_points.append(ir.AtPoints(name, functions.over(name, mask, REAL if of_number else None), mask))
+        except Dependent:
+            alone.append(once_each(f, call, mask))
+            at_points.append(ir.AtPoints(name, alone[-1].name, mask))
+    made = (*functions.laid_out.values(), *alone)
+    return replace(p, functions=(*p.functions, *made), at_points=tuple(at_points))
+
+
+def once_each(f: ir.Function, call: ir.Solve, mask: tuple[bool, ...]) -> ir.Function:
+    """The function called for one point after the other."""
+    args = tuple(ir.Var(a, array_of(x.type, m)) for a, x, m in zip(f.args, call.args, mask, strict=True))
+    value = ir.CallUser(f.name, args, array_of(call.type, 1), lifted=mask)
+    return replace(f, name=f"{f.name}each__", body=(ir.Return(value, f.span),))
