@@ -4,8 +4,8 @@ Nodes are frozen dataclasses, so one generic walk serves every kind.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any
+from dataclasses import is_dataclass, replace
+from typing import Any, get_args, get_type_hints
 
 from ppl.ir import nodes as ir
 
@@ -26,14 +26,24 @@ EXPRESSIONS = (
     ir.TargetSoFar,
 )
 OPAQUE = (ir.Callee,)
+KINDS = tuple(
+    kind
+    for kind in vars(ir).values()
+    if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == ir.__name__ and kind not in OPAQUE
+)
+
+
+def holds_nodes(annotation: Any) -> bool:
+    """Whether a field of this type may hold a node, itself or in tuples."""
+    return annotation in KINDS or any(map(holds_nodes, get_args(annotation)))
 
 
 PART_NAMES: dict[type, tuple[str, ...]] = {
-    kind: tuple(f.name for f in fields(kind) if f.name not in ("type", "span"))
-    for kind in vars(ir).values()
-    if isinstance(kind, type) and is_dataclass(kind) and kind.__module__ == ir.__name__ and kind not in OPAQUE
+    kind: tuple(name for name, t in get_type_hints(kind).items() if name != "span" and holds_nodes(t))
+    for kind in KINDS
 }
 """The fields of each kind of node that may hold nodes, in the order they are evaluated."""
+REVERSED = {kind: names[::-1] for kind, names in PART_NAMES.items()}
 
 
 def is_node(value: Any) -> bool:
@@ -45,25 +55,32 @@ def walk(node: Any) -> Iterator[Any]:
     ahead = [node]
     while ahead:
         here = ahead.pop()
-        if isinstance(here, tuple):
-            ahead += reversed(here)
-        elif is_node(here):
+        names = REVERSED.get(type(here))
+        if names is not None:
             yield here
-            ahead += [getattr(here, name) for name in reversed(PART_NAMES[type(here)])]
+            ahead += [getattr(here, name) for name in names]
+        elif isinstance(here, tuple):
+            ahead += reversed(here)
 
 
 def used_names(node: Any) -> set[str]:
     """Variables that are read or changed."""
-    read = {n.name for n in walk(node) if isinstance(n, ir.Var)}
-    return read | {n.name for n in walk(node) if isinstance(n, ir.Update | ir.Scatter | ir.CheckDeclared)}
+    users = (ir.Var, ir.Update, ir.Scatter, ir.CheckDeclared)
+    return {n.name for n in walk(node) if isinstance(n, users)}
 
 
 def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
     """Variables that the statements set, wholly or in part, loop variables included."""
-    setters = (ir.Declare, ir.Assign, ir.Update, ir.Scatter)
-    set_ = {n.name for n in walk(tuple(body)) if isinstance(n, setters)}
-    set_ |= {name for n in walk(tuple(body)) if isinstance(n, ir.Scan) for name in n.after}
-    return set_ | {n.variable for n in walk(tuple(body)) if isinstance(n, ir.For)}
+    names: set[str] = set()
+    for n in walk(tuple(body)):
+        match n:
+            case ir.Declare(name=name) | ir.Assign(name=name) | ir.Update(name=name) | ir.Scatter(name=name):
+                names.add(name)
+            case ir.Scan(after=after):
+                names |= {*after}
+            case ir.For(variable=name):
+                names.add(name)
+    return names
 
 
 def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
