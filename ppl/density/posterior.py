@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ppl.backend.draws import DrawsRejected
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, joined
 from ppl.data.shares import NOT_ALL_ROWS
@@ -20,7 +21,7 @@ from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.density.model import Model
 from ppl.density.rows import ByRows, by_rows
-from ppl.errors import ArgumentError, InferenceError
+from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.ir.forms import ARRAYS, VALUES
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
 from ppl.names import Sized, column_names, flat, flat_draws, sized
@@ -366,9 +367,12 @@ class Posterior:
             raise ArgumentError("the program takes one draw at a time")
         draw = np.arange(1, len(us) + 1)
         with np.errstate(all="ignore"), located(module):
-            steps = module.constrained(self.d, self.checked_rows(us), draw)
-            values: Values = {**next(steps), **next(steps)}
-            values |= module.generated(self.d, values, rng, draw)
+            try:
+                steps = module.constrained(self.d, self.checked_rows(us), draw)
+                values: Values = {**next(steps), **next(steps)}
+                values |= module.generated(self.d, values, rng, draw)
+            except DrawsRejected as some:
+                raise Rejection(str(some)).with_traceback(some.__traceback__) from None
         return flat_draws(self.declared(include_tp=True, include_gq=True), values, len(us))
 
     def param_constrain(

@@ -68,3 +68,9 @@ def test_a_draw_without_an_integral_harms_no_other():
     table = tabulate(posterior, us, seed=1)
     assert table.failed == 1
     np.testing.assert_allclose(table.rows[:, 1], [1.0, 1 / 2, np.nan, 1 / 3, 1 / 4], rtol=1e-5)
+
+
+def test_a_draw_that_breaks_its_constraint_is_named_with_its_place():
+    posterior = posterior_of("{ real<lower=0> y = x; }")
+    with pytest.raises(ppl.Rejection, match=r"(?s)real<lower=0> y = x.*`y` is -"):
+        posterior.param_constrain_draws(points(5) - 9, np.random.default_rng(1))
