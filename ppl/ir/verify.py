@@ -2,7 +2,8 @@
 
 Every name is set before it is read; a variable has the axes that it was declared with; each argument of a
 lifted call has its own axes and those of the loops that it is lifted over, none of which it could have but
-from the left; and a block declares each of its outputs once.
+from the left, and arguments that meet over loops are laid out along the same (axes.py); and a block declares
+each of its outputs once.
 """
 
 from collections import Counter
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ppl.ir import nodes as ir
+from ppl.ir.axes import OtherAxes, check_axes
 from ppl.ir.walk import PART_NAMES, assigned_names, is_node
 from ppl.types import INT, Tuple, Type, array_of, core, rank
 
@@ -47,6 +49,10 @@ def verify(p: ir.Program, over_draws: bool = False) -> None:
     block(p.model, scope)
     end = block(p.generated_quantities, {**known, **parameters, **transformed})
     outputs(p.generated_names, end, "generated quantities")
+    try:
+        check_axes(p, over_draws)
+    except OtherAxes as why:
+        raise Malformed(str(why)) from None
 
 
 def declared(names: Sequence[ir.Declared]) -> Scope:

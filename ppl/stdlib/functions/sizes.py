@@ -12,11 +12,11 @@ MAX_DIMS = 9
 """Array axes that functions of any array take: none of Stan's own programs has more."""
 
 
-def _length(xp: Namespace, x: Array) -> int:
+def length(xp: Namespace, x: Array) -> int:
     return len(x)
 
 
-def _count(xp: Namespace, x: Array) -> int:
+def count(xp: Namespace, x: Array) -> int:
     return int(np.prod(np.shape(x)))
 
 
@@ -24,11 +24,11 @@ def _one(xp: Namespace, x: Array) -> int:
     return 1
 
 
-def _rows(xp: Namespace, x: Array) -> int:
+def rows(xp: Namespace, x: Array) -> int:
     return int(np.shape(x)[-2])
 
 
-def _cols(xp: Namespace, x: Array) -> int:
+def cols(xp: Namespace, x: Array) -> int:
     return int(np.shape(x)[-1])
 
 
@@ -55,30 +55,30 @@ FUNCTIONS = (
     function(
         "size",
         "the number of elements; of an array, of its first dimension",
-        ("(vector) => int", _length),
-        ("(row_vector) => int", _length),
-        ("(matrix) => int", _count),
-        ("(array[..] E) => int", _length),
+        ("(vector) => int", length),
+        ("(row_vector) => int", length),
+        ("(matrix) => int", count),
+        ("(array[..] E) => int", length),
         ("(real) => int", _one),
     ),
     function(
         "num_elements",
         "the number of scalars in a container",
-        *[(f"({kind}) => int", _count) for kind in ("vector", "row_vector", "matrix", "array[..] E")],
+        *[(f"({kind}) => int", count) for kind in ("vector", "row_vector", "matrix", "array[..] E")],
     ),
     function(
         "rows",
         "the number of rows",
-        ("(vector) => int", _length),
+        ("(vector) => int", length),
         ("(row_vector) => int", _one),
-        ("(matrix) => int", _rows),
+        ("(matrix) => int", rows),
     ),
     function(
         "cols",
         "the number of columns",
         ("(vector) => int", _one),
-        ("(row_vector) => int", _length),
-        ("(matrix) => int", _cols),
+        ("(row_vector) => int", length),
+        ("(matrix) => int", cols),
     ),
     function(
         "dims",
