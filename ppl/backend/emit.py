@@ -18,12 +18,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ppl.backend.emit_expr import expr
-from ppl.backend.emit_stmt import leaves, statements
+from ppl.backend.emit_stmt import leaves, whole_body
 from ppl.backend.text import Binding, Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.nodes import AtPoints
 from ppl.ir.unknown import unknown_names
-from ppl.ir.walk import assigned_names, changing_names, used_names
+from ppl.ir.walk import assigned_names, used_names
 from ppl.source import Span
 from ppl.types import is_complex
 
@@ -92,7 +92,7 @@ def emit_function(w: Writer, f: ir.Function, by_functions: bool = False) -> None
     w.has_target = "target" in f.gets
     header = f"def {f.name}({', '.join([*map(python_name, f.args), *f.gets])}):"
     with w.at(f.span), w.block(header), w.knowing(f.args):
-        statements(w, f.body)
+        whole_body(w, f.body)
     w.unknown, w.has_target = None, False
     w.blank()
 
@@ -166,7 +166,7 @@ def tuple_value(d: ir.Declared, outer: int = 0, draws: bool = False) -> str:
 def emit_transform_data(w: Writer, p: ir.Program) -> None:
     with w.block("def transform_data(d, rng):"):
         load(w, [d.name for d in p.data], used_names(p.transformed_data))
-        statements(w, p.transformed_data)
+        whole_body(w, p.transformed_data)
         for d in p.transformed_data_names:
             w.line(f"d.{python_name(d.name)} = {python_name(d.name)}")
     w.blank()
@@ -176,9 +176,7 @@ def emit_prepare(w: Writer, p: ir.Program) -> None:
     with w.block("def prepare(d):"):
         made = assigned_names(p.prepared)
         load(w, sorted(known_data(p) - made), used_names(p.prepared))
-        w.unchanging = frozenset(known_data(p)) - changing_names(p.prepared)
-        statements(w, p.prepared)
-        w.unchanging = frozenset()
+        whole_body(w, p.prepared)
         for name in sorted(made):
             w.line(f"d.{python_name(name)} = {python_name(name)}")
     w.blank()
@@ -250,7 +248,7 @@ def emit_log_joint(w: Writer, p: ir.Program, by_functions: bool) -> None:
         w.line("jacobian = target if with_jacobian else lib.terms()")
         emit_parameters(w, p, jacobian=True)
         with w.knowing(known_data(p) | parameters):
-            statements(w, (*p.transformed_parameters, *p.model))
+            whole_body(w, (*p.transformed_parameters, *p.model))
         w.line("return lib.sum_terms(target)")
     w.unknown, w.has_target = None, False
     w.blank()
@@ -289,8 +287,7 @@ def emit_points(p: ir.Program, propto: bool = False) -> Emitted:
         w.line("target = lib.terms()")
         w.line("jacobian = target if with_jacobian else lib.terms()")
         emit_parameters(w, p, jacobian=True, draws=True)
-        statements(w, p.transformed_parameters)
-        statements(w, p.model)
+        whole_body(w, p.transformed_parameters, p.model)
         w.line("return lib.sum_terms(target)")
     w.blank()
     emit_variants(w, p, by_functions=False)
@@ -304,7 +301,7 @@ def emit_constrained(w: Writer, p: ir.Program, draws: bool = False) -> None:
         emit_parameters(w, p, jacobian=False, draws=draws)
         w.line(f"values = {dict_text(p.parameters)}")
         w.line("yield values")
-        statements(w, p.transformed_parameters)
+        whole_body(w, p.transformed_parameters)
         w.line(f"yield {dict_text(p.transformed_parameter_names)}")
     w.blank()
 
@@ -339,7 +336,7 @@ def emit_generated(w: Writer, p: ir.Program, draws: bool = False) -> None:
         for d in declared:
             if d.name in used:
                 w.line(f"{python_name(d.name)} = x[{d.name!r}]")
-        statements(w, p.generated_quantities)
+        whole_body(w, p.generated_quantities)
         w.line(f"return {dict_text(p.generated_names)}")
     w.blank()
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ppl.backend import emit_branches
 from ppl.backend.emit_expr import (
@@ -24,6 +25,14 @@ from ppl.types import INT, Tuple, Type, array_of, core, is_complex, rank
 TRANSPOSE = OPERATORS["'"].name
 
 
+def whole_body(w: Writer, *blocks: Sequence[ir.Stmt]) -> None:
+    """All statements of one function."""
+    before, w.changing = w.changing, changed_in_place(blocks)
+    for body in blocks:
+        statements(w, body)
+    w.changing = before
+
+
 def statements(w: Writer, body: Sequence[ir.Stmt]) -> None:
     before = w.defined
     for s in body:
@@ -38,7 +47,7 @@ def statement(w: Writer, s: ir.Stmt) -> None:
         case ir.Declare(name=name):
             w.line(f"{python_name(name)} = {unset(w, s)}")
         case ir.Assign(name=name, value=value):
-            shared = name in w.unchanging and used_names(value) <= w.unchanging
+            shared = w.changing.isdisjoint({name, *used_names(value)})
             w.line(f"{python_name(name)} = {fitted(w, s, expr(w, value) if shared else owned(w, value))}")
         case ir.Update(name=name, path=path, value=value):
             in_tuple = any(isinstance(step, int) for step in path) or isinstance(core(value.type), Tuple)
@@ -197,7 +206,7 @@ def scan(w: Writer, s: ir.Scan) -> None:
             for changed in sorted(changed_in_place(body) & {*s.carried, *s.inputs}):
                 w.line(f"{python_name(changed)} = lib.own({python_name(changed)})")
             with w.knowing({*s.carried, *s.inputs}):
-                statements(w, body)
+                whole_body(w, body)
             w.line(f"return {listing(w, values)}")
     shared = "".join(f"{python_name(name)}, " for name in fixed).rstrip()
     arguments = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
@@ -221,8 +230,8 @@ def listing(w: Writer, items: Sequence[ir.Expr]) -> str:
     return "".join(f"{expr(w, i)}, " for i in items).rstrip()
 
 
-def changed_in_place(body: Sequence[ir.Stmt]) -> set[str]:
-    return {n.name for n in walk(tuple(body)) if isinstance(n, ir.Update | ir.Scatter)}
+def changed_in_place(body: Sequence[Any]) -> frozenset[str]:
+    return frozenset(n.name for n in walk(tuple(body)) if isinstance(n, ir.Update | ir.Scatter))
 
 
 # --- Branches and checks -------------------------------------------------------------------------

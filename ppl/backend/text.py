@@ -55,8 +55,8 @@ class Writer:
     propto: bool = False
     fixed: frozenset[str] = frozenset()
     """Arguments of the function being written that are data."""
-    unchanging: frozenset[str] = frozenset()
-    """Variables no entry of which ever changes once they are set: a view of one does for a copy."""
+    changing: frozenset[str] = frozenset()
+    """Variables that the function being written changes in place: of others a view does for a copy."""
     variants: dict[tuple[str, tuple[bool, ...]], str] = field(default_factory=dict)
     """Functions wanted without their constants: by name and by which arguments are data."""
     unknown: frozenset[str] | None = None

@@ -12,6 +12,7 @@ from ppl.ir.nodes import Program
 from ppl.ir.passes.table import (
     COVARIANCES,
     DEAD_CODE,
+    DEAD_STORES,
     DRAWS_AXIS,
     FUSE,
     HOIST,
@@ -23,6 +24,7 @@ from ppl.ir.passes.table import (
     SHARE,
     SOLVER_FUNCTIONS,
     SPLIT_NORMALISERS,
+    STEP_INVARIANTS,
     STRUCTURED_JUMPS,
     VARIABLES_OF_DRAWS,
     VECTORISE,
@@ -95,7 +97,16 @@ ARRAYS = Form(
     "arrays",
     "Loops are operations on arrays.",
     LOOPS,
-    (VECTORISE, WHOLE_ARRAYS, OUTER_BROADCAST, DEAD_CODE, ZERO_BASED, SOLVER_FUNCTIONS),
+    (
+        VECTORISE,
+        WHOLE_ARRAYS,
+        OUTER_BROADCAST,
+        DEAD_CODE,
+        DEAD_STORES,
+        ZERO_BASED,
+        STEP_INVARIANTS,
+        SOLVER_FUNCTIONS,
+    ),
     runs=False,
 )
 VALUES = Form(
@@ -140,7 +151,7 @@ DRAWS = Form(
     "draws",
     "Transformed parameters and generated quantities of all draws, in NumPy.",
     LOOPS,
-    (VARIABLES_OF_DRAWS, ZERO_BASED, SOLVER_FUNCTIONS),
+    (VARIABLES_OF_DRAWS, DEAD_STORES, ZERO_BASED, SOLVER_FUNCTIONS),
     over_draws=True,
 )
 

@@ -7,6 +7,7 @@ from ppl.ir.nodes import Program
 from ppl.ir.passes.common_subexpressions import eliminate_common_subexpressions
 from ppl.ir.passes.covariances import by_covariance
 from ppl.ir.passes.dead_code import eliminate_dead_code
+from ppl.ir.passes.dead_stores import eliminate_dead_stores
 from ppl.ir.passes.draws_axis import draws_axis
 from ppl.ir.passes.fuse_regressions import fuse_regressions
 from ppl.ir.passes.hoist_data import hoist_data
@@ -19,6 +20,7 @@ from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.solver_functions import solver_functions
 from ppl.ir.passes.split_normalisers import prepare_normalisers, split_normalisers
 from ppl.ir.passes.split_rows import rest_terms, row_terms
+from ppl.ir.passes.step_invariants import hoist_step_invariants
 from ppl.ir.passes.vectorise_loops import vectorise_loops, vectorise_with_masks
 from ppl.ir.passes.whole_arrays import whole_arrays
 from ppl.ir.passes.zero_based import count_from_zero
@@ -70,11 +72,21 @@ OUTER_BROADCAST = Pass(
     outer_broadcast,
 )
 DEAD_CODE = Pass("dead-code", "Index sets that nothing reads any more are dropped.", eliminate_dead_code)
+DEAD_STORES = Pass(
+    "dead-stores",
+    "Variables that are set whole before they are read are not declared without a value first.",
+    eliminate_dead_stores,
+)
 ZERO_BASED = Pass(
     "zero-based",
     "Indices count from zero, those that are not known are checked.",
     count_from_zero,
     required="Python's indices count from zero",
+)
+STEP_INVARIANTS = Pass(
+    "step-invariants",
+    "What every step of a recurrence would compute alike from its index sets is computed once.",
+    hoist_step_invariants,
 )
 HOIST = Pass(
     "hoist-data",
@@ -160,7 +172,9 @@ PASSES: tuple[Pass, ...] = (
     WHOLE_ARRAYS,
     OUTER_BROADCAST,
     DEAD_CODE,
+    DEAD_STORES,
     ZERO_BASED,
+    STEP_INVARIANTS,
     HOIST,
     SHARE,
     PREPARE_NORMALISERS,

@@ -1,0 +1,95 @@
+"""Variables declared without a value that nobody reads before they are set whole.
+
+Loops that became arrays leave them behind; in the steps of a recurrence they would be made anew at each.
+A declaration stays where its size might be negative, which is an error of its own.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from ppl.ir import nodes as ir
+from ppl.ir.walk import assigned_names, changing_names, used_names, walk
+from ppl.stdlib import batching
+from ppl.stdlib.functions.table import TRANSPARENT
+from ppl.types import INT
+
+Stmts = tuple[ir.Stmt, ...]
+
+
+def eliminate_dead_stores(p: ir.Program) -> ir.Program:
+    """The pass."""
+    shared = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
+    sizes = frozenset(d.name for d in p.data if is_bounded_below(d)) - assigned_names(shared)
+    left = partial(without_dead_stores, sizes=sizes | counts(shared, sizes))
+    return replace(
+        p,
+        functions=tuple(
+            replace(f, body=without_dead_stores(f.body, counts(f.body, frozenset()))) for f in p.functions
+        ),
+        transformed_parameters=left(p.transformed_parameters),
+        model=left(p.model),
+        generated_quantities=left(p.generated_quantities),
+    )
+
+
+def is_bounded_below(d: ir.Declared) -> bool:
+    """Whether it is an int that is declared to be 0 or more."""
+    match d.arguments:
+        case (ir.Const(value=int() as least), *_):
+            return d.type == INT and d.constraint.startswith("lower") and least >= 0
+    return False
+
+
+def counts(body: Sequence[ir.Stmt], sizes: frozenset[str]) -> frozenset[str]:
+    """Local ints that are set once, to what is 0 or more."""
+    found = sizes
+    for n in walk(tuple(body)):
+        if isinstance(n, ir.Assign) and n.value.type == INT and is_size(n.value, found):
+            found |= {n.name}
+    return found - changing_names(body)
+
+
+def is_size(e: ir.Expr, sizes: frozenset[str]) -> bool:
+    """Whether it is 0 or more, as far as is known."""
+    match e:
+        case ir.Const(value=int() as value):
+            return value >= 0
+        case ir.Var(name=name):
+            return name in sizes
+        case ir.Apply(callee=callee, type=t):
+            return t == INT and (callee.impl in TRANSPARENT or callee.impl is batching.batch_size)
+        case _:
+            return False
+
+
+def without_dead_stores(body: Sequence[ir.Stmt], sizes: frozenset[str]) -> Stmts:
+    found: list[ir.Stmt] = []
+    inside = partial(without_dead_stores, sizes=sizes)
+    for k, s in enumerate(body):
+        match s:
+            case ir.Declare() if is_dead(s, body[k + 1 :], sizes):
+                continue
+            case ir.If(then=then, otherwise=otherwise):
+                s = replace(s, then=inside(then), otherwise=inside(otherwise))
+            case ir.Profile(body=own) | ir.For(body=own) | ir.While(body=own):
+                s = replace(s, body=inside(own))
+            case ir.Scan(step=step, batch=batch):
+                s = replace(s, step=inside(step), batch=inside(batch))
+        found.append(s)
+    return tuple(found)
+
+
+def is_dead(s: ir.Declare, following: Sequence[ir.Stmt], sizes: frozenset[str]) -> bool:
+    """Whether the variable is set whole before anything else is done with it."""
+    if not isinstance(s.shape, tuple) or not all(is_size(size, sizes) for size in s.shape):
+        return False
+    for after in following:
+        if s.name in used_names(after) or s.name in assigned_names((after,)):
+            return (
+                isinstance(after, ir.Assign)
+                and after.name == s.name
+                and after.declares
+                and s.name not in used_names((after.value, after.shape))
+            )
+    return False

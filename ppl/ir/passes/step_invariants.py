@@ -1,0 +1,81 @@
+"""What every step of a recurrence would compute alike from its index sets is computed once, before it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.lift import DIVISIONS
+from ppl.ir.walk import assigned_names, rewrite, used_names
+from ppl.stdlib import batching
+from ppl.types import INT, element_type
+
+Stmts = tuple[ir.Stmt, ...]
+
+
+def hoist_step_invariants(p: ir.Program) -> ir.Program:
+    """The pass."""
+    c = Invariants()
+    return replace(
+        p,
+        functions=tuple(replace(f, body=c.statements(f.body)) for f in p.functions),
+        transformed_parameters=c.statements(p.transformed_parameters),
+        model=c.statements(p.model),
+    )
+
+
+@dataclass
+class Invariants:
+    """`made` counts the variables made so far."""
+
+    made: int = 0
+    known: dict[ir.Expr, ir.Var] = field(default_factory=dict)
+    """Those of the recurrence at hand."""
+
+    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
+        return tuple(out for s in body for out in self.statement(s))
+
+    def statement(self, s: ir.Stmt) -> Stmts:
+        match s:
+            case ir.If(then=then, otherwise=otherwise):
+                return (replace(s, then=self.statements(then), otherwise=self.statements(otherwise)),)
+            case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
+                return (replace(s, body=self.statements(body)),)
+            case ir.Scan():
+                return self.scan(s)
+            case _:
+                return (s,)
+
+    def scan(self, s: ir.Scan) -> Stmts:
+        """The recurrence, behind what its steps need not compute."""
+        self.known = {}
+        step, after = self.body(s, s.step, s.next)
+        batch, batch_after = self.body(s, s.batch, s.batch_next)
+        before = tuple(ir.Assign(v.name, e, s.span, declares=True) for e, v in self.known.items())
+        made = replace(s, step=step, next=after, batch=batch, batch_next=batch_after)
+        read = used_names((step, after, batch, batch_after))
+        fixed = tuple(v for v in (*s.fixed, *self.known.values()) if v.name in read)
+        return (*before, replace(made, fixed=fixed))
+
+    def body(self, s: ir.Scan, body: Stmts, after: tuple[ir.Expr, ...]) -> tuple[Stmts, tuple[ir.Expr, ...]]:
+        own = {*s.carried, *s.inputs} | assigned_names(body)
+
+        def change(n: object) -> object:
+            if isinstance(n, ir.Apply) and is_of_indices(n) and not used_names(n) & own:
+                return self.variable(n)
+            return n
+
+        return tuple(rewrite(x, change) for x in body), tuple(rewrite(x, change) for x in after)
+
+    def variable(self, e: ir.Apply) -> ir.Var:
+        if e not in self.known:
+            self.made += 1
+            self.known[e] = ir.Var(f"fixed_{self.made}__", e.type)
+        return self.known[e]
+
+
+def is_of_indices(e: ir.Apply) -> bool:
+    """Whether ints are computed from ints, which nothing can keep from being computed."""
+    if e.callee.impl is batching.batch_size:
+        return isinstance(e.args[0], ir.Var)
+    ints = all(element_type(a.type) == INT for a in (e, *e.args))
+    return ints and e.callee.batch == "elementwise" and not e.callee.passes and e.callee.name not in DIVISIONS

@@ -1,0 +1,88 @@
+"""A step of a recurrence computes what differs from step to step, and declares nothing that it sets whole."""
+
+import numpy as np
+import pytest
+from laws.passes import lowered
+
+import ppl
+from ppl.errors import DataError, InferenceError
+from ppl.ir import nodes as ir
+from ppl.ir.forms import ARRAYS, GRADIENT
+from ppl.ir.nodes import Program
+from ppl.ir.walk import used_names, walk
+
+FORWARD = """
+data { int<lower=1> T; int<lower=1> K; vector[T] y; }
+parameters { vector[K] mu; matrix[K, K] A; }
+model {
+  vector[K] la = mu;
+  for (t in 2:T) {
+    vector[K] after;
+    for (k in 1:K) {
+      array[K] real terms;
+      for (j in 1:K) terms[j] = la[j] + A[j, k] + normal_lpdf(y[t] | mu[k], 1);
+      after[k] = log_sum_exp(terms);
+    }
+    la = after;
+  }
+  target += log_sum_exp(la);
+}
+"""
+
+
+def steps(p: Program) -> tuple[ir.Scan, ...]:
+    return tuple(n for n in walk(p.model) if isinstance(n, ir.Scan))
+
+
+def test_a_step_computes_nothing_from_index_sets_alone() -> None:
+    (scan,) = steps(ARRAYS.of(lowered(FORWARD)))
+    (before,) = steps(ARRAYS.of(lowered(FORWARD), without={"step-invariants"}))
+    names = {v.name for v in scan.fixed}
+    assert any(name.startswith("fixed_") for name in names)
+    assert names <= used_names((scan.step, scan.next, scan.batch, scan.batch_next))
+    assert len(list(walk(scan.step))) < len(list(walk(before.step)))
+
+
+def test_what_is_set_whole_is_not_declared_first() -> None:
+    (scan,) = steps(ARRAYS.of(lowered(FORWARD)))
+    (before,) = steps(ARRAYS.of(lowered(FORWARD), without={"dead-stores"}))
+    unset = [sum(isinstance(n, ir.Declare) for n in walk(s.step)) for s in (scan, before)]
+    assert unset == [0, 2]
+
+
+def test_the_numbers_are_the_same_without() -> None:
+    data = {"T": 6, "K": 3, "y": np.linspace(-1, 1, 6)}
+    u = np.random.default_rng(1).normal(size=12)
+    found = [
+        ppl.compile_model(FORWARD, without=without).condition(data).log_density_gradient(u)
+        for without in ((), ("step-invariants", "dead-stores"))
+    ]
+    assert found[0][0] == found[1][0]
+    np.testing.assert_array_equal(found[0][1], found[1][1])
+
+
+@pytest.mark.parametrize("bound", ["", "<lower=-3>"])
+def test_a_size_that_may_be_negative_is_looked_at(bound: str) -> None:
+    program = f"""
+    data {{ int{bound} K; vector[2] y; }}
+    parameters {{ real a; }}
+    model {{ vector[K] z; for (k in 1:K) z[k] = a * y[k]; target += sum(z); }}
+    """
+    declared = [n for n in walk(GRADIENT.of(lowered(program)).model) if isinstance(n, ir.Declare)]
+    assert [d.name for d in declared] == ["z"]
+    with pytest.raises((DataError, InferenceError), match=r"negative|at least 0|-1"):
+        ppl.compile_model(program).condition({"K": -1, "y": [1.0, 2.0]}).log_density(np.zeros(1))
+
+
+def test_a_view_does_where_nothing_changes_in_place() -> None:
+    text = ppl.compile_model("""
+    data { int<lower=1> N; vector[N] y; }
+    parameters { vector[N] a; }
+    model {
+      vector[N] b = a; vector[N] c = a;
+      c[1] = 2;
+      b ~ normal(c, 1);
+      y ~ normal(a, 1);
+    }
+    """).python_source
+    assert "b = lib.sized(a, N)\n" in text and "c = lib.sized(lib.own(a), N)\n" in text
