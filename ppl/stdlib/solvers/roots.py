@@ -3,9 +3,11 @@
 from typing import Any
 
 import numpy as np
-from scipy.optimize import root as powell
 
+from ppl.arrays import LateModule
 from ppl.stdlib.solvers.field import Field, Floats
+
+optimize = LateModule("scipy.optimize")
 
 ROOT_TOLERANCE = 1e-6
 """The largest |f| at what counts as a root, as Stan's default."""
@@ -26,7 +28,7 @@ def of_draw(f: Field, guess: Floats, draw: int) -> Floats:
     def jacobian(x: Floats) -> Floats:
         return np.asarray(f.linearised(t, x[None], at).jacobians[0])
 
-    found = powell(values, guess, jac=jacobian, method="hybr")
+    found = optimize.root(values, guess, jac=jacobian, method="hybr")
     near = np.abs(values(found.x)).max(initial=0.0) <= ROOT_TOLERANCE
     return np.asarray(found.x if near else np.full_like(guess, np.nan, dtype=float))
 

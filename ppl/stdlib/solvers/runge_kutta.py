@@ -12,9 +12,11 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.polynomial import Legendre
-from scipy.integrate import DOP853
 
+from ppl.arrays import LateModule
 from ppl.stdlib.solvers.field import Draws, Field, Floats
+
+integrate = LateModule("scipy.integrate")
 
 STABLE = 6.1
 """Of the explicit method: how large h times an eigenvalue of the Jacobian may be, as in Hairer's own code."""
@@ -90,20 +92,20 @@ class DormandPrince:
 
     @property
     def nodes(self) -> Floats:
-        return np.asarray(DOP853.C)
+        return np.asarray(integrate.DOP853.C)
 
     def step(self, field: Field, at: Begin, scales: Scales) -> Step:
-        s, y, width = len(DOP853.C), at.y, at.h[:, None]
+        s, y, width = len(integrate.DOP853.C), at.y, at.h[:, None]
         k, stages = np.empty((s + 1, *y.shape)), np.empty((s, *y.shape))
         flat = k.reshape(s + 1, -1)  # a product of matrices is the fastest weighted sum
         for i in range(s):
-            stages[i] = y + width * (DOP853.A[i, :i] @ flat[:i]).reshape(y.shape)
-            k[i] = field.values(at.t + DOP853.C[i] * at.h, stages[i], at.draws)
-        end = y + width * (DOP853.B @ flat[:s]).reshape(y.shape)
+            stages[i] = y + width * (integrate.DOP853.A[i, :i] @ flat[:i]).reshape(y.shape)
+            k[i] = field.values(at.t + integrate.DOP853.C[i] * at.h, stages[i], at.draws)
+        end = y + width * (integrate.DOP853.B @ flat[:s]).reshape(y.shape)
         k[s] = field.values(at.t + at.h, end, at.draws)
         fifth, third = (
             scales.norm(width * (weights @ flat).reshape(y.shape), y, end)
-            for weights in (DOP853.E5, DOP853.E3)
+            for weights in (integrate.DOP853.E5, integrate.DOP853.E3)
         )
         both = np.hypot(fifth, 0.1 * third)
         error = np.divide(fifth**2, both, out=np.array(fifth), where=both > 0)
@@ -118,8 +120,8 @@ class DormandPrince:
         x, pulled = np.empty((m, n, s, n)), np.empty((s, m, n, n))
         flat = pulled.reshape(s, -1)
         for i in reversed(range(s)):
-            later = (DOP853.A[i + 1 :, i] @ flat[i + 1 :]).reshape(m, n, n)
-            x[:, :, i] = width * (DOP853.B[i] * unit + later)
+            later = (integrate.DOP853.A[i + 1 :, i] @ flat[i + 1 :]).reshape(m, n, n)
+            x[:, :, i] = width * (integrate.DOP853.B[i] * unit + later)
             pulled[i] = x[:, :, i] @ jacobians[:, i]
         return x
 
