@@ -95,14 +95,16 @@ FUNCTIONS = (
         for result in ("vector", "row_vector")
     ],
     TO_MATRIX,
-    function(
+    Function(
         "to_array_1d",
         "the elements as an array; arrays are read by rows, a matrix by columns",
-        ("(vector) => array[] real", same),
-        ("(row_vector) => array[] real", same),
-        ("(matrix) => array[] real", by_columns),
-        *[(f"({kind}) => array[] int", ravel) for kind in nested("int")],
-        *[(f"({kind}) => array[] real", ravel) for kind in nested("real")],
+        (
+            Overload("(vector) => array[] real", same, "leading"),
+            Overload("(row_vector) => array[] real", same, "leading"),
+            Overload("(matrix) => array[] real", by_columns, "leading"),
+            *[Overload(f"({kind}) => array[] int", ravel, "none") for kind in nested("int")],
+            *[Overload(f"({kind}) => array[] real", ravel, "none") for kind in nested("real")],
+        ),
     ),
     function(
         "to_array_2d", "a matrix as an array of rows", ("(matrix) => array[,] real", same), batch="leading"
