@@ -195,6 +195,25 @@ PARTING = {
         functions { real g(vector v) { for (i in 1:3) if (v[i] > 0) return v[i]; return -1; } } parameters
         { vector[3] v; } model { target += g(v) - dot_self(v); }
     """,
+    "recurrences in branches": """
+        data { int N; vector[N] y; } parameters { real x; vector[3] v; } model { real g = v[1]; if (x > 0) {
+        vector[2] a = v[1:2]; real h = x; for (i in 1:2) { for (j in 1:2) a[j] = 0.3; target +=
+        log_sum_exp(a) * x; } for (n in 1:N) { h = 0.5 * h + y[n] * v[n]; g = sin(g) + h; target += -h ^ 2;
+        } } target += -g ^ 2 - dot_self(v); }
+    """,
+    "count after break": """
+        parameters { real x; } model { real t = x; int i = 0; while (i < 10) { i += 1; if (i == 2) continue;
+        if (t > 3) break; t += 0.7; } target += -t ^ 2 / i; }
+    """,
+    "count after continue": """
+        data { int N; vector[N] y; } parameters { real x; } model { int k = 0; real t = x; for (n in 1:N) {
+        t = sin(t) + y[n]; if (t > 0) continue; k += 1; } target += -k * x ^ 2 - t ^ 2; }
+    """,
+    "break in for": """
+        data { int N; vector[N] y; } parameters { real x; } model { int k = 0; real t = x; for (n in 1:N) {
+        k += 1; if (t > y[n]) continue; if (y[n] < 0) break; t += 0.3 * y[n]; } target += -k * x ^ 2 - t ^ 2;
+        }
+    """,
     "rows": """
         data { int N; vector[N] y; } parameters { real x; } model { for (n in 1:N) { if (y[n] > x)
         target += -y[n] * x; else target += -x ^ 2; } }

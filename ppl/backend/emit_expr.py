@@ -164,8 +164,13 @@ def cores(e: ir.Apply) -> tuple[int, ...]:
     family, batch = e.callee.family, e.callee.batch
     if family is not None and batch != "elementwise":
         each = tuple(rank(core(a.type)) for a in e.args) if family.batch == "leading" else ()
-        return family.cores or each
+        return own_cores(e.callee) or each
     return (e.ranks or tuple(rank(a.type) for a in e.args)) if batch == "leading" else ()
+
+
+def own_cores(callee: ir.Callee) -> tuple[int, ...]:
+    """Those that a density names for its own arguments, which those of its rng are not."""
+    return callee.family.cores if callee.family is not None and callee.passes != "rng" else ()
 
 
 def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:
@@ -195,8 +200,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     own = e.ranks
     if callee.batch == "leading":
         own = tuple(r - core for r, core in zip(e.ranks, cores(e), strict=True))
-        by_rows = callee.family is not None and bool(callee.family.cores)
-        widest = max(int(by_rows), *own)
+        widest = max(int(bool(own_cores(callee))), *own)
     args = [
         f"lib.widen({a}, {lifted}, {widest - r})" if lifted and r < widest else a
         for a, lifted, r in zip(args, map(int, e.lifted), own, strict=True)

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 from jax.custom_batching import custom_vmap
 
+from ppl.compiled.namespace import is_traced
 from ppl.compiled.runge_kutta import Method, Tolerance
 from ppl.stdlib.solvers.initial_value import MOST_AT_LIMIT, MOST_REFUSED, factors, first_lengths
 
@@ -231,15 +232,27 @@ def over_draws(f: Callable[..., Any]) -> Callable[..., Any]:
     """f of arrays with draws along their first axis, for which those of an outer batch are only more draws.
 
     So the loop inside runs until the last draw is done, and no draw that is done is copied to stay as it is.
+    The constants of f are arguments of the code: inside of a branch JAX takes them as such, and batches them
+    where the condition is batched, with the same in every row.
     """
-    many: Any = custom_vmap(f)
 
-    def mapped(size: int, batched: Sequence[bool], *args: Traced) -> tuple[Any, Any]:
+    def call(*args: Traced) -> Any:
+        code, shapes = jax.make_jaxpr(f, return_shape=True)(*args)
+        structure = jax.tree_util.tree_structure(shapes)
+        assert not any(map(is_traced, code.consts)), "what is solved for reads arguments alone"
+
+        def of_draws(constants: Sequence[Traced], args: Sequence[Traced]) -> Any:
+            leaves = jax.core.eval_jaxpr(code.jaxpr, constants, *jax.tree_util.tree_leaves(args))
+            return jax.tree_util.tree_unflatten(structure, leaves)
+
+        many: Any = custom_vmap(of_draws)
+        many.def_vmap(lambda size, batched, constants, args: mapped(size, batched[1], args))
+        return many(code.consts, args)
+
+    def mapped(size: int, batched: Sequence[bool], args: Sequence[Traced]) -> tuple[Any, Any]:
         each = (a if b else jnp.broadcast_to(a, (size, *a.shape)) for a, b in zip(args, batched, strict=True))
-        found = many(*(x.reshape(size * x.shape[1], *x.shape[2:]) for x in each))
+        found = call(*(x.reshape(size * x.shape[1], *x.shape[2:]) for x in each))
         parted = jax.tree_util.tree_map(lambda x: x.reshape(size, len(x) // size, *x.shape[1:]), found)
         return parted, jax.tree_util.tree_map(lambda _: True, found)
 
-    many.def_vmap(mapped)
-    made: Callable[..., Any] = many
-    return made
+    return call

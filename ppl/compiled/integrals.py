@@ -94,8 +94,11 @@ def _adjoints(
 def _over_nodes(
     f: Function, low: Traced, high: Traced, h: Traced, shared: Sequence[Traced], add: Any, start: Any
 ) -> Any:
-    """`add` of the nodes at distance h, some at a time; those that do not count have no weight."""
-    most = jnp.floor(RULE_REACH / h)
+    """`add` of the nodes at distance h, some at a time; those that do not count have no weight.
+
+    No nodes at distance 0, which is what a branch not taken has kept for the way back.
+    """
+    most = jnp.where(h > 0, jnp.floor(RULE_REACH / jnp.where(h > 0, h, 1.0)), -1.0)
 
     def some(at: tuple[Traced, Any]) -> tuple[Traced, Any]:
         first, sums = at

@@ -30,6 +30,8 @@ def fold(node: Any) -> Any:
         case ir.Apply(callee=callee, args=args, type=t, lifted=()) if t == INT and callee.impl in KNOWN:
             numbers = [int(a.value) for a in args if isinstance(a, ir.Const) and a.type == INT]
             return ir.Const(int(callee.impl(NUMPY, *numbers)), INT) if len(numbers) == len(args) else node
+        case ir.Logical(op=op, left=ir.Const(value=value)) if bool(value) == (op == "or"):
+            return ir.Const(int(op == "or"), INT)
         case ir.Select(condition=ir.Const(value=value), then=then, otherwise=otherwise):
             return then if value else otherwise
         case _:

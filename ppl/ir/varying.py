@@ -5,7 +5,7 @@ from typing import Any
 
 from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
-from ppl.ir.walk import PART_NAMES, assigned_names, is_node, walk
+from ppl.ir.walk import PART_NAMES, assigned_names, declared_names, is_node, jumps, walk
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.types import INT
 
@@ -56,16 +56,24 @@ def varying_names(body: Sequence[ir.Stmt], start: set[str]) -> set[str]:
                     continue
             if varies(decides, names):
                 more |= set_outside(inside)
+            elif not isinstance(s, ir.If):
+                more |= set_outside(left_out(inside, names))
         if more <= names:
             return names
         names |= more
 
 
+def left_out(body: Sequence[ir.Stmt], names: set[str]) -> Sequence[ir.Stmt]:
+    """The statements of a loop that some go through less often, as a jump is theirs alone."""
+    for k, s in enumerate(body):
+        if jumps(s) and any(isinstance(n, ir.If) and varies(n.condition, names) for n in walk(s)):
+            return body if any(jumps(later, "break") for later in body) else body[k:]
+    return ()
+
+
 def set_outside(body: Sequence[ir.Stmt]) -> set[str]:
     """The variables that statements set and do not declare."""
-    nodes = list(walk(tuple(body)))
-    own = {n.name for n in nodes if isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.declares)}
-    return assigned_names(body) - own - {n.variable for n in nodes if isinstance(n, ir.For)}
+    return assigned_names(body) - declared_names(tuple(body))
 
 
 def assignments(s: ir.Stmt) -> list[tuple[str, Any]]:

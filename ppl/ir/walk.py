@@ -83,6 +83,31 @@ def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
     return names
 
 
+def declared_names(node: Any) -> set[str]:
+    """Variables that live inside alone, or from there on: loop variables, and what a scan is made of, too."""
+    found: set[str] = set()
+    for n in walk(node):
+        match n:
+            case ir.Declare(name=name) | ir.Assign(name=name, declares=True) | ir.For(variable=name):
+                found.add(name)
+            case ir.Scan(after=after, carried=carried, inputs=inputs):
+                found |= {*after, *carried, *inputs}
+    return found
+
+
+def jumps(s: ir.Stmt, word: str = "") -> bool:
+    """Whether `break` or `continue`, or one of them, of the loop around the statement stands in it."""
+    match s:
+        case ir.Jump():
+            return word in ("", s.word)
+        case ir.If(then=then, otherwise=otherwise):
+            return any(jumps(inner, word) for inner in (*then, *otherwise))
+        case ir.Profile(body=body):
+            return any(jumps(inner, word) for inner in body)
+        case _:
+            return False
+
+
 def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """Names that are changed in part, run through by a loop, or set in more than one place."""
     seen: set[str] = set()

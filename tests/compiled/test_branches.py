@@ -88,3 +88,23 @@ def test_what_is_out_of_reach_says_why() -> None:
     for model, why in ((chain, f"more than {MOST_NESTED} branches"), (wide, "carries too many numbers")):
         with pytest.raises(OutOfReach, match=why):
             compiled_target(ppl.compile_model(of_two(model)).condition())
+
+
+SOLVED = {
+    "ode": "target += -ode_rk45(decay, [1.0]', 0, {0.5, 1.0}, exp(a))[2][1] ^ 2",
+    "stiff": "target += -ode_bdf(decay, [1.0]', 0, {0.5, 1.0}, exp(a))[2][1] ^ 2",
+    "root": "target += -solve_newton(fixed_point, [0.5]', a / 3)[1]",
+    "integral": "target += -integrate_1d(bump, 0, 1, {a}, {0.0}, {1})",
+}
+
+
+@pytest.mark.parametrize("statement", SOLVED.values(), ids=SOLVED.keys())
+def test_solvers_on_one_side(statement: str) -> None:
+    functions = """
+      vector decay(real t, vector y, real k) { return -k * y; }
+      vector fixed_point(vector z, real k) { return z - k * cos(z); }
+      real bump(real t, real tc, array[] real k, data array[] real xr, data array[] int xi) {
+        return exp(-k[1] * t);
+      }
+    """
+    assert_same(of_two(f"if (a > b) {statement}; else target += -a ^ 2;", functions))

@@ -282,6 +282,12 @@ LOOPS = (
     Loop("function that calls itself with the same int", "for (n in 1:N) target += grown(x[n] * z, 3);",
          functions="""real grown(real a, int k) {
              if (abs(a) > 9) return a; return grown(2 * a + 1, k); }"""),
+    Loop("function that calls itself until one of two is so", "for (n in 1:N) target += tamed(x[n] * z, 3);",
+         functions="""real tamed(real a, int k) {
+             if (k == 0 || a > 2) return a; return sin(a) + tamed(1.3 * a, k - 1); }"""),
+    Loop("function that calls itself on one side, many times", "for (n in 1:N) target += far(x[n] * z, 60);",
+         functions="""real far(real a, int k) { if (k == 0) return a;
+             if (a > 1) return 2 * far(a * 0.3, k - 1); else return far(1.3 * a, k - 1); }"""),
     Loop("shifted read", "vector[N] a = x; for (n in 2:N) a[n] = a[n - 1] * z + x[n]; target += a;",
          ("scan: `a` is filled by one iteration and read by another",)),
     Loop("shifted read ahead", "vector[N] a = x; for (n in 1:(N - 1)) a[n] = a[n + 1] * z; target += a;",

@@ -95,6 +95,13 @@ DRAWING = {
     "random vectors": """
         vector[J] a = multi_normal_rng(theta, diag_matrix(rep_vector(1, J))); vector[K] q =
         dirichlet_rng(p);""",
+    "random counts": """
+        array[K] int c = multinomial_rng(p, 10); array[K] int d = multinomial_logit_rng(eta[1], 9);
+        array[J, K] int e; for (j in 1:J) e[j] = multinomial_rng(softmax(eta[j]), 8);
+        array[K] int f = dirichlet_multinomial_rng(exp(eta[2]), 7);""",
+    "random levels": """
+        int c = ordered_logistic_rng(mu, sort_asc(theta)); int d = ordered_probit_rng(mu, sort_asc(theta));
+        array[J] int e; for (j in 1:J) e[j] = ordered_logistic_rng(theta[j], cumulative_sum(p));""",
     "a function that draws": """
         real a = noisy_rng(mu, tau); vector[J] b; for (j in 1:J) b[j] = noisy_rng(theta[j], 1);""",
     "a chain of states": """

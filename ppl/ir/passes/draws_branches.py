@@ -8,9 +8,9 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
 from ppl.ir.passes.draws_state import Along, along_draws, less_one
 from ppl.ir.passes.inline import has_return, rename
-from ppl.ir.passes.over_draws import DRAW, declared_in
+from ppl.ir.passes.over_draws import DRAW
 from ppl.ir.varying import set_outside
-from ppl.ir.walk import assigned_names, used_names, walk
+from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk
 from ppl.stdlib import batching, over_draws
 from ppl.types import INT, REAL, Tuple, array_of, rank
 
@@ -34,7 +34,8 @@ def for_some(c: Along, positions: ir.Expr, body: Sequence[ir.Stmt], lay: Lay) ->
     if any(isinstance(n, ir.TargetSoFar) for s in body for n in walk(s)):
         raise Dependent("target() is read by some draws")
     changed = sorted(set_outside(body) & c.varying)
-    own = {name: c.functions.fresh(name) for name in read if name in changed or known(name, body)}
+    inside = declared_names(tuple(body))
+    own = {name: c.functions.fresh(name) for name in read if name in changed or name not in inside}
     own[DRAW.name] = c.functions.fresh("draw")
     types = {n.name: n.type for s in body for n in walk(s) if isinstance(n, ir.Var)} | c.types
     inner = Along(
@@ -106,12 +107,7 @@ def pick_index_sets(
 
 def leaves(body: Sequence[ir.Stmt]) -> bool:
     """Whether a return, or a break of a loop outside, stands in the statements."""
-    return any(has_return(s) for s in body) or any(breaks(s) for s in body)
-
-
-def known(name: str, body: Sequence[ir.Stmt]) -> bool:
-    """Whether the variable is there before the statements."""
-    return all(name not in declared_in(s) for s in body)
+    return any(has_return(s) for s in body) or any(jumps(s, "break") for s in body)
 
 
 def substituted(body: Stmts, draw: str) -> Stmts:
@@ -139,16 +135,3 @@ def added_at(s: Any, at: ir.Var) -> Any:
             if any(isinstance(n, ir.CallUser) and "target" in n.passes for n in walk(s)):
                 raise Dependent("a function adds to the target of some draws")
             return s
-
-
-def breaks(s: ir.Stmt) -> bool:
-    """Whether a `break` of the loop around the statement stands in it."""
-    match s:
-        case ir.Jump(word=word):
-            return word == "break"
-        case ir.If(then=then, otherwise=otherwise):
-            return any(map(breaks, (*then, *otherwise)))
-        case ir.Profile(body=body):
-            return any(map(breaks, body))
-        case _:
-            return False

@@ -6,7 +6,7 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
-from ppl.ir.passes.draws_branches import breaks, for_some
+from ppl.ir.passes.draws_branches import for_some
 from ppl.ir.passes.draws_expressions import laid, lift_draws, lift_indices, of_one, shared
 from ppl.ir.passes.draws_state import (
     INDEX_SETS,
@@ -24,10 +24,10 @@ from ppl.ir.passes.draws_state import (
     picked,
     spread,
 )
-from ppl.ir.passes.iterations import continues, without_continue
+from ppl.ir.passes.iterations import without_continue
 from ppl.ir.passes.over_draws import COUNT, DRAW
 from ppl.ir.varying import every_statement, varies, varying_names
-from ppl.ir.walk import used_names
+from ppl.ir.walk import jumps, used_names
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
 from ppl.types import INT, REAL, Tuple, array_of, core, rank
@@ -35,7 +35,7 @@ from ppl.types import INT, REAL, Tuple, array_of, core, rank
 
 def statements(c: Along, body: Sequence[ir.Stmt]) -> Stmts:
     outer, c.out = c.out, []
-    for s in without_continue(body) if any(map(continues, body)) and parts(c, body) else body:
+    for s in without_continue(body) if any(jumps(s, "continue") for s in body) and parts(c, body) else body:
         c.span = s.span
         lay_statement(c, s)
     made, c.out = tuple(c.out), outer
@@ -255,9 +255,11 @@ def branch(c: Along, s: ir.If) -> None:
 
 def loop(c: Along, s: ir.For) -> None:
     (lower, low), (upper, high) = lift_draws(c, s.lower), lift_draws(c, s.upper)
+    if left_apart(c, s.body):
+        s = replace(s, body=while_going(c, s))
     if low is False and high is False:
         return c.out.append(replace(s, lower=lower, upper=upper, body=statements(c, s.body)))
-    if isinstance(low, str) or isinstance(high, str) or any(map(breaks, s.body)):
+    if isinstance(low, str) or isinstance(high, str) or any(jumps(each, "break") for each in s.body):
         raise Dependent("the bounds of a loop differ")
     first = c.name("bound", lower if low else spread(s.lower, lower))
     last = c.name("bound", upper if high else spread(s.upper, upper))
@@ -267,12 +269,33 @@ def loop(c: Along, s: ir.For) -> None:
     return c.out.append(ir.For(s.variable, *bounds, body, s.span))
 
 
+def left_apart(c: Along, body: Sequence[ir.Stmt]) -> bool:
+    """Whether some draws may leave a loop before others."""
+    return any(jumps(s, "break") for s in body) and parts(c, body)
+
+
+def while_going(c: Along, s: ir.For) -> Stmts:
+    """The body of a loop, for those draws that have not left it."""
+    body, go = without_break(s.body, c.functions.fresh("goes"))
+    assert go is not None
+    flag(c, go, s.span)
+    return (ir.If(go, body, (), s.span),)
+
+
+def flag(c: Along, go: ir.Var, span: Span) -> None:
+    """A variable of each draw that is 1."""
+    c.varying.add(go.name)
+    c.types[go.name] = INT
+    one = same_along(ir.Const(1, INT), DRAW)
+    c.out.append(ir.Assign(go.name, one, span, declares=True))
+
+
 def repeat(c: Along, s: ir.While) -> None:
     """`while`, until every draw is done."""
     tests: list[Laid] = []
     prelude = c.aside(lambda: tests.append(lift_draws(c, s.condition)))
     condition, state = tests[0]
-    parting = state is not False or (any(map(breaks, s.body)) and parts(c, s.body))
+    parting = state is not False or left_apart(c, s.body)
     if not parting:
         if prelude:
             raise Dependent("the condition of a loop needs statements of its own")
@@ -282,9 +305,7 @@ def repeat(c: Along, s: ir.While) -> None:
     body, go = without_break(s.body, c.functions.fresh("goes"))
     test: ir.Expr = s.condition
     if go is not None:
-        c.varying.add(go.name)
-        c.types[go.name] = INT
-        c.out.append(declare_as(go, 1, s.span))
+        flag(c, go, s.span)
         test = ir.Logical("and", go, s.condition, INT)
     running = c.functions.fresh("running")
 
@@ -304,10 +325,6 @@ def repeat(c: Along, s: ir.While) -> None:
     inside = c.aside(step)
     size = helper(batching.batch_size, (at,), INT)
     return c.out.append(ir.While(size, inside, s.span))
-
-
-def declare_as(v: ir.Var, value: int, span: Span) -> ir.Stmt:
-    return ir.Assign(v.name, same_along(ir.Const(value, INT), DRAW), span, declares=True)
 
 
 def scan(c: Along, s: ir.Scan) -> ir.Scan:
@@ -344,7 +361,7 @@ def scan(c: Along, s: ir.Scan) -> ir.Scan:
 def without_break(body: Sequence[ir.Stmt], name: str) -> tuple[Stmts, ir.Var | None]:
     """The body of a loop without `break` and `continue`, and the flag that it sets to 0 to be left."""
     body = without_continue(body)
-    if not any(map(breaks, body)):
+    if not any(jumps(s, "break") for s in body):
         return body, None
     go = ir.Var(name, INT)
     return left_by(body, go), go
@@ -355,9 +372,9 @@ def left_by(body: Sequence[ir.Stmt], go: ir.Var) -> Stmts:
         match s:
             case ir.Jump(word="break"):
                 return (*body[:k], ir.Assign(go.name, ir.Const(0, INT), s.span))
-            case ir.If(then=then, otherwise=otherwise) if breaks(s):
+            case ir.If(then=then, otherwise=otherwise) if jumps(s, "break"):
                 then, otherwise = (left_by((*side, *body[k + 1 :]), go) for side in (then, otherwise))
                 return (*body[:k], replace(s, then=then, otherwise=otherwise))
-            case _ if breaks(s):
+            case _ if jumps(s, "break"):
                 raise Dependent("some draws leave early")
     return tuple(body)

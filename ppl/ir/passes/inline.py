@@ -28,6 +28,9 @@ class InlineLimits:
     most_calls: int = 64
     """Calls of functions that call themselves that are written out in one loop."""
 
+    deepest: int = 32
+    """Calls of such functions that are written out inside of each other."""
+
 
 INLINING = InlineLimits()
 
@@ -46,6 +49,8 @@ class Inline:
     """The calls of functions that call themselves, as far as they have been written out."""
     with_rng: bool = False
     """Functions that draw random numbers may be written out, before what else the statement draws."""
+    depth: int = 0
+    """How many calls of functions that call themselves are around this one."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -101,10 +106,11 @@ class Inline:
 
     def body(self, call: ir.CallUser, args: Sequence[ir.Expr], result: str | None, span: Span) -> Stmts:
         """The function's statements with its names made fresh and its returns turned into assignments."""
-        f = self.functions[call.name]
+        f, inner = self.functions[call.name], self
         if self.recursive(f):
             self.unfolded.append(f.name)
-            if len(self.unfolded) > INLINING.most_calls:
+            inner = replace(self, depth=self.depth + 1)
+            if len(self.unfolded) > INLINING.most_calls or inner.depth > INLINING.deepest:
                 raise NotInlinable
         values: dict[str, ir.Expr] = {}
         out: list[ir.Stmt] = []
@@ -119,7 +125,7 @@ class Inline:
         fixed = None if call.drops is None else dict(zip(f.args, call.drops, strict=True))
         renamed = folded(tuple(rename(passed_on(s, fixed), names, values) for s in f.body))
         if result is None:
-            return (*out, *self.statements(without_final_return(renamed)))
+            return (*out, *inner.statements(without_final_return(renamed)))
         if always_last(renamed):
             last = renamed[-1]
             assert isinstance(last, ir.Return) and last.value is not None
@@ -129,7 +135,7 @@ class Inline:
             tail = returns_as_assignments(renamed, result)
         else:
             raise NotInlinable
-        return (*out, *self.statements(tail))
+        return (*out, *inner.statements(tail))
 
 
 def counts_down(call: ir.CallUser) -> bool:

@@ -37,7 +37,7 @@ from ppl.ir.passes.lift import (
 )
 from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
 from ppl.ir.unknown import unknown_names
-from ppl.ir.walk import used_names, walk
+from ppl.ir.walk import jumps, used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, REAL, array_of, rank
@@ -157,25 +157,12 @@ def without_continue(body: Sequence[ir.Stmt]) -> Stmts:
         match s:
             case ir.Jump(word="continue"):
                 return tuple(before)
-            case ir.If(then=then, otherwise=otherwise) if continues(s):
+            case ir.If(then=then, otherwise=otherwise) if jumps(s, "continue"):
                 then, otherwise = (without_continue((*side, *rest)) for side in (then, otherwise))
                 return (*before, replace(s, then=then, otherwise=otherwise))
-            case ir.Profile(body=inner) if continues(s):
+            case ir.Profile(body=inner) if jumps(s, "continue"):
                 return (*before, *without_continue((*inner, *rest)))
     return tuple(body)
-
-
-def continues(s: ir.Stmt) -> bool:
-    """Whether a `continue` of the loop around the statement stands in it."""
-    match s:
-        case ir.Jump(word=word):
-            return word == "continue"
-        case ir.If(then=then, otherwise=otherwise):
-            return any(map(continues, (*then, *otherwise)))
-        case ir.Profile(body=body):
-            return any(map(continues, body))
-        case _:
-            return False
 
 
 def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:

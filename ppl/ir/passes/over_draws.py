@@ -14,7 +14,7 @@ from ppl.ir.passes.inline import Inline, NotInlinable, rename
 from ppl.ir.passes.iterations import read_entries, run_statement, set_once
 from ppl.ir.passes.lift import lift, to_batch
 from ppl.ir.passes.vectorise_loops import Note, Vectorise
-from ppl.ir.walk import assigned_names, used_names, walk
+from ppl.ir.walk import assigned_names, declared_names, used_names, walk
 from ppl.stdlib import batching
 from ppl.types import INT, Tuple, Type, array_of, core, rank
 
@@ -180,7 +180,7 @@ class Draws:
         if isinstance(s, ir.Assign) and s.declares:
             self.declare(s)
             s = replace(s, declares=False, shape=())
-        outer = self.batch.locals - declared_in(s)
+        outer = self.batch.locals - declared_names(s)
         changed = sorted(assigned_names((s,)) & outer)
         own = {name: c.fresh(name) for name in sorted(used_names(s) & outer | {*changed})}
         draw = ir.Var(c.fresh("draw"), INT)
@@ -209,8 +209,3 @@ class Draws:
         shape = (COUNT, *(size for size, _ in sizes))
         c.out.append(ir.Declare(s.name, array_of(t, 1), shape, s.span))
         self.own(s.name, t)
-
-
-def declared_in(s: ir.Stmt) -> set[str]:
-    """The variables that live inside the statement alone."""
-    return {n.name for n in walk(s) if isinstance(n, ir.Declare) or (isinstance(n, ir.Assign) and n.declares)}
