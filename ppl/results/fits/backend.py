@@ -17,6 +17,7 @@ from ppl.errors import InferenceError, MissingPackage
 from ppl.inference.objective.target import Target
 from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.results.fits.as_target import AsTarget
+from ppl.results.fits.by_both import ByBoth
 
 T = TypeVar("T", bound=Target)
 
@@ -70,11 +71,21 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
 def by_jax(target: AsTarget, settings: Settings) -> Target:
     """The target by JAX; what "auto" leaves to autograd, because JAX cannot run it, says so in its `note`."""
     try:
-        return compiled(target, settings)
+        found = compiled(target, settings)
     except OutOfReach as why:
         if settings.backend == "jax":
             raise refusal(why) from None
         return AsTarget(target.posterior, target.jacobian, f"backend: autograd, because {why}.")
+    return by_both(target, found) if settings.backend == "auto" and settings.device == "cpu" else found
+
+
+def by_both(target: AsTarget, compiled: Target) -> Target:
+    """That by JAX; of differential equations at one point alone, where NumPy solves all points at once."""
+    posterior = target.posterior
+    at_once = posterior.log_joint(False, target.jacobian).values_at_once
+    if at_once is None or not posterior.model.solves_equations:
+        return compiled
+    return ByBoth(target, compiled, lambda: compiled)
 
 
 def compiled(target: AsTarget, settings: Settings) -> Target:
