@@ -103,8 +103,15 @@ def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior)
     assert not any("backend" in note for note in fit.notes)
 
 
-@pytest.mark.parametrize(("steps", "expected"), [(backend.JAX_PAYS.recurrence_width, True), (20, False)])
-def test_a_long_recurrence_is_worth_a_compilation(steps: int, expected: bool) -> None:
+@pytest.mark.parametrize(
+    ("steps", "at_once", "annealed"),
+    [
+        (backend.JAX_PAYS.recurrence_width, True, True),
+        (backend.JAX_PAYS.annealed_recurrence_width, False, True),
+        (20, False, False),
+    ],
+)
+def test_a_long_recurrence_is_worth_a_compilation(steps: int, at_once: bool, annealed: bool) -> None:
     pytest.importorskip("jax")
     program = """
         data { int T; vector[T] y; }
@@ -117,7 +124,8 @@ def test_a_long_recurrence_is_worth_a_compilation(steps: int, expected: bool) ->
         }
     """
     series = ppl.compile_model(program).condition({"T": steps, "y": np.linspace(-1, 1, steps)})
-    assert is_worth_it(AsTarget(series), Settings()) is expected
+    assert is_worth_it(AsTarget(series), Settings()) is at_once
+    assert backend.is_worth_it_annealed(AsTarget(series)) is annealed
     assert not is_worth_it(AsTarget(series), Settings(runs=2))
 
 
