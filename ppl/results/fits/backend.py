@@ -90,7 +90,7 @@ def by_both(target: AsTarget, compiled: Target) -> Target:
     at_once = posterior.log_joint(False, target.jacobian).values_at_once
     if at_once is None or not posterior.model.solves_equations:
         return compiled
-    return ByBoth(target, compiled, lambda: compiled)
+    return ByBoth(target, compiled)
 
 
 def compiled(target: AsTarget, settings: Settings) -> Target:

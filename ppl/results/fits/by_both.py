@@ -5,12 +5,9 @@ takes it longer than NumPy takes for all that a fit looks at: values of many poi
 gradients of many are few until draws are annealed.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from ppl.inference.objective.target import Target, width_of
+from ppl.inference.objective.target import Target, log_density_gradients, width_of
 from ppl.results.files.columns import Floats
 from ppl.results.fits.as_target import AsTarget
 
@@ -19,12 +16,12 @@ from ppl.results.fits.as_target import AsTarget
 class ByBoth:
     """The `interpreted` density at many points, the `compiled` one at each alone (inference.target.Target).
 
-    `whole` begins the one that is compiled for many points too.
+    Where `many_gradients` are to be taken they are compiled too.
     """
 
     interpreted: AsTarget
     compiled: Target
-    whole: Callable[[], Target]
+    many_gradients: bool = False
 
     @property
     def dim(self) -> int:
@@ -45,13 +42,12 @@ class ByBoth:
         return self.interpreted.log_densities(us)
 
     def log_density_gradients(self, us: Floats) -> tuple[Floats, Floats]:
-        if len(us) == 1:
-            value, gradient = self.log_density_gradient(us[0])
-            return np.array([value]), gradient[None]
+        if self.many_gradients or len(us) == 1:
+            return log_density_gradients(self.compiled, us)
         return self.interpreted.log_density_gradients(us)
 
-    def for_many_points(self) -> Target:
-        return self.whole()
+    def for_many_points(self) -> "ByBoth":
+        return replace(self, many_gradients=True)
 
     def explain(self, u: Floats) -> str:
         return self.interpreted.explain(u)
