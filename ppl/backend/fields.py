@@ -13,7 +13,7 @@ import numpy as np
 from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, inexact, pullback, with_vjps
-from ppl.stdlib.solvers.field import Draws, Floats
+from ppl.stdlib.solvers.field import Draws, Floats, Rate
 
 Function = Callable[..., Any]
 Pull = Callable[[Floats], list[Any]]
@@ -120,10 +120,14 @@ class OfProgram:
         return [varies for x, varies in zip(self.shared, own, strict=True) for _ in leaves(x)]
 
     def values(self, t: Floats, y: Floats, draws: Draws) -> Floats:
+        return self.of(draws)(t, y)
+
+    def of(self, draws: Draws) -> Rate:
         if len(draws) == 1:
-            found = self.forms.plain(*self.placed(t[0], y[0]), *self._of_draw(draws[0]))
-            return np.asarray(found, dtype=float).reshape(1, -1)
-        return self._many(t, y, draws)
+            of_draw = self._of_draw(draws[0])
+            return lambda t, y: flat(self.forms.plain(*self.placed(t[0], y[0]), *of_draw), (1, -1))
+        at_points = self.at_points([leaf.plain for leaf in self.leaves], draws)
+        return lambda t, y: flat(self.forms.many(*self.placed(t, y), *at_points), y.shape)
 
     def _of_draw(self, draw: int) -> Any:
         if self._same is not None:
@@ -137,11 +141,6 @@ class OfProgram:
         if any(leaf.each for leaf in self.leaves):
             return None
         return rebuilt(self.shared, (leaf.plain for leaf in self.leaves))
-
-    def _many(self, t: Floats, y: Floats, draws: Draws) -> Floats:
-        at_points = self.at_points([leaf.plain for leaf in self.leaves], draws)
-        found = self.forms.many(*self.placed(t, y), *at_points)
-        return np.asarray(found, dtype=float).reshape(y.shape)
 
     def at_points(self, values: Sequence[Any], draws: Draws) -> Any:
         """The further arguments at points of the draws, from the values of their leaves."""
@@ -163,6 +162,11 @@ class OfProgram:
         differentiated = [inexact(self.leaves[i].plain) for i in self.differentiated]
         end, pull = pullback(run, [y, *differentiated])
         return lambda weights: pull(np.reshape(weights, np.shape(end)))
+
+
+def flat(found: Any, shape: tuple[int, ...]) -> Floats:
+    """What the function of the program gave for the points, as one array."""
+    return np.asarray(found, dtype=float).reshape(shape)
 
 
 def at_each(leaf: Leaf, x: Any, draws: Draws, wanted: bool) -> Any:

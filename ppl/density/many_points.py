@@ -107,13 +107,18 @@ def is_no_number(us: Floats, found: Found, bad: NDArray[np.intp], scalar: Scalar
 
 
 def without(rejected: NDArray[np.intp], us: Floats, batched: Batched, scalar: Scalar) -> Found:
-    """What is found at the other points; each that is rejected is as one of them is by itself."""
-    groups = [rejected, np.setdiff1d(np.arange(len(us)), rejected)]
-    one = one_by_one(us[rejected[:1]], scalar)
-    found = [tuple(np.repeat(each, len(rejected), axis=0) for each in one)]
-    if groups[1].size:
-        found.append(evaluated(us[groups[1]], batched, scalar))
-    return in_order(found, groups)
+    """What is found at the other points; of those that are rejected the density is zero, without a gradient.
+
+    They are not evaluated again: a solver has no answer only after all steps that it may take.
+    """
+    left = np.setdiff1d(np.arange(len(us)), rejected)
+    if not left.size:
+        one = one_by_one(us[:1], scalar)
+        return tuple(np.repeat(each, len(us), axis=0) for each in one)
+    others = evaluated(us[left], batched, scalar)
+    nothing = zip(others, (-np.inf, np.nan), strict=False)
+    found = tuple(np.full((len(rejected), *each.shape[1:]), none) for each, none in nothing)
+    return in_order([found, others], [rejected, left])
 
 
 def by_groups(us: Floats, groups: Sequence[NDArray[np.intp]], batched: Batched, scalar: Scalar) -> Found:

@@ -27,7 +27,9 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.families.point import Point
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.recipes.result import ELSEWHERE, Path, result_of
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, gradients_for
+from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 
 
@@ -326,3 +328,29 @@ def test_dimensions_that_matrices_are_formed_for():
         assert gaussian_of(flat, np.zeros(flat.size)).factor.shape == (dim,)
         assert will_anneal(GaussianTarget(np.zeros(dim), np.eye(dim)), Settings())
     assert gaussian_of(MeanField(0), np.zeros(0)) is None
+
+
+def result_from(own, shares, **given):
+    """The result of q = N(own, I), of a target with shares of its mass at (-8, 0) and at (8, 1)."""
+    target = Mixture(np.array([[-8.0, 0.0], [8.0, 1.0]]), np.array([1.0, 0.5]), np.array(shares))
+    family, settings = FullRank(2), Settings(**given)
+    params = family.of(np.array(own), np.eye(2))
+    path = Path(np.zeros(2), Outcome(Ending.CONVERGED, "found"))
+    return result_of(target, settings, family, params, path, rng())
+
+
+def test_q_moves_to_the_mode_that_has_the_mass():
+    found = result_from([-8.0, 0.0], [1e-4, 1 - 1e-4])
+    np.testing.assert_allclose(found.mean_u, [8.0, 1.0], atol=1e-3)
+    np.testing.assert_allclose(found.family.scales(found.params), 0.5, rtol=1e-2)
+    assert found.verdict.made is not ANNEALED and ELSEWHERE in found.notes
+    assert found.final_elbo == pytest.approx(np.log(1 - 1e-4), abs=0.02)
+    np.testing.assert_allclose(found.draws_u.mean(axis=0), [8.0, 1.0], atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("shares", "given"), [([0.1, 0.9], {}), ([1e-4, 1 - 1e-4], {"algorithm": "fullrank"})]
+)
+def test_q_stays_where_it_has_mass_or_was_asked_for(shares, given):
+    found = result_from([-8.0, 0.0], shares, **given)
+    assert found.mean_u[0] == -8.0 and ELSEWHERE not in found.notes

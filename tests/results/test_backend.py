@@ -12,6 +12,7 @@ from ppl.inference.run.settings import Settings
 from ppl.results.fits import backend
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.backend import is_worth_it
+from ppl.results.fits.by_both import ByBoth
 
 PROGRAM = """
 data { int N; vector[N] x; array[N] int<lower=0, upper=1> y; }
@@ -102,8 +103,15 @@ def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior)
     assert not any("backend" in note for note in fit.notes)
 
 
-@pytest.mark.parametrize(("steps", "expected"), [(backend.JAX_PAYS.recurrence_width, True), (20, False)])
-def test_a_long_recurrence_is_worth_a_compilation(steps: int, expected: bool) -> None:
+@pytest.mark.parametrize(
+    ("steps", "at_once", "annealed"),
+    [
+        (backend.JAX_PAYS.recurrence_width, True, True),
+        (backend.JAX_PAYS.annealed_recurrence_width, False, True),
+        (20, False, False),
+    ],
+)
+def test_a_long_recurrence_is_worth_a_compilation(steps: int, at_once: bool, annealed: bool) -> None:
     pytest.importorskip("jax")
     program = """
         data { int T; vector[T] y; }
@@ -116,7 +124,8 @@ def test_a_long_recurrence_is_worth_a_compilation(steps: int, expected: bool) ->
         }
     """
     series = ppl.compile_model(program).condition({"T": steps, "y": np.linspace(-1, 1, steps)})
-    assert is_worth_it(AsTarget(series), Settings()) is expected
+    assert is_worth_it(AsTarget(series), Settings()) is at_once
+    assert backend.is_worth_it_annealed(AsTarget(series)) is annealed
     assert not is_worth_it(AsTarget(series), Settings(runs=2))
 
 
@@ -252,3 +261,39 @@ def test_runs_beside_each_other_share_a_compilation(posterior: ppl.Posterior) ->
     pytest.importorskip("jax")
     fit = posterior.variational(backend="jax", runs=2, algorithm="laplace", draws=20)
     assert fit.draws().shape[0] == 20
+
+
+SOLVED = """
+functions { vector decay(real t, vector y, real k) { return -k * y; } }
+data { array[3] real ts; array[3] real y; }
+parameters { real<lower=0> k; real<lower=0> s; }
+transformed parameters { array[3] vector[1] z = ode_rk45(decay, [2.0]', 0, ts, k); }
+model { k ~ lognormal(0, 1); s ~ exponential(1); y ~ normal(z[, 1], s); }
+"""
+
+
+def test_an_equation_is_solved_by_jax_at_one_point_and_by_numpy_at_many() -> None:
+    compiled = pytest.importorskip("ppl.compiled.target", reason="needs jax", exc_type=ImportError)
+    data = {"ts": [0.5, 1.0, 2.0], "y": [1.2, 0.8, 0.2]}
+    posterior = ppl.compile_model(SOLVED).condition(data)
+    target = backend.on_backend(AsTarget(posterior), Settings())
+    whole = backend.on_backend(AsTarget(posterior), Settings(backend="jax"))
+    assert isinstance(target, ByBoth) and isinstance(whole, compiled.CompiledTarget)
+    us = np.random.default_rng(1).normal(size=(5, target.dim))
+    values, gradients = whole.log_density_gradients(us)
+    np.testing.assert_allclose(target.log_densities(us), values, rtol=1e-6)
+    for some in (us, us[:1]):
+        np.testing.assert_allclose(target.log_density_gradients(some)[1], gradients[: len(some)], rtol=1e-5)
+    np.testing.assert_array_equal(target.for_many_points().log_density_gradients(us)[1], gradients)
+    assert target.log_density(us[0]) == pytest.approx(values[0])
+    assert target.log_density_gradient(us[0])[1] == pytest.approx(gradients[0])
+    assert (target.width, target.explain(us[0])) == (whole.width, whole.explain(us[0]))
+
+
+def test_an_equation_that_numpy_solves_draw_by_draw_is_left_to_jax() -> None:
+    pytest.importorskip("jax")
+    printing = SOLVED.replace("model {", 'model { print("k"); ')
+    posterior = ppl.compile_model(printing).condition({"ts": [0.5, 1.0, 2.0], "y": [1.2, 0.8, 0.2]})
+    assert posterior.log_joint(False, True).values_at_once is None
+    compiled = object()
+    assert backend.by_both(AsTarget(posterior), compiled) is compiled

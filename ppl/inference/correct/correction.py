@@ -5,6 +5,7 @@ them; where they cannot, in few dimensions a mixture is fitted to them, and its 
 resampled; and where that does not fit either, draws are carried to the posterior by annealing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -111,6 +112,13 @@ class Corrected:
     mixture: Worth | None = None
 
 
+class Elsewhere(NamedTuple):
+    """The mean (dim,) and covariance (dim, dim) of a mode that has next to all mass, far from q."""
+
+    mean: Array
+    covariance: Array
+
+
 def correct(
     target: Target,
     settings: Settings,
@@ -118,12 +126,13 @@ def correct(
     proposals: WeightedDraws,
     rng: np.random.Generator,
     listen: Listener = silent,
-) -> Corrected:
+    moves: bool = False,
+) -> Corrected | Elsewhere:
     """`settings.draws` draws from weighted draws of q, or from where annealing carries q's Gaussian.
 
     What was asked for is done; where nothing was, what the weights call for (see `Settings`), and annealing
     where there is mass that q does not reach. Where annealing fails, or a gradient costs too much for it, the
-    weights do what they can.
+    weights do what they can. If q `moves`, and another mode has the mass, no draws are made but of that.
     """
     n, weights = settings.draws, proposals.weights
     if q is None or not n or (settings.resample and not settings.anneal):
@@ -135,6 +144,8 @@ def correct(
         if settings.corrects and is_affordable(target) and target.dim <= COVARIANCE.most_dense:
             listen(Progress(Phase.OTHER_MODES, 0, 1))
             found = beyond(scaled, seen(scaled, rng), rng)
+            if moves and (elsewhere := mass_elsewhere(scaled, found.modes)):
+                return elsewhere
         enough = may_resample and is_enough(weights.ess, len(proposals.u))
         enough = enough and not found.gaussians and not settings.anneal
         if will_anneal(target, settings) and not enough:
@@ -146,6 +157,21 @@ def correct(
     except KeyboardInterrupt:
         interrupted = True
     return replace(_from_pool(proposals, n, rng, may_resample), modes=found.modes, interrupted=interrupted)
+
+
+def mass_elsewhere(scaled: Scaled, modes: Sequence[Mode]) -> Elsewhere | None:
+    """The mode of most mass, by Laplace's approximation, where q's own has next to none beside it."""
+    bearing = [mode for mode in modes if mode.share > 1 - MODE_SEARCH.mode_mass]
+    if not bearing:
+        return None
+    mode = max(bearing, key=lambda mode: mode.peak.height + mode.gaussian.half_log_det).gaussian
+    factor = dense(scaled.factor) @ dense(mode.factor)
+    return Elsewhere(scaled.to_u(mode.mean[None])[0], factor @ factor.T)
+
+
+def dense(factor: Array) -> Array:
+    """A factor (dim, dim), also of sds (dim,)."""
+    return np.diag(factor) if factor.ndim == 1 else factor
 
 
 def is_enough(ess: float, n: int) -> bool:

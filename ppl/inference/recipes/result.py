@@ -11,6 +11,7 @@ from ppl.inference.correct.correction import (
     CORRECTION,
     Corrected,
     DrawSource,
+    Elsewhere,
     WeightedDraws,
     correct,
     gaussian_of,
@@ -20,6 +21,7 @@ from ppl.inference.correct.draws import points_with_density
 from ppl.inference.diagnose.diagnostics import trend
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.families.family import Family
+from ppl.inference.families.full_rank import FullRank
 from ppl.inference.numerics.parts import by_rows, draws_within
 from ppl.inference.objective.elbo import Elbo, elbo_of
 from ppl.inference.objective.target import Array, Target, width_of
@@ -45,6 +47,10 @@ class ResultLimits:
 
 RESULT = ResultLimits()
 
+ELSEWHERE = (
+    "The optimisation ended at a mode with next to no mass: the approximation is the Gaussian with the "
+    "curvature at the mode that has it."
+)
 FEWER = "The approximation is complete, but {} draws of it were made; the verdict rests on them alone."
 
 
@@ -143,11 +149,12 @@ def result_of(
     path: Path,
     rng: np.random.Generator,
     listen: Listener = silent,
+    moves: bool = True,
 ) -> Result:
     """Draw from the final q, and make the draws better where the settings want it.
 
     The draws are fresh, so the final ELBO rests on them, at least elbo_samples. Ctrl-C leaves a few draws; a
-    second one leaves none.
+    second one leaves none. A q that `moves` goes, once, where the mass is, if it is found at another mode.
     """
     n = pool_size(target, settings)
     try:
@@ -164,10 +171,21 @@ def result_of(
     elbo = elbo_of(proposals.log_p - proposals.log_q, 0.0, dropped)
     # Who stopped the run by hand does not want to wait for better draws.
     asked = replace(settings, anneal=False) if path.outcome.ending is Ending.INTERRUPTED else settings
-    corrected = correct(target, asked, gaussian_of(family, params), proposals, rng, listen)
+    corrected = correct(target, asked, gaussian_of(family, params), proposals, rng, listen, moves)
+    if isinstance(corrected, Elsewhere):
+        family, params = at(corrected)
+        path = replace(path, notes=[*path.notes, ELSEWHERE])
+        return result_of(target, settings, family, params, path, rng, listen, moves=False)
     if corrected.interrupted:
         path = replace(path, outcome=Outcome(Ending.INTERRUPTED, "stopped by hand while draws were annealed"))
     return result_with(settings, family, params, path, proposals, elbo, corrected)
+
+
+def at(elsewhere: Elsewhere) -> tuple[Family, Array]:
+    """The Gaussian there as a q of full rank."""
+    family = FullRank(len(elsewhere.mean))
+    factor = np.asarray(np.linalg.cholesky(elsewhere.covariance), dtype=float)
+    return family, family.carry(family.start(np.zeros(family.dim)), elsewhere.mean, factor)
 
 
 def result_with(

@@ -22,7 +22,7 @@ from ppl.inference.initialise.starting import Start
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.numerics.parts import by_rows, draws_within
 from ppl.inference.objective.coordinates import Scaled
-from ppl.inference.objective.target import Array, Target
+from ppl.inference.objective.target import Array, Target, for_many_points
 from ppl.inference.refine.fixed_draws import FIXED_DRAWS, FixedDrawsFit, fit_fixed_draws
 from ppl.inference.refine.refinement import Refined
 from ppl.inference.run.journal import NULL_JOURNAL, Entry, Journal
@@ -133,6 +133,8 @@ def _upgraded(
     weighed, local = _weigh(target, found, rng), None
     if weighed.weights.khat < UPGRADE.good_khat:
         return found
+    if not found.outcome.converged:  # as many draws as there may be did not do, and will be needed again
+        target = for_many_points(target)
     if corrects and isinstance(found.family, MeanField):
         local = _local(target, start, found, rng.spawn(1)[0])
         if local and local[1].weights.khat < UPGRADE.good_khat:

@@ -59,7 +59,7 @@ PHASES = {
     Phase.OTHER_MODES: About(
         4,
         "L-BFGS runs from dispersed starting points, and draws of wider Gaussians, search for posterior "
-        "mass that q misses.",
+        "mass that q misses; q goes to a mode that has next to all of it.",
     ),
     Phase.POPULATION: About(
         4,

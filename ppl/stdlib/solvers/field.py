@@ -1,5 +1,6 @@
 """What solvers work on: functions of a point and of the draw that it belongs to."""
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -7,6 +8,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Draws = NDArray[np.intp]
+Rate = Callable[[Floats, Floats], Floats]
+"""Of t (m,) and y (m, n), (m, n)."""
 
 
 class Field(Protocol):
@@ -14,6 +17,10 @@ class Field(Protocol):
 
     def values(self, t: Floats, y: Floats, draws: Draws) -> Floats:
         """f at each point, (m, n)."""
+        ...
+
+    def of(self, draws: Draws) -> Rate:
+        """`values` at points of the same draws (m,), whose further arguments are gathered once."""
         ...
 
     def linearised(self, t: Floats, y: Floats, draws: Draws) -> "Linearised": ...

@@ -97,12 +97,13 @@ class DormandPrince:
     def step(self, field: Field, at: Begin, scales: Scales) -> Step:
         s, y, width = len(integrate.DOP853.C), at.y, at.h[:, None]
         k, stages = np.empty((s + 1, *y.shape)), np.empty((s, *y.shape))
+        rate = field.of(at.draws)
         flat = k.reshape(s + 1, -1)  # a product of matrices is the fastest weighted sum
         for i in range(s):
             stages[i] = y + width * (integrate.DOP853.A[i, :i] @ flat[:i]).reshape(y.shape)
-            k[i] = field.values(at.t + integrate.DOP853.C[i] * at.h, stages[i], at.draws)
+            k[i] = rate(at.t + integrate.DOP853.C[i] * at.h, stages[i])
         end = y + width * (integrate.DOP853.B @ flat[:s]).reshape(y.shape)
-        k[s] = field.values(at.t + at.h, end, at.draws)
+        k[s] = rate(at.t + at.h, end)
         fifth, third = (
             scales.norm(width * (weights @ flat).reshape(y.shape), y, end)
             for weights in (integrate.DOP853.E5, integrate.DOP853.E3)
@@ -183,10 +184,11 @@ class Radau:
         m, n = at.y.shape
         y, width = at.y[:, None], at.h[:, None, None]
         inverse = np.linalg.inv(self._system(jacobians[:, None], width[..., None]))
-        times, draws = (at.t[:, None] + at.h[:, None] * self.nodes).ravel(), np.repeat(at.draws, self.s)
+        times = (at.t[:, None] + at.h[:, None] * self.nodes).ravel()
+        rate = field.of(np.repeat(at.draws, self.s))
         k, converged = np.repeat(f[:, None], self.s, axis=1), np.zeros(m, dtype=bool)
         for _ in range(NEWTON_STEPS):
-            found = field.values(times, (y + width * (self.a @ k)).reshape(-1, n), draws)
+            found = rate(times, (y + width * (self.a @ k)).reshape(-1, n))
             change = inverse @ np.reshape(found.reshape(k.shape) - k, (m, -1, 1))
             change = np.where(converged[:, None, None], 0.0, np.reshape(change, k.shape))
             k = k + change
