@@ -467,3 +467,14 @@ def test_the_width_counts_what_a_density_goes_through() -> None:
         }
     """)
     assert mixture.condition({"N": 5, "D": 4, "K": 3, "y": np.zeros((5, 4))}).width == 5 * 4 * 3
+
+
+def test_an_imaginary_part_that_is_no_number_leaves_the_real_part() -> None:
+    """In a loop whose iterations share the number."""
+    posterior = ppl.compile_model("""
+        data { int M; } parameters { real x; } model { complex_vector[M] z; for (i in 1:M) z[i] =
+        to_complex(x, log(-1 - x ^ 2)); target += get_real(z); }
+    """).condition({"M": 3})
+    us = np.linspace(-1, 1, 5)[:, None]
+    np.testing.assert_allclose([posterior.log_density(u) for u in us], 3 * us[:, 0])
+    np.testing.assert_allclose(posterior.log_densities(us), 3 * us[:, 0])
