@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from conformance.pack import Case, cases, programs
 from ir.loop_programs import DATA, LOOPS, Loop
+from laws.batches import errors_of_batches
 
 import ppl
 from ppl.density import many_points
@@ -214,6 +215,22 @@ PARTING = {
         k += 1; if (t > y[n]) continue; if (y[n] < 0) break; t += 0.3 * y[n]; } target += -k * x ^ 2 - t ^ 2;
         }
     """,
+    "locals of a loop set in branches": """
+        data { int N; vector[N] y; } parameters { real x; real w; } model { for (n in 1:N) { real a; if (x >
+        w) a = n; else a = y[n]; target += -a * x ^ 2; } for (n in 2:N) { array[2] int b; for (j in 1:2) { if
+        (x > w) b[j] = n; else b[j] = j; } target += -b[1] * x ^ 2; } vector[N] m; for (n in 1:N) { if (x >
+        w) m[n] = y[n]; else m[n] = 1; } m ~ normal(x, 1); }
+    """,
+    "recurrence of a variable outside": """
+        data { int N; vector[N] y; } parameters { real x; vector[3] v; } model { real h = x; if (x > v[1]) {
+        for (n in 1:N) { h = 0.5 * h + sin(h) * v[n]; target += -h ^ 2; } } target += -h ^ 2; }
+    """,
+    "branch in a recurrence": """
+        data { int N; vector[N] y; } parameters { real x; vector[3] v; } model { array[2] real a = {x, v[1]};
+        array[2] real b; for (t in 1:N) { for (k in 1:2) { if (v[2] > 0) b[k] = log_sum_exp(a[1] + v[3],
+        a[2]) + y[t] * x; else b[k] = fmax(a[1], a[2] + x) - k * y[t]; } a = b; } target +=
+        -square(log_sum_exp(a)); }
+    """,
     "rows": """
         data { int N; vector[N] y; } parameters { real x; } model { for (n in 1:N) { if (y[n] > x)
         target += -y[n] * x; else target += -x ^ 2; } }
@@ -227,7 +244,9 @@ def test_draws_that_go_different_ways(text: str) -> None:
     posterior = ppl.compile_model(text).condition(data)
     us = np.random.default_rng(2).normal(size=(11, posterior.param_unc_num()))
     us[:, 0] = np.linspace(-1.4, 1.6, 11)
-    assert_as_alone(posterior, us)
+    with errors_of_batches() as errors:
+        assert_as_alone(posterior, us)
+    assert not errors
 
 
 TOGETHER = {
@@ -448,3 +467,14 @@ def test_the_width_counts_what_a_density_goes_through() -> None:
         }
     """)
     assert mixture.condition({"N": 5, "D": 4, "K": 3, "y": np.zeros((5, 4))}).width == 5 * 4 * 3
+
+
+def test_an_imaginary_part_that_is_no_number_leaves_the_real_part() -> None:
+    """In a loop whose iterations share the number."""
+    posterior = ppl.compile_model("""
+        data { int M; } parameters { real x; } model { complex_vector[M] z; for (i in 1:M) z[i] =
+        to_complex(x, log(-1 - x ^ 2)); target += get_real(z); }
+    """).condition({"M": 3})
+    us = np.linspace(-1, 1, 5)[:, None]
+    np.testing.assert_allclose([posterior.log_density(u) for u in us], 3 * us[:, 0])
+    np.testing.assert_allclose(posterior.log_densities(us), 3 * us[:, 0])

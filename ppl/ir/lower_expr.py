@@ -58,9 +58,9 @@ class Lowering:
     local: ir.Fixed = None
 
     def fresh(self, hint: str) -> str:
-        """A name no program can have: names may not end in two underscores."""
+        """A name no program can have: names may not end in two underscores; nor a pass, which counts anew."""
         self.temporaries += 1
-        return f"{hint}_{self.temporaries}__"
+        return f"{hint}_{self.temporaries}_lowered__"
 
 
 def lower_expr(c: Lowering, e: ast.Expr) -> ir.Expr:

@@ -171,6 +171,8 @@ def of_sizes(xp: Namespace, values: Array, *sizes: Array) -> Array:
 
 def spread(xp: Namespace, value: Any, batch: Array) -> Array:
     """The same value for every entry of a batch."""
+    if np.iscomplexobj(value):  # times 1 a part that is infinite or nan would spoil the other
+        return xp.np.repeat(xp.np.reshape(value, (1, *np.shape(value))), len(batch), axis=0)
     return xp.np.reshape(value, (1, *np.shape(value))) * np.ones((len(batch), *(1,) * np.ndim(value)))
 
 

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from laws.batches import errors_of_batches
 from laws.fixed_draws import Fixed
 from laws.passes import NONE, OPTIONAL, lowered, model_of, only, programs_of
 
@@ -180,7 +181,10 @@ def at_many(case: Case, p: Posterior) -> Iterator[Comparison]:
     ill = lambda: max(case.noise(case.reference.log_density, u) for u in case.points)  # noqa: E731
     steep = lambda: max(case.noise(case.gradient, u) for u in case.points)  # noqa: E731
     values, gradients = np.array(case.values), np.array(case.gradients)
-    yield "values at many points", values, attempt(lambda: p.log_densities(case.points)), VALUE, ill
+    with errors_of_batches() as errors:
+        found_values = attempt(lambda: p.log_densities(case.points))
+    yield "values at many points", values, found_values, VALUE, ill
+    yield "errors of all together", np.array(0), np.array(len(errors)), 0.0, zero
     both = attempt(lambda: np.column_stack(p.log_density_gradients(case.points)))
     found = both if isinstance(both, Refused | Crashed) else both[:, 0]
     slopes = both if isinstance(both, Refused | Crashed) else both[:, 1:]

@@ -6,6 +6,7 @@ from typing import Any
 
 from generator.choices import Choices
 from generator.expressions import Expressions
+from generator.parting import decided
 from generator.shapes import INT, REAL, Scope, Shape, Variable
 from generator.statements import Statements
 from generator.world import World
@@ -107,6 +108,8 @@ def functions(world: World) -> dict[str, tuple[tuple[Shape, ...], Shape]]:
         s.indices["n"] = ["1", "n"]
         statements = Statements(Expressions(world, user=dict(found)), targets=False)
         body = [f"int n = size(arg{first});", *statements.block(s, c.between(0, 2), 2)]
+        if c.chance(0.25):
+            body += early_return(statements, s, returns)
         if c.chance(0.3):
             early = statements.e.make(s.inner(), returns, 1)
             body.append(f"if ({statements.e.condition(s)}) return {early};")
@@ -115,10 +118,38 @@ def functions(world: World) -> dict[str, tuple[tuple[Shape, ...], Shape]]:
         world.functions += [f"{returns.unsized} {name}({signature}) {{", *("  " + b for b in body), "}"]
         found[name] = (tuple(args), returns)
     if world.choices.chance(0.3):
+        found |= calling_itself(world, found)
+    if world.choices.chance(0.3):
         define_density(world, found)
     if world.choices.chance(0.3):
         define_effect(world, found)
     return found
+
+
+def early_return(statements: Statements, s: Scope, returns: Shape) -> list[str]:
+    """A loop that may end the function."""
+    inner = s.inner()
+    i = inner.counter()
+    inner.indices["n"].append(i)
+    test, value = decided(statements, inner), statements.e.make(inner, returns, 1)
+    return [f"for ({i} in 1:n) {{ if ({test}) return {value}; }}"]
+
+
+def calling_itself(world: World, user: Any) -> dict[str, tuple[tuple[Shape, ...], Shape]]:
+    """A function of a real, a vector and an int that calls itself with one less, until a number is large."""
+    name, c = world.fresh("rec"), world.choices
+    args = (REAL, Shape("vector", ("n",)), INT)
+    s = Scope([Variable("a", REAL), Variable("v", args[1])], closed=True, indices={"n": ["1", "n"]})
+    statements = Statements(Expressions(world, user=user), targets=False)
+    next_ = f"{name}(0.5 * a + 0.3 * tanh({statements.e.make(s, REAL, 1)}), v, k - 1)"
+    body = [
+        "int n = size(v);",
+        c.one(["if (k <= 0 || a > 2) return a;", "if (k <= 0) return a;", "if (k <= 0 || k > 9) return a;"]),
+        *([f"if ({decided(statements, s)}) return -{next_};"] if c.chance(0.4) else []),
+        f"return {next_} + {statements.e.make(s, REAL, 1)};",
+    ]
+    world.functions += [f"real {name}(real a, vector v, int k) {{", *("  " + b for b in body), "}"]
+    return {name: (args, REAL)}
 
 
 def define_density(world: World, user: Any) -> None:

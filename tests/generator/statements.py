@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from generator.densities import density_call, distributed
 from generator.expressions import Expressions, after
+from generator.parting import IDIOMS
 from generator.shapes import INT, REAL, Scope, Shape, Variable, vector
 
 Lines = list[str]
@@ -285,6 +287,7 @@ class Statements:
             (0.4, self.counter),
             (0.4, self.pairs),
             (0.6, self.segments),
+            *((weight, partial(idiom, self)) for weight, idiom in IDIOMS),
         ]
 
     def sweep(self, s: Scope, depth: int) -> Lines:

@@ -57,6 +57,7 @@ PROGRAMS = {
     "an index that differs": """
         vector[J] a; real b; { array[J] int k = sort_indices_asc(theta); a = theta[k]; b = a[k[1]]; }""",
     "a while loop": "real k = 0; { real a = tau; while (a < 5) { a *= 1.7; k += 1; } }",
+    "each entry of data in a loop": "vector[N] a; for (i in 1:N) for (k in n) a[i] = mu + k;",
     "names used again": """
         real a = 0; { real b = mu; a += b; } { vector[J] b = theta; a += sum(b); }
         for (j in 1:J) { real b = theta[j]; a += b; } while (a < 0) { real b = 1; a += b; }""",

@@ -338,9 +338,10 @@ def scan(c: Along, s: ir.Scan) -> ir.Scan:
         raise Dependent("a recurrence differs in length from draw to draw")
     inside = {*s.carried, *(name for name, (_, m) in zip(s.inputs, entries, strict=True) if m)}
     inside |= (read & c.varying) - {*s.carried, *s.inputs}
+    types = c.types | dict(zip(s.carried, (e.type for e in s.start), strict=True))
     bodies = []
     for body, after in ((s.step, s.next), (s.batch, s.batch_next)):
-        along = Along(c.functions, varying_names(body, inside), c.inside, span=s.span)
+        along = Along(c.functions, varying_names(body, inside), c.inside, span=s.span, types=dict(types))
         made = statements(along, body)
         bodies.append((made, tuple(map(partial(laid, along), after))))
     (step, after_step), (batch, after_batch) = bodies

@@ -215,8 +215,7 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     value = of_declared_sizes(c, b, s, laid_along(b, s.value, value, varies))
     where = path_to(b, owner)
     if where is None:
-        unchecked = s.declares or rank(s.value.type) == 0
-        c.out.append(ir.Assign(s.name, value, s.span, unchecked, batch_shape(c, b, s.shape)))
+        c.out.append(ir.Assign(s.name, value, s.span, s.declares, batch_shape(c, b, s.shape)))
     elif b.mask is not None and is_aligned(b, owner):
         c.out.append(ir.Assign(s.name, where_taken(b.mask, value, ir.Var(s.name, value.type)), s.span))
     elif shares_entries(b, owner):

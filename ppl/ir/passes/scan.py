@@ -176,7 +176,7 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
     for s, after in zip(r.states, scan.after, strict=True):
         if s.outer:
             last = helper(batching.last, (ir.Var(after, array_of(s.var.type, 1)),), s.var.type)
-            c.out.append(ir.Assign(s.outer, last, c.span, declares=True))
+            c.out.append(ir.Assign(s.outer, last, c.span))
 
 
 def statements_left(r: Recurrence, scan: ir.Scan) -> Stmts:

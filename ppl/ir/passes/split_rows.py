@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, used_names, walk, with_parts
+from ppl.ir.walk import assigned_names, declared_names, used_names, walk, with_parts
 from ppl.source import Span
 from ppl.types import INT, rank
 
@@ -237,6 +237,6 @@ def pruned(body: Sequence[ir.Stmt]) -> Stmts:
     kept: list[ir.Stmt] = []
     for s in reversed(body):
         if has_effect(s) or assigned_names((s,)) & needed:
-            needed |= used_names(s)
+            needed |= used_names(s) | (assigned_names((s,)) - declared_names(s))
             kept.append(s)
     return tuple(reversed(kept))

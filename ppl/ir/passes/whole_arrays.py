@@ -7,7 +7,7 @@ for the `x[n]` of such a loop.
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import helper, same_along
@@ -44,6 +44,8 @@ class Definitions:
     types: dict[str, Type]
     made: dict[str, ir.Expr]
     inputs: frozenset[str] = frozenset()
+    whole: list[ir.Stmt] = field(default_factory=list)
+    """The assignments that set what was declared before them."""
 
     @classmethod
     def of_program(cls, p: ir.Program) -> "Definitions":
@@ -74,14 +76,39 @@ class Definitions:
         )
 
     def filled(self, body: Sequence[ir.Stmt]) -> Stmts:
-        return tuple(rewrite(s, self.change) for s in body)
+        return self.declared_once(tuple(rewrite(s, self.change) for s in body))
 
     def change(self, n: object) -> object:
         if isinstance(n, ir.Gather):
             return self.read_whole(n)
         if isinstance(n, ir.Scan):
             return self.steps(n)
-        return self.set_whole(n) if isinstance(n, ir.Scatter) and n.name in self.sizes else n
+        if not isinstance(n, ir.Scatter) or n.name not in self.sizes:
+            return n
+        made = self.set_whole(n)
+        if made is not n:
+            self.whole.append(made)
+        return made
+
+    def declared_once(self, body: Stmts, outside: frozenset[str] = frozenset()) -> Stmts:
+        """The statements, where what is there before a branch or a loop is set in it, not declared."""
+        own: frozenset[str] = frozenset()
+        out: list[ir.Stmt] = []
+        for s in body:
+            match s:
+                case ir.Declare(name=name):
+                    own |= {name}
+                case ir.Assign(name=name) if any(s is made for made in self.whole):
+                    s = replace(s, declares=name in own or name not in outside)
+                case ir.Assign(name=name, declares=True):
+                    own |= {name}
+                case ir.If(then=then, otherwise=otherwise):
+                    sides = (self.declared_once(side, outside | own) for side in (then, otherwise))
+                    s = replace(s, then=next(sides), otherwise=next(sides))
+                case ir.For(body=steps) | ir.While(body=steps) | ir.Profile(body=steps):
+                    s = replace(s, body=self.declared_once(steps, outside | own))
+            out.append(s)
+        return tuple(out)
 
     def set_whole(self, n: ir.Scatter) -> ir.Stmt:
         """One assignment, where the entries that are set are all there are."""
