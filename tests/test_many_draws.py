@@ -235,12 +235,18 @@ PARTING = {
         data { int N; vector[N] y; } parameters { real x; } model { for (n in 1:N) { if (y[n] > x)
         target += -y[n] * x; else target += -x ^ 2; } }
     """,
+    "an index of a draw across a loop": """
+        data { int N; matrix[3, N] m; } parameters { real x; vector[N] c; matrix[3, N] q; } model {
+        matrix[3, N] a = rep_matrix(x, 3, N); int r = 1; for (i in 1:N) if (x > i - 2) r = i; for (k in
+        1:N) a[r, k] = m[r, k] * q[r, k] + q[k, r]; target += -dot_product(a[2], c) - dot_self(c) -
+        sum(square(a)) - sum(square(q)); }
+    """,
 }
 
 
 @pytest.mark.parametrize("text", PARTING.values(), ids=PARTING)
 def test_draws_that_go_different_ways(text: str) -> None:
-    data = {"c": [1.0, 2.0], "N": 3, "y": [0.1, -0.4, 0.8]}
+    data = {"c": [1.0, 2.0], "N": 3, "y": [0.1, -0.4, 0.8], "m": np.arange(9.0).reshape(3, 3)}
     posterior = ppl.compile_model(text).condition(data)
     us = np.random.default_rng(2).normal(size=(11, posterior.param_unc_num()))
     us[:, 0] = np.linspace(-1.4, 1.6, 11)

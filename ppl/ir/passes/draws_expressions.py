@@ -130,7 +130,7 @@ def lift_index(c: Along, e: ir.Index) -> Laid:
 
 def lift_gather(c: Along, e: ir.Gather) -> Laid:
     value, state = lift_draws(c, e.base)
-    items, whose = lift_indices(c, e.items)
+    items, whose = lift_indices(c, e.items, e.lifted)
     if whose is True:
         if isinstance(state, str) or e.base_lifted:
             raise Dependent("an index differs from draw to draw and in a loop")
@@ -156,17 +156,22 @@ def lift_gather(c: Along, e: ir.Gather) -> Laid:
     return replace(e, base=value, items=(at, *items), lifted=(True, *e.lifted)), whose
 
 
-def lift_indices(c: Along, items: Sequence[ir.IndexItem]) -> tuple[tuple[ir.IndexItem, ...], Indexed]:
-    """Indices: None where all draws share them, True where they differ, or whose their entries are."""
+def lift_indices(
+    c: Along, items: Sequence[ir.IndexItem], lifted: Sequence[bool] = ()
+) -> tuple[tuple[ir.IndexItem, ...], Indexed]:
+    """Indices: None where all draws share them, True where they differ, or whose their entries are.
+
+    One of each draw meets all entries of those that are `lifted` over a loop.
+    """
     out: list[ir.IndexItem] = []
     found: set[Literal[True] | str] = set()
-    for item in items:
+    for item, over in zip(items, lifted or (False,) * len(items), strict=True):
         match item:
             case ir.At(index=index):
                 value, state = lift_draws(c, index)
                 if state is not False:
                     found.add(state)
-                out.append(ir.At(value))
+                out.append(ir.At(expanded(value, int(state is True and any(lifted) and not over))))
             case ir.Between(lower=lower, upper=upper):
                 ends = (None if x is None else shared(c, (x,))[0] for x in (lower, upper))
                 out.append(ir.Between(*ends))

@@ -180,10 +180,10 @@ def put(c: Along, s: ir.Scatter) -> None:
     if s.name in c.flat:
         value, state = lift_draws(c, s.value)
         value = picked(value, state, c.flat[s.name])
-        c.out.append(replace(s, items=lift_indices(c, s.items)[0], value=value))
+        c.out.append(replace(s, items=lift_indices(c, s.items, s.lifted)[0], value=value))
         return
     value, state = lift_draws(c, s.value)
-    items, whose = lift_indices(c, s.items)
+    items, whose = lift_indices(c, s.items, s.lifted)
     if whose is True:
         where = entries_by_draw(s.items, s.lifted)
         value = value if state is True else spread(s.value, value)
