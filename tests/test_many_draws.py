@@ -235,6 +235,11 @@ PARTING = {
         data { int N; vector[N] y; } parameters { real x; } model { for (n in 1:N) { if (y[n] > x)
         target += -y[n] * x; else target += -x ^ 2; } }
     """,
+    "several entries by indices of a draw": """
+        data { int N; vector[N] y; } parameters { real a; vector[N] x; } model { array[N] int order =
+        sort_indices_asc(a * x); vector[N] z; z[order] = y; x ~ normal(x[order], 1); target +=
+        -dot_product(z, x) - a ^ 2; }
+    """,
     "an index of a draw across a loop": """
         data { int N; matrix[3, N] m; } parameters { real x; vector[N] c; matrix[3, N] q; } model {
         matrix[3, N] a = rep_matrix(x, 3, N); int r = 1; for (i in 1:N) if (x > i - 2) r = i; for (k in

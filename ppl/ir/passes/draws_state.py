@@ -217,11 +217,13 @@ def one_step(path: Sequence[ir.Step]) -> tuple[ir.IndexItem, ...]:
 
 
 def entries_by_draw(items: Sequence[ir.IndexItem], lifted: Sequence[bool]) -> Mask:
-    """Marks of indices of which each picks one entry, of every draw and iteration.
+    """Marks of indices that pick one entry each, of every draw and iteration; one alone may pick several.
 
     Raises:
-        Dependent: some pick several.
+        Dependent: one of many does.
     """
+    if len(items) == 1 and isinstance(items[0], ir.At) and rank(items[0].index.type) == 1:
+        return (True,)
     one = [isinstance(i, ir.At) and rank(i.index.type) == int(m) for i, m in zip(items, lifted, strict=True)]
     if not all(one):
         raise Dependent("an index differs from draw to draw")
