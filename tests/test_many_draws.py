@@ -240,6 +240,11 @@ PARTING = {
         sort_indices_asc(a * x); vector[N] z; z[order] = y; x ~ normal(x[order], 1); target +=
         -dot_product(z, x) - a ^ 2; }
     """,
+    "a column of a draw": """
+        data { int N; matrix[3, N] m; } parameters { real x; matrix[3, N] q; } model { int k = 1; if (x
+        > 0) k = 3; matrix[3, N] a = q; a[, k] = q[, 1]; a[2, ] += m[k]; a[, N] = m[, k] * x; target +=
+        -sum(square(a)) - x ^ 2 - sum(square(q)) - dot_product(m[, k], q[, 2]); }
+    """,
     "an index of a draw across a loop": """
         data { int N; matrix[3, N] m; } parameters { real x; vector[N] c; matrix[3, N] q; } model {
         matrix[3, N] a = rep_matrix(x, 3, N); int r = 1; for (i in 1:N) if (x > i - 2) r = i; for (k in

@@ -78,7 +78,11 @@ def entries_each(xp: Namespace, x: Array, lifted: Sequence[bool], *items: Any) -
 
 def gather_by_draw(xp: Namespace, x: Array, draws: bool, *items: Any) -> Array:
     """One entry of x for each index, which differ from draw to draw; so does x itself with `draws`."""
-    return x[entries_by_draw(xp, x, *items)] if draws else x[items]
+    if draws or not any(isinstance(i, slice) for i in items):
+        return x[entries_by_draw(xp, x, *items)] if draws else x[items]
+    count = max(np.size(i) for i in items if not isinstance(i, slice))
+    x = xp.np.broadcast_to(x, (count, *np.shape(x)))
+    return x[entries_by_draw(xp, x, *items)]
 
 
 def entries_by_draw(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:

@@ -216,15 +216,24 @@ def one_step(path: Sequence[ir.Step]) -> tuple[ir.IndexItem, ...]:
     return tuple(out)
 
 
+def is_whole(item: ir.IndexItem) -> bool:
+    """Whether it is `:` alone."""
+    return item == ir.Between(None, None)
+
+
 def entries_by_draw(items: Sequence[ir.IndexItem], lifted: Sequence[bool]) -> Mask:
-    """Marks of indices that pick one entry each, of every draw and iteration; one alone may pick several.
+    """Marks of indices that pick one entry of every draw and iteration, or a row or column of every draw.
+
+    One index alone may pick several entries.
 
     Raises:
         Dependent: one of many does.
     """
     if len(items) == 1 and isinstance(items[0], ir.At) and rank(items[0].index.type) == 1:
         return (True,)
-    one = [isinstance(i, ir.At) and rank(i.index.type) == int(m) for i, m in zip(items, lifted, strict=True)]
-    if not all(one):
-        raise Dependent("an index differs from draw to draw")
+    column = not any(lifted)
+    for i, over in zip(items, lifted, strict=True):
+        one = isinstance(i, ir.At) and rank(i.index.type) == int(over)
+        if not (one or (column and is_whole(i))):
+            raise Dependent("an index differs from draw to draw")
     return tuple(lifted)
