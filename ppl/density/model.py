@@ -28,6 +28,9 @@ from ppl.ir.walk import walk
 from ppl.source import SourceText
 from ppl.stdlib.library import Library
 
+CALLS = (ir.Apply, ir.CallUser, ir.Index, ir.Gather)
+"""What takes a call each time it is run."""
+
 
 @dataclass(frozen=True)
 class Model:
@@ -177,9 +180,10 @@ class Model:
         return made_of(self.program(ARRAYS))
 
     @cached_property
-    def recurs(self) -> bool:
-        """Whether the log density has a recurrence, which is run step by step."""
-        return any(isinstance(n, ir.Scan) for n in self._density_nodes())
+    def calls_of_a_step(self) -> int:
+        """How many functions a step of a recurrence calls, at most; 0 where there is none."""
+        steps = ((n.step, n.next) for n in self._density_nodes() if isinstance(n, ir.Scan))
+        return max((sum(isinstance(n, CALLS) for n in walk(step)) for step in steps), default=0)
 
     @cached_property
     def solves_equations(self) -> bool:

@@ -23,7 +23,7 @@ class ToyModel:
     softplus: bool = False
     floor: float = -np.inf
     keeps_time: bool = False
-    recurs: bool = False
+    calls_of_a_step: int = 0
     solves_equations: bool = False
     discrete: None = None
     origin: None = None

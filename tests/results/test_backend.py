@@ -104,14 +104,14 @@ def test_small_work_is_left_to_autograd_without_a_word(posterior: ppl.Posterior)
 
 
 @pytest.mark.parametrize(
-    ("steps", "at_once", "annealed"),
+    ("calls", "at_once", "annealed"),
     [
-        (backend.JAX_PAYS.recurrence_width, True, True),
-        (backend.JAX_PAYS.annealed_recurrence_width, False, True),
-        (20, False, False),
+        (backend.JAX_PAYS.recurrence, True, True),
+        (backend.JAX_PAYS.annealed_recurrence, False, True),
+        (80, False, False),
     ],
 )
-def test_a_long_recurrence_is_worth_a_compilation(steps: int, at_once: bool, annealed: bool) -> None:
+def test_a_long_recurrence_is_worth_a_compilation(calls: int, at_once: bool, annealed: bool) -> None:
     pytest.importorskip("jax")
     program = """
         data { int T; vector[T] y; }
@@ -123,7 +123,10 @@ def test_a_long_recurrence_is_worth_a_compilation(steps: int, at_once: bool, ann
           y ~ normal(0, h);
         }
     """
-    series = ppl.compile_model(program).condition({"T": steps, "y": np.linspace(-1, 1, steps)})
+    model = ppl.compile_model(program)
+    assert model.calls_of_a_step == 4
+    steps = -(-calls // 4)
+    series = model.condition({"T": steps, "y": np.linspace(-1, 1, steps)})
     assert is_worth_it(AsTarget(series), Settings()) is at_once
     assert backend.is_worth_it_annealed(AsTarget(series)) is annealed
     assert not is_worth_it(AsTarget(series), Settings(runs=2))

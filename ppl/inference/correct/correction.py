@@ -15,7 +15,7 @@ import numpy as np
 from ppl.inference.correct.annealing import ANNEALING, Annealed, anneal
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.hamiltonian import HMC
-from ppl.inference.correct.population import Worth, population
+from ppl.inference.correct.population import Worth, is_light, population
 from ppl.inference.correct.reference import Reference
 from ppl.inference.diagnose.mixture_sampling import Batch, log_weights, missed
 from ppl.inference.diagnose.modes import MODE_SEARCH, Beyond, Mode, beyond
@@ -148,10 +148,11 @@ def correct(
                 return elsewhere
         enough = may_resample and is_enough(weights.ess, len(proposals.u))
         enough = enough and not found.gaussians and not settings.anneal
-        if will_anneal(target, settings) and not enough:
+        if will_anneal(target, settings) and not (enough and is_light(weights)):
             fits = fits_mixture(settings) and not found.modes
             fitted = from_mixture(scaled, found, proposals, n, rng, listen) if fits else None
-            return fitted or anneal_from(scaled, found, proposals, n, rng, listen)
+            if fitted or not enough:
+                return fitted or anneal_from(scaled, found, proposals, n, rng, listen)
     except np.linalg.LinAlgError:
         pass
     except KeyboardInterrupt:

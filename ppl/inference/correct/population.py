@@ -154,6 +154,13 @@ def is_good(weights: Psis) -> bool:
     return weights.khat < POPULATION.good_khat and weights.ess >= enough
 
 
+def is_light(weights: Psis) -> bool:
+    """Whether resampling by weights is beyond doubt: they have a variance, or most draws count."""
+    return weights.khat < POPULATION.good_khat or weights.ess >= POPULATION.good_share * len(
+        weights.log_weights
+    )
+
+
 def fitted(u: Array, log_weights: Array, rng: np.random.Generator) -> StudentTs:
     """The mixture that draws u (n, dim) are likeliest of, by weights (n,) that sum to one."""
     weights = np.exp(log_weights)

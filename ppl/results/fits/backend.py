@@ -26,11 +26,12 @@ T = TypeVar("T", bound=Target)
 class JaxPays:
     """From which size on a program is one for JAX, where nobody chose the backend."""
 
-    recurrence_width: int = 1000
-    """Numbers in an array of a recurrence, whose steps JAX runs ten times faster. A default fit takes 500
-    gradients at one point each; JAX takes four seconds to import and compile. Of ARMA(1,1) and of GARCH(1,1)
-    it took 5.4 and 6.3 s of CPU for 500 times where autograd took 2.7 and 3.8, for 1,000 5.6 and 7.3 where
-    that took 4.2 and 7.1, for 2,000 5.8 and 7.7 where that took 8.6 and 14.
+    recurrence: int = 3000
+    """Calls of a recurrence, those of a step times the numbers in an array, of which JAX runs ten while autograd
+    runs one. A default fit takes 500 gradients at one point each; JAX takes four seconds to import and compile.
+    Of ARMA(1,1), with three calls a step, and of GARCH(1,1), with four, it took 5.6 and 7.3 s of CPU for 1,000
+    times where autograd took 4.2 and 7.1; of a Kalman filter with 17 calls a step and two states 1.8 for 50
+    times where that took 12.
     """
 
     matrix: int = 1_000_000
@@ -44,8 +45,8 @@ class JaxPays:
     thousands, repays the two seconds that JAX takes to compile one: it takes a half to a fifth of the time.
     """
 
-    annealed_recurrence_width: int = 100
-    """The same of an array of a recurrence: a GARCH(1,1) of 100 times takes half of the time."""
+    annealed_recurrence: int = 400
+    """The same where draws are annealed: a GARCH(1,1) of 100 times takes half of the time."""
 
     annealed_steps: int = 4
     """Steps of loops that stayed loops from which on annealing repays the compilation: a fit of a seasonal
@@ -207,7 +208,7 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
     posterior = target.posterior
     matrices = (np.size(x) for x in posterior.data.values() if np.ndim(x) == 2)
     equations = posterior.model.solves_equations  # twenty times faster, five seconds to compile
-    recurs = posterior.model.recurs and posterior.width >= JAX_PAYS.recurrence_width
+    recurs = calls_of_recurrences(posterior) >= JAX_PAYS.recurrence
     large = (
         posterior.width >= JAX_PAYS.width
         or max(matrices, default=0) >= JAX_PAYS.matrix
@@ -216,9 +217,14 @@ def is_worth_it(target: AsTarget, settings: Settings) -> bool:
     return settings.device == "gpu" or recurs or large or equations
 
 
+def calls_of_recurrences(posterior: Posterior) -> int:
+    """About how many functions the steps of its longest recurrence call; 0 where there is none."""
+    return int(posterior.model.calls_of_a_step * posterior.width)
+
+
 def is_worth_it_annealed(target: AsTarget) -> bool:
     """Whether JAX is there and annealing by it would be done first, its compilation included."""
     posterior = target.posterior
-    recurs = posterior.model.recurs and posterior.width >= JAX_PAYS.annealed_recurrence_width
+    recurs = calls_of_recurrences(posterior) >= JAX_PAYS.annealed_recurrence
     wide = posterior.width >= JAX_PAYS.annealed_width
     return (recurs or wide or posterior.loop_steps >= JAX_PAYS.annealed_steps) and is_possible(target)
