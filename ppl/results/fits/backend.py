@@ -27,11 +27,11 @@ class JaxPays:
     """From which size on a program is one for JAX, where nobody chose the backend."""
 
     recurrence: int = 3000
-    """Calls of a recurrence, those of a step times the numbers in an array, of which JAX runs ten while autograd
-    runs one. A default fit takes 500 gradients at one point each; JAX takes four seconds to import and compile.
-    Of ARMA(1,1), with three calls a step, and of GARCH(1,1), with four, it took 5.6 and 7.3 s of CPU for 1,000
-    times where autograd took 4.2 and 7.1; of a Kalman filter with 17 calls a step and two states 1.8 for 50
-    times where that took 12.
+    """Calls of a recurrence, those of a step times the numbers in an array, of which JAX runs ten while
+    autograd runs one. A default fit takes 500 gradients at one point each; JAX takes four seconds to import
+    and compile. Of ARMA(1,1), with three calls a step, and of GARCH(1,1), with four, it took 5.6 and 7.3 s
+    of CPU for 1,000 times where autograd took 4.2 and 7.1; of a Kalman filter with 17 calls a step and two
+    states 1.8 for 50 times where that took 12.
     """
 
     matrix: int = 1_000_000
