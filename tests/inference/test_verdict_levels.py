@@ -10,6 +10,7 @@ from scipy import stats
 from ppl.inference.correct import correction
 from ppl.inference.correct.annealing import Annealed
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws, weighted_draws_of
+from ppl.inference.correct.population import Worth
 from ppl.inference.diagnose import verdict
 from ppl.inference.diagnose import verdict_rules as findings
 from ppl.inference.diagnose.diagnostics import Trend
@@ -532,6 +533,12 @@ def test_the_details_are_the_numbers(known, words):
 @pytest.mark.parametrize("known, words", UNTOLD)
 def test_the_details_do_not_tell_what_is_not_so(known, words):
     assert words not in replace(PLAIN, **known).details(NAMES)
+
+
+def test_in_one_line_are_the_weights_that_the_draws_were_resampled_by():
+    assert repr(PLAIN).endswith("k-hat of q 0.30, effective sample size 3000 of 4000>")
+    mixed = replace(PLAIN, khat=0.6, made=DrawSource.OF_MIXTURE, mixture=Worth(8192, 0.06, 6597.0))
+    assert repr(mixed).endswith("a mixture, k-hat of mixture 0.06, effective sample size 6597 of 8192>")
 
 
 def test_no_words_have_gaps():

@@ -64,7 +64,8 @@ class Verdict:
     mixture: Worth | None = None
 
     def __repr__(self) -> str:
-        weighed = f"k-hat {self.khat:.2f}, effective sample size {self.ess:.0f} of {self.n}"
+        of, worth = ("mixture", self.mixture) if self.mixture else ("q", Worth(self.n, self.khat, self.ess))
+        weighed = f"k-hat of {of} {worth.khat:.2f}, effective sample size {worth.ess:.0f} of {worth.n}"
         return f"<Verdict {self.level.value}: draws {self.made.value}, {weighed}>"
 
     def _repr_html_(self) -> str:
