@@ -494,3 +494,18 @@ def test_an_imaginary_part_that_is_no_number_leaves_the_real_part() -> None:
     us = np.linspace(-1, 1, 5)[:, None]
     np.testing.assert_allclose([posterior.log_density(u) for u in us], 3 * us[:, 0])
     np.testing.assert_allclose(posterior.log_densities(us), 3 * us[:, 0])
+
+
+def test_complex_sums_of_some_entries_keep_their_parts_apart() -> None:
+    """Which entries are added differs from draw to draw, or a loop adds to entries in turn."""
+    posterior = ppl.compile_model("""
+        data { int N; } parameters { real x; } model {
+          complex s = to_complex(x, not_a_number()); for (i in 1:N) if (i > x) s += 1;
+          complex w = to_complex(x, 1); for (i in 1:N) if (i > x) w += to_complex(x, i);
+          complex_vector[2] v = to_complex([x, 2]', [positive_infinity(), 1]');
+          for (i in 1:N) v[i % 2 + 1] += to_complex(x, positive_infinity());
+          target += get_real(s) + get_imag(w) + sum(get_real(v)); }
+    """).condition({"N": 4})
+    us = np.linspace(-1, 5, 5)[:, None]
+    np.testing.assert_allclose(posterior.log_densities(us), [11.0, 20.0, 24.0, 29.0, 33.0])
+    assert_as_alone(posterior, us)

@@ -15,6 +15,7 @@ from ppl.backend.runtime import Place
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+from ppl.stdlib.functions.complex_parts import to_complex
 from ppl.stdlib.over_draws import spaced
 
 Indices = NDArray[np.intp]
@@ -121,7 +122,8 @@ def put_back(xp: Namespace, picked: Array, index: Any, shape: tuple[int, ...]) -
         out[index] = picked
         return out
     if np.iscomplexobj(picked):
-        return put_back(xp, picked.real, index, shape) + 1j * put_back(xp, picked.imag, index, shape)
+        parts = (put_back(xp, part, index, shape) for part in (picked.real, picked.imag))
+        return to_complex(xp, *parts)
     draws, size = shape[0], int(np.prod(shape[1:]))
     place = np.arange(size).reshape(shape[1:])[index[1:]]  # each draw's entries go to places of its own
     places = np.add.outer(np.arange(draws) * size, place.ravel())

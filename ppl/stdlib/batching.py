@@ -10,6 +10,7 @@ import numpy as np
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.memory import require_room
+from ppl.stdlib.functions.complex_parts import to_complex
 
 
 def loop_range(xp: Namespace, lower: int, upper: int) -> Array:
@@ -228,7 +229,7 @@ def sum_at(xp: Namespace, values: Array, whole: Array, *positions: Array) -> Arr
     """
     if np.iscomplexobj(values):
         parts = (sum_at(xp, part, whole, *positions) for part in (xp.np.real(values), xp.np.imag(values)))
-        return next(parts) + 1j * next(parts)
+        return to_complex(xp, *parts)
     shape = np.shape(whole)
     at, rest = np.zeros(1, dtype=int), math.prod(shape[len(positions) :])
     for p, size in zip(positions, shape, strict=False):

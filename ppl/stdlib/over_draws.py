@@ -13,6 +13,7 @@ import numpy as np
 from ppl.arrays import Array, Namespace, stack, with_vjps
 from ppl.stdlib import batching
 from ppl.stdlib.functions import fills
+from ppl.stdlib.functions.complex_parts import to_complex
 
 Function = Callable[..., Any]
 
@@ -58,7 +59,8 @@ def _sum_at_adjoint(xp: Namespace, g: Array, ans: Array, values: Array, whole: A
 def sum_at(xp: Namespace, values: Array, whole: Array, *positions: Array) -> Array:
     """As batching.sum_at, for each draw; `whole` has the axis of the draws too, and positions may have it."""
     if np.iscomplexobj(values):
-        return sum_at(xp, values.real, whole, *positions) + 1j * sum_at(xp, values.imag, whole, *positions)
+        parts = (sum_at(xp, part, whole, *positions) for part in (values.real, values.imag))
+        return to_complex(xp, *parts)
     draws, *shape = np.shape(whole)
     at, rest = np.zeros((1, 1), dtype=int), math.prod(shape[len(positions) :])
     for p, size in zip(positions, shape, strict=False):
@@ -157,6 +159,8 @@ def counts(xp: Namespace, whose: Array, draw: Array) -> Array:
 @with_vjps(lambda xp, g, ans, values, whose, draw: g[whose - 1], None, None)
 def sum_by_draw(xp: Namespace, values: Array, whose: Array, draw: Array) -> Array:
     """For each draw the sum of the entries that are its."""
+    if np.iscomplexobj(values):
+        return to_complex(xp, *(sum_by_draw(xp, part, whose, draw) for part in (values.real, values.imag)))
     return np.bincount(whose - 1, values, len(draw)).astype(float, copy=False)
 
 
