@@ -509,3 +509,21 @@ def test_complex_sums_of_some_entries_keep_their_parts_apart() -> None:
     us = np.linspace(-1, 5, 5)[:, None]
     np.testing.assert_allclose(posterior.log_densities(us), [11.0, 20.0, 24.0, 29.0, 33.0])
     assert_as_alone(posterior, us)
+
+
+SIZES_OF_PARAMETERS = {
+    "an entry": "for (i in 1:N) { row_vector[N] f; for (j in 1:N) f[j] = size(p); target += f; }",
+    "an entry at a size": "vector[N] f; f[1] = 3; f[2] = size(p); f[size(p)] = 5; target += f;",
+    "a recurrence": "vector[N] f; f[1] = size(p); for (i in 2:N) f[i] = f[i - 1] / 2 + size(p); target += f;",
+    "a step": "real a = 1; for (i in 2:N) a = cos(a) * size(p) + size(p); target += a + p[1];",
+}
+
+
+@pytest.mark.parametrize("model", SIZES_OF_PARAMETERS.values(), ids=SIZES_OF_PARAMETERS)
+def test_a_size_is_not_the_number_of_draws(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor where it is all that a value has of the parameters."""
+    text = f"data {{ int N; }} parameters {{ vector[N] p; }} model {{ {model} }}"
+    alone = looked_at_alone(monkeypatch)
+    posterior = ppl.compile_model(text).condition({"N": 3})
+    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(4, 3)))
+    assert not alone

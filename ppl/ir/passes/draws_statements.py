@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
@@ -10,6 +11,7 @@ from ppl.ir.passes.draws_branches import for_some
 from ppl.ir.passes.draws_expressions import laid, lift_draws, lift_indices, of_one, shared
 from ppl.ir.passes.draws_state import (
     INDEX_SETS,
+    SIZES,
     Along,
     Laid,
     State,
@@ -27,7 +29,7 @@ from ppl.ir.passes.draws_state import (
 from ppl.ir.passes.iterations import without_continue
 from ppl.ir.passes.over_draws import COUNT, DRAW
 from ppl.ir.varying import every_statement, varies, varying_names
-from ppl.ir.walk import jumps, used_names
+from ppl.ir.walk import assigned_names, jumps, rewrite, used_names
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
 from ppl.types import INT, REAL, Tuple, array_of, core, rank
@@ -60,10 +62,10 @@ def lay_statement(c: Along, s: ir.Stmt) -> None:
             put(c, ir.Scatter(name, items, value, (False,) * len(items), s.span))
         case ir.Scatter(name=name) if name in c.varying or name in c.flat:
             put(c, s)
-        case ir.Update(name=name) if name not in c.varying and name not in c.flat:
-            c.out.append(s)
-        case ir.Scatter():
-            c.out.append(s)
+        case ir.Update(name=name, path=path, value=value) if name not in c.flat:
+            c.out.append(replace(s, path=lift_path(c, path), value=shared(c, (value,))[0]))
+        case ir.Scatter(items=items, value=value):
+            c.out.append(replace(s, items=lift_indices(c, items)[0], value=shared(c, (value,))[0]))
         case ir.Increment(value=value):
             increment(c, s, *lift_draws(c, value))
         case ir.CallVoid(call=call):
@@ -87,7 +89,9 @@ def lay_statement(c: Along, s: ir.Stmt) -> None:
         case ir.Say(what=what, args=args) if what != "print":
             said = tuple(a if isinstance(a, ir.Text) else of_one(c, a) for a in args)
             c.out.append(replace(s, args=said))
-        case ir.Jump() | ir.CheckDeclared():
+        case ir.CheckDeclared(declared=d):
+            c.out.append(replace(s, declared=replace(d, arguments=shared(c, d.arguments))))
+        case ir.Jump():
             c.out.append(s)
         case _:
             raise Dependent("what is printed for a draw stands together")
@@ -330,7 +334,7 @@ def repeat(c: Along, s: ir.While) -> None:
 def scan(c: Along, s: ir.Scan) -> ir.Scan:
     """The recurrence of every draw; the steps have the axis that follows that of the draws."""
     if not c.varying & {*s.after}:
-        return s
+        return same_for_all(c, s)
     start = tuple(map(partial(laid, c), s.start))
     entries = [lift_draws(c, e) for e in s.entries]
     read = used_names((s.step, s.next, s.batch, s.batch_next, s.fixed))
@@ -357,6 +361,22 @@ def scan(c: Along, s: ir.Scan) -> ir.Scan:
         lifted=tuple(bool(m) for _, m in entries),
         varying=tuple(sorted(inside)),
     )
+
+
+def same_for_all(c: Along, s: ir.Scan) -> ir.Scan:
+    """A recurrence that knows of what varies the sizes alone, which are found before it."""
+    own = {*s.carried, *s.inputs, *assigned_names((*s.step, *s.batch))}
+
+    def found_before(n: Any) -> Any:
+        if not (isinstance(n, ir.Apply) and n.callee.impl in SIZES and used_names(n) & c.varying):
+            return n
+        if used_names(n) & own:
+            raise Dependent("the size of what varies is asked for in the steps of a recurrence")
+        return c.name("size", shared(c, (n,))[0])
+
+    kept = tuple(v for v in s.fixed if v.name not in c.varying)
+    found: ir.Scan = rewrite(replace(s, fixed=kept), found_before)
+    return found
 
 
 def without_break(body: Sequence[ir.Stmt], name: str) -> tuple[Stmts, ir.Var | None]:
