@@ -107,7 +107,13 @@ def flat_draws(variables: Sequence[Sized], values: dict[str, Any], draws: int) -
 
 
 def flat_each(v: Sized, values: Any, draws: int) -> np.ndarray:
-    """The elements of a variable for each draw."""
+    """The elements of a variable for each draw; of a tuple every part has the axis of the draws."""
+    if v.items:
+        entries = [nested(values, index) for index in indices(v.dims)]
+        parts = [
+            flat_each(i, item, draws) for entry in entries for i, item in zip(v.items, entry, strict=True)
+        ]
+        return np.concatenate(parts, axis=1) if parts else np.zeros((draws, 0))
     x = np.asarray(values, dtype=complex if v.pairs else float)
     turned = x.transpose(0, *range(x.ndim - 1, 0, -1))
     return (as_pairs(turned) if v.pairs else turned).reshape(draws, -1)

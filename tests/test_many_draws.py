@@ -527,3 +527,34 @@ def test_a_size_is_not_the_number_of_draws(model: str, monkeypatch: pytest.Monke
     posterior = ppl.compile_model(text).condition({"N": 3})
     assert_as_alone(posterior, np.random.default_rng(1).normal(size=(4, 3)))
     assert not alone
+
+
+def test_containers_added_in_the_iterations_that_a_draw_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = looked_at_alone(monkeypatch)
+    posterior = ppl.compile_model("""
+        data { int N; } parameters { vector[N] p; vector[N] q; }
+        model {
+          vector[N] s = p; matrix[N, 2] m = rep_matrix(1, N, 2); complex_vector[N] z = p;
+          for (i in 1:N) if (q[i] > 0) { s += p * i; m += p * [i, q[i]]; z += to_complex(p, q[i]); }
+          target += dot_self(s) + sum(m .* m) + dot_self(get_imag(z)) + sum(get_real(z));
+        }
+    """).condition({"N": 3})
+    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(5, 6)))
+    assert not alone
+
+
+def test_a_branch_inside_the_iterations_that_a_draw_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a function that is written out there: what it returns is of those iterations."""
+    alone = looked_at_alone(monkeypatch)
+    posterior = ppl.compile_model("""
+        functions { real own_lpdf(vector y, real mu) { if (1 > mu) return 1 + mu * sum(y); return 2; } }
+        data { int N; vector[N] x; } parameters { real a; vector[N] p; }
+        model {
+          for (i in 1:N) {
+            real b = p[i]; if (b > 0.1) target += own_lpdf(x | a) * i; else b = 3;
+            target += b;
+          }
+        }
+    """).condition({"N": 4, "x": np.arange(4.0)})
+    assert_as_alone(posterior, np.random.default_rng(1).normal(0.0, 1.2, (6, 5)))
+    assert not alone

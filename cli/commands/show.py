@@ -68,7 +68,7 @@ def show(
         raise typer.BadParameter(f"File '{model}' does not exist.", param_hint="MODEL")
     from ppl.compile import show_stage
     from ppl.ir.forms import FORMS
-    from ppl.ir.passes.over_draws import DrawByDraw
+    from ppl.ir.passes.draws_state import DrawByDraw
 
     try:
         typer.echo(show_stage(Path(model), stage.value, form, without or (), data))

@@ -78,11 +78,11 @@ def entries_each(xp: Namespace, x: Array, lifted: Sequence[bool], *items: Any) -
 
 
 def gather_by_draw(xp: Namespace, x: Array, draws: bool, *items: Any) -> Array:
-    """One entry of x for each index, which differ from draw to draw; so does x itself with `draws`."""
+    """One entry of x for each index, or a row or column; indices differ by draw, x itself with `draws`."""
     if draws or not any(isinstance(i, slice) for i in items):
         return x[entries_by_draw(xp, x, *items)] if draws else x[items]
-    count = max(np.size(i) for i in items if not isinstance(i, slice))
-    x = xp.np.broadcast_to(x, (count, *np.shape(x)))
+    widest = max((i for i in items if not isinstance(i, slice)), key=np.ndim)
+    x = xp.np.broadcast_to(x, (len(widest), *np.shape(x)))
     return x[entries_by_draw(xp, x, *items)]
 
 
@@ -95,9 +95,16 @@ def entries_by_draw(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:
 def put_each(xp: Namespace, x: Array, where: tuple[Any, ...], value: Array, varies: bool) -> Array:
     """Entries of every draw set to its value, or to one that all share."""
     if varies:
-        axes = np.broadcast_to(np.False_, np.shape(x)[1:])[where].ndim + 1
+        axes = 1 + axes_left(np.shape(x)[1:], where)
         value = spaced(xp, value, 1, axes - np.ndim(value)) if axes > np.ndim(value) else value
     return xp.put(x, (slice(None), *where), value)
+
+
+def axes_left(shape: tuple[int, ...], where: tuple[Any, ...]) -> int:
+    """How many axes the entries at these indices have."""
+    if all(isinstance(i, int | np.integer) for i in where):
+        return len(shape) - len(where)
+    return np.broadcast_to(np.False_, shape)[where].ndim
 
 
 def _put_back(xp: Namespace, g: Array, ans: Array, x: Array, index: Any) -> Array:

@@ -255,7 +255,7 @@ def emit_log_joint(w: Writer, p: ir.Program, by_functions: bool) -> None:
 
 
 def emit_over_draws(p: ir.Program) -> Emitted:
-    """The module of a program that passes/over_draws.py made, with two functions:
+    """The module of a program that passes/draws_variables.py made, with two functions:
 
     constrained(d, u, draw__)     -> values of parameters and of transformed parameters
     generated(d, x, rng, draw__)  -> values of generated quantities

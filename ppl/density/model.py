@@ -23,7 +23,7 @@ from ppl.discrete.summing import Summing
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
 from ppl.ir.made_of import made_of
-from ppl.ir.passes.over_draws import DrawByDraw
+from ppl.ir.passes.draws_state import DrawByDraw
 from ppl.ir.walk import walk
 from ppl.source import SourceText
 from ppl.stdlib.library import Library

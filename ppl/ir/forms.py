@@ -28,6 +28,7 @@ from ppl.ir.passes.table import (
     STRUCTURED_JUMPS,
     VARIABLES_OF_DRAWS,
     VECTORISE,
+    VECTORISE_VARIABLES,
     VECTORISE_WITH_MASKS,
     WHOLE_ARRAYS,
     ZERO_BASED,
@@ -147,11 +148,18 @@ def points_of(form: Form) -> Form:
 
 
 OF_POINTS, PROPTO_OF_POINTS = points_of(KERNELS), points_of(PROPTO)
+VARIABLES = Form(
+    "variables",
+    "Transformed parameters and generated quantities, loops as operations on arrays.",
+    LOOPS,
+    (VECTORISE_VARIABLES, WHOLE_ARRAYS, OUTER_BROADCAST, DEAD_CODE, ZERO_BASED, SOLVER_FUNCTIONS),
+    runs=False,
+)
 DRAWS = Form(
     "draws",
     "Transformed parameters and generated quantities of all draws, in NumPy.",
-    LOOPS,
-    (VARIABLES_OF_DRAWS, DEAD_STORES, ZERO_BASED, SOLVER_FUNCTIONS),
+    VARIABLES,
+    (VARIABLES_OF_DRAWS, DEAD_STORES),
     over_draws=True,
 )
 
@@ -178,7 +186,7 @@ FORMS: Mapping[str, Form] = {
     form.name: form
     for form in (
         *(LOOPS, ARRAYS, VALUES, KERNELS, GRADIENT, MASKED, FOR_JAX, PROPTO),
-        *(OF_POINTS, PROPTO_OF_POINTS, DRAWS),
+        *(OF_POINTS, PROPTO_OF_POINTS, VARIABLES, DRAWS),
     )
 }
 """By name; beside these are those of SPLITS, as rows:SIZE, for each size that counts rows of the data."""

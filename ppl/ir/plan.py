@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 
 from ppl.ir import nodes as ir
-from ppl.ir.forms import ARRAYS, KERNELS, LOOPS, VALUES
+from ppl.ir.forms import ARRAYS, KERNELS, LOOPS, VALUES, VARIABLES
 from ppl.ir.passes.draws_axis import laid_out
+from ppl.ir.passes.draws_state import DrawByDraw
+from ppl.ir.passes.draws_variables import variables_laid_out
 from ppl.ir.passes.fuse_regressions import fuse_regressions, is_regression
-from ppl.ir.passes.over_draws import DrawByDraw, over_draws
 from ppl.ir.passes.split_rows import RowSplit, row_sizes, split_rows
 from ppl.ir.passes.vectorise_loops import Note, vectorised
 from ppl.ir.printer import expr
@@ -26,7 +27,7 @@ def plan(p: ir.Program) -> str:
         "",
         *draws_lines(KERNELS.of(p)),
         "",
-        *values_lines(with_loops),
+        *values_lines(p),
         *split_lines(p),
     ]
     return "\n".join([*loops, "", *prepared_lines(once), *further]) + "\n"
@@ -71,7 +72,7 @@ def values_lines(p: ir.Program) -> list[str]:
     if not (p.transformed_parameters or p.generated_quantities):
         return []
     try:
-        _, notes = over_draws(p)
+        _, notes = variables_laid_out(VARIABLES.of(p))
     except DrawByDraw as why:
         return [f"Transformed parameters and generated quantities are computed draw by draw: {why}."]
     out = ["Transformed parameters and generated quantities are computed for all draws at once."]

@@ -102,6 +102,10 @@ def varies(e: Any, names: set[str]) -> bool:
             return name in names
         case ir.TargetSoFar():
             return True
+        case ir.Apply(callee=ir.Callee(passes="rng")):
+            return True
+        case ir.CallUser(passes=passes) if "rng" in passes:
+            return True
         case ir.Apply(callee=callee, type=t) if t == INT and callee.impl in TRANSPARENT:
             return False
         case tuple():

@@ -161,7 +161,11 @@ def sum_by_draw(xp: Namespace, values: Array, whose: Array, draw: Array) -> Arra
     """For each draw the sum of the entries that are its."""
     if np.iscomplexobj(values):
         return to_complex(xp, *(sum_by_draw(xp, part, whose, draw) for part in (values.real, values.imag)))
-    return np.bincount(whose - 1, values, len(draw)).astype(float, copy=False)
+    if np.ndim(values) == 1:
+        return np.bincount(whose - 1, values, len(draw)).astype(float, copy=False)
+    sums = np.zeros((len(draw), *np.shape(values)[1:]))
+    np.add.at(sums, whose - 1, values)
+    return sums
 
 
 @with_vjps(lambda xp, g, ans, values, at, draw: g[at - 1], None, None)

@@ -305,6 +305,13 @@ LOOPS = (
     Loop("carried",
          "real a = 0; real b = 1; for (n in 1:N) { real c = a; a = b; b = c + x[n]; } target += a * b * z;",
          ("scan: `a` is",)),
+    Loop("a tuple set whole", """array[N] tuple(real, vector[3]) a; tuple(real, vector[3]) b = (z, v);
+        for (n in 1:N) a[n] = b; target += a[2].1 * sum(a[3].2);""", ("a tuple is set",)),
+    Loop("what no iteration comes to",
+         "vector[N] a; for (n in 1:N) if (n > N) a[n] = never(N) * z; else a[n] = n * z; target += a;",
+         functions="""real never(int n) { if (n > 0) reject("not to be called"); return 1; }"""),
+    Loop("a side that no iteration takes",
+         "for (n in 1:N) target += z * (x[n] > 99 ? sum(linspaced_vector(N, 1, -1)) : 2);"),
     Loop("sum", "real a = 0; for (n in 1:N) a += x[n] * z; target += a ^ 2;"),
     Loop("sum in branches", """real a = 1; for (n in 1:N) {
         if (x[n] > z) a += x[n] * z; else { real b = t; a -= b; } } target += a ^ 2;"""),

@@ -13,7 +13,7 @@ from laws.passes import lowered
 from ppl.ir import nodes as ir
 from ppl.ir.forms import FORMS, VALUES, rest_of, rows_of
 from ppl.ir.nodes import Program
-from ppl.ir.passes.over_draws import DrawByDraw
+from ppl.ir.passes.draws_state import DrawByDraw
 from ppl.ir.passes.split_rows import row_sizes
 from ppl.ir.passes.table import Pass
 from ppl.ir.verify import Malformed, verify

@@ -13,7 +13,7 @@ from ppl.frontend.parser import parse
 from ppl.ir.forms import DRAWS, GRADIENT, KERNELS, PROPTO, VALUES, Form
 from ppl.ir.lower import lower
 from ppl.ir.nodes import Program
-from ppl.ir.passes.over_draws import DrawByDraw
+from ppl.ir.passes.draws_state import DrawByDraw
 from ppl.ir.passes.table import PASSES, Pass
 from ppl.model import Model
 from ppl.posterior import Posterior

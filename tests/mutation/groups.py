@@ -100,7 +100,7 @@ BACKEND = (
     "tests/backend/test_emit_expr.py",
     "tests/language/test_tuple_arrays.py",
     "tests/language/test_regressions.py::test_arrays_of_tuples_in_every_block",
-    *_tests("ir", "draws_plan split_normalisers over_draws"),
+    *_tests("ir", "draws_plan split_normalisers draws_variables"),
     "tests/test_propto.py",
     "tests/backend/test_loops_over_draws.py",
     "tests/language/test_solvers.py::test_gradients_and_draws_together[program0-data0]",

@@ -38,6 +38,11 @@ class Batch:
     mask: ir.Var | None = None
     """Which entries of the parent a branch is taken for; the others have the values of the first of these."""
 
+    @property
+    def taken_by_some(self) -> bool:
+        """Whether these are the entries of another batch that go into a branch; there may be none."""
+        return self.parent is not None and len(self.variables) == len(self.parent.variables)
+
     def owner(self, name: str) -> "Batch | None":
         """The batch along which a local is laid out."""
         if name in self.locals:
@@ -70,8 +75,8 @@ class Lifting:
     """Outer variables that the innermost loop only adds to."""
     unknown: frozenset[str] | None = None
     """Variables that may differ from point to point, where a branch on them has a mask, no index set."""
-    of_draws: bool = False
-    """The loop is that over draws: random numbers may come in another order, and solvers take all at once."""
+    any_order: bool = False
+    """Random numbers may be drawn in another order than that of the iterations."""
     stored: dict[Entry, tuple[int, Lifted]] = field(default_factory=dict)
     """Entries whose value the present iteration has just set, with the batch it was set in."""
 

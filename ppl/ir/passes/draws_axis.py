@@ -9,11 +9,10 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Dependent, helper
-from ppl.ir.passes.draws_state import Along, Functions, Mask, Stmts
+from ppl.ir.passes.draws_state import DRAW, Along, DrawByDraw, Functions, Mask, Stmts
 from ppl.ir.passes.draws_statements import declared, statements
 from ppl.ir.passes.inline import NotInlinable, has_return, returns_as_assignments
 from ppl.ir.passes.iterations import without_continue
-from ppl.ir.passes.over_draws import DRAW, DrawByDraw
 from ppl.ir.varying import every_statement, varies, varying_names
 from ppl.ir.walk import walk
 from ppl.stdlib import batching

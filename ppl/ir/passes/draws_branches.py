@@ -6,9 +6,8 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
-from ppl.ir.passes.draws_state import Along, along_draws, less_one
+from ppl.ir.passes.draws_state import DRAW, Along, along_draws, less_one
 from ppl.ir.passes.inline import has_return, rename
-from ppl.ir.passes.over_draws import DRAW
 from ppl.ir.varying import set_outside
 from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk
 from ppl.stdlib import batching, over_draws
@@ -30,10 +29,11 @@ def for_some(c: Along, positions: ir.Expr, body: Sequence[ir.Stmt], lay: Lay) ->
     c.functions.parts.append(span)
     if any(isinstance(n, ir.Jump | ir.Return) for s in body for n in walk(s)) and leaves(body):
         raise Dependent("some draws leave early")
-    read = sorted((used_names(tuple(body)) | assigned_names(body)) & c.varying)
+    along = c.varying - c.flat.keys()
+    read = sorted((used_names(tuple(body)) | assigned_names(body)) & along)
     if any(isinstance(n, ir.TargetSoFar) for s in body for n in walk(s)):
         raise Dependent("target() is read by some draws")
-    changed = sorted(set_outside(body) & c.varying)
+    changed = sorted(set_outside(body) & along)
     inside = declared_names(tuple(body))
     own = {name: c.functions.fresh(name) for name in read if name in changed or name not in inside}
     own[DRAW.name] = c.functions.fresh("draw")

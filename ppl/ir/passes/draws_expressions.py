@@ -9,6 +9,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
 from ppl.ir.passes.draws_branches import for_some
 from ppl.ir.passes.draws_state import (
+    DRAW,
     FIRST,
     SIZES,
     Along,
@@ -30,7 +31,6 @@ from ppl.ir.passes.draws_state import (
     spread,
 )
 from ppl.ir.passes.lift import may_fail, truth, unset_like
-from ppl.ir.passes.over_draws import DRAW
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.record import Impl
 from ppl.types import INT, REAL, Tuple, Type, array_of, core, rank
@@ -46,10 +46,14 @@ def shared(c: Along, es: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
 
 def laid(c: Along, e: ir.Expr) -> ir.Expr:
     """The value of every draw, though it be the same for all."""
-    value, state = lift_draws(c, e)
-    if isinstance(state, str):
+    return all_laid((e,), (lift_draws(c, e),))[0]
+
+
+def all_laid(es: Sequence[ir.Expr], pairs: Sequence[Laid]) -> tuple[ir.Expr, ...]:
+    """The same of what lifting made of several expressions."""
+    if any(isinstance(state, str) for _, state in pairs):
         raise Dependent("a value differs in size from draw to draw")
-    return value if state else spread(e, value)
+    return tuple(value if state else spread(e, value) for e, (value, state) in zip(es, pairs, strict=True))
 
 
 def of_one(c: Along, e: ir.Expr) -> ir.Expr:
@@ -85,13 +89,13 @@ def lift_draws(c: Along, e: ir.Expr) -> Laid:
             if not any(m for _, m in pairs):
                 return replace(e, items=tuple(i for i, _ in pairs)), False
             if isinstance(core(e.type), Tuple):
-                return ir.MakeArray(tuple(map(partial(laid, c), items)), along_draws(e.type)), True
-            return helper(over_draws.bundle, [laid(c, i) for i in items], array_of(e.type, 1)), True
+                return ir.MakeArray(all_laid(items, pairs), along_draws(e.type)), True
+            return helper(over_draws.bundle, all_laid(items, pairs), array_of(e.type, 1)), True
         case ir.MakeTuple(items=items):
             pairs = [lift_draws(c, i) for i in items]
             if not any(m for _, m in pairs):
                 return replace(e, items=tuple(i for i, _ in pairs)), False
-            return ir.MakeTuple(tuple(laid(c, i) for i in items), along_draws(e.type)), True
+            return ir.MakeTuple(all_laid(items, pairs), along_draws(e.type)), True
         case ir.Item(base=base):
             value, state = lift_draws(c, base)
             return replace(e, base=value, type=along_draws(e.type) if state else e.type), state
@@ -272,10 +276,10 @@ def lift_call(c: Along, e: ir.Apply) -> Laid:
         e = replace(e, callee=replace(e.callee, batch="elementwise"))
     pairs = [lift_draws(c, a) for a in e.args]
     states = {state for _, state in pairs}
+    if e.callee.passes == "rng" and states <= {False}:
+        pairs, states = one_each(e, pairs), {True}
     if states <= {False}:
         return replace(e, args=tuple(a for a, _ in pairs)), False
-    if e.callee.passes == "rng":
-        raise Dependent("random numbers are drawn in the log density")
     along = [state for state in states if isinstance(state, str)]
     if along:
         return call_along(c, e, pairs, along)
@@ -284,7 +288,8 @@ def lift_call(c: Along, e: ir.Apply) -> Laid:
     lifted = e.lifted or (0,) * len(e.args)
     ranks = e.ranks or tuple(rank(a.type) for a in e.args)
     loops = max(map(int, lifted))
-    by_family = e.callee.family is not None and bool(e.callee.family.cores)
+    family = e.callee.family if e.callee.passes != "rng" else None
+    by_family = family is not None and bool(family.cores)
     callee = replace(e.callee, batch="leading") if e.callee.batch == "none" and by_family else e.callee
     if callee.batch == "none" and loops:
         raise Dependent(f"`{callee.name}` is called once for each entry of each draw")
@@ -298,6 +303,13 @@ def lift_call(c: Along, e: ir.Apply) -> Laid:
     return replace(e, callee=callee, args=args, type=array_of(e.type, 1), lifted=over, ranks=ranks), True
 
 
+def one_each(e: ir.Apply | ir.CallUser, pairs: Sequence[Laid]) -> list[Laid]:
+    """The arguments of a random draw that all draws share, laid out so that each gets one of its own."""
+    if not pairs or isinstance(core(e.args[0].type), Tuple):
+        raise Dependent("a random draw has no argument to say how many are wanted")
+    return [(spread(e.args[0], pairs[0][0]), True), *pairs[1:]]
+
+
 def call_along(c: Along, e: ir.Apply, pairs: Sequence[Laid], whose: Sequence[str]) -> Laid:
     """A call along an index set that differs by draw, whose entries are the batch."""
     if len(whose) > 1:
@@ -305,7 +317,7 @@ def call_along(c: Along, e: ir.Apply, pairs: Sequence[Laid], whose: Sequence[str
     impl, name = e.callee.impl, whose[0]
     args = tuple(picked(a, state, name) for a, state in pairs)
     if impl is batching.sum_entries:
-        return by_draw(args[0], name), True
+        return by_draw(args[0], name, array_of(e.type, 1)), True
     if impl in (batching.spread, batching.spread_ints):
         if pairs[0][1] is False:
             return replace(e, args=args), name
@@ -314,6 +326,8 @@ def call_along(c: Along, e: ir.Apply, pairs: Sequence[Laid], whose: Sequence[str
         where = (ir.Var(name, INDICES), *args[2:])
         whole = laid(c, e.args[1])
         return helper(batching.sum_at, (args[0], whole, *where), whole.type), True
+    if impl is batching.bundle and all(isinstance(state, str) for _, state in pairs):
+        return replace(e, args=args), name
     if impl in over_draws.OF_BATCHES or is_helper(e.callee):
         raise Dependent("an index set differs from draw to draw")
     before = e.lifted or (0,) * len(pairs)
@@ -355,11 +369,13 @@ def lift_solve(c: Along, e: ir.Solve) -> Laid:
 def lift_user_call(c: Along, e: ir.CallUser) -> Laid:
     pairs = [lift_draws(c, a) for a in e.args]
     whose = {state for _, state in pairs if isinstance(state, str)}
+    if "rng" in e.passes and not any(state for _, state in pairs):
+        pairs = one_each(e, pairs)
     mask = tuple(bool(m) for _, m in pairs)
     args = tuple(a for a, _ in pairs)
     if not any(mask):
         return replace(e, args=args), False
-    if e.passes and e.lifted:
+    if e.passes not in ((), ("rng",)) and e.lifted:
         raise Dependent(f"`{e.name.rstrip('_')}` is called once for each entry of each draw")
     t = along_draws(e.type)
     if whose:
@@ -373,7 +389,7 @@ def lift_user_call(c: Along, e: ir.CallUser) -> Laid:
         try:
             return replace(e, name=c.functions.over(e.name, mask, e.type), args=args, type=t), True
         except Dependent as why:
-            if e.passes or isinstance(core(e.type), Tuple) or any_tuple(e.args, mask):
+            if e.passes not in ((), ("rng",)) or isinstance(core(e.type), Tuple) or any_tuple(e.args, mask):
                 raise
             c.note(str(why))
             return replace(e, args=args, type=t, lifted=mask), True

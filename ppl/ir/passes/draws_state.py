@@ -6,16 +6,25 @@ from typing import Literal
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
-from ppl.ir.passes.over_draws import DRAW
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.fills import rep_array
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.stdlib.record import Impl
-from ppl.types import INT, REAL, Array, Tuple, Type, array_of, core, rank
+from ppl.types import INT, Array, Tuple, Type, array_of, core, rank
 
 Stmts = tuple[ir.Stmt, ...]
+
+DRAW = ir.Var("draw__", INDICES)
+"""The numbers of the draws, which the emitted functions are given."""
+COUNT = helper(batching.batch_size, (DRAW,), INT)
+
+
+class DrawByDraw(Exception):
+    """The program cannot be run for many draws at once; the message says why."""
+
+
 Mask = tuple[bool, ...]
 """Which arguments of a function vary from draw to draw."""
 State = bool | str
@@ -85,6 +94,11 @@ class Functions:
         return f"{hint.strip('_')}_of_{self.names[0]}__"
 
 
+Known = tuple[
+    set[str], dict[str, str], dict[str, Type], dict[tuple[str, Mask], ir.Function], tuple[int, int, int]
+]
+
+
 @dataclass
 class Along:
     """One block along the draws: `varying` are the variables that have their axis, `out` what is made so far.
@@ -119,6 +133,18 @@ class Along:
         finally:
             self.out = outer
 
+    def known(self) -> Known:
+        """What is known so far, for `restore`."""
+        made = self.functions
+        counts = len(self.out), len(made.parts), len(made.alone)
+        return set(self.varying), dict(self.flat), dict(self.types), dict(made.laid_out), counts
+
+    def restore(self, known: Known) -> None:
+        """As if nothing had been laid out since."""
+        made = self.functions
+        self.varying, self.flat, self.types, made.laid_out, (out, parts, alone) = known
+        del self.out[out:], made.parts[parts:], made.alone[alone:]
+
     def note(self, reason: str) -> None:
         """Something is called for one draw after the other."""
         if self.span is not None:
@@ -143,9 +169,9 @@ def picked(value: ir.Expr, state: State, whose: str) -> ir.Expr:
     return ir.Gather(value, at, value.type, False, (True,))
 
 
-def by_draw(value: ir.Expr, whose: str) -> ir.Expr:
+def by_draw(value: ir.Expr, whose: str, t: Type) -> ir.Expr:
     """The sum over the entries of each draw."""
-    return helper(over_draws.sum_by_draw, (value, ir.Var(whose, INDICES), DRAW), array_of(REAL, 1))
+    return helper(over_draws.sum_by_draw, (value, ir.Var(whose, INDICES), DRAW), t)
 
 
 def is_flat_size(c: Along, e: ir.Expr) -> bool:
@@ -222,7 +248,7 @@ def is_whole(item: ir.IndexItem) -> bool:
 
 
 def entries_by_draw(items: Sequence[ir.IndexItem], lifted: Sequence[bool]) -> Mask:
-    """Marks of indices that pick one entry of every draw and iteration, or a row or column of every draw.
+    """Marks of indices that pick one entry, or a row or column, of every draw and iteration.
 
     One index alone may pick several entries.
 
@@ -231,9 +257,8 @@ def entries_by_draw(items: Sequence[ir.IndexItem], lifted: Sequence[bool]) -> Ma
     """
     if len(items) == 1 and isinstance(items[0], ir.At) and rank(items[0].index.type) == 1:
         return (True,)
-    column = not any(lifted)
     for i, over in zip(items, lifted, strict=True):
         one = isinstance(i, ir.At) and rank(i.index.type) == int(over)
-        if not (one or (column and is_whole(i))):
+        if not (one or is_whole(i)):
             raise Dependent("an index differs from draw to draw")
     return tuple(lifted)

@@ -10,6 +10,8 @@ from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
 from ppl.ir.passes.draws_branches import for_some
 from ppl.ir.passes.draws_expressions import laid, lift_draws, lift_indices, of_one, shared
 from ppl.ir.passes.draws_state import (
+    COUNT,
+    DRAW,
     INDEX_SETS,
     SIZES,
     Along,
@@ -27,21 +29,23 @@ from ppl.ir.passes.draws_state import (
     spread,
 )
 from ppl.ir.passes.iterations import without_continue
-from ppl.ir.passes.over_draws import COUNT, DRAW
 from ppl.ir.varying import every_statement, varies, varying_names
 from ppl.ir.walk import assigned_names, jumps, rewrite, used_names
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
-from ppl.types import INT, REAL, Tuple, array_of, core, rank
+from ppl.types import INT, REAL, Tuple, Type, array_of, core, rank
 
 
 def statements(c: Along, body: Sequence[ir.Stmt]) -> Stmts:
-    outer, c.out = c.out, []
-    for s in without_continue(body) if any(jumps(s, "continue") for s in body) and parts(c, body) else body:
-        c.span = s.span
-        lay_statement(c, s)
-    made, c.out = tuple(c.out), outer
-    return made
+    if any(jumps(s, "continue") for s in body) and parts(c, body):
+        body = without_continue(body)
+
+    def lay() -> None:
+        for s in body:
+            c.span = s.span
+            lay_statement(c, s)
+
+    return c.aside(lay)
 
 
 def parts(c: Along, body: Sequence[ir.Stmt]) -> bool:
@@ -84,7 +88,8 @@ def lay_statement(c: Along, s: ir.Stmt) -> None:
             c.out.append(s if value is None else replace(s, value=laid(c, value)))
         case ir.Scan():
             c.out.append(scan(c, s))
-        case ir.CheckDeclared(name=name, declared=d) if name in c.varying:
+        case ir.CheckDeclared(name=name, declared=d) if varies((ir.Var(name, d.type), bounds(d)), c.varying):
+            with_axis(c, name, d.type)
             c.out.append(replace(s, declared=declared(c, d), over_draws=True))
         case ir.Say(what=what, args=args) if what != "print":
             said = tuple(a if isinstance(a, ir.Text) else of_one(c, a) for a in args)
@@ -95,6 +100,20 @@ def lay_statement(c: Along, s: ir.Stmt) -> None:
             c.out.append(s)
         case _:
             raise Dependent("what is printed for a draw stands together")
+
+
+def bounds(d: ir.Declared) -> tuple[ir.Expr, ...]:
+    """The arguments of its constraints, those of its parts too."""
+    return (*d.arguments, *(a for item in d.items for a in bounds(item)))
+
+
+def with_axis(c: Along, name: str, t: Type) -> None:
+    """From here on a variable has the axis of the draws."""
+    if name not in c.varying:
+        assert c.span is not None
+        value = ir.Var(name, t)
+        c.out.append(ir.Assign(name, spread(value, value), c.span, declares=True))
+        c.varying.add(name)
 
 
 def declared(c: Along, d: ir.Declared) -> ir.Declared:
@@ -208,7 +227,7 @@ def increment(c: Along, s: ir.Increment, value: ir.Expr, state: State) -> None:
     if isinstance(state, str):
         if rank(value.type) != 1:
             value = helper(over_draws.sum_own, (value,), array_of(REAL, 1))
-        value, state = by_draw(value, state), True
+        value, state = by_draw(value, state, array_of(REAL, 1)), True
     c.out.append(replace(s, value=value, draws=state is True))
 
 

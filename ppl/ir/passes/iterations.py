@@ -40,34 +40,42 @@ from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import jumps, used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, REAL, array_of, rank
+from ppl.types import INT, REAL, Tuple, array_of, core, rank
 
 Stmts = tuple[ir.Stmt, ...]
 Unknown = Collection[str] | None
 TIMES = next(o for o in OPERATORS["*"].overloads if o.signature == "(real, real) => real")
 
 
-def arrays(s: ir.For, names: list[int], unknown: Unknown = None) -> Stmts:
+def arrays(s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False) -> Stmts:
     """The statements that do what the loop does, on arrays; `names` counts the fresh names so far.
 
-    Branches on variables that are `unknown`, if these are given, are for all entries, with masks.
+    Branches on variables that are `unknown`, if these are given, are for all entries, with masks; random
+    numbers may be drawn in `any_order`.
 
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
-    c = attempt(s, names, unknown)
+    c = attempt(s, names, unknown, any_order)
     batch = lay_out(c, s)
     c.unless_empty(batch, partial(run, c, batch, s.body))
     return tuple(c.out)
 
 
-def attempt(s: ir.For, names: list[int], unknown: Unknown = None) -> Lifting:
+def attempt(s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False) -> Lifting:
     """One at the iterations of a loop, which stands alone."""
     once, reads = set_once(s.body), read_entries(s.body)
     sums = accumulated(s.body)
     inside = None if unknown is None else unknown_names((s,), unknown)
     return Lifting(
-        s.span, writes=outer_writes(s), names=names, once=once, reads=reads, sums=sums, unknown=inside
+        s.span,
+        writes=outer_writes(s),
+        names=names,
+        once=once,
+        reads=reads,
+        sums=sums,
+        unknown=inside,
+        any_order=any_order,
     )
 
 
@@ -300,6 +308,8 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     step = s.path[0]
     if len(s.path) > 1 or not isinstance(step, tuple):
         raise Dependent(f"`{s.name}` is changed deep inside")
+    if isinstance(core(s.value.type), Tuple):
+        raise Dependent("a tuple is set inside the loop")
     owner = b.owner(s.name)
     own = own_places(b, owner)
     crowded = any(not any(tells_apart(b, i, v) for i in step) for v in own)

@@ -130,13 +130,14 @@ def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
 
 def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     args, varies = lift_all(c, b, e.args)
-    if e.callee.passes and not (c.of_draws and e.callee.passes == "rng"):
+    if e.callee.passes and not (c.any_order and e.callee.passes == "rng"):
         raise Dependent(
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
         )
     if e.callee.passes:
         args, varies = one_each(b, e, args, varies)
     if not any(varies):
+        c.fragile |= e.callee.batch == "none" and b.taken_by_some
         return replace(e, args=args), False
     refuse_ragged(e, varies)
     callee = e.callee
@@ -177,11 +178,12 @@ def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[tuple[ir.Expr
 def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> Lifted:
     """One call for each entry: the function's own body is not looked into."""
     args, varies = lift_all(c, b, e.args)
-    if e.passes and not (c.of_draws and e.passes == ("rng",)):
+    if e.passes and not (c.any_order and e.passes == ("rng",)):
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
     if e.passes:
         args, varies = one_each(b, e, args, varies)
     if not any(varies):
+        c.fragile |= b.taken_by_some
         return replace(e, args=args), False
     if isinstance(core(e.type), Tuple):
         raise Dependent(f"`{e.name.rstrip('_')}` returns a tuple")
@@ -194,10 +196,7 @@ def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> Lifted:
     (args, varies), (settings, vary) = lift_all(c, b, e.args), lift_all(c, b, e.settings)
     if not any((*varies, *vary)):
         return replace(e, args=args, settings=settings), False
-    if not c.of_draws:
-        raise Dependent(f"`{e.solver}` solves for one iteration at a time")
-    lifted = (*varies, *vary)
-    return replace(e, args=args, settings=settings, type=array_of(e.type, 1), lifted=lifted), True
+    raise Dependent(f"`{e.solver}` solves for one iteration at a time")
 
 
 def one_each(

@@ -20,7 +20,7 @@ from ppl.stdlib import batching
 from ppl.types import INT
 
 
-def arrays_by_width(s: ir.For, names: list[int], unknown: Unknown = None) -> Stmts:
+def arrays_by_width(s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False) -> Stmts:
     """The statements that do what a loop over segments does; its arguments are those of `arrays`.
 
     Raises:
@@ -29,7 +29,7 @@ def arrays_by_width(s: ir.For, names: list[int], unknown: Unknown = None) -> Stm
     segments = tuple(dict.fromkeys(segments_of(s)))
     if not segments:
         raise Dependent("no range of indices varies from one iteration to the next")
-    c = attempt(s, names, unknown)
+    c = attempt(s, names, unknown, any_order)
     batch = replace(lay_out(c, s), segments=frozenset(segments))
     c.unless_empty(batch, partial(by_width, c, batch, s, segments))
     return tuple(c.out)

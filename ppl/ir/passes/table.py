@@ -9,19 +9,19 @@ from ppl.ir.passes.covariances import by_covariance
 from ppl.ir.passes.dead_code import eliminate_dead_code
 from ppl.ir.passes.dead_stores import eliminate_dead_stores
 from ppl.ir.passes.draws_axis import draws_axis
+from ppl.ir.passes.draws_variables import variables_of_draws
 from ppl.ir.passes.fuse_regressions import fuse_regressions
 from ppl.ir.passes.hoist_data import hoist_data
 from ppl.ir.passes.induction_variables import replace_induction_variables
 from ppl.ir.passes.inline_calls import inline_calls
 from ppl.ir.passes.jumps import jumps_to_branches
 from ppl.ir.passes.outer_broadcast import outer_broadcast
-from ppl.ir.passes.over_draws import along_draws
 from ppl.ir.passes.privatise import privatise
 from ppl.ir.passes.solver_functions import solver_functions
 from ppl.ir.passes.split_normalisers import prepare_normalisers, split_normalisers
 from ppl.ir.passes.split_rows import rest_terms, row_terms
 from ppl.ir.passes.step_invariants import hoist_step_invariants
-from ppl.ir.passes.vectorise_loops import vectorise_loops, vectorise_with_masks
+from ppl.ir.passes.vectorise_loops import vectorise_loops, vectorise_variables, vectorise_with_masks
 from ppl.ir.passes.whole_arrays import whole_arrays
 from ppl.ir.passes.zero_based import count_from_zero
 
@@ -60,6 +60,11 @@ VECTORISE_WITH_MASKS = Pass(
     "vectorise-with-masks",
     "The same, but in branches that parameters decide all entries are computed, and those wanted chosen.",
     vectorise_with_masks,
+)
+VECTORISE_VARIABLES = Pass(
+    "vectorise-variables",
+    "The same for transformed parameters and generated quantities alone; random numbers come in any order.",
+    vectorise_variables,
 )
 WHOLE_ARRAYS = Pass(
     "whole-arrays",
@@ -137,8 +142,8 @@ DRAWS_AXIS = Pass(
 )
 VARIABLES_OF_DRAWS = Pass(
     "variables-of-draws",
-    "Transformed parameters and generated quantities get an axis of the draws, as iterations of a loop.",
-    along_draws,
+    "Transformed parameters and generated quantities get an axis of the draws.",
+    variables_of_draws,
     required="it is what the form is for",
 )
 
@@ -169,6 +174,7 @@ PASSES: tuple[Pass, ...] = (
     PRIVATISE,
     VECTORISE,
     VECTORISE_WITH_MASKS,
+    VECTORISE_VARIABLES,
     WHOLE_ARRAYS,
     OUTER_BROADCAST,
     DEAD_CODE,

@@ -39,6 +39,8 @@ class Vectorise:
     """Whether gradients are taken of the code, so that a scan pays."""
     unknown: Unknown = None
     """Variables on which branches have masks."""
+    any_order: bool = False
+    """Whether random numbers may be drawn in another order than that of the iterations."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -58,7 +60,7 @@ class Vectorise:
     def loop(self, s: ir.For) -> Stmts:
         """The loop as arrays, at best with the functions it calls written out; else the loop."""
         try:
-            made = self.inlined_arrays(s) or arrays(s, self.names, self.unknown)
+            made = self.inlined_arrays(s) or self.arrays(s)
         except Dependent as why:
             if by_width := self.by_width(s):
                 self.notes.append(Note(s.span, "", by_width=True))
@@ -71,7 +73,9 @@ class Vectorise:
 
     def by_width(self, s: ir.For) -> Stmts | None:
         """The loop as arrays, a set for each size of its segments; None where that cannot be."""
-        return self.inlined_or_not(s, lambda loop: arrays_by_width(loop, self.names, self.unknown))
+        return self.inlined_or_not(
+            s, lambda loop: arrays_by_width(loop, self.names, self.unknown, self.any_order)
+        )
 
     def scan(self, s: ir.For) -> Stmts | None:
         """The loop as a scan; None where its body has another form."""
@@ -83,19 +87,25 @@ class Vectorise:
 
     def inlined_or_not(self, s: ir.For, make: Callable[[ir.For], Stmts]) -> Stmts | None:
         """What is made of the loop, at best with the functions it calls written out; None for nothing."""
-        fresh = Lifting(s.span, names=self.names).fresh
         for functions in (self.functions, {}):
             try:
-                return make(replace(s, body=Inline(functions, fresh).statements(s.body)))
+                return make(self.inlined(s, functions))
             except (Dependent, NotInlinable):
                 continue
         return None
 
+    def inlined(self, s: ir.For, functions: dict[str, ir.Function]) -> ir.For:
+        fresh = Lifting(s.span, names=self.names).fresh
+        return replace(s, body=Inline(functions, fresh, with_rng=self.any_order).statements(s.body))
+
+    def arrays(self, s: ir.For) -> Stmts:
+        return arrays(s, self.names, self.unknown, self.any_order)
+
     def inlined_arrays(self, s: ir.For) -> Stmts | None:
         """The same with calls written out; None where there are none, or that does not help."""
         try:
-            body = Inline(self.functions, Lifting(s.span, names=self.names).fresh).statements(s.body)
-            return None if body == s.body else arrays(replace(s, body=body), self.names, self.unknown)
+            inlined = self.inlined(s, self.functions)
+            return None if inlined.body == s.body else self.arrays(inlined)
         except (Dependent, NotInlinable):
             return None
 
@@ -108,6 +118,18 @@ def vectorise_loops(p: ir.Program) -> ir.Program:
 def vectorise_with_masks(p: ir.Program) -> ir.Program:
     """The pass for compiled code, in which branches on parameters are gone through by all entries."""
     return vectorised(p, masks=True)[0]
+
+
+def vectorise_variables(p: ir.Program) -> ir.Program:
+    """The pass for transformed parameters and generated quantities alone."""
+    v = Vectorise({f.name: f for f in p.functions}, scans=False, any_order=True)
+    return replace(
+        p,
+        functions=tuple(replace(f, body=v.statements(f.body)) for f in p.functions),
+        transformed_parameters=v.statements(p.transformed_parameters),
+        model=(),
+        generated_quantities=v.statements(p.generated_quantities),
+    )
 
 
 def vectorised(p: ir.Program, masks: bool = False) -> tuple[ir.Program, list[Note]]:

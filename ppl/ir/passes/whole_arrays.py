@@ -30,6 +30,7 @@ def whole_arrays(p: ir.Program) -> ir.Program:
         functions=tuple(replace(f, body=Definitions.of(f.body).filled(f.body)) for f in p.functions),
         transformed_parameters=shared.filled(p.transformed_parameters),
         model=shared.filled(p.model),
+        generated_quantities=shared.filled(p.generated_quantities),
     )
 
 

@@ -5,8 +5,9 @@ import pytest
 from laws.fixed_draws import Fixed
 
 import ppl
-from ppl.ir.forms import LOOPS
-from ppl.ir.passes.over_draws import DrawByDraw, over_draws
+from ppl.ir.forms import VARIABLES
+from ppl.ir.passes.draws_state import DrawByDraw
+from ppl.ir.passes.draws_variables import variables_laid_out
 
 DATA = {
     "N": 5,
@@ -83,9 +84,26 @@ PROGRAMS = {
         real a = 0; for (j in 1:J) { if (theta[j] > 1) break; if (theta[j] < -1) continue; a +=
         theta[j]; }""",
 }
+PROGRAMS["tuples"] = """
+    tuple(real, real) a = (mu, mu > 0 ? 1.5 : 2.5); array[J] tuple(real, vector[K]) b;
+    tuple(real, vector[2]) c = (1.5, [2, 3]'); for (j in 1:J) b[j] = (theta[j], eta[j]);
+    b[2].1 = a.2; c.2[1] = b[1].2[2];
+    tuple(real<lower=mu - 1>, simplex[K]) d = (a.1, p); real<lower=size(eta)> e = J + tau;"""
+PROGRAMS["a choice between vectors"] = "vector[J] a = mu > 0 ? theta : -theta; vector[J] b = a;"
+PROGRAMS["what a choice alone tells of"] = """
+    real a = 2; { real k = 1; k += size(mu > 0 ? theta : -theta); a += k; }"""
+PROGRAMS["tuples of tuples"] = """
+    array[2, J] tuple(complex_vector[K], tuple(real, matrix[K, K])) a;
+    for (i in 1:2) for (j in 1:J) a[i, j] = (to_complex(eta[j], i), (i * mu, eta[j] * eta[j]'));"""
+PROGRAMS["a tuple that is the same in all iterations"] = """
+    tuple(real, vector[K]) a = (mu, eta[1]); array[J] tuple(real, vector[K]) b; for (j in 1:J) b[j] = a;"""
+PROGRAMS["rows by an index that differs"] = """
+    array[J] vector[K] a; { array[J] int k = sort_indices_asc(theta);
+      for (j in 1:J) a[j] = B[k[g[j]]]' + eta[k[j], :]; }"""
 PROGRAMS["solvers"] = """
     array[2] vector[1] y = ode_rk45(decay, [1 + tau]', 0, {0.5, 1.5}, tau);
-    real k = integrate_1d(bell, 0, positive_infinity(), {tau}, {0.0}, {0}, 1e-8);"""
+    real k = integrate_1d(bell, 0, positive_infinity(), {tau}, {0.0}, {0}, 1e-8);
+    array[2] vector[1] z; for (i in 1:2) z[i] = ode_rk45(decay, [1 + i]', 0, {0.5}, tau)[1];"""
 DRAWING = {
     "random numbers": """
         real a = normal_rng(mu, tau); vector[J] b; for (j in 1:J) b[j] = normal_rng(theta[j], 1);""",
@@ -148,7 +166,7 @@ def test_generated_quantities_read_transformed_parameters():
 
 def notes_of(statements):
     model = ppl.compile_model(f"{HEAD} model {{}} generated quantities {{ {statements} }}")
-    return over_draws(model.program(LOOPS))[1]
+    return variables_laid_out(model.program(VARIABLES))[1]
 
 
 @pytest.mark.parametrize(
@@ -158,8 +176,11 @@ def notes_of(statements):
         (PROGRAMS["functions"], 0),
         (PROGRAMS["solvers"], 0),
         (DRAWING["a chain of states"], 0),
-        (PROGRAMS["a while loop"], 1),
-        (PROGRAMS["break and continue"], 1),
+        (PROGRAMS["a while loop"], 0),
+        (PROGRAMS["break and continue"], 0),
+        (PROGRAMS["a choice between vectors"], 1),
+        (PROGRAMS["what a choice alone tells of"], 2),
+        (DRAWING["no argument"], 1),
     ],
 )
 def test_what_is_left_draw_by_draw(statements, lines):
@@ -180,7 +201,10 @@ def test_each_draw_has_random_numbers_of_its_own():
     ("blocks", "words"),
     [
         ('model {} generated quantities { print("mu = ", mu); }', "printed"),
-        ("model {} generated quantities { tuple(real, int) a = (mu, 1); }", "tuple"),
+        (
+            "model {} generated quantities { tuple(real, int) a = (mu, 1); while (a.1 < 3) a.1 += 1; }",
+            "tuple",
+        ),
         (
             "model {} generated quantities { real a; { int k = 2 + (mu > 0); vector[k] v; a = size(v); } }",
             "size",
@@ -190,7 +214,7 @@ def test_each_draw_has_random_numbers_of_its_own():
 def test_programs_that_take_one_draw_at_a_time(blocks, words):
     model = ppl.compile_model(HEAD + blocks)
     with pytest.raises(DrawByDraw, match=words):
-        over_draws(model.program(LOOPS))
+        variables_laid_out(model.program(VARIABLES))
     posterior = model.condition(DATA)
     assert posterior.draws_at_once == 1
     with pytest.raises(ValueError, match="one draw at a time"):
