@@ -10,6 +10,8 @@ import ppl
 from ppl.density import many_points
 from ppl.density.many_points import BATCH, Found, Scalar, in_batches, one_by_one
 from ppl.density.posterior import COST
+from ppl.ir.forms import OF_POINTS
+from ppl.ir.passes.draws_state import DrawByDraw
 
 DRAWS = 7
 
@@ -558,3 +560,18 @@ def test_a_branch_inside_the_iterations_that_a_draw_takes(monkeypatch: pytest.Mo
     """).condition({"N": 4, "x": np.arange(4.0)})
     assert_as_alone(posterior, np.random.default_rng(1).normal(0.0, 1.2, (6, 5)))
     assert not alone
+
+
+def test_steps_that_compute_in_vain_what_differs_are_of_one_draw() -> None:
+    """The state is the same for all draws; a local that nobody reads is not."""
+    posterior = ppl.compile_model("""
+        data { int N; } parameters { vector[N] p; }
+        model {
+          vector[N] s = rep_vector(1, N);
+          for (i in 1:3) for (k in 2:N) { s *= 0.5; vector[N] unread = lower_bound_constrain(p, s[k]); }
+          target += s + p;
+        }
+    """).condition({"N": 3})
+    with pytest.raises(DrawByDraw, match="in vain"):
+        posterior.model.program(OF_POINTS)
+    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(4, 3)))

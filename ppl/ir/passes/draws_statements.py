@@ -395,6 +395,8 @@ def same_for_all(c: Along, s: ir.Scan) -> ir.Scan:
 
     kept = tuple(v for v in s.fixed if v.name not in c.varying)
     found: ir.Scan = rewrite(replace(s, fixed=kept), found_before)
+    if used_names((found.step, found.batch)) & c.varying:
+        raise Dependent("a recurrence computes what differs from draw to draw in vain")
     return found
 
 
