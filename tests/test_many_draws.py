@@ -575,3 +575,18 @@ def test_steps_that_compute_in_vain_what_differs_are_of_one_draw() -> None:
     with pytest.raises(DrawByDraw, match="in vain"):
         posterior.model.program(OF_POINTS)
     assert_as_alone(posterior, np.random.default_rng(1).normal(size=(4, 3)))
+
+
+def test_loops_whose_counters_have_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bounds of one of them differ from draw to draw, those of the others do not."""
+    alone = looked_at_alone(monkeypatch)
+    posterior = ppl.compile_model("""
+        data { int N; array[N] int n; } parameters { vector[N] p; }
+        model {
+          vector[N] f = rep_vector(0, N); int k = 2; for (i in 1:N) if (p[i] > 0) { k = i; break; }
+          for (i in 1:n[k]) { f[1] = i; f[i] = p[i] + i; int q = i; if (p[i] > 0.2) q = 2; f[q] += i; }
+          for (i in 1:N) target += f[i] * i;
+        }
+    """).condition({"N": 3, "n": [1, 3, 2]})
+    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(6, 3)))
+    assert not alone

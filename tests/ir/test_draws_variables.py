@@ -84,6 +84,11 @@ PROGRAMS = {
         real a = 0; for (j in 1:J) { if (theta[j] > 1) break; if (theta[j] < -1) continue; a +=
         theta[j]; }""",
 }
+PROGRAMS["counters of one name"] = """
+    real a = 0; {
+      int k = 2; for (i in 1:J) if (theta[i] > 0) { k = i; break; }
+      for (i in 1:n[k]) { for (j in i:J) { a = sin(a + i * theta[j]); if (theta[i] > 0) a += j; } }
+      for (j in 1:J) a = a^2 / 9 + j; }"""
 PROGRAMS["tuples"] = """
     tuple(real, real) a = (mu, mu > 0 ? 1.5 : 2.5); array[J] tuple(real, vector[K]) b;
     tuple(real, vector[2]) c = (1.5, [2, 3]'); for (j in 1:J) b[j] = (theta[j], eta[j]);

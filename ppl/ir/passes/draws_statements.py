@@ -277,11 +277,20 @@ def branch(c: Along, s: ir.If) -> None:
 
 
 def loop(c: Along, s: ir.For) -> None:
+    """The iterations are the same for all draws, though some have fewer; so is what counts them."""
+    outer = {s.variable} & c.varying  # another loop's, whose bounds differ
+    c.varying -= outer
+    iterations(c, s)
+    c.varying |= outer
+
+
+def iterations(c: Along, s: ir.For) -> None:
     (lower, low), (upper, high) = lift_draws(c, s.lower), lift_draws(c, s.upper)
     if left_apart(c, s.body):
         s = replace(s, body=while_going(c, s))
     if low is False and high is False:
-        return c.out.append(replace(s, lower=lower, upper=upper, body=statements(c, s.body)))
+        c.out.append(replace(s, lower=lower, upper=upper, body=statements(c, s.body)))
+        return
     if isinstance(low, str) or isinstance(high, str) or any(jumps(each, "break") for each in s.body):
         raise Dependent("the bounds of a loop differ")
     first = c.name("bound", lower if low else spread(s.lower, lower))
@@ -289,7 +298,7 @@ def loop(c: Along, s: ir.For) -> None:
     at = helper(batching.where_within, (first, last, ir.Var(s.variable, INT)), INDICES)
     bounds = helper(batching.earliest, (first,), INT), helper(batching.latest, (last,), INT)
     body = c.aside(lambda: for_some(c, at, s.body, statements))
-    return c.out.append(ir.For(s.variable, *bounds, body, s.span))
+    c.out.append(ir.For(s.variable, *bounds, body, s.span))
 
 
 def left_apart(c: Along, body: Sequence[ir.Stmt]) -> bool:
