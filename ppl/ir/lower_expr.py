@@ -174,6 +174,9 @@ def lower_call(c: Lowering, e: ast.Call, t: Type) -> ir.Expr:
     if e.name in SLICES:
         base, *where = (lower_expr(c, a) for a in e.args)
         return ir.Index(base, SLICES[e.name](where), t)
+    if e.name in WITHOUT_ARGUMENTS:
+        name, values = WITHOUT_ARGUMENTS[e.name]
+        return library_apply(name, [ir.Const(value, REAL) for value in values], t)
     return library_call(c, called, e.args, t, may_drop(e.name))
 
 
@@ -195,6 +198,11 @@ def int_operator(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     return ir.Apply(ir.Callee(OPERATORS[op].name, overload.impl, overload.batch), (left, right), INT)
 
 
+WITHOUT_ARGUMENTS: Mapping[str, tuple[str, tuple[float, ...]]] = {
+    "std_normal_rng": ("normal_rng", (0.0, 1.0))
+}
+"""Draws that take no arguments, whose axes would say how many are wanted, as those of a wider family."""
+
 SLICES: Mapping[str, Callable[[Sequence[ir.Expr]], tuple[ir.IndexItem, ...]]] = {
     "row": lambda w: (ir.At(w[0]),),
     "col": lambda w: (ir.Between(None, None), ir.At(w[0])),
@@ -215,12 +223,17 @@ def lower_higher_order(c: Lowering, e: ast.Call, called: Called) -> ir.Expr:
     if e.name == "map_rect":
         shards = replace(user_call(c, called, [first, *rest]), lifted=(False, True, True, True), joined=True)
         return shards
-    found = standard().overload("size", (first.type,))
-    assert found is not None
-    whole = [first, ir.Const(1, INT), apply(found, [first], INT), *rest[1:]]
+    whole = [first, ir.Const(1, INT), library_apply("size", [first], INT), *rest[1:]]
     partial_sum = e.args[0]
     assert isinstance(partial_sum, ast.Variable)
     return user_call(c, called, whole, may_drop(partial_sum.name))
+
+
+def library_apply(name: str, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
+    """The call of a function of the standard library by its name."""
+    found = standard().overload(name, tuple(a.type for a in args))
+    assert found is not None
+    return apply(found, args, t)
 
 
 def lower_laplace(c: Lowering, name: str, args: Sequence[ast.Expr], called: Called) -> ir.Expr:

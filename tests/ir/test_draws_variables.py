@@ -132,7 +132,7 @@ DRAWING = {
         array[N] int z; z[1] = categorical_rng(p); for (i in 2:N) z[i] = categorical_rng(softmax(eta[z[i
         - 1]]));""",
     "a branch that draws": "real a; if (mu > 0) a = normal_rng(mu, 1); else a = uniform_rng(0, tau);",
-    "no argument": "real a = std_normal_rng();",
+    "no argument": "real a = std_normal_rng(); vector[N] b; for (i in 1:N) b[i] = std_normal_rng();",
 }
 
 
@@ -185,7 +185,7 @@ def notes_of(statements):
         (PROGRAMS["break and continue"], 0),
         (PROGRAMS["a choice between vectors"], 1),
         (PROGRAMS["what a choice alone tells of"], 2),
-        (DRAWING["no argument"], 1),
+        (DRAWING["no argument"], 0),
     ],
 )
 def test_what_is_left_draw_by_draw(statements, lines):
