@@ -49,7 +49,8 @@ def test_a_table_of_many_blocks(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "block", ['{ real y = 2 * x; print("y = ", y); }', "{ tuple(real, int) y = (2 * x, 1); }"]
+    "block",
+    ['{ real y = 2 * x; print("y = ", y); }', "{ tuple(real, int) y = (2 * x, 1); if (x > 99) y.1 += 1; }"],
 )
 def test_programs_that_take_one_draw_at_a_time(block):
     posterior, us = posterior_of(block), points(5)
