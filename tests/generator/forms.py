@@ -282,7 +282,7 @@ def rewritten(case: Case, write: Callable[[], str]) -> Iterator[Comparison]:
 
     def differs() -> float:
         again = model_of(write(), NONE).python_source
-        return float(again != case.reference.model.python_source)
+        return float(again != model_of(case.text, NONE).python_source)
 
     yield "difference of the emitted code", np.array(0.0), attempt(differs), 0.0, zero
 
