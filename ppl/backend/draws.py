@@ -104,7 +104,7 @@ def axes_left(shape: tuple[int, ...], where: tuple[Any, ...]) -> int:
     """How many axes the entries at these indices have."""
     if all(isinstance(i, int | np.integer) for i in where):
         return len(shape) - len(where)
-    return np.broadcast_to(np.False_, shape)[where].ndim
+    return int(np.broadcast_to(np.False_, shape)[where].ndim)
 
 
 def _put_back(xp: Namespace, g: Array, ans: Array, x: Array, index: Any) -> Array:
