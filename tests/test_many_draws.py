@@ -590,3 +590,34 @@ def test_loops_whose_counters_have_one_name(monkeypatch: pytest.MonkeyPatch) -> 
     """).condition({"N": 3, "n": [1, 3, 2]})
     assert_as_alone(posterior, np.random.default_rng(1).normal(size=(6, 3)))
     assert not alone
+
+
+def test_a_bound_is_one_vector_or_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chosen by each draw, of which there are as many as the vector has entries."""
+    alone = looked_at_alone(monkeypatch)
+    posterior = ppl.compile_model("""
+        data { int K; vector[K] d; }
+        parameters { real mu; vector[K] a; vector<lower=(mu > 0 ? a : d)>[K] x; }
+        model { target += -sum(x); mu ~ normal(0, 1); a ~ normal(0, 1); }
+    """).condition({"K": 5, "d": [1, 20, 300, 4, 5]})
+    us = np.random.default_rng(1).normal(size=(5, 11))
+    assert_as_alone(posterior, us)
+    assert not alone
+    one = [posterior.param_constrain(u) for u in us]
+    np.testing.assert_allclose(posterior.param_constrain_draws(us, np.random.default_rng(1)), one, rtol=1e-12)
+
+
+def test_containers_chosen_by_each_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = looked_at_alone(monkeypatch)
+    posterior = ppl.compile_model("""
+        data { int N; vector[N] d; } parameters { vector[N] p; }
+        model {
+          complex_vector[N] z = p[1] > 0 ? to_complex(p, 1) : d * 1.0i;
+          target += get_imag(z) + get_real(z .* z);
+          matrix[2, N] m = rep_matrix(p', 2); m = p[1] > p[2] ? m + 1 : (p[2] > 0.3 ? m .* m : exp(m));
+          target += m;
+          for (n in 1:N) { vector[2] v = p[n] > 0 ? [p[n], n]' : [n, p[1]]'; target += v * n; }
+        }
+    """).condition({"N": 3, "d": [1, 2, 0.3]})
+    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(6, 3)))
+    assert not alone

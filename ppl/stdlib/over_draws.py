@@ -182,7 +182,26 @@ def for_all(xp: Namespace, value: Array, draw: Array) -> Array:
 
 
 def chosen(xp: Namespace, condition: Array, then: Array, otherwise: Array) -> Array:
-    return xp.np.where(np.not_equal(xp.plain(condition), 0), then, otherwise)
+    """For each draw the one value or the other, each of which may be a container."""
+    holds = np.not_equal(xp.plain(condition), 0)
+    return xp.np.where(spaced(xp, holds, 1, np.ndim(then) - 1), then, otherwise)
+
+
+def absent(xp: Namespace) -> None:
+    """The value of a side of a choice that no draw takes."""
+
+
+def merged(xp: Namespace, test: Array, then: Array | None, otherwise: Array | None) -> Array:
+    """For each draw the value of the side that it takes, which has those of its own draws alone.
+
+    Raises:
+        ValueError: the sides differ in size.
+    """
+    if then is None or otherwise is None:
+        return otherwise if then is None else then
+    taken = np.not_equal(xp.plain(test), 0)
+    order = np.argsort(np.concatenate([np.flatnonzero(taken), np.flatnonzero(~taken)]))
+    return xp.np.concatenate([then, otherwise])[order]
 
 
 def spread_all(xp: Namespace, value: Any, draw: Array) -> Any:

@@ -95,8 +95,16 @@ PROGRAMS["tuples"] = """
     b[2].1 = a.2; c.2[1] = b[1].2[2];
     tuple(real<lower=mu - 1>, simplex[K]) d = (a.1, p); real<lower=size(eta)> e = J + tau;"""
 PROGRAMS["a choice between vectors"] = "vector[J] a = mu > 0 ? theta : -theta; vector[J] b = a;"
-PROGRAMS["what a choice alone tells of"] = """
-    real a = 2; { real k = 1; k += size(mu > 0 ? theta : -theta); a += k; }"""
+PROGRAMS["choices inside of choices"] = """
+    real a = 0; {
+      matrix[J, K] m = mu > 0 ? B + 1 : (tau > 1 ? B .* B : exp(B)); a = sum(m);
+      array[2] int k = mu > 0 ? {1, 2} : {2, 3}; a += theta[k[1]] + k[2];
+      while (a < 9) a += 1 + dot_self(a > 1 ? theta : x[1:J]);
+      for (j in 1:J) { vector[K] v = theta[j] > 0 ? eta[j] : [j, theta[1]]'; a += v[1] * j; } }"""
+PROGRAMS["a range that differs"] = """
+    real a; { int k = mu > 0 ? 1 : 2; a = sum(theta[1:k]); }"""
+PROGRAMS["what the size of a range tells"] = """
+    real a = 2; { int k = mu > 0 ? 1 : 2; real s = 1; s += size(theta[1:k]); a += s; }"""
 PROGRAMS["tuples of tuples"] = """
     array[2, J] tuple(complex_vector[K], tuple(real, matrix[K, K])) a;
     for (i in 1:2) for (j in 1:J) a[i, j] = (to_complex(eta[j], i), (i * mu, eta[j] * eta[j]'));"""
@@ -183,8 +191,9 @@ def notes_of(statements):
         (DRAWING["a chain of states"], 0),
         (PROGRAMS["a while loop"], 0),
         (PROGRAMS["break and continue"], 0),
-        (PROGRAMS["a choice between vectors"], 1),
-        (PROGRAMS["what a choice alone tells of"], 2),
+        (PROGRAMS["choices inside of choices"], 0),
+        (PROGRAMS["a range that differs"], 1),
+        (PROGRAMS["what the size of a range tells"], 2),
         (DRAWING["no argument"], 0),
     ],
 )

@@ -35,6 +35,9 @@ from ppl.stdlib import batching, over_draws
 from ppl.stdlib.record import Impl
 from ppl.types import INT, REAL, Tuple, Type, array_of, core, rank
 
+Branch = tuple[Impl, ir.Var, ir.Expr]
+"""What finds the draws of a branch by a test, and the value there."""
+
 
 def shared(c: Along, es: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
     """Expressions that all draws share."""
@@ -215,7 +218,20 @@ def lift_select(c: Along, e: ir.Select) -> Laid:
         return helper(over_draws.chosen, args, array_of(e.type, 1)), True
     test = c.name("test", condition)
     branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
+    if rank(e.type) and not isinstance(core(e.type), Tuple):
+        return merged(c, e.type, test, branches), True
     return in_branches(c, e.type, unset_like(e.type), branches)
+
+
+def merged(c: Along, t: Type, test: ir.Var, branches: Sequence[Branch]) -> ir.Expr:
+    """A choice between containers, whose size is known where a side is evaluated."""
+    assert c.span is not None
+    sides = [ir.Var(c.functions.fresh("side"), array_of(t, 1)) for _ in branches]
+    for side, (impl, _, value) in zip(sides, branches, strict=True):
+        c.out.append(ir.Assign(side.name, helper(over_draws.absent, (), side.type), c.span, declares=True))
+        sets = ir.Assign(side.name, value, c.span, declares=True)
+        for_some(c, helper(impl, (test,), INDICES), (sets,), set_chosen)
+    return helper(over_draws.merged, (test, *sides), array_of(t, 1))
 
 
 def select_shared(c: Along, e: ir.Select, condition: ir.Expr) -> Laid:
@@ -242,7 +258,7 @@ def select_shared(c: Along, e: ir.Select, condition: ir.Expr) -> Laid:
     return ir.Var(name, laid[0].type), True
 
 
-def in_branches(c: Along, t: Type, start: ir.Expr, branches: Sequence[tuple[Impl, ir.Var, ir.Expr]]) -> Laid:
+def in_branches(c: Along, t: Type, start: ir.Expr, branches: Sequence[Branch]) -> Laid:
     """A variable that starts the same everywhere and is set where a test comes out as a branch wants."""
     name = c.functions.fresh("chosen")
     assert c.span is not None
