@@ -37,6 +37,6 @@ def test_passes_change_nothing(case: Case) -> None:
     rng = np.random.default_rng(1)
     points = [p["u"] for p in case.points[:2]] or [rng.uniform(-0.5, 0.5, plain.param_unc_num())]
     whole = posterior(case.program, case.data)
-    for compiled in (whole, *(model.condition(case.data) for model in variants(case.program, whole.model))):
+    for compiled in (whole, *(model.condition(case.data) for model in variants(whole.model))):
         for u in points:
             assert_same(compiled, plain, np.array(u))

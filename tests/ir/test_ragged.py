@@ -104,7 +104,7 @@ def test_it_means_the_same(parts):
     text = text_of(*parts)
     plain, u = reference(text, DATA), np.random.default_rng(1).normal(size=25)
     whole = posterior(text, DATA)
-    for compiled in (whole, *(model.condition(DATA) for model in variants(text, whole.model))):
+    for compiled in (whole, *(model.condition(DATA) for model in variants(whole.model))):
         assert_same(compiled, plain, u)
 
 

@@ -76,10 +76,10 @@ def reference(text: str, data: Mapping[str, Any]) -> Posterior:
     return posterior(text, data, NONE)
 
 
-def variants(text: str, whole: Model) -> Iterator[Model]:
+def variants(whole: Model) -> Iterator[Model]:
     """The program with each pass left out that changes one of its forms."""
     for without in LEFT_OUT.values():
-        model = model_of(text, without)
+        model = Model(whole.source, whole.lowered, without=without)
         if without and programs_of(model) != programs_of(whole):
             yield model
 
