@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from ppl.backend.emit_expr import condition
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
-from ppl.ir.passes.jumps import ends, loose_jumps
-from ppl.ir.walk import assigned_names, used_names, walk
+from ppl.ir.passes.jumps import ends
+from ppl.ir.walk import assigned_names, jumps, used_names, walk
 from ppl.types import rank
 
 Body = Callable[[Writer, Sequence[ir.Stmt]], None]
@@ -122,7 +122,9 @@ def listed(items: Iterable[str]) -> str:
 def can_be_functions(s: ir.If | ir.While) -> bool:
     """Whether nothing inside jumps, returns from the midst, or asks for the target so far."""
     sides = (s.then, s.otherwise) if isinstance(s, ir.If) else (s.body,)
-    if any(isinstance(n, ir.TargetSoFar) for n in walk(sides)) or any(map(any, map(loose_jumps, sides))):
+    if any(isinstance(n, ir.TargetSoFar) for n in walk(sides)) or any(
+        jumps(s) for side in sides for s in side
+    ):
         return False
     returns = any(isinstance(n, ir.Return) for n in walk(sides))
     return not returns or (isinstance(s, ir.If) and all(map(ends, sides)))

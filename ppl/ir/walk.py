@@ -108,6 +108,17 @@ def jumps(s: ir.Stmt, word: str = "") -> bool:
             return False
 
 
+def with_blocks(s: ir.Stmt, change: Callable[[tuple[ir.Stmt, ...]], tuple[ir.Stmt, ...]]) -> ir.Stmt:
+    """The statement with `change` applied to each block inside it; the steps of a scan are left alone."""
+    match s:
+        case ir.If(then=then, otherwise=otherwise):
+            return replace(s, then=change(then), otherwise=change(otherwise))
+        case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
+            return replace(s, body=change(body))
+        case _:
+            return s
+
+
 def changing_names(body: Sequence[ir.Stmt]) -> frozenset[str]:
     """Names that are changed in part, run through by a loop, or set in more than one place."""
     seen: set[str] = set()

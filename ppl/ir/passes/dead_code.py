@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES
-from ppl.ir.walk import used_names, walk
+from ppl.ir.walk import used_names, walk, with_blocks
 
 
 def eliminate_dead_code(p: ir.Program) -> ir.Program:
@@ -31,12 +31,6 @@ def kept(body: Sequence[ir.Stmt], names: set[str]) -> tuple[ir.Stmt, ...]:
     """The statements but for those that set one of the names; the steps of a scan are left alone."""
     found: list[ir.Stmt] = []
     for s in body:
-        match s:
-            case ir.Assign(name=name) if name in names:
-                continue
-            case ir.If(then=then, otherwise=otherwise):
-                s = replace(s, then=kept(then, names), otherwise=kept(otherwise, names))
-            case ir.Profile(body=inside) | ir.For(body=inside) | ir.While(body=inside):
-                s = replace(s, body=kept(inside, names))
-        found.append(s)
+        if not (isinstance(s, ir.Assign) and s.name in names):
+            found.append(with_blocks(s, lambda body: kept(body, names)))
     return tuple(found)

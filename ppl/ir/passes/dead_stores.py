@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, changing_names, used_names, walk
+from ppl.ir.walk import assigned_names, changing_names, used_names, walk, with_blocks
 from ppl.stdlib import batching
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.types import INT
@@ -70,13 +70,10 @@ def without_dead_stores(body: Sequence[ir.Stmt], sizes: frozenset[str]) -> Stmts
         match s:
             case ir.Declare() if is_dead(s, body[k + 1 :], sizes):
                 continue
-            case ir.If(then=then, otherwise=otherwise):
-                s = replace(s, then=inside(then), otherwise=inside(otherwise))
-            case ir.Profile(body=own) | ir.For(body=own) | ir.While(body=own):
-                s = replace(s, body=inside(own))
             case ir.Scan(step=step, batch=batch):
-                s = replace(s, step=inside(step), batch=inside(batch))
-        found.append(s)
+                found.append(replace(s, step=inside(step), batch=inside(batch)))
+            case _:
+                found.append(with_blocks(s, inside))
     return tuple(found)
 
 

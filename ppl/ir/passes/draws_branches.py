@@ -9,7 +9,7 @@ from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
 from ppl.ir.passes.draws_state import DRAW, Along, along_draws, less_one
 from ppl.ir.passes.inline import has_return, rename
 from ppl.ir.varying import set_outside
-from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk
+from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk, with_blocks
 from ppl.stdlib import batching, over_draws
 from ppl.types import INT, REAL, Tuple, array_of, rank
 
@@ -124,11 +124,8 @@ def added_at(s: Any, at: ir.Var) -> Any:
                 value = helper(over_draws.sum_own, (value,), array_of(REAL, 1))
             value = helper(over_draws.of_some, (value, at, DRAW), array_of(REAL, 1))
             return replace(s, value=value, draws=True)
-        case ir.If(then=then, otherwise=otherwise):
-            sides = [tuple(added_at(x, at) for x in side) for side in (then, otherwise)]
-            return replace(s, then=sides[0], otherwise=sides[1])
-        case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
-            return replace(s, body=tuple(added_at(x, at) for x in body))
+        case ir.If() | ir.For() | ir.While() | ir.Profile():
+            return with_blocks(s, lambda body: tuple(added_at(x, at) for x in body))
         case ir.CallVoid():
             raise Dependent("a function adds to the target of some draws")
         case _:

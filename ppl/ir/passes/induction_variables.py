@@ -11,7 +11,7 @@ from typing import Literal
 from ppl.ir import nodes as ir
 from ppl.ir.linear import int_sum, linear
 from ppl.ir.passes.recurrence import substituted
-from ppl.ir.walk import walk
+from ppl.ir.walk import walk, with_blocks
 from ppl.stdlib import batching
 from ppl.types import INT
 
@@ -34,15 +34,8 @@ def counted(body: Sequence[ir.Stmt]) -> Stmts:
 
 
 def statement(s: ir.Stmt) -> Stmts:
-    match s:
-        case ir.For(body=body):
-            return without_counters(replace(s, body=counted(body)))
-        case ir.While(body=body) | ir.Profile(body=body):
-            return (replace(s, body=counted(body)),)
-        case ir.If(then=then, otherwise=otherwise):
-            return (replace(s, then=counted(then), otherwise=counted(otherwise)),)
-        case _:
-            return (s,)
+    s = with_blocks(s, counted)
+    return without_counters(s) if isinstance(s, ir.For) else (s,)
 
 
 def without_counters(s: ir.For) -> Stmts:

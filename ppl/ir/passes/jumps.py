@@ -4,14 +4,14 @@
 flag that the loop asks for, and a `return` from a loop one more that is asked for behind it.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.inline import ends_in_return, has_return
 from ppl.ir.passes.iterations import without_continue
 from ppl.ir.unknown import is_unknown, may_end, unknown_names
-from ppl.ir.walk import walk
+from ppl.ir.walk import jumps, walk, with_blocks
 from ppl.types import INT, rank
 
 Stmts = tuple[ir.Stmt, ...]
@@ -97,35 +97,14 @@ class Structured:
         return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> Stmts:
-        match s:
-            case ir.If(then=then, otherwise=otherwise):
-                return (replace(s, then=self.statements(then), otherwise=self.statements(otherwise)),)
-            case ir.Profile(body=body):
-                return (replace(s, body=self.statements(body)),)
-            case ir.For(body=body) | ir.While(body=body):
-                s = replace(s, body=self.statements(body))
-                unsure = isinstance(s, ir.While) and is_unknown(s.condition, self.unknown)
-                if not jumps(s.body) or not (unsure or may_end(s.body, self.unknown)):
-                    return (s,)
-                return Loop(s, self.names).without_jumps()
-            case _:
-                return (s,)
-
-
-def jumps(body: Sequence[ir.Stmt]) -> bool:
-    return any(map(has_return, body)) or any(True for _ in loose_jumps(body))
-
-
-def loose_jumps(body: Sequence[ir.Stmt]) -> Iterator[ir.Jump]:
-    """The jumps of the loop that has this body."""
-    for s in body:
-        match s:
-            case ir.Jump():
-                yield s
-            case ir.If(then=then, otherwise=otherwise):
-                yield from loose_jumps((*then, *otherwise))
-            case ir.Profile(body=inner):
-                yield from loose_jumps(inner)
+        s = with_blocks(s, self.statements)
+        if not isinstance(s, ir.For | ir.While):
+            return (s,)
+        unsure = isinstance(s, ir.While) and is_unknown(s.condition, self.unknown)
+        leaves = any(has_return(inner) or jumps(inner) for inner in s.body)
+        if not leaves or not (unsure or may_end(s.body, self.unknown)):
+            return (s,)
+        return Loop(s, self.names).without_jumps()
 
 
 @dataclass

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.definite_assignment import Definition, mentions, mentions_in_bounds
-from ppl.ir.walk import assigned_names, used_names
+from ppl.ir.walk import assigned_names, used_names, with_blocks
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -43,17 +43,7 @@ def pushed(body: Sequence[ir.Stmt], outputs: set[str]) -> Stmts:
                     assert isinstance(loop, ir.For)
                     out[k] = replace(loop, body=(s, *loop.body))
                 del out[at]
-    return tuple(inside(s, outputs) for s in out)
-
-
-def inside(s: ir.Stmt, outputs: set[str]) -> ir.Stmt:
-    match s:
-        case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
-            return replace(s, body=pushed(body, outputs))
-        case ir.If(then=then, otherwise=otherwise):
-            return replace(s, then=pushed(then, outputs), otherwise=pushed(otherwise, outputs))
-        case _:
-            return s
+    return tuple(with_blocks(s, lambda body: pushed(body, outputs)) for s in out)
 
 
 def is_private(s: ir.Stmt, d: ir.Declare) -> bool:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.lift import DIVISIONS
-from ppl.ir.walk import assigned_names, rewrite, used_names
+from ppl.ir.walk import assigned_names, rewrite, used_names, with_blocks
 from ppl.stdlib import batching
 from ppl.types import INT, element_type
 
@@ -35,15 +35,7 @@ class Invariants:
         return tuple(out for s in body for out in self.statement(s))
 
     def statement(self, s: ir.Stmt) -> Stmts:
-        match s:
-            case ir.If(then=then, otherwise=otherwise):
-                return (replace(s, then=self.statements(then), otherwise=self.statements(otherwise)),)
-            case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
-                return (replace(s, body=self.statements(body)),)
-            case ir.Scan():
-                return self.scan(s)
-            case _:
-                return (s,)
+        return self.scan(s) if isinstance(s, ir.Scan) else (with_blocks(s, self.statements),)
 
     def scan(self, s: ir.Scan) -> Stmts:
         """The recurrence, behind what its steps need not compute."""

@@ -15,6 +15,7 @@ from ppl.ir.passes.ragged import arrays_by_width
 from ppl.ir.passes.recurrence import recurrence
 from ppl.ir.passes.scan import scanned
 from ppl.ir.unknown import unknown_names
+from ppl.ir.walk import with_blocks
 from ppl.source import Span
 
 
@@ -47,15 +48,7 @@ class Vectorise:
 
     def statement(self, s: ir.Stmt) -> Stmts:
         """The statement with every loop in it that can go gone."""
-        match s:
-            case ir.For():
-                return self.loop(s)
-            case ir.While(body=body) | ir.Profile(body=body):
-                return (replace(s, body=self.statements(body)),)
-            case ir.If(then=then, otherwise=otherwise):
-                return (replace(s, then=self.statements(then), otherwise=self.statements(otherwise)),)
-            case _:
-                return (s,)
+        return self.loop(s) if isinstance(s, ir.For) else (with_blocks(s, self.statements),)
 
     def loop(self, s: ir.For) -> Stmts:
         """The loop as arrays, at best with the functions it calls written out; else the loop."""

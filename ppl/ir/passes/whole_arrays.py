@@ -8,10 +8,11 @@ for the `x[n]` of such a loop.
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import helper, same_along
-from ppl.ir.walk import rewrite, used_names, walk
+from ppl.ir.walk import rewrite, used_names, walk, with_blocks
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
 from ppl.types import INT, Type, array_dims, rank
@@ -103,12 +104,7 @@ class Definitions:
                     s = replace(s, declares=name in own or name not in outside)
                 case ir.Assign(name=name, declares=True):
                     own |= {name}
-                case ir.If(then=then, otherwise=otherwise):
-                    sides = (self.declared_once(side, outside | own) for side in (then, otherwise))
-                    s = replace(s, then=next(sides), otherwise=next(sides))
-                case ir.For(body=steps) | ir.While(body=steps) | ir.Profile(body=steps):
-                    s = replace(s, body=self.declared_once(steps, outside | own))
-            out.append(s)
+            out.append(with_blocks(s, partial(self.declared_once, outside=outside | own)))
         return tuple(out)
 
     def set_whole(self, n: ir.Scatter) -> ir.Stmt:
