@@ -80,6 +80,13 @@ def looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> list[np.ndarray]:
     return seen
 
 
+def assert_together(monkeypatch: pytest.MonkeyPatch, posterior: ppl.Posterior, us: np.ndarray) -> None:
+    """The same, and no row is evaluated by itself."""
+    alone = looked_at_alone(monkeypatch)
+    assert_as_alone(posterior, us)
+    assert not alone
+
+
 def test_of_many_points_without_a_number_one_is_looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     program = "parameters { real x; } model { target += log1m(exp(x)) - x^2; }"  # nan beyond 0
     posterior = ppl.compile_model(program).condition({})
@@ -525,14 +532,11 @@ SIZES_OF_PARAMETERS = {
 def test_a_size_is_not_the_number_of_draws(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor where it is all that a value has of the parameters."""
     text = f"data {{ int N; }} parameters {{ vector[N] p; }} model {{ {model} }}"
-    alone = looked_at_alone(monkeypatch)
     posterior = ppl.compile_model(text).condition({"N": 3})
-    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(4, 3)))
-    assert not alone
+    assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(4, 3)))
 
 
 def test_containers_added_in_the_iterations_that_a_draw_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = looked_at_alone(monkeypatch)
     posterior = ppl.compile_model("""
         data { int N; } parameters { vector[N] p; vector[N] q; }
         model {
@@ -541,13 +545,11 @@ def test_containers_added_in_the_iterations_that_a_draw_takes(monkeypatch: pytes
           target += dot_self(s) + sum(m .* m) + dot_self(get_imag(z)) + sum(get_real(z));
         }
     """).condition({"N": 3})
-    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(5, 6)))
-    assert not alone
+    assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(5, 6)))
 
 
 def test_a_branch_inside_the_iterations_that_a_draw_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a function that is written out there: what it returns is of those iterations."""
-    alone = looked_at_alone(monkeypatch)
     posterior = ppl.compile_model("""
         functions { real own_lpdf(vector y, real mu) { if (1 > mu) return 1 + mu * sum(y); return 2; } }
         data { int N; vector[N] x; } parameters { real a; vector[N] p; }
@@ -558,8 +560,7 @@ def test_a_branch_inside_the_iterations_that_a_draw_takes(monkeypatch: pytest.Mo
           }
         }
     """).condition({"N": 4, "x": np.arange(4.0)})
-    assert_as_alone(posterior, np.random.default_rng(1).normal(0.0, 1.2, (6, 5)))
-    assert not alone
+    assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(0.0, 1.2, (6, 5)))
 
 
 def test_steps_that_compute_in_vain_what_differs_are_of_one_draw() -> None:
@@ -579,7 +580,6 @@ def test_steps_that_compute_in_vain_what_differs_are_of_one_draw() -> None:
 
 def test_loops_whose_counters_have_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bounds of one of them differ from draw to draw, those of the others do not."""
-    alone = looked_at_alone(monkeypatch)
     posterior = ppl.compile_model("""
         data { int N; array[N] int n; } parameters { vector[N] p; }
         model {
@@ -588,27 +588,23 @@ def test_loops_whose_counters_have_one_name(monkeypatch: pytest.MonkeyPatch) -> 
           for (i in 1:N) target += f[i] * i;
         }
     """).condition({"N": 3, "n": [1, 3, 2]})
-    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(6, 3)))
-    assert not alone
+    assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(6, 3)))
 
 
 def test_a_bound_is_one_vector_or_another(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chosen by each draw, of which there are as many as the vector has entries."""
-    alone = looked_at_alone(monkeypatch)
     posterior = ppl.compile_model("""
         data { int K; vector[K] d; }
         parameters { real mu; vector[K] a; vector<lower=(mu > 0 ? a : d)>[K] x; }
         model { target += -sum(x); mu ~ normal(0, 1); a ~ normal(0, 1); }
     """).condition({"K": 5, "d": [1, 20, 300, 4, 5]})
     us = np.random.default_rng(1).normal(size=(5, 11))
-    assert_as_alone(posterior, us)
-    assert not alone
+    assert_together(monkeypatch, posterior, us)
     one = [posterior.param_constrain(u) for u in us]
     np.testing.assert_allclose(posterior.param_constrain_draws(us, np.random.default_rng(1)), one, rtol=1e-12)
 
 
 def test_containers_chosen_by_each_draw(monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = looked_at_alone(monkeypatch)
     posterior = ppl.compile_model("""
         data { int N; vector[N] d; } parameters { vector[N] p; }
         model {
@@ -619,5 +615,4 @@ def test_containers_chosen_by_each_draw(monkeypatch: pytest.MonkeyPatch) -> None
           for (n in 1:N) { vector[2] v = p[n] > 0 ? [p[n], n]' : [n, p[1]]'; target += v * n; }
         }
     """).condition({"N": 3, "d": [1, 2, 0.3]})
-    assert_as_alone(posterior, np.random.default_rng(1).normal(size=(6, 3)))
-    assert not alone
+    assert_together(monkeypatch, posterior, np.random.default_rng(1).normal(size=(6, 3)))

@@ -79,11 +79,10 @@ def entries_each(xp: Namespace, x: Array, lifted: Sequence[bool], *items: Any) -
 
 def gather_by_draw(xp: Namespace, x: Array, draws: bool, *items: Any) -> Array:
     """One entry of x for each index, or a row or column; indices differ by draw, x itself with `draws`."""
-    if draws or not any(isinstance(i, slice) for i in items):
-        return x[entries_by_draw(xp, x, *items)] if draws else x[items]
-    widest = max((i for i in items if not isinstance(i, slice)), key=np.ndim)
-    x = xp.np.broadcast_to(x, (len(widest), *np.shape(x)))
-    return x[entries_by_draw(xp, x, *items)]
+    picked = [i for i in items if not isinstance(i, slice)]
+    if not draws and len(picked) < len(items):
+        x, draws = xp.np.broadcast_to(x, (len(max(picked, key=np.ndim)), *np.shape(x))), True
+    return x[entries_by_draw(xp, x, *items)] if draws else x[items]
 
 
 def entries_by_draw(xp: Namespace, x: Array, *items: Any) -> tuple[Any, ...]:

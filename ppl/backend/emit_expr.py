@@ -164,13 +164,8 @@ def cores(e: ir.Apply) -> tuple[int, ...]:
     family, batch = e.callee.family, e.callee.batch
     if family is not None and batch != "elementwise":
         each = tuple(rank(core(a.type)) for a in e.args) if family.batch == "leading" else ()
-        return own_cores(e.callee) or each
+        return e.callee.cores or each
     return (e.ranks or tuple(rank(a.type) for a in e.args)) if batch == "leading" else ()
-
-
-def own_cores(callee: ir.Callee) -> tuple[int, ...]:
-    """Those that a density names for its own arguments, which those of its rng are not."""
-    return callee.family.cores if callee.family is not None and callee.passes != "rng" else ()
 
 
 def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:
@@ -200,7 +195,7 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     own = e.ranks
     if callee.batch == "leading":
         own = tuple(r - core for r, core in zip(e.ranks, cores(e), strict=True))
-        widest = max(int(bool(own_cores(callee))), *own)
+        widest = max(int(bool(callee.cores)), *own)
     args = [
         f"lib.widen({a}, {lifted}, {widest - r})" if lifted and r < widest else a
         for a, lifted, r in zip(args, map(int, e.lifted), own, strict=True)

@@ -47,6 +47,11 @@ class Callee:
     """What it gets before its arguments: the generator, or where to add its log-Jacobian."""
     family: Distribution | None = field(default=None, compare=False, repr=False)
 
+    @property
+    def cores(self) -> tuple[int, ...]:
+        """Those that a density names for its own arguments, which those of its rng are not."""
+        return self.family.cores if self.family is not None and self.passes != "rng" else ()
+
 
 @dataclass(frozen=True)
 class Apply:

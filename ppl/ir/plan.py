@@ -25,9 +25,9 @@ def plan(p: ir.Program) -> str:
     further = [
         *fused_lines(done),
         "",
-        *draws_lines(KERNELS.of(p)),
+        *draws_lines(KERNELS.from_base(done)),
         "",
-        *values_lines(p),
+        *values_lines(with_loops),
         *split_lines(p),
     ]
     return "\n".join([*loops, "", *prepared_lines(once), *further]) + "\n"
@@ -68,11 +68,13 @@ def draws_lines(p: ir.Program) -> list[str]:
 
 
 def values_lines(p: ir.Program) -> list[str]:
-    """How transformed parameters and generated quantities are computed for the draws of a fit."""
+    """How transformed parameters and generated quantities are computed for the draws of a fit; `p` as LOOPS
+    has it.
+    """
     if not (p.transformed_parameters or p.generated_quantities):
         return []
     try:
-        _, notes = variables_laid_out(VARIABLES.of(p))
+        _, notes = variables_laid_out(VARIABLES.from_base(p))
     except DrawByDraw as why:
         return [f"Transformed parameters and generated quantities are computed draw by draw: {why}."]
     out = ["Transformed parameters and generated quantities are computed for all draws at once."]

@@ -23,7 +23,7 @@ from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.families.family import Family
 from ppl.inference.families.mean_field import MeanField
 from ppl.inference.numerics.gaussian import COVARIANCE, Gaussian
-from ppl.inference.numerics.triangular import solved
+from ppl.inference.numerics.triangular import composed, dense, solved
 from ppl.inference.objective.coordinates import Scaled
 from ppl.inference.objective.target import Array, Target, for_many_points, width_of
 from ppl.inference.run.phases import Phase, fits_mixture
@@ -166,13 +166,8 @@ def mass_elsewhere(scaled: Scaled, modes: Sequence[Mode]) -> Elsewhere | None:
     if not bearing:
         return None
     mode = max(bearing, key=lambda mode: mode.peak.height + mode.gaussian.half_log_det).gaussian
-    factor = dense(scaled.factor) @ dense(mode.factor)
+    factor = dense(composed(scaled.factor, mode.factor))
     return Elsewhere(scaled.to_u(mode.mean[None])[0], factor @ factor.T)
-
-
-def dense(factor: Array) -> Array:
-    """A factor (dim, dim), also of sds (dim,)."""
-    return np.diag(factor) if factor.ndim == 1 else factor
 
 
 def is_enough(ess: float, n: int) -> bool:

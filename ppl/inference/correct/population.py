@@ -150,15 +150,16 @@ def population(
 
 def is_good(weights: Psis) -> bool:
     """Whether weights have a variance, and most draws count."""
-    enough = POPULATION.good_share * len(weights.log_weights)
-    return weights.khat < POPULATION.good_khat and weights.ess >= enough
+    return weights.khat < POPULATION.good_khat and most_count(weights)
 
 
 def is_light(weights: Psis) -> bool:
     """Whether resampling by weights is beyond doubt: they have a variance, or most draws count."""
-    return weights.khat < POPULATION.good_khat or weights.ess >= POPULATION.good_share * len(
-        weights.log_weights
-    )
+    return weights.khat < POPULATION.good_khat or most_count(weights)
+
+
+def most_count(weights: Psis) -> bool:
+    return weights.ess >= POPULATION.good_share * len(weights.log_weights)
 
 
 def fitted(u: Array, log_weights: Array, rng: np.random.Generator) -> StudentTs:

@@ -10,6 +10,7 @@ from scipy.linalg import solve_triangular
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.standard import NORMAL, Standard
+from ppl.inference.numerics.triangular import dense
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class FullRank:
         return np.concatenate([pull, in_factor[:, self._lower]], axis=1) - self.entropy_gradient(params)
 
     def carry(self, params: Array, centre: Array, factor: Array) -> Array:
-        matrix = np.diag(factor) if factor.ndim == 1 else factor
+        matrix = dense(factor)
         carried = (matrix @ self.factor(params)).ravel()[self._lower]
         return np.concatenate([centre + matrix @ self.mean(params), carried])
 

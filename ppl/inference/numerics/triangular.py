@@ -35,6 +35,11 @@ def diagonal_of(lower: Array) -> Array:
     return lower if lower.ndim == 1 else np.diag(lower)
 
 
+def dense(lower: Array) -> Array:
+    """The matrix (dim, dim)."""
+    return np.diag(lower) if lower.ndim == 1 else lower
+
+
 def composed(outer: Array, inner: Array) -> Array:
     """The matrix of `inner` first, then `outer`."""
     if outer.ndim == inner.ndim:

@@ -62,7 +62,7 @@ def function_body(functions: Functions, f: ir.Function, mask: Mask, t: Type | No
     names = varying_names(f.body, set(varying))
     numbers = helper(batching.positions, (ir.Var(varying[0], INDICES),), INDICES)
     begin = ir.Assign(DRAW.name, numbers, f.span, declares=True)
-    along = Along(functions, names, inside=True)
+    along = Along(functions, names)
     try:
         return (begin, *statements(along, one_exit(f, names, t)))
     except NotInlinable as why:

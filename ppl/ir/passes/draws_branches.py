@@ -41,7 +41,6 @@ def for_some(c: Along, positions: ir.Expr, body: Sequence[ir.Stmt], lay: Lay) ->
     inner = Along(
         c.functions,
         {own.get(name, name) for name in c.varying},
-        c.inside,
         span=span,
         types={own.get(name, name): t for name, t in types.items()},
     )

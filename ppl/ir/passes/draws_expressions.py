@@ -30,7 +30,7 @@ from ppl.ir.passes.draws_state import (
     shared_arguments,
     spread,
 )
-from ppl.ir.passes.lift import may_fail, truth, unset_like
+from ppl.ir.passes.lift import may_fail, require_argument, truth, unset_like
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.record import Impl
 from ppl.types import INT, REAL, Tuple, Type, array_of, core, rank
@@ -304,9 +304,8 @@ def lift_call(c: Along, e: ir.Apply) -> Laid:
     lifted = e.lifted or (0,) * len(e.args)
     ranks = e.ranks or tuple(rank(a.type) for a in e.args)
     loops = max(map(int, lifted))
-    family = e.callee.family if e.callee.passes != "rng" else None
-    by_family = family is not None and bool(family.cores)
-    callee = replace(e.callee, batch="leading") if e.callee.batch == "none" and by_family else e.callee
+    by_rows = e.callee.batch == "none" and e.callee.cores
+    callee = replace(e.callee, batch="leading") if by_rows else e.callee
     if callee.batch == "none" and loops:
         raise Dependent(f"`{callee.name}` is called once for each entry of each draw")
     sizes = any(m and a.type == INT for a, (_, m) in zip(e.args, pairs, strict=True))
@@ -321,8 +320,7 @@ def lift_call(c: Along, e: ir.Apply) -> Laid:
 
 def one_each(e: ir.Apply | ir.CallUser, pairs: Sequence[Laid]) -> list[Laid]:
     """The arguments of a random draw that all draws share, laid out so that each gets one of its own."""
-    if not pairs or isinstance(core(e.args[0].type), Tuple):
-        raise Dependent("a random draw has no argument to say how many are wanted")
+    require_argument(e)
     return [(spread(e.args[0], pairs[0][0]), True), *pairs[1:]]
 
 
@@ -391,7 +389,8 @@ def lift_user_call(c: Along, e: ir.CallUser) -> Laid:
     args = tuple(a for a, _ in pairs)
     if not any(mask):
         return replace(e, args=args), False
-    if e.passes not in ((), ("rng",)) and e.lifted:
+    adds_terms = bool({*e.passes} - {"rng"})
+    if adds_terms and e.lifted:
         raise Dependent(f"`{e.name.rstrip('_')}` is called once for each entry of each draw")
     t = along_draws(e.type)
     if whose:
@@ -405,7 +404,7 @@ def lift_user_call(c: Along, e: ir.CallUser) -> Laid:
         try:
             return replace(e, name=c.functions.over(e.name, mask, e.type), args=args, type=t), True
         except Dependent as why:
-            if e.passes not in ((), ("rng",)) or isinstance(core(e.type), Tuple) or any_tuple(e.args, mask):
+            if adds_terms or isinstance(core(e.type), Tuple) or any_tuple(e.args, mask):
                 raise
             c.note(str(why))
             return replace(e, args=args, type=t, lifted=mask), True

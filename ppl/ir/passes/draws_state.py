@@ -97,19 +97,18 @@ class Functions:
 Known = tuple[
     set[str], dict[str, str], dict[str, Type], dict[tuple[str, Mask], ir.Function], tuple[int, int, int]
 ]
+"""Variables, those along index sets, types, functions, and how much has been made and noted so far."""
 
 
 @dataclass
 class Along:
     """One block along the draws: `varying` are the variables that have their axis, `out` what is made so far.
 
-    `flat` are variables along an index set that differs by draw, each with its state; `inside` a function,
-    whose draws may be others than the caller's.
+    `flat` are variables along an index set that differs by draw, each with its state.
     """
 
     functions: Functions
     varying: set[str]
-    inside: bool = False
     flat: dict[str, str] = field(default_factory=dict)
     out: list[ir.Stmt] = field(default_factory=list)
     span: Span | None = None

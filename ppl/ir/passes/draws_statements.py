@@ -373,7 +373,7 @@ def scan(c: Along, s: ir.Scan) -> ir.Scan:
     types = c.types | dict(zip(s.carried, (e.type for e in s.start), strict=True))
     bodies = []
     for body, after in ((s.step, s.next), (s.batch, s.batch_next)):
-        along = Along(c.functions, varying_names(body, inside), c.inside, span=s.span, types=dict(types))
+        along = Along(c.functions, varying_names(body, inside), span=s.span, types=dict(types))
         made = statements(along, body)
         bodies.append((made, tuple(map(partial(laid, along), after))))
     (step, after_step), (batch, after_batch) = bodies

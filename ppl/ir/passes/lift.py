@@ -205,9 +205,14 @@ def one_each(
     """The arguments of a random draw, laid out so that each entry of the batch gets one of its own."""
     if any(varies):
         return args, varies
-    if not args or isinstance(core(e.args[0].type), Tuple):
-        raise Dependent("a random draw has no argument to say how many are wanted")
+    require_argument(e)
     return (same_along(args[0], b.index), *args[1:]), (True, *varies[1:])
+
+
+def require_argument(e: ir.Apply | ir.CallUser) -> None:
+    """Dependent, where a random draw has no first argument that could get an axis."""
+    if not e.args or isinstance(core(e.args[0].type), Tuple):
+        raise Dependent("a random draw has no argument to say how many are wanted")
 
 
 def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> Lifted:
