@@ -23,7 +23,7 @@ from ppl.backend.text import Binding, Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.nodes import AtPoints
 from ppl.ir.unknown import unknown_names
-from ppl.ir.walk import assigned_names, used_names
+from ppl.ir.walk import prepared_names, used_names
 from ppl.source import Span
 from ppl.types import is_complex
 
@@ -103,7 +103,7 @@ def emit_function(w: Writer, f: ir.Function, by_functions: bool = False) -> None
 def known_data(p: ir.Program) -> set[str]:
     """Names that live in `d` once the data are there."""
     declared = {d.name for d in (*p.data, *p.transformed_data_names)}
-    return declared | set(p.extra_data) | assigned_names(p.prepared)
+    return declared | set(p.extra_data) | prepared_names(p)
 
 
 def log_joint_reads(p: ir.Program) -> frozenset[str]:
@@ -115,7 +115,7 @@ def log_joint_reads(p: ir.Program) -> frozenset[str]:
 def data_reads(p: ir.Program) -> frozenset[str]:
     """What `prepare` and the log joint take out of `d` that `prepare` does not put there."""
     used = frozenset(map(python_name, used_names(p.prepared) & known_data(p)))
-    return (used | log_joint_reads(p)) - frozenset(map(python_name, assigned_names(p.prepared)))
+    return (used | log_joint_reads(p)) - frozenset(map(python_name, prepared_names(p)))
 
 
 def load(w: Writer, names: Iterable[str], used: set[str]) -> None:
@@ -174,7 +174,7 @@ def emit_transform_data(w: Writer, p: ir.Program) -> None:
 
 def emit_prepare(w: Writer, p: ir.Program) -> None:
     with w.block("def prepare(d):"):
-        made = assigned_names(p.prepared)
+        made = prepared_names(p)
         load(w, sorted(known_data(p) - made), used_names(p.prepared))
         whole_body(w, p.prepared)
         for name in sorted(made):

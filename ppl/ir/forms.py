@@ -10,6 +10,7 @@ from functools import cached_property
 from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
 from ppl.ir.passes.table import (
+    COUNTERS,
     COVARIANCES,
     DEAD_CODE,
     DEAD_STORES,
@@ -91,7 +92,7 @@ LOOPS = Form(
     "loops",
     "Loops made independent, none an array yet.",
     None,
-    (INLINE, INDUCTION, PRIVATISE),
+    (INLINE, INDUCTION, PRIVATISE, COUNTERS),
     runs=False,
 )
 ARRAYS = Form(

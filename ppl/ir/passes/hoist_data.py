@@ -1,7 +1,8 @@
 """What depends on data alone is computed once, not in every gradient.
 
 The statements of transformed parameters and model are walked in order.  A variable set once, outside any
-loop, from data alone becomes data itself; elsewhere the largest data-only expressions that cost anything
+loop, from data alone becomes data itself, and so do those that loops and branches set from data alone;
+elsewhere the largest data-only expressions that cost anything
 get names.  Both move to `prepared`, which runs in plain NumPy when the data arrive.  Under an `if` on data
 they move together with the `if`; under any other condition, and in loops that are left, nothing moves that
 could fail, since it might never have been run.
@@ -12,12 +13,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import EXPRESSIONS, assigned_names, changing_names, walk, with_parts
+from ppl.ir.walk import (
+    EXPRESSIONS,
+    assigned_names,
+    changing_names,
+    declared_names,
+    names_after,
+    used_names,
+    walk,
+    with_parts,
+)
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, core
 
 Names = frozenset[str]
+EFFECTS = (
+    *(ir.Increment, ir.Say, ir.CallVoid, ir.CallUser, ir.Solve, ir.TargetSoFar),
+    *(ir.Profile, ir.Return, ir.CheckDeclared),
+)
 COMPARISONS = frozenset(OPERATORS[op].name for op in ("==", "!=", "<", "<=", ">", ">="))
 
 
@@ -25,7 +39,8 @@ def hoist_data(p: ir.Program) -> ir.Program:
     """The pass."""
     data = frozenset(d.name for d in (*p.data, *p.transformed_data_names))
     outputs = frozenset(d.name for d in p.transformed_parameter_names)
-    h = Hoist(data, changing_names((*p.transformed_parameters, *p.model)) | outputs)
+    body = (*p.transformed_parameters, *p.model)
+    h = Hoist(data, changing_names(body) | outputs, made_from_data(body, data, outputs))
     parameters = tuple(h.declared(d) for d in p.parameters)
     transformed = h.statements(p.transformed_parameters)
     model = h.statements(p.model)
@@ -41,6 +56,8 @@ class Hoist:
 
     known: Names
     changing: Names
+    from_data: Names = frozenset()
+    """Variables that several statements set, which all move."""
     prepared: list[ir.Stmt] = field(default_factory=list)
     names: dict[ir.Expr, str] = field(default_factory=dict)
     count: int = 0
@@ -57,6 +74,10 @@ class Hoist:
             case ir.Assign() if self.hoistable(s):
                 self.prepared.append(s)
                 self.known |= {s.name}
+                return ()
+            case _ if self.certain and not self.branches and names_after((s,)) & self.from_data:
+                self.prepared.append(s)
+                self.known |= names_after((s,))
                 return ()
             case ir.If(condition=condition) if self.certain and self.movable(condition):
                 return (self.data_branches(s),)
@@ -142,6 +163,35 @@ class Hoist:
                 case ir.Index() | ir.Gather() | ir.Apply() if not self.certain:
                     return False
         return True
+
+
+def made_from_data(body: Sequence[ir.Stmt], data: Names, outputs: Names) -> Names:
+    """Variables that several statements set from data alone, all before another statement reads them."""
+    several = changing_names(body) & names_after(body) - outputs
+    while True:
+        moves = [depends_on_data(s, data | several) and names_after((s,)) <= several for s in body]
+        last = {name: k for k, s in enumerate(body) for name in names_after((s,))}
+        stays = [(k, s) for k, (s, moved) in enumerate(zip(body, moves, strict=True)) if not moved]
+        left = several - {
+            name
+            for k, s in stays
+            for name in several & (names_after((s,)) | used_names(s))
+            if name in names_after((s,)) or k < last[name]
+        }
+        if left == several:
+            return several
+        several = left
+
+
+def depends_on_data(s: ir.Stmt, known: Names) -> bool:
+    """Whether a statement reads nothing else, and has no effect but on its variables."""
+    own = declared_names(s)
+    return not any(
+        (isinstance(n, ir.Var) and n.name not in known | own)
+        or isinstance(n, EFFECTS)
+        or (isinstance(n, ir.Apply) and (n.callee.passes or n.drops is not None))
+        for n in walk(s)
+    )
 
 
 def is_costly(e: ir.Expr) -> bool:

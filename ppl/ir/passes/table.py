@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ppl.ir.nodes import Program
 from ppl.ir.passes.common_subexpressions import eliminate_common_subexpressions
+from ppl.ir.passes.counters import distribute_counters
 from ppl.ir.passes.covariances import by_covariance
 from ppl.ir.passes.dead_code import eliminate_dead_code
 from ppl.ir.passes.dead_stores import eliminate_dead_stores
@@ -50,6 +51,11 @@ PRIVATISE = Pass(
     "privatise",
     "A scratch variable that every iteration sets anew is declared inside the loop.",
     privatise,
+)
+COUNTERS = Pass(
+    "counters",
+    "Ints that a loop carries and data alone decide are computed by a loop of their own.",
+    distribute_counters,
 )
 VECTORISE = Pass(
     "vectorise",
@@ -172,6 +178,7 @@ PASSES: tuple[Pass, ...] = (
     INLINE,
     INDUCTION,
     PRIVATISE,
+    COUNTERS,
     VECTORISE,
     VECTORISE_WITH_MASKS,
     VECTORISE_VARIABLES,
