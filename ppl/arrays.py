@@ -150,8 +150,28 @@ def _stack_vjp(argnums: Sequence[int], ans: Array, args: Any, kwargs: Any) -> Ca
 defvjp_argnums(stack, _stack_vjp)
 
 
+@primitive  # type: ignore[untyped-decorator]
+def _concatenate(axis: int, *items: Array) -> Array:
+    return np.concatenate(items, axis=axis)
+
+
+def _concatenate_vjp(
+    argnums: Sequence[int], ans: Array, args: Any, kwargs: Any
+) -> Callable[[Array], list[Array]]:
+    axis, *items = args
+    before = (slice(None),) * axis
+    ends = [0, *np.cumsum([np.shape(x)[axis] for x in items])]
+    return lambda g: [g[(*before, slice(ends[i - 1], ends[i]))] for i in argnums]
+
+
+defvjp_argnums(_concatenate, _concatenate_vjp)
+
+
 class _AutogradNumpy:
-    """autograd.numpy, but for what it gets wrong: sums over axes that were broadcast, if only to no entry."""
+    """autograd.numpy, but for what it gets wrong: sums over axes that were broadcast, if only to no entry.
+
+    Its derivatives of `concatenate` and `stack` take a time that grows with the square of how many there are.
+    """
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(anp, name)
@@ -163,6 +183,12 @@ class _AutogradNumpy:
 
     def broadcast_to(self, x: Array, shape: tuple[int, ...]) -> Array:
         return _broadcast(AUTOGRAD, x, shape)
+
+    def concatenate(self, items: Sequence[Array], axis: int = 0) -> Array:
+        return _concatenate(axis % np.ndim(items[0]), *items)
+
+    def stack(self, items: Sequence[Array], axis: int = 0) -> Array:
+        return stack(axis % (np.ndim(items[0]) + 1), *items)
 
     def clip(self, x: Array, lower: Array, upper: Array) -> Array:
         return anp.minimum(anp.maximum(x, lower), upper)
