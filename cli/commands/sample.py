@@ -34,7 +34,7 @@ def sample(
           eight_schools/eight_schools.data.json
 
     \b
-    Needs nutpie: pip install "ppl-vi[sample]". Each chain has a file in the
+    Needs nutpie: pip install "nutpie>=0.15". Each chain has a file in the
     columns of CmdStan's sampler, which ArviZ, CmdStanPy and `ppl summary
     output_*.csv` read; .nc has all. `--init FIT.json`, a fit by `ppl
     variational --save-fit`, starts at its draws, in its scales.

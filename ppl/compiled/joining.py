@@ -1,6 +1,6 @@
 """Joining the processes of one run, where JAX is there to connect them."""
 
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.extras import extra
 
 
@@ -19,7 +19,7 @@ def join(coordinator: str | None = None, processes: int | None = None, process: 
         >>> first = ppl.join("node1:9000", processes=4, process=2)  # doctest: +SKIP
         >>> fit = posterior.variational(sharded=True)  # doctest: +SKIP
     """
-    extra("jax", "a run on several processes", with_extra("jax"))
+    extra("jax", "a run on several processes", *requirements("jax"))
     from ppl.compiled.processes import connect
 
     return connect(coordinator, processes, process)

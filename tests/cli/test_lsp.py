@@ -11,7 +11,7 @@ import pytest
 
 from ppl.cli.main import main
 
-pygls = pytest.importorskip("pygls", reason='needs pygls: pip install "ppl-vi[lsp]"')
+pygls = pytest.importorskip("pygls", reason='needs pygls: pip install "pygls>=2"')
 from lsprotocol import types  # noqa: E402
 from pygls.exceptions import JsonRpcException  # noqa: E402
 from pygls.lsp.client import LanguageClient  # noqa: E402
@@ -572,7 +572,7 @@ def test_without_pygls(monkeypatch, capsys):
     assert exit.value.code == 1
     says = " ".join(capsys.readouterr().err.split())
     assert says.startswith("ppl: The language server needs pygls")
-    assert says.endswith('which is not installed: pip install "ppl-vi[lsp]".')
+    assert says.endswith('which is not installed: pip install "pygls>=2".')
 
 
 def test_nothing_of_it_is_loaded_by_other_commands():

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ppl.data.shares import Share
-from ppl.distribution import VERSION, with_extra
+from ppl.distribution import VERSION, requirements
 from ppl.extras import extra
 from ppl.names import parted
 from ppl.results.files.columns import Floats, reshape, variables
@@ -51,7 +51,7 @@ def inference_data(
     dims: Dims = {},  # noqa: B006
 ) -> Any:
     """The same of the draws (draws, columns) of each chain, with the sampler's `stats` (chains, draws)."""
-    arviz = extra("arviz", "to_arviz", with_extra("arviz"))
+    arviz = extra("arviz", "to_arviz", *requirements("arviz"))
     data = {name: value for name, value in data.items() if not isinstance(value, Share)}
     values = by_variable(chains, columns)
     shapes = {name: array.shape[2:] for name, array in values.items()}

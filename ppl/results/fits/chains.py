@@ -14,7 +14,7 @@ from ppl import html
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.cores import cores_of
 from ppl.density.posterior import Posterior
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.errors import InferenceError
 from ppl.extras import extra
 from ppl.files import replacing, write_whole
@@ -369,7 +369,7 @@ def sampled(posterior: Posterior, settings: SampleSettings, listen: Listener = s
     By autograd each chain is a process. By JAX, whose code leaves the interpreter free, it is a thread where
     a gradient takes long enough, and one chain follows the other where threads would wait for each other.
     """
-    extra("nutpie", "sample", with_extra("sample"))
+    extra("nutpie", "sample", *requirements("sample"))
     if not posterior.param_unc_num():
         raise InferenceError(NO_PARAMETERS)
     refuse_improper(posterior)
