@@ -1,5 +1,6 @@
 """`ppl sample`: draws of the posterior by NUTS."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
@@ -9,7 +10,14 @@ from ppl.cli.arguments import Arrays, DataPaths, ModelPath
 from ppl.cli.data import inputs_from, recorded, say_misspelt
 from ppl.cli.options import CSV, listed, output_file, quietly, variable_names, whole
 from ppl.cli.settings import given_settings, with_settings
+from ppl.files import numbered_files
 from ppl.inference.run.settings import SampleSettings
+
+
+def files_of_chains(output: Path, given: Mapping[str, Any]) -> Iterable[Path]:
+    """The one file of all chains, or those of each that are there."""
+    one = given["num_chains"] == 1 or output.suffix == ".nc"
+    return [output] if one else numbered_files(output, range(1, given["num_chains"] + 1))
 
 
 @with_settings(SampleSettings)
@@ -18,7 +26,14 @@ def sample(
     data: DataPaths = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[
-        Path, output_file("OUT.csv: OUT_1.csv, ...; or .nc.", "--output", "-o", suffixes=(*CSV, ".nc"))
+        Path,
+        output_file(
+            "OUT.csv: OUT_1.csv, ...; or .nc.",
+            "--output",
+            "-o",
+            suffixes=(*CSV, ".nc"),
+            files=files_of_chains,
+        ),
     ] = Path("output.csv"),
     *,
     refresh: Annotated[int, whole(0, "Draws a progress line; 0: none.")] = 100,

@@ -11,7 +11,7 @@ import numpy as np
 
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
-from ppl.files import write_whole
+from ppl.files import beside, numbered, write_whole
 from ppl.inference.initialise.start import start_point
 from ppl.inference.objective.target import Target
 from ppl.inference.run.streams import Streams
@@ -102,18 +102,6 @@ class Job:
         idle = [path.rpartition(".")[2] for path in paths if path in self.config.arguments]
         if idle:
             print(f"Note: {', '.join(idle)}: no effect here.")
-
-
-def numbered(file: str | Path, number: int) -> Path:
-    """`output.csv` as `output_1.csv`."""
-    path = Path(file)
-    return path.with_name(f"{path.stem}_{number}{path.suffix}")
-
-
-def beside(file: str | Path, what: str) -> Path:
-    """`output.csv` as `output_config.json`."""
-    path = Path(file)
-    return path.with_name(f"{path.stem}_{what}.json")
 
 
 def read_rows(file: str | Path) -> tuple[tuple[str, ...], Floats]:

@@ -66,6 +66,7 @@ def _guarded(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
 def _run(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
     from ppl.cmdstan.job import Job
     from ppl.cmdstan.methods import METHODS
+    from ppl.cmdstan.outputs import require_own_outputs
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
     from ppl.results.fits.as_target import parameters_of
@@ -75,6 +76,7 @@ def _run(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
         arguments["random.seed"] = time.time_ns() // 1_000_000 % 2**32
     config = Config(f"{name}_model", arguments, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
     values = config.values
+    require_own_outputs(values, program, arguments.get("output.profile_file"))
     model = compile_model(program, positive_transform=values["ppl.positive_transform"])
     with profiled(model, arguments.get("output.profile_file")) as timed:
         data = values["data.file"] or {}

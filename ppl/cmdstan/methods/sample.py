@@ -7,10 +7,10 @@ from time import perf_counter
 import numpy as np
 
 from ppl.cmdstan.density import Density
-from ppl.cmdstan.job import Job, beside, numbered
+from ppl.cmdstan.job import Job
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
-from ppl.files import write_whole
+from ppl.files import beside, numbered, write_whole
 from ppl.inference.nuts.chain import Chain, Draws, Start, run_chains, seed_of
 from ppl.inference.run.settings import SampleSettings
 from ppl.results.files.nuts_csv import LEADING, adaptation, times

@@ -17,7 +17,7 @@ from ppl.density.posterior import Posterior
 from ppl.distribution import requirements
 from ppl.errors import InferenceError
 from ppl.extras import extra
-from ppl.files import replacing, write_whole
+from ppl.files import numbered, replacing, write_whole
 from ppl.inference.diagnose.level import Level
 from ppl.inference.nuts.chain import DEPTH, DIVERGING, Chain, Start, run_chains, seed_of, start_of
 from ppl.inference.nuts.diagnostics import Judged, judged
@@ -303,9 +303,7 @@ class Chains(VariablesOfDraws):
         """
         path = Path(path)
         numbers = range(1, self.chains + 1)
-        files = [
-            path if self.chains == 1 else path.with_name(f"{path.stem}_{k}{path.suffix}") for k in numbers
-        ]
+        files = [path if self.chains == 1 else numbered(path, k) for k in numbers]
         for number, file, chain, table in zip(numbers, files, self.each, self.tables, strict=True):
             config = self.config({"id": number, "output.file": str(file), **(arguments or {})}, started)
             write_whole(file, chain_lines(config, self.column_names, chain, table.rows))

@@ -11,7 +11,7 @@ from ppl import html
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
-from ppl.files import write_whole
+from ppl.files import beside, write_whole
 from ppl.inference.correct.draws import draws_with_density
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict
@@ -489,7 +489,7 @@ class Fit(VariablesOfDraws):
             >>> fit.save_config("output.csv").name
             'output_config.json'
         """
-        target = Path(path).with_name(f"{Path(path).stem}_config.json")
+        target = beside(path, "config")
         write_whole(target, [as_json(self.config({"output.file": str(path), **(arguments or {})}))])
         return target
 
