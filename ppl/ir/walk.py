@@ -97,10 +97,10 @@ def names_after(body: Sequence[ir.Stmt]) -> set[str]:
                 names.add(name)
             case ir.Scan(after=after):
                 names |= {*after}
-            case ir.If(then=then, otherwise=otherwise):
-                names |= names_after((*then, *otherwise))
             case ir.Profile(body=inner):
                 names |= names_after(inner)
+            case ir.If(then=then, otherwise=otherwise):
+                names |= names_after((*then, *otherwise)) - declared_names((then, otherwise))
             case ir.For(body=inner) | ir.While(body=inner):
                 names |= names_after(inner) - declared_names(inner)
     return names

@@ -29,7 +29,7 @@ from ppl.types import INT, Tuple, core
 
 Names = frozenset[str]
 EFFECTS = (
-    *(ir.Increment, ir.Say, ir.CallVoid, ir.CallUser, ir.Solve, ir.TargetSoFar),
+    *(ir.Increment, ir.Say, ir.CallVoid, ir.Solve, ir.TargetSoFar),
     *(ir.Profile, ir.Return, ir.CheckDeclared),
 )
 COMPARISONS = frozenset(OPERATORS[op].name for op in ("==", "!=", "<", "<=", ">", ">="))
@@ -40,7 +40,8 @@ def hoist_data(p: ir.Program) -> ir.Program:
     data = frozenset(d.name for d in (*p.data, *p.transformed_data_names))
     outputs = frozenset(d.name for d in p.transformed_parameter_names)
     body = (*p.transformed_parameters, *p.model)
-    h = Hoist(data, changing_names(body) | outputs, made_from_data(body, data, outputs))
+    pure = pure_functions(p.functions)
+    h = Hoist(data, changing_names(body) | outputs, pure, made_from_data(body, data, outputs, pure))
     parameters = tuple(h.declared(d) for d in p.parameters)
     transformed = h.statements(p.transformed_parameters)
     model = h.statements(p.model)
@@ -56,8 +57,10 @@ class Hoist:
 
     known: Names
     changing: Names
+    pure: Names = frozenset()
+    """Functions that may be called early."""
     from_data: Names = frozenset()
-    """Variables that several statements set, which all move."""
+    """Variables whose every statement moves."""
     prepared: list[ir.Stmt] = field(default_factory=list)
     names: dict[ir.Expr, str] = field(default_factory=dict)
     count: int = 0
@@ -156,7 +159,9 @@ class Hoist:
             match n:
                 case ir.Var(name=name) if name not in self.known:
                     return False
-                case ir.TargetSoFar() | ir.CallUser() | ir.Solve():
+                case ir.CallUser() if not (self.certain and is_pure_call(n, self.pure)):
+                    return False
+                case ir.TargetSoFar() | ir.Solve():
                     return False
                 case ir.Apply(callee=callee, drops=drops) if callee.passes or drops is not None:
                     return False
@@ -165,30 +170,51 @@ class Hoist:
         return True
 
 
-def made_from_data(body: Sequence[ir.Stmt], data: Names, outputs: Names) -> Names:
-    """Variables that several statements set from data alone, all before another statement reads them."""
-    several = changing_names(body) & names_after(body) - outputs
+def pure_functions(functions: Sequence[ir.Function]) -> Names:
+    """Those that neither print nor reject, and call none that do."""
+    pure = frozenset(f.name for f in functions if not f.gets)
     while True:
-        moves = [depends_on_data(s, data | several) and names_after((s,)) <= several for s in body]
-        last = {name: k for k, s in enumerate(body) for name in names_after((s,))}
-        stays = [(k, s) for k, (s, moved) in enumerate(zip(body, moves, strict=True)) if not moved]
-        left = several - {
-            name
-            for k, s in stays
-            for name in several & (names_after((s,)) | used_names(s))
-            if name in names_after((s,)) or k < last[name]
-        }
-        if left == several:
-            return several
-        several = left
+        fewer = pure & {f.name for f in functions if not any(has_effect(n, pure) for n in walk(f.body))}
+        if fewer == pure:
+            return pure
+        pure = fewer
 
 
-def depends_on_data(s: ir.Stmt, known: Names) -> bool:
+def has_effect(n: Any, pure: Names) -> bool:
+    """Whether a node inside a function keeps it from being called early."""
+    return isinstance(n, ir.Say | ir.CallVoid | ir.Solve | ir.Increment) or (
+        isinstance(n, ir.CallUser) and not is_pure_call(n, pure)
+    )
+
+
+def is_pure_call(call: ir.CallUser, pure: Names) -> bool:
+    return call.name in pure and call.drops is None
+
+
+def made_from_data(body: Sequence[ir.Stmt], data: Names, outputs: Names, pure: Names) -> Names:
+    """Variables that statements set from data alone, all of these before any that stays reads them."""
+    names = names_after(body) - outputs
+    last = {name: k for k, s in enumerate(body) for name in names_after((s,))}
+    while True:
+        stays = [
+            (k, s)
+            for k, s in enumerate(body)
+            if not (names_after((s,)) <= names and depends_on_data(s, data | names, pure))
+        ]
+        early = {name for k, s in stays for name in used_names(s) if k < last.get(name, 0)}
+        fewer = names - early - names_after([s for _, s in stays])
+        if fewer == names:
+            return frozenset(names)
+        names = fewer
+
+
+def depends_on_data(s: ir.Stmt, known: Names, pure: Names) -> bool:
     """Whether a statement reads nothing else, and has no effect but on its variables."""
     own = declared_names(s)
     return not any(
         (isinstance(n, ir.Var) and n.name not in known | own)
         or isinstance(n, EFFECTS)
+        or (isinstance(n, ir.CallUser) and not is_pure_call(n, pure))
         or (isinstance(n, ir.Apply) and (n.callee.passes or n.drops is not None))
         for n in walk(s)
     )
@@ -198,7 +224,8 @@ def is_costly(e: ir.Expr) -> bool:
     """Worth a name: it calls something, or picks something out of a container; not a plain `kind == 2`."""
     if isinstance(core(e.type), Tuple) or is_comparison(e):
         return False
-    return any(isinstance(n, ir.Apply | ir.Index | ir.Gather | ir.Promote) for n in walk(e))
+    costly = ir.Apply | ir.CallUser | ir.Index | ir.Gather | ir.Promote
+    return any(isinstance(n, costly) for n in walk(e))
 
 
 def is_comparison(e: ir.Expr) -> bool:
