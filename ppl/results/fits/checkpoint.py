@@ -15,13 +15,12 @@ from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
 from ppl.inference.run.settings import Settings
+from ppl.results.fits.keywords import SECONDS_A_WRITE
 from ppl.results.fits.saved import identity, plain, refuse_mismatch
 from ppl.results.fits.sealed import opened, sealed
 from ppl.results.fits.state_json import decode, encode
 
 FORMAT = "ppl checkpoint 2"
-SECONDS_A_WRITE = 10.0
-"""Seconds between two writes: a short run writes none, a long one spends no time on them."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ import numpy as np
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import require_file
-from ppl.inference.families import family_from
 from ppl.inference.initialise.start import Init, Warm
 from ppl.results.files.columns import Floats, unflatten
 from ppl.results.fits.sealed import unsealed
@@ -79,6 +78,8 @@ def _approximation(posterior: Posterior, path: Path, record: Mapping[str, Any]) 
             f"{path} was fitted with the positive transform {record['positive_transform']}, not {transform}; "
             f"choose that one (--positive-transform {record['positive_transform']})."
         )
+    from ppl.inference.families import family_from
+
     return Warm(family_from(record["family"], len(mine)), np.array(record["params"], dtype=float))
 
 
