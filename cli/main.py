@@ -172,7 +172,7 @@ def _show(error: ModelError) -> None:
 
 def in_lines(message: str) -> str:
     """Broken into lines as the errors of a program are."""
-    from ppl.cli.diagnostics import wrapped
+    from ppl.cli.output import wrapped
 
     return wrapped(message)
 

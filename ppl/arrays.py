@@ -15,38 +15,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import Any, TypeAlias
 
 import autograd.numpy as anp
 import autograd.numpy.linalg as anp_linalg
 import numpy as np
-import scipy.special
 from autograd.core import VJPNode, add_outgrads
 from autograd.extend import defvjp, defvjp_argnums, primitive
 from autograd.numpy.numpy_vjps import unbroadcast
 from autograd.tracer import box_types, getval, isbox, new_box, notrace_primitives, trace_stack
 from autograd.util import toposort
 
+from ppl.late import LateModule, linalg, special
+
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
 State = tuple[Array, ...]
 Step = Callable[..., tuple[State, Array]]
-
-
-class LateModule:
-    """A module that is imported when something of it is first used.
-
-    autograd.scipy imports all of scipy.stats and scipy.integrate, half a second that checking a program
-    would otherwise wait for.
-    """
-
-    def __init__(self, name: str):
-        self._name = name
-
-    def __getattr__(self, attribute: str) -> Any:
-        value = getattr(import_module(self._name), attribute)
-        setattr(self, attribute, value)
-        return value
 
 
 @dataclass(frozen=True)
@@ -218,9 +202,9 @@ def _recorded(node: "Node", args: tuple[Array, ...]) -> Array:
 NUMPY = Namespace(
     "numpy",
     np,
-    scipy.special,
+    special,
     np.linalg,
-    LateModule("scipy.linalg"),
+    linalg,
     _put_in_place,
     np.array,
     lambda x: x,

@@ -61,9 +61,8 @@ def build(
         if cmdstan is None:
             raise typer.BadParameter("give a program, or --cmdstan DIR.", param_hint="MODEL")
         return
-    compiled = compile_model(model)
     target = output or Path(model.stem)
-    write(model, compiled.source.text, target)
+    write(compile_model(model), model, target)
     typer.echo(
         f"Wrote {target}; ./{target} help lists what it does."
         if target.parent == Path()

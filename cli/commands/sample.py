@@ -56,8 +56,7 @@ def sample(
     """
     from rich.console import Console
 
-    from ppl.cli.diagnostics import wrapped
-    from ppl.cli.output import Patient
+    from ppl.cli.output import Patient, wrapped
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import sentence, table
     from ppl.cli.shown import columns_shown

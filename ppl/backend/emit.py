@@ -15,34 +15,16 @@ to a namespace, `d` holds the data and what was computed from them:
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ppl.backend.emit_expr import expr
 from ppl.backend.emit_stmt import leaves, whole_body
-from ppl.backend.text import Binding, Writer, python_name
+from ppl.backend.emitted import Emitted
+from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
-from ppl.ir.nodes import AtPoints
 from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import prepared_names, used_names
-from ppl.source import Span
 from ppl.types import is_complex
-
-
-@dataclass(frozen=True)
-class Emitted:
-    """The module's text; `spans[k]` is the program's place behind line k + 1.
-
-    `reads` names what `log_joint` takes out of `d`, `loads` what `prepare` and `log_joint` take out of it
-    that `prepare` does not put there.
-    """
-
-    text: str
-    spans: tuple[Span | None, ...]
-    bindings: dict[str, Binding]
-    reads: frozenset[str] = frozenset()
-    loads: frozenset[str] = frozenset()
-    at_points: tuple[AtPoints, ...] = ()
-    """The functions that solvers work on."""
 
 
 def emit(p: ir.Program, propto: bool = False, by_functions: bool = False) -> Emitted:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,18 +15,19 @@ from ppl.files import beside, numbered, write_whole
 from ppl.inference.initialise.start import start_point
 from ppl.inference.objective.target import Target
 from ppl.inference.run.streams import Streams
-from ppl.posterior import Posterior
 from ppl.results.files.config import Config, as_json, comment_lines
-from ppl.results.files.read_csv import read_draws
 from ppl.results.files.stan_csv import cell
 from ppl.results.fits.initial import start_for
+
+if TYPE_CHECKING:
+    from ppl.posterior import Posterior
 
 
 @dataclass(frozen=True)
 class Job:
     """A posterior and the configuration of a run; `config.values` has every argument by its path."""
 
-    posterior: Posterior
+    posterior: "Posterior"
     config: Config
 
     @cached_property
@@ -106,6 +107,8 @@ class Job:
 
 def read_rows(file: str | Path) -> tuple[tuple[str, ...], Floats]:
     """Columns and all rows of a CSV file of draws, with a fit's mean and a saved warmup, as in CmdStan."""
+    from ppl.results.files.read_csv import read_draws
+
     found = read_draws(file)
     before = found.warmup if found.mean is None else found.mean
     return found.columns, np.vstack([before.reshape(-1, len(found.columns)), found.draws])

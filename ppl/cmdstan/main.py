@@ -29,8 +29,10 @@ class CmdStanStatus:
 CMDSTAN_STATUS = CmdStanStatus()
 
 
-def main(name: str, program: str | Path, argv: Sequence[str]) -> int:
+def main(name: str, program: str | Path, argv: Sequence[str], compiled: str = "") -> int:
     """Run one command; `argv` has the executable's name first. Returns the exit status, 0 or 1.
+
+    `compiled` is what `ppl build` kept of the program's compilation (ppl.cmdstan.stored).
 
     What cannot be loaded fast is imported only once the words make sense.
     """
@@ -49,13 +51,13 @@ def main(name: str, program: str | Path, argv: Sequence[str]) -> int:
     except Misuse as error:
         print(error, "Failed to parse command arguments, cannot run model.", sep="\n", file=sys.stderr)
         return CMDSTAN_STATUS.failed
-    return _guarded(name, program, arguments)
+    return _guarded(name, program, compiled, arguments)
 
 
-def _guarded(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
+def _guarded(name: str, program: str | Path, compiled: str, arguments: dict[str, Any]) -> int:
     """CmdStan's clients look for lines that begin with `Exception` or `Error`."""
     try:
-        return _run(name, program, arguments)
+        return _run(name, program, compiled, arguments)
     except PPLError as error:
         print(f"Exception: {error}", file=sys.stderr)
     except OSError as error:
@@ -63,12 +65,12 @@ def _guarded(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
     return CMDSTAN_STATUS.failed
 
 
-def _run(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
+def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any]) -> int:
     from ppl.cmdstan.job import Job
-    from ppl.cmdstan.methods import METHODS
+    from ppl.cmdstan.methods import run
     from ppl.cmdstan.outputs import require_own_outputs
     from ppl.cmdstan.profile import profiled
-    from ppl.compile import compile_model
+    from ppl.cmdstan.stored import compiled as model_of
     from ppl.results.fits.as_target import parameters_of
 
     _refuse_unwritable(arguments)
@@ -77,7 +79,7 @@ def _run(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
     config = Config(f"{name}_model", arguments, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
     values = config.values
     require_own_outputs(values, program, arguments.get("output.profile_file"))
-    model = compile_model(program, positive_transform=values["ppl.positive_transform"])
+    model = model_of(program, compiled, values["ppl.positive_transform"] == "softplus")
     with profiled(model, arguments.get("output.profile_file")) as timed:
         data = values["data.file"] or {}
         posterior = timed.condition(data, seed=values["random.seed"])
@@ -85,7 +87,7 @@ def _run(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
         print("\n".join(tree_lines(values)), end="\n\n")
         sys.stdout.flush()
         job.note_unused(*_idle(values["method"]))
-        return METHODS[values["method"]](job)
+        return run(values["method"], job)
 
 
 def _refuse_unwritable(arguments: dict[str, Any]) -> None:

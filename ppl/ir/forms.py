@@ -37,7 +37,6 @@ from ppl.ir.passes.table import (
     rest_terms_of,
     row_terms_of,
 )
-from ppl.ir.verify import Malformed, verify
 
 
 @dataclass(frozen=True)
@@ -82,6 +81,8 @@ class Form:
 
     def verify(self, program: Program, last: Pass) -> None:
         """Check what a pass of this form has made."""
+        from ppl.ir.verify import Malformed, verify
+
         try:
             verify(program, self.over_draws)
         except Malformed as why:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ppl
-from ppl.compile import checked
+from ppl.discrete.check import checked
 from ppl.errors import DataError, ModelError
 from ppl.frontend.pages import Page, pages
 from ppl.frontend.pedantic import lints

@@ -1,7 +1,7 @@
 """Draws as ArviZ's InferenceData and as xarray, with groups, dimensions and coordinates by Stan's habits."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,7 +10,9 @@ from ppl.distribution import VERSION, requirements
 from ppl.extras import extra
 from ppl.names import parted
 from ppl.results.files.columns import Floats, reshape, variables
-from ppl.results.fits.draws import Table
+
+if TYPE_CHECKING:
+    from ppl.results.fits.draws import Table
 
 PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
 WHEN = "created_at"
@@ -20,7 +22,7 @@ Dims = Mapping[str, Sequence[str]]
 
 
 def to_arviz(
-    table: Table,
+    table: "Table",
     log_p: Floats,
     log_g: Floats,
     data: Mapping[str, Any],

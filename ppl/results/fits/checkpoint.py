@@ -20,13 +20,12 @@ from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
+from ppl.results.fits.keywords import SECONDS_A_WRITE
 from ppl.results.fits.saved import identity, plain, refuse_mismatch
 from ppl.results.fits.sealed import blamed, opened, sealed
 from ppl.results.fits.state_json import decode, encode
 
 FORMAT = "ppl checkpoint 2"
-SECONDS_A_WRITE = 10.0
-"""Seconds between two writes: a short run writes none, a long one spends no time on them."""
 
 MOST_CHILDREN = 10_000
 """Children that the seed of a generator has at most: Sobol's sequences take a few dozen."""

@@ -5,19 +5,20 @@ import re
 from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import require_file
-from ppl.inference.families import family_from
-from ppl.inference.families.family import Family
 from ppl.inference.initialise.start import Init, Warm
 from ppl.results.files.columns import Floats, unflatten
 from ppl.results.fits.conforming import require_types
 from ppl.results.fits.sealed import blamed, unsealed
+
+if TYPE_CHECKING:
+    from ppl.inference.families.family import Family
 
 FIT_FORMAT = "ppl fit 1"
 """What a saved fit calls itself."""
@@ -86,8 +87,10 @@ def _warm(posterior: Posterior, path: Path, record: Mapping[str, Any]) -> Warm:
     return Warm(*approximation(record, len(mine)))
 
 
-def approximation(record: Mapping[str, Any], dim: int) -> tuple[Family, Floats]:
+def approximation(record: Mapping[str, Any], dim: int) -> "tuple[Family, Floats]":
     """The q over R^dim in a saved fit: its family and params (size,); ValueError where they do not fit."""
+    from ppl.inference.families import family_from
+
     family, params = family_from(record["family"], dim), np.array(record["params"], dtype=float)
     for part in (family, family.standard):
         require_types(part)
