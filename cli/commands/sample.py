@@ -64,6 +64,7 @@ def sample(
     from ppl.files import STDOUT
     from ppl.inference.run.phases import OF_CHAINS
     from ppl.results.fits.chains import sampled
+    from ppl.results.fits.memory_needed import require_memory_of_chains
 
     if output == STDOUT:
         raise typer.BadParameter("chains have files of their own; give a name.", param_hint="--output")
@@ -72,6 +73,7 @@ def sample(
     if not quiet:
         say_misspelt(inputs, compiled.data_schema)
     posterior = compiled.condition(inputs, seed=asked.seed)
+    require_memory_of_chains(posterior, asked)  # before the names of all columns are made
     columns = columns_shown(posterior, listed(variables))
     err, out = Patient("stderr"), Patient("stdout")
     with on_stderr(OF_CHAINS, refresh, quiet, err) as listen:

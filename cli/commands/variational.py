@@ -97,6 +97,7 @@ def variational(
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.checkpoint import Keep
     from ppl.results.fits.fit import fitted
+    from ppl.results.fits.memory_needed import require_memory
     from ppl.source import read_source
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config)
@@ -138,6 +139,7 @@ def variational(
     files = [output]
     with interruptible(output) as done, profiled(compiled, profile_file) as timed:
         posterior = timed.condition(inputs, seed=asked.seed)
+        require_memory(posterior, asked)  # before the names of all columns are made
         columns = columns_shown(posterior, listed(variables))
         with on_stderr(phases_of(asked), refresh, quiet, err) as listener:
             fit, journal = fitted(posterior, asked, listener, keep)

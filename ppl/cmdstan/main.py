@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -72,6 +72,7 @@ def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any
     from ppl.cmdstan.profile import profiled
     from ppl.cmdstan.stored import compiled as model_of
     from ppl.results.fits.as_target import parameters_of
+    from ppl.results.fits.memory_needed import require_memory_of_rows
 
     _refuse_unwritable(arguments)
     if arguments.get("random.seed", -1) == -1:
@@ -83,6 +84,7 @@ def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any
     with profiled(model, arguments.get("output.profile_file")) as timed:
         data = values["data.file"] or {}
         posterior = timed.condition(data, seed=values["random.seed"])
+        require_memory_of_rows(posterior, _draws(values))
         job = Job(posterior, replace(config, parameters=parameters_of(posterior)))
         print("\n".join(tree_lines(values)), end="\n\n")
         sys.stdout.flush()
@@ -96,6 +98,20 @@ def _refuse_unwritable(arguments: dict[str, Any]) -> None:
         folder = Path(arguments.get(path) or ".").parent
         if not folder.is_dir():
             raise InferenceError(f"There is no folder {folder} to write {path.rpartition('.')[2]} in.")
+
+
+def _draws(values: Mapping[str, Any]) -> int:
+    """How many draws a method has in memory; `variational` says so by itself."""
+    match values["method"]:
+        case "sample":
+            return int(values["sample.num_warmup"] + values["sample.num_samples"])
+        case "laplace":
+            return int(values["laplace.draws"])
+        case "pathfinder":
+            of_path = max(values["pathfinder.num_draws"], values["pathfinder.num_elbo_draws"])
+            return int(values["pathfinder.num_paths"] * of_path + values["pathfinder.num_psis_draws"])
+        case _:
+            return 0
 
 
 def _idle(method: str) -> list[str]:

@@ -39,6 +39,7 @@ from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import starts_for
 from ppl.results.fits.keywords import SampleKeywords, takes
+from ppl.results.fits.memory_needed import require_memory_of_chains
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.processes import Tell, at_a_time
 from ppl.results.fits.saved import positive_transform
@@ -370,6 +371,7 @@ def sampled(posterior: Posterior, settings: SampleSettings, listen: Listener = s
     extra("nutpie", "sample", *requirements("sample"))
     if not posterior.param_unc_num():
         raise InferenceError(NO_PARAMETERS)
+    require_memory_of_chains(posterior, settings)
     refuse_improper(posterior)
     with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
         target = for_sampler(AsTarget(posterior), settings)

@@ -429,6 +429,7 @@ class Fit(VariablesOfDraws):
                 f"them need another run, with draws = {n}."
             )
         asked = replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
+        require_memory(self.posterior, asked)
         rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE_DRAWS_STREAM,)))
         old = self.result
         with _threads(self.posterior), heard(progress, phases_of_draws(asked)) as listen:
