@@ -17,6 +17,12 @@ MOST_KEPT = 50
 """Characters of a file's name, and of its suffix, that its temporary name keeps; no name may be too long."""
 
 
+def user_cache() -> Path | None:
+    """The user's folder of caches, $XDG_CACHE_HOME or ~/.cache; None for a user who has no home."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return None if home.startswith("~") else Path(home)
+
+
 def require_file(path: str | Path) -> Path:
     """The path of a file that is there.
 

@@ -25,8 +25,9 @@ def lsp(
     from ppl.extras import extra
 
     extra("pygls.lsp.server", "The language server", *requirements("lsp"))
+    from ppl.cli.lsp.requests import Requests
     from ppl.cli.lsp.server import made
 
-    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    requests, answers = Requests(sys.stdin.buffer), sys.stdout.buffer
     sys.stdout = sys.stderr  # what prints would break the protocol
     made(pedantic).start_io(requests, answers)

@@ -565,6 +565,14 @@ def test_it_ends_with_its_client():
     assert done.returncode == 0 and done.stdout == b""
 
 
+@pytest.mark.parametrize(("length", "status"), [(99999999999, 1), ("9" * 5000, 0)])
+def test_a_length_that_no_message_has_ends_it_with_a_sentence(length, status):
+    message = f"Content-Length: {length}\r\n\r\n{{}}".encode()
+    done = subprocess.run(START, input=message, capture_output=True, timeout=PATIENCE)
+    assert done.returncode == status and done.stdout == b"" and b"Traceback" not in done.stderr
+    assert (b"announces a message of 99999999999 bytes" in done.stderr) == bool(status)
+
+
 def test_without_pygls(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
     with pytest.raises(SystemExit) as exit:
