@@ -1,0 +1,108 @@
+"""What a run costs, counted and not timed: the same on every machine that has the same libraries.
+
+Three things are counted.  Numbers: those of all arrays that NumPy makes (`arrays_made`), and what the
+functions of `lib` are given, since a sum over a slice makes no array, however long it is.  The most memory
+alive at one time, of which `tracemalloc` keeps account, arrays and Python's objects alike.  Lines of Python
+that are run (`sys.settrace`), which loops that stay loops take, the recording of a tape, and a compiler.
+
+A subclass of arrays that counts would change what is counted: whether a value is a plain array decides how a
+tape adds adjoints, and SciPy returns plain ones.  A proxy for the modules of the namespace sees neither
+operators nor what library functions ask NumPy for directly.  A profiler sees calls, which operators are not.
+"""
+
+import gc
+import sys
+import tracemalloc
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from laws.cost.arrays_made import NUMBER, arrays_made
+
+from ppl.arrays import Namespace
+from ppl.backend.load import Module
+from ppl.backend.text import Binding
+from ppl.ir.forms import Form
+from ppl.model import Model
+
+HERE = __file__.rpartition("/")[0]
+MOST_LINES = 3_000_000
+"""Lines after which a run is given up: a minute."""
+
+
+class TooManyLines(Exception):
+    """A run that grows so fast that it is not waited for."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """`numbers` made or read, the most `alive` at one time, and `lines` of Python."""
+
+    numbers: int
+    alive: int
+    lines: int
+
+
+@dataclass
+class Counter:
+    """What is counted by calls from outside: numbers that functions of `lib` are given, and lines."""
+
+    read: int = 0
+    lines: int = 0
+
+    def trace(self, frame: FrameType, event: str, arg: Any) -> Any:
+        """What Python calls before each line; the functions that count are not counted."""
+        if frame.f_code.co_filename.startswith(HERE):
+            return None
+        self.lines += 1
+        if self.lines > MOST_LINES:
+            raise TooManyLines(f"{MOST_LINES} lines")
+        return self.trace
+
+
+COUNTER = Counter()
+
+
+def cost_of(run: Callable[[], object]) -> Cost:
+    """What a run costs, without the collection of garbage, whose time is its own."""
+    tracer, collects = sys.gettrace(), gc.isenabled()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        with arrays_made() as made:
+            COUNTER.read = COUNTER.lines = 0
+            sys.settrace(COUNTER.trace)
+            run()
+            sys.settrace(tracer)
+            alive = tracemalloc.get_traced_memory()[1]
+            return Cost(made.numbers + COUNTER.read, alive // NUMBER, COUNTER.lines)
+    finally:
+        sys.settrace(tracer)
+        tracemalloc.stop()
+        if collects:
+            gc.enable()
+
+
+def reading(name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of `lib` that adds the sizes of its arguments."""
+
+    def read(*args: Any) -> Any:
+        COUNTER.read += sum(np.size(a) for a in args if np.ndim(a))
+        return f(*args)
+
+    return read
+
+
+@dataclass(frozen=True, repr=False)
+class Counted(Model):
+    """A model of which functions of `lib` say what they read."""
+
+    def bind(self, form: Form, xp: Namespace, wrap: Any = None, **replaced: Any) -> Module:
+        return super().bind(form, xp, wrap or reading, **replaced)
+
+
+def counted(model: Model) -> Counted:
+    """The model, its functions counted."""
+    return Counted(**{f.name: getattr(model, f.name) for f in fields(Model) if f.init})

@@ -1,0 +1,48 @@
+"""Programs whose cost grows by more than their rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Steeper:
+    """A program whose cost grows by a power of its rows, and why that must be."""
+
+    exponent: float
+    reason: str
+
+
+COVARIANCE = "a covariance of all rows"
+
+STEEPER: Mapping[str, Steeper] = {
+    "gp_logistic_matern": Steeper(2, COVARIANCE),
+    "gp_regression": Steeper(2, COVARIANCE),
+    "models/change_point": Steeper(
+        2, "a discrete parameter with a value for each row, summed over all rows for each"
+    ),
+    "models/gp_regression": Steeper(2, COVARIANCE),
+    "models/gp_poisson": Steeper(2, COVARIANCE),
+    "spatial_gp_binomial_matern52": Steeper(2, COVARIANCE),
+}
+"""Those that must, with the power and the reason."""
+
+AT_POINTS = {"density", "gradient", "densities of many points", "gradients of many points"}
+
+TO_MEND: Mapping[str, set[str]] = {
+    "a row filled by an inner loop": AT_POINTS,
+    "an array of tuples": AT_POINTS,
+    "an entry set and read by its iteration": AT_POINTS,
+    "factor_analysis_marginal": {"condition"},
+    "missing data, by a counter": {"gradient", "gradients of many points"},
+    "missing data, by a counter, in the loop": {"gradients of many points"},
+    "mpt_tree_and_int_logic": {"densities of many points", "gradients of many points"},
+    "reject in a loop": {"gradients of many points"},
+    "scratch of a branch, read in the loop": AT_POINTS,
+    "tuples": {"gradients of many points"},
+}
+"""Faults that are known: the runs of programs that cost more than they must."""
+
+
+def exponent_of(name: str) -> float:
+    """The power of its rows that a program may cost."""
+    return STEEPER[name].exponent if name in STEEPER else 1.0

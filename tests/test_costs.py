@@ -1,0 +1,85 @@
+"""No run of a program costs more than its rows allow (`laws/cost`).
+
+`python tests/laws/cost/run.py NAME --all` prints the counts of a program.
+"""
+
+import numpy as np
+import pytest
+from laws.cost.counting import cost_of
+from laws.cost.known import STEEPER, TO_MEND, exponent_of
+from laws.cost.law import Growth, broken, growths
+from laws.cost.programs import Repeatable, programs
+
+PROGRAMS = programs()
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
+def test_no_run_costs_more_than_its_rows_allow(program: Repeatable) -> None:
+    found = broken(growths(program), exponent_of(program.name))
+    runs = {growth.run for growth in found}
+    assert runs == TO_MEND.get(program.name, set()), "\n".join(map(str, found))
+
+
+def test_the_tables_name_programs() -> None:
+    assert {*STEEPER, *TO_MEND} <= {program.name for program in PROGRAMS}
+
+
+# --- What is counted ---------------------------------------------------------------------------------------
+
+
+def test_numbers_are_those_of_every_array() -> None:
+    x = np.ones(1000)
+    cost = cost_of(lambda: (x * x + 1.0)[:10].sum())
+    assert 2000 <= cost.numbers < 2010
+    assert 2000 <= cost.alive < 2200
+
+
+def test_lines_are_those_of_loops() -> None:
+    def loop(steps: int) -> int:
+        total = 0
+        for i in range(steps):
+            total += i
+        return total
+
+    assert cost_of(lambda: loop(200)).lines - cost_of(lambda: loop(100)).lines == 200
+
+
+def test_counts_are_the_same_each_time() -> None:
+    x = np.linspace(0, 1, 50)
+    costs = [cost_of(lambda: np.linalg.inv(np.outer(x, x) + np.eye(50))) for _ in range(3)]
+    assert len({(cost.numbers, cost.lines) for cost in costs}) == 1
+    assert np.ptp([cost.alive for cost in costs]) < 500  # Python's own objects come from lists of free ones
+
+
+# --- What growth is ----------------------------------------------------------------------------------------
+
+
+def growth(*costs: int, of: str = "numbers") -> Growth:
+    return Growth("p", ("N",), "density", of, costs)
+
+
+@pytest.mark.parametrize(
+    "costs",
+    [
+        (1000, 1100, 1300, 1700),
+        (7, 7, 7, 7),
+        (30_000, 30_000, 30_000, 30_100),
+        (80, 160, 320, 700),
+        (147_243, 285_051, 450_075, 890_715),
+    ],
+    ids=["and a constant", "none", "hardly any", "below 1.3 times", "another way from 4 times on"],
+)
+def test_linear_growth_is_allowed(costs: tuple[int, ...]) -> None:
+    assert not broken([growth(*costs)])
+
+
+@pytest.mark.parametrize("of", ["numbers", "alive", "lines"])
+def test_a_square_is_noticed_beside_a_hundred_linear_terms(of: str) -> None:
+    square = growth(*(500 + 100 * n + n * n for n in (64, 128, 256, 512)), of=of)
+    assert broken([square]) == [square]
+    assert not broken([square], 2)
+
+
+def test_a_power_more_than_is_allowed_is_noticed() -> None:
+    cube = growth(*(n**3 for n in (8, 16, 32, 64)))
+    assert broken([cube], 2) == [cube]
