@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from autograd.tracer import isbox
 from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
@@ -61,8 +62,9 @@ def total_each(xp: Namespace, x: Array) -> Array:
 
 
 def pick_each(xp: Namespace, x: Array, items: tuple[Any, ...]) -> Array:
-    """x[items] of each draw."""
-    return pick(xp, x, (slice(None), *items))
+    """x[items] of each draw; under autograd the adjoint of a single entry is sparse, as x[items] has it."""
+    index = (slice(None), *items)
+    return x[index] if isbox(x) and is_basic(index) else pick(xp, x, index)
 
 
 def gather_each(xp: Namespace, x: Array, base_lifted: bool, lifted: Sequence[bool], *items: Any) -> Array:
@@ -120,10 +122,15 @@ def pick(xp: Namespace, x: Array, index: Any) -> Array:
     return picked.copy() if np.ndim(picked) == 1 else picked
 
 
+def is_basic(index: tuple[Any, ...]) -> bool:
+    """Whether it picks one entry, or ranges, of each axis."""
+    return all(isinstance(i, int | np.integer | slice) for i in index)
+
+
 @with_vjps(lambda xp, g, ans, picked, index, shape: pick(xp, g, index), None, None)
 def put_back(xp: Namespace, picked: Array, index: Any, shape: tuple[int, ...]) -> Array:
     """Zeros of the given shape with `picked` added at `index`: the transpose of `pick`."""
-    if not isinstance(index, tuple) or all(isinstance(i, int | np.integer | slice) for i in index):
+    if not isinstance(index, tuple) or is_basic(index):
         out = np.zeros(shape, np.result_type(picked))
         out[index] = picked
         return out
