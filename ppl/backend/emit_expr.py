@@ -51,7 +51,7 @@ def expr(w: Writer, e: ir.Expr) -> str:
         case ir.Promote(value=value):
             return f"lib.{'as_complex' if is_complex(e.type) else 'real'}({expr(w, value)})"
         case ir.TargetSoFar():
-            return "lib.sum_terms(target)"
+            return "lib.target_so_far(target)"
 
 
 def tuple_of(w: Writer, items: Sequence[ir.Expr]) -> str:

@@ -26,6 +26,7 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     tuple_arrays.entries,
     runtime.terms,
     runtime.sum_terms,
+    runtime.target_so_far,
     runtime.total,
     runtime.zeros_like,
     runtime.axis,
