@@ -40,7 +40,7 @@ def define(names: dict[str, Any], line: str, cell: str) -> Any:
     """
     from ppl.cli.diagnostics import as_text, likely_bugs, show
     from ppl.compile import compile_source
-    from ppl.discrete.rewrite import MOST_TABLE_ENTRIES
+    from ppl.discrete.parameters import MOST_TABLE_ENTRIES
     from ppl.source import SourceText
 
     name = line.strip()

@@ -1,38 +1,25 @@
 """The driver: the phases of the compiler in order, and nothing else."""
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
 
-from ppl.data import Inputs
-from ppl.density.statement_costs import cost_lines
-from ppl.discrete.for_stan import with_zero_products
-from ppl.discrete.parameters import has_discrete
-from ppl.discrete.plan import plan_of
-from ppl.discrete.rewrite import MOST_TABLE_ENTRIES, Summed
-from ppl.discrete.summing import Summing, summed
-from ppl.errors import ArgumentError, UnknownName
+from ppl.discrete.parameters import MOST_TABLE_ENTRIES, has_discrete
+from ppl.errors import ArgumentError
 from ppl.frontend import ast
 from ppl.frontend.calls import TARGET, UNSUPPORTED
-from ppl.frontend.check import analyse, check
+from ppl.frontend.check import analyse
 from ppl.frontend.facts import Facts
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.nesting import too_deep
-from ppl.frontend.printer import print_program as print_ast
 from ppl.frontend.tables import is_identifier
-from ppl.ir.forms import VALUES, Form, form_named
+from ppl.ir.forms import VALUES
 from ppl.ir.lower import lower
 from ppl.ir.passes.table import PASSES
-from ppl.ir.plan import plan
-from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
 from ppl.source import SourceText, read_source
 from ppl.stdlib.library import Library
 
 Source = str | Path
-Given = Inputs | Mapping[str, Any] | str | Path
 
 
 def compile_model(
@@ -88,6 +75,8 @@ def compile_source(
 
     try:
         if has_discrete(tree):
+            from ppl.discrete.summing import Summing  # few programs have any
+
             found: Model = Summing.of(tree, facts, most_entries, build).model()
             return found
         return build(tree, facts)
@@ -110,105 +99,3 @@ def refuse_hidden(library: Library) -> None:
     for name in library.callees:
         if name in (*HIGHER_ORDER, *TARGET, *UNSUPPORTED) or not is_identifier(name):
             raise ArgumentError(f"no function can be called {name!r}, which is a word of the language")
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A checked program and what is asked of its stages: a form, passes to leave out, values of data."""
-
-    source: SourceText
-    tree: ast.Program = field(repr=False)
-    facts: Facts = field(repr=False)
-    form: Form = VALUES
-    without: frozenset[str] = frozenset()
-    values: Mapping[str, Any] = field(default_factory=dict)
-
-    @cached_property
-    def summed(self) -> Summed | None:
-        """How its discrete parameters were summed out, where it has any."""
-        return summed(self.tree, self.facts, self.values) if has_discrete(self.tree) else None
-
-    @property
-    def continuous(self) -> tuple[ast.Program, Facts]:
-        """The program with its discrete parameters summed out."""
-        if not self.summed:
-            return self.tree, self.facts
-        return self.summed.program, check(self.summed.program, self.facts.library)
-
-
-def show_stage(
-    program: Source,
-    stage: str,
-    form: str = VALUES.name,
-    without: Collection[str] = (),
-    data: Given | None = None,
-) -> str:
-    """One stage of the compiler as text; `stage` is a key of STAGES.
-
-    `form` is a name of ir.forms: which form of the program the stages "ir" and "python" print, exactly as it
-    runs; `without` names passes to leave out there; `data` are needed where they decide how discrete
-    parameters are summed out, and with them "plan" ends with what a gradient costs by statement.
-
-    Raises:
-        ModelError: the program is refused before the stage is reached.
-        UnknownName: there is no such stage, or no such form.
-        ArgumentError: there is no such pass, or one that cannot be left out; or no Python of the form.
-        DrawByDraw: the program has no form "draws".
-    """
-    refuse(without)
-    if stage not in STAGES:
-        raise UnknownName("no stage", stage, STAGES)
-    shown_form, source = form_named(form), read_source(program)
-
-    def text(values: Mapping[str, Any]) -> str:
-        try:
-            return STAGES[stage](Shown(source, *analyse(source), shown_form, frozenset(without), values))
-        except RecursionError:
-            raise too_deep(analyse(source)[0]) from None
-
-    if data is None:
-        return text({})
-    model = compile_model(program)
-    of_stage = text(known_values(model, data))
-    if stage != "plan":
-        return of_stage
-    return "\n".join([of_stage, *cost_lines(model.condition(data))]) + "\n"
-
-
-def known_values(model: Model, data: Given) -> Mapping[str, Any]:
-    """The values of data and transformed data."""
-    plain = replace(model, discrete=None)
-    return plain.known_values(plain.condition(data).d)
-
-
-def _show_ast(shown: Shown) -> str:
-    return print_ast(shown.tree)
-
-
-def _show_program(shown: Shown) -> str:
-    return print_ast(with_zero_products(*shown.continuous) if shown.summed else shown.tree)
-
-
-def _show_ir(shown: Shown) -> str:
-    return print_ir(shown.form.of(lower(*shown.continuous), shown.without))
-
-
-def _show_python(shown: Shown) -> str:
-    if not shown.form.runs:
-        raise ArgumentError(f"the form {shown.form.name!r} is not run; look at its stage 'ir'")
-    model = Model(shown.source, lower(*shown.continuous), without=shown.without)
-    return model.code(shown.form).emitted.text
-
-
-def _show_plan(shown: Shown) -> str:
-    sums = [*plan_of(shown.summed), ""] if shown.summed else []
-    return "\n".join([*sums, plan(lower(*shown.continuous))])
-
-
-STAGES: Mapping[str, Callable[[Shown], str]] = {
-    "ast": _show_ast,
-    "program": _show_program,
-    "ir": _show_ir,
-    "python": _show_python,
-    "plan": _show_plan,
-}

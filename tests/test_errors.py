@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.compile import show_stage
 from ppl.data import open_array
 from ppl.results.files.read_csv import read_draws
+from ppl.stages import show_stage
 
 PROGRAM = "data { int N; } parameters { vector[N] mu; } model { mu ~ normal(0, 1); }"
 MODEL = ppl.compile_model(PROGRAM)

@@ -5,9 +5,9 @@ import pytest
 
 import ppl
 from ppl.backend import load as loading
-from ppl.compile import show_stage
 from ppl.density import model as density_model
 from ppl.ir.forms import FORMS, form_named
+from ppl.stages import show_stage
 
 PROGRAM = """
 data { int N; array[N] int y; vector[N] x; }

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.compile import show_stage
 from ppl.density import statement_costs as measured
+from ppl.stages import show_stage
 
 PROGRAM = """data { int N; }
 parameters { real a; vector[3] b; }

@@ -64,9 +64,9 @@ def plot(
     material, posterior = gather(files, variables, reference, trace, model, data, observed)
     material = replace(material, replicated=replicated)
     if report:
-        from ppl.compile import show_stage
         from ppl.results.report.report import Program
         from ppl.results.report.report import report as page
+        from ppl.stages import show_stage
 
         program = Program(posterior.source.text, show_stage(model, "plan")) if model else None
         write_whole(report, [page(material, (model or files[0]).stem, program)])

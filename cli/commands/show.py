@@ -66,9 +66,9 @@ def show(
         raise typer.BadParameter(f"unexpected '{name}' after the program.", param_hint="NAME")
     if not Path(model).is_file():
         raise typer.BadParameter(f"File '{model}' does not exist.", param_hint="MODEL")
-    from ppl.compile import show_stage
     from ppl.ir.forms import FORMS
     from ppl.ir.passes.draws_state import DrawByDraw
+    from ppl.stages import show_stage
 
     try:
         typer.echo(show_stage(Path(model), stage.value, form, without or (), data))

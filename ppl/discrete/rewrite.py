@@ -16,7 +16,7 @@ from ppl.discrete.concrete import Concrete
 from ppl.discrete.emit import SUM, Emit, Way
 from ppl.discrete.live import live, without_target
 from ppl.discrete.normal import Normal, dependent_names
-from ppl.discrete.parameters import Discrete, Names, discrete_parameters, is_discrete
+from ppl.discrete.parameters import MOST_TABLE_ENTRIES, Discrete, Names, discrete_parameters, is_discrete
 from ppl.discrete.steps import Cannot, Step, planned, smallest
 from ppl.discrete.syntax import Stmts, copied, indexed, integer, rewrite, written
 from ppl.discrete.terms import Parameters, terms
@@ -27,8 +27,6 @@ from ppl.frontend.facts import Facts
 from ppl.frontend.walk import walk
 
 TILT = "lp_tilt"
-MOST_TABLE_ENTRIES = 10_000_000
-"""Numbers in the largest table of an entry, unless told otherwise."""
 
 
 class Unknown(Exception):

@@ -283,7 +283,7 @@ def test_an_internal_error_says_that_it_is_one(tmp_path, monkeypatch, capsys):
     def broken(*arguments, **settings):
         raise AssertionError("a pass lost a node")
 
-    monkeypatch.setattr("ppl.compile.show_stage", broken)
+    monkeypatch.setattr("ppl.stages.show_stage", broken)
     with pytest.raises(SystemExit) as exit:
         main(["show", str(tmp_path / "toy.model")])
     assert exit.value.code == 70

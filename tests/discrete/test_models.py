@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.compile import show_stage
 from ppl.discrete.affine import known
 from ppl.discrete.parameters import discrete_parameters
 from ppl.results.files.columns import reshape
+from ppl.stages import show_stage
 
 MODELS = Path(__file__).parents[2] / "models"
 NAMES = sorted(file.parent.name for file in MODELS.glob("*/by_hand.stan"))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.compile import show_stage
+from ppl.stages import show_stage
 from tests.discrete.held import hold, point
 
 Y = [0.3, -1.2, 0.8, 2.0, -0.4, 1.1]

@@ -32,7 +32,7 @@ from generator.program import generated  # noqa: E402
 from generator.real_stan import Answer, Point, Question, RealStan  # noqa: E402
 
 import ppl  # noqa: E402
-from ppl.compile import show_stage  # noqa: E402
+from ppl.stages import show_stage  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 TABLE = Path(__file__).with_suffix(".md")

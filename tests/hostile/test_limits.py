@@ -7,10 +7,10 @@ import pytest
 
 import ppl
 from ppl import memory
-from ppl.compile import STAGES, show_stage
 from ppl.errors import InferenceError, ModelError
 from ppl.frontend.format import format_program
 from ppl.source import SourceText
+from ppl.stages import STAGES, show_stage
 
 REAL_Y = "parameters { real y; } "
 MODEL = "model { y ~ normal(0, 1); "

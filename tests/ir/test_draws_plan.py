@@ -2,7 +2,7 @@
 
 import pytest
 
-from ppl.compile import show_stage
+from ppl.stages import show_stage
 
 CASES = {
     "nothing": ("parameters { vector[3] x; } model { for (i in 1:size(x)) x[i] ~ normal(0, 1); }", [], []),

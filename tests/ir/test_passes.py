@@ -9,7 +9,7 @@ import pytest
 from conformance.pack import Case, programs
 from laws.passes import assert_same, posterior, reference, variants
 
-from ppl.compile import show_stage
+from ppl.stages import show_stage
 
 MODELS = sorted((Path(__file__).parents[2] / "models").glob("*/*.model"))
 

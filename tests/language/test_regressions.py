@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.compile import show_stage
 from ppl.errors import Rejection
 from ppl.inference.recipes import RECIPES
+from ppl.stages import show_stage
 from ppl.stdlib.special import incomplete_beta
 
 

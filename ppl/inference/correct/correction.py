@@ -7,13 +7,13 @@ resampled; and where that does not fit either, draws are carried to the posterio
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.inference.correct.annealing import ANNEALING, Annealed, anneal
 from ppl.inference.correct.balanced_resampling import balanced
+from ppl.inference.correct.draw_source import DrawSource as DrawSource
 from ppl.inference.correct.hamiltonian import HMC
 from ppl.inference.correct.population import Worth, is_light, population
 from ppl.inference.correct.reference import Reference
@@ -70,15 +70,6 @@ class CorrectionLimits:
 
 
 CORRECTION = CorrectionLimits()
-
-
-class DrawSource(StrEnum):
-    """How draws were made from q."""
-
-    OF_Q = "of q"
-    RESAMPLED = "resampled"
-    OF_MIXTURE = "resampled from a mixture"
-    ANNEALED = "annealed"
 
 
 class WeightedDraws(NamedTuple):

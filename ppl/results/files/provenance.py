@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ppl.errors import DataError
-from ppl.inference.correct.correction import DrawSource
+from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.diagnose.level import FROM_BEST, Level
 
 PREFIX = "fit_"

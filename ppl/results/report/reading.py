@@ -2,21 +2,22 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppl.inference.correct.correction import Corrected, DrawSource, weighted_draws_of
 from ppl.inference.diagnose.convergence import rhat
 from ppl.inference.diagnose.level import FROM_BEST
 from ppl.inference.diagnose.psis import khat_threshold
-from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.nuts.diagnostics import Judged, judged
-from ppl.inference.objective.elbo import elbo_of
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.files.columns import Floats
 from ppl.results.files.provenance import worst_of
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.report.stansummary import worst_khats
+
+if TYPE_CHECKING:
+    from ppl.inference.diagnose.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,12 @@ def quality(files: Sequence[DrawsFile]) -> Iterator[str]:
         yield details
 
 
-def of_densities(file: DrawsFile, ratios: Floats) -> Verdict:
+def of_densities(file: DrawsFile, ratios: Floats) -> "Verdict":
     """The verdict on a file's draws of q by their log ratios (draws,), in its own coordinates."""
+    from ppl.inference.correct.correction import Corrected, DrawSource, weighted_draws_of
+    from ppl.inference.diagnose.verdict import verdict_of
+    from ppl.inference.objective.elbo import elbo_of
+
     finite = np.isfinite(ratios)
     u, ratios = file.only(file.parameters).draws[finite], ratios[finite]
     proposals = weighted_draws_of(u, ratios, np.zeros_like(ratios))

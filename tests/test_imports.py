@@ -1,0 +1,90 @@
+"""What a command does not wait for: the packages and modules that it leaves alone."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ppl.cmdstan.build import build
+from ppl.compile import compile_model
+
+MODELS = Path(__file__).parents[1] / "models"
+RUN = """\
+import json, runpy, sys
+sys.argv = sys.argv[1:]
+try:
+    runpy.run_path(sys.argv[0], run_name="__main__")
+except SystemExit as end:
+    print(json.dumps([end.code, sorted(sys.modules)]), file=sys.stderr)
+"""
+COMMAND = "import sys; from ppl.cli.main import main; sys.argv[0] = 'ppl'; main()"
+ARRAYS = ("numpy", "scipy", "autograd", "ppl.arrays", "ppl.stdlib")
+COMPILER = (
+    "lark",
+    "ppl.frontend.check",
+    "ppl.frontend.parser",
+    "ppl.compile",
+    "ppl.discrete",
+    "ppl.ir.lower",
+)
+FITS = ("ppl.inference.recipes", "ppl.inference.correct.correction", "ppl.results.fits.fit")
+SLOW = (
+    "scipy.stats",
+    "scipy.optimize",
+    "scipy.linalg",
+    "scipy.integrate",
+    "autograd.scipy",
+    "rich",
+    "pandas",
+)
+BACK_END = ("ppl.ir", "ppl.backend", "ppl.density", "ppl.model")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A program with its data, an executable of it, and a file of its draws."""
+    folder = tmp_path_factory.mktemp("imports")
+    source, data = (MODELS / "eight_schools" / f"eight_schools.{end}" for end in ("model", "data.json"))
+    (folder / "m.model").write_bytes(source.read_bytes())
+    (folder / "d.json").write_bytes(data.read_bytes())
+    model = compile_model(folder / "m.model")
+    build(model, folder / "m.model", folder / "m")
+    short = {"algorithm": "meanfield", "iter": 100, "draws": 200}
+    model.condition(folder / "d.json").variational(**short).save_csv(folder / "output.csv")
+    (folder / "run.py").write_text(COMMAND)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("words", "without"),
+    [
+        ("run.py --version", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END)),
+        ("run.py --help", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END)),
+        ("run.py format m.model", (*ARRAYS, *COMPILER[1:2], *FITS, *SLOW, *BACK_END)),
+        ("run.py check m.model", ("scipy", "ppl.compile", *FITS, *SLOW, *BACK_END)),
+        ("run.py summary output.csv", (*COMPILER, *FITS, *SLOW, *BACK_END)),
+        ("m diagnose data file=d.json", (*COMPILER, *FITS, *SLOW, "scipy", "typer", "ppl.stdlib.library")),
+        (
+            "m optimize data file=d.json",
+            (*COMPILER, *FITS, "scipy.stats", "rich", "typer", "ppl.stdlib.library"),
+        ),
+        ("m sample num_warmup=5 num_samples=5 num_chains=1 data file=d.json", ("lark", "ppl.compile")),
+    ],
+)
+def test_a_command_imports_what_it_needs(words, without, folder):
+    if " sample " in words:
+        pytest.importorskip("nutpie")
+    done = subprocess.run(
+        [sys.executable, "-c", RUN, *words.split()], cwd=folder, capture_output=True, text=True
+    )
+    status, loaded = json.loads(done.stderr.splitlines()[-1])
+    assert not status, done.stderr
+    assert [name for name in loaded if f"{name}.".startswith(tuple(f"{each}." for each in without))] == []
+
+
+def test_passes_are_imported_when_they_run():
+    code = "import sys, ppl.ir.forms; print([m for m in sys.modules if m.startswith('ppl.ir.passes.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["['ppl.ir.passes.table']"]
