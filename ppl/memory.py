@@ -55,6 +55,12 @@ def require_room(sizes: Sequence[int], what: str) -> None:
         raise NoRoom(f"{what} of {shape} numbers needs {needs} of memory, and {in_bytes(there)} are free")
 
 
+def out_of_memory(error: MemoryError) -> str:
+    """What to say of an array that could not be had."""
+    said = f" {error}." if str(error) else ""
+    return f"There is too little memory: {in_bytes(available())} are free.{said}\nAsk for fewer draws."
+
+
 def available() -> int:
     """Bytes that can still be had: of the machine, of the container, and by this process."""
     return max(0, min(limits(), default=1 << 62))

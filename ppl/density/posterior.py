@@ -24,6 +24,7 @@ from ppl.density.rows import ByRows, by_rows
 from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.ir.forms import ARRAYS, VALUES
 from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
+from ppl.memory import ARRAY_SIZES, available
 from ppl.names import Sized, column_names, flat, flat_draws, sized
 from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
@@ -176,7 +177,7 @@ class Posterior:
         key = propto, jacobian
         if key not in self.log_joints:
             forms = UNNORMALISED if propto else TARGET
-            self.log_joints[key] = LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch)
+            self.log_joints[key] = LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch, self.sizes)
         return self.log_joints[key]
 
     def log_density(self, u: ArrayLike, propto: bool = False, jacobian: bool = True) -> float:
@@ -349,10 +350,17 @@ class Posterior:
 
     @cached_property
     def draws_at_once(self) -> int:
-        """How many draws `param_constrain_draws` should be given; 1 where the program takes one at a time."""
-        if self.model.over_draws is None:
+        """How many draws `param_constrain_draws` should be given; 1 where the program takes one at a time.
+
+        Fewer where memory is short for an array of all of them on each line of the emitted code. The random
+        numbers of generated quantities are then others.
+        """
+        module = self.model.over_draws
+        if module is None:
             return 1
-        return max(1, COST.of_draws // max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True)))
+        wide = max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True))
+        there = available() // BATCH.share_of_memory // ARRAY_SIZES.number
+        return max(1, min(COST.of_draws, there // len(module.emitted.spans)) // wide)
 
     def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
         """All columns, (n, columns), at the rows of `us` (n, dim): every statement runs once for all draws.
