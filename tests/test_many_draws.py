@@ -457,6 +457,7 @@ def test_batches_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:
 def test_draws_at_once_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:
     posterior, _ = of_rows
     usual = replace(posterior).draws_at_once
+    monkeypatch.setattr("ppl.density.posterior.ARRAY_SIZES", replace(memory.ARRAY_SIZES, unchecked=1))
     monkeypatch.setattr(memory, "limits", lambda: iter([1 << 20]))
     assert 1 <= replace(posterior).draws_at_once < usual / 10
 

@@ -130,12 +130,12 @@ class LogJoint:
         arrays = 4 * len(module.emitted.spans) * (1 + self.sizes.steps)
         if n * self.width * arrays <= ARRAY_SIZES.unchecked:
             return n
-        there = available() // BATCH.share_of_memory
-        if n * self.width * arrays * ARRAY_SIZES.number <= there:
-            return n
         if gradient not in self.bytes_of_points:
             self.bytes_of_points[gradient] = bytes_of_a_point(batched, us[:2])
-        return max(1, min(n, there // self.bytes_of_points[gradient]))
+        of_a_point = self.bytes_of_points[gradient]
+        if n * of_a_point <= ARRAY_SIZES.unchecked * ARRAY_SIZES.number:
+            return n
+        return max(1, min(n, available() // BATCH.share_of_memory // of_a_point))
 
     @contextmanager
     def refusing(self) -> Iterator[None]:

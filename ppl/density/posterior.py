@@ -359,8 +359,10 @@ class Posterior:
         if module is None:
             return 1
         wide = max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True))
-        there = available() // BATCH.share_of_memory // ARRAY_SIZES.number
-        return max(1, min(COST.of_draws, there // len(module.emitted.spans)) // wide)
+        lines, most = len(module.emitted.spans), COST.of_draws
+        if most * lines > ARRAY_SIZES.unchecked:
+            most = min(most, available() // BATCH.share_of_memory // ARRAY_SIZES.number // lines)
+        return max(1, most // wide)
 
     def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
         """All columns, (n, columns), at the rows of `us` (n, dim): every statement runs once for all draws.
