@@ -35,6 +35,7 @@ from ppl.cli.processes import end_others
 from ppl.cli.words import WithWords
 from ppl.distribution import VERSION
 from ppl.errors import DataError, InferenceError, ModelError, PPLError
+from ppl.memory import out_of_memory
 
 COMMANDS = (
     variational,
@@ -149,6 +150,8 @@ def _run(argv: list[str] | None) -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader of our output has gone: nothing is left to say it to
         sys.exit(EXIT.refused)
+    except MemoryError as error:
+        _exit(EXIT.failed, in_lines(f"ppl: error PPL977: {out_of_memory(error)}"), error)
     except OSError as error:
         _exit(EXIT.refused, f"ppl: {error.filename or 'file'}: {error.strerror or error}", error)
     except Exception as error:

@@ -25,10 +25,14 @@ class ArraySizes:
 ARRAY_SIZES = ArraySizes()
 
 CONTROL_GROUPS = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-)
-"""Where containers state their limit and what they use of it: versions 2 and 1 of cgroups(7)."""
+    (Path("/sys/fs/cgroup"), "memory.max", "memory.current", "inactive_file"),
+    (
+        Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+    ),
+)  # fmt: skip
+"""Where control groups state their limit, what they use of it, and what of that are files that were read and
+can be dropped (an entry of memory.stat): versions 2 and 1 of cgroups(7).
+"""
 
 
 class NoRoom(MemoryError):
@@ -55,6 +59,12 @@ def require_room(sizes: Sequence[int], what: str) -> None:
         raise NoRoom(f"{what} of {shape} numbers needs {needs} of memory, and {in_bytes(there)} are free")
 
 
+def out_of_memory(error: MemoryError) -> str:
+    """What to say of an array that could not be had."""
+    said = f" {error}." if str(error) else ""
+    return f"There is too little memory: {in_bytes(available())} are free.{said}\nAsk for fewer draws."
+
+
 def available() -> int:
     """Bytes that can still be had: of the machine, of the container, and by this process."""
     return max(0, min(limits(), default=1 << 62))
@@ -63,12 +73,34 @@ def available() -> int:
 def limits() -> Iterator[int]:
     with suppress(OSError, StopIteration, ValueError, IndexError):
         yield of_machine(Path("/proc/meminfo").read_text().splitlines())
-    for most, used in CONTROL_GROUPS:
-        with suppress(OSError, ValueError):  # "max" where there is no limit
-            yield int(Path(most).read_text()) - int(Path(used).read_text())
+    for top, *names in CONTROL_GROUPS:
+        for folder in group_folders(top, Path("/proc/self/cgroup")):
+            with suppress(OSError, StopIteration, ValueError):  # "max" where there is no limit
+                yield of_group(folder, *names)
     with suppress(OSError, StopIteration, ValueError):  # "unlimited"
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         yield of_process(Path("/proc/self/limits").read_text().splitlines()) - mapped
+
+
+def group_folders(top: Path, list_of_groups: Path) -> Iterator[Path]:
+    """The folders of this process's control group and of those around it.
+
+    A container sees its own at the top; a service or a login has one inside.
+    """
+    groups = [""]
+    with suppress(OSError):
+        groups = [
+            line.partition(":")[2].partition(":")[2] for line in list_of_groups.read_text().splitlines()
+        ]
+    inside = {top / group.lstrip("/") for group in groups}
+    yield from {each for one in inside for each in (one, *one.parents) if each.is_relative_to(top)} | {top}
+
+
+def of_group(folder: Path, most: str, used: str, dropped: str) -> int:
+    """What the limit of a control group leaves."""
+    lines = (folder / "memory.stat").read_text().splitlines()
+    cached = next(int(line.split()[1]) for line in lines if line.startswith(f"{dropped} "))
+    return int((folder / most).read_text()) - int((folder / used).read_text()) + cached
 
 
 def of_machine(lines: Iterable[str]) -> int:

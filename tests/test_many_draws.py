@@ -1,5 +1,7 @@
 """Many draws at once give what each gives alone."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conformance.pack import Case, cases, programs
@@ -7,8 +9,9 @@ from ir.loop_programs import DATA, LOOPS, Loop
 from laws.batches import errors_of_batches
 
 import ppl
+from ppl import memory
 from ppl.density import many_points
-from ppl.density.many_points import BATCH, Found, Scalar, in_batches, one_by_one
+from ppl.density.many_points import BATCH, MEMORY, Found, Scalar, in_batches, one_by_one
 from ppl.density.posterior import COST
 from ppl.ir.forms import OF_POINTS
 from ppl.ir.passes.draws_state import DrawByDraw
@@ -386,18 +389,87 @@ def test_a_wide_program_goes_one_draw_at_a_time() -> None:
 
 
 def fails(error: Exception):
-    def raises(us: np.ndarray) -> tuple[np.ndarray]:
+    def raises(*_: object) -> tuple[np.ndarray]:
         raise error
 
     return raises
 
 
 def test_what_fails_for_many_is_tried_one_by_one() -> None:
-    """As where memory does not suffice for all; an error of the program is raised by the first point."""
+    """An error of the program is raised by the first point."""
     many, us = fails(ppl.InferenceError("no")), np.arange(6.0)[:, None]
     np.testing.assert_array_equal(in_batches(us, 1, many, lambda u: (u[0],))[0], us[:, 0])
     with pytest.raises(ppl.InferenceError, match="no"):
         in_batches(us, 1, many, many)
+
+
+@pytest.mark.parametrize("error", [MemoryError("no"), ppl.InferenceError("no", MEMORY)])
+def test_what_is_short_of_memory_is_tried_by_halves(error: Exception) -> None:
+    seen: list[int] = []
+
+    def many(us: np.ndarray) -> tuple[np.ndarray]:
+        seen.append(len(us))
+        if len(us) > 2:
+            raise error
+        return (us[:, 0],)
+
+    us = np.arange(8.0)[:, None]
+    np.testing.assert_array_equal(in_batches(us, 1, many, lambda u: pytest.fail("not alone"))[0], us[:, 0])
+    assert seen == [8, 4, 2, 2, 4, 2, 2]
+
+
+ROWS = """
+data { int N; vector[N] x; vector[N] y; }
+parameters { real a; real b; real<lower=0> s; }
+model {
+  y ~ normal(a + b * x, s);
+}
+"""
+
+
+@pytest.fixture
+def of_rows(monkeypatch):
+    """A posterior of 1000 rows, and how many points each batch has."""
+    seen, whole = [], many_points.log_joint_gradients
+    monkeypatch.setattr(
+        "ppl.density.log_joint.log_joint_gradients",
+        lambda *given, **more: seen.append(len(given[2])) or whole(*given, **more),
+    )
+    data = {"N": 1000, "x": np.linspace(-1, 1, 1000), "y": np.linspace(0, 1, 1000)}
+    return ppl.compile_model(ROWS).condition(data), seen
+
+
+def test_batches_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:
+    (posterior, seen), us = of_rows, np.random.default_rng(1).uniform(-1, 1, (300, 3))
+    whole = posterior.log_density_gradients(us)
+    assert max(seen) == 100 and not posterior.log_joint().bytes_of_points
+    monkeypatch.setattr("ppl.density.log_joint.ARRAY_SIZES", replace(memory.ARRAY_SIZES, unchecked=1))
+    monkeypatch.setattr(memory, "limits", lambda: iter([1 << 20]))
+    seen.clear()
+    for some, found in zip(whole, posterior.log_density_gradients(us), strict=True):
+        np.testing.assert_allclose(found, some, rtol=1e-12)
+    size = posterior.log_joint().bytes_of_points[True]
+    assert seen[0] == 2, "measured at two points"
+    assert 3 * 8 * 1000 < size < 30 * 8 * 1000
+    assert max(seen[1:]) <= (1 << 19) // size < 100 and sum(seen[1:]) == 300
+
+
+def test_draws_at_once_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:
+    posterior, _ = of_rows
+    usual = replace(posterior).draws_at_once
+    monkeypatch.setattr("ppl.density.posterior.ARRAY_SIZES", replace(memory.ARRAY_SIZES, unchecked=1))
+    monkeypatch.setattr(memory, "limits", lambda: iter([1 << 20]))
+    assert 1 <= replace(posterior).draws_at_once < usual / 10
+
+
+def test_derivatives_without_memory_are_refused_with_a_statement(of_rows, monkeypatch) -> None:
+    posterior, _ = of_rows
+    monkeypatch.setattr(
+        "ppl.density.log_joint.value_and_grads", fails(MemoryError("unable to allocate 8 GiB"))
+    )
+    with pytest.raises(ppl.InferenceError, match=r"<string>:5:[\s\S]*Unable to allocate 8 GiB") as refused:
+        posterior.log_density_gradient([0.0, 0.0, 0.0])
+    assert refused.value.code == MEMORY
 
 
 @pytest.mark.parametrize("error", [TypeError("no"), AttributeError("no")])

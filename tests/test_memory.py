@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from ppl import memory
-from ppl.memory import NoRoom, available, in_bytes, of_machine, of_process, require_room
+from ppl.memory import (
+    NoRoom,
+    available,
+    group_folders,
+    in_bytes,
+    of_group,
+    of_machine,
+    of_process,
+    require_room,
+)
 
 
 def test_what_can_be_had_is_positive_and_less_than_an_exabyte():
@@ -36,6 +45,22 @@ def test_limits_are_read_as_the_system_writes_them():
     assert of_process(["Limit  Soft", "Max address space         4096                 8192   bytes"]) == 4096
     with pytest.raises(ValueError):
         of_process(["Max address space         unlimited            unlimited            bytes"])
+
+
+def test_limits_of_a_control_group_count_without_files_that_can_be_dropped(tmp_path):
+    own = tmp_path / "user.slice" / "run-1.scope"
+    own.mkdir(parents=True)
+    (own / "memory.max").write_text("1000\n")
+    (own / "memory.current").write_text("900\n")
+    (own / "memory.stat").write_text("anon 500\ninactive_file 300\n")
+    assert of_group(own, "memory.max", "memory.current", "inactive_file") == 400
+    groups = tmp_path / "groups"
+    groups.write_text("0::/user.slice/run-1.scope\n")
+    assert {*group_folders(tmp_path, groups)} == {tmp_path, own.parent, own}
+    assert [*group_folders(tmp_path, tmp_path / "none")] == [tmp_path]
+    (own / "memory.max").write_text("max\n")
+    with pytest.raises(ValueError):
+        of_group(own, "memory.max", "memory.current", "inactive_file")
 
 
 def test_bytes_in_words():

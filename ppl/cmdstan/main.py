@@ -11,6 +11,7 @@ from typing import Any
 from ppl.cmdstan.help import info, usage
 from ppl.cmdstan.parse import HelpAsked, Misuse, parse
 from ppl.errors import InferenceError, PPLError
+from ppl.memory import out_of_memory
 from ppl.results.arguments.tree import PPL
 from ppl.results.files.config import Config, tree_lines
 
@@ -60,6 +61,8 @@ def _guarded(name: str, program: str | Path, compiled: str, arguments: dict[str,
         return _run(name, program, compiled, arguments)
     except PPLError as error:
         print(f"Exception: {error}", file=sys.stderr)
+    except MemoryError as error:
+        print(f"Exception: {out_of_memory(error)}", file=sys.stderr)
     except OSError as error:
         print(f"Error: {error.filename}: {error.strerror}", file=sys.stderr)
     return CMDSTAN_STATUS.failed

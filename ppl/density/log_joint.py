@@ -1,20 +1,32 @@
 """The log joint of a program with its data: a density over R^dim, at one point or at many."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
-from ppl.backend.located import located
+from ppl.backend.located import located, out_of_reach
 from ppl.backend.runtime import joined
 from ppl.density.data import Data
-from ppl.density.many_points import as_one_of_many, in_batches, log_joint_gradients, log_joints
+from ppl.density.many_points import (
+    BATCH,
+    MEMORY,
+    Batched,
+    Sizes,
+    as_one_of_many,
+    bytes_of_a_point,
+    in_batches,
+    log_joint_gradients,
+    log_joints,
+)
 from ppl.density.model import Model
-from ppl.errors import Rejection
+from ppl.errors import InferenceError, Rejection
 from ppl.ir.forms import GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, Form
+from ppl.memory import ARRAY_SIZES, available
 
 Floats = NDArray[np.float64]
 
@@ -38,7 +50,7 @@ class LogJoint:
     """The log joint of some forms of a model, with data; the log-Jacobian of the transforms counts or not.
 
     A batch of points is as large as `width` allows, which is the size of the largest array that one
-    evaluation makes.
+    evaluation makes, and as memory does.
     """
 
     model: Model
@@ -46,6 +58,9 @@ class LogJoint:
     d: Data
     jacobian: bool = True
     width: int = 1
+    sizes: Sizes = field(default_factory=Sizes)
+    bytes_of_points: dict[bool, int] = field(init=False, default_factory=dict)
+    """What a point takes in a batch, without its gradient and with it, where that was measured."""
 
     def value(self, u: Floats) -> float:
         """At `u` (dim,); -inf where the program rejects it."""
@@ -63,7 +78,7 @@ class LogJoint:
             if many and (found := as_one_of_many(many, self.d, u, self.jacobian, self.model.nodes)):
                 return found
         module = self.model.load(self.forms.gradient, AUTOGRAD)
-        with np.errstate(all="ignore"), located(module):
+        with np.errstate(all="ignore"), self.refusing(), located(module):
             try:
                 value, parts = value_and_grads(
                     lambda v: module.log_joint(self.d, v, self.jacobian),
@@ -80,7 +95,8 @@ class LogJoint:
             return np.zeros(0)
         at_once = self.values_at_once
         batched = None if at_once is None else lambda some: (at_once(some),)
-        return in_batches(us, self.width, batched, lambda u: (self.value(u),))[0]
+        fitting = partial(self.fitting, us, batched, False)
+        return in_batches(us, self.width, batched, lambda u: (self.value(u),), fitting)[0]
 
     @property
     def values_at_once(self) -> Callable[[Floats], Floats] | None:
@@ -98,5 +114,37 @@ class LogJoint:
             batched = partial(
                 log_joint_gradients, module, self.d, jacobian=self.jacobian, nodes=self.model.nodes
             )
-        values, gradients = in_batches(us, self.width, batched, self.value_and_gradient)
+        fitting = partial(self.fitting, us, batched, True)
+        values, gradients = in_batches(us, self.width, batched, self.value_and_gradient, fitting)
         return values, gradients
+
+    def fitting(self, us: Floats, batched: Batched | None, gradient: bool, n: int) -> int:
+        """How many of n points may be evaluated at once, `batched`, for the memory that is free.
+
+        That is measured once, at two of them, and only if it could matter: a line of emitted code makes
+        some four arrays in every step of the loops around it.
+        """
+        module = self.model.over(self.forms.many, NUMPY)
+        if batched is None or module is None:
+            return n
+        arrays = 4 * len(module.emitted.spans) * (1 + self.sizes.steps)
+        if n * self.width * arrays <= ARRAY_SIZES.unchecked:
+            return n
+        if gradient not in self.bytes_of_points:
+            self.bytes_of_points[gradient] = bytes_of_a_point(batched, us[:2])
+        of_a_point = self.bytes_of_points[gradient]
+        if n * of_a_point <= ARRAY_SIZES.unchecked * ARRAY_SIZES.number:
+            return n
+        return max(1, min(n, available() // BATCH.share_of_memory // of_a_point))
+
+    @contextmanager
+    def refusing(self) -> Iterator[None]:
+        """Refuse, with the statement of the largest array, derivatives for which there is no memory.
+
+        The reverse pass is no statement's, and an error there has no place of its own.
+        """
+        try:
+            yield
+        except MemoryError as error:
+            place = f"{self.sizes.place.describe()}\n" if self.sizes.place else ""
+            raise InferenceError(f"{place}{out_of_reach(error)}", MEMORY) from None

@@ -6,11 +6,14 @@ itself, but not every one whose density is no number.
 """
 
 import math
+import sys
+import tracemalloc
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import zip_longest
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -24,12 +27,16 @@ from ppl.backend.located import located
 from ppl.backend.text import Binding
 from ppl.density.data import Data
 from ppl.errors import PPLError, Rejection
+from ppl.source import Span
 from ppl.stdlib.over_draws import for_all
 from ppl.stdlib.record import Laborious
 
 Floats = NDArray[np.float64]
 Found = tuple[Floats, ...]
 """Log densities (n,), and with them gradients (n, dim) where they are wanted."""
+
+MEMORY = "PPL977"
+"""The code of a statement that needs more memory than there is."""
 
 Batched = Callable[[Floats], Found]
 Scalar = Callable[[Floats], tuple[float | Floats, ...]]
@@ -54,25 +61,32 @@ class BatchLimits:
     widest: int = 1 << 15
     """How wide one evaluation may be for a batch to gain anything on it."""
 
+    share_of_memory: int = 2
+    """A batch may take one part in so many of the memory that is free."""
+
 
 BATCH = BatchLimits()
 
 
-def in_batches(us: Floats, width: int, batched: Batched | None, scalar: Scalar) -> Found:
+def in_batches(
+    us: Floats, width: int, batched: Batched | None, scalar: Scalar, fitting: Callable[[int], int] = int
+) -> Found:
     """What `batched` finds at the points `us` (n, dim), n > 0, as many at a time as `width` allows.
 
     `width` is the size of the largest array that one evaluation makes; without `batched` they go one by one.
+    `fitting(n)` is how many of n points fit in memory at once.
     """
     if batched is None or width > BATCH.widest or len(us) < BATCH.fewest_points:
         return one_by_one(us, scalar)
-    size = max(BATCH.smallest, BATCH.elements // width)
+    size = fitting(min(len(us), max(BATCH.smallest, BATCH.elements // width)))
     return joined([evaluated(part, batched, scalar) for part in np.array_split(us, -(-len(us) // size))])
 
 
 def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
     """All points of one batch; the groups into which they part, or halves where one is rejected.
 
-    An error of the program, or of memory, is left to the points alone, which raise it again if it is theirs.
+    An error of the program is left to the points alone, which raise it again if it is theirs. Where memory
+    is short, halves take less of it.
     """
     if len(us) == 1:
         return one_by_one(us, scalar)
@@ -80,9 +94,9 @@ def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
         found = batched(us)
     except DrawsRejected as some:
         return without(some.draws, us, batched, scalar)
-    except Rejection:
-        return by_groups(us, np.array_split(np.arange(len(us)), 2), batched, scalar)
-    except PPLError:
+    except (MemoryError, PPLError) as error:
+        if isinstance(error, Rejection | MemoryError) or getattr(error, "code", "") == MEMORY:
+            return by_groups(us, np.array_split(np.arange(len(us)), 2), batched, scalar)
         return one_by_one(us, scalar)
     finite = [np.isfinite(f).reshape(len(us), -1).all(axis=1) for f in found]
     sure = np.logical_and.reduce(finite) | (found[0] == -np.inf)
@@ -93,6 +107,27 @@ def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
         for whole, again in zip(found, one_by_one(us[bad], scalar), strict=True):
             whole[bad] = again
     return found
+
+
+def bytes_of_a_point(batched: Batched, us: Floats) -> int:
+    """Bytes that an evaluation has in use for each of the points `us` (n, dim), at most, by tracemalloc.
+
+    What arrays a program makes, and how long the tape holds them, only a run tells: of a loop that stays a
+    loop every step is on the tape.
+    """
+    tracing = tracemalloc.is_tracing()
+    if not tracing:
+        tracemalloc.start()
+    tracemalloc.reset_peak()
+    before, _ = tracemalloc.get_traced_memory()
+    try:
+        with suppress(DrawsRejected, PPLError):
+            batched(us)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        if not tracing:
+            tracemalloc.stop()
+    return max(1, (most - before) // len(us))
 
 
 def is_no_number(us: Floats, found: Found, bad: NDArray[np.intp], scalar: Scalar) -> bool:
@@ -196,10 +231,13 @@ def numbers(us: Floats) -> NDArray[np.intp]:
 class Sizes:
     """The size of the largest array that library functions make, or go through number by number.
 
-    `solved` is what solvers go through, and what else says so; `steps` those of loops that stayed loops.
+    `solved` is what solvers go through, and what else says so; `steps` those of loops that stayed loops;
+    `place` is the statement that makes the largest array.
     """
 
+    code: Code | None = None
     largest: int = 1
+    place: Span | None = None
     solved: int = 0
     steps: int = 0
 
@@ -207,7 +245,9 @@ class Sizes:
         def measured(*args: Any) -> Any:
             value = f(*args)
             size = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
-            self.largest = max(self.largest, size, gone_through(binding, args))
+            size = max(size, gone_through(binding, args))
+            if size > self.largest:
+                self.largest, self.place = size, place_of(self.code, sys._getframe(1))
             if isinstance(binding.impl, Laborious):
                 self.solved += binding.impl.work(*args)
             return value
@@ -233,9 +273,16 @@ class Sizes:
         return whole
 
 
+def place_of(code: Code | None, frame: FrameType) -> Span | None:
+    """The statement that a frame of the emitted code is at; None for another frame."""
+    if code is None or frame.f_code.co_filename != code.compiled.co_filename:
+        return None
+    return code.emitted.spans[frame.f_lineno - 1]
+
+
 def sizes_of(code: Code, d: Data, dim: int) -> Sizes:
     """What an evaluation at the origin (dim,) works through."""
-    sizes = Sizes()
+    sizes = Sizes(code)
     builtins = {**BUILTINS, "range": sizes.range}
     module = load(code, NUMPY, sizes.wrap, builtins, solve=sizes.solving(partial(solve, NUMPY, code.forms)))
     with np.errstate(all="ignore"), suppress(PPLError), located(module):

@@ -21,6 +21,7 @@ from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.density.model import Model
 from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.ir.forms import ARRAYS, VALUES
+from ppl.memory import ARRAY_SIZES, available
 from ppl.names import Sized, column_names, flat, flat_draws, sized
 from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
@@ -176,7 +177,7 @@ class Posterior:
         key = propto, jacobian
         if key not in self.log_joints:
             forms = UNNORMALISED if propto else TARGET
-            self.log_joints[key] = LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch)
+            self.log_joints[key] = LogJoint(self.model, forms, self.d, jacobian, self.in_a_batch, self.sizes)
         return self.log_joints[key]
 
     def log_density(self, u: ArrayLike, propto: bool = False, jacobian: bool = True) -> float:
@@ -351,10 +352,19 @@ class Posterior:
 
     @cached_property
     def draws_at_once(self) -> int:
-        """How many draws `param_constrain_draws` should be given; 1 where the program takes one at a time."""
-        if self.model.over_draws is None:
+        """How many draws `param_constrain_draws` should be given; 1 where the program takes one at a time.
+
+        Fewer where memory is short for an array of all of them on each line of the emitted code. The random
+        numbers of generated quantities are then others.
+        """
+        module = self.model.over_draws
+        if module is None:
             return 1
-        return max(1, COST.of_draws // max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True)))
+        wide = max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True))
+        lines, most = len(module.emitted.spans), COST.of_draws
+        if most * lines > ARRAY_SIZES.unchecked:
+            most = min(most, available() // BATCH.share_of_memory // ARRAY_SIZES.number // lines)
+        return max(1, most // wide)
 
     def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
         """All columns, (n, columns), at the rows of `us` (n, dim): every statement runs once for all draws.

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl import memory
 from ppl.errors import InferenceError
 from ppl.inference.objective.target import for_many_points
-from ppl.inference.run.settings import Settings
+from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.results.fits import backend
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.backend import is_worth_it
@@ -300,3 +301,17 @@ def test_an_equation_that_numpy_solves_draw_by_draw_is_left_to_jax() -> None:
     assert posterior.log_joint(False, True).values_at_once is None
     compiled = object()
     assert backend.by_both(AsTarget(posterior), compiled) is compiled
+
+
+def test_auto_leaves_to_autograd_what_jax_has_no_memory_for(monkeypatch):
+    pytest.importorskip("jax")
+    rows = 2 * backend.JAX_PAYS.width
+    model = ppl.compile_model("data { int N; } parameters { vector[N] x; } model { x ~ normal(0, 1); }")
+    target = AsTarget(model.condition({"N": rows}))
+    for gigabytes in (8, 1):
+        monkeypatch.setattr(memory, "limits", lambda free=gigabytes << 30: iter([free]))
+        targets = (
+            backend.on_backend(target, Settings(draws=10)),
+            backend.for_sampler(target, SampleSettings(num_samples=10, num_warmup=10)),
+        )
+        assert [isinstance(found, AsTarget) for found in targets] == [gigabytes == 1] * 2

@@ -119,3 +119,10 @@ def test_a_file_that_is_not_what_its_suffix_says_is_refused(tmp_path, suffix):
     (tmp_path / f"o{suffix}").write_text("no draws at all")
     with pytest.raises(DataError, match=f"o{suffix}"):
         read_file(tmp_path / f"o{suffix}")
+
+
+def test_npz_is_written_without_a_copy_of_the_draws(fit, tmp_path, monkeypatch):
+    written = {}
+    monkeypatch.setattr(np, "savez", lambda path, **arrays: path.write_bytes(b"") or written.update(arrays))
+    save_draws(fit, tmp_path / "o.npz")
+    assert all(np.shares_memory(written[name], fit.draws()) for name in ("mu", "tau", "y_rep", "t:2"))

@@ -113,6 +113,18 @@ def test_an_executable_refuses_it_too(words, monkeypatch, tmp_path, capsys):
     assert "of memory, and 4.0 GiB are free" in capsys.readouterr().err
 
 
+def test_a_fit_that_runs_out_of_memory_is_refused(monkeypatch):
+    def fails(*_):
+        raise MemoryError("Unable to allocate 8 GiB")
+
+    monkeypatch.setattr("ppl.results.fits.fit.fit", fails)
+    with pytest.raises(
+        InferenceError, match=r"too little memory: .* free[.] Unable to allocate 8 GiB[.]"
+    ) as no:
+        fit_of_small()
+    assert no.value.code == "PPL977"
+
+
 def test_what_a_path_keeps_is_what_the_search_for_a_start_allows():
     from ppl.inference.initialise import lbfgs_path
 

@@ -83,10 +83,11 @@ def chosen(columns: Sequence[str], names: Sequence[str], usual: Sequence[str]) -
     return tuple(name for name in columns if name in {*usual}) or tuple(columns)
 
 
-def reshape(rows: Floats, columns: Sequence[str], name: str) -> Floats:
+def reshape(rows: Floats, columns: Sequence[str], name: str, view: bool = False) -> Floats:
     """The draws of one variable, shape (draws, *its own shape), complex where the variable is.
 
-    Columns run column-major as in Stan, so the shape is read off the last column's index.
+    Columns run column-major as in Stan, so the shape is read off the last column's index. With `view` reals
+    share the memory of `rows`, which must have the columns of a variable beside each other.
 
     Raises:
         UnknownName: no column belongs to `name`; the message lists the variables there are.
@@ -96,7 +97,8 @@ def reshape(rows: Floats, columns: Sequence[str], name: str) -> Floats:
         raise UnknownName("no variable", name, positions)
     last = columns[positions[name][-1]]
     shape = _indices(last)
-    values = rows[:, positions[name]]
+    own = positions[name]
+    values = rows[:, own[0] : own[-1] + 1] if view else rows[:, own]
     if split_part(last)[1]:
         values = np.ascontiguousarray(values).view(complex)
     return values.reshape(len(rows), *shape[::-1]).transpose(0, *range(len(shape), 0, -1))

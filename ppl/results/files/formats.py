@@ -52,7 +52,8 @@ def save_draws(fit: "Fit", path: str | Path, arguments: Values | None = None) ->
 
 def _npz(fit: "Fit", path: Path) -> None:
     """An array a variable, draws first; `lp__`, `log_g__` as in the CSV file's log_p__ and log_g__."""
-    draws = {name: reshape(fit.draws(), fit.column_names, name) for name in variables(fit.column_names)}
+    columns, rows = fit.column_names, fit.draws()
+    draws = {name: reshape(rows, columns, name, view=True) for name in variables(columns)}
     densities = {"log_p__": fit.result.log_p, "log_g__": fit.result.log_g}
     about = np.array(json.dumps(fit.provenance.entries()))
     np.savez(path, allow_pickle=False, **densities, **draws, **{ABOUT: about})

@@ -16,8 +16,10 @@ from ppl.distribution import requirements
 from ppl.errors import InferenceError, MissingPackage
 from ppl.inference.objective.target import Target
 from ppl.inference.run.settings import SampleSettings, Settings
+from ppl.memory import ARRAY_SIZES, available
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.by_both import ByBoth
+from ppl.results.fits.memory_needed import numbers_of, numbers_of_chains
 
 T = TypeVar("T", bound=Target)
 
@@ -53,6 +55,9 @@ class JaxPays:
     effect in 8 quarters takes a third of the time, a network meta-analysis of 28 trials a fourteenth.
     """
 
+    memory: int = 1 << 30
+    """Bytes that JAX takes for itself: a fit of 100,000 rows has 1.2 GB of address space more with it."""
+
     dimensions: int = 1000
     """Parameters: at 512 points gradients of 2,004 (a CAR model) take JAX 0.4 of the time, of 3,003 (a
     horseshoe) 0.2, as it does not write every elementwise operation of all points to memory.
@@ -68,9 +73,10 @@ def on_backend(target: AsTarget, settings: Settings) -> Target:
     Raises:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
-    if settings.backend == "jax" or (settings.backend == "auto" and is_worth_it(target, settings)):
+    auto, numbers = settings.backend == "auto", partial(numbers_of, target.posterior, settings)
+    if settings.backend == "jax" or (auto and is_worth_it(target, settings) and has_room(numbers())):
         return by_jax(target, settings)
-    annealed = settings.backend == "auto" and is_worth_it_annealed(target)
+    annealed = auto and is_worth_it_annealed(target) and has_room(numbers())
     return replace(target, faster=partial(if_in_reach, target, settings)) if annealed else target
 
 
@@ -186,7 +192,8 @@ def for_sampler(target: AsTarget, settings: SampleSettings) -> Target:
         InferenceError: JAX is asked for by name, and is not there, or cannot run the program.
     """
     asked = Settings(backend=settings.backend, device=settings.device, quick_jit=False)
-    if asked.backend == "jax" or (asked.backend == "auto" and is_possible(target)):
+    numbers = numbers_of_chains(target.posterior, settings)
+    if asked.backend == "jax" or (asked.backend == "auto" and is_possible(target) and has_room(numbers)):
         return by_jax(target, asked)
     return target
 
@@ -196,6 +203,11 @@ def is_possible(target: AsTarget) -> bool:
     posterior = target.posterior
     on_disk = any(map(is_mapped, posterior.data.values()))
     return find_spec("jax") is not None and not on_disk and not posterior.model.keeps_time
+
+
+def has_room(numbers: int) -> bool:
+    """Whether there is memory for JAX beside so many numbers, which a run has in memory."""
+    return available() >= JAX_PAYS.memory + ARRAY_SIZES.number * numbers
 
 
 def is_worth_it(target: AsTarget, settings: Settings) -> bool:

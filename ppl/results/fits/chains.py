@@ -39,7 +39,7 @@ from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import starts_for
 from ppl.results.fits.keywords import SampleKeywords, takes
-from ppl.results.fits.memory_needed import require_memory_of_chains
+from ppl.results.fits.memory_needed import memory_required, require_memory_of_chains
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.processes import Tell, at_a_time
 from ppl.results.fits.saved import positive_transform
@@ -362,6 +362,7 @@ def sample(posterior: Posterior, **keywords: Any) -> Chains:
         return sampled(posterior, SampleSettings(**keywords), listen)
 
 
+@memory_required()
 def sampled(posterior: Posterior, settings: SampleSettings, listen: Listener = silent) -> Chains:
     """As `sample`, with a listener.
 

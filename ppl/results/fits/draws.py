@@ -83,7 +83,7 @@ def _fill(rows: Floats, posterior: Posterior, us: Floats, streams: Sequence[Any]
     try:
         rows[:] = posterior.param_constrain_draws(us, np.random.default_rng(streams[0]))
         return []
-    except (PPLError, ArithmeticError, ValueError):
+    except (PPLError, ArithmeticError, ValueError, MemoryError):
         half = len(rows) // 2
         parts = (slice(None, half), slice(half, None))
         return [why for part in parts for why in _fill(rows[part], posterior, us[part], streams[part])]

@@ -43,7 +43,7 @@ from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
 from ppl.results.fits.keywords import FOLLOWED, Followed, VariationalKeywords, takes
-from ppl.results.fits.memory_needed import require_memory
+from ppl.results.fits.memory_needed import memory_required, require_memory
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.reparameterised import non_centred_forms
@@ -410,6 +410,7 @@ class Fit(VariablesOfDraws):
             fresh = draws_with_density(target, family, params, n, rng)
             return tabulate(self.posterior, fresh.u, seed, key=MORE_DRAWS_STREAM).rows
 
+    @memory_required()
     def more(self, n: int, seed: int | None = None, progress: Listener | bool | None = None) -> "Fit":
         """The same approximation with `n` fresh draws in place of its own: a fit to save or plot, no refit.
 
@@ -565,6 +566,7 @@ def variational(posterior: Posterior, **keywords: Any) -> Fit:
     return found
 
 
+@memory_required()
 def fitted(
     posterior: Posterior, asked: Settings, progress: Listener = silent, keep: Keep | None = None
 ) -> tuple[Fit, Checkpoint]:

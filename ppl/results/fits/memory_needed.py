@@ -1,5 +1,7 @@
 """How much memory a command will take, compared with what is free before it begins."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ppl.cores import cores_of
@@ -7,7 +9,7 @@ from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.inference.initialise.lbfgs_path import LBFGS_PATH
 from ppl.inference.run.settings import SampleSettings, Settings
-from ppl.memory import ARRAY_SIZES, available, in_bytes
+from ppl.memory import ARRAY_SIZES, available, in_bytes, out_of_memory
 
 MATRICES = {"fullrank": 6, "ssvb": 6, "dsvi": 6, "laplace": 4}
 """Matrices (dim, dim) in memory at once: of the factor of q, its slopes, what a step remembers."""
@@ -40,6 +42,19 @@ class MemoryModel:
 
 
 MEMORY_NEEDED = MemoryModel()
+
+
+@contextmanager
+def memory_required() -> Iterator[None]:
+    """Refuse what runs out of memory all the same.
+
+    Raises:
+        InferenceError: it did; the message says what could not be had.
+    """
+    try:
+        yield
+    except MemoryError as error:
+        raise InferenceError(out_of_memory(error), "PPL977") from None
 
 
 def require_memory(posterior: Posterior, settings: Settings) -> None:
