@@ -8,11 +8,26 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
 
-from ppl.errors import MissingFile
+from ppl.errors import DataError, MissingFile
 
 STDOUT = Path("/dev/stdout")
 MOST_KEPT = 50
 """Characters of a file's name, and of its suffix, that its temporary name keeps; no name may be too long."""
+
+
+def user_cache() -> Path | None:
+    """The user's folder of caches, $XDG_CACHE_HOME or ~/.cache; None for a user who has no home."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return None if home.startswith("~") else Path(home)
+
+
+def writable_cache() -> Path | None:
+    """The same where files can be written there."""
+    folder = user_cache()
+    if folder is not None:
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+    return folder if folder is not None and os.access(folder, os.W_OK) else None
 
 
 def require_file(path: str | Path) -> Path:
@@ -20,9 +35,14 @@ def require_file(path: str | Path) -> Path:
 
     Raises:
         MissingFile: it is not.
+        DataError: no file can have that name.
     """
     path = Path(path)
-    if not path.exists():
+    try:
+        there = path.exists()
+    except OSError as error:  # such as a name that is too long
+        raise DataError(f"{path}: cannot be read: {error.strerror}", code="PPL905") from None
+    if not there:
         raise MissingFile(f"there is no file {path}", path)
     return path
 

@@ -28,6 +28,7 @@ class Requests:
         """
         if size > MOST_BYTES:
             raise DataError(
-                f"the editor announces a message of {size} bytes (Content-Length); at most {MOST_BYTES} are read"
+                f"the editor announces a message of {size} bytes (Content-Length); at most {MOST_BYTES} are "
+                "read"
             )
         return self.stream.read(size)
