@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from ppl.errors import ArgumentError, MissingFile
+from ppl.errors import ArgumentError, DataError, MissingFile
 
 STDOUT = Path("/dev/stdout")
 MOST_KEPT = 50
@@ -23,14 +23,28 @@ def user_cache() -> Path | None:
     return None if home.startswith("~") else Path(home)
 
 
+def writable_cache() -> Path | None:
+    """The same where files can be written there."""
+    folder = user_cache()
+    if folder is not None:
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+    return folder if folder is not None and os.access(folder, os.W_OK) else None
+
+
 def require_file(path: str | Path) -> Path:
     """The path of a file that is there.
 
     Raises:
         MissingFile: it is not.
+        DataError: no file can have that name.
     """
     path = Path(path)
-    if not path.exists():
+    try:
+        there = path.exists()
+    except OSError as error:  # such as a name that is too long
+        raise DataError(f"{path}: cannot be read: {error.strerror}", code="PPL905") from None
+    if not there:
         raise MissingFile(f"there is no file {path}", path)
     return path
 

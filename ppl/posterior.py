@@ -110,6 +110,7 @@ class Posterior(posterior.Posterior):
                 density.
             UnknownSetting: there is no setting of that name.
             DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
+            KeyboardInterrupt: Ctrl-C, once the checkpoint is written; its `fit` is what there is.
 
         Example:
             >>> posterior.variational(algorithm="fullrank", seed=1).column_names[:2]

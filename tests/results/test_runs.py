@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from ppl.errors import InferenceError
+from ppl.errors import InferenceError, OutOfRange
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
 from ppl.results.fits import processes, runs
@@ -71,9 +71,29 @@ def test_ctrl_c_ends_every_run_where_it_is(toy, at_once):
 
     endless = {"start": "random", "eta": 0.1, "iter": 10**9, "tol_rel_obj": 1e-300, "draws": 20}
     handler = signal.getsignal(signal.SIGINT)
-    fit = variational(toy, runs=2, backend="autograd", progress=stop, **endless)
+    with pytest.raises(KeyboardInterrupt, match="stopped by hand") as stopped:
+        variational(toy, runs=2, backend="autograd", progress=stop, **endless)
+    fit = stopped.value.fit
     assert fit.outcome.ending is Ending.INTERRUPTED and "when 0 of 2 runs had ended" in fit.outcome.sentence
     assert len(fit.draws()) == 20 and signal.getsignal(signal.SIGINT) is handler
+
+
+def test_ctrl_c_raises_with_the_fit_or_returns_it(toy, tmp_path):
+    def stop(report):
+        if report.phase is Phase.LOOP:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    endless = {"start": "random", "eta": 0.1, "iter": 10**9, "tol_rel_obj": 1e-300, "draws": 20}
+    keywords = {"algorithm": "meanfield", "backend": "autograd", "progress": stop, **endless}
+    kept = tmp_path / "kept"
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        variational(toy, checkpoint=kept, checkpoint_every=0, **keywords)
+    returned = variational(toy, on_interrupt="return", **keywords)
+    assert kept.exists()
+    for fit in (stopped.value.fit, returned):
+        assert fit.outcome.ending is Ending.INTERRUPTED and len(fit.draws()) == 20
+    with pytest.raises(OutOfRange, match="on_interrupt = 'stop' is out of range; expected \"raise\" or"):
+        variational(toy, on_interrupt="stop")
 
 
 def test_a_run_that_cannot_begin_says_so_in_words(make_model):

@@ -24,7 +24,8 @@ def run(job: Job) -> int:
         "seed": job.seed,
         "cores": _cores(job),
     }
-    fit = variational(job.posterior, progress=_table(job["output.refresh"]), **settings)
+    progress = _table(job["output.refresh"])
+    fit = variational(job.posterior, progress=progress, on_interrupt="return", **settings)
     if not fit.outcome.converged and fit.outcome.ending is not Ending.COMPLETED:
         print(UNSETTLED)
     print(fit.outcome.sentence, fit.judgement, *fit.notes, sep="\n", end="\n\n")

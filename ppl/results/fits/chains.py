@@ -38,7 +38,8 @@ from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import starts_for
-from ppl.results.fits.keywords import SampleKeywords, takes
+from ppl.results.fits.interrupted import Interrupted
+from ppl.results.fits.keywords import SampleKeywords, Watched, taken, takes
 from ppl.results.fits.memory_needed import memory_required, require_memory_of_chains
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.processes import Tell, at_a_time
@@ -352,14 +353,18 @@ def sample(posterior: Posterior, **keywords: Any) -> Chains:
         UnknownSetting: there is no setting of that name.
         DataError: `init` does not fit the parameters.
         MissingPackage: nutpie is not installed.
+        KeyboardInterrupt: Ctrl-C; its `fit` has the chains so far.
 
     Example:
         >>> sample(posterior, num_chains=1, num_warmup=50, num_samples=10, backend="autograd").draws().shape
         (10, 34)
     """
-    progress = keywords.pop("progress", None)
-    with heard(progress, OF_CHAINS) as listen:
-        return sampled(posterior, SampleSettings(**keywords), listen)
+    run = taken(Watched, keywords)
+    with heard(run.progress, OF_CHAINS) as listen:
+        chains = sampled(posterior, SampleSettings(**keywords), listen)
+    if chains.interrupted and run.on_interrupt == "raise":
+        raise Interrupted(chains)
+    return chains
 
 
 @memory_required()

@@ -42,7 +42,8 @@ from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
-from ppl.results.fits.keywords import FOLLOWED, Followed, VariationalKeywords, takes
+from ppl.results.fits.interrupted import Interrupted
+from ppl.results.fits.keywords import Followed, VariationalKeywords, taken, takes
 from ppl.results.fits.memory_needed import memory_required, require_memory
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
@@ -551,17 +552,21 @@ def variational(posterior: Posterior, **keywords: Any) -> Fit:
         InferenceError: a setting is out of range, the posterior improper, or no start has a finite density.
         UnknownSetting: there is no setting of that name.
         DataError: `init` does not fit the parameters, or `checkpoint` is of another run.
+        KeyboardInterrupt: Ctrl-C, once the checkpoint is written; its `fit` is what there is.
 
     Example:
         >>> variational(posterior, algorithm="laplace", draws=10).draws().shape
         (10, 34)
     """
-    run = Followed(**{name: keywords.pop(name) for name in FOLLOWED if name in keywords})
+    run = taken(Followed, keywords)
     asked = Settings(**keywords)
     keep = Keep(Path(run.checkpoint), run.resume, run.checkpoint_every) if run.checkpoint else None
     with heard(run.progress, phases_of(asked)) as listen:
         found, _ = fitted(posterior, asked, listen, keep)
-    if keep and found.outcome.ending is not Ending.INTERRUPTED:
+    if found.outcome.ending is Ending.INTERRUPTED:
+        if run.on_interrupt == "raise":
+            raise Interrupted(found)
+    elif keep:
         keep.discard(asked.runs)
     return found
 

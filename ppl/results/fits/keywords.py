@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
-from ppl.errors import UnknownSetting
+from ppl.errors import OutOfRange, UnknownSetting, in_a_line
 from ppl.inference.run.progress import Listener
 from ppl.inference.run.setting import settings_of
 from ppl.inference.run.settings import (
@@ -26,6 +26,7 @@ SECONDS_A_WRITE = 10.0
 P = ParamSpec("P")
 S = TypeVar("S")
 R = TypeVar("R")
+W = TypeVar("W", bound="Watched")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +36,18 @@ class Watched:
     Attributes:
         progress: True shows a bar on a terminal or in a notebook, elsewhere plain lines on standard error;
             a function is called with an inference.Progress at each report; None or False is silent.
+        on_interrupt: what Ctrl-C does: "raise" raises KeyboardInterrupt with what there is as its `fit`,
+            "return" returns that.
     """
 
     progress: Listener | bool | None = None
+    on_interrupt: Literal["raise", "return"] = "raise"
+
+    def __post_init__(self) -> None:
+        known = self.progress is None or isinstance(self.progress, bool) or callable(self.progress)
+        require(self, "progress", known, "True, False, None or a function")
+        stated = isinstance(self.on_interrupt, str) and self.on_interrupt in ("raise", "return")
+        require(self, "on_interrupt", stated, '"raise" or "return"')
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,6 +63,31 @@ class Followed(Watched):
     checkpoint: str | Path | None = None
     resume: bool = False
     checkpoint_every: float = SECONDS_A_WRITE
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require(
+            self, "checkpoint", isinstance(self.checkpoint, str | Path | None), "the path of a file, or None"
+        )
+        require(self, "resume", isinstance(self.resume, bool), "True or False")
+        require(self, "checkpoint_every", is_duration(self.checkpoint_every), "a number of seconds")
+
+
+def require(record: Watched, name: str, good: bool, expected: str) -> None:
+    """Raises OutOfRange unless a keyword has a value that it can have."""
+    if not good:
+        raise OutOfRange(
+            f"{name} = {in_a_line(repr(getattr(record, name)))} is out of range; expected {expected}."
+        )
+
+
+def is_duration(value: Any) -> bool:
+    return isinstance(value, int | float) and value >= 0
+
+
+def taken(record: type[W], keywords: dict[str, Any]) -> W:
+    """The record of those keywords that are its own, which are taken out."""
+    return record(**{f.name: keywords.pop(f.name) for f in fields(record) if f.name in keywords})
 
 
 FOLLOWED = tuple(f.name for f in fields(Followed))
