@@ -37,7 +37,10 @@ TO_MEND: Mapping[str, set[str]] = {
     "missing data, by a counter, in the loop": {"gradients of many points"},
     "mpt_tree_and_int_logic": {"densities of many points", "gradients of many points"},
     "reject in a loop": {"gradients of many points"},
+    "quantities by row": {"variables of draws"},
     "scratch of a branch, read in the loop": AT_POINTS,
+    "shards": {"gradient"},
+    "sums so far": AT_POINTS,
     "tuples": {"gradients of many points"},
 }
 """Faults that are known: the runs of programs that cost more than they must."""
