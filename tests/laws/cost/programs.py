@@ -30,7 +30,7 @@ BASES: Mapping[str, int] = {
     "models/change_point": 8,
     "models/gp_poisson": 8,
     "models/gp_regression": 8,
-    "models/influenza_sir": 7,
+    "models/influenza_sir": 3,
     "missing data, by a counter, in the loop": 8,
     "mpt_tree_and_int_logic": 6,
     "reject in a loop": 8,
