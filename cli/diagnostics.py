@@ -2,12 +2,10 @@
 
 import json
 import os
-import shutil
-import textwrap
 from collections.abc import Iterable
 from typing import TextIO
 
-from ppl.cli.output import LINE_LENGTH
+from ppl.cli.output import wrapped
 from ppl.errors import Located, ModelError
 from ppl.frontend.check import analyse
 from ppl.frontend.lints import Lint
@@ -55,16 +53,6 @@ def as_text(d: Diagnostic, colour: bool = False) -> str:
             *([wrapped(d.hint)] if d.hint else []),
         ]
     )
-
-
-def wrapped(text: str) -> str:
-    """Sentences broken into lines; what is indented is program text and stays."""
-    width = min(LINE_LENGTH, shutil.get_terminal_size((LINE_LENGTH, 24)).columns)
-    return "\n".join(line if line.startswith(" ") else fill(line, width) for line in text.split("\n"))
-
-
-def fill(line: str, width: int) -> str:
-    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def as_json(d: Diagnostic) -> str:

@@ -1,9 +1,12 @@
-"""The group of all commands: what is said of a value that is none, whichever library looked at it."""
+"""The group of all commands, and what each does first: values and files that cannot be meant are refused."""
 
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
+
+from ppl.cli.options import inputs, outputs
+from ppl.files import refuse_overwriting
 
 KINDS = {"int_parsing": "an integer", "int_from_float": "an integer", "float_parsing": "a number"}
 """What an option expects, by Pydantic's name of the mistake; newer versions of Typer leave values to it."""
@@ -18,6 +21,14 @@ class Commands(TyperGroup):
         except typer.BadParameter as error:
             error.message = in_plain_words(error)
             raise
+
+
+class Command(TyperCommand):
+    """A command; it is refused where it would overwrite a file that it reads, or one output by another."""
+
+    def invoke(self, ctx: Any) -> Any:
+        refuse_overwriting(outputs(ctx), inputs(ctx))
+        return super().invoke(ctx)
 
 
 def in_plain_words(error: typer.BadParameter) -> str:

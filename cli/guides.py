@@ -23,7 +23,8 @@ Under SLURM (Open MPI and Kubernetes are detected as well):
       --data x=rows/:x1,x2,x3 --data y=rows/:y --hosts 4 -o fit.csv
 
 In two containers, by Docker Compose; each reads its rows from the folder that
-they share, and the first one's name is the address of process 0:
+they share, which also has the wheel that `pip wheel CHECKOUT` writes, and the
+first one's name is the address of process 0:
 
   services:
     first: &node
@@ -32,7 +33,7 @@ they share, and the first one's name is the address of process 0:
       volumes: [".:/work"]
       environment: {PROCESS: "0"}
       command: >
-        sh -c "pip install -q 'ppl-vi[jax]' &&
+        sh -c "pip install -q ./ppl_vi-*.whl 'jax>=0.8' &&
         exec ppl variational m.model d.json
         --data x=x.npy --data y=y.npy --coordinator first:9000
         --processes 2 --process $$PROCESS"

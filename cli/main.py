@@ -29,7 +29,7 @@ from ppl.cli.commands.sbc import sbc
 from ppl.cli.commands.show import show
 from ppl.cli.commands.summary import summary
 from ppl.cli.commands.variational import variational
-from ppl.cli.group import Commands
+from ppl.cli.group import Command, Commands
 from ppl.cli.internal import write_report
 from ppl.cli.processes import end_others
 from ppl.cli.words import WithWords
@@ -90,7 +90,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in COMMANDS:
-    app.command(cls=WithWords if command is variational else None)(command)
+    app.command(cls=WithWords if command is variational else Command)(command)
 
 
 def _print_version(asked: bool) -> None:
@@ -172,7 +172,7 @@ def _show(error: ModelError) -> None:
 
 def in_lines(message: str) -> str:
     """Broken into lines as the errors of a program are."""
-    from ppl.cli.diagnostics import wrapped
+    from ppl.cli.output import wrapped
 
     return wrapped(message)
 

@@ -1,6 +1,6 @@
 """Kinds of options; each refuses a value out of range as wrong usage, before anything runs."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ from ppl.results.arguments.of_settings import radius_or_path
 
 STDIN = Path("-")
 """What standard input is called."""
+OUTPUTS, TEXTS = "ppl.outputs", "ppl.texts"
+"""Where a command's context has the options that write files, and those whose text names files to read."""
 CSV = (".csv",)
 DRAWS = (*CSV, ".npz", ".nc", ".parquet")
 """The suffixes of draws (results.files.formats), which say the format."""
@@ -70,13 +72,26 @@ def say(output: Path, text: str) -> None:
     typer.echo(text, err=output == STDOUT)
 
 
-def output_file(text: str, *names: str, suffixes: Collection[str] = (), **more: Any) -> Any:
+Files = Callable[[Any, Mapping[str, Any]], Iterable[Path]]
+"""The files that are written for the value of an option, given the values of all parameters."""
+
+
+def itself(path: Path | None, _: Mapping[str, Any]) -> list[Path]:
+    """The file that an option names."""
+    return [path] if path else []
+
+
+def output_file(
+    text: str, *names: str, suffixes: Collection[str] = (), files: Files = itself, **more: Any
+) -> Any:
     """An option that takes a file to write, refused before the run, not after it; `-` is standard output.
 
-    Where `suffixes` are given the name ends in one of them, or has none and is written as the first.
+    Where `suffixes` are given the name ends in one of them, or has none and is written as the first. `files`
+    are those that are written for it: the command is refused where one of them is an input, see `outputs`.
     """
 
-    def check(path: Path | None) -> Path | None:
+    def check(context: typer.Context, param: typer.CallbackParam, path: Path | None) -> Path | None:
+        context.meta.setdefault(OUTPUTS, {})[param.name] = files
         if path == Path("-"):
             return STDOUT
         if path and path.is_dir():
@@ -92,12 +107,29 @@ def output_file(text: str, *names: str, suffixes: Collection[str] = (), **more: 
     return typer.Option(*names, metavar="FILE", callback=check, help=text, **more)
 
 
+def outputs(context: Any) -> Iterator[Path]:
+    """The files that a command will write."""
+    for name, files in context.meta.get(OUTPUTS, {}).items():
+        yield from files(context.params[name], context.params)
+
+
+def inputs(context: Any) -> Iterator[Path]:
+    """The files that a command reads: all paths among its arguments but its outputs, and those in texts."""
+    for name, value in context.params.items():
+        values = value if isinstance(value, list | tuple) else [value]
+        if name in context.meta.get(TEXTS, ()):
+            yield from (Path(_named(text)[1].partition(":")[0] or text) for text in values)
+        elif name not in context.meta.get(OUTPUTS, ()):
+            yield from (path for path in values if isinstance(path, Path))
+
+
 def data_files(text: str, *names: str) -> Any:
     """An option that takes FILE or NAME=FILE, any number of times; see `whole_files` and `as_names`."""
 
-    def check(words: list[str]) -> list[str]:
+    def check(context: typer.Context, param: typer.CallbackParam, words: list[str]) -> list[str]:
         from ppl.data.locations import SCHEME
 
+        context.meta.setdefault(TEXTS, []).append(param.name)
         for one in words:
             name, file = _named(one)
             path = Path(file.partition(":")[0])
@@ -146,7 +178,8 @@ def one_of(text: str, *names: str, **more: Any) -> Any:
 def radius_or_file(text: str, *names: str) -> Any:
     """An option that takes a radius of at least 0 or a JSON file; `radius_or_path` gives its value."""
 
-    def check(word: str) -> str:
+    def check(context: typer.Context, param: typer.CallbackParam, word: str) -> str:
+        context.meta.setdefault(TEXTS, []).append(param.name)
         value = radius_or_path(word)
         if not (0 <= value < float("inf") if isinstance(value, float) else Path(value).is_file()):
             raise typer.BadParameter(f"'{word}' is neither a radius of at least 0 nor a JSON file.")

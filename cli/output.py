@@ -2,6 +2,7 @@
 
 import os
 import sys
+import textwrap
 from contextlib import suppress
 from io import StringIO, UnsupportedOperation
 from shutil import get_terminal_size
@@ -15,6 +16,16 @@ NAMES = {"stdout": "standard output", "stderr": "standard error"}
 def screen_width() -> int:
     """Columns of the terminal; without one, a line may be as long as it needs to be."""
     return get_terminal_size((sys.maxsize, 24)).columns
+
+
+def wrapped(text: str) -> str:
+    """Sentences broken into lines; what is indented is program text and stays."""
+    width = min(LINE_LENGTH, get_terminal_size((LINE_LENGTH, 24)).columns)
+    return "\n".join(line if line.startswith(" ") else fill(line, width) for line in text.split("\n"))
+
+
+def fill(line: str, width: int) -> str:
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 class Patient:

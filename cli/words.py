@@ -6,8 +6,9 @@ from functools import cache
 from typing import Any
 
 import typer
-from typer.core import TyperCommand, TyperOption
+from typer.core import TyperOption
 
+from ppl.cli.group import Command
 from ppl.cli.settings import option_name
 from ppl.results.arguments.of_settings import SETTINGS
 from ppl.results.arguments.settings_in_words import ONE_TO_ONE
@@ -35,7 +36,7 @@ USUAL = (
 ELSEWHERE = ("data.file", "method", "variational.eta", "variational.adapt.engaged")
 
 
-class WithWords(TyperCommand):
+class WithWords(Command):
     """A command on MODEL and DATA that also takes words, as in `ppl variational m.stan data file=d.json`."""
 
     def __init__(self, *args: Any, **named: Any):

@@ -3,6 +3,7 @@
 The public names are looked up when first used, so that `ppl --version` need not load an array library.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,10 @@ PUBLIC = {
 }
 
 __all__ = list(PUBLIC)
+
+# In a checkout cli/, grammar/ and models/ lie beside ppl/; where it is installed they are in it.
+if not os.path.isdir(os.path.join(__path__[0], "grammar")):
+    __path__.append(os.path.dirname(__path__[0]))
 
 
 def __getattr__(name: str) -> Any:

@@ -15,38 +15,22 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
 from typing import Any, TypeAlias
 
 import autograd.numpy as anp
 import autograd.numpy.linalg as anp_linalg
 import numpy as np
-import scipy.special
 from autograd.core import VJPNode, add_outgrads
 from autograd.extend import defvjp, defvjp_argnums, primitive
 from autograd.numpy.numpy_vjps import unbroadcast
 from autograd.tracer import box_types, getval, isbox, new_box, notrace_primitives, trace_stack
 from autograd.util import toposort
 
+from ppl.late import LateModule, linalg, special
+
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
 State = tuple[Array, ...]
 Step = Callable[..., tuple[State, Array]]
-
-
-class LateModule:
-    """A module that is imported when something of it is first used.
-
-    autograd.scipy imports all of scipy.stats and scipy.integrate, half a second that checking a program
-    would otherwise wait for.
-    """
-
-    def __init__(self, name: str):
-        self._name = name
-
-    def __getattr__(self, attribute: str) -> Any:
-        value = getattr(import_module(self._name), attribute)
-        setattr(self, attribute, value)
-        return value
 
 
 @dataclass(frozen=True)
@@ -150,8 +134,28 @@ def _stack_vjp(argnums: Sequence[int], ans: Array, args: Any, kwargs: Any) -> Ca
 defvjp_argnums(stack, _stack_vjp)
 
 
+@primitive  # type: ignore[untyped-decorator]
+def _concatenate(axis: int, *items: Array) -> Array:
+    return np.concatenate(items, axis=axis)
+
+
+def _concatenate_vjp(
+    argnums: Sequence[int], ans: Array, args: Any, kwargs: Any
+) -> Callable[[Array], list[Array]]:
+    axis, *items = args
+    before = (slice(None),) * axis
+    ends = [0, *np.cumsum([np.shape(x)[axis] for x in items])]
+    return lambda g: [g[(*before, slice(ends[i - 1], ends[i]))] for i in argnums]
+
+
+defvjp_argnums(_concatenate, _concatenate_vjp)
+
+
 class _AutogradNumpy:
-    """autograd.numpy, but for what it gets wrong: sums over axes that were broadcast, if only to no entry."""
+    """autograd.numpy, but for what it gets wrong: sums over axes that were broadcast, if only to no entry.
+
+    Its derivatives of `concatenate` and `stack` take a time that grows with the square of how many there are.
+    """
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(anp, name)
@@ -163,6 +167,12 @@ class _AutogradNumpy:
 
     def broadcast_to(self, x: Array, shape: tuple[int, ...]) -> Array:
         return _broadcast(AUTOGRAD, x, shape)
+
+    def concatenate(self, items: Sequence[Array], axis: int = 0) -> Array:
+        return _concatenate(axis % np.ndim(items[0]), *items)
+
+    def stack(self, items: Sequence[Array], axis: int = 0) -> Array:
+        return stack(axis % (np.ndim(items[0]) + 1), *items)
 
     def clip(self, x: Array, lower: Array, upper: Array) -> Array:
         return anp.minimum(anp.maximum(x, lower), upper)
@@ -192,9 +202,9 @@ def _recorded(node: "Node", args: tuple[Array, ...]) -> Array:
 NUMPY = Namespace(
     "numpy",
     np,
-    scipy.special,
+    special,
     np.linalg,
-    LateModule("scipy.linalg"),
+    linalg,
     _put_in_place,
     np.array,
     lambda x: x,

@@ -12,7 +12,7 @@ from ppl.discrete.for_stan import with_zero_products
 from ppl.discrete.parameters import has_discrete
 from ppl.discrete.plan import plan_of
 from ppl.discrete.rewrite import MOST_TABLE_ENTRIES, Summed
-from ppl.discrete.summing import Summing, check_discrete, summed
+from ppl.discrete.summing import Summing, summed
 from ppl.errors import ArgumentError, UnknownName
 from ppl.frontend import ast
 from ppl.frontend.calls import TARGET, UNSUPPORTED
@@ -179,17 +179,6 @@ def known_values(model: Model, data: Given) -> Mapping[str, Any]:
     """The values of data and transformed data."""
     plain = replace(model, discrete=None)
     return plain.known_values(plain.condition(data).d)
-
-
-def checked(source: SourceText) -> tuple[ast.Program, Facts]:
-    """The checked program, discrete parameters and all that can be said of them without data too.
-
-    Raises:
-        ModelError: the program is refused.
-    """
-    tree, facts = analyse(source)
-    check_discrete(tree, facts)
-    return tree, facts
 
 
 def _show_ast(shown: Shown) -> str:

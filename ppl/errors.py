@@ -293,9 +293,10 @@ class MissingPackage(PPLError, ImportError):
     """A package that is not needed to fit is not installed; the message has the line that installs it.
 
     Example:
-        >>> print(ppl.MissingPackage("A picture", "matplotlib", "ppl-vi[plot]"))
-        A picture needs matplotlib, which is not installed: pip install "ppl-vi[plot]".
+        >>> print(ppl.MissingPackage("A picture", "matplotlib", "matplotlib>=3.8"))
+        A picture needs matplotlib, which is not installed: pip install "matplotlib>=3.8".
     """
 
-    def __init__(self, what: str, package: str, install: str):
-        super().__init__(f'{what} needs {package}, which is not installed: pip install "{install}".')
+    def __init__(self, what: str, package: str, *install: str):
+        named = " ".join(f'"{requirement}"' for requirement in install)
+        super().__init__(f"{what} needs {package}, which is not installed: pip install {named}.")

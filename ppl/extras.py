@@ -6,13 +6,13 @@ from typing import Any
 from ppl.errors import MissingPackage
 
 
-def extra(package: str, what: str, install: str) -> Any:
+def extra(package: str, what: str, *install: str) -> Any:
     """The package that `what` needs.
 
     Raises:
-        MissingPackage: it is not installed; `install` is what to give to pip.
+        MissingPackage: it is not installed; `install` are the requirements to give to pip.
     """
     try:
         return import_module(package)
     except ImportError as error:
-        raise MissingPackage(what, str(error.name or package), install) from None
+        raise MissingPackage(what, str(error.name or package), *install) from None

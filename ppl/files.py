@@ -2,17 +2,25 @@
 
 import os
 import platform
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from zlib import crc32
 
-from ppl.errors import MissingFile
+from ppl.errors import ArgumentError, MissingFile
 
 STDOUT = Path("/dev/stdout")
 MOST_KEPT = 50
 """Characters of a file's name, and of its suffix, that its temporary name keeps; no name may be too long."""
+
+
+def user_cache() -> Path | None:
+    """The user's folder of caches, $XDG_CACHE_HOME or ~/.cache; None for a user who has no home."""
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return None if home.startswith("~") else Path(home)
 
 
 def require_file(path: str | Path) -> Path:
@@ -25,6 +33,58 @@ def require_file(path: str | Path) -> Path:
     if not path.exists():
         raise MissingFile(f"there is no file {path}", path)
     return path
+
+
+def refuse_overwriting(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Refuse outputs that are an input or each other, under whatever names, before anything is written.
+
+    Raises:
+        ArgumentError: two of them are one file; the message names it.
+    """
+    read = {identity: path for path in inputs if path.exists() and (identity := _identity(path))}
+    written = dict[tuple[Any, ...], Path]()
+    for path in outputs:
+        if (identity := _identity(path)) is None:
+            continue
+        if identity in read:
+            named = "" if path == read[identity] else f" as {read[identity]}"
+            raise ArgumentError(
+                f"{path} is read{named}, and the output would overwrite it. Give the output another name."
+            )
+        if identity in written:
+            raise ArgumentError(f"{path} is the name of two outputs. Give each output a name of its own.")
+        written[identity] = path
+
+
+def _identity(path: Path) -> tuple[Any, ...] | None:
+    """What a file has in common under all its names; None for a device, where nothing is overwritten."""
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return (os.path.realpath(path),)
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def numbered(file: str | Path, number: int) -> Path:
+    """`output.csv` as `output_1.csv`."""
+    path = Path(file)
+    return path.with_name(f"{path.stem}_{number}{path.suffix}")
+
+
+def beside(file: str | Path, what: str) -> Path:
+    """`output.csv` as `output_config.json`."""
+    path = Path(file)
+    return path.with_name(f"{path.stem}_{what}.json")
+
+
+def numbered_files(file: str | Path, numbers: range) -> Iterator[Path]:
+    """Those of `output_1.csv` and so on that are there: of any number of names only these can be lost."""
+    path = Path(file)
+    head = f"{path.stem}_"
+    for name in os.listdir(path.parent):
+        number = name.removeprefix(head).removesuffix(path.suffix)
+        if name == f"{head}{number}{path.suffix}" and number.isdecimal() and int(number) in numbers:
+            yield path.with_name(name)
 
 
 @contextmanager

@@ -3,20 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ppl import html
 from ppl.data import Frame, Inputs
 from ppl.density import model
 from ppl.density.model import conditioned
-from ppl.discrete.plan import steps_lines
 from ppl.frontend.highlight import highlighted
 from ppl.inference.run.settings import Backend, SbcAlgorithm, SbcSettings
-from ppl.ir.plan import plan
 from ppl.posterior import Posterior
-from ppl.results.calibration.sbc import Calibration, Heard, calibrated
-from ppl.results.calibration.simulations import prior_draws, simulations_of
 from ppl.results.files.columns import Floats, reshape, variables
+
+if TYPE_CHECKING:
+    from ppl.results.calibration.sbc import Calibration, Heard
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,6 +64,9 @@ class Model(model.Model):
             >>> model.plan.splitlines()[1].strip()
             'array operations'
         """
+        from ppl.discrete.plan import steps_lines
+        from ppl.ir.plan import plan
+
         waits = ["How the discrete parameters are summed out depends on data.", ""] if self.waits else []
         steps = self.discrete.steps if self.discrete else ()
         return "\n".join([*waits, *([*steps_lines(steps), ""] if steps else []), plan(self.lowered)])
@@ -84,8 +86,8 @@ class Model(model.Model):
         cores: int | None = None,
         seed: int = 1,
         simulator: "Model | None" = None,
-        progress: Heard | None = None,
-    ) -> Calibration:
+        progress: "Heard | None" = None,
+    ) -> "Calibration":
         """Simulation-based calibration: whether fits to data that the program itself draws find the truth.
 
         Parameters are drawn from the prior, data given them, and the program is fitted to each; the ranks of
@@ -111,6 +113,9 @@ class Model(model.Model):
             >>> found.ranks.shape
             (20, 1)
         """
+        from ppl.results.calibration.sbc import calibrated
+        from ppl.results.calibration.simulations import simulations_of
+
         asked = SbcSettings(
             simulations=simulations, draws=draws, algorithm=algorithm, backend=backend, cores=cores, seed=seed
         )
@@ -140,5 +145,7 @@ class Model(model.Model):
             >>> drawn["theta"].shape, drawn["y"].shape
             ((100, 2), (100, 2))
         """
+        from ppl.results.calibration.simulations import prior_draws, simulations_of
+
         table = prior_draws(simulations_of(self, data, simulator), draws, seed)
         return {name: reshape(table.rows, table.columns, name) for name in variables(table.columns)}

@@ -1,7 +1,7 @@
 """A compiled program with its data, and the fits of it."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,8 +12,6 @@ from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Floats
 from ppl.inference.numerics.hessian import hessian
 from ppl.results.fits.as_target import AsTarget
-from ppl.results.fits.chains import Chains, sample
-from ppl.results.fits.fit import Fit, variational
 from ppl.results.fits.keywords import (
     LaplaceKeywords,
     OptimizeKeywords,
@@ -22,6 +20,10 @@ from ppl.results.fits.keywords import (
     VariationalKeywords,
     takes,
 )
+
+if TYPE_CHECKING:
+    from ppl.results.fits.chains import Chains
+    from ppl.results.fits.fit import Fit
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,7 +100,7 @@ class Posterior(posterior.Posterior):
         return most_probable(self, self.checked_rows(us))
 
     @takes(VariationalKeywords)
-    def variational(self, **keywords: Any) -> Fit:
+    def variational(self, **keywords: Any) -> "Fit":
         """Fit a variational approximation, and draw from it.
 
         Kucukelbir et al. (2017), JMLR 18:14.
@@ -113,10 +115,12 @@ class Posterior(posterior.Posterior):
             >>> posterior.variational(algorithm="fullrank", seed=1).column_names[:2]
             ('mu', 'tau')
         """
+        from ppl.results.fits.fit import variational
+
         return variational(self, **keywords)
 
     @takes(SampleKeywords)
-    def sample(self, **keywords: Any) -> Chains:
+    def sample(self, **keywords: Any) -> "Chains":
         """Draws of the posterior by chains of the No-U-Turn sampler (nutpie, the extra `sample`).
 
         Hoffman and Gelman (2014), JMLR 15.
@@ -133,10 +137,12 @@ class Posterior(posterior.Posterior):
             >>> posterior.sample(seed=1, **short).stan_variable("theta").shape
             (40, 8)
         """
+        from ppl.results.fits.chains import sample
+
         return sample(self, **keywords)
 
     @takes(OptimizeKeywords)
-    def optimize(self, **keywords: Any) -> Fit:
+    def optimize(self, **keywords: Any) -> "Fit":
         """The mode, without the Jacobian unless `jacobian` asks for it; each draw is the mode.
 
         It is `variational(algorithm="optimize")`.
@@ -150,10 +156,10 @@ class Posterior(posterior.Posterior):
             >>> posterior.optimize(draws=1).draws().shape
             (1, 34)
         """
-        return variational(self, algorithm="optimize", **keywords)
+        return self.variational(algorithm="optimize", **keywords)
 
     @takes(LaplaceKeywords)
-    def laplace(self, **keywords: Any) -> Fit:
+    def laplace(self, **keywords: Any) -> "Fit":
         """Laplace's approximation: a Gaussian at the mode with the curvature there.
 
         It is `variational(algorithm="laplace")`.
@@ -168,10 +174,10 @@ class Posterior(posterior.Posterior):
             >>> posterior.laplace(draws=10).family
             'fullrank'
         """
-        return variational(self, algorithm="laplace", **keywords)
+        return self.variational(algorithm="laplace", **keywords)
 
     @takes(PathfinderKeywords)
-    def pathfinder(self, **keywords: Any) -> Fit:
+    def pathfinder(self, **keywords: Any) -> "Fit":
         """Draws of the Gaussians along several L-BFGS paths, resampled by importance.
 
         It is `variational(algorithm="pathfinder")`. Zhang et al. (2022), JMLR 23, Algorithm 2.
@@ -186,7 +192,7 @@ class Posterior(posterior.Posterior):
             >>> posterior.pathfinder(draws=10).draws().shape
             (10, 34)
         """
-        return variational(self, algorithm="pathfinder", **keywords)
+        return self.variational(algorithm="pathfinder", **keywords)
 
 
 def shape_of(shape: tuple[int, ...]) -> str:

@@ -1,5 +1,7 @@
 """R's dump as data: read, never run."""
 
+import random
+
 import numpy as np
 import pytest
 
@@ -59,12 +61,62 @@ def test_a_program_takes_it_as_it_takes_json(tmp_path):
         ("1 <- 2", 1, "found 1, where the name of a variable should stand"),
         ("x <- 'a'", 1, "found ', where a number"),
         ("x <- structure(1:2, names = c(1, 2))", 1, "found names, where .Dim should stand"),
+        ("x <-\n" + "c(" * 5000 + "1" + ")" * 5000, 2, "values are nested more than 100 deep"),
+        ("\nx <- 1:1000000000000", 2, "with these 1000000000000 values the file holds more than"),
+        ("x <- 1:1e12", 1, "a range goes from one integer to another"),
+        ("x <- c(" + "\n1:1000000000, " * 1000 + "2)", None, "values the file holds more than"),
+        ("x <- double(1000000000000)", 1, "values the file holds more than"),
+        ("x <- double(-5)", 1, "the number of zeros must be an integer of at least 0"),
+        ("x <- double(NaN)", 1, "the number of zeros must be an integer of at least 0"),
+        ("x <- integer(Inf)", 1, "the number of zeros must be an integer of at least 0"),
+        ("x <- integer(1e400)", 1, "1e400 is beyond double precision"),
+        ("x <- integer(c(1, 2))", 1, "the number of zeros must be an integer of at least 0"),
+        ("x <- structure(1, .Dim = c(NaN))", 1, "a size in .Dim must be an integer of at least 0"),
+        ("x <- structure(1, .Dim = c(Inf))", 1, "a size in .Dim must be an integer of at least 0"),
+        ("x <- structure(1:2, .Dim = c(2.5))", 1, "a size in .Dim must be an integer of at least 0"),
+        ("x <- structure(1, .Dim = rep(1))", 1, "found rep, where a number"),
+        ("x <- structure(c(1, 2), .Dim = c(" + "1, " * 70 + "2))", 1, "2 values have no .Dim of 1x1x1"),
+        ("x <- structure(1, .Dim = c(4294967296, 4294967296))", 1, "1 values have no .Dim of 4294967296x42"),
+        ("x <- " + "9" * 5000, 1, "99... is beyond double precision"),
+        ("x <- c(1,\n2, 1e999)", 2, "1e999 is beyond double precision"),
+        ("x <- 1:" + "9" * 5000, 1, "99... is beyond double precision"),
+        ("c(1, 2) <- 3", 1, "found c(1, 2), where the name of a variable should stand"),
     ],
 )
 def test_what_is_not_data_is_refused_with_its_line(text, line, message):
     with pytest.raises(BadText) as error:
         parse_r_dump(text.encode())
-    assert error.value.line == line and message in str(error.value)
+    assert error.value.line == line or line is None
+    assert message in str(error.value)
+
+
+def test_values_combined_of_several_kinds_are_in_columns_first():
+    found = parse_r_dump(b"x <- c(structure(1:4, .Dim = c(2, 2)), 5, c(6, 7), double(1))")["x"]
+    np.testing.assert_array_equal(found, [1, 2, 3, 4, 5, 6, 7, 0])
+
+
+PIECES = "c( structure( , .Dim = ) 1 2.5 -3 NA NaN Inf : x <- ` # L e9 e999 integer( double(".split()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whatever_a_dump_became_it_is_read_or_refused(seed, tmp_path):
+    """Pieces put in, taken out and doubled: numbers come of it, or a DataError."""
+    rng, file = random.Random(seed), tmp_path / "d.R"
+    model = ppl.compile_model("data { array[2, 2] real X; array[3] int g; vector[3] y; } model { }")
+    read = 0
+    for _ in range(250):
+        text = DUMP
+        for _ in range(rng.randrange(1, 6)):
+            a, b = sorted(rng.randrange(len(text) + 1) for _ in range(2))
+            piece = rng.choice([*PIECES, '"', "\n", "9" * 20, text[a : min(b, a + 20)]])
+            text = rng.choice([text[:a] + piece + text[a:], text[:a] + text[min(b, a + 9) :]])
+        file.write_text(text)
+        try:
+            model.condition(file)
+            read += 1
+        except ppl.DataError as error:
+            assert str(error)
+    assert read < 250
 
 
 def test_a_file_is_named_with_the_line(tmp_path):

@@ -14,7 +14,7 @@ import ppl
 from ppl.results.fits.as_target import AsTarget
 
 ROOT = Path(__file__).parents[1]
-NAMES = sorted(module.name for module in pkgutil.walk_packages(ppl.__path__, "ppl."))
+NAMES = sorted(module.name for module in pkgutil.walk_packages(ppl.__path__[:1], "ppl."))
 MODULES = [name for name in NAMES if not name.endswith("__main__")]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 

@@ -70,8 +70,8 @@ def test_an_error_of_a_program_goes_through_pickle_with_its_place():
     [
         ("pandas", lambda fit: fit.draws_pd(), 'pip install "pandas"'),
         ("xarray", lambda fit: fit.draws_xr(), 'pip install "xarray"'),
-        ("arviz", lambda fit: fit.to_arviz(), 'pip install "ppl-vi[arviz]"'),
-        ("jax", lambda _: ppl.join("localhost:1", processes=1, process=0), 'pip install "ppl-vi[jax]"'),
+        ("arviz", lambda fit: fit.to_arviz(), 'pip install "arviz>=0.20,<1"'),
+        ("jax", lambda _: ppl.join("localhost:1", processes=1, process=0), 'pip install "jax>=0.8"'),
     ],
 )
 def test_a_missing_extra_says_what_to_install(package, call, install, fit, monkeypatch):

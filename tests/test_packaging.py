@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ppl
-from ppl.distribution import NAME, VERSION
+from ppl.distribution import EXTRAS, NAME, VERSION
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -21,8 +21,9 @@ PROJECT = PYPROJECT["project"]
 SETTINGS = PYPROJECT["tool"]["setuptools"]
 TEXTS = [
     path
-    for folder, ends in (("ppl", "py"), ("cli", "py"), ("cli", "md"), (".", "md"))
+    for folder, ends in (("ppl", "py"), ("cli", "py"), ("cli", "md"), ("cli", "js"), (".", "md"))
     for path in (ROOT.glob(f"*.{ends}") if folder == "." else (ROOT / folder).rglob(f"*.{ends}"))
+    if "node_modules" not in path.parts
 ]
 
 
@@ -46,19 +47,20 @@ def test_readme_holds_two_commands_that_name_files_that_exist():
             assert (ROOT / word).is_file()
 
 
-def test_the_name_is_that_of_every_hint():
+def test_hints_name_what_pip_finds():
+    """Our own distribution, which is on no index, by the folder of its checkout alone."""
     assert PROJECT["name"] == NAME and ppl.__version__ == VERSION
+    hints = [hint for text in TEXTS for hint in re.findall("pip install .*", text.read_text("utf-8"))]
+    assert len(hints) > 10
+    for hint in hints:
+        assert not re.match(r"pip install (-\S+ )*[\"']?ppl(-vi)?\b(?!_)", hint), hint
+        for extras in re.findall(r"\.\[([\w,]+)\]", hint):
+            assert {*extras.split(",")} <= {*PROJECT["optional-dependencies"]}, hint
+
+
+def test_extras_that_messages_name_are_those_of_the_project():
     extras = PROJECT["optional-dependencies"]
-    named = [found for text in (*TEXTS, ROOT / "pyproject.toml") for found in hints(text.read_text("utf-8"))]
-    assert len(named) > 5
-    for name, listed in named:
-        assert name in ("", ".", NAME) and {*listed.split(",")} <= {*extras}, (name, listed)
-
-
-def hints(text: str) -> list[tuple[str, str]]:
-    """What `pip install` and requirements on ourselves name, with the extras."""
-    ours = re.findall(r"(?<![\w./-])(ppl[\w-]*|\.)\[([a-z]+(?:,[a-z]+)*)\]", text)
-    return [*ours, *(("", extra) for extra in re.findall(r"with_extra\(\"(\w+)\"\)", text))]
+    assert {name: tuple(extras[name]) for name in EXTRAS} == EXTRAS
 
 
 def test_what_is_uploaded_is_in_order(tmp_path):

@@ -5,6 +5,8 @@ import io
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,24 @@ def test_the_chains_run(folder):
 def test_the_words_of_ones_own_run():
     assert len(PYTHON) == 3
     assert "name='a', mean=2.0" in run_python(PYTHON[2])
+
+
+UNINSTALLED = "import sys; sys.meta_path[:] = [f for f in sys.meta_path if 'Editable' not in repr(f)]\n"
+
+
+@pytest.mark.parametrize("block", range(len(PYTHON)))
+def test_each_block_typed_into_an_interpreter_in_a_checkout(block, tmp_path):
+    """The folder `ppl` there hides the installed package, which has `ppl.cli` and `ppl.grammar` in it."""
+    for package in [("arviz",), ("nutpie",), ()][block]:
+        pytest.importorskip(package)
+    for part in ("ppl", "cli", "grammar", "models"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("*.ipynb", "papers"))
+    typed = UNINSTALLED + PYTHON[block] + "\nprint(ppl.__file__)\n"
+    done = subprocess.run(
+        [sys.executable, "-i"], input=typed, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8"
+    )
+    assert "Error" not in done.stderr and "error" not in done.stderr, done.stderr
+    assert str(tmp_path) in done.stdout.splitlines()[-1]
 
 
 def run_python(text):

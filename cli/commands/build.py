@@ -1,7 +1,8 @@
 """`ppl build`: an executable that speaks CmdStan's command line."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,12 +10,19 @@ from ppl.cli.arguments import existing, is_program
 from ppl.cli.options import output_file
 
 
+def executable(output: Path | None, given: Mapping[str, Any]) -> list[Path]:
+    """The executable, by its name or by the program's."""
+    model = given["model"]
+    return [output or Path(model.stem)] if model else []
+
+
 def build(
     model: Annotated[
         Path | None, existing("[MODEL]", "The program (.model or .stan).", callback=is_program)
     ] = None,
     output: Annotated[
-        Path | None, output_file("The executable; MODEL's name without its suffix.", "--output", "-o")
+        Path | None,
+        output_file("The executable; MODEL's name without its suffix.", "--output", "-o", files=executable),
     ] = None,
     cmdstan: Annotated[
         Path | None,
@@ -53,9 +61,8 @@ def build(
         if cmdstan is None:
             raise typer.BadParameter("give a program, or --cmdstan DIR.", param_hint="MODEL")
         return
-    compiled = compile_model(model)
     target = output or Path(model.stem)
-    write(model, compiled.source.text, target)
+    write(compile_model(model), model, target)
     typer.echo(
         f"Wrote {target}; ./{target} help lists what it does."
         if target.parent == Path()

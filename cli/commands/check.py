@@ -41,7 +41,7 @@ def check(
 def is_good(model: Path, pedantic: bool, format: Format) -> bool:
     """Whether a program has no error; prints what there is to say of it."""
     from ppl.cli.diagnostics import as_json, show
-    from ppl.compile import checked
+    from ppl.discrete.check import checked
     from ppl.frontend.pedantic import lints
 
     source = read_program(model)

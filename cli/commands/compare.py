@@ -26,8 +26,7 @@ def compare(
     difference. weight is the model's share in the mixture that predicts best
     (stacking), bad k-hat how many rows of it cannot be relied on: `ppl loo`.
     """
-    from ppl.cli.diagnostics import wrapped
-    from ppl.cli.output import screen_width
+    from ppl.cli.output import screen_width, wrapped
     from ppl.results.files.readers import read_file
     from ppl.results.report.compare import compare as compared
     from ppl.results.report.compare import table

@@ -30,9 +30,10 @@ def docs(
     \b
     Without a word, list what there is; `ppl docs glossary` defines all terms.
     `--site DIR` writes all of it as Markdown, with a tutorial, for MkDocs:
-    pip install "ppl-vi[docs]", then mkdocs build -f DIR/mkdocs.yml.
+    pip install "mkdocs>=1.6,<2" "mkdocs-material>=9.5", then
+    mkdocs build -f DIR/mkdocs.yml.
     `--pictures` adds pictures of densities and of fits, which take some
-    minutes: pip install "ppl-vi[plot]".
+    minutes: pip install "matplotlib>=3.8".
     """
     from ppl.spelling import nearest
 

@@ -28,7 +28,7 @@ def loo(
     the effective number of parameters. k-hat tells whether the estimate
     can be relied on; draws of q are weighted towards the posterior.
     """
-    from ppl.cli.diagnostics import wrapped
+    from ppl.cli.output import wrapped
     from ppl.files import write_whole
     from ppl.results.files.readers import read_all
     from ppl.results.report.log_lik import in_files

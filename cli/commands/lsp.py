@@ -19,14 +19,15 @@ def lsp(
     Errors and warnings as one types, hover, completion, definitions,
     references, renaming, outline, format and fixes. Editors start it
     themselves: `ppl docs editors` has the settings for VS Code, Neovim, Emacs
-    and Helix. Needs pygls: pip install "ppl-vi[lsp]".
+    and Helix. Needs pygls: pip install "pygls>=2".
     """
-    from ppl.distribution import with_extra
+    from ppl.distribution import requirements
     from ppl.extras import extra
 
-    extra("pygls.lsp.server", "The language server", with_extra("lsp"))
+    extra("pygls.lsp.server", "The language server", *requirements("lsp"))
+    from ppl.cli.lsp.requests import Requests
     from ppl.cli.lsp.server import made
 
-    requests, answers = sys.stdin.buffer, sys.stdout.buffer
+    requests, answers = Requests(sys.stdin.buffer), sys.stdout.buffer
     sys.stdout = sys.stderr  # what prints would break the protocol
     made(pedantic).start_io(requests, answers)

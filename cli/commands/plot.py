@@ -54,7 +54,7 @@ def plot(
     predictive (each y in y_rep), ppc (distribution and statistics of y
     in those of y_rep). Columns that never vary are left out, and said so.
     Data and the ELBO's course are found where the files' comments say.
-    Needs the extra: pip install "ppl-vi[plot]".
+    Needs matplotlib: pip install "matplotlib>=3.8".
     """
     from ppl.files import write_whole
     from ppl.results.report.plots import SUFFIXES

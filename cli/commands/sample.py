@@ -1,5 +1,6 @@
 """`ppl sample`: draws of the posterior by NUTS."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
 
@@ -9,7 +10,14 @@ from ppl.cli.arguments import Arrays, DataPaths, ModelPath
 from ppl.cli.data import inputs_from, recorded, say_misspelt
 from ppl.cli.options import CSV, listed, output_file, quietly, variable_names, whole
 from ppl.cli.settings import given_settings, with_settings
+from ppl.files import numbered_files
 from ppl.inference.run.settings import SampleSettings
+
+
+def files_of_chains(output: Path, given: Mapping[str, Any]) -> Iterable[Path]:
+    """The one file of all chains, or those of each that are there."""
+    one = given["num_chains"] == 1 or output.suffix == ".nc"
+    return [output] if one else numbered_files(output, range(1, given["num_chains"] + 1))
 
 
 @with_settings(SampleSettings)
@@ -18,7 +26,14 @@ def sample(
     data: DataPaths = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[
-        Path, output_file("OUT.csv: OUT_1.csv, ...; or .nc.", "--output", "-o", suffixes=(*CSV, ".nc"))
+        Path,
+        output_file(
+            "OUT.csv: OUT_1.csv, ...; or .nc.",
+            "--output",
+            "-o",
+            suffixes=(*CSV, ".nc"),
+            files=files_of_chains,
+        ),
     ] = Path("output.csv"),
     *,
     refresh: Annotated[int, whole(0, "Draws a progress line; 0: none.")] = 100,
@@ -34,15 +49,14 @@ def sample(
           eight_schools/eight_schools.data.json
 
     \b
-    Needs nutpie: pip install "ppl-vi[sample]". Each chain has a file in the
+    Needs nutpie: pip install "nutpie>=0.15". Each chain has a file in the
     columns of CmdStan's sampler, which ArviZ, CmdStanPy and `ppl summary
     output_*.csv` read; .nc has all. `--init FIT.json`, a fit by `ppl
     variational --save-fit`, starts at its draws, in its scales.
     """
     from rich.console import Console
 
-    from ppl.cli.diagnostics import wrapped
-    from ppl.cli.output import Patient
+    from ppl.cli.output import Patient, wrapped
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import sentence, table
     from ppl.cli.shown import columns_shown
@@ -50,6 +64,7 @@ def sample(
     from ppl.files import STDOUT
     from ppl.inference.run.phases import OF_CHAINS
     from ppl.results.fits.chains import sampled
+    from ppl.results.fits.memory_needed import require_memory_of_chains
 
     if output == STDOUT:
         raise typer.BadParameter("chains have files of their own; give a name.", param_hint="--output")
@@ -58,6 +73,7 @@ def sample(
     if not quiet:
         say_misspelt(inputs, compiled.data_schema)
     posterior = compiled.condition(inputs, seed=asked.seed)
+    require_memory_of_chains(posterior, asked)  # before the names of all columns are made
     columns = columns_shown(posterior, listed(variables))
     err, out = Patient("stderr"), Patient("stdout")
     with on_stderr(OF_CHAINS, refresh, quiet, err) as listen:

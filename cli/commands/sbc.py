@@ -49,7 +49,7 @@ def sbc(
     not have what is simulated. A program that cannot be read forward is
     refused with the line; give one of _rng's by --simulator then.
     """
-    from ppl.cli.diagnostics import wrapped
+    from ppl.cli.output import wrapped
     from ppl.compile import compile_model
     from ppl.files import write_whole
     from ppl.results.calibration.sbc import Calibration, calibrated, identity, read_csv

@@ -30,8 +30,7 @@ def summary(
     whether the draws can be trusted for that column's mean (below 0.7);
     nan draws, where there are any, are counted and left out.
     """
-    from ppl.cli.diagnostics import wrapped
-    from ppl.cli.output import screen_width
+    from ppl.cli.output import screen_width, wrapped
     from ppl.files import write_whole
     from ppl.results.files.columns import chosen
     from ppl.results.files.readers import read_all

@@ -1,6 +1,7 @@
 """`ppl variational`: the main job."""
 
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, TextIO, cast
@@ -25,7 +26,7 @@ from ppl.cli.options import (
 )
 from ppl.cli.processes import end_together, joined
 from ppl.cli.settings import choice, given_settings, with_settings
-from ppl.files import STDOUT
+from ppl.files import STDOUT, beside, numbered_files
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.settings import Settings
 from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
@@ -34,13 +35,22 @@ Layout = choice("Layout", *LAYOUTS)
 PositiveTransform = choice("PositiveTransform", *POSITIVE_TRANSFORMS)
 
 
+def files_of_fit(output: Path, given: Mapping[str, Any]) -> Iterator[Path]:
+    """The draws, their checkpoint, and what is asked for beside them."""
+    yield from (output, output.with_name(f"{output.name}.checkpoint"))
+    if given["save_cmdstan_config"]:
+        yield beside(output, "config")
+    if given["save_metric"]:
+        yield from (beside(output, "metric"), *numbered_files(beside(output, "inits"), range(1, 5)))
+
+
 @with_settings(Settings)
 def variational(
     model: ModelPath,
     data: DataPaths = None,
     arrays: Arrays = [],  # noqa: B006
     output: Annotated[
-        Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o", suffixes=DRAWS)
+        Path, output_file("CSV, .npz, .nc, .parquet.", "--output", "-o", suffixes=DRAWS, files=files_of_fit)
     ] = Path("output.csv"),
     *,
     hosts: Annotated[int | None, whole(1, "Processes that SLURM, MPI, ... started.", hidden=True)] = None,
@@ -87,6 +97,7 @@ def variational(
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.checkpoint import Keep
     from ppl.results.fits.fit import fitted
+    from ppl.results.fits.memory_needed import require_memory
     from ppl.source import read_source
 
     refuse_without_name(output, resume, save_metric, save_cmdstan_config)
@@ -128,6 +139,7 @@ def variational(
     files = [output]
     with interruptible(output) as done, profiled(compiled, profile_file) as timed:
         posterior = timed.condition(inputs, seed=asked.seed)
+        require_memory(posterior, asked)  # before the names of all columns are made
         columns = columns_shown(posterior, listed(variables))
         with on_stderr(phases_of(asked), refresh, quiet, err) as listener:
             fit, journal = fitted(posterior, asked, listener, keep)

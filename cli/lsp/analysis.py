@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from ppl.discrete.parameters import has_discrete
 from ppl.discrete.summing import check_discrete
 from ppl.errors import ModelError, reported
 from ppl.frontend import ast
@@ -47,7 +48,8 @@ def analysis(source: SourceText) -> Analysis:
     found: tuple[Lint, ...] = ()
     try:
         if not errors:
-            check_discrete(c.program, c.facts)
+            if has_discrete(c.program):
+                check_discrete(c.program, c.facts)
             found = lints(c.program, c.facts)
     except ModelError as error:
         errors = [error, *error.others]

@@ -17,7 +17,7 @@ async function start() {
   } catch (error) {
     window.showErrorMessage(
       `The language server did not start (${error.message}). ` +
-        'Install it by pip install "ppl-vi[lsp]", or give its path as the setting ppl.command.'
+        'Install ppl and pygls (pip install "pygls>=2"), or give the path of ppl as the setting ppl.command.'
     );
   }
 }

@@ -15,34 +15,16 @@ to a namespace, `d` holds the data and what was computed from them:
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ppl.backend.emit_expr import expr
 from ppl.backend.emit_stmt import leaves, whole_body
-from ppl.backend.text import Binding, Writer, python_name
+from ppl.backend.emitted import Emitted
+from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
-from ppl.ir.nodes import AtPoints
 from ppl.ir.unknown import unknown_names
-from ppl.ir.walk import assigned_names, used_names
-from ppl.source import Span
+from ppl.ir.walk import prepared_names, used_names
 from ppl.types import is_complex
-
-
-@dataclass(frozen=True)
-class Emitted:
-    """The module's text; `spans[k]` is the program's place behind line k + 1.
-
-    `reads` names what `log_joint` takes out of `d`, `loads` what `prepare` and `log_joint` take out of it
-    that `prepare` does not put there.
-    """
-
-    text: str
-    spans: tuple[Span | None, ...]
-    bindings: dict[str, Binding]
-    reads: frozenset[str] = frozenset()
-    loads: frozenset[str] = frozenset()
-    at_points: tuple[AtPoints, ...] = ()
-    """The functions that solvers work on."""
 
 
 def emit(p: ir.Program, propto: bool = False, by_functions: bool = False) -> Emitted:
@@ -103,7 +85,7 @@ def emit_function(w: Writer, f: ir.Function, by_functions: bool = False) -> None
 def known_data(p: ir.Program) -> set[str]:
     """Names that live in `d` once the data are there."""
     declared = {d.name for d in (*p.data, *p.transformed_data_names)}
-    return declared | set(p.extra_data) | assigned_names(p.prepared)
+    return declared | set(p.extra_data) | prepared_names(p)
 
 
 def log_joint_reads(p: ir.Program) -> frozenset[str]:
@@ -115,7 +97,7 @@ def log_joint_reads(p: ir.Program) -> frozenset[str]:
 def data_reads(p: ir.Program) -> frozenset[str]:
     """What `prepare` and the log joint take out of `d` that `prepare` does not put there."""
     used = frozenset(map(python_name, used_names(p.prepared) & known_data(p)))
-    return (used | log_joint_reads(p)) - frozenset(map(python_name, assigned_names(p.prepared)))
+    return (used | log_joint_reads(p)) - frozenset(map(python_name, prepared_names(p)))
 
 
 def load(w: Writer, names: Iterable[str], used: set[str]) -> None:
@@ -174,7 +156,7 @@ def emit_transform_data(w: Writer, p: ir.Program) -> None:
 
 def emit_prepare(w: Writer, p: ir.Program) -> None:
     with w.block("def prepare(d):"):
-        made = assigned_names(p.prepared)
+        made = prepared_names(p)
         load(w, sorted(known_data(p) - made), used_names(p.prepared))
         whole_body(w, p.prepared)
         for name in sorted(made):

@@ -8,10 +8,9 @@ from types import CodeType, SimpleNamespace
 from typing import Any
 
 from ppl.arrays import AUTOGRAD, NUMPY, Namespace
-from ppl.backend.emit import Emitted
+from ppl.backend.emitted import Emitted
 from ppl.backend.fields import Forms
 from ppl.backend.library import Wrap, library
-from ppl.backend.solve import solve, solve_each
 from ppl.source import Span
 
 BUILTINS = {"range": range, "float": float, "slice": slice}
@@ -94,3 +93,16 @@ def load(
     exec(code.compiled, scope)
     functions = {k: v for k, v in scope.items() if callable(v)}
     return Module(functions, code.emitted, code.compiled.co_filename)
+
+
+def solve(*args: Any) -> Any:
+    """`lib.solve`; its solvers are imported by programs that call them."""
+    from ppl.backend.solve import solve as with_solver
+
+    return with_solver(*args)
+
+
+def solve_each(*args: Any) -> Any:
+    from ppl.backend.solve import solve_each as with_solver
+
+    return with_solver(*args)

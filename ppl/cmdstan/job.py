@@ -5,28 +5,29 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
-from ppl.files import write_whole
+from ppl.files import beside, numbered, write_whole
 from ppl.inference.initialise.start import start_point
 from ppl.inference.objective.target import Target
 from ppl.inference.run.streams import Streams
-from ppl.posterior import Posterior
 from ppl.results.files.config import Config, as_json, comment_lines
-from ppl.results.files.read_csv import read_draws
 from ppl.results.files.stan_csv import cell
 from ppl.results.fits.initial import start_for
+
+if TYPE_CHECKING:
+    from ppl.posterior import Posterior
 
 
 @dataclass(frozen=True)
 class Job:
     """A posterior and the configuration of a run; `config.values` has every argument by its path."""
 
-    posterior: Posterior
+    posterior: "Posterior"
     config: Config
 
     @cached_property
@@ -104,20 +105,10 @@ class Job:
             print(f"Note: {', '.join(idle)}: no effect here.")
 
 
-def numbered(file: str | Path, number: int) -> Path:
-    """`output.csv` as `output_1.csv`."""
-    path = Path(file)
-    return path.with_name(f"{path.stem}_{number}{path.suffix}")
-
-
-def beside(file: str | Path, what: str) -> Path:
-    """`output.csv` as `output_config.json`."""
-    path = Path(file)
-    return path.with_name(f"{path.stem}_{what}.json")
-
-
 def read_rows(file: str | Path) -> tuple[tuple[str, ...], Floats]:
     """Columns and all rows of a CSV file of draws, with a fit's mean and a saved warmup, as in CmdStan."""
+    from ppl.results.files.read_csv import read_draws
+
     found = read_draws(file)
     before = found.warmup if found.mean is None else found.mean
     return found.columns, np.vstack([before.reshape(-1, len(found.columns)), found.draws])

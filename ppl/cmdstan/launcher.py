@@ -11,10 +11,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ppl.distribution import NAME
 from ppl.files import write_whole
 
-ADVICE = f"Install it by `pip install {NAME}`, or set PPL_PYTHON to a Python that has it."
+ADVICE = "Set PPL_PYTHON to a Python that has ppl, or install it for the one on the PATH."
 
 UNIX = """\
 #!/bin/sh

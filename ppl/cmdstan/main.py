@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,8 +29,10 @@ class CmdStanStatus:
 CMDSTAN_STATUS = CmdStanStatus()
 
 
-def main(name: str, program: str | Path, argv: Sequence[str]) -> int:
+def main(name: str, program: str | Path, argv: Sequence[str], compiled: str = "") -> int:
     """Run one command; `argv` has the executable's name first. Returns the exit status, 0 or 1.
+
+    `compiled` is what `ppl build` kept of the program's compilation (ppl.cmdstan.stored).
 
     What cannot be loaded fast is imported only once the words make sense.
     """
@@ -49,13 +51,13 @@ def main(name: str, program: str | Path, argv: Sequence[str]) -> int:
     except Misuse as error:
         print(error, "Failed to parse command arguments, cannot run model.", sep="\n", file=sys.stderr)
         return CMDSTAN_STATUS.failed
-    return _guarded(name, program, arguments)
+    return _guarded(name, program, compiled, arguments)
 
 
-def _guarded(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
+def _guarded(name: str, program: str | Path, compiled: str, arguments: dict[str, Any]) -> int:
     """CmdStan's clients look for lines that begin with `Exception` or `Error`."""
     try:
-        return _run(name, program, arguments)
+        return _run(name, program, compiled, arguments)
     except PPLError as error:
         print(f"Exception: {error}", file=sys.stderr)
     except OSError as error:
@@ -63,27 +65,31 @@ def _guarded(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
     return CMDSTAN_STATUS.failed
 
 
-def _run(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
+def _run(name: str, program: str | Path, compiled: str, arguments: dict[str, Any]) -> int:
     from ppl.cmdstan.job import Job
-    from ppl.cmdstan.methods import METHODS
+    from ppl.cmdstan.methods import run
+    from ppl.cmdstan.outputs import require_own_outputs
     from ppl.cmdstan.profile import profiled
-    from ppl.compile import compile_model
+    from ppl.cmdstan.stored import compiled as model_of
     from ppl.results.fits.as_target import parameters_of
+    from ppl.results.fits.memory_needed import require_memory_of_rows
 
     _refuse_unwritable(arguments)
     if arguments.get("random.seed", -1) == -1:
         arguments["random.seed"] = time.time_ns() // 1_000_000 % 2**32
     config = Config(f"{name}_model", arguments, f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
     values = config.values
-    model = compile_model(program, positive_transform=values["ppl.positive_transform"])
+    require_own_outputs(values, program, arguments.get("output.profile_file"))
+    model = model_of(program, compiled, values["ppl.positive_transform"] == "softplus")
     with profiled(model, arguments.get("output.profile_file")) as timed:
         data = values["data.file"] or {}
         posterior = timed.condition(data, seed=values["random.seed"])
+        require_memory_of_rows(posterior, _draws(values))
         job = Job(posterior, replace(config, parameters=parameters_of(posterior)))
         print("\n".join(tree_lines(values)), end="\n\n")
         sys.stdout.flush()
         job.note_unused(*_idle(values["method"]))
-        return METHODS[values["method"]](job)
+        return run(values["method"], job)
 
 
 def _refuse_unwritable(arguments: dict[str, Any]) -> None:
@@ -92,6 +98,20 @@ def _refuse_unwritable(arguments: dict[str, Any]) -> None:
         folder = Path(arguments.get(path) or ".").parent
         if not folder.is_dir():
             raise InferenceError(f"There is no folder {folder} to write {path.rpartition('.')[2]} in.")
+
+
+def _draws(values: Mapping[str, Any]) -> int:
+    """How many draws a method has in memory; `variational` says so by itself."""
+    match values["method"]:
+        case "sample":
+            return int(values["sample.num_warmup"] + values["sample.num_samples"])
+        case "laplace":
+            return int(values["laplace.draws"])
+        case "pathfinder":
+            of_path = max(values["pathfinder.num_draws"], values["pathfinder.num_elbo_draws"])
+            return int(values["pathfinder.num_paths"] * of_path + values["pathfinder.num_psis_draws"])
+        case _:
+            return 0
 
 
 def _idle(method: str) -> list[str]:

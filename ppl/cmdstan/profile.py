@@ -101,7 +101,7 @@ def profiled(model: Model, file: str | Path | None) -> Iterator[Model]:
     if file is None:
         yield model
         return
-    timed = Profiled(**{f.name: getattr(model, f.name) for f in fields(model) if f.init})
+    timed = Profiled(**{f.name: getattr(model, f.name) for f in fields(Model) if f.init})
     yield timed
     write_whole(file, _lines(timed.clock.timings))
 

@@ -1,10 +1,11 @@
-"""The address at which processes on other hosts reach this one.
+"""The addresses at which processes reach each other: the coordinator's, and this host's own.
 
 Gloo, which sums over processes, listens where this host's name leads. Debian and its kin let that lead to
 127.0.1.1, in /etc/hosts, where nobody else comes; then it is told the address that faces the coordinator.
 """
 
 import socket
+import time
 from functools import partial
 from ipaddress import ip_address
 from typing import Any
@@ -13,6 +14,8 @@ from ppl.errors import InferenceError
 
 ANYWHERE = "192.0.2.1:9"
 """An address of no host (RFC 5737), to see which of our own leads out. Nothing is sent."""
+PAUSE = 0.1
+"""Seconds between two looks for the coordinator."""
 WAIT = 60_000
 """Milliseconds in which every process says where it is."""
 AT = "ppl/at/"
@@ -35,12 +38,63 @@ def listen_where_others_reach(state: Any) -> None:
         listen_at(state.client, facing(ANYWHERE) if is_loopback(own) else own)
 
 
+def parts(address: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT.
+
+    Raises:
+        InferenceError: it is no such address.
+    """
+    host, _, port = address.rpartition(":")
+    if not (host and port.isdecimal() and int(port) < 1 << 16):
+        raise InferenceError(f"The coordinator is given as HOST:PORT, such as node1:9000, not {address!r}.")
+    return host.strip("[]"), int(port)
+
+
+def to_listen_at(coordinator: str) -> str | None:
+    """The address of this host that HOST:PORT names; None, for all of them, where it names none.
+
+    That is so where others reach this host by an address that it does not know, as behind a router, or where
+    its own name leads to its loopback here.
+    """
+    host, port = parts(coordinator)
+    at = of_name(host)
+    if is_loopback(at) and host == socket.gethostname():
+        return None
+    family = socket.AF_INET6 if ":" in at else socket.AF_INET
+    try:
+        with socket.socket(family) as own:
+            own.bind((at, 0))
+    except OSError:
+        return None
+    return f"[{at}]:{port}" if ":" in at else f"{at}:{port}"
+
+
+def await_coordinator(coordinator: str, seconds: float) -> None:
+    """Return once something listens at HOST:PORT.
+
+    Raises:
+        InferenceError: nothing does in so many seconds; names the address.
+    """
+    address, end = parts(coordinator), time.monotonic() + seconds
+    while True:
+        try:
+            socket.create_connection(address, timeout=max(0.1, end - time.monotonic())).close()
+            return
+        except OSError as error:
+            if time.monotonic() >= end:
+                why = error.strerror or error
+                raise InferenceError(
+                    f"No coordinator came at {coordinator} in {seconds:g} seconds ({why}). "
+                    "Start process 0 there, and look whether a firewall lets this host through."
+                ) from None
+        time.sleep(PAUSE)
+
+
 def facing(address: str) -> str:
     """This host's address on the way to another, HOST:PORT; that of its loopback where there is no way."""
-    host, _, port = address.rpartition(":")
-    host = host.strip("[]")
+    host, port = parts(address)
     try:
-        family, kind, *_, to = socket.getaddrinfo(host, int(port), type=socket.SOCK_DGRAM)[0]
+        family, kind, *_, to = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
         with socket.socket(family, kind) as way:
             way.connect(to)
             return str(way.getsockname()[0])

@@ -1,12 +1,12 @@
 """Where JAX computes, and where it keeps what it compiled."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import jax
 
 from ppl.errors import InferenceError
+from ppl.files import user_cache
 
 KEPT_BY = "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS"
 WORTH_KEEPING = 0.05
@@ -31,12 +31,7 @@ def make_ready() -> None:
     An evaluation of a small program takes a third of the time where no other thread is asked to run it.
     """
     jax.config.update("jax_cpu_enable_async_dispatch", False)
-    if jax.config.jax_compilation_cache_dir is None:
-        jax.config.update("jax_compilation_cache_dir", str(cache_folder()))
+    if jax.config.jax_compilation_cache_dir is None and (folder := user_cache()):
+        jax.config.update("jax_compilation_cache_dir", str(folder / "ppl" / "jax"))
     if KEPT_BY not in os.environ:
         jax.config.update(KEPT_BY.lower(), WORTH_KEEPING)
-
-
-def cache_folder() -> Path:
-    """$XDG_CACHE_HOME/ppl/jax, or ~/.cache/ppl/jax."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ppl" / "jax"

@@ -18,16 +18,20 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax._src.clusters import ClusterEnv
 from jax._src.distributed import global_state
 from jax.experimental.multihost_utils import broadcast_one_to_all, process_allgather
 
-from ppl.compiled.addresses import listen_where_others_reach
+from ppl.compiled.addresses import await_coordinator, listen_where_others_reach, to_listen_at
 from ppl.errors import InferenceError
 
 
 @dataclass(frozen=True)
 class Times:
     """Seconds that processes wait for each other."""
+
+    coordinator: int = 25
+    """Until the coordinator has come."""
 
     joining: int = 300
     """Until the last process has come."""
@@ -57,11 +61,19 @@ def connect(coordinator: str | None, processes: int | None, process: int | None)
     jax.config.update("jax_cpu_collectives_implementation", "gloo")
     jax.config.update("jax_enable_recoverability", True)  # we say which process ended: XLA just aborts
     jax.config.update("jax_enable_preemption_service", False)
+    by_hand = coordinator is not None
     try:
+        coordinator, processes, process, devices = ClusterEnv.auto_detect_unset_distributed_params(
+            coordinator, processes, process, None, None, WAITS.joining
+        )
+        if coordinator and process:
+            await_coordinator(coordinator, WAITS.coordinator)
         jax.distributed.initialize(
             coordinator,
             processes,
             process,
+            devices,
+            coordinator_bind_address=to_listen_at(coordinator) if coordinator and by_hand else None,
             initialization_timeout=WAITS.joining,
             heartbeat_timeout_seconds=WAITS.silence,
         )

@@ -23,6 +23,11 @@ class ReadLimits:
 READING = ReadLimits()
 
 
+def room() -> int:
+    """Bytes that the values of one file may take."""
+    return available() // READING.share_of_memory
+
+
 def read_bytes(path: Path, packed: bool, begins: bytes = b"") -> bytes:
     """What a file holds, unpacked where it is `packed` by gzip; of another beginning only a first part.
 
@@ -30,7 +35,7 @@ def read_bytes(path: Path, packed: bool, begins: bytes = b"") -> bytes:
         DataError: it holds more than there is room for.
         OSError, EOFError, zlib.error: it cannot be read.
     """
-    most = available() // READING.share_of_memory
+    most = room()
     with gzip.open(path) if packed else path.open("rb") as file:
         first = file.read(READING.block)
         if begins and not first.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(begins):
@@ -44,7 +49,7 @@ def read_stream(file: BinaryIO, label: str) -> bytes:
     Raises:
         DataError: there is more than there is room for.
     """
-    return rest(label, file, available() // READING.share_of_memory)
+    return rest(label, file, room())
 
 
 def rest(path: Path | str, file: BinaryIO | gzip.GzipFile, most: int) -> bytes:
@@ -67,7 +72,7 @@ def too_much(what: str, most: int) -> str:
 
 def require_room_for(path: Path, name: str, size: int) -> None:
     """Refuse a variable of so many bytes where there is no room for it."""
-    most = available() // READING.share_of_memory
+    most = room()
     if size > most:
         why = too_much(f"it takes {in_bytes(size)}, more than", most)
         raise DataError(f"{path}: {name}: {why}", name, "PPL905")

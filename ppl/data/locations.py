@@ -7,7 +7,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 
 SCHEME = re.compile(r"\w[\w+.-]+://")
@@ -124,7 +124,7 @@ class InStore:
         try:
             from pyarrow import ArrowInvalid, fs
         except ImportError:
-            raise MissingPackage(self.url, "pyarrow", with_extra("parquet")) from None
+            raise MissingPackage(self.url, "pyarrow", *requirements("parquet")) from None
         try:
             system, path = fs.FileSystem.from_uri(self.url)
             return system, path
@@ -133,7 +133,7 @@ class InStore:
         try:
             from fsspec.core import url_to_fs
         except ImportError:
-            raise MissingPackage(self.url, "fsspec", with_extra("parquet")) from None
+            raise MissingPackage(self.url, "fsspec", *requirements("parquet")) from None
         try:
             opened, path = url_to_fs(self.url)
         except (ImportError, ValueError) as error:  # no package for the scheme, or no such scheme

@@ -3,25 +3,38 @@
 The text is read, never run. Source: CmdStan User's Guide, "RDump Format for CmdStan".
 """
 
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
+from ppl.data.bounded_read import room, too_much
 from ppl.data.text import BadText, utf8
+from ppl.data.values import MOST_AXES
+from ppl.errors import in_a_line
 
+NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?L?|(?:Inf|NaN)\b)"
 TOKEN = re.compile(
-    r"""(?P<space>[\s;]+|\#[^\n]*)
-      | (?P<number>[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?L?|(?:Inf|NaN|NA|NA_integer_|NA_real_)\b))
+    rf"""(?P<space>[\s;]+|\#[^\n]*)
+      | (?P<row>c\s*\(\s*{NUMBER}(?:\s*,\s*{NUMBER})*+\s*\))
+      | (?P<missing>NA(?:_integer_|_real_)?\b)
+      | (?P<number>{NUMBER})
       | (?P<name>[A-Za-z.][\w.]*)
       | (?P<quoted>"[^"\n]*"|`[^`\n]*`)
       | (?P<sign><-|[=(),:])
       | (?P<other>.)""",
     re.VERBOSE,
 )
-WHOLE = re.compile(r"[-+]?\d+L?")
+FRACTION = re.compile("[.eEIN]")
+MOST_DIGITS = 18
+"""Longer numbers are read as doubles: they may be beyond 64 bits."""
+MOST_NESTED = 100
+"""Levels of c(...) and structure(...) inside each other."""
+BYTES_A_VALUE = 8
 END = ("end", "the end of the text", 0)
 
 
@@ -29,7 +42,7 @@ def parse_r_dump(text: bytes) -> dict[str, Any]:
     """The variables of a dump: numbers, and ndarrays whose axes are those of `.Dim`.
 
     Raises:
-        BadText: something else stands there, or a number is missing (NA).
+        BadText: something else stands there, a number is missing (NA), or there is no room for all values.
 
     Example:
         >>> parse_r_dump(b"N <- 2L\\nX <- structure(1:4, .Dim = c(2, 2))")
@@ -41,7 +54,7 @@ def parse_r_dump(text: bytes) -> dict[str, Any]:
 
 @dataclass
 class Reader:
-    """The tokens of a text, (kind, text, place), read one after the other."""
+    """The tokens of a text, (kind, text, place), read one after the other; a row of numbers is one token."""
 
     text: str
 
@@ -49,10 +62,15 @@ class Reader:
         found = TOKEN.finditer(self.text)
         self.tokens = ((str(m.lastgroup), m.group(), m.start()) for m in found if m.lastgroup != "space")
         self.now = next(self.tokens, END)
+        self.depth, self.most = 0, room()
+        self.room = self.most
 
     def wrong(self, message: str, token: tuple[str, str, int]) -> BadText:
         at = len(self.text) if token is END else token[2]
         return BadText(message, self.text.count("\n", 0, at) + 1)
+
+    def found(self, token: tuple[str, str, int], needs: str) -> BadText:
+        return self.wrong(f"found {in_a_line(token[1])}, where {needs} should stand", token)
 
     def take(self) -> tuple[str, str, int]:
         taken, self.now = self.now, next(self.tokens, END)
@@ -61,66 +79,102 @@ class Reader:
     def expect(self, *texts: str) -> None:
         taken = self.take()
         if taken[1] not in texts:
-            raise self.wrong(f"found {taken[1]}, where {' or '.join(texts)} should stand", taken)
+            raise self.found(taken, " or ".join(texts))
 
     def variables(self) -> Iterator[tuple[str, Any]]:
         names: set[str] = set()
         while self.now is not END:
             kind, name, _ = token = self.take()
-            name = name.strip('"`')
             if kind not in ("name", "quoted"):
-                raise self.wrong(f"found {name}, where the name of a variable should stand", token)
+                raise self.found(token, "the name of a variable")
+            name = name.strip('"`')
             if name in names:
-                raise self.wrong(f"`{name}` is given twice", token)
+                raise self.wrong(f"`{in_a_line(name)}` is given twice", token)
             names.add(name)
             self.expect("<-", "=")
             yield name, self.value()
 
     def value(self) -> Any:
         kind, word, _ = token = self.take()
-        if kind == "number":
-            first = self.number(token)
-            if self.now[1] != ":":
-                return first
-            self.take()
-            return self.range_from(first, token)
+        match kind:
+            case "row":
+                return self.numbers(token)
+            case "number":
+                first = self.number(token)
+                return self.range_from(first, token) if self.now[1] == ":" else first
+            case "missing":
+                raise self.wrong("a number is missing (NA), which no data of a program can be", token)
         call = self.calls().get(word)
-        if kind != "name" or call is None:
-            raise self.wrong(f"found {word}, where a number, c(...) or structure(...) should stand", token)
+        if call is None:
+            raise self.found(token, "a number, c(...) or structure(...)")
         self.expect("(")
-        return call()
+        self.depth += 1
+        if self.depth > MOST_NESTED:
+            raise self.wrong(f"values are nested more than {MOST_NESTED} deep", token)
+        value = call()
+        self.depth -= 1
+        return value
 
     def calls(self) -> Mapping[str, Callable[[], Any]]:
-        zeros = (self.zeros(t) for t in (np.int64, float, float))
         return {
             "c": self.combined,
             "structure": self.structure,
-            **dict(zip(("integer", "double", "numeric"), zeros, strict=True)),
+            "integer": lambda: self.zeros(np.int64),
+            "double": lambda: self.zeros(float),
+            "numeric": lambda: self.zeros(float),
         }
 
     def number(self, token: tuple[str, str, int]) -> int | float:
-        _, text, _ = token
-        if text.lstrip("+-").startswith("NA") and not text.endswith("NaN"):
-            raise self.wrong("a number is missing (NA), which no data of a program can be", token)
-        return int(text.rstrip("L")) if WHOLE.fullmatch(text) else float(text.rstrip("L"))
+        word = token[1].replace("L", "")
+        if len(word) <= MOST_DIGITS and not FRACTION.search(word):
+            return int(word)
+        if math.isinf(value := float(word)) and "Inf" not in word:
+            raise self.wrong(f"{in_a_line(word)} is beyond double precision", token)
+        return value
+
+    def numbers(self, token: tuple[str, str, int]) -> Any:
+        """Those of a row: int64 where all are whole, else doubles."""
+        _, text, place = token
+        words = text[text.index("(") + 1 : -1].replace("L", "").split(",")
+        if not FRACTION.search(text) and len(max(words, key=len)) <= MOST_DIGITS:
+            return np.array(list(map(int, words)))
+        values = np.array(list(map(float, words)))
+        for k in np.flatnonzero(np.isinf(values)):
+            self.number(("number", words[k].strip(), place + text.find(words[k].strip())))
+        return values
 
     def range_from(self, first: int | float, token: tuple[str, str, int]) -> Any:
+        self.take()
         last_token = self.take()
         last = self.number(last_token) if last_token[0] == "number" else None
         if not (isinstance(first, int) and isinstance(last, int)):
             raise self.wrong("a range goes from one integer to another, such as 1:10", token)
         step = 1 if last >= first else -1
+        self.make_room(abs(last - first) + 1, token)
         return np.arange(first, last + step, step)
+
+    def make_room(self, count: int, token: tuple[str, str, int]) -> None:
+        """Refuse so many values that are not written out where memory does not hold them."""
+        self.room -= BYTES_A_VALUE * count
+        if self.room < 0:
+            raise self.wrong(
+                too_much(f"with these {count} values the file holds more than", self.most), token
+            )
 
     def combined(self) -> Any:
         """What stands after `c(`, in one row."""
         parts: list[Any] = []
         while self.now[1] != ")":
-            parts.append(np.atleast_1d(self.value()))
+            parts.append(self.value())
             if self.now[1] != ")":
                 self.expect(",", ")")
         self.take()
-        return np.concatenate(parts) if parts else np.zeros(0)
+        runs = [
+            run
+            for scalar, group in groupby(parts, np.isscalar)
+            for run in ([list(group)] if scalar else group)
+        ]
+        return np.concatenate([np.ravel(run, order="F") for run in runs]) if runs else np.zeros(0)
 
     def structure(self) -> Any:
         values = np.atleast_1d(self.value())
@@ -128,19 +182,23 @@ class Reader:
         self.expect(".Dim")
         self.expect("=")
         token = self.now
-        sizes = tuple(int(size) for size in np.atleast_1d(self.value()))
+        sizes = [self.whole(size, "a size in .Dim", token) for size in np.ravel(self.value()).tolist()]
         self.expect(")")
-        if min(sizes, default=0) < 0 or np.prod(sizes) != values.size:
-            raise self.wrong(f"{values.size} values have no .Dim of {'x'.join(map(str, sizes))}", token)
+        if math.prod(sizes) != values.size or len(sizes) > MOST_AXES:
+            raise self.wrong(
+                f"{values.size} values have no .Dim of {in_a_line('x'.join(map(str, sizes)))}", token
+            )
         return values.reshape(sizes, order="F")
 
-    def zeros(self, dtype: Any) -> Callable[[], Any]:
+    def zeros(self, dtype: Any) -> Any:
         """What stands after `integer(` and the like: how many zeros."""
+        token = self.now
+        count = self.whole(self.value(), "the number of zeros", token)
+        self.expect(")")
+        self.make_room(count, token)
+        return np.zeros(count, dtype)
 
-        def made() -> Any:
-            token = self.take()
-            count = self.number(token) if token[0] == "number" else 0
-            self.expect(")")
-            return np.zeros(int(count), dtype)
-
-        return made
+    def whole(self, number: Any, what: str, token: tuple[str, str, int]) -> int:
+        if not (isinstance(number, int | float) and 0 <= number < math.inf and number % 1 == 0):
+            raise self.wrong(f"{what} must be an integer of at least 0", token)
+        return int(number)

@@ -1,5 +1,6 @@
 """Rows of data shared out: which part of them each device has, in order."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -96,3 +97,8 @@ NOT_ALL_ROWS = (
     "each process has read only its own rows of it, so that only sums over rows in the target can be "
     "computed from it.\nLeave the statement out, or give it as JSON, which every process holds whole."
 )
+
+
+def shared_names(values: Mapping[str, Any]) -> frozenset[str]:
+    """The variables of which some rows are at hand."""
+    return frozenset(name for name, value in values.items() if isinstance(value, Share))

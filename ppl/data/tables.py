@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ppl.data.blocks import release
 from ppl.data.locations import Location
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 
 COLUMNS = (".parquet", ".arrow", ".feather")
@@ -26,7 +26,7 @@ def columns_of(where: Location, names: Sequence[str]) -> tuple[Any, Sequence[str
     try:
         import pyarrow as arrow
     except ImportError:
-        raise MissingPackage(str(where), "pyarrow", with_extra("parquet")) from None
+        raise MissingPackage(str(where), "pyarrow", *requirements("parquet")) from None
     if not where.files():
         raise refused(where, "there is no .parquet file in this folder")
     table = _Parquet(where) if where.suffix == ".parquet" or where.is_folder else _Ipc(where)

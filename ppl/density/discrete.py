@@ -1,7 +1,7 @@
 """What is known of discrete parameters given the others: probabilities, and the most probable values."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from ppl.data import Inputs
 from ppl.density.model import Model
 from ppl.density.posterior import Posterior
-from ppl.discrete.summing import Summing
 from ppl.errors import InferenceError
+
+if TYPE_CHECKING:
+    from ppl.discrete.summing import Summing
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +73,7 @@ def rows_of(posterior: Posterior, us: Floats) -> Floats:
     return np.array([posterior.param_constrain(u, True, True, rng) for u in us])
 
 
-def summing_of(posterior: Any, name: str | None = None) -> Summing:
+def summing_of(posterior: Any, name: str | None = None) -> "Summing":
     """The program with its discrete parameters; refuses a name that none of them has."""
     found: Summing | None = posterior.model.discrete
     if found is None:

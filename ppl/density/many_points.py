@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from ppl.arrays import AUTOGRAD, NUMPY, TapeNode, values_and_grads
 from ppl.backend import runtime
 from ppl.backend.draws import DrawsRejected
-from ppl.backend.load import BUILTINS, Code, Module, load
+from ppl.backend.load import BUILTINS, Code, Module, load, solve
 from ppl.backend.located import located
-from ppl.backend.solve import solve
 from ppl.backend.text import Binding
 from ppl.density.data import Data
 from ppl.errors import PPLError, Rejection

@@ -4,29 +4,30 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace, TapeNode
-from ppl.backend.emit import emit, emit_over_draws, emit_points
 from ppl.backend.library import Wrap
 from ppl.backend.load import Code, Module, load
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
 from ppl.data import Frame, Inputs, load_data
+from ppl.data.shares import shared_names
 from ppl.density.conditioning import DataReader
 from ppl.density.data import Data
 from ppl.density.layout import check_sizes, lay_out, parameters_of
-from ppl.density.parted import require_sums_over_rows, shared_names
-from ppl.discrete.summing import Summing
 from ppl.ir import nodes as ir
+from ppl.ir.draw_by_draw import DrawByDraw
 from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
 from ppl.ir.made_of import made_of
-from ppl.ir.passes.draws_state import DrawByDraw
 from ppl.ir.walk import walk
 from ppl.source import SourceText
-from ppl.stdlib.library import Library
+
+if TYPE_CHECKING:
+    from ppl.discrete.summing import Summing
+    from ppl.stdlib.library import Library
 
 CALLS = (ir.Apply, ir.CallUser, ir.Index, ir.Gather)
 """What takes a call each time it is run."""
@@ -51,7 +52,7 @@ class Model:
     softplus: bool = False
     without: frozenset[str] = frozenset()
     verified: bool = False
-    discrete: Summing | None = field(default=None, repr=False)
+    discrete: "Summing | None" = field(default=None, repr=False)
     """The program with its discrete parameters, where it has some."""
     parted: bool = field(default=False, repr=False)
     """Whether some rows of the data are another process's, so that only sums over rows can be had."""
@@ -81,7 +82,7 @@ class Model:
         return self.origin
 
     @property
-    def library(self) -> Library | None:
+    def library(self) -> "Library | None":
         """What the program was compiled with beside the standard library, if anything."""
         return None if self.origin is None else self.origin[1][3]
 
@@ -99,6 +100,8 @@ class Model:
     def code(self, form: Form) -> Code:
         """A form as Python code; made when it is first asked for."""
         if form.name not in self.codes:
+            from ppl.backend.emit import emit, emit_over_draws, emit_points
+
             program = self.program(form)
             if form is DRAWS:
                 emitted = emit_over_draws(program)
@@ -257,6 +260,8 @@ def conditioned(
     keep_freed_memory()
     inputs = as_declared(model, load_data(data))
     if shared := shared_names(inputs.values):
+        from ppl.density.parted import require_sums_over_rows
+
         require_sums_over_rows(model.lowered, shared)
         model = replace(model, parted=True)
     d = model.data_of(inputs, seed)

@@ -1,18 +1,12 @@
 """A program of whose data this process has read some rows only: what it may compute from them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
-from ppl.data.shares import NOT_ALL_ROWS, Share
+from ppl.data.shares import NOT_ALL_ROWS
 from ppl.errors import InferenceError
 from ppl.ir import nodes as ir
 from ppl.ir.passes.split_rows import depends_on
 from ppl.ir.walk import used_names
-
-
-def shared_names(values: Mapping[str, Any]) -> frozenset[str]:
-    """The variables of which some rows are at hand."""
-    return frozenset(name for name, value in values.items() if isinstance(value, Share))
 
 
 def require_sums_over_rows(program: ir.Program, shared: Iterable[str]) -> None:

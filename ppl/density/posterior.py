@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,18 +15,18 @@ from ppl.backend.runtime import Place, joined
 from ppl.data.shares import NOT_ALL_ROWS
 from ppl.density.conditioning import leaf_values, leaves
 from ppl.density.data import Data
-from ppl.density.explaining import explained
 from ppl.density.layout import free_names, parameters_of
 from ppl.density.log_joint import TARGET, UNNORMALISED, LogJoint
 from ppl.density.many_points import BATCH, Sizes, in_batches, sizes_of
 from ppl.density.model import Model
-from ppl.density.rows import ByRows, by_rows
 from ppl.errors import ArgumentError, InferenceError, Rejection
 from ppl.ir.forms import ARRAYS, VALUES
-from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
 from ppl.names import Sized, column_names, flat, flat_draws, sized
 from ppl.source import SourceText
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
+
+if TYPE_CHECKING:
+    from ppl.density.rows import ByRows
 
 Floats = NDArray[np.float64]
 Values = dict[str, Any]
@@ -323,6 +323,8 @@ class Posterior:
         """
         if self.model.parted:
             return "Which statement is at fault is told where one process has all rows."
+        from ppl.density.explaining import explained
+
         return explained(self.model, self.d, self.checked(u))
 
     # --- Values ---
@@ -398,7 +400,7 @@ class Posterior:
         """
         return flat(self.declared(include_tp, include_gq), self.values(u, rng, include_tp, include_gq))
 
-    def by_rows(self, size: str | None = None) -> ByRows:
+    def by_rows(self, size: str | None = None) -> "ByRows":
         """This posterior a few rows at a time; `size` names the variable that counts rows.
 
         Raises:
@@ -408,6 +410,8 @@ class Posterior:
             >>> posterior.by_rows("J").n_rows
             8
         """
+        from ppl.density.rows import by_rows
+
         return by_rows(self, size)
 
     def unconstrained(self, name: str) -> NDArray[np.intp]:
@@ -444,6 +448,8 @@ class Posterior:
         Raises:
             InferenceError: the program has not exactly one statement `name ~ normal(0, ...)`.
         """
+        from ppl.ir.passes.without_prior import NoSuchPrior, without_prior
+
         try:
             lowered = without_prior(self.model.lowered, self.model.program(ARRAYS), name)
         except NoSuchPrior as why:

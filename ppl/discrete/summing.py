@@ -13,7 +13,7 @@ from ppl.discrete import refused
 from ppl.discrete.concrete import NeedsData
 from ppl.discrete.emit import MAXIMUM
 from ppl.discrete.evaluate import known_value
-from ppl.discrete.parameters import discrete_parameters, has_discrete, is_discrete
+from ppl.discrete.parameters import discrete_parameters, is_discrete
 from ppl.discrete.rewrite import Setting, Summed, summed_out
 from ppl.discrete.steps import Step
 from ppl.discrete.transformed import divided
@@ -112,10 +112,9 @@ def summed(tree: ast.Program, facts: Facts, values: Mapping[str, Any]) -> Summed
 
 def check_discrete(tree: ast.Program, facts: Facts) -> None:
     """ModelError where a discrete parameter cannot be summed out, as far as the program alone tells."""
-    if has_discrete(tree):
-        check_uses(tree, facts)
-        with suppress(NeedsData):
-            summed_out(tree, facts)
+    check_uses(tree, facts)
+    with suppress(NeedsData):
+        summed_out(tree, facts)
 
 
 def without(p: ast.Program) -> ast.Program:

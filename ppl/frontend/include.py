@@ -1,5 +1,6 @@
 """`#include`: one text out of several files, each line of which remembers where it came from."""
 
+import os
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
@@ -58,29 +59,118 @@ class Expanded:
 def expand(source: SourceText, include_paths: Sequence[str | Path] = ()) -> Expanded:
     """Replace every `#include` by its file, looked for beside the including file, then in `include_paths`.
 
-    Raises ModelError at the include when a file is missing, cannot be read or includes itself.
+    Only files in the program's own folder, in `include_paths` and below these are read.
+
+    Raises ModelError at the include when a file is missing, lies elsewhere, cannot be read or includes
+    itself, or when there are too many.
     """
-    return Expanded(list(expanded(source, include_paths, (source,))) or [Line("", source, 1)])
+    reader = Reader([*own_folder(source), *map(Path, include_paths)], include_paths)
+    return Expanded(list(reader.expanded(source, (source,))) or [Line("", source, 1)])
 
 
-def expanded(
-    source: SourceText, paths: Sequence[str | Path], within: tuple[SourceText, ...]
-) -> Iterator[Line]:
-    done = 0
-    for match in INCLUDE.finditer(source.text):
-        name = match["quoted"] or match["angled"] or match["bare"]
-        if name is None:
-            continue
-        yield from lines_between(source, done, match.start())
-        at = Expanded(list(lines_between(source, 0, len(source.text)))).span(match.start(), match.end())
-        included = read(name, at, paths)
+def own_folder(source: SourceText) -> list[Path]:
+    """The folder of a program that is a file."""
+    return [Path(source.name).parent] if Path(source.name).is_file() else []
+
+
+@dataclass(frozen=True)
+class IncludeLimits:
+    """How much a program may include; a file may be included twice, so that sizes can double file by file."""
+
+    nested: int = 50
+    """Files within each other."""
+
+    files: int = 1000
+    """Includes of a program, those in included files counted each time."""
+
+    characters: int = 10_000_000
+    """Characters of all included text."""
+
+
+LIMITS = IncludeLimits()
+
+
+@dataclass
+class Reader:
+    """Reads the files that a program includes, from `folders` and below, and counts them."""
+
+    folders: Sequence[Path]
+    paths: Sequence[str | Path]
+    files: int = 0
+    characters: int = 0
+
+    def expanded(self, source: SourceText, within: tuple[SourceText, ...]) -> Iterator[Line]:
+        """The lines of a file, which is `within` others and last among them, with its includes in place."""
+        done, whole = 0, None
+        for match in INCLUDE.finditer(source.text):
+            name = match["quoted"] or match["angled"] or match["bare"]
+            if name is None:
+                continue
+            yield from lines_between(source, done, match.start())
+            whole = whole or Expanded(list(lines_between(source, 0, len(source.text))))
+            at = whole.span(match.start(), match.end())
+            included = self.read(name, at)
+            self.refuse_endless(name, included, at, within)
+            yield from self.expanded(included, (*within, included))
+            done = match.end()
+        yield from lines_between(source, done, len(source.text))
+
+    def refuse_endless(
+        self, name: str, included: SourceText, at: Span, within: tuple[SourceText, ...]
+    ) -> None:
+        """Count a file that is included, and refuse it where there is no end of them."""
         if any(included.name == outer.name for outer in within):
             raise ModelError(
-                f"`{name}` includes itself.", at, "Take the file out of its own includes.", "PPL181"
+                f"`{shortened(name)}` includes itself.",
+                at,
+                "Take the file out of its own includes.",
+                "PPL181",
             )
-        yield from expanded(included, paths, (*within, included))
-        done = match.end()
-    yield from lines_between(source, done, len(source.text))
+        self.files += 1
+        self.characters += len(included.text)
+        for found, most, what in (
+            (len(within), LIMITS.nested, "files included within each other"),
+            (self.files, LIMITS.files, "includes"),
+            (self.characters, LIMITS.characters, "characters of included text"),
+        ):
+            if found > most:
+                raise ModelError(
+                    f"The program has more than {most} {what}.", at, "Include each file once.", "PPL184"
+                )
+
+    def read(self, name: str, at: Span) -> SourceText:
+        """The included file."""
+        folders = [*own_folder(at.source), *map(Path, self.paths)]
+        files = [Path(os.path.normpath(folder / name)) for folder in folders]
+        inside = [file for file in files if self.may_read(file)]
+        for file in inside:
+            try:
+                if file.is_file():
+                    return read_text(file)
+            except ModelError as trouble:
+                raise ModelError(f"`{file}`: {trouble.message}", at, trouble.hint, "PPL182") from None
+            except (OSError, ValueError) as trouble:  # such as a name that is too long, or holds a zero byte
+                why = getattr(trouble, "strerror", None) or trouble
+                raise ModelError(f"`{shortened(name)}` cannot be read: {why}.", at, None, "PPL182") from None
+        listed, shown = ", ".join(map(str, folders)), shortened(name)
+        if len(inside) < len(files):
+            may = ", ".join(f"`{folder}`" for folder in self.folders)
+            raise ModelError(
+                f"`{shown}` lies outside the folders that includes may read: {may}.",
+                at,
+                "Copy the file into one of them.",
+                "PPL183",
+            )
+        raise ModelError(
+            f"There is no file `{shown}` to include" + (f"; looked in {listed}." if listed else "."),
+            at,
+            None if listed else "A program given as text has no folder of its own: give include paths.",
+            "PPL180",
+        )
+
+    def may_read(self, file: Path) -> bool:
+        """Whether a file lies in one of the folders, or below it."""
+        return any(Path(os.path.abspath(file)).is_relative_to(os.path.abspath(one)) for one in self.folders)
 
 
 def lines_between(source: SourceText, start: int, end: int) -> Iterator[Line]:
@@ -90,28 +180,6 @@ def lines_between(source: SourceText, start: int, end: int) -> Iterator[Line]:
     for text in source.text[start:end].split("\n"):
         yield Line(text + "\n", source, number, column)
         number, column = number + 1, 0
-
-
-def read(name: str, at: Span, paths: Sequence[str | Path]) -> SourceText:
-    """The included file."""
-    beside = [Path(at.source.name).parent] if Path(at.source.name).is_file() else []
-    folders = [*beside, *map(Path, paths)]
-    for file in (folder / name for folder in folders):
-        try:
-            if file.is_file():
-                return read_text(file)
-        except ModelError as trouble:
-            raise ModelError(f"`{file}`: {trouble.message}", at, trouble.hint, "PPL182") from None
-        except (OSError, ValueError) as trouble:  # such as a name that is too long, or holds a zero byte
-            why = getattr(trouble, "strerror", None) or trouble
-            raise ModelError(f"`{shortened(name)}` cannot be read: {why}.", at, None, "PPL182") from None
-    where = ", ".join(map(str, folders))
-    raise ModelError(
-        f"There is no file `{shortened(name)}` to include" + (f"; looked in {where}." if where else "."),
-        at,
-        None if where else "A program given as text has no folder of its own: give include paths.",
-        "PPL180",
-    )
 
 
 def shortened(name: str) -> str:

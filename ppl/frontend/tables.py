@@ -6,19 +6,17 @@ or written costs that time and nothing else.
 
 import hashlib
 import json
-import os
 import re
 from contextlib import suppress
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import lark
 from lark.grammar import Rule
 from lark.lexer import TerminalDef
 
-from ppl.files import write_whole
+from ppl.files import user_cache, write_whole
 from ppl.frontend.lalr import Fast
 
 
@@ -26,13 +24,16 @@ from ppl.frontend.lalr import Fast
 def parser() -> lark.Lark:
     """The parser of the language."""
     grammar = files("ppl.grammar").joinpath("model.lark").read_text("utf-8")
-    file = cache_folder() / f"model-{digest(lark.__version__ + grammar)}.json"
-    with suppress(OSError, ValueError):
-        return load(file.read_text("utf-8"))
+    folder = user_cache()
+    file = folder and folder / "ppl" / f"model-{digest(lark.__version__ + grammar)}.json"
+    if file is not None:
+        with suppress(OSError, ValueError):
+            return load(file.read_text("utf-8"))
     built = lark.Lark(grammar, start="program", parser="lalr", lexer="contextual", propagate_positions=True)
-    with suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, [dump(built)])
+    if file is not None:
+        with suppress(OSError):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(file, [dump(built)])
     return built
 
 
@@ -72,8 +73,3 @@ def integer_keys(table: dict[str, Any]) -> dict[str | int, Any]:
 
 def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def cache_folder() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return Path(home) / "ppl"

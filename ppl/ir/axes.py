@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import PART_NAMES, assigned_names, changing_names, is_node
+from ppl.ir.walk import PART_NAMES, assigned_names, changing_names, is_node, prepared_names
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.sizes import cols, count, length, rows
 from ppl.stdlib.record import Impl
@@ -383,7 +383,7 @@ def check_axes(p: ir.Program, of_draws: bool = False) -> None:
     if of_draws:
         c.axes[DRAW] = (DRAW,)
     c.block(p.prepared)
-    for name in assigned_names(p.prepared) & {n for n, axes in c.axes.items() if not axes}:
+    for name in prepared_names(p) & {n for n, axes in c.axes.items() if not axes}:
         c.axes.pop(name)
     declare(c, p.parameters, (DRAW,) if of_draws else ())
     c.block(p.transformed_parameters)

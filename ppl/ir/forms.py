@@ -10,6 +10,7 @@ from functools import cached_property
 from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
 from ppl.ir.passes.table import (
+    COUNTERS,
     COVARIANCES,
     DEAD_CODE,
     DEAD_STORES,
@@ -36,7 +37,6 @@ from ppl.ir.passes.table import (
     rest_terms_of,
     row_terms_of,
 )
-from ppl.ir.verify import Malformed, verify
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class Form:
 
     def verify(self, program: Program, last: Pass) -> None:
         """Check what a pass of this form has made."""
+        from ppl.ir.verify import Malformed, verify
+
         try:
             verify(program, self.over_draws)
         except Malformed as why:
@@ -91,7 +93,7 @@ LOOPS = Form(
     "loops",
     "Loops made independent, none an array yet.",
     None,
-    (INLINE, INDUCTION, PRIVATISE),
+    (INLINE, INDUCTION, PRIVATISE, COUNTERS),
     runs=False,
 )
 ARRAYS = Form(

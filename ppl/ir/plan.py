@@ -1,6 +1,7 @@
 """What the compiler decided, in words: which loops became arrays, and what is computed only once."""
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from ppl.ir import nodes as ir
 from ppl.ir.forms import ARRAYS, KERNELS, LOOPS, VALUES, VARIABLES
@@ -19,7 +20,7 @@ def plan(p: ir.Program) -> str:
     """The plan of a program as lowered, before any pass, a line for each decision."""
     with_loops = LOOPS.of(p)
     _, notes = vectorised(with_loops)
-    loops = list(dict.fromkeys(map(loop_line, notes))) or ["no loops"]
+    loops = loop_lines(notes) or ["no loops"]
     done = VALUES.of(p)
     once = [f"  {s.name} = {expr(s.value)}" for s in walk(done.prepared) if isinstance(s, ir.Assign)]
     further = [
@@ -31,6 +32,18 @@ def plan(p: ir.Program) -> str:
         *split_lines(p),
     ]
     return "\n".join([*loops, "", *prepared_lines(once), *further]) + "\n"
+
+
+def loop_lines(notes: Sequence[Note]) -> list[str]:
+    """What became of each loop; one that was divided has two notes, the first for its counters."""
+    lines, divided = [], False
+    for note, following in zip_longest(notes, notes[1:]):
+        if following is not None and following.span == note.span and note.reason:
+            divided = True
+        else:
+            lines.append(loop_line(note) + (", its counters computed once from the data" if divided else ""))
+            divided = False
+    return list(dict.fromkeys(lines))
 
 
 def loop_line(note: Note) -> str:

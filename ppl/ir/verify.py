@@ -12,7 +12,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.axes import OtherAxes, check_axes
-from ppl.ir.walk import PART_NAMES, assigned_names, is_node
+from ppl.ir.walk import PART_NAMES, is_node, prepared_names
 from ppl.types import INT, Tuple, Type, array_of, core, rank
 
 Scope = dict[str, Type | None]
@@ -39,7 +39,7 @@ def verify(p: ir.Program, over_draws: bool = False) -> None:
     known = {**data, **outputs(p.transformed_data_names, after_data, "transformed data")}
     known |= {"draw__": None} if over_draws else {}
     prepared = block(p.prepared, known, keep=True)
-    known |= {name: prepared[name] for name in assigned_names(p.prepared)}
+    known |= {name: prepared[name] for name in prepared_names(p)}
     axes: Scope = {d.name: array_of(d.type, over_draws) for d in p.parameters}
     parameters = outputs(p.parameters, axes, "parameters")
     for d in p.parameters:

@@ -83,6 +83,39 @@ def assigned_names(body: Sequence[ir.Stmt]) -> set[str]:
     return names
 
 
+def prepared_names(p: ir.Program) -> set[str]:
+    """Variables that the statements computed from the data leave behind."""
+    return names_after(p.prepared)
+
+
+def names_after(body: Sequence[ir.Stmt]) -> set[str]:
+    """Variables that the statements set and that are still there after them."""
+    names: set[str] = set()
+    for s in body:
+        match s:
+            case ir.Declare(name=name) | ir.Assign(name=name) | ir.Update(name=name) | ir.Scatter(name=name):
+                names.add(name)
+            case ir.Scan(after=after):
+                names |= {*after}
+            case ir.Profile(body=inner):
+                names |= names_after(inner)
+            case ir.If(then=then, otherwise=otherwise):
+                names |= names_after((*then, *otherwise)) - declared_names((then, otherwise))
+            case ir.For(body=inner) | ir.While(body=inner):
+                names |= names_after(inner) - declared_names(inner)
+    return names
+
+
+def single_assignments(body: Sequence[ir.Stmt]) -> list[ir.Assign]:
+    """Outermost assignments that hold to the end: neither the variable nor what it is made of changes."""
+    changing = changing_names(body)
+    return [
+        s
+        for s in body
+        if isinstance(s, ir.Assign) and s.name not in changing and not used_names(s.value) & changing
+    ]
+
+
 def declared_names(node: Any) -> set[str]:
     """Variables that live inside alone, or from there on: loop variables, and what a scan is made of, too."""
     found: set[str] = set()

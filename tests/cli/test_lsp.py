@@ -11,7 +11,7 @@ import pytest
 
 from ppl.cli.main import main
 
-pygls = pytest.importorskip("pygls", reason='needs pygls: pip install "ppl-vi[lsp]"')
+pygls = pytest.importorskip("pygls", reason='needs pygls: pip install "pygls>=2"')
 from lsprotocol import types  # noqa: E402
 from pygls.exceptions import JsonRpcException  # noqa: E402
 from pygls.lsp.client import LanguageClient  # noqa: E402
@@ -565,6 +565,14 @@ def test_it_ends_with_its_client():
     assert done.returncode == 0 and done.stdout == b""
 
 
+@pytest.mark.parametrize(("length", "status"), [(99999999999, 1), ("9" * 5000, 0)])
+def test_a_length_that_no_message_has_ends_it_with_a_sentence(length, status):
+    message = f"Content-Length: {length}\r\n\r\n{{}}".encode()
+    done = subprocess.run(START, input=message, capture_output=True, timeout=PATIENCE)
+    assert done.returncode == status and done.stdout == b"" and b"Traceback" not in done.stderr
+    assert (b"announces a message of 99999999999 bytes" in done.stderr) == bool(status)
+
+
 def test_without_pygls(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "pygls.lsp.server", None)
     with pytest.raises(SystemExit) as exit:
@@ -572,7 +580,7 @@ def test_without_pygls(monkeypatch, capsys):
     assert exit.value.code == 1
     says = " ".join(capsys.readouterr().err.split())
     assert says.startswith("ppl: The language server needs pygls")
-    assert says.endswith('which is not installed: pip install "ppl-vi[lsp]".')
+    assert says.endswith('which is not installed: pip install "pygls>=2".')
 
 
 def test_nothing_of_it_is_loaded_by_other_commands():

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("pygls", reason='needs pygls: pip install "ppl-vi[lsp]"')
+pytest.importorskip("pygls", reason='needs pygls: pip install "pygls>=2"')
 from lsprotocol import types
 
 from ppl.cli.lsp.completion import completions, parameters, signature_help

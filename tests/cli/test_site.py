@@ -85,7 +85,7 @@ def test_pages_fit_the_terminal():
 def built(site):
     """The folder of the site that MkDocs builds; with a broken link it builds none."""
     if not importlib.util.find_spec("mkdocs") or not importlib.util.find_spec("material"):
-        pytest.skip('needs MkDocs Material: pip install "ppl-vi[docs]"')
+        pytest.skip("needs MkDocs Material: pip install mkdocs-material")
     words = [sys.executable, "-m", "mkdocs", "build", "--strict", "-f", str(site / "mkdocs.yml")]
     done = subprocess.run(words, capture_output=True, text=True, env={"NO_MKDOCS_2_WARNING": "1"})
     assert done.returncode == 0, done.stdout + done.stderr

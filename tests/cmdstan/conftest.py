@@ -1,5 +1,6 @@
 """Two programs built as executables, and the data of one of them."""
 
+import ast
 import io
 import json
 from contextlib import chdir, redirect_stderr, redirect_stdout
@@ -11,6 +12,7 @@ import pytest
 
 from ppl.cmdstan.build import build
 from ppl.cmdstan.main import main
+from ppl.compile import compile_model
 
 BERNOULLI = """\
 data {
@@ -63,7 +65,7 @@ class Executable:
         out, err = io.StringIO(), io.StringIO()
         with chdir(self.folder), redirect_stdout(out), redirect_stderr(err):
             source = self.path.with_suffix(".stan")
-            found = main(self.path.name, source, [str(self.path), *words.split()])
+            found = main(self.path.name, source, [str(self.path), *words.split()], compiled_in(self.path))
         assert found == status, out.getvalue() + err.getvalue()
         return Said(out.getvalue(), err.getvalue())
 
@@ -71,10 +73,16 @@ class Executable:
         return (self.folder / name).read_text()
 
 
+def compiled_in(script: Path) -> str:
+    """What `ppl build` kept of the compilation."""
+    (line,) = (line for line in script.read_text("utf-8").splitlines() if line.startswith("COMPILED = "))
+    return ast.literal_eval(line.removeprefix("COMPILED = "))
+
+
 def built(folder: Path, name: str, text: str) -> Path:
     source, target = folder / f"{name}.stan", folder / name
     source.write_text(text)
-    build(source, text, target)
+    build(compile_model(source), source, target)
     return target
 
 

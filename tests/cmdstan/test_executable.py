@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from ppl.cmdstan.build import build
+from ppl.compile import compile_model
 
 HEAD = """\
 # stan_version_major = 2
@@ -219,7 +220,7 @@ def test_bad_data_names_the_variable(bernoulli):
 def test_the_script_runs_by_itself_with_its_source_gone(bernoulli, tmp_path):
     source, target = tmp_path / "gone.stan", tmp_path / "script"
     source.write_text(bernoulli.path.with_suffix(".stan").read_text() + '// "quoted" \\n """\n')
-    build(source, source.read_text(), target)
+    build(compile_model(source), source, target)
     source.unlink()
     run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run([target, "optimize", "data", "file=data.json"]).returncode == 0
@@ -234,7 +235,7 @@ def test_included_files_go_into_the_script(tmp_path):
     source.write_text(
         "functions {\n#include half.stan\n}\nparameters { real x; } model { x ~ normal(half(4), 1); }\n"
     )
-    build(source, source.read_text(), tmp_path / "model")
+    build(compile_model(source), source, tmp_path / "model")
     script = (tmp_path / "model").read_text()
     assert "#include" not in script and "return x / 2" in script
 

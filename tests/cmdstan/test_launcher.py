@@ -12,6 +12,7 @@ import pytest
 
 from ppl.cmdstan.build import build, quoted
 from ppl.cmdstan.launcher import Launched, on_windows, relative
+from ppl.compile import compile_model
 
 ROOT = Path(__file__).parents[2]
 RAN = "print('ran', *sys.argv[1:])\n"
@@ -59,8 +60,8 @@ def test_a_program_moves_with_a_real_environment(tmp_path):
     (site,) = (tmp_path / "old" / "venv").glob("lib/*/site-packages")
     (site / "here.pth").write_text("\n".join([str(ROOT), *(p for p in sys.path if p.endswith("-packages"))]))
     code = (
-        "from pathlib import Path; from ppl.cmdstan.build import build; "
-        "build(Path('m.stan'), 'parameters { real x; } model { x ~ normal(0, 1); }', Path('m'))"
+        "from pathlib import Path; from ppl.cmdstan.build import build; from ppl import compile_model; "
+        "build(compile_model('parameters { real x; }'), Path('m.stan'), Path('m'))"
     )
     subprocess.run(
         [tmp_path / "old" / "venv" / "bin" / "python", "-c", code], cwd=tmp_path / "old", check=True
@@ -96,7 +97,7 @@ def test_without_any_python_it_says_what_to_do(tmp_path):
     done = run(launched(tmp_path, tmp_path / "gone"))
     assert done.returncode == 1 and done.stdout == ""
     assert "there is no Python with ppl" in done.stderr
-    assert "Install it by `pip install ppl-vi`, or set PPL_PYTHON to a Python that has it." in done.stderr
+    assert "Set PPL_PYTHON to a Python that has ppl, or install it for the one on the PATH." in done.stderr
 
 
 @unix
@@ -105,7 +106,7 @@ def test_a_python_without_ppl_says_so(tmp_path):
     bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S -I "$@"\n')
     bare.chmod(0o755)
     done = run(launched(tmp_path, bare))
-    assert done.returncode == 1 and "has no package ppl" in done.stderr and "pip install" in done.stderr
+    assert done.returncode == 1 and "has no package ppl" in done.stderr and "Set PPL_PYTHON" in done.stderr
 
 
 @unix
@@ -128,7 +129,7 @@ def test_any_text_stands_in_the_executable_as_it_is(text):
 
 
 def test_a_name_is_no_code(tmp_path):
-    build(Path("m.stan"), "parameters { real x; }", tmp_path / "x\nimport nothing")
+    build(compile_model("parameters { real x; }"), Path("m.stan"), tmp_path / "x\nimport nothing")
     body = (tmp_path / "x\nimport nothing").read_text()
     assert "\nimport nothing" not in body and "\\nimport nothing" in body
 

@@ -76,7 +76,7 @@ def test_what_the_sampler_cannot_do_is_refused(bernoulli, words, said):
 
 def test_without_nutpie_the_extra_is_named(bernoulli, monkeypatch):
     monkeypatch.setitem(sys.modules, "nutpie", None)
-    assert 'pip install "ppl-vi[sample]"' in bernoulli(SAMPLE, status=1).stderr
+    assert 'pip install "nutpie>=0.15" "arviz>=0.20,<1"' in bernoulli(SAMPLE, status=1).stderr
 
 
 def test_pathfinder_writes_single_paths_and_the_pool(bernoulli):

@@ -15,15 +15,19 @@ pytest.importorskip("jax")
 
 from compiled.sharded_programs import FITS, fitted
 
-from ppl.compiled.addresses import facing, is_loopback
+import ppl
+from ppl.compiled.addresses import await_coordinator, facing, is_loopback, to_listen_at
 from ppl.compiled.mesh import places
+from ppl.compiled.processes import WAITS
 from ppl.data.shares import Partition
+from ppl.errors import InferenceError
 from ppl.results.files.read_csv import read_draws
 
 WORKER = Path(__file__).with_name("sharded_programs.py")
 SECONDS = 300
 ADDRESS = "10.213.7.%d"
 """Of the host of each process, where they have hosts of their own."""
+JOIN = "import ppl, sys; ppl.join(sys.argv[1], *map(int, sys.argv[2:]))"
 COMMAND = "import sys; from ppl.cli.main import main; main(sys.argv[1:])"
 
 
@@ -131,6 +135,45 @@ def test_the_same_fit_on_hosts_with_addresses_of_their_own(tmp_path, alone, name
 def test_the_address_that_faces_another():
     assert facing("127.0.0.1:9") == "127.0.0.1" == facing("no-such-host.invalid:9")
     assert is_loopback("127.0.1.1") and is_loopback("::1") and not is_loopback(ADDRESS % 1)
+
+
+def connects(host, port):
+    try:
+        socket.create_connection((host, port), timeout=5).close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
+def test_the_coordinator_listens_at_its_address_alone():
+    (first,) = started(1, lambda i, address: ["-c", JOIN, address, "2", "0"])
+    try:
+        host, _, port = first.args[3].rpartition(":")
+        end = time.monotonic() + SECONDS
+        while not connects(host, int(port)) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert connects(host, int(port)) and not connects("127.0.0.2", int(port))
+    finally:
+        first.kill()
+        first.communicate()
+
+
+def test_a_coordinator_that_never_comes_is_named():
+    address = f"127.0.0.1:{free_port()}"
+    with pytest.raises(InferenceError, match=rf"No coordinator came at {address} in 0.3 seconds"):
+        await_coordinator(address, 0.3)
+    assert WAITS.coordinator < 30
+
+
+@pytest.mark.parametrize("address", ["node1", "node1:", ":9000", "node1:http", "node1:70000"])
+def test_what_is_no_address_is_refused(address):
+    with pytest.raises(ppl.PPLError, match="HOST:PORT"):
+        ppl.join(address, 2, 1)
+
+
+def test_an_address_that_is_not_of_this_host_is_listened_to_everywhere():
+    assert to_listen_at("192.0.2.1:9000") is None
+    assert to_listen_at("localhost:9000") in ("127.0.0.1:9000", "[::1]:9000")
 
 
 def test_parts_and_places():

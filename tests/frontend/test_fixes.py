@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ppl.compile import checked
+from ppl.discrete.check import checked
 from ppl.errors import Fix, ModelError
 from ppl.frontend.pages import pages
 from ppl.frontend.pedantic import lints

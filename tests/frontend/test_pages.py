@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ppl
-from ppl.compile import checked
+from ppl.discrete.check import checked
 from ppl.errors import DataError, ModelError
 from ppl.frontend.pages import Page, pages
 from ppl.frontend.pedantic import lints
@@ -22,6 +22,7 @@ WITH_PROGRAMS = [p for p in pages().values() if "wrong" in p.examples and "progr
 WITH_DATA = [p for p in pages().values() if "program" in p.examples]
 WITHOUT_EXAMPLE = {
     "PPL182",
+    "PPL184",
     "PPL190",
     "PPL900",
     "PPL905",
@@ -110,6 +111,10 @@ def fit(program: str, **settings: object) -> None:
 FAILURES = {
     "PPL182": lambda: (
         Path("m.model").write_bytes(b"model { } // \xe9"),
+        ppl.compile_model("m.model"),
+    ),
+    "PPL184": lambda: (
+        Path("m.model").write_text("#include part.stan\n" * 1001),
         ppl.compile_model("m.model"),
     ),
     "PPL190": lambda: ppl.compile_model(f"model {{\n  target += {'-' * 400}1;\n}}\n"),

@@ -3,6 +3,7 @@
 import json
 import random
 
+import numpy as np
 import pytest
 
 import ppl
@@ -11,6 +12,7 @@ from ppl.results.files.readers import read_file
 from ppl.results.fits import checkpoint
 from ppl.results.fits.fit import variational
 from ppl.results.fits.sealed import sealed
+from ppl.results.fits.state_json import encode
 
 PROGRAM = (
     "data { real y; } parameters { real mu; vector[2] x; } model { mu ~ normal(y, 1); x ~ normal(mu, 1); }"
@@ -110,6 +112,56 @@ def test_json_of_another_type_is_refused(written, kind, tmp_path, sample, tried)
             assert refused_or_read(tmp_path / kind, json.dumps(broken).encode(), read), (path, other)
             changed += 1
     tried("records with another type", changed)
+
+
+WITHIN = ("stages", "settings", "family", "params", "start", "trace", "eta_scores", "outcome", "spread")
+NONSENSE = (
+    *OTHERS,
+    0,
+    0.5,
+    -(10**12),
+    10**12,
+    "nan",
+    *map(encode, (np.zeros(3), np.ones((2, 2)), np.array(["a"]))),
+)
+
+
+@pytest.mark.parametrize("kind", ["kept", "fit.json", "init.json"])
+def test_nonsense_with_a_digest_of_its_own_is_refused_or_harmless(written, kind, tmp_path, sample, tried):
+    content, read = written[kind]
+    record = {name: value for name, value in json.loads(content).items() if name != "sha256"}
+    paths = [path for path in paths_in(record) if path and path[0] in WITHIN]
+    cases = sample([(path, other) for path in paths for other in NONSENSE], 100)
+    refused = 0
+    for path, other in cases:
+        broken = json.dumps(sealed(replaced(record, path, other)))
+        refused += refused_or_read(tmp_path / kind, broken.encode(), read)
+    assert kind == "init.json" or refused > len(cases) // 3
+    tried("records of nonsense", len(cases))
+
+
+NEVER_LEFT = {
+    "an iteration before the first": lambda stages: run_of(stages).update(iteration=-(10**12)),
+    "a seed with children without end": lambda stages: stages["start"]["generators"][0].update(
+        children=10**12
+    ),
+    "a generator of another kind": lambda stages: stages["start"]["generators"][0].update(state={}),
+    "a state of another stage": lambda stages: stages["loop end"].update(stages["start"]),
+    "params of another size": lambda stages: run_of(stages).update(average=encode(np.ones(3))),
+}
+
+
+def run_of(stages):
+    return stages["loop end"]["state"]["parts"]["run"]["parts"]
+
+
+@pytest.mark.parametrize("what", NEVER_LEFT)
+def test_a_state_that_no_run_left_is_refused(written, what, tmp_path):
+    content, read = written["kept"]
+    record = {name: value for name, value in json.loads(content).items() if name != "sha256"}
+    del record["stages"]["end"]
+    NEVER_LEFT[what](record["stages"])
+    assert refused_or_read(tmp_path / "kept", json.dumps(sealed(record)).encode(), read)
 
 
 @pytest.mark.parametrize("kind", ["kept", "fit.json", "init.json"])

@@ -441,9 +441,9 @@ LOOPS = (
           for (m in 1:3) { a[i] = v[n] * s[m]; i += 1; } } target += a .* linspaced_vector(9, 1, 2);""",
          ("`a` may", "")),
     Loop("counted at times", "int i = 1; for (n in 1:N) { if (x[n] > 0) i += 1; target += x[n] * z * i; }",
-         ("`i` is carried",)),
+         ("`i` is carried", "")),
     Loop("counted with a continue", """int i = 1;
-        for (n in 1:N) { if (x[n] > 0) continue; target += x[n] * z * i; i += 1; }""", ("`i` is",)),
+        for (n in 1:N) { if (x[n] > 0) continue; target += x[n] * z * i; i += 1; }""", ("`i` is", "")),
     # Complex numbers
     Loop("complex entries", """complex_vector[N] a; for (n in 1:N) a[n] = to_complex(x[n], z) * 2i;
         target += get_real(sum(a .* a));"""),

@@ -10,6 +10,8 @@ import ppl
 HEADER = """
 functions {{
   real loud(real a) {{ if (a > 1e9) reject("too loud"); return a; }}
+  real louder(real a) {{ return 2 * loud(a); }}
+  real quiet(vector a) {{ return sum(a) / 2; }}
 }}
 data {{
   int N, M;
@@ -48,6 +50,8 @@ MOVED = {
     "in a ternary, the condition": ("target += sum(y) > 0 ? z : -z;", "lib.sum("),
     "a local set once": ("real scale = sd(y); target += z / scale;", "lib.sd("),
     "in a profile": ("profile(\"p\") { target += z * variance(y); }", "lib.variance("),
+    "a user's function": ("target += z * quiet(y);", "quiet___("),
+    "a user's function, in a loop": ("for (n in 1:N) v[n] ~ normal(quiet(y), 1);", "quiet___("),
     "twice the same": ("target += z * max(y); target += z ^ 2 * max(y);", "lib.max("),
 }  # fmt: skip
 
@@ -63,6 +67,7 @@ KEPT = {
     "on parameters": ("target += mean(v);", "lib.mean("),
     "a changed local": ("real a = sd(y); a += z; target += a * sd(v);", "lib.sd("),
     "a user's function, which may refuse": ("target += z * loud(y[1]);", "loud___("),
+    "one that calls such a function": ("target += z * louder(y[1]);", "loud"),
     "under a condition on parameters": ("if (z > 0) target += z * y[N];", "y["),
     "in a loop that stays": ("for (n in 1:N) { if (z > n) break; target += z * y[n]; }", "y["),
 }
@@ -96,5 +101,5 @@ def test_what_never_runs_never_fails(statements: str) -> None:
 
 
 def test_what_is_sure_to_fail_names_its_line() -> None:
-    with pytest.raises(ppl.InferenceError, match=r">:16:\d+\n.*target \+= s\[1\] \* z"):
+    with pytest.raises(ppl.InferenceError, match=r">:18:\d+\n.*target \+= s\[1\] \* z"):
         compiled("target += s[1] * z;").condition(DATA)

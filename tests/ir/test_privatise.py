@@ -106,3 +106,37 @@ def test_a_declaration_moves_where_each_iteration_sets_all_before_it_reads_any(b
 def test_what_is_read_outside_the_loop_stays_there(program):
     moved = privatise(lowered(f"parameters {{ real x; }} model {{ {program} }}"))
     assert any(isinstance(s, ir.Declare) and s.name == "w" for s in moved.model)
+
+
+ALONG = {
+    "an entry": "vector[N] mu; for (n in 1:N) { mu[n] = x * y[n]; target += mu[n] ^ 2; }",
+    "in branches": """vector[N] mu;
+        for (n in 1:N) { if (y[n] > 0) mu[n] = x; else mu[n] = x * y[n]; target += mu[n]; }""",
+    "a row": """matrix[N, 2] mu;
+        for (n in 1:N) { for (k in 1:2) mu[n, k] = x * k; target += sum(mu[n]) * y[n]; }""",
+    "in two loops": """vector[N] mu; for (n in 1:N) { mu[n] = x * y[n]; target += mu[n]; }
+        for (n in 1:N) { mu[n] = x + y[n]; target += mu[n] ^ 2; }""",
+    "counted backwards": """vector[N] mu;
+        for (n in 1:N) { mu[N - n + 1] = x * n; target += mu[N - n + 1] * y[n]; }""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program", ALONG.values(), ids=ALONG)
+def test_an_array_along_the_loop_is_no_scratch(program: str) -> None:
+    """It has one entry an iteration, not one array an iteration."""
+    text = f"data {{ int N; vector[N] y; }} parameters {{ real x; }} model {{ {program} }}"
+    loops = [s for s in walk(privatise(lowered(text)).model) if isinstance(s, ir.For)]
+    assert not any(n.name == "mu" for s in loops for n in walk(s.body) if isinstance(n, ir.Declare))
+    at, data = np.array([0.7]), {"N": 4, "y": [0.5, -1.0, 2.0, 0.1]}
+    got, expected = ppl.compile_model(text).condition(data), reference(text, data)
+    np.testing.assert_allclose(got.log_density(at), expected.log_density(at), rtol=1e-14)
+    np.testing.assert_allclose(
+        got.log_density_gradient(at)[1], expected.log_density_gradient(at)[1], rtol=1e-13
+    )
+
+
+def test_what_nothing_reads_is_not_stored() -> None:
+    """The value of the entry is used; the variable is not."""
+    program = ALONG["an entry"].replace("vector[N] mu", "vector[M] mu").replace("1:N", "1:M")
+    text = f"data {{ int<lower=0> M; vector[M] y; }} parameters {{ real x; }} model {{ {program} }}"
+    assert "mu = " not in ppl.compile_model(text).python_source

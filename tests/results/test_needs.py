@@ -4,8 +4,11 @@ import pytest
 
 import ppl
 from ppl import memory
+from ppl.cmdstan import main as executable
 from ppl.errors import InferenceError
-from ppl.inference.run.settings import Settings
+from ppl.inference.run.settings import SbcSettings, Settings
+from ppl.results.calibration.sbc import calibrated
+from ppl.results.calibration.simulations import simulations_of
 from ppl.results.fits import memory_needed as needs
 from ppl.results.fits.memory_needed import columns_of, numbers_of
 
@@ -48,6 +51,66 @@ def test_a_fit_too_large_is_refused_at_once(settings, advice, monkeypatch):
     ) as no:
         MANY.variational(**settings)
     assert no.value.code == "PPL977"
+
+
+SMALL = conditioned("parameters { real<lower=0> x; } model { x ~ normal(0, 1); }")
+DRAWN = ppl.compile_model(
+    "data { vector[2] y; } parameters { real m; } model { m ~ normal(0, 1); y ~ normal(m, 1); }"
+)
+AT_ONCE = {
+    "runs": (lambda: SMALL.variational(runs=10**8), "best of 100000000 fits.*--runs"),
+    "more runs than can be counted": (lambda: SMALL.variational(runs=10**30), "--runs"),
+    "draws of a gradient": (lambda: SMALL.variational(grad_samples=10**9), "A fit by auto"),
+    "draws of NUTS": (lambda: SMALL.sample(num_samples=10**9), "1000000000 draws of 1 columns.*num-samples"),
+    "warmup of NUTS": (lambda: SMALL.sample(num_warmup=10**9), "--num-warmup"),
+    "chains of NUTS": (lambda: SMALL.sample(num_chains=10**7), "10000000 chains.*--num-chains"),
+    "parameters of NUTS": (lambda: MANY.sample(num_samples=10**4), "NUTS on 20000 unconstrained parameters"),
+    "simulations": (
+        lambda: calibrated(simulations_of(DRAWN, {}), SbcSettings(simulations=10**9)),
+        "ranks of 1000000000 simulations needs.*--simulations",
+    ),
+    "predictions": (
+        lambda: DRAWN.prior_predictive({}, draws=10**9),
+        "1000000000 draws of 3 columns .2 of `y`.",
+    ),
+    "more draws": (lambda: fit_of_small().more(10**9), "1000000000 draws"),
+    "columns": (lambda: SMALL_FOR_MANY.variational(draws=10**4), "100001 columns .100000 of `log_lik`."),
+}
+SMALL_FOR_MANY = conditioned(
+    "parameters { real x; } model { x ~ normal(0, 1); } "
+    "generated quantities { vector[100000] log_lik = rep_vector(x, 100000); }"
+)
+
+
+def fit_of_small():
+    return SMALL.variational(algorithm="meanfield", draws=10, iter=10)
+
+
+@pytest.mark.parametrize("what", AT_ONCE)
+def test_every_run_too_large_is_refused_at_once(what, monkeypatch):
+    monkeypatch.setattr(memory, "limits", lambda: iter([4 << 30]))
+    run, said = AT_ONCE[what]
+    with pytest.raises(InferenceError, match=f"(?s){said}") as no:
+        run()
+    assert no.value.code == "PPL977" and "of memory, and 4.0 GiB are free" in str(no.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "sample num_samples=1000000000",
+        "sample algorithm=fixed_param num_samples=1000000000",
+        "laplace mode=m.json draws=1000000000",
+        "pathfinder num_paths=1000000000",
+        "pathfinder num_elbo_draws=1000000000",
+        "variational output_samples=1000000000",
+    ],
+)
+def test_an_executable_refuses_it_too(words, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(memory, "limits", lambda: iter([4 << 30]))
+    monkeypatch.chdir(tmp_path)
+    assert executable.main("small", SMALL.source.text, ["./small", *words.split()]) == 1
+    assert "of memory, and 4.0 GiB are free" in capsys.readouterr().err
 
 
 def test_what_a_path_keeps_is_what_the_search_for_a_start_allows():

@@ -3,8 +3,11 @@
 Gradients and leading axes are the laws' business (test_function_laws.py).
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
+from autograd.test_util import check_grads
 from numpy.testing import assert_array_equal
 
 from ppl.arrays import AUTOGRAD, NUMPY, value_and_grad
@@ -194,3 +197,18 @@ def test_of_values_put_at_one_entry_the_last_alone_has_a_derivative(index, kept)
     total, slope = value_and_grad(lambda v: AUTOGRAD.np.sum(AUTOGRAD.put(np.zeros((3, 2)), index, v)), value)
     assert total == np.sum(value * kept)
     assert_array_equal(slope, kept)
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_pieces_side_by_side_have_the_derivatives_of_their_pieces(axis: int) -> None:
+    """Of `concatenate` and `stack`, some pieces plain, some of no length, and of second derivatives."""
+    fixed, weights = np.arange(6.0).reshape(2, 3), np.random.default_rng(1).normal(size=30)
+
+    def joined(u: Any) -> Any:
+        a = AUTOGRAD.np.reshape(u, (2, 3))
+        side = AUTOGRAD.np.concatenate([a, fixed, a[:0] if axis == 0 else a[:, :0], a**2], axis=axis)
+        pile = AUTOGRAD.np.stack([fixed, a**3], axis=axis)
+        return AUTOGRAD.np.sum(AUTOGRAD.np.concatenate([side.ravel(), pile.ravel()]) ** 2 * weights)
+
+    at = np.array([0.3, -1.0, 2.0, 0.5, 1.5, -0.2])
+    check_grads(joined, modes=["rev"], order=2)(at)

@@ -1,26 +1,11 @@
-"""CmdStan's methods, one file each: a job in, files and an exit status out."""
+"""CmdStan's methods, one file each with `run`: a job in, files and an exit status out."""
 
-from collections.abc import Callable, Mapping
+from importlib import import_module
 
 from ppl.cmdstan.job import Job
-from ppl.cmdstan.methods import (
-    diagnose,
-    generate_quantities,
-    laplace,
-    log_prob,
-    optimize,
-    pathfinder,
-    sample,
-    variational,
-)
 
-METHODS: Mapping[str, Callable[[Job], int]] = {
-    "sample": sample.run,
-    "optimize": optimize.run,
-    "variational": variational.run,
-    "diagnose": diagnose.run,
-    "generate_quantities": generate_quantities.run,
-    "pathfinder": pathfinder.run,
-    "log_prob": log_prob.run,
-    "laplace": laplace.run,
-}
+
+def run(method: str, job: Job) -> int:
+    """The exit status of a method, whose file alone is imported."""
+    status: int = import_module(f"ppl.cmdstan.methods.{method}").run(job)
+    return status

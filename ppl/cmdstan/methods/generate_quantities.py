@@ -1,7 +1,8 @@
 """`method=generate_quantities`: the quantities at draws of an earlier run."""
 
-from ppl.cmdstan.job import Job, numbered, read_rows
+from ppl.cmdstan.job import Job, read_rows
 from ppl.errors import InferenceError
+from ppl.files import numbered
 from ppl.results.fits.generate import generate
 
 

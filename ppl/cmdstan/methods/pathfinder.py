@@ -7,9 +7,10 @@ from time import perf_counter
 import numpy as np
 
 from ppl.cmdstan.density import Density
-from ppl.cmdstan.job import Job, numbered
+from ppl.cmdstan.job import Job
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
+from ppl.files import numbered
 from ppl.inference.diagnose.psis import psis
 from ppl.inference.initialise.pathfinder import pathfinder
 from ppl.inference.numerics.gaussian import LOG_2PI

@@ -7,10 +7,10 @@ from time import perf_counter
 import numpy as np
 
 from ppl.cmdstan.density import Density
-from ppl.cmdstan.job import Job, beside, numbered
+from ppl.cmdstan.job import Job
 from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
-from ppl.files import write_whole
+from ppl.files import beside, numbered, write_whole
 from ppl.inference.nuts.chain import Chain, Draws, Start, run_chains, seed_of
 from ppl.inference.run.settings import SampleSettings
 from ppl.results.files.nuts_csv import LEADING, adaptation, times
@@ -18,6 +18,7 @@ from ppl.results.files.sample_csv import elapsed
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.backend import for_sampler
 from ppl.results.fits.draws import tabulate
+from ppl.results.fits.memory_needed import require_memory_of_chains
 from ppl.results.fits.metric import metric_json
 
 IDLE = (
@@ -120,6 +121,7 @@ def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
         backend=job["ppl.backend"],
         device=job["ppl.device"],
     )
+    require_memory_of_chains(job.posterior, settings)
     iterations = Iterations(warmup, draws, job["output.refresh"], chain)
     target = for_sampler(AsTarget(job.posterior), settings)
     (found,) = run_chains([Start(target, start)], settings, [seed_of(job.seed, number)], iterations)

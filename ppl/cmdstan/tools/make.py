@@ -19,5 +19,5 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("file", type=Path)
     parser.add_argument("output", type=Path)
     asked, _ = parser.parse_known_args(words)
-    build(asked.file, compile_model(asked.file).source.text, asked.output)
+    build(compile_model(asked.file), asked.file, asked.output)
     return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.files import write_whole
+from ppl.files import refuse_overwriting, write_whole
 from ppl.results.files.columns import bracketed, chosen
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
@@ -33,6 +33,7 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("files", nargs="+", type=Path)
     asked = parser.parse_args(words)
     quantiles = quantiles_of(asked.percentiles)
+    refuse_overwriting(filter(None, [asked.csv_filename]), asked.files)
     files = read_all(asked.files)
     if asked.include_param:
         columns = chosen(files[0].columns, asked.include_param, files[0].columns)

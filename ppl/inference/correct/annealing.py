@@ -17,8 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky
-from scipy.special import ndtri
 
 from ppl.inference.correct.hamiltonian import HMC, Flow, Particles, move, particles_at
 from ppl.inference.correct.reference import Reference
@@ -29,6 +27,7 @@ from ppl.inference.objective.coordinates import rescaled
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.late import linalg, special
 
 
 @dataclass(frozen=True)
@@ -332,7 +331,7 @@ def rhat_by_chance(latest: Array, looks: int) -> float:
 
 def errors_by_chance(looks: int) -> float:
     """How many standard errors the largest of so many differences may be by chance (Bonferroni)."""
-    return float(-ndtri(ANNEALING.false_alarms / (2 * looks)))
+    return float(-special.ndtri(ANNEALING.false_alarms / (2 * looks)))
 
 
 def _anneal(
@@ -486,7 +485,7 @@ def metric_of(u: Array) -> Array:
     diagonal = np.diag(np.diag(covariance))
     if not np.isfinite(covariance).all():
         raise np.linalg.LinAlgError("a point is not finite")
-    return np.asarray(cholesky((1 - shrink) * covariance + shrink * diagonal, lower=True))
+    return np.asarray(linalg.cholesky((1 - shrink) * covariance + shrink * diagonal, lower=True))
 
 
 def largest_autocorrelation(before: Array, after: Array, groups: NDArray[np.intp]) -> float:

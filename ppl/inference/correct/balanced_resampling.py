@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from ppl.inference.correct.tempering import systematic
 from ppl.inference.objective.target import Array
+from ppl.late import special
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ RESAMPLING = ResamplingLimits()
 
 def balanced(u: Array, log_weights: Array, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
     """n positions in u (N, dim), in proportion to the weights (N,), in random order."""
-    weights = np.exp(log_weights - logsumexp(log_weights))
+    weights = np.exp(log_weights - special.logsumexp(log_weights))
     chosen = systematic(log_weights, n, rng)
     moments = _moments(u, weights, max(1, n // RESAMPLING.draws_a_moment)) / max(1, n)
     held, cumulative = moments[chosen], np.cumsum(weights)

@@ -11,7 +11,6 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
 
 from ppl.inference.correct.tempering import systematic
 from ppl.inference.diagnose.psis import Psis, psis
@@ -19,6 +18,7 @@ from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.target import Array, Target, log_densities
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
+from ppl.late import special
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class StudentTs:
 
     def log_density(self, u: Array) -> Array:
         """(n,) at u (n, dim)."""
-        return np.asarray(logsumexp(self.terms(u), axis=0))
+        return np.asarray(special.logsumexp(self.terms(u), axis=0))
 
     def terms(self, u: Array) -> Array:
         """The log of each component's share of the density (k, n) at u (n, dim)."""
@@ -100,7 +100,7 @@ class StudentTs:
 
     @cached_property
     def log_constants(self) -> Array:
-        whole = gammaln((self.degrees + self.dim) / 2) - gammaln(self.degrees / 2)
+        whole = special.gammaln((self.degrees + self.dim) / 2) - special.gammaln(self.degrees / 2)
         whole -= self.dim / 2 * np.log(self.degrees * np.pi)
         return np.array([whole - part.half_log_det for part in self.parts])
 
@@ -180,7 +180,7 @@ def fitted(u: Array, log_weights: Array, rng: np.random.Generator) -> StudentTs:
 def em_step(mixture: StudentTs, u: Array, weights: Array, covariance: Array) -> StudentTs:
     """One step of EM (Peel and McLachlan 2000, equations 29 to 31), with a prior for the scales."""
     terms = mixture.terms(u)
-    own = weights * np.exp(terms - logsumexp(terms, axis=0))
+    own = weights * np.exp(terms - special.logsumexp(terms, axis=0))
     near = own * (mixture.degrees + mixture.dim) / (mixture.degrees + mixture.lengths(u))
     shares, prior = own.sum(axis=1), POPULATION.prior_draws * (weights**2).sum()
     parts = []

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.target import Array
 from ppl.inference.refine.fixed_draws import fixed_noise
+from ppl.late import special
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Reference:
         if len(each) == 1:
             return each[0]
         values = np.array([value for value, _ in each])
-        total = logsumexp(values, axis=0)
+        total = special.logsumexp(values, axis=0)
         shares = np.exp(values - total)
         slope = np.einsum("kn,knd->nd", shares, np.array([slope for _, slope in each]))
         return np.asarray(total - np.log(len(each))), slope

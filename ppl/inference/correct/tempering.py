@@ -6,9 +6,9 @@ the effective sample size as in Jasra, Stephens, Doucet and Tsagaris (2011), Sca
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from ppl.inference.objective.target import Array
+from ppl.late import special
 
 TEMPERATURE_HALVINGS = 40
 """Halvings of the interval that has the next temperature: to 1e-12 of it."""
@@ -16,7 +16,7 @@ TEMPERATURE_HALVINGS = 40
 
 def effective_size(log_weights: Array) -> float:
     """What weighted draws are worth: (sum w)^2 / sum w^2 of the weights whose logarithms are given, (n,)."""
-    return float(np.exp(2 * logsumexp(log_weights) - logsumexp(2 * log_weights)))
+    return float(np.exp(2 * special.logsumexp(log_weights) - special.logsumexp(2 * log_weights)))
 
 
 def next_temperature(log_ratios: Array, beta: float, share: float) -> float:
@@ -40,6 +40,6 @@ def systematic(log_weights: Array, n: int, rng: np.random.Generator) -> NDArray[
 
     Source: Kitagawa (1996), J. Comput. Graph. Stat. 5.
     """
-    cumulative = np.cumsum(np.exp(log_weights - logsumexp(log_weights)))
+    cumulative = np.cumsum(np.exp(log_weights - special.logsumexp(log_weights)))
     places = (rng.random() + np.arange(n)) / n * cumulative[-1]
     return np.asarray(np.minimum(np.searchsorted(cumulative, places), len(log_weights) - 1))

@@ -7,12 +7,9 @@ improved R-hat".  Draws have shape (runs, draws); runs are the paper's chains, e
 import math
 
 import numpy as np
-from scipy.special import ndtri
 
-from ppl.arrays import LateModule
 from ppl.inference.objective.target import Array
-
-stats = LateModule("scipy.stats")
+from ppl.late import special
 
 FEWEST_DRAWS_A_CHAIN = 4
 """Draws of a chain below which R-hat, effective draws and standard errors are nan."""
@@ -64,8 +61,9 @@ def _split(draws: Array) -> Array:
 
 def _normal_ranks(draws: Array) -> Array:
     """Normal scores of the ranks (equation 14), ties sharing theirs."""
-    ranks = stats.rankdata(draws).reshape(draws.shape)
-    scores: Array = ndtri((ranks - 0.375) / (draws.size + 0.25))
+    _, place, times = np.unique(draws, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(times) - (times - 1) / 2)[place.reshape(draws.shape)]
+    scores: Array = special.ndtri((ranks - 0.375) / (draws.size + 0.25))
     return scores
 
 

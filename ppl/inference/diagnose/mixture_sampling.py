@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ppl.inference.numerics.gaussian import Gaussian
 from ppl.inference.objective.target import Array, Target, log_densities
+from ppl.late import special
 
 CLEAR_STANDARD_ERRORS = 3.0
 """A difference so many standard errors wide is no noise."""
@@ -48,7 +48,8 @@ def log_weights(batches: Sequence[Batch]) -> list[Array]:
     counts = np.array([len(batch.u) for batch in batches])
     shares = np.log(counts / counts.sum())[:, None]
     return [
-        each.log_p - logsumexp(shares + np.array([batch.log_density(each.u) for batch in batches]), axis=0)
+        each.log_p
+        - special.logsumexp(shares + np.array([batch.log_density(each.u) for batch in batches]), axis=0)
         for each in batches
     ]
 

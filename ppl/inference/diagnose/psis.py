@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ppl.inference.objective.target import Array
+from ppl.late import special
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def psis(log_ratios: Array) -> Psis:
     ):  # an improper posterior can send q so far out that nothing is told apart
         return Psis(np.full(n, -math.log(n)), math.inf)
     log_ratios = log_ratios - log_ratios.max()
-    raw = log_ratios - logsumexp(log_ratios)
+    raw = log_ratios - special.logsumexp(log_ratios)
     if length < PSIS.fewest_tail_draws:
         return Psis(raw, math.nan)
     before = n - length - 1
@@ -85,7 +85,7 @@ def psis(log_ratios: Array) -> Psis:
     shape, scale = fit_pareto(np.exp(log_ratios[tail]) - math.exp(cutoff))
     smoothed = log_ratios.copy()
     smoothed[tail] = np.minimum(np.log(math.exp(cutoff) + pareto_midpoints(len(tail), shape, scale)), 0.0)
-    return Psis(smoothed - logsumexp(smoothed), shape)
+    return Psis(smoothed - special.logsumexp(smoothed), shape)
 
 
 def fit_pareto(excess: Array) -> tuple[float, float]:
@@ -103,7 +103,7 @@ def fit_pareto(excess: Array) -> tuple[float, float]:
     theta[theta == 0] = PSIS.smallest_theta / excess[-1]
     shapes = np.log1p(-theta[:, None] * excess).mean(axis=1)
     profile = n * (np.log(-theta / shapes) - shapes - 1)
-    mean_theta = float(np.exp(profile - logsumexp(profile)) @ theta)
+    mean_theta = float(np.exp(profile - special.logsumexp(profile)) @ theta)
     shape = float(np.log1p(-mean_theta * excess).mean())
     scale = -shape / mean_theta
     return (n * shape + 10 * 0.5) / (n + 10), scale

@@ -10,10 +10,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.arrays import LateModule
 from ppl.inference.objective.target import Array
-
-stats = LateModule("scipy.stats")
+from ppl.late import stats
 
 Ints = NDArray[np.int64]
 

@@ -6,11 +6,11 @@ from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from ppl.arrays import NUMPY, Array, Namespace
 from ppl.inference.families.standard import NORMAL, Standard
 from ppl.inference.numerics.triangular import dense
+from ppl.late import linalg
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class FullRank:
 
     def score(self, params: Array, u: Array) -> Array:
         in_z = self.standard.score(self._whiten(params, u)).T
-        return solve_triangular(self.factor(params), in_z, lower=True, trans="T", check_finite=False).T
+        return linalg.solve_triangular(self.factor(params), in_z, lower=True, trans="T", check_finite=False).T
 
     def params_score(self, params: Array, u: Array) -> Array:
         pull = -self.score(params, u)
@@ -94,7 +94,7 @@ class FullRank:
     def _whiten(self, params: Array, u: Array) -> Array:
         """The noise z = L^-1 (u - mu) that lands on u, (n, dim)."""
         centred = (u - self.mean(params)).T
-        return solve_triangular(self.factor(params), centred, lower=True, check_finite=False).T
+        return linalg.solve_triangular(self.factor(params), centred, lower=True, check_finite=False).T
 
     def _log_det(self, params: Array, xp: Namespace = NUMPY) -> Array:
         return xp.np.log(xp.np.abs(params[self.diagonal])).sum()

@@ -9,11 +9,11 @@ from math import inf, pi
 from typing import Protocol
 
 import numpy as np
-from scipy.special import gammaln, psi
 
 from ppl.errors import InferenceError
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array
+from ppl.late import special
 
 LOG_2 = float(np.log(2))
 """The logarithm of 2."""
@@ -116,7 +116,7 @@ class StudentT:
 
     def entropy(self, dim: int) -> float:
         half = (self.nu + dim) / 2
-        return float(half * (psi(half) - psi(self.nu / 2))) - self._log_constant(dim)
+        return float(half * (special.psi(half) - special.psi(self.nu / 2))) - self._log_constant(dim)
 
     def log_density_at(self, square: Array, dim: int) -> Array:
         log_phi: Array = self._log_constant(dim) - (self.nu + dim) / 2 * np.log1p(square / self.nu)
@@ -126,7 +126,7 @@ class StudentT:
         return (self.nu + dim) / (self.nu + square)
 
     def _log_constant(self, dim: int) -> float:
-        log_gammas = gammaln((self.nu + dim) / 2) - gammaln(self.nu / 2)
+        log_gammas = special.gammaln((self.nu + dim) / 2) - special.gammaln(self.nu / 2)
         return float(log_gammas - 0.5 * dim * np.log(self.nu * np.pi))
 
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ppl.inference.objective.target import Array, Target
+from ppl.late import optimize
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,6 @@ def ascend(target: Target, start: Array, most_steps: int, slope: float) -> Top:
         return origin - value, -gradient
 
     options = {"maxiter": most_steps, "ftol": 0.0, "gtol": slope, "maxcor": ASCENT.history}
-    found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+    found = optimize.minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
     left = float(np.abs(found.jac).max(initial=0.0))
     return Top(found.x, origin - float(found.fun), left, int(found.nit))

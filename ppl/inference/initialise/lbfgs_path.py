@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
-from scipy.optimize import minimize
 
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array, Target
+from ppl.late import optimize
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def lbfgs_path(
                 del seen[left]
         watch(path[-1])
 
-    minimize(
+    optimize.minimize(
         objective,
         start,
         jac=lambda u: slopes[u.tobytes()],  # asked for where the objective was

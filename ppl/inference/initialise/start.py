@@ -1,12 +1,15 @@
 """Where a run begins on R^dim."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ppl.errors import InferenceError
-from ppl.inference.families.family import Family
 from ppl.inference.objective.target import Array, Target, blame
+
+if TYPE_CHECKING:
+    from ppl.inference.families.family import Family
 
 
 @dataclass(frozen=True)
@@ -27,7 +30,7 @@ START = StartLimits()
 class Warm:
     """An earlier q to begin at: a family and its params (size,)."""
 
-    family: Family
+    family: "Family"
     params: Array
 
     @property

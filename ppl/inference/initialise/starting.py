@@ -85,7 +85,11 @@ class Kept(NamedTuple):
     outcome: Outcome | None
 
     def start(self, target: Target, family: Family) -> Start:
-        """The start that it was."""
+        """The start that it was; ValueError where its arrays have sizes of no start here."""
+        dim, metric = target.dim, self.metric
+        shapes = self.params.shape, self.point.shape, (dim, dim) if metric is None else metric.shape
+        if shapes != ((family.size,), (dim,), (dim, dim)):
+            raise ValueError(f"a start with arrays of shapes {shapes} in {dim} dimensions")
         seen = Scaled(target, *self.scaled_by) if self.scaled_by else target
         return Start(self.point, seen, family, self.params, self.metric, self.note, self.outcome)
 

@@ -4,10 +4,9 @@ A matrix that is diagonal may be given as its diagonal (dim,), whose products co
 """
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.blas import dtrmm
 
 from ppl.inference.objective.target import Array
+from ppl.late import linalg
 
 
 def times(lower: Array, points: Array) -> Array:
@@ -24,7 +23,7 @@ def solved(lower: Array, points: Array) -> Array:
     """The p with lower p = point for each of `points` (n, dim)."""
     if lower.ndim == 1:
         return points / lower
-    return np.asarray(solve_triangular(lower, points.T, lower=True).T)
+    return np.asarray(linalg.solve_triangular(lower, points.T, lower=True).T)
 
 
 def inverse_of(lower: Array) -> Array:
@@ -53,5 +52,5 @@ def _product(lower: Array, points: Array, transposed: bool) -> Array:
     if points.ndim != 2 or not points.size or not isinstance(points, np.ndarray):
         return points @ (lower if transposed else lower.T)
     # BLAS reads by columns: to it both arrays are their transposes, as they lie in memory.
-    columns = dtrmm(1.0, lower.T, points.T, lower=0, trans_a=not transposed)
+    columns = linalg.blas.dtrmm(1.0, lower.T, points.T, lower=0, trans_a=not transposed)
     return np.asarray(columns.T)

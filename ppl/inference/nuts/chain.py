@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.errors import PPLError
 from ppl.extras import extra
 from ppl.inference.families.family import Family
@@ -142,7 +142,7 @@ def _begun(
     start: Start, settings: SampleSettings, seed: int, made: Callable[[int], None], failed: list[PPLError]
 ) -> Any:
     """nutpie's sampler, at work in a thread."""
-    nutpie = extra("nutpie", "sample", with_extra("sample"))
+    nutpie = extra("nutpie", "sample", *requirements("sample"))
     return nutpie.sample(
         _compiled(start, made, failed),
         draws=settings.num_samples,

@@ -1,7 +1,6 @@
 """Pathfinder over several paths (Zhang, Carpenter, Gelman and Vehtari 2022, JMLR 23, Algorithm 2)."""
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ppl.inference.correct.correction import resample, weighted_draws_of
 from ppl.inference.families.family import Family
@@ -16,6 +15,7 @@ from ppl.inference.recipes.result import Path, Result, result_of, result_with
 from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
+from ppl.late import special
 
 
 def multi_pathfinder(target: Target, init: Init, context: Context) -> Result:
@@ -46,7 +46,7 @@ def _mixed(
     n = max(settings.draws, settings.elbo_samples)
     u = np.concatenate([path.sample(n, rng) for path in paths])
     log_p = log_densities(target, u)
-    log_q = logsumexp([path.log_density(u) for path in paths], axis=0) - np.log(len(paths))
+    log_q = special.logsumexp([path.log_density(u) for path in paths], axis=0) - np.log(len(paths))
     finite = np.isfinite(log_p)
     elbo = elbo_of((log_p - log_q)[finite], 0.0, int((~finite).sum()))
     outcome = Outcome(

@@ -9,9 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtri
 
-from ppl.arrays import LateModule
 from ppl.errors import InferenceError
 from ppl.inference.families.family import Family
 from ppl.inference.families.standard import NORMAL
@@ -22,8 +20,7 @@ from ppl.inference.run.journal import NO_ENTRY, Entry
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
-
-stats = LateModule("scipy.stats")
+from ppl.late import special, stats
 
 
 @dataclass(frozen=True)
@@ -184,7 +181,7 @@ def fixed_noise(n: int, dim: int, rng: np.random.Generator) -> Array:
 
 def _normal(points: Array) -> Array:
     """Quantiles of the standard normal at Sobol points; one in 2^30 lies at 0, and is moved into its cell."""
-    return np.asarray(ndtri(np.maximum(points, 0.5 * SOBOL.spacing)))
+    return np.asarray(special.ndtri(np.maximum(points, 0.5 * SOBOL.spacing)))
 
 
 def _largest_move(family: Family, before: Array, after: Array) -> float:

@@ -6,13 +6,12 @@ from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.optimize import minimize
 
 from ppl.errors import InferenceError
 from ppl.inference.estimators.reparameterised import elbo_gradient
 from ppl.inference.families.family import Family
 from ppl.inference.objective.target import Array, Target, blame, log_density_gradients
+from ppl.late import linalg, optimize
 
 Objective = Callable[[Array], tuple[float, Array]]
 
@@ -89,7 +88,7 @@ def maximise(
         )
     objective, begin = negative_elbo(target, family, z, value), params
     if metric is not None:
-        whitened = solve_triangular(metric, params[: family.dim], lower=True)
+        whitened = linalg.solve_triangular(metric, params[: family.dim], lower=True)
         objective, begin = _in_metric(objective, metric), np.concatenate([whitened, params[family.dim :]])
     most = max(0, most_gradients // len(z) - 1)
     watched = Watched(objective, begin, most, lambda lowest: told(-lowest - value))
@@ -103,7 +102,7 @@ def _descend(watched: Watched, begin: Array) -> tuple[Array, End]:
     # In nats, and in nats a posterior sd: a gradient of 0.003 is a mean 0.003 sd from its place.
     options = {"maxfun": max(1, watched.most), "maxcor": 20, "ftol": 1e-8, "gtol": 3e-3}
     try:
-        found = minimize(watched, begin, jac=True, method="L-BFGS-B", options=options)
+        found = optimize.minimize(watched, begin, jac=True, method="L-BFGS-B", options=options)
         return found.x, End.FOUND if found.status != 1 else End.SPENT
     except Spent:
         return watched.best, End.SPENT

@@ -56,7 +56,7 @@ class Words:
         return f"one of {', '.join(self.words)}"
 
     def holds(self, value: Any) -> bool:
-        return value in self.words
+        return isinstance(value, str) and value in self.words
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Index sets that nothing reads any more: of a nest over pairs they are as long as there are pairs."""
+"""What nothing reads: index sets, of a nest over pairs as long as there are pairs, and stores of locals."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,8 +9,8 @@ from ppl.ir.walk import used_names, walk, with_blocks
 
 
 def eliminate_dead_code(p: ir.Program) -> ir.Program:
-    """The pass; a set may have been read by another that nothing reads."""
-    names = dead_index_sets(p)
+    """The pass; a variable may have been read by another that nothing reads."""
+    names = dead_names(p)
     shorter = replace(
         p,
         functions=tuple(replace(f, body=kept(f.body, names)) for f in p.functions),
@@ -20,11 +20,21 @@ def eliminate_dead_code(p: ir.Program) -> ir.Program:
     return p if shorter == p else eliminate_dead_code(shorter)
 
 
-def dead_index_sets(p: ir.Program) -> set[str]:
-    """Names that loops made for index sets, and that stand nowhere."""
+def dead_names(p: ir.Program) -> set[str]:
+    """Index sets, and locals that are other names of variables, that stand nowhere."""
     bodies = (*(f.body for f in p.functions), p.transformed_parameters, p.model)
-    sets = (n for n in walk(bodies) if isinstance(n, ir.Assign) and n.value.type == INDICES)
-    return {n.name for n in sets if n.name.endswith("__")} - used_names(p)
+    outputs = {d.name for d in p.transformed_parameter_names}
+    sets = [n for n in walk(bodies) if isinstance(n, ir.Declare | ir.Assign)]
+    needed = outputs | {n.name for n in sets if not is_removable(n)}
+    return {n.name for n in sets if isinstance(n, ir.Assign)} - needed - used_names(p)
+
+
+def is_removable(s: ir.Declare | ir.Assign) -> bool:
+    """Whether no more than a name is lost: nothing is computed or checked."""
+    if isinstance(s, ir.Declare):
+        return isinstance(s.shape, tuple)
+    is_index_set = s.value.type == INDICES and s.name.endswith("__")
+    return is_index_set or (isinstance(s.value, ir.Var) and not s.shape)
 
 
 def kept(body: Sequence[ir.Stmt], names: set[str]) -> tuple[ir.Stmt, ...]:

@@ -1,4 +1,4 @@
-"""Variables declared without a value that nobody reads before they are set whole.
+"""Variables declared without a value that are set whole before they are read, or never read.
 
 Loops that became arrays leave them behind; in the steps of a recurrence they would be made anew at each.
 A declaration stays where its size might be negative, which is an error of its own.
@@ -21,7 +21,8 @@ def eliminate_dead_stores(p: ir.Program) -> ir.Program:
     """The pass."""
     shared = (*p.transformed_data, *p.transformed_parameters, *p.model, *p.generated_quantities)
     sizes = frozenset(d.name for d in p.data if is_bounded_below(d)) - assigned_names(shared)
-    left = partial(without_dead_stores, sizes=sizes | counts(shared, sizes))
+    outputs = {d.name for d in (*p.transformed_parameter_names, *p.generated_names)}
+    left = partial(without_dead_stores, sizes=sizes | counts(shared, sizes), outputs=frozenset(outputs))
     return replace(
         p,
         functions=tuple(
@@ -63,12 +64,14 @@ def is_size(e: ir.Expr, sizes: frozenset[str]) -> bool:
             return False
 
 
-def without_dead_stores(body: Sequence[ir.Stmt], sizes: frozenset[str]) -> Stmts:
+def without_dead_stores(
+    body: Sequence[ir.Stmt], sizes: frozenset[str], outputs: frozenset[str] = frozenset()
+) -> Stmts:
     found: list[ir.Stmt] = []
     inside = partial(without_dead_stores, sizes=sizes)
     for k, s in enumerate(body):
         match s:
-            case ir.Declare() if is_dead(s, body[k + 1 :], sizes):
+            case ir.Declare(name=name) if is_dead(s, body[k + 1 :], sizes, name in outputs):
                 continue
             case ir.Scan(step=step, batch=batch):
                 found.append(replace(s, step=inside(step), batch=inside(batch)))
@@ -77,8 +80,8 @@ def without_dead_stores(body: Sequence[ir.Stmt], sizes: frozenset[str]) -> Stmts
     return tuple(found)
 
 
-def is_dead(s: ir.Declare, following: Sequence[ir.Stmt], sizes: frozenset[str]) -> bool:
-    """Whether the variable is set whole before anything else is done with it."""
+def is_dead(s: ir.Declare, following: Sequence[ir.Stmt], sizes: frozenset[str], output: bool) -> bool:
+    """Whether the variable is set whole before anything else is done with it, or nothing is."""
     if not isinstance(s.shape, tuple) or not all(is_size(size, sizes) for size in s.shape):
         return False
     for after in following:
@@ -89,4 +92,4 @@ def is_dead(s: ir.Declare, following: Sequence[ir.Stmt], sizes: frozenset[str]) 
                 and after.declares
                 and s.name not in used_names((after.value, after.shape))
             )
-    return False
+    return not output

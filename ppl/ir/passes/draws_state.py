@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ppl.ir import nodes as ir
+from ppl.ir.draw_by_draw import DrawByDraw as DrawByDraw
 from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
@@ -19,10 +20,6 @@ Stmts = tuple[ir.Stmt, ...]
 DRAW = ir.Var("draw__", INDICES)
 """The numbers of the draws, which the emitted functions are given."""
 COUNT = helper(batching.batch_size, (DRAW,), INT)
-
-
-class DrawByDraw(Exception):
-    """The program cannot be run for many draws at once; the message says why."""
 
 
 Mask = tuple[bool, ...]

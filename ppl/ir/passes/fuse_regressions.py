@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ppl.arrays import Node
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, rewrite, used_names, walk
+from ppl.ir.walk import prepared_names, rewrite, single_assignments, used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.distributions import bernoulli, categorical, glm, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.fills import rep_rows
@@ -50,9 +50,9 @@ PLUS = OPERATORS["+"].name
 
 def fuse_regressions(p: ir.Program) -> ir.Program:
     """The pass; it runs after data-only work has been hoisted."""
-    known = {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
+    known = {d.name for d in (*p.data, *p.transformed_data_names)} | prepared_names(p)
     sizes = {d.name: (*d.dims, *d.sizes) for d in (*p.data, *p.parameters) if rank(d.type) == 2}
-    prepared = {s.name: s.value for s in p.prepared if isinstance(s, ir.Assign)}
+    prepared = {s.name: s.value for s in single_assignments(p.prepared)}
     fusion = Fusion(frozenset(known), sizes, prepared)
     return replace(p, model=tuple(rewrite(s, fusion.change) for s in fusion.put_in(p.model)))
 

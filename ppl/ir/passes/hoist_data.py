@@ -1,7 +1,8 @@
 """What depends on data alone is computed once, not in every gradient.
 
 The statements of transformed parameters and model are walked in order.  A variable set once, outside any
-loop, from data alone becomes data itself; elsewhere the largest data-only expressions that cost anything
+loop, from data alone becomes data itself, and so do those that loops and branches set from data alone;
+elsewhere the largest data-only expressions that cost anything
 get names.  Both move to `prepared`, which runs in plain NumPy when the data arrive.  Under an `if` on data
 they move together with the `if`; under any other condition, and in loops that are left, nothing moves that
 could fail, since it might never have been run.
@@ -12,12 +13,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import EXPRESSIONS, assigned_names, changing_names, walk, with_parts
+from ppl.ir.walk import (
+    EXPRESSIONS,
+    assigned_names,
+    changing_names,
+    declared_names,
+    names_after,
+    used_names,
+    walk,
+    with_parts,
+)
 from ppl.source import Span
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, core
 
 Names = frozenset[str]
+EFFECTS = (
+    *(ir.Increment, ir.Say, ir.CallVoid, ir.Solve, ir.TargetSoFar),
+    *(ir.Profile, ir.Return, ir.CheckDeclared),
+)
 COMPARISONS = frozenset(OPERATORS[op].name for op in ("==", "!=", "<", "<=", ">", ">="))
 
 
@@ -25,7 +39,9 @@ def hoist_data(p: ir.Program) -> ir.Program:
     """The pass."""
     data = frozenset(d.name for d in (*p.data, *p.transformed_data_names))
     outputs = frozenset(d.name for d in p.transformed_parameter_names)
-    h = Hoist(data, changing_names((*p.transformed_parameters, *p.model)) | outputs)
+    body = (*p.transformed_parameters, *p.model)
+    pure = pure_functions(p.functions)
+    h = Hoist(data, changing_names(body) | outputs, pure, made_from_data(body, data, outputs, pure))
     parameters = tuple(h.declared(d) for d in p.parameters)
     transformed = h.statements(p.transformed_parameters)
     model = h.statements(p.model)
@@ -41,6 +57,10 @@ class Hoist:
 
     known: Names
     changing: Names
+    pure: Names = frozenset()
+    """Functions that may be called early."""
+    from_data: Names = frozenset()
+    """Variables whose every statement moves."""
     prepared: list[ir.Stmt] = field(default_factory=list)
     names: dict[ir.Expr, str] = field(default_factory=dict)
     count: int = 0
@@ -57,6 +77,10 @@ class Hoist:
             case ir.Assign() if self.hoistable(s):
                 self.prepared.append(s)
                 self.known |= {s.name}
+                return ()
+            case _ if self.certain and not self.branches and names_after((s,)) & self.from_data:
+                self.prepared.append(s)
+                self.known |= names_after((s,))
                 return ()
             case ir.If(condition=condition) if self.certain and self.movable(condition):
                 return (self.data_branches(s),)
@@ -135,7 +159,9 @@ class Hoist:
             match n:
                 case ir.Var(name=name) if name not in self.known:
                     return False
-                case ir.TargetSoFar() | ir.CallUser() | ir.Solve():
+                case ir.CallUser() if not (self.certain and is_pure_call(n, self.pure)):
+                    return False
+                case ir.TargetSoFar() | ir.Solve():
                     return False
                 case ir.Apply(callee=callee, drops=drops) if callee.passes or drops is not None:
                     return False
@@ -144,11 +170,62 @@ class Hoist:
         return True
 
 
+def pure_functions(functions: Sequence[ir.Function]) -> Names:
+    """Those that neither print nor reject, and call none that do."""
+    pure = frozenset(f.name for f in functions if not f.gets)
+    while True:
+        fewer = pure & {f.name for f in functions if not any(has_effect(n, pure) for n in walk(f.body))}
+        if fewer == pure:
+            return pure
+        pure = fewer
+
+
+def has_effect(n: Any, pure: Names) -> bool:
+    """Whether a node inside a function keeps it from being called early."""
+    return isinstance(n, ir.Say | ir.CallVoid | ir.Solve | ir.Increment) or (
+        isinstance(n, ir.CallUser) and not is_pure_call(n, pure)
+    )
+
+
+def is_pure_call(call: ir.CallUser, pure: Names) -> bool:
+    return call.name in pure and call.drops is None
+
+
+def made_from_data(body: Sequence[ir.Stmt], data: Names, outputs: Names, pure: Names) -> Names:
+    """Variables that statements set from data alone, all of these before any that stays reads them."""
+    names = names_after(body) - outputs
+    last = {name: k for k, s in enumerate(body) for name in names_after((s,))}
+    while True:
+        stays = [
+            (k, s)
+            for k, s in enumerate(body)
+            if not (names_after((s,)) <= names and depends_on_data(s, data | names, pure))
+        ]
+        early = {name for k, s in stays for name in used_names(s) if k < last.get(name, 0)}
+        fewer = names - early - names_after([s for _, s in stays])
+        if fewer == names:
+            return frozenset(names)
+        names = fewer
+
+
+def depends_on_data(s: ir.Stmt, known: Names, pure: Names) -> bool:
+    """Whether a statement reads nothing else, and has no effect but on its variables."""
+    own = declared_names(s)
+    return not any(
+        (isinstance(n, ir.Var) and n.name not in known | own)
+        or isinstance(n, EFFECTS)
+        or (isinstance(n, ir.CallUser) and not is_pure_call(n, pure))
+        or (isinstance(n, ir.Apply) and (n.callee.passes or n.drops is not None))
+        for n in walk(s)
+    )
+
+
 def is_costly(e: ir.Expr) -> bool:
     """Worth a name: it calls something, or picks something out of a container; not a plain `kind == 2`."""
     if isinstance(core(e.type), Tuple) or is_comparison(e):
         return False
-    return any(isinstance(n, ir.Apply | ir.Index | ir.Gather | ir.Promote) for n in walk(e))
+    costly = ir.Apply | ir.CallUser | ir.Index | ir.Gather | ir.Promote
+    return any(isinstance(n, costly) for n in walk(e))
 
 
 def is_comparison(e: ir.Expr) -> bool:

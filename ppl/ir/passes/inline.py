@@ -11,7 +11,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.fold import folded
-from ppl.ir.walk import assigned_names, walk, with_parts
+from ppl.ir.walk import assigned_names, used_names, walk, with_parts
 from ppl.source import Span
 from ppl.types import INT, rank
 
@@ -51,6 +51,8 @@ class Inline:
     """Functions that draw random numbers may be written out, before what else the statement draws."""
     depth: int = 0
     """How many calls of functions that call themselves are around this one."""
+    invariant: frozenset[str] | None = None
+    """In a loop, what is the same in all iterations: a call of these alone is made once, as it stands."""
 
     def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
         return tuple(out for s in body for out in self.statement(s))
@@ -93,10 +95,14 @@ class Inline:
         return (
             f is not None
             and not call.lifted
+            and not self.is_invariant(call)
             and (self.with_rng or "rng" not in call.passes)
             and sum(1 for _ in walk(f.body)) < INLINING.longest * 20
             and (not self.recursive(f) or counts_down(call))
         )
+
+    def is_invariant(self, call: ir.CallUser) -> bool:
+        return self.invariant is not None and not call.passes and used_names(call.args) <= self.invariant
 
     def recursive(self, f: ir.Function, above: frozenset[str] = frozenset()) -> bool:
         if f.name in above:

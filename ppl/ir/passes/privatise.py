@@ -2,15 +2,18 @@
 
 `array[K] real acc;` declared once and filled anew in every iteration ties the iterations together only by
 name.  Where each iteration reads no entry that it has not set, and nothing after the loop reads any, the
-declaration moves into the loop, so that the loop may become arrays.
+declaration moves into the loop, so that the loop may become arrays.  A variable of which each iteration has
+entries of its own, `mu[n]` of a loop over n, is an array along the loop already: it stays outside.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.definite_assignment import Definition, mentions, mentions_in_bounds
-from ppl.ir.walk import assigned_names, used_names, with_blocks
+from ppl.ir.linear import linear
+from ppl.ir.passes.definite_assignment import Definition, mentions, mentions_in_bounds, reads
+from ppl.ir.walk import assigned_names, used_names, walk, with_blocks
+from ppl.types import INT
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -38,12 +41,16 @@ def pushed(body: Sequence[ir.Stmt], outputs: set[str]) -> Stmts:
             at = next(k for k, other in enumerate(out) if other is s)
             users = [k for k in range(at + 1, len(out)) if mentions(out[k], s.name)]
             if users and all(is_private(out[k], s) for k in users):
-                for k in users:
-                    loop = out[k]
-                    assert isinstance(loop, ir.For)
-                    out[k] = replace(loop, body=(s, *loop.body))
+                for k in reversed(users):
+                    out[k : k + 1] = declared_for(out[k], s)
                 del out[at]
     return tuple(with_blocks(s, lambda body: pushed(body, outputs)) for s in out)
+
+
+def declared_for(s: ir.Stmt, d: ir.Declare) -> tuple[ir.Stmt, ...]:
+    """The loop with the declaration inside, or before it where the variable is an array along the loop."""
+    assert isinstance(s, ir.For)
+    return (d, s) if is_along(s, d.name) else (replace(s, body=(d, *s.body)),)
 
 
 def is_private(s: ir.Stmt, d: ir.Declare) -> bool:
@@ -53,3 +60,31 @@ def is_private(s: ir.Stmt, d: ir.Declare) -> bool:
     if used_names(d.shape) & (assigned_names((s,)) | {s.variable}):
         return False
     return Definition(d, s).runs(s.body)
+
+
+def is_along(s: ir.For, name: str) -> bool:
+    """Whether iterations set and read entries of their own alone, which the loop variable numbers."""
+    sets = (n for n in walk(s.body) if isinstance(n, ir.Update | ir.Assign) and n.name == name)
+    first, *others = map(indices, (*sets, *reads(s.body, name)))
+    numbers = [k for k, item in enumerate(first) if is_numbered(item, s)]
+    return any(all(items[k : k + 1] == first[k : k + 1] for items in others) for k in numbers)
+
+
+def indices(access: ir.Update | ir.Assign | ir.Expr) -> tuple[ir.IndexItem, ...]:
+    """Of the entry that is set or read; none of a whole variable."""
+    match access:
+        case ir.Index(items=items) | ir.Update(path=((*_,) as items, *_)):
+            return tuple(items)
+        case _:
+            return ()
+
+
+def is_numbered(item: ir.IndexItem, s: ir.For) -> bool:
+    """Whether an index is the loop variable, plus or minus what the loop does not change."""
+    at = linear(item.index) if isinstance(item, ir.At) and item.index.type == INT else None
+    moved = assigned_names(s.body)
+    return (
+        at is not None
+        and abs(at.slope(s.variable)) == 1
+        and not any(name in moved for name, _ in at.terms if name != s.variable)
+    )

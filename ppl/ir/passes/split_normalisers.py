@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import helper
-from ppl.ir.walk import assigned_names
+from ppl.ir.walk import prepared_names, single_assignments
 from ppl.stdlib import batching
 from ppl.stdlib.record import Parts
 from ppl.stdlib.special.counts import distinct, tally
@@ -49,8 +49,8 @@ class Splitting:
 
     @classmethod
     def of(cls, p: ir.Program) -> "Splitting":
-        known = {d.name for d in (*p.data, *p.transformed_data_names)} | assigned_names(p.prepared)
-        prepared = {s.value: s.name for s in p.prepared if isinstance(s, ir.Assign)}
+        known = {d.name for d in (*p.data, *p.transformed_data_names)} | prepared_names(p)
+        prepared = {s.value: s.name for s in single_assignments(p.prepared)}
         broadcast = {name for value, name in prepared.items() if is_broadcast(value)}
         return cls(frozenset(known), prepared, frozenset(broadcast), [])
 

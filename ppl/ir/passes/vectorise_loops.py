@@ -15,7 +15,7 @@ from ppl.ir.passes.ragged import arrays_by_width
 from ppl.ir.passes.recurrence import recurrence
 from ppl.ir.passes.scan import scanned
 from ppl.ir.unknown import unknown_names
-from ppl.ir.walk import with_blocks
+from ppl.ir.walk import assigned_names, used_names, with_blocks
 from ppl.source import Span
 
 
@@ -89,7 +89,9 @@ class Vectorise:
 
     def inlined(self, s: ir.For, functions: dict[str, ir.Function]) -> ir.For:
         fresh = Lifting(s.span, names=self.names).fresh
-        return replace(s, body=Inline(functions, fresh, with_rng=self.any_order).statements(s.body))
+        invariant = frozenset(used_names(s.body) - assigned_names((s,)))
+        inline = Inline(functions, fresh, with_rng=self.any_order, invariant=invariant)
+        return replace(s, body=inline.statements(s.body))
 
     def arrays(self, s: ir.For) -> Stmts:
         return arrays(s, self.names, self.unknown, self.any_order)

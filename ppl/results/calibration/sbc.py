@@ -27,6 +27,7 @@ from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
 from ppl.results.fits.chains import sampled
 from ppl.results.fits.fit import fitted
+from ppl.results.fits.memory_needed import require_memory_of_simulations
 from ppl.results.fits.processes import Tell, at_a_time
 from ppl.results.fits.saved import data_hash, program_hash
 
@@ -164,6 +165,7 @@ def calibrated(
     Simulations are numbered, and each has its own random numbers, so that the ranks are the same however many
     processes share the work. Ctrl-C ends it with what there is.
     """
+    require_memory_of_simulations(settings.simulations, sum(v.count for v in simulations.columns()))
     columns = tuple(name for v in simulations.columns() for name in column_names(v))
     done: dict[int, Ranked] = {}
     if before:

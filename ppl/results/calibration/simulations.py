@@ -16,6 +16,7 @@ from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.names import Sized, flat
 from ppl.results.files.columns import Floats
 from ppl.results.fits.draws import Table
+from ppl.results.fits.memory_needed import require_memory_of_rows
 from ppl.source import SourceText
 
 SIMULATION_STREAM = 0x73696D
@@ -127,11 +128,12 @@ def prior_draws(simulations: Simulations, draws: int, seed: int, listen: Listene
     Raises:
         InferenceError: a variable was not drawn in all its entries, or every draw breaks a constraint.
     """
+    require_memory_of_rows(simulations.posterior, draws)
     declared = simulations.posterior.declared(include_tp=True, include_gq=True)
-    rows = []
+    columns = tuple(simulations.posterior.param_names(include_tp=True, include_gq=True))
+    rows = np.empty((draws, len(columns)))
     for number in range(1, draws + 1):
-        rows.append(flat(declared, simulations.draw(number, seed)))
+        rows[number - 1] = flat(declared, simulations.draw(number, seed))
         if number % REPORTED == 0:
             listen(Progress(Phase.VARIABLES, number, draws))
-    columns = tuple(simulations.posterior.param_names(include_tp=True, include_gq=True))
-    return Table(columns, np.array(rows).reshape(draws, len(columns)))
+    return Table(columns, rows)

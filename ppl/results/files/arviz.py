@@ -1,16 +1,18 @@
 """Draws as ArviZ's InferenceData and as xarray, with groups, dimensions and coordinates by Stan's habits."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ppl.data.shares import Share
-from ppl.distribution import VERSION, with_extra
+from ppl.distribution import VERSION, requirements
 from ppl.extras import extra
 from ppl.names import parted
 from ppl.results.files.columns import Floats, reshape, variables
-from ppl.results.fits.draws import Table
+
+if TYPE_CHECKING:
+    from ppl.results.fits.draws import Table
 
 PREDICTIVE, POINTWISE, OBSERVED = "y_rep", "log_lik", "y"
 WHEN = "created_at"
@@ -20,7 +22,7 @@ Dims = Mapping[str, Sequence[str]]
 
 
 def to_arviz(
-    table: Table,
+    table: "Table",
     log_p: Floats,
     log_g: Floats,
     data: Mapping[str, Any],
@@ -51,7 +53,7 @@ def inference_data(
     dims: Dims = {},  # noqa: B006
 ) -> Any:
     """The same of the draws (draws, columns) of each chain, with the sampler's `stats` (chains, draws)."""
-    arviz = extra("arviz", "to_arviz", with_extra("arviz"))
+    arviz = extra("arviz", "to_arviz", *requirements("arviz"))
     data = {name: value for name, value in data.items() if not isinstance(value, Share)}
     values = by_variable(chains, columns)
     shapes = {name: array.shape[2:] for name, array in values.items()}

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.errors import ArgumentError, MissingPackage
 from ppl.files import replacing
 from ppl.results.arguments.tree import Values
@@ -47,7 +47,7 @@ def save_draws(fit: "Fit", path: str | Path, arguments: Values | None = None) ->
         try:
             writer(fit, part)
         except ImportError as error:
-            raise MissingPackage(str(path), str(error.name), with_extra(EXTRAS[suffix])) from None
+            raise MissingPackage(str(path), str(error.name), *requirements(EXTRAS[suffix])) from None
 
 
 def _npz(fit: "Fit", path: Path) -> None:

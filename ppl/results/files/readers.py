@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import as_pairs, inexact
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.errors import DataError, MissingPackage
 from ppl.files import require_file
 from ppl.names import PARTS, Sized, column_names
@@ -43,7 +43,7 @@ def read_file(path: str | Path) -> DrawsFile:
     try:
         found, about = READERS[path.suffix](require_file(path))
     except ImportError as error:
-        raise MissingPackage(str(path), str(error.name), with_extra(EXTRAS[path.suffix])) from None
+        raise MissingPackage(str(path), str(error.name), *requirements(EXTRAS[path.suffix])) from None
     except Exception as error:  # each format's reader has its own ways to say that a file is broken
         if getattr(error, "errno", None):  # the file system speaks, not the format's reader
             raise

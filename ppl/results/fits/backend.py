@@ -12,7 +12,7 @@ from ppl.compiled.out_of_reach import OutOfReach
 from ppl.cores import cores_of
 from ppl.data.blocks import is_mapped
 from ppl.density.posterior import Posterior
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.errors import InferenceError, MissingPackage
 from ppl.inference.objective.target import Target
 from ppl.inference.run.settings import SampleSettings, Settings
@@ -169,7 +169,7 @@ def ready(settings: Settings) -> Any:
 def require_jax() -> None:
     """MissingPackage where it is not installed."""
     if find_spec("jax") is None:
-        raise MissingPackage('backend = "jax"', "JAX", with_extra("jax"))
+        raise MissingPackage('backend = "jax"', "JAX", *requirements("jax"))
 
 
 def refusal(why: OutOfReach) -> InferenceError:

@@ -14,10 +14,10 @@ from ppl import html
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.cores import cores_of
 from ppl.density.posterior import Posterior
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.errors import InferenceError
 from ppl.extras import extra
-from ppl.files import replacing, write_whole
+from ppl.files import numbered, replacing, write_whole
 from ppl.inference.diagnose.level import Level
 from ppl.inference.nuts.chain import DEPTH, DIVERGING, Chain, Start, run_chains, seed_of, start_of
 from ppl.inference.nuts.diagnostics import Judged, judged
@@ -39,6 +39,7 @@ from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import starts_for
 from ppl.results.fits.keywords import SampleKeywords, takes
+from ppl.results.fits.memory_needed import require_memory_of_chains
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.processes import Tell, at_a_time
 from ppl.results.fits.saved import positive_transform
@@ -303,9 +304,7 @@ class Chains(VariablesOfDraws):
         """
         path = Path(path)
         numbers = range(1, self.chains + 1)
-        files = [
-            path if self.chains == 1 else path.with_name(f"{path.stem}_{k}{path.suffix}") for k in numbers
-        ]
+        files = [path if self.chains == 1 else numbered(path, k) for k in numbers]
         for number, file, chain, table in zip(numbers, files, self.each, self.tables, strict=True):
             config = self.config({"id": number, "output.file": str(file), **(arguments or {})}, started)
             write_whole(file, chain_lines(config, self.column_names, chain, table.rows))
@@ -369,9 +368,10 @@ def sampled(posterior: Posterior, settings: SampleSettings, listen: Listener = s
     By autograd each chain is a process. By JAX, whose code leaves the interpreter free, it is a thread where
     a gradient takes long enough, and one chain follows the other where threads would wait for each other.
     """
-    extra("nutpie", "sample", with_extra("sample"))
+    extra("nutpie", "sample", *requirements("sample"))
     if not posterior.param_unc_num():
         raise InferenceError(NO_PARAMETERS)
+    require_memory_of_chains(posterior, settings)
     refuse_improper(posterior)
     with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
         target = for_sampler(AsTarget(posterior), settings)

@@ -14,14 +14,22 @@ from numpy.random import Generator
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import remove, write_whole
+from ppl.inference.initialise.start import Init
+from ppl.inference.objective.target import Target
+from ppl.inference.recipes import fit
+from ppl.inference.recipes.result import Result
+from ppl.inference.run.progress import Listener
 from ppl.inference.run.settings import Settings
+from ppl.results.fits.keywords import SECONDS_A_WRITE
 from ppl.results.fits.saved import identity, plain, refuse_mismatch
-from ppl.results.fits.sealed import opened, sealed
+from ppl.results.fits.sealed import blamed, opened, sealed
 from ppl.results.fits.state_json import decode, encode
 
 FORMAT = "ppl checkpoint 2"
-SECONDS_A_WRITE = 10.0
-"""Seconds between two writes: a short run writes none, a long one spends no time on them."""
+
+MOST_CHILDREN = 10_000
+"""Children that the seed of a generator has at most: Sobol's sequences take a few dozen."""
+ANEW = "; begin anew without resuming"
 
 
 @dataclass(frozen=True)
@@ -58,13 +66,15 @@ class Checkpoint:
     """A journal (inference.journal) that writes itself to its file every so many seconds; None for nowhere.
 
     `owner` says whose run it is, when it is to be written: the data have to be gone through for that.
-    `trouble` is why the last write failed: a run goes on without its checkpoint.
+    `resumed` is the file that the stages are from. `trouble` is why the last write failed: a run goes on
+    without its checkpoint.
     """
 
     path: Path | None
     owner: Callable[[], Mapping[str, Any]] = nobody
     every: float = SECONDS_A_WRITE
     stages: dict[str, Stage] = field(default_factory=dict)
+    resumed: Path | None = None
     written: float = field(default_factory=monotonic)
     trouble: OSError | None = None
 
@@ -131,6 +141,8 @@ def _place(generator: Generator) -> dict[str, Any]:
 def _set(generator: Generator, place: Mapping[str, Any]) -> None:
     bits: Any = generator.bit_generator
     bits.state = place["state"]
+    if place["children"] > MOST_CHILDREN:
+        raise ValueError(f"children = {place['children']}")
     bits.seed_seq.spawn(place["children"] - bits.seed_seq.n_children_spawned)
 
 
@@ -167,18 +179,28 @@ def journal_of(keep: Keep | None, posterior: Posterior, settings: Settings) -> C
         text = from_first(text)
         writes = is_first()
     found = {} if text is None else _read(keep.path, text, posterior, owner())
-    return Checkpoint(keep.path if writes else None, owner, keep.every, found)
+    return Checkpoint(keep.path if writes else None, owner, keep.every, found, keep.path if found else None)
+
+
+def fit_with(
+    journal: Checkpoint, target: Target, settings: Settings, start: Init, listen: Listener
+) -> Result:
+    """The fit of a run, which goes on from what its journal has.
+
+    Raises:
+        DataError: a state in the file of the journal is none of this run; names the file.
+    """
+    with blamed(journal.resumed, ANEW):
+        return fit(target, settings, start, listen, journal)
 
 
 def _read(path: Path, text: str, posterior: Posterior, owner: Mapping[str, Any]) -> dict[str, Stage]:
     """The stages in a checkpoint of this very run."""
     record = opened(path, "checkpoint", FORMAT, text)
-    try:
+    with blamed(path, ANEW):
         refuse_mismatch(path, record, posterior)
         _refuse_other_settings(path, record["settings"], owner["settings"])
         return stages_of(record)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{path} is damaged ({error!r}); begin anew without resuming.") from None
 
 
 def _refuse_other_settings(path: Path, theirs: Mapping[str, Any], mine: Mapping[str, Any]) -> None:

@@ -12,6 +12,7 @@ from ppl.errors import PPLError
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.results.files.columns import Floats
+from ppl.results.fits.memory_needed import require_memory_of_rows
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,7 @@ def tabulate(
     the first of them, which depends on `seed`, `key` and its number alone; where one of them fails, each half
     of them has its own. Ctrl-C leaves the rows so far.
     """
+    require_memory_of_rows(posterior, len(us))
     columns = tuple(posterior.param_names(include_tp=True, include_gq=True))
     streams = np.random.SeedSequence(seed, spawn_key=(DRAW_TABLE.generated_stream, key)).spawn(len(us))
     rows = np.full((len(us), len(columns)), np.nan)

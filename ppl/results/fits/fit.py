@@ -11,14 +11,13 @@ from ppl import html
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
-from ppl.files import write_whole
+from ppl.files import beside, write_whole
 from ppl.inference.correct.draws import draws_with_density
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict
 from ppl.inference.families import describe
 from ppl.inference.initialise.start import Init
 from ppl.inference.numerics.parts import by_columns
-from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result, result_of
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
@@ -38,7 +37,7 @@ from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
 from ppl.results.fits.as_target import parameters_of
-from ppl.results.fits.checkpoint import Checkpoint, Keep, journal_of, require_same_run
+from ppl.results.fits.checkpoint import Checkpoint, Keep, fit_with, journal_of, require_same_run
 from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
@@ -49,6 +48,7 @@ from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.runs import best_of
+from ppl.results.fits.sealed import NONSENSE, blamed
 from ppl.results.fits.target import density_of_all, note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.fits.variables import VariablesOfDraws
@@ -429,6 +429,7 @@ class Fit(VariablesOfDraws):
                 f"them need another run, with draws = {n}."
             )
         asked = replace(self.settings, draws=n, seed=self.settings.seed if seed is None else seed)
+        require_memory(self.posterior, asked)
         rng = np.random.default_rng(np.random.SeedSequence(asked.seed, spawn_key=(MORE_DRAWS_STREAM,)))
         old = self.result
         with _threads(self.posterior), heard(progress, phases_of_draws(asked)) as listen:
@@ -489,7 +490,7 @@ class Fit(VariablesOfDraws):
             >>> fit.save_config("output.csv").name
             'output_config.json'
         """
-        target = Path(path).with_name(f"{Path(path).stem}_config.json")
+        target = beside(path, "config")
         write_whole(target, [as_json(self.config({"output.file": str(path), **(arguments or {})}))])
         return target
 
@@ -588,7 +589,7 @@ def _one_run(
 ) -> tuple[Fit, Checkpoint]:
     journal, target = journal_of(keep, posterior, asked), target_of(posterior, asked)
     try:
-        result = fit(target, asked, start, progress, journal)
+        result = fit_with(journal, target, asked, start, progress)
         noted = replace(result, notes=(*result.notes, *note_of(target)))
         found = _fit(posterior, asked, noted, listen=progress)
     except KeyboardInterrupt:
@@ -622,10 +623,14 @@ def load_fit(
     """
     record = saved.read(path)
     posterior = model.condition(data)
-    saved.refuse_mismatch(path, record, posterior)
-    with _threads(posterior), heard(progress, (Phase.VARIABLES,)) as listen:
+    with blamed(path):
+        saved.refuse_mismatch(path, record, posterior)
         settings = Settings(**record["settings"])
-        return _fit(posterior, settings, saved.result_of(record, posterior), listen=listen)
+    require_memory(posterior, settings)
+    with _threads(posterior), heard(progress, (Phase.VARIABLES,)) as listen:
+        with blamed(path, kinds=(InferenceError, *NONSENSE)):  # it had a density when it was saved
+            result = saved.result_of(record, posterior)
+        return _fit(posterior, settings, result, listen=listen)
 
 
 def _threads(posterior: Posterior) -> AbstractContextManager[None]:

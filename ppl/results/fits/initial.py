@@ -5,17 +5,20 @@ import re
 from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.files import require_file
-from ppl.inference.families import family_from
 from ppl.inference.initialise.start import Init, Warm
 from ppl.results.files.columns import Floats, unflatten
-from ppl.results.fits.sealed import unsealed
+from ppl.results.fits.conforming import require_types
+from ppl.results.fits.sealed import blamed, unsealed
+
+if TYPE_CHECKING:
+    from ppl.inference.families.family import Family
 
 FIT_FORMAT = "ppl fit 1"
 """What a saved fit calls itself."""
@@ -37,7 +40,9 @@ def start_for(posterior: Posterior, init: Any) -> Init:
         case str() | Path():
             values = _read(Path(init))
             if values.get("format") == FIT_FORMAT:
-                return _approximation(posterior, Path(init), unsealed(init, values, "saved fit", FIT_FORMAT))
+                record = unsealed(init, values, "saved fit", FIT_FORMAT)
+                with blamed(init):
+                    return _warm(posterior, Path(init), record)
             try:
                 return _unconstrained(posterior, values)
             except DataError as error:
@@ -63,7 +68,7 @@ def starts_for(posterior: Posterior, init: Any, chains: int) -> list[Init]:
     return [start_for(posterior, one) for one in init]
 
 
-def _approximation(posterior: Posterior, path: Path, record: Mapping[str, Any]) -> Warm:
+def _warm(posterior: Posterior, path: Path, record: Mapping[str, Any]) -> Warm:
     """The q of a saved fit, whatever its data were, if it has the parameters of this posterior."""
     mine, theirs = list(posterior.param_unc_names()), list(record["unconstrained"])
     if mine != theirs:
@@ -79,7 +84,22 @@ def _approximation(posterior: Posterior, path: Path, record: Mapping[str, Any]) 
             f"{path} was fitted with the positive transform {record['positive_transform']}, not {transform}; "
             f"choose that one (--positive-transform {record['positive_transform']})."
         )
-    return Warm(family_from(record["family"], len(mine)), np.array(record["params"], dtype=float))
+    return Warm(*approximation(record, len(mine)))
+
+
+def approximation(record: Mapping[str, Any], dim: int) -> "tuple[Family, Floats]":
+    """The q over R^dim in a saved fit: its family and params (size,); ValueError where they do not fit."""
+    from ppl.inference.families import family_from
+
+    family, params = family_from(record["family"], dim), np.array(record["params"], dtype=float)
+    for part in (family, family.standard):
+        require_types(part)
+    if params.shape != (family.size,):
+        raise ValueError(f"params of shape {params.shape}")
+    with np.errstate(all="ignore"):
+        if not np.isfinite([family.mean(params), family.scales(params)]).all():
+            raise ValueError("the approximation has no finite mean and scales")
+    return family, params
 
 
 def _unconstrained(posterior: Posterior, values: Mapping[str, Any]) -> Floats:

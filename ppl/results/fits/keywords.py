@@ -18,8 +18,10 @@ from ppl.inference.run.settings import (
     SampleSettings,
     Settings,
 )
-from ppl.results.fits.checkpoint import SECONDS_A_WRITE
 from ppl.spelling import nearest
+
+SECONDS_A_WRITE = 10.0
+"""Seconds between two writes of a checkpoint: a short run writes none, a long one spends no time on them."""
 
 P = ParamSpec("P")
 S = TypeVar("S")

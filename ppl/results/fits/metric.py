@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ppl.arrays import as_pairs
-from ppl.files import write_whole
+from ppl.files import beside, write_whole
 from ppl.names import Sized
 from ppl.results.files.columns import Floats, unflatten
 
@@ -26,11 +26,11 @@ def save_warm_start(
         declared: the parameters.
         rows: the same draws constrained, (n, columns of the parameters).
     """
-    metric = base.with_name(f"{base.stem}_metric.json")
+    metric = beside(base, "metric")
     write_whole(metric, [metric_json(covariance_of(us, dense), stepsize_for(us.shape[1]))])
     written = [metric]
     for number, values in enumerate(_distinct(declared, rows, chains), 1):
-        written.append(base.with_name(f"{base.stem}_inits_{number}.json"))
+        written.append(beside(base, f"inits_{number}"))
         write_whole(written[-1], [json.dumps(_plain(values)) + "\n"])
     return written
 

@@ -112,6 +112,7 @@ def _passed_on(processes: Sequence[Any]) -> Iterator[None]:
 
 def _run(there: Connection, task: Task[Any]) -> None:
     """In a process of its own, where what the program prints goes past the bar, which is another's."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     signal.signal(signal.SIGINT, _interrupt_once)
     sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
     try:
@@ -120,6 +121,16 @@ def _run(there: Connection, task: Task[Any]) -> None:
         answer = Answer(error=error)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # half an answer is none
     there.send(answer)
+
+
+def _end_with_parent() -> None:
+    """End this process once its parent has ended, by a signal too: nobody reads its pipe then.
+
+    The pipe itself does not tell, since a fork holds both of its ends. `multiprocessing` has another pipe
+    for each process that only the parent writes to.
+    """
+    cast(Any, multiprocessing.parent_process()).join()
+    os._exit(1)
 
 
 def _interrupt_once(*_: Any) -> None:

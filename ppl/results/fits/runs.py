@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 from ppl.cores import cores_of
 from ppl.density.posterior import Posterior
 from ppl.inference.diagnose.spread import spread_of
-from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Result
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress
 from ppl.inference.run.settings import Settings
-from ppl.results.fits.checkpoint import Keep, journal_of
+from ppl.results.fits.checkpoint import Keep, fit_with, journal_of
 from ppl.results.fits.processes import at_a_time
 from ppl.results.fits.target import target_of
 
@@ -82,7 +81,8 @@ def _fitted(job: Job, progress: Listener) -> Result:
         progress(replace(report, run=job.number))
 
     journal = journal_of(job.keep, job.posterior, job.settings)
-    result = fit(target_of(job.posterior, job.settings), job.settings, job.start, listen, journal)
+    target = target_of(job.posterior, job.settings)
+    result = fit_with(journal, target, job.settings, job.start, listen)
     journal.write()
     progress(Progress(Phase.DONE, 0, 0, result.final_elbo, run=job.number))
     return replace(result, notes=(*result.notes, *journal.notes))

@@ -17,7 +17,7 @@ from ppl.density.model import Model
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.inference.diagnose.spread import Spread
-from ppl.inference.families import describe, family_from
+from ppl.inference.families import describe
 from ppl.inference.recipes import fit
 from ppl.inference.recipes.result import Path, Result
 from ppl.inference.recipes.result import result_of as drawn
@@ -26,8 +26,9 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.settings import Settings
 from ppl.inference.run.streams import Streams
 from ppl.results.files.provenance import Provenance
+from ppl.results.fits.conforming import require_types
 from ppl.results.fits.initial import FIT_FORMAT as FORMAT
-from ppl.results.fits.initial import start_for
+from ppl.results.fits.initial import approximation, start_for
 from ppl.results.fits.sealed import opened, sealed
 from ppl.results.fits.target import target_of
 
@@ -152,8 +153,7 @@ def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
     target = target_of(posterior, asked)
     if asked.algorithm in RUN_AGAIN:
         return beside(fit(target, asked, start_for(posterior, asked.init)), _spread_from_json(record))
-    family = family_from(record["family"], posterior.param_unc_num())
-    params = np.array(record["params"], dtype=float)
+    family, params = approximation(record, posterior.param_unc_num())
     path = _path_from_json(record)
     again = drawn(target, asked, family, params, path, Streams(asked.seed).draws)
     return beside(again, _spread_from_json(record))
@@ -169,7 +169,9 @@ def _spread_from_json(record: Mapping[str, Any]) -> Spread | None:
     if not found:
         return None
     rhats = np.array([_number(value) for value in found["rhats"]], dtype=float)
-    return Spread(found["runs"], rhats, tuple(_number(value) for value in found["elbos"]))
+    spread = Spread(found["runs"], rhats, tuple(_number(value) for value in found["elbos"]))
+    require_types(spread)
+    return spread
 
 
 def _path_to_json(path: Path) -> dict[str, Any]:
@@ -183,7 +185,7 @@ def _path_to_json(path: Path) -> dict[str, Any]:
 
 
 def _path_from_json(record: Mapping[str, Any]) -> Path:
-    return Path(
+    path = Path(
         start=np.array(record["start"], dtype=float),
         outcome=Outcome(Ending(record["outcome"]["ending"]), record["outcome"]["reason"]),
         eta=_number(record["eta"]),
@@ -194,6 +196,9 @@ def _path_from_json(record: Mapping[str, Any]) -> Path:
         notes=tuple(record["notes_on_the_way"]),
         at_maximum=record["at_maximum"],
     )
+    for part in (path, path.outcome, *path.trace):
+        require_types(part)
+    return path
 
 
 def plain(value: Any) -> Any:

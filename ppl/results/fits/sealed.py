@@ -2,12 +2,32 @@
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ppl.errors import DataError
+from ppl.errors import DataError, PPLError
 from ppl.files import require_file
+
+LONGEST_REASON = 200
+"""Characters of an error that are shown as the reason why a file is damaged."""
+NONSENSE = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
+"""What comes of values that no run wrote; a digest can be made anew for them."""
+
+
+@contextmanager
+def blamed(
+    path: str | Path | None, advice: str = "", kinds: tuple[type[Exception], ...] = NONSENSE
+) -> Iterator[None]:
+    """Raises what comes of nonsense in a file as a DataError that names it; None where there is no file."""
+    try:
+        yield
+    except kinds as error:
+        if path is None:
+            raise
+        why = str(error) if isinstance(error, PPLError) else repr(error)
+        raise DataError(f"{path} is damaged ({why[:LONGEST_REASON]}){advice}.") from error
 
 
 def sealed(record: Mapping[str, Any]) -> dict[str, Any]:

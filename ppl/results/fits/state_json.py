@@ -23,6 +23,7 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.steps import STEPS
 from ppl.inference.steps.eta_search import EtaSearch
 from ppl.inference.stopping import STOPPING
+from ppl.results.fits.conforming import require_types
 
 # What rules carry from step to step, and the parts of families: of each kind one.
 STATES: tuple[Any, ...] = (
@@ -81,7 +82,9 @@ def decode(coded: Any) -> Any:
         case {"tuple": items}:
             return tuple(decode(item) for item in items)
         case {"record": name, "parts": parts}:
-            return RECORDS[name](**{part: decode(item) for part, item in parts.items()})
+            record = RECORDS[name](**{part: decode(item) for part, item in parts.items()})
+            require_types(record)
+            return record
         case list():
             return [decode(item) for item in coded]
         case dict():

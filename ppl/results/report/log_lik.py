@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ppl.errors import DataError
+from ppl.late import special
 from ppl.results.files.columns import Floats, bracketed, variables
 from ppl.results.files.read_csv import DrawsFile
 
@@ -57,7 +57,7 @@ def own_ratios(file: DrawsFile) -> Floats:
     if ratios is None or not np.isfinite(ratios).any():
         return np.zeros(len(file.draws))
     finite = ratios[np.isfinite(ratios)]
-    normalised: Floats = ratios - logsumexp(finite) + np.log(len(finite))
+    normalised: Floats = ratios - special.logsumexp(finite) + np.log(len(finite))
     return normalised
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from html import escape
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ppl.inference.diagnose.psis import khat_threshold, psis
+from ppl.late import special
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
 from ppl.results.report.log_lik import LogLik
@@ -109,9 +109,14 @@ def loo_of(log_lik: LogLik) -> Loo:
     left_out = [psis(log_lik.log_ratios - row) for row in log_lik.values.T]
     return Loo(
         log_lik.names,
-        np.array([logsumexp(w.log_weights + row) for w, row in zip(left_out, log_lik.values.T, strict=True)]),
+        np.array(
+            [
+                special.logsumexp(w.log_weights + row)
+                for w, row in zip(left_out, log_lik.values.T, strict=True)
+            ]
+        ),
         np.array([w.khat for w in left_out]),
-        logsumexp(kept[:, None] + log_lik.values, axis=0),
+        special.logsumexp(kept[:, None] + log_lik.values, axis=0),
         len(log_lik.values),
         log_lik.notes,
     )

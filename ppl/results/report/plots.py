@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.distribution import with_extra
+from ppl.distribution import requirements
 from ppl.errors import MissingPackage
 from ppl.results.files.columns import Floats
 from ppl.results.fits.density import density, is_discrete, masses, varies
@@ -106,7 +106,7 @@ def styled(draw: "Callable[P, Figure]") -> "Callable[P, Figure]":
         try:
             import matplotlib
         except ImportError:
-            raise MissingPackage("A picture", "matplotlib", with_extra("plot")) from None
+            raise MissingPackage("A picture", "matplotlib", *requirements("plot")) from None
         with matplotlib.rc_context(STYLE):
             return draw(*args, **kwargs)
 

@@ -6,9 +6,9 @@ Stan Functions Reference, "Bernoulli distribution" and "Bernoulli distribution, 
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.late import special
 from ppl.stdlib.record import Distribution, guarded, log_support, supported
 from ppl.stdlib.special.counts import per
 from ppl.stdlib.special.log_add import softplus
@@ -60,7 +60,7 @@ def logit_log_density(xp: Namespace, y: Array, alpha: Array) -> Array:
 
 
 def logit_rng(generator: np.random.Generator, alpha: Any) -> Any:
-    return generator.binomial(1, scipy.special.expit(alpha))
+    return generator.binomial(1, special.expit(alpha))
 
 
 BERNOULLI = Distribution(

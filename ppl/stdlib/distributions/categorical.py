@@ -6,9 +6,9 @@ Stan Functions Reference, "Categorical distribution".
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from ppl.arrays import Array, Namespace, summed_to, with_vjps
+from ppl.late import special
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import on_simplex, pick, picked_adjoint
 from ppl.stdlib.functions.log_sums import log_softmax, softmax
@@ -42,7 +42,7 @@ def rng(generator: np.random.Generator, theta: Any) -> Any:
 
 
 def logit_rng(generator: np.random.Generator, beta: Any) -> Any:
-    return rng(generator, scipy.special.softmax(beta, axis=-1))
+    return rng(generator, special.softmax(beta, axis=-1))
 
 
 CATEGORICAL = Distribution(

@@ -3,9 +3,9 @@
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.late import special
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import on_simplex
 from ppl.stdlib.record import Distribution, guarded
@@ -39,7 +39,7 @@ def rng(generator: np.random.Generator, alpha: Any) -> Any:
         raise ValueError("alpha < 0")
     gammas = generator.standard_gamma(np.add(alpha, 1.0))
     powers = np.divide(generator.standard_exponential(np.shape(alpha)), alpha)
-    return scipy.special.softmax(np.log(gammas) - powers, axis=-1)
+    return special.softmax(np.log(gammas) - powers, axis=-1)
 
 
 DIRICHLET = Distribution(

@@ -9,10 +9,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.special
 from autograd.tracer import isbox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, Node, record, summed_to
+from ppl.late import special
 from ppl.stdlib.distributions import bernoulli, binomial, categorical, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.products import inner
 from ppl.stdlib.record import Constant, Distribution
@@ -108,7 +108,7 @@ def _ordered_logistic(xp: Namespace, y: Array, x: Array, beta: Array, c: Array) 
 
 
 def bernoulli_logit_rng(generator: np.random.Generator, x: Any, alpha: Any, beta: Any) -> Any:
-    return generator.binomial(1, scipy.special.expit(alpha + inner(NUMPY, x, beta)))
+    return generator.binomial(1, special.expit(alpha + inner(NUMPY, x, beta)))
 
 
 def _constants(family: Distribution, predictor: str) -> tuple[Constant, ...]:

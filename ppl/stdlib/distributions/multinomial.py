@@ -6,9 +6,9 @@ Stan Functions Reference, "Multinomial distribution" and "Multinomial distributi
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.late import special
 from ppl.stdlib.distributions.quadratic_form import lifted
 from ppl.stdlib.distributions.simplexes import on_simplex
 from ppl.stdlib.functions.log_sums import log_softmax, softmax
@@ -48,7 +48,7 @@ def rng(generator: np.random.Generator, theta: Any, trials: Any) -> Any:
 
 
 def logit_rng(generator: np.random.Generator, gamma: Any, trials: Any) -> Any:
-    return generator.multinomial(trials, scipy.special.softmax(gamma, axis=-1))
+    return generator.multinomial(trials, special.softmax(gamma, axis=-1))
 
 
 MULTINOMIAL = Distribution(

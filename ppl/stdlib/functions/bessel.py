@@ -6,15 +6,14 @@ Mathematical Functions 10.6.1 and 10.29.1.
 
 import math
 
-import scipy.special
-
-from ppl.arrays import Array, Namespace, Node, Value, with_partials
+from ppl.arrays import Array, Namespace, Node, with_partials
+from ppl.late import special
 from ppl.stdlib.record import Function, binary, function, guarded
 from ppl.stdlib.special.log_bessel import log_bessel_i
 
 
-def _bessel(of_order: Value, below: float, above: float, least: float = -math.inf) -> Node:
-    """`of_order(v, x)`, whose derivative in x is below * of_order(v - 1, x) + above * of_order(v + 1, x).
+def _bessel(name: str, below: float, above: float, least: float = -math.inf) -> Node:
+    """SciPy's f(v, x) of this name, whose derivative in x is below * f(v - 1, x) + above * f(v + 1, x).
 
     nan unless x is above `least`.
     """
@@ -23,7 +22,7 @@ def _bessel(of_order: Value, below: float, above: float, least: float = -math.in
         return below * bessel(xp, v - 1, x) + above * bessel(xp, v + 1, x)
 
     def value(xp: Namespace, v: Array, x: Array) -> Array:
-        return guarded(xp, x > least, of_order(v, x))
+        return guarded(xp, x > least, getattr(special, name)(v, x))
 
     bessel = with_partials(None, by_argument)(value)
     return bessel
@@ -38,19 +37,17 @@ def log_modified_bessel_first_kind(xp: Namespace, v: Array, x: Array) -> Array:
 
 
 FUNCTIONS: tuple[Function, ...] = (
-    _record("bessel_first_kind", "the Bessel function J of order v", _bessel(scipy.special.jv, 0.5, -0.5)),
-    _record(
-        "bessel_second_kind", "the Bessel function Y of order v", _bessel(scipy.special.yv, 0.5, -0.5, 0.0)
-    ),
+    _record("bessel_first_kind", "the Bessel function J of order v", _bessel("jv", 0.5, -0.5)),
+    _record("bessel_second_kind", "the Bessel function Y of order v", _bessel("yv", 0.5, -0.5, 0.0)),
     _record(
         "modified_bessel_first_kind",
         "the modified Bessel function I of order v",
-        _bessel(scipy.special.iv, 0.5, 0.5),
+        _bessel("iv", 0.5, 0.5),
     ),
     _record(
         "modified_bessel_second_kind",
         "the modified Bessel function K of order v",
-        _bessel(scipy.special.kv, -0.5, -0.5, 0.0),
+        _bessel("kv", -0.5, -0.5, 0.0),
     ),
     binary("log_modified_bessel_first_kind", "the log of I of real order v", log_modified_bessel_first_kind),
 )

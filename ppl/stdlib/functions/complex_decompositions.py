@@ -15,9 +15,9 @@ differential of U.
 from collections.abc import Callable
 
 import numpy as np
-import scipy.linalg
 
 from ppl.arrays import Array, Namespace, with_vjps
+from ppl.late import linalg
 from ppl.stdlib.constraints.sentences import TOLERANCE
 from ppl.stdlib.functions.checks import require
 from ppl.stdlib.functions.complex_parts import absolute, conj, made_complex
@@ -156,7 +156,7 @@ def eigenvectors_sym(xp: Namespace, a: Array) -> Array:
 
 def _schur(a: Array) -> Array:
     """U above T, A = U T U*."""
-    t, u = scipy.linalg.schur(a, output="complex")
+    t, u = linalg.schur(a, output="complex")
     return np.vstack([u, t])
 
 

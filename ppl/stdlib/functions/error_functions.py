@@ -7,9 +7,9 @@ for computing bivariate normal probabilities" (1956); Corless et al., "On the La
 import math
 
 import numpy as np
-import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.late import special
 from ppl.stdlib.record import Function, binary, guarded, unary
 from ppl.stdlib.special.constants import SQRT_HALF, SQRT_TWO_PI, TWO_OVER_SQRT_PI
 
@@ -40,13 +40,13 @@ def owens_t(xp: Namespace, h: Array, a: Array) -> Array:
 @with_partials(lambda xp, ans, x: xp.np.exp(-ans) / (1.0 + ans))
 def lambert_w0(xp: Namespace, x: Array) -> Array:
     """nan below -1/e, where W is complex."""
-    return _real(scipy.special.lambertw(x, 0))
+    return _real(special.lambertw(x, 0))
 
 
 @with_partials(lambda xp, ans, x: xp.np.exp(-ans) / (1.0 + ans))
 def lambert_wm1(xp: Namespace, x: Array) -> Array:
     """nan outside [-1/e, 0), where W is complex."""
-    return _real(scipy.special.lambertw(x, -1))
+    return _real(special.lambertw(x, -1))
 
 
 def _real(w: Array) -> Array:

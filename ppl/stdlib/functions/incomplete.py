@@ -3,9 +3,8 @@
 Stan Functions Reference, "Combinatorial functions".
 """
 
-import scipy.special
-
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.late import special
 from ppl.stdlib.record import Function, binary, function, guarded
 from ppl.stdlib.special import incomplete_beta, incomplete_gamma
 
@@ -39,7 +38,7 @@ def _by_probability(xp: Namespace, x: Array, a: Array, b: Array) -> Array:
 )
 def inv_inc_beta(xp: Namespace, a: Array, b: Array, p: Array) -> Array:
     """x with I(a, b, x) = p."""
-    return scipy.special.betaincinv(a, b, p)
+    return special.betaincinv(a, b, p)
 
 
 FUNCTIONS: tuple[Function, ...] = (

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from ppl.arrays import NUMPY, Array, Node
+from ppl.late import special
 from ppl.stdlib.distributions.bernoulli import logit_log_density
 from ppl.stdlib.distributions.neg_binomial import log_mean_log_density
 from ppl.stdlib.distributions.poisson import log_rate_log_density
@@ -85,7 +85,7 @@ def _log_odds(counts: Counts) -> Array:
 
 def _binomial(total: Array, rows: Array, logit: Array) -> Local:
     """`total` successes in so many rows, neither of them whole numbers."""
-    chance, failure = expit(logit), expit(-logit)
+    chance, failure = special.expit(logit), special.expit(-logit)
     value = total * logit - rows * softplus(NUMPY, logit)
     return Local(value, total - rows * chance, rows * chance * failure, failure - chance)
 
@@ -102,7 +102,7 @@ def _neg_binomial(counts: Counts, t: Array, phi: Array) -> Local:
 def _neg_binomial_by_phi(counts: Counts, t: Array, phi: Array) -> Dispersed:
     rows = counts.total + counts.rows * phi
     at = _neg_binomial(counts, t, phi)
-    chance = expit(t - np.log(phi))
+    chance = special.expit(t - np.log(phi))
     share = np.divide(counts.rows, rows, out=np.zeros_like(at.weight), where=rows > 0)
     return Dispersed(at.weight / phi - counts.rows * chance, share - at.tilt / phi)
 

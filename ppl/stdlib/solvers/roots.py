@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ppl.arrays import LateModule
+from ppl.late import optimize
 from ppl.stdlib.solvers.field import Field, Floats
-
-optimize = LateModule("scipy.optimize")
 
 ROOT_TOLERANCE = 1e-6
 """The largest |f| at what counts as a root, as Stan's default."""

@@ -13,10 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.polynomial import Legendre
 
-from ppl.arrays import LateModule
+from ppl.late import integrate
 from ppl.stdlib.solvers.field import Draws, Field, Floats
-
-integrate = LateModule("scipy.integrate")
 
 STABLE = 6.1
 """Of the explicit method: how large h times an eigenvalue of the Jacobian may be, as in Hairer's own code."""

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from ppl.arrays import NUMPY, Array, Namespace, no_derivative, with_partials, with_vjps
+from ppl.late import special
 from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, Term, evaluate
 from ppl.stdlib.special.log_gamma_ratio import log_beta
 from ppl.stdlib.special.log_probability import log_probability
@@ -77,7 +77,7 @@ def _log_tail(a: Any, b: Any, x: Any, y: Any) -> tuple[Any, Any]:
 
 def _value(a: Any, b: Any, x: Any, y: Any) -> Any:
     """I(a, b, x) from whichever of x and y = 1 - x is the small one."""
-    return np.where(x < 0.5, scipy.special.betainc(a, b, x), scipy.special.betaincc(b, a, y))
+    return np.where(x < 0.5, special.betainc(a, b, x), special.betaincc(b, a, y))
 
 
 @with_vjps(no_derivative, no_derivative, no_derivative, no_derivative)

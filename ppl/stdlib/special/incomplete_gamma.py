@@ -8,9 +8,9 @@ elsewhere, each differentiated term by term; under JAX the values do too (compil
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from ppl.arrays import NUMPY, Array, Namespace, State, no_derivative, with_partials, with_vjps
+from ppl.late import special
 from ppl.stdlib.special.continued_fraction import MOST_FRACTION_TERMS, ROUNDING, Term, evaluate
 from ppl.stdlib.special.gamma_kernel import log_gamma_kernel
 from ppl.stdlib.special.log_probability import log_probability
@@ -63,7 +63,7 @@ def _log_tail(a: Any, x: Any, lower: bool) -> tuple[Any, Any]:
     """log P (or log Q) and its derivative in a, for positive a and x."""
     a, x = np.broadcast_arrays(np.asarray(a, float), np.minimum(x, HUGE))
     below, near, slope = near_tail(NUMPY, a, x)
-    far = np.log(np.where(below, scipy.special.gammaincc(a, x), scipy.special.gammainc(a, x)))
+    far = np.log(np.where(below, special.gammaincc(a, x), special.gammainc(a, x)))
     direct = below == lower
     return np.where(direct, near, far), np.where(direct, slope, -slope * np.exp(near - far))
 

@@ -8,9 +8,9 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy.special
 
 from ppl.arrays import Array, Namespace, with_partials
+from ppl.late import special
 
 LEAST_SCALED = 1e-280
 """Below this SciPy's scaled values lose digits, then underflow."""
@@ -53,7 +53,7 @@ def _by_argument(xp: Namespace, ans: Array, v: Array, x: Array) -> Array:
 @with_partials(_by_order, _by_argument)
 def log_scaled(xp: Namespace, v: Array, x: Array) -> Array:
     """log I_v(x) - x, for v >= 0 and x >= 0."""
-    scaled = scipy.special.ive(v, 1.0 * x)
+    scaled = special.ive(v, 1.0 * x)
     underflows = (scaled < LEAST_SCALED) & (x > 0)
     order, argument = np.where(underflows, v, 100.0), np.where(underflows, x, 1.0)
     return np.where(

@@ -29,16 +29,10 @@ STEEPER: Mapping[str, Steeper] = {
 AT_POINTS = {"density", "gradient", "densities of many points", "gradients of many points"}
 
 TO_MEND: Mapping[str, set[str]] = {
-    "a row filled by an inner loop": AT_POINTS,
-    "an array of tuples": AT_POINTS,
-    "an entry set and read by its iteration": AT_POINTS,
-    "factor_analysis_marginal": {"condition"},
-    "missing data, by a counter": {"gradient", "gradients of many points"},
-    "missing data, by a counter, in the loop": {"gradients of many points"},
+    "an array of tuples": {"density", "densities of many points", "gradients of many points"},
+    "break out of the rows": {"gradients of many points"},
     "mpt_tree_and_int_logic": {"densities of many points", "gradients of many points"},
     "reject in a loop": {"gradients of many points"},
-    "quantities by row": {"variables of draws"},
-    "scratch of a branch, read in the loop": AT_POINTS,
     "shards": {"gradient"},
     "sums so far": AT_POINTS,
     "tuples": {"gradients of many points"},

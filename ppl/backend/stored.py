@@ -1,0 +1,146 @@
+"""A lowered program and its emitted forms as JSON, and back: what `ppl build` keeps of a compilation.
+
+Nodes are records of the classes in `KINDS`, in which a function of the library is an address such as
+"ppl.stdlib.distributions.normal:FAMILIES.0.log_density". Reading one back imports the modules that the
+program calls, and no other.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from types import FunctionType
+from typing import Any, get_args
+
+from ppl import types
+from ppl.backend.emitted import Emitted
+from ppl.backend.text import Binding
+from ppl.ir import nodes as ir
+from ppl.source import SourceText, Span
+
+KINDS: Mapping[str, type] = {
+    kind.__name__: kind
+    for kind in (
+        *get_args(ir.Expr),
+        *get_args(ir.Stmt),
+        *(ir.At, ir.Between, ir.Callee, ir.Text, ir.TupleShape),
+        *(ir.Declared, ir.Function, ir.AtPoints, ir.Program),
+        *get_args(types.Type),
+        *(Binding, Emitted, Span),
+    )
+}
+ADDRESSED = ("ppl.stdlib.", "ppl.ir.passes.")
+"""The packages in which a program's functions are."""
+DEEPEST = 4
+"""Records within records that an address goes into."""
+
+
+class NotStored(Exception):
+    """The program calls a function that has no address: one that is made for it."""
+
+
+def encoded(value: Any) -> Any:
+    """A node, or what stands in one, as JSON has it.
+
+    Raises:
+        NotStored: a function has no address.
+    """
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case complex():
+            return {"complex": [value.real, value.imag]}
+        case tuple():
+            return [encoded(item) for item in value]
+        case frozenset():
+            return {"set": sorted(value)}
+        case dict():
+            return {"dict": {key: encoded(item) for key, item in value.items()}}
+        case SourceText():
+            return {"source": []}
+        case _ if (kind := KINDS.get(type(value).__name__)) is type(value):
+            return {kind.__name__: [encoded(getattr(value, f.name)) for f in fields(kind)]}
+        case _:
+            return {"at": address(value)}
+
+
+def decoded(value: Any, source: SourceText) -> Any:
+    """The inverse of `encoded`; `source` is the text that all places are in."""
+    match value:
+        case list():
+            return tuple([decoded(item, source) for item in value])
+        case dict():
+            ((kind, inside),) = value.items()
+            return _decoded(kind, inside, source)
+        case _:
+            return value
+
+
+def _decoded(kind: str, inside: Any, source: SourceText) -> Any:
+    match kind:
+        case "complex":
+            return complex(*inside)
+        case "set":
+            return frozenset(inside)
+        case "dict":
+            return {key: decoded(item, source) for key, item in inside.items()}
+        case "source":
+            return source
+        case "at":
+            return at(inside)
+        case _:
+            return KINDS[kind](*[decoded(item, source) for item in inside])
+
+
+# --- Addresses -----------------------------------------------------------------------------------
+
+
+def address(value: Any) -> str:
+    """Where a function or record of the library is found.
+
+    Raises:
+        NotStored: nowhere.
+    """
+    found = addresses().get(id(value))
+    if found is None:
+        raise NotStored(repr(value))
+    return found
+
+
+@cache
+def addresses() -> dict[int, str]:
+    """The address of everything that the modules of the library hold, by identity."""
+    found: dict[int, str] = {}
+    for name in sorted(sys.modules):
+        if name.startswith(ADDRESSED):
+            for attribute, value in vars(sys.modules[name]).items():
+                for path, part in _parts(value, attribute, DEEPEST):
+                    if not isinstance(part, FunctionType) or part.__module__ == name:
+                        found.setdefault(id(part), f"{name}:{path}")
+    return found
+
+
+def _parts(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
+    """A value, and what tuples and records in it hold."""
+    inside: Mapping[str, Any] = {}
+    if isinstance(value, tuple):
+        inside = {str(k): item for k, item in enumerate(value)}
+    elif is_dataclass(value) and not isinstance(value, type):
+        inside = {f.name: getattr(value, f.name) for f in fields(value)}
+    if inside or callable(value):
+        yield path, value
+    for name, item in inside.items() if depth else ():
+        yield from _parts(item, f"{path}.{name}", depth - 1)
+
+
+@cache
+def at(place: str) -> Any:
+    """What is found at an address."""
+    module, _, path = place.partition(":")
+    if not module.startswith(ADDRESSED):
+        raise ValueError(f"{place} is not in the library")
+    value: Any = import_module(module)
+    for name in path.split("."):
+        value = value[int(name)] if name.isdigit() else getattr(value, name)
+    return value

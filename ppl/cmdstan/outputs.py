@@ -1,0 +1,53 @@
+"""The files that a run of the executable reads and writes."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from ppl.files import beside, numbered_files, refuse_overwriting
+
+READ = (
+    "data.file",
+    "generate_quantities.fitted_params",
+    "laplace.mode",
+    "log_prob.constrained_params",
+    "log_prob.unconstrained_params",
+    "sample.hmc.metric_file",
+)
+"""Arguments that name a file to read."""
+
+
+def require_own_outputs(values: Mapping[str, Any], program: str | Path, profile: str | None) -> None:
+    """Refuse a run that would overwrite a file that it reads, or one of its outputs by another.
+
+    `profile` is the file of times, where one is asked for.
+
+    Raises:
+        ArgumentError: it would; the message names the file.
+    """
+    numbers = range(values["id"], values["id"] + values.get(f"{values['method']}.num_chains", 1))
+    written = _written(values, numbers, [values["output.diagnostic_file"], profile])
+    refuse_overwriting(written, _read(values, program, numbers))
+
+
+def _written(values: Mapping[str, Any], numbers: range, others: Iterable[str | None]) -> Iterator[Path]:
+    file = Path(values["output.file"])
+    draws = [file] if len(numbers) == 1 else [*numbered_files(file, numbers)]
+    yield from draws
+    if values["method"] == "sample" and values["sample.adapt.save_metric"]:
+        yield from (beside(each, "metric") for each in draws)
+    if values["method"] == "pathfinder" and values["pathfinder.save_single_paths"]:
+        paths = range(1, values["pathfinder.num_paths"] + 1)
+        yield from numbered_files(file.with_stem(f"{file.stem}_path"), paths)
+    if values["output.save_cmdstan_config"]:
+        yield beside(file, "config")
+    yield from map(Path, filter(None, others))
+
+
+def _read(values: Mapping[str, Any], program: str | Path, numbers: range) -> Iterator[Path]:
+    if isinstance(program, Path):
+        yield program
+    for name in [values[path] for path in READ if values[path]] + values["init"].split(","):
+        yield Path(name)
+        if len(numbers) > 1:
+            yield from numbered_files(name, numbers)

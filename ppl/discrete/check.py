@@ -1,0 +1,21 @@
+"""A program checked, its discrete parameters too."""
+
+from ppl.discrete.parameters import has_discrete
+from ppl.frontend import ast
+from ppl.frontend.check import analyse
+from ppl.frontend.facts import Facts
+from ppl.source import SourceText
+
+
+def checked(source: SourceText) -> tuple[ast.Program, Facts]:
+    """The checked program, discrete parameters and all that can be said of them without data too.
+
+    Raises:
+        ModelError: the program is refused.
+    """
+    tree, facts = analyse(source)
+    if has_discrete(tree):
+        from ppl.discrete.summing import check_discrete  # few programs have any
+
+        check_discrete(tree, facts)
+    return tree, facts

@@ -1,0 +1,220 @@
+"""Loops that carry ints which data alone decide, divided in two (loop distribution).
+
+`if (miss[n] == 1) { k += 1; yy[n] = ym[k]; }` carries k from one iteration to the next.  A first loop runs
+the counter alone and stores each value that the other statements read: `k_1[n] = k`.  It depends on data
+alone and runs once, when they arrive.  The second loop reads `ym[k_1[n]]`, carries nothing, and may become
+arrays.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.linear import int_sum
+from ppl.ir.passes.inline import rename
+from ppl.ir.passes.iterations import outer_writes
+from ppl.ir.passes.privatise import is_along
+from ppl.ir.passes.recurrence import without_any_continue
+from ppl.ir.passes.sums import accumulated
+from ppl.ir.unknown import is_unknown, unknown_names
+from ppl.ir.walk import EXPRESSIONS, assigned_names, declared_names, used_names, walk, with_blocks, with_parts
+from ppl.stdlib import batching
+from ppl.types import INT, array_of
+
+Stmts = tuple[ir.Stmt, ...]
+Loops = tuple[ir.For, ...]
+EFFECTS = (ir.Increment, ir.Say, ir.CallVoid, ir.CallUser, ir.Solve, ir.While, ir.Jump, ir.Return)
+
+
+class Indivisible(Exception):
+    """The counters cannot run alone."""
+
+
+def distribute_counters(p: ir.Program) -> ir.Program:
+    """The pass."""
+    names = [0]
+    parameters = {d.name for d in p.parameters}
+    unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
+    divide = Distribute(unknown, names).statements
+    return replace(p, transformed_parameters=divide(p.transformed_parameters), model=divide(p.model))
+
+
+@dataclass(frozen=True)
+class Distribute:
+    """`unknown` are the variables that parameters decide; `names` counts the fresh names so far."""
+
+    unknown: Collection[str]
+    names: list[int]
+
+    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
+        return tuple(out for s in body for out in self.statement(s))
+
+    def statement(self, s: ir.Stmt) -> Stmts:
+        divided = self.divided(s) if isinstance(s, ir.For) else None
+        return divided or (with_blocks(s, self.statements),)
+
+    def divided(self, s: ir.For) -> Stmts | None:
+        """The loop of the counters and that of the rest; None where there are none, or they need the rest."""
+        s = replace(s, body=without_any_continue(s.body))
+        own = counters(s, self.unknown)
+        try:
+            return Division(s, own, self.unknown, self.fresh).divided() if own else None
+        except Indivisible:
+            return None
+
+    def fresh(self, hint: str) -> str:
+        self.names[0] += 1
+        return f"{hint.rstrip('_')}_at_{self.names[0]}__"
+
+
+def counters(s: ir.For, unknown: Collection[str]) -> frozenset[str]:
+    """Ints from outside that data alone decide, and that an iteration leaves for the next."""
+    ints = {n.name for n in walk(s.body) if isinstance(n, ir.Assign | ir.Update) and n.value.type == INT}
+    carried = outer_writes(s).keys() & ints & reads_in(s.body) - accumulated(s.body)
+    return frozenset(name for name in carried if name not in unknown and not is_along(s, name))
+
+
+def reads_in(body: Sequence[ir.Stmt]) -> set[str]:
+    return {n.name for n in walk(tuple(body)) if isinstance(n, ir.Var)}
+
+
+@dataclass
+class Division:
+    """One loop with its counters; `kept` are the arrays of the values that the rest reads."""
+
+    loop: ir.For
+    counters: frozenset[str]
+    unknown: Collection[str]
+    fresh: Callable[[str], str]
+    kept: list[ir.Declare] = field(default_factory=list)
+
+    def divided(self) -> Stmts:
+        """The arrays, the loop of the counters, and the loop that reads what was kept."""
+        s, needed = self.loop, self.needed()
+        alone, rest = self.block(s.body, needed, (s,))
+        own = {name: self.fresh(name) for name in sorted(needed & declared_names(s.body))}
+        alone = tuple(rename(each, own, {}) for each in alone)
+        return (*self.kept, replace(s, body=alone), replace(s, body=rest))
+
+    def needed(self) -> frozenset[str]:
+        """The counters and what they are computed from in an iteration."""
+        inside = assigned_names(self.loop.body)
+        needed = self.counters
+        while True:
+            found = tuple(setters(self.loop.body, needed))
+            grown = needed | (used_names(found) & inside)
+            if grown == needed:
+                break
+            needed = grown
+        self.require_pure(found)
+        if outer_writes(self.loop).keys() & needed - self.counters:
+            raise Indivisible
+        return needed
+
+    def require_pure(self, node: Any) -> None:
+        """Raise Indivisible where something needs parameters or has an effect."""
+        if is_unknown(node, self.unknown) or any(map(has_effect, walk(node))):
+            raise Indivisible
+
+    def block(self, body: Sequence[ir.Stmt], needed: frozenset[str], loops: Loops) -> tuple[Stmts, Stmts]:
+        """The statements of the counters, with those that keep what is read of them, and the rest."""
+        alone: list[ir.Stmt] = []
+        rest: list[ir.Stmt] = []
+        for s in body:
+            sets = assigned_names((s,))
+            match s:
+                case ir.If() if sets & needed:
+                    keeping, asked = self.with_kept(s.condition, s, loops)
+                    sides = [self.block(side, needed, loops) for side in (s.then, s.otherwise)]
+                    alone += [*keeping, replace(s, then=sides[0][0], otherwise=sides[1][0])]
+                    if sides[0][1] or sides[1][1]:
+                        rest.append(replace(s, condition=asked, then=sides[0][1], otherwise=sides[1][1]))
+                case ir.For() if sets & self.counters:
+                    inner, left = self.block(s.body, needed, (*loops, self.steady(s)))
+                    alone.append(replace(s, body=inner))
+                    rest.append(replace(s, body=left))
+                case ir.Assign() | ir.Update() if s.name in self.counters:
+                    alone.append(s)
+                case ir.Profile() if sets & needed:
+                    raise Indivisible
+                case _:
+                    keeping, changed = self.with_kept(s, s, loops)
+                    alone += [*keeping, *([s] if sets & needed else [])]
+                    rest.append(changed)
+        return tuple(alone), tuple(rest)
+
+    def steady(self, s: ir.For) -> ir.For:
+        """An inner loop that runs as often in every iteration, so that what it keeps is a rectangle."""
+        if used_names((s.lower, s.upper)) & {self.loop.variable, *assigned_names(self.loop.body)}:
+            raise Indivisible
+        return s
+
+    def with_kept(self, node: Any, s: ir.Stmt, loops: Loops) -> tuple[Stmts, Any]:
+        """Statements that keep what a node reads of the counters, and the node that reads what they kept."""
+        made: dict[ir.Expr, ir.Index] = {}
+        inside = assigned_names((s,))
+
+        def change(part: Any, sure: bool = True) -> Any:
+            if isinstance(part, EXPRESSIONS) and self.is_value(part, inside, sure):
+                return made.get(part) or made.setdefault(part, self.place(s, loops))
+            if isinstance(part, ir.Var) and part.name in self.counters:
+                raise Indivisible
+            sure = sure and not isinstance(part, ir.Select | ir.Logical | ir.For | ir.If)
+            return with_parts(part, lambda inner: change(inner, sure))
+
+        changed = change(node)
+        return tuple(ir.Update(name_of(at), (at.items,), e, s.span) for e, at in made.items()), changed
+
+    def is_value(self, e: ir.Expr, inside: set[str], sure: bool) -> bool:
+        """Whether it is an int of the counters that can be computed before the statement."""
+        names = used_names(e)
+        if e.type != INT or not names & self.counters:
+            return False
+        plain = not is_unknown(e, self.unknown) and not any(map(has_effect, walk(e)))
+        return isinstance(e, ir.Var) or (sure and plain and not names & inside)
+
+    def place(self, s: ir.Stmt, loops: Loops) -> ir.Index:
+        """The entry of this iteration in a new array."""
+        array = ir.Var(self.fresh("counter"), array_of(INT, len(loops)))
+        self.kept.append(ir.Declare(array.name, array.type, tuple(map(trips, loops)), s.span))
+        return ir.Index(array, tuple(ir.At(number(loop)) for loop in loops), INT)
+
+
+def name_of(entry: ir.Index) -> str:
+    assert isinstance(entry.base, ir.Var)
+    return entry.base.name
+
+
+def setters(body: Sequence[ir.Stmt], names: Collection[str]) -> Iterator[Any]:
+    """The statements that set some of the variables, and what decides whether they are run."""
+    for s in body:
+        if not assigned_names((s,)) & set(names):
+            continue
+        match s:
+            case ir.If(condition=condition, then=then, otherwise=otherwise):
+                yield condition
+                yield from setters((*then, *otherwise), names)
+            case ir.For(lower=lower, upper=upper, body=inner):
+                yield from (lower, upper)
+                yield from setters(inner, names)
+            case _:
+                yield s
+
+
+def has_effect(n: Any) -> bool:
+    return isinstance(n, EFFECTS) or (isinstance(n, ir.Apply) and bool(n.callee.passes))
+
+
+def trips(s: ir.For) -> ir.Expr:
+    """How often a loop runs."""
+    if s.lower == ir.Const(1, INT) and isinstance(s.upper, ir.Const):
+        return s.upper
+    return ir.Apply(ir.Callee("trips", batching.trips, "none"), (s.lower, s.upper), INT)
+
+
+def number(s: ir.For) -> ir.Expr:
+    """The number of an iteration, from 1."""
+    at = ir.Var(s.variable, INT)
+    one = ir.Const(1, INT)
+    return at if s.lower == one else int_sum("+", int_sum("-", at, s.lower), one)
