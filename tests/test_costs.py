@@ -5,12 +5,18 @@
 
 import numpy as np
 import pytest
+from generator.program import generated
+from laws.cost.as_written import steeper_than_written
 from laws.cost.counting import cost_of
 from laws.cost.known import STEEPER, TO_MEND, exponent_of
 from laws.cost.law import Growth, broken, growths
 from laws.cost.programs import Repeatable, programs
 
+from ppl.ir.passes import privatise
+
 PROGRAMS = programs()
+SEED, GENERATED = 22, (0, 1, 2, 3, 6, 7, 10)
+"""Programs of the generator that are quickly counted; `laws/cost/run.py --generated` counts others."""
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=str)
@@ -18,6 +24,27 @@ def test_no_run_costs_more_than_its_rows_allow(program: Repeatable) -> None:
     found = broken(growths(program), exponent_of(program.name))
     runs = {growth.run for growth in found}
     assert runs == TO_MEND.get(program.name, set()), "\n".join(map(str, found))
+
+
+@pytest.mark.parametrize("number", GENERATED)
+def test_no_run_of_a_generated_program_costs_more_than_the_program_as_written(number: int) -> None:
+    made = generated(SEED, number)
+    found = steeper_than_written(f"{number} of seed {SEED}", made.text, made.data)
+    assert not found, "\n".join([*map(str, found), made.text])
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "an entry set and read by its iteration",
+        "a row filled by an inner loop",
+        "scratch of a branch, read in the loop",
+        "quantities by row",
+    ],
+)
+def test_arrays_taken_for_scratch_are_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(privatise, "is_along", lambda s, name: False)
+    assert broken(growths(next(program for program in programs() if program.name == name)))
 
 
 def test_the_tables_name_programs() -> None:

@@ -18,7 +18,7 @@ data {
 PARAMETERS = "parameters { vector[J] a; real b; real<lower=0> s; "
 PRIORS = " a ~ normal(0, 1); b ~ normal(0, 1); s ~ normal(0, 1); "
 
-ROWS = 16
+ROWS = 8
 _RNG = np.random.default_rng(4)
 VALUES = {
     "N": ROWS,
