@@ -105,9 +105,7 @@ def test_densities_need_not_be_evaluated(bernoulli):
 
 
 def test_what_has_no_effect_is_said(bernoulli):
-    done = bernoulli(
-        "optimize algorithm=lbfgs init_alpha=0.1 data file=data.json num_threads=2 ppl start=random"
-    )
+    done = bernoulli("pathfinder init_alpha=0.1 data file=data.json num_threads=2 ppl start=random")
     assert "Note: num_threads, start: no effect here." in done.stdout
     assert "Note: init_alpha: no effect here." in done.stdout
 

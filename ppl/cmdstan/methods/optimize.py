@@ -1,49 +1,76 @@
 """`method=optimize`: the mode."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import fields
 
 import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
-from ppl.cmdstan.optimise import Optimisation, Rules, optimise
+from ppl.inference.maximise.methods import maximise
+from ppl.inference.maximise.rules import Rules, Step, Stop
 from ppl.results.fits.draws import tabulate
+
+HEADER = (
+    "    Iter      log prob        ||dx||      ||grad||       alpha      alpha0  # evals  Notes ",
+    " {0.number:7d}  {0.value:12.6g}  {0.length:12.6g}  {0.slope:12.6g}  {0.alpha:10.4g}"
+    "  {0.first_alpha:10.4g}  {0.evaluations:7d}  {0.note} ",
+)
+NEWTON_LINE = "Iteration {:2d}. Log joint probability = {:10.6g}. Improved by {:.6g}."
 
 
 def run(job: Job) -> int:
     """Writes the mode, or with `save_iterations` every iterate; status 1 when none was found."""
     algorithm = job["optimize.algorithm"]
-    job.note_unused(*(f"optimize.{algorithm}.{name}" for name in ("init_alpha", "tol_rel_grad")))
     density = Density(job.posterior, jacobian=job["optimize.jacobian"])
     start = job.start(density)
-    print(f"Initial log joint probability = {density.log_density(start):g}")
-    print("    Iter      log prob        ||dx||  # evals")
-    path, ending = optimise(density, start, algorithm, _rules(job), _shown(job["output.refresh"]))
-    _show(path)
-    print(f"Optimization terminated {'normally' if ending.normal else 'with error'}: \n  {ending.reason}")
-    kept = slice(None) if job["optimize.save_iterations"] else slice(-1, None)
-    table = tabulate(job.posterior, np.array(path.points[kept]), job.seed)
-    rows = np.column_stack([path.values[kept], table.rows])
+    with np.errstate(all="ignore"):
+        steps = maximise(density, start, algorithm, _rules(job))
+        told = (_told_by_newton if algorithm == "newton" else _told)(steps, job["output.refresh"])
+        path = list(told) if job["optimize.save_iterations"] else [_last(told)]
+    end = path[-1]
+    failed = end.stop is Stop.LINE_SEARCH and not end.flat
+    print(f"Optimization terminated {'with error' if failed else 'normally'}: \n  {end.reason}")
+    table = tabulate(job.posterior, np.array([step.u for step in path]), job.seed)
+    rows = np.column_stack([[step.value for step in path], table.rows])
     job.write_csv(["lp__", *table.columns], job.row_lines(rows))
-    return 0 if ending.normal else 1
+    return int(failed)
 
 
 def _rules(job: Job) -> Rules:
     """The tolerances of the algorithm; Newton's method has none of its own in CmdStan."""
     prefix = f"optimize.{job['optimize.algorithm']}."
     named = {f.name: job[prefix + f.name] for f in fields(Rules) if prefix + f.name in job.values}
-    return Rules(iterations=job["optimize.iter"], **named)
+    return Rules(iter=job["optimize.iter"], **named)
 
 
-def _shown(refresh: int) -> Callable[[Optimisation], None]:
-    def watch(path: Optimisation) -> None:
-        if refresh and path.steps % refresh == 0:
-            _show(path)
-
-    return watch
+def _last(steps: Iterator[Step]) -> Step:
+    for step in steps:
+        end = step
+    return end
 
 
-def _show(path: Optimisation) -> None:
-    moved = path.moved if path.steps else 0.0
-    print(f"{path.steps:>8}{path.values[-1]:>14.6g}{moved:>14.6g}{path.evaluations:>9}", flush=True)
+def _told(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
+    """The steps, of which every `refresh`-th is printed, and those with a note, and the last."""
+    header, line = HEADER
+    for step in steps:
+        due = refresh and (step.number + 1) % refresh == 0
+        if not step.number:
+            print(f"Initial log joint probability = {step.value:g}")
+        if refresh and (step.stop or step.note or due) and step.number:
+            print(line.format(step), flush=True)
+        if refresh and not step.stop and (not step.number or due):
+            print(header)
+        yield step
+
+
+def _told_by_newton(steps: Iterator[Step], refresh: int) -> Iterator[Step]:
+    """The steps, each with its gain."""
+    before = None
+    for step in steps:
+        if before is None:
+            print(f"Initial log joint probability = {step.value:g}")
+        elif refresh:
+            print(NEWTON_LINE.format(step.number, step.value, step.value - before.value), flush=True)
+        before = step
+        yield step

@@ -181,7 +181,7 @@ def lbfgs_path(
         if u.tobytes() not in inside:  # the line search failed off the support
             raise StopIteration
         here = u.tobytes()
-        path.append(_next(path[-1], np.copy(u), *inside[here]))
+        path.append(next_point(path[-1], np.copy(u), *inside[here]))
         for seen in (inside, slopes):  # the line search that led here is over
             for left in [key for key in seen if key != here]:
                 del seen[left]
@@ -198,7 +198,7 @@ def lbfgs_path(
     return path[1:]
 
 
-def _next(before: PathPoint, u: Array, log_density: float, gradient: Array) -> PathPoint:
+def next_point(before: PathPoint, u: Array, log_density: float, gradient: Array) -> PathPoint:
     """The point one step on; a step that tells nothing of the curvature is not kept."""
     s, y = u - before.u, before.gradient - gradient
     alpha, pairs = before.alpha, before.pairs

@@ -1,41 +1,27 @@
-"""The search for a mode: L-BFGS, then L-BFGS again in the coordinates that its path suggests."""
+"""The search for a mode: the highest end of several maximisations."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.initialise.ascent import ascend
-from ppl.inference.initialise.lbfgs_path import lbfgs_path
-from ppl.inference.objective.coordinates import Scaled
+from ppl.inference.initialise.lbfgs_path import PathPoint, next_point
+from ppl.inference.maximise.methods import maximise
+from ppl.inference.maximise.rules import STANS, Rules
 from ppl.inference.objective.target import Array, Forwarding, Target
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 
-
-@dataclass(frozen=True)
-class ModeLimits:
-    """When the ascent to a mode ends, and which modes are the same."""
-
-    gradient_tolerance: float = 1e-5
-    """The slope at the end, in nats a sd: a hundred-thousandth of a sd from the mode."""
-
-    most_steps: int = 2000
-    """L-BFGS steps of an ascent."""
-
-    same_height: float = 1e-9
-    """Modes no further apart in nats are the same, found anew; which is higher is for rounding to say."""
-
-
-MODE = ModeLimits()
+SAME_HEIGHT = 1e-9
+"""Modes no further apart in nats are the same, found anew; which is higher is for rounding to say."""
 
 
 @dataclass(frozen=True)
 class Mode:
     """Where the log density (`value`) is highest, `scales` (dim,) of the curvature there, steps taken.
 
-    `converged` is False where the search ran out of steps, as it does when the density has no maximum, or was
-    `interrupted`; the scales are then one.
+    `converged` is False where a gradient is left, as it is when the density has no maximum, or where the
+    search was `interrupted`; `reason` says why it ended, in a clause.
     """
 
     u: Array
@@ -43,6 +29,7 @@ class Mode:
     scales: Array
     steps: int
     converged: bool
+    reason: str = ""
     interrupted: bool = False
 
 
@@ -59,7 +46,13 @@ class Remembered(Forwarding):
         return value, gradient
 
 
-def find_mode(target: Target, points: Sequence[Array], listen: Listener = silent) -> Mode:
+def find_mode(
+    target: Target,
+    points: Sequence[Array],
+    listen: Listener = silent,
+    method: str = "lbfgs",
+    rules: Rules = STANS,
+) -> Mode:
     """The highest of the modes above `points`, (dim,) each; the log density is finite there.
 
     Ctrl-C ends the search at the highest point that it has seen.
@@ -69,22 +62,19 @@ def find_mode(target: Target, points: Sequence[Array], listen: Listener = silent
         modes = []
         for k, point in enumerate(points):
             listen(Progress(Phase.MODE, k, len(points)))
-            modes.append(_above(seen, point))
+            modes.append(_above(seen, point, method, rules))
     except KeyboardInterrupt:
         return Mode(seen.u, seen.value, np.ones(target.dim), 0, converged=False, interrupted=True)
     highest = max(modes, key=lambda mode: mode.value)
-    return next((mode for mode in modes if mode.value >= highest.value - MODE.same_height), highest)
+    return next((mode for mode in modes if mode.value >= highest.value - SAME_HEIGHT), highest)
 
 
-def _above(target: Target, point: Array) -> Mode:
-    """The mode above a point: up a path, and then in coordinates where it should be about one unit wide."""
-    path, scales = lbfgs_path(target, point), np.ones(target.dim)
-    end = path[-1].u if path else point
-    if path:
-        variances = path[-1].curvature.variances
-        scales = np.sqrt(np.where(variances > 0, variances, 1.0))
-    scaled = Scaled(target, end, scales)
-    top = ascend(scaled, np.zeros(target.dim), MODE.most_steps, MODE.gradient_tolerance)
-    u = scaled.to_u(top.u)
-    converged = top.slope < 100 * MODE.gradient_tolerance
-    return Mode(u, target.log_density(u), scales, len(path) + top.steps, converged)
+def _above(target: Target, start: Array, method: str, rules: Rules) -> Mode:
+    """The mode above a point, with the curvature that the path there shows."""
+    first, *steps = maximise(target, start, method, rules)
+    point, end = PathPoint(0, first.u, first.value, first.gradient, np.ones_like(start), ()), first
+    for end in steps:
+        point = next_point(point, end.u, end.value, end.gradient)
+    variances = point.curvature.variances
+    scales = np.sqrt(np.where(variances > 0, variances, 1.0))
+    return Mode(end.u, end.value, scales, end.number, end.converged, end.reason)

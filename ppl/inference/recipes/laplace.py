@@ -5,6 +5,7 @@ import numpy as np
 from ppl.inference.families.full_rank import FullRank
 from ppl.inference.initialise.mode import Mode, find_mode
 from ppl.inference.initialise.start import Init, start_points
+from ppl.inference.maximise.rules import STANS, Rules
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.numerics.hessian import hessian
 from ppl.inference.objective.target import Target
@@ -14,6 +15,8 @@ from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Progress
 
+TO_ROUNDING = Rules(tol_rel_obj=0.0, tol_rel_grad=0.1)
+"""A Gaussian is centred at the mode more closely than Stan's tolerances ask for."""
 REPAIRED = (
     "The log density curves upward at the mode in {} of {} directions, so its Hessian gives no variance "
     "there; the sizes of the curvatures are used."
@@ -26,7 +29,7 @@ def laplace(target: Target, init: Init, context: Context) -> Result:
     family = FullRank(target.dim)
     with np.errstate(all="ignore"):
         points = start_points(target, init, streams.start)
-        mode = find_mode(target, points, listen)
+        mode = find_mode(target, points, listen, rules=TO_ROUNDING)
         listen(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
         q, outcome, notes = _at(target, mode)
         path = Path(start=points[0], outcome=outcome, iterations=mode.steps, notes=notes, at_maximum=True)
@@ -50,10 +53,8 @@ def outcome_of(mode: Mode) -> Outcome:
     """Whether the search for the mode ended there."""
     if mode.interrupted:
         return Outcome(Ending.INTERRUPTED, "stopped by hand on the way to the mode")
+    taken = f"after {mode.steps} steps: {mode.reason[:1].lower()}{mode.reason[1:]}"
     if mode.converged:
-        return Outcome(Ending.CONVERGED, f"the mode was found in {mode.steps} steps")
-    return Outcome(
-        Ending.BUDGET_REACHED,
-        f"the search for the mode stopped after {mode.steps} steps at a non-zero gradient; "
-        "there may be no mode",
-    )
+        return Outcome(Ending.CONVERGED, f"the mode was found {taken}")
+    ending = Ending.BUDGET_REACHED if mode.steps >= STANS.iter else Ending.NO_MAXIMUM
+    return Outcome(ending, f"the search for the mode stopped {taken}")

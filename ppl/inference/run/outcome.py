@@ -10,6 +10,7 @@ class Ending(StrEnum):
     CONVERGED = "converged"
     COMPLETED = "completed"
     BUDGET_REACHED = "budget reached"
+    NO_MAXIMUM = "no maximum found"
     DIVERGED = "diverged"
     INTERRUPTED = "interrupted"
 
@@ -18,6 +19,7 @@ ADVICE = {
     Ending.CONVERGED: "The verdict says how close that is to the posterior.",
     Ending.COMPLETED: "Look at the ELBO trace to see whether it had levelled off.",
     Ending.BUDGET_REACHED: "Allow more iterations, or use more gradient draws an iteration.",
+    Ending.NO_MAXIMUM: "Give scales a prior that keeps them from 0, or count the Jacobian (jacobian=True).",
     Ending.DIVERGED: "The best parameters seen are kept; try a smaller eta or more gradient draws.",
     Ending.INTERRUPTED: "The parameters at that moment are kept; run longer for a fit to rely on.",
 }

@@ -1,0 +1,27 @@
+"""The methods of maximisation by name."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ppl.inference.maximise.newton import climb_by_newton
+from ppl.inference.maximise.quasi_newton import Dense, LimitedMemory, climb
+from ppl.inference.maximise.rules import STANS, Rules, Step, Stop
+from ppl.inference.objective.target import Array, Target
+
+METHODS: dict[str, Callable[[Target, Array, Rules], Iterator[Step]]] = {
+    "lbfgs": lambda target, start, rules: climb(target, start, rules, LimitedMemory(rules.history_size)),
+    "bfgs": lambda target, start, rules: climb(target, start, rules, Dense()),
+    "newton": climb_by_newton,
+}
+
+
+def maximise(target: Target, start: Array, method: str = "lbfgs", rules: Rules = STANS) -> Iterator[Step]:
+    """The path from `start` (dim,), where the log density is finite, to a maximum; its end has a `stop`.
+
+    `method` is a key of METHODS.
+    """
+    if not len(start):
+        yield Step(start, target.log_density(start), np.zeros(0), stop=Stop.GRADIENT)
+        return
+    yield from METHODS[method](target, start, rules)
