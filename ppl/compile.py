@@ -1,6 +1,6 @@
 """The driver: the phases of the compiler in order, and nothing else."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -181,13 +181,13 @@ def known_values(model: Model, data: Given) -> Mapping[str, Any]:
     return plain.known_values(plain.condition(data).d)
 
 
-def checked(source: SourceText) -> tuple[ast.Program, Facts]:
+def checked(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tuple[ast.Program, Facts]:
     """The checked program, discrete parameters and all that can be said of them without data too.
 
     Raises:
         ModelError: the program is refused.
     """
-    tree, facts = analyse(source)
+    tree, facts = analyse(source, include_paths)
     check_discrete(tree, facts)
     return tree, facts
 

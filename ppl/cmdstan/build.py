@@ -1,5 +1,6 @@
 """Writes the executable of a program: a Python script with the program's text in it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ppl.cmdstan.launcher import Launched
@@ -19,22 +20,30 @@ PROGRAM = """\\
 
 # Where the file is still the one that was built, messages can refer to it.
 unchanged = SOURCE.is_file() and SOURCE.read_text(encoding="utf-8") == PROGRAM
-sys.exit(main({name!r}, SOURCE if unchanged else PROGRAM, sys.argv))
+sys.exit(main({name!r}, SOURCE if unchanged else PROGRAM, sys.argv, {flags!r}))
 '''
 
 
-def build(source: Path, text: str, output: Path) -> None:
+def build(
+    source: Path,
+    text: str,
+    output: Path,
+    include_paths: Sequence[str | Path] = (),
+    flags: Sequence[str] = (),
+) -> None:
     """Write `output`, which runs the program `text` of the file `source`.
 
     Included files go into it, so that it needs none of them; `cmdstan.launcher` says which Python runs it.
+    `flags` are those of `cmdstan.help.FLAGS` that the executable reports as set.
 
     Raises:
         ModelError: an included file is missing.
         OSError: it cannot be written.
     """
-    whole = expand(SourceText(text, str(source))).text
+    whole = expand(SourceText(text, str(source)), include_paths).text
     literal = quoted(text if whole.rstrip() == text.rstrip() else whole)
-    body = SCRIPT.format(name=output.stem, source=str(source.resolve()), text=literal)
+    where = str(source.resolve())
+    body = SCRIPT.format(name=output.stem, source=where, text=literal, flags=tuple(flags))
     Launched(body).write(output)
 
 

@@ -90,9 +90,10 @@ class Job:
         if self["output.save_cmdstan_config"]:
             write_whole(beside(self["output.file"], "config"), [as_json(self.config)])
 
-    def row_lines(self, rows: Iterable[Iterable[float]]) -> Iterator[str]:
-        """Rows of numbers, with as many digits as `sig_figs` says."""
-        digits = self["output.sig_figs"]
+    def row_lines(self, rows: Iterable[Iterable[float]], digits: int = -1) -> Iterator[str]:
+        """Rows of numbers, with as many digits as `sig_figs` says, else `digits`; -1 for all that matter."""
+        asked = self["output.sig_figs"]
+        digits = digits if asked == -1 else asked
         write = cell if digits == -1 else lambda value: f"{value:.{digits}g}"
         for row in rows:
             yield ",".join(map(write, row)) + "\n"

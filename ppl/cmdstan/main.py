@@ -10,6 +10,7 @@ from typing import Any
 
 from ppl.cmdstan.help import info, usage
 from ppl.cmdstan.parse import HelpAsked, Misuse, parse
+from ppl.cmdstan.words import in_stans_words
 from ppl.errors import InferenceError, PPLError
 from ppl.results.arguments.tree import PPL
 from ppl.results.files.config import Config, tree_lines
@@ -29,14 +30,15 @@ class CmdStanStatus:
 CMDSTAN_STATUS = CmdStanStatus()
 
 
-def main(name: str, program: str | Path, argv: Sequence[str]) -> int:
+def main(name: str, program: str | Path, argv: Sequence[str], flags: Sequence[str] = ()) -> int:
     """Run one command; `argv` has the executable's name first. Returns the exit status, 0 or 1.
 
-    What cannot be loaded fast is imported only once the words make sense.
+    `flags` are the options of CmdStan's makefile that the executable was built with. What cannot be loaded
+    fast is imported only once the words make sense.
     """
     executable, *words = argv
     if "info" in words:
-        print(info(), end="")
+        print(info(flags), end="")
         return CMDSTAN_STATUS.done
     if not words:
         print(usage(executable), end="")
@@ -57,7 +59,7 @@ def _guarded(name: str, program: str | Path, arguments: dict[str, Any]) -> int:
     try:
         return _run(name, program, arguments)
     except PPLError as error:
-        print(f"Exception: {error}", file=sys.stderr)
+        print(f"Exception: {in_stans_words(error)}", file=sys.stderr)
     except OSError as error:
         print(f"Error: {error.filename}: {error.strerror}", file=sys.stderr)
     return CMDSTAN_STATUS.failed
