@@ -102,4 +102,5 @@ def _idle(method: str) -> list[str]:
         return []
     used = {"positive_transform", *(("backend", "device") if method == "sample" else ())}
     ours = [f"ppl.{part.name}" for part in PPL.parts if part.name not in used]
-    return ["num_threads", "output.diagnostic_file", *ours]
+    latent = [] if method == "sample" else ["output.diagnostic_file"]
+    return ["num_threads", *latent, *ours]

@@ -30,7 +30,6 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def py(folder):
     """CmdStanPy, with that folder; executables run this checkout."""
-    pytest.importorskip("nutpie")
     cmdstanpy = pytest.importorskip("cmdstanpy")
     logging.getLogger("cmdstanpy").setLevel(logging.ERROR)
     before = {name: os.environ.get(name) for name in ("CMDSTAN", "PYTHONPATH")}

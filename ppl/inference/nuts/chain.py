@@ -42,8 +42,11 @@ class Draws:
     def first(self, n: int) -> "Draws":
         return Draws(self.u[:n], self.statistics[:n])
 
-    def thinned(self, thin: int) -> "Draws":
-        return Draws(self.u[::thin], self.statistics[::thin])
+    def after(self, n: int) -> "Draws":
+        return Draws(self.u[n:], self.statistics[n:])
+
+    def followed_by(self, other: "Draws") -> "Draws":
+        return Draws(np.vstack([self.u, other.u]), np.vstack([self.statistics, other.statistics]))
 
     @property
     def leapfrogs(self) -> float:
