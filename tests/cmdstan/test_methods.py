@@ -125,6 +125,11 @@ def test_a_rejected_proposal_is_reported_once(tmp_path):
     )
     said = Executable(path, tmp_path)("sample num_warmup=50 num_samples=50 random seed=1").stdout
     assert said.count("Exception: ") == 1 and "below" in said.partition("Exception: ")[2]
+    path = built(
+        tmp_path, "zero", "parameters { real x; } model { target += x < 0 ? negative_infinity() : -x; }"
+    )
+    said = Executable(path, tmp_path)("sample num_warmup=50 num_samples=50 init=1 random seed=1").stdout
+    assert "Exception" not in said or "lies in its domain" not in said
 
 
 def test_pathfinder_writes_single_paths_and_the_pool(bernoulli):

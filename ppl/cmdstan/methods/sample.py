@@ -6,6 +6,7 @@ from time import perf_counter
 
 import numpy as np
 
+from ppl.backend.watch import IN_DOMAIN
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job, beside, numbered
 from ppl.data import load_data
@@ -115,25 +116,35 @@ def _latent_columns(job: Job) -> list[str]:
     return [*LEADING, *names, *(f"p_{name}" for name in names), *(f"g_{name}" for name in names)]
 
 
-@dataclass(frozen=True)
-class Rejecting(Forwarding):
-    """A target that says once, in CmdStan's words, why a proposal is rejected."""
-
-    target: Target
-    said: list[str]
-
-    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
-        value, gradient = self.target.log_density_gradient(u)
-        if not (self.said or (np.isfinite(value) and np.isfinite(gradient).all())):
-            self.said.append(self.explain(u) or "The log density is not finite.")
-            print(INFORMATION, f"Exception: {self.said[0]}", sep="\n", flush=True)
-        return value, gradient
-
-
 INFORMATION = (
     "Informational Message: The current Metropolis proposal is about to be rejected because of the following "
     "issue; later ones are not reported:"
 )
+MOST_EXPLAINED = 10
+"""Points that are not finite of which a chain finds out why, until one of them is reported."""
+
+
+@dataclass
+class Rejecting(Forwarding):
+    """A target that says once, in CmdStan's words, which error rejects a proposal.
+
+    As there, a density that is merely zero is no error.
+    """
+
+    target: Target
+    left: int = MOST_EXPLAINED
+
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+        value, gradient = self.target.log_density_gradient(u)
+        if self.left and not (np.isfinite(value) and np.isfinite(gradient).all()):
+            self.left -= 1
+            self.report(self.explain(u))
+        return value, gradient
+
+    def report(self, why: str) -> None:
+        if why and IN_DOMAIN not in why:
+            self.left = 0
+            print(INFORMATION, f"Exception: {why}", sep="\n", flush=True)
 
 
 def _sampled(job: Job, density: Density, start: Floats, number: int) -> Sampled:
@@ -146,7 +157,7 @@ def _sampled(job: Job, density: Density, start: Floats, number: int) -> Sampled:
     prefix = f"Chain [{number}] " if chains > 1 else ""
     iterations = Iterations(warmup, draws, job["output.refresh"], prefix)
     rng = np.random.default_rng([job.seed, number])
-    found = sample(Rejecting(target, []), start, _plan(job, density.dim, number), rng, iterations)
+    found = sample(Rejecting(target), start, _plan(job, density.dim, number), rng, iterations)
     chain = replace(
         found.chain,
         warmup=_without(constants, found.chain.warmup),
