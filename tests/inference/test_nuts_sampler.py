@@ -5,10 +5,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from ppl.errors import InferenceError
 from ppl.inference.nuts.adaptation import DualAveraging, Schedule, StepSearch
+from ppl.inference.nuts.chain import Start, off_the_flat, run_chains
 from ppl.inference.nuts.metric import Metric, covariance_of
 from ppl.inference.nuts.sampler import Plan, sample
 from ppl.inference.nuts.trajectory import Hamiltonian, transition
+from ppl.inference.run.settings import SampleSettings
 
 COVARIANCE = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.0], [0.0, 0.0, 25.0]])
 
@@ -141,3 +144,18 @@ def test_momenta_have_the_metric_as_their_covariance():
     np.testing.assert_allclose(np.cov(drawn.T), np.linalg.inv(COVARIANCE), atol=0.08)
     np.testing.assert_allclose(dense.root @ dense.root.T, np.linalg.inv(COVARIANCE))
     assert covariance_of(np.array([[0.0], [2.0]]), dense=True)[0, 0] == pytest.approx(2 / 7 * 2 + 5e-3 / 7)
+
+
+def test_a_start_is_moved_where_the_gradient_is_zero_and_only_there():
+    half = Gaussian(np.diag([1.0, 4.0]))
+    np.testing.assert_array_equal(off_the_flat(half, np.array([0.5, -2.0])), [0.5, -2.0])
+    np.testing.assert_allclose(off_the_flat(half, np.array([0.5, 0.0])), [0.5, 1e-4])
+    with pytest.raises(InferenceError, match="flat in coordinate 2"):
+        off_the_flat(Gaussian(np.diag([1.0, 0.0])), np.array([0.5, 0.0]))
+
+
+def test_nutpie_starts_at_the_origin_of_a_normal():
+    pytest.importorskip("nutpie")
+    settings = SampleSettings(num_warmup=50, num_samples=50)
+    (chain,) = run_chains([Start(NORMAL, np.zeros(3))], settings, [1])
+    assert np.isfinite(chain.draws.u).all() and chain.draws.u.std(axis=0).all()
