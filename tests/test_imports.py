@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
     (folder / "m.model").write_bytes(source.read_bytes())
     (folder / "d.json").write_bytes(data.read_bytes())
     model = compile_model(folder / "m.model")
-    build(model, folder / "m.model", folder / "m")
+    build(folder / "m.model", model.source.text, folder / "m")
     short = {"algorithm": "meanfield", "iter": 100, "draws": 200}
     model.condition(folder / "d.json").variational(**short).save_csv(folder / "output.csv")
     (folder / "run.py").write_text(COMMAND)

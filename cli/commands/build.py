@@ -52,7 +52,8 @@ def build(
     """
     from ppl.cmdstan.build import build as write
     from ppl.cmdstan.folder import lay_out
-    from ppl.compile import compile_model
+    from ppl.discrete.check import checked
+    from ppl.source import read_source
 
     if cmdstan is not None:
         lay_out(cmdstan)
@@ -62,7 +63,9 @@ def build(
             raise typer.BadParameter("give a program, or --cmdstan DIR.", param_hint="MODEL")
         return
     target = output or Path(model.stem)
-    write(compile_model(model), model, target)
+    source = read_source(model)
+    checked(source)
+    write(model, source.text, target)
     typer.echo(
         f"Wrote {target}; ./{target} help lists what it does."
         if target.parent == Path()

@@ -32,6 +32,8 @@ NO_START_HELPS = (
     "That does not depend on the parameters, so no other start will help: look at the data there, and at the "
     "numbers in the statement itself. A bound in the data block (<lower=0>) refuses such data by name."
 )
+IN_DOMAIN = "though every argument lies in its domain"
+"""What is said of a density that is zero, for which Stan has no error."""
 LOOK_AT_THE_VARIATE = (
     "The density is zero there, or too small for a double: the variate may be on the edge of the support or "
     "beyond it, or very far from where the parameters expect it."
@@ -144,7 +146,7 @@ def complaint(name: str, family: Distribution, args: tuple[Any, ...], value: Any
             what = what if position else f"the variate of `{name}`"
             return Complaint(f"{what} is {found}{at}, but must be {SUPPORTS[word].must_be}.", argument)
     of, at = where_zero(name, family, args)
-    text = f"`{name}`{of} is {shown(value)}{at}, though every argument lies in its domain."
+    text = f"`{name}`{of} is {shown(value)}{at}, {IN_DOMAIN}."
     return Complaint(text, args, LOOK_AT_THE_VARIATE)
 
 

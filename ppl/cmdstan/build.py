@@ -1,12 +1,12 @@
 """Writes the executable of a program: a Python script with the program's text in it, and its compilation."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from ppl.cmdstan.launcher import Launched
 from ppl.cmdstan.stored import stored
 from ppl.compile import compile_model
 from ppl.frontend.include import expand
-from ppl.model import Model
 from ppl.source import SourceText
 
 SCRIPT = '''\
@@ -24,25 +24,34 @@ COMPILED = {compiled!r}
 
 # Where the file is still the one that was built, messages can refer to it.
 unchanged = SOURCE.is_file() and SOURCE.read_text(encoding="utf-8") == PROGRAM
-sys.exit(main({name!r}, SOURCE if unchanged else PROGRAM, sys.argv, COMPILED))
+sys.exit(main({name!r}, SOURCE if unchanged else PROGRAM, sys.argv, COMPILED, {flags!r}))
 '''
 
 
-def build(model: Model, source: Path, output: Path) -> None:
-    """Write `output`, which runs the model that was compiled from the file `source`.
+def build(
+    source: Path,
+    text: str,
+    output: Path,
+    include_paths: Sequence[str | Path] = (),
+    flags: Sequence[str] = (),
+) -> None:
+    """Write `output`, which runs the program `text` of the file `source`.
 
     Included files go into it, so that it needs none of them; `cmdstan.launcher` says which Python runs it.
+    `flags` are those of `cmdstan.help.FLAGS` that the executable reports as set.
 
     Raises:
         ModelError: an included file is missing.
         OSError: it cannot be written.
     """
-    text = model.source.text
-    whole = expand(SourceText(text, str(source))).text
-    if whole.rstrip() != text.rstrip():
-        text, model = whole, compile_model(whole)
+    whole = expand(SourceText(text, str(source)), include_paths).text
+    text = text if whole.rstrip() == text.rstrip() else whole
     body = SCRIPT.format(
-        name=output.stem, source=str(source.resolve()), text=quoted(text), compiled=stored(model)
+        name=output.stem,
+        source=str(source.resolve()),
+        text=quoted(text),
+        compiled=stored(compile_model(text)),
+        flags=tuple(flags),
     )
     Launched(body).write(output)
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from ppl.cmdstan.help import FLAGS
 from ppl.cmdstan.launcher import Launched
 from ppl.files import write_whole
 from ppl.results.files.config import STAN_VERSION
@@ -18,18 +19,21 @@ sys.exit(run(main, sys.argv))
 
 MAKEFILE = """\
 # Written by `ppl build --cmdstan`. Clients read the version here; `make /path/to/model` makes an executable
-# of /path/to/model.stan, as CmdStan's own makefile does.
+# of /path/to/model.stan, as CmdStan's own makefile does. Its flags, such as STAN_THREADS=1, are words of
+# `make` or lines of make/local.
 CMDSTAN_VERSION := {version}
 
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
+-include make/local
+FLAGS := $(foreach flag,{flags},$(if $($(flag)),--flag=$(flag)))
 .PHONY: build
 build: ;
 makefile: ;
 %.stan: ;
 
 %: %.stan
-\t./bin/build $(STANCFLAGS) $< $@
+\t./bin/build $(STANCFLAGS) $(FLAGS) $< $@
 """
 
 BERNOULLI = {
@@ -60,7 +64,7 @@ def lay_out(folder: Path) -> None:
     example = folder / "examples" / "bernoulli"
     for each in (folder / "bin", example):
         each.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "makefile", [MAKEFILE.format(version=".".join(STAN_VERSION))])
+    write_whole(folder / "makefile", [MAKEFILE.format(version=".".join(STAN_VERSION), flags=" ".join(FLAGS))])
     for name, module in TOOLS.items():
         Launched(TOOL.format(module=module)).write(folder / "bin" / name)
     for name, text in BERNOULLI.items():

@@ -1,6 +1,6 @@
 """What the executable says of its arguments: usage, help, info."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ppl.results.arguments.argument import Argument, Choice, Group, Value
 from ppl.results.arguments.methods import METHOD
@@ -8,13 +8,14 @@ from ppl.results.arguments.tree import TREE
 from ppl.results.files.config import PARTS, STAN_VERSION, text
 
 KINDS = {int: "int", float: "double", bool: "boolean", str: "string"}
-FLAGS = ("OPENCL", "THREADS", "MPI", "NO_RANGE_CHECKS", "CPP_OPTIMS")
+FLAGS = ("STAN_OPENCL", "STAN_THREADS", "STAN_MPI", "STAN_NO_RANGE_CHECKS", "STAN_CPP_OPTIMS")
+"""Options of CmdStan's makefile. They change nothing here; clients ask an executable which of them it has."""
 
 
-def info() -> str:
-    """The answer to `info`, which clients read for the version."""
+def info(flags: Collection[str] = ()) -> str:
+    """The answer to `info`, which clients read for the version and for the `flags` that are set."""
     lines = [f"stan_version_{part} = {n}" for part, n in zip(PARTS, STAN_VERSION, strict=True)]
-    return "\n".join([*lines, *(f"STAN_{flag}=false" for flag in FLAGS)]) + "\n"
+    return "\n".join([*lines, *(f"{flag}={text(flag in flags)}" for flag in FLAGS)]) + "\n"
 
 
 def usage(executable: str) -> str:

@@ -52,16 +52,18 @@ class Job:
 
         Chain `number` has its own where several are named with commas, or where `init_1.json` is there.
         """
-        init = self["init"]
         try:
-            return float(init)
+            return float(self["init"])
         except ValueError:
-            pass
-        if "," in init:
-            names = init.split(",")
-            return names[(number - self["id"]) % len(names)]
-        own = numbered(init, number)
-        return str(own) if own.is_file() else init
+            return self.own_file(str(self["init"]), number)
+
+    def own_file(self, names: str, number: int) -> str:
+        """The file of chain `number`: of several with commas, or `a_1.json` of `a.json` if that exists."""
+        if "," in names:
+            each = names.split(",")
+            return each[(number - int(self["id"])) % len(each)]
+        own = numbered(names, number)
+        return str(own) if own.is_file() else names
 
     def start(self, target: Target, number: int = 1, rng: np.random.Generator | None = None) -> Floats:
         """A point (dim,) with a finite density and gradient."""
@@ -91,9 +93,10 @@ class Job:
         if self["output.save_cmdstan_config"]:
             write_whole(beside(self["output.file"], "config"), [as_json(self.config)])
 
-    def row_lines(self, rows: Iterable[Iterable[float]]) -> Iterator[str]:
-        """Rows of numbers, with as many digits as `sig_figs` says."""
-        digits = self["output.sig_figs"]
+    def row_lines(self, rows: Iterable[Iterable[float]], digits: int = -1) -> Iterator[str]:
+        """Rows of numbers, with as many digits as `sig_figs` says, else `digits`; -1 for all that matter."""
+        asked = self["output.sig_figs"]
+        digits = digits if asked == -1 else asked
         write = cell if digits == -1 else lambda value: f"{value:.{digits}g}"
         for row in rows:
             yield ",".join(map(write, row)) + "\n"

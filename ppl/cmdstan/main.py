@@ -10,6 +10,7 @@ from typing import Any
 
 from ppl.cmdstan.help import info, usage
 from ppl.cmdstan.parse import HelpAsked, Misuse, parse
+from ppl.cmdstan.words import in_stans_words
 from ppl.errors import InferenceError, PPLError
 from ppl.memory import out_of_memory
 from ppl.results.arguments.tree import PPL
@@ -30,16 +31,18 @@ class CmdStanStatus:
 CMDSTAN_STATUS = CmdStanStatus()
 
 
-def main(name: str, program: str | Path, argv: Sequence[str], compiled: str = "") -> int:
+def main(
+    name: str, program: str | Path, argv: Sequence[str], compiled: str = "", flags: Sequence[str] = ()
+) -> int:
     """Run one command; `argv` has the executable's name first. Returns the exit status, 0 or 1.
 
-    `compiled` is what `ppl build` kept of the program's compilation (ppl.cmdstan.stored).
-
-    What cannot be loaded fast is imported only once the words make sense.
+    `compiled` is what `ppl build` kept of the program's compilation (ppl.cmdstan.stored), `flags` are the
+    options of CmdStan's makefile that the executable was built with. What cannot be loaded fast is imported
+    only once the words make sense.
     """
     executable, *words = argv
     if "info" in words:
-        print(info(), end="")
+        print(info(flags), end="")
         return CMDSTAN_STATUS.done
     if not words:
         print(usage(executable), end="")
@@ -60,7 +63,7 @@ def _guarded(name: str, program: str | Path, compiled: str, arguments: dict[str,
     try:
         return _run(name, program, compiled, arguments)
     except PPLError as error:
-        print(f"Exception: {error}", file=sys.stderr)
+        print(f"Exception: {in_stans_words(error)}", file=sys.stderr)
     except MemoryError as error:
         print(f"Exception: {out_of_memory(error)}", file=sys.stderr)
     except OSError as error:
@@ -123,4 +126,5 @@ def _idle(method: str) -> list[str]:
         return []
     used = {"positive_transform", *(("backend", "device") if method == "sample" else ())}
     ours = [f"ppl.{part.name}" for part in PPL.parts if part.name not in used]
-    return ["num_threads", "output.diagnostic_file", *ours]
+    latent = [] if method == "sample" else ["output.diagnostic_file"]
+    return ["num_threads", *latent, *ours]

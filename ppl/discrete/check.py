@@ -1,5 +1,8 @@
 """A program checked, its discrete parameters too."""
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from ppl.discrete.parameters import has_discrete
 from ppl.frontend import ast
 from ppl.frontend.check import analyse
@@ -7,13 +10,13 @@ from ppl.frontend.facts import Facts
 from ppl.source import SourceText
 
 
-def checked(source: SourceText) -> tuple[ast.Program, Facts]:
+def checked(source: SourceText, include_paths: Sequence[str | Path] = ()) -> tuple[ast.Program, Facts]:
     """The checked program, discrete parameters and all that can be said of them without data too.
 
     Raises:
         ModelError: the program is refused.
     """
-    tree, facts = analyse(source)
+    tree, facts = analyse(source, include_paths)
     if has_discrete(tree):
         from ppl.discrete.summing import check_discrete  # few programs have any
 

@@ -1,29 +1,41 @@
 """The canonical layout of a program, its comments kept: two spaces a level, one statement a line.
 
-Only the space between tokens changes.  Parentheses, braces, the order of tokens and `#include` stay as they
-are, and so do single empty lines, and columns of comments behind statements.
+Only the space between tokens changes, and of parentheses and braces what CANONICAL says, if asked for. The
+order of tokens and `#include` stay as they are, and so do single empty lines, and columns of comments behind
+statements.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 
 from ppl.errors import ModelError
+from ppl.frontend.canonical import without_parentheses
 from ppl.frontend.nesting import too_deep
 from ppl.frontend.parser import parse
-from ppl.frontend.spacing import CLOSING, OPENING, laid_out
+from ppl.frontend.spacing import CLOSING, LAYOUT, OPENING, laid_out
 from ppl.frontend.tokens import Token, tokens
 from ppl.source import SourceText
 
 INDENT_OF_A_LEVEL = 2
 """Columns that each level of nesting stands further in."""
 END = Token("end", "")
+OPEN, CLOSE = Token("sign", "{"), Token("sign", "}")
+CANONICAL = ("parentheses", "braces")
+"""What may change beside the layout: parentheses that are not needed go, one statement gets braces."""
 
 
-def format_program(source: SourceText, include_paths: Sequence[str | Path] = ()) -> str:
+def format_program(
+    source: SourceText,
+    include_paths: Sequence[str | Path] = (),
+    width: int = LAYOUT.width,
+    canonical: Collection[str] = (),
+) -> str:
     """The text of a program in its canonical layout; formatting that again changes nothing.
+
+    `width` is how many columns a line may have, `canonical` which of CANONICAL are changed too.
 
     Raises:
         ModelError: the text is not of the language.
@@ -36,7 +48,9 @@ def format_program(source: SourceText, include_paths: Sequence[str | Path] = ())
     """
     source = replace(source, text=source.text.replace("\r\n", "\n"))
     refuse_wrong(source, include_paths)
-    layout = Layout(list(tokens(source.text)))
+    words = list(tokens(source.text))
+    words = without_parentheses(words) if "parentheses" in canonical else words
+    layout = Layout(words, width, "braces" in canonical)
     try:
         layout.program()
     except RecursionError:
@@ -85,6 +99,10 @@ class Layout:
     """Reads tokens from the front, in the order of the grammar, and lays them out in lines."""
 
     rest: list[Token]
+    width: int
+    braces: bool
+    """Whether each statement that another governs gets braces."""
+
     at: int = 0
     lines: list[Line] = field(default_factory=list)
 
@@ -146,7 +164,7 @@ class Layout:
                 yield Row("")
             behind = last if last.kind == "line" and not last.first and len(line.tokens) > 1 else None
             *whole, end = laid_out(
-                line.tokens[:-1] if behind else line.tokens, INDENT_OF_A_LEVEL * line.depth
+                line.tokens[:-1] if behind else line.tokens, INDENT_OF_A_LEVEL * line.depth, self.width
             )
             yield from map(Row, whole)
             yield Row(end, behind)
@@ -164,9 +182,15 @@ class Layout:
             self.own_comments(0)
 
     def block(self, depth: int, head: list[Token]) -> None:
-        """`head { ... }`; comments between the two go behind the brace, or under it."""
+        """`head { ... }`."""
+        self.open(depth, head, self.take())
+        self.items(depth + 1)
+        self.write(depth, [self.take()])
+
+    def open(self, depth: int, head: list[Token], brace: Token) -> None:
+        """`head {`; comments between the two go behind the brace, or under it."""
         moved = trailing(head)
-        self.lines.append(Line(depth, [*head[: len(head) - len(moved)], self.take()]))
+        self.lines.append(Line(depth, [*head[: len(head) - len(moved)], brace]))
         while self.next.is_comment and not self.next.first:
             moved.append(self.take())
         for comment in moved:
@@ -174,8 +198,6 @@ class Layout:
                 self.lines.append(Line(depth + 1, [comment]))
             else:
                 self.lines[-1].tokens.append(comment)
-        self.items(depth + 1)
-        self.write(depth, [self.take()])
 
     def items(self, depth: int) -> None:
         self.own_comments(depth)
@@ -205,6 +227,10 @@ class Layout:
         head = [*head, *self.comments()]
         if self.next.text == "{":
             self.block(depth, head)
+        elif self.braces:
+            self.open(depth, head, OPEN)
+            self.statement(depth + 1, [])
+            self.lines.append(Line(depth, [CLOSE]))
         else:
             self.write(depth, head)
             self.statement(depth + 1, [])

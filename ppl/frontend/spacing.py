@@ -157,15 +157,15 @@ def spaced(before: str, token: Token, context: Context) -> bool:
             return not (token.kind == "number" and text[0] == "." and ends_operand)  # the item of a tuple
 
 
-def laid_out(statement: Sequence[Token], indent: int) -> list[str]:
-    """The lines of one statement, the first of them `indent` columns in."""
+def laid_out(statement: Sequence[Token], indent: int, width: int) -> list[str]:
+    """The lines of one statement of up to `width` columns, the first of them `indent` columns in."""
     all_pieces = list(pieces(statement))
     lines = [" " * indent]
     columns = [indent + LAYOUT.continued]
     forced = False
     for k, piece in enumerate(all_pieces):
         token = piece.token
-        too_long = piece.level is not None and column(lines) + chunk_width(all_pieces, k) > LAYOUT.width
+        too_long = piece.level is not None and column(lines) + chunk_width(all_pieces, k) > width
         begins = k == 0 or not lines[-1].strip()
         if not begins and (forced or too_long or (token.is_comment and token.first)):
             lines.append(" " * columns[-1])

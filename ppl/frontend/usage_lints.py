@@ -30,11 +30,16 @@ Names = set[Symbol]
 
 def priors(program: ast.Program, facts: Facts) -> Iterator[Lint]:
     """Parameters with an unbounded range that no statement gives a distribution."""
+    for d in without_density(program, facts):
+        if not is_proper(d.type):
+            yield no_prior(d.name, d.name_span)
+
+
+def without_density(program: ast.Program, facts: Facts) -> Iterator[ast.Declaration]:
+    """The parameters in use that no statement gives a distribution."""
     with_density = with_sources(program, facts, given_a_density(program, facts))
     used = symbols(read_variables(program), facts)
-    for d in program.parameters:
-        if facts.symbols[d] in used - with_density and not is_proper(d.type):
-            yield no_prior(d.name, d.name_span)
+    return (d for d in program.parameters if facts.symbols[d] in used - with_density)
 
 
 def is_proper(t: ast.DeclaredType) -> bool:

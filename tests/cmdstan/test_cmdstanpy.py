@@ -86,7 +86,6 @@ def test_generate_quantities(model, fit):
 
 
 def test_sample(model):
-    pytest.importorskip("nutpie")
     fit = model.sample(
         data=DATA,
         chains=1,

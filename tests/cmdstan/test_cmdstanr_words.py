@@ -47,7 +47,6 @@ def flat(text):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_its_words_run_and_its_reader_finds_what_was_run(method, bernoulli):
-    pytest.importorskip("nutpie")
     for name in filter(None, (AFTER.get(method), method)):
         words, _ = METHODS[name]
         bernoulli(f"{HEAD.format(name)} {words}")

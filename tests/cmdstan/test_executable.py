@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from ppl.cmdstan.build import build
-from ppl.compile import compile_model
 
 HEAD = """\
 # stan_version_major = 2
@@ -129,16 +128,28 @@ def test_log_prob_at_constrained_and_unconstrained_points(bernoulli):
     (bernoulli.folder / "c.json").write_text('{"theta": 0.25}')
     u = float(np.log(0.25 / 0.75))
     (bernoulli.folder / "u.json").write_text(json.dumps({"params_r": [[u], [0.0]]}))
-    bernoulli("log_prob constrained_params=c.json data file=data.json")
+    bernoulli("log_prob constrained_params=c.json data file=data.json output sig_figs=18")
     header, constrained = rows(bernoulli.read())
-    bernoulli("log_prob unconstrained_params=u.json data file=data.json")
+    bernoulli("log_prob unconstrained_params=u.json data file=data.json output sig_figs=18")
     _, unconstrained = rows(bernoulli.read())
     assert header == ["lp__", "g_theta"]
     np.testing.assert_allclose(constrained[0], unconstrained[0], atol=1e-12)
     np.testing.assert_allclose(unconstrained[:, 1], [0.0, 3 - 12 / 2], atol=1e-12)
-    bernoulli("log_prob constrained_params=c.json jacobian=0 data file=data.json")
+    bernoulli("log_prob constrained_params=c.json jacobian=0 data file=data.json output sig_figs=18")
     without = rows(bernoulli.read())[1]
     np.testing.assert_allclose(constrained[0, 0] - without[0, 0], np.log(0.25 * 0.75), rtol=1e-12)
+
+
+def test_log_prob_writes_six_digits_unless_told_otherwise(bernoulli):
+    (bernoulli.folder / "c.json").write_text('{"theta": 0.34903938392023830482}')
+    bernoulli("log_prob constrained_params=c.json data file=data.json")
+    assert bernoulli.read().splitlines()[-1] == "-7.02147,-1.18847"
+
+
+def test_a_parameter_that_is_missing_is_named_in_stans_words(bernoulli):
+    (bernoulli.folder / "c.json").write_text('{"not_here": 0.1}')
+    said = bernoulli("log_prob constrained_params=c.json data file=data.json", status=1).stderr
+    assert said.startswith("Exception: variable does not exist; variable name=theta\n")
 
 
 def test_log_prob_needs_one_file_of_points(bernoulli):
@@ -220,7 +231,7 @@ def test_bad_data_names_the_variable(bernoulli):
 def test_the_script_runs_by_itself_with_its_source_gone(bernoulli, tmp_path):
     source, target = tmp_path / "gone.stan", tmp_path / "script"
     source.write_text(bernoulli.path.with_suffix(".stan").read_text() + '// "quoted" \\n """\n')
-    build(compile_model(source), source, target)
+    build(source, source.read_text(), target)
     source.unlink()
     run = partial(subprocess.run, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert run([target, "optimize", "data", "file=data.json"]).returncode == 0
@@ -235,7 +246,7 @@ def test_included_files_go_into_the_script(tmp_path):
     source.write_text(
         "functions {\n#include half.stan\n}\nparameters { real x; } model { x ~ normal(half(4), 1); }\n"
     )
-    build(compile_model(source), source, tmp_path / "model")
+    build(source, source.read_text(), tmp_path / "model")
     script = (tmp_path / "model").read_text()
     assert "#include" not in script and "return x / 2" in script
 

@@ -30,7 +30,6 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def py(folder):
     """CmdStanPy, with that folder; executables run this checkout."""
-    pytest.importorskip("nutpie")
     cmdstanpy = pytest.importorskip("cmdstanpy")
     logging.getLogger("cmdstanpy").setLevel(logging.ERROR)
     before = {name: os.environ.get(name) for name in ("CMDSTAN", "PYTHONPATH")}
@@ -93,8 +92,25 @@ def test_src_info_lists_the_variables(py, folder):
 
 def test_a_program_that_is_wrong_is_refused_with_its_place(py, tmp_path):
     (tmp_path / "wrong.stan").write_text("parameters { real x }")
-    with pytest.raises(ValueError, match=r"wrong.stan:1:20"):
+    with pytest.raises(ValueError, match=r"Syntax error in 'wrong.stan', line 1, column 20"):
         py.CmdStanModel(stan_file=str(tmp_path / "wrong.stan"))
+
+
+def test_a_program_with_includes_is_compiled_from_a_folder_with_a_space(py, tmp_path):
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    (folder / "f.stan").write_text("real twice(real x) { return 2 * x; }\n")
+    (tmp_path / "m.stan").write_text("functions {\n#include f.stan\n}\nparameters { real x; }\n")
+    options = {"include-paths": [str(folder)]}
+    model = py.CmdStanModel(stan_file=str(tmp_path / "m.stan"), stanc_options=options)
+    assert model.src_info()["included_files"] == [str(folder / "f.stan")]
+    assert model.exe_info()["STAN_THREADS"] == "false"
+
+
+def test_flags_of_the_makefile_are_those_of_the_executable(py, tmp_path):
+    (tmp_path / "m.stan").write_text("parameters { real x; }\n")
+    model = py.CmdStanModel(stan_file=str(tmp_path / "m.stan"), cpp_options={"STAN_THREADS": True})
+    assert model.exe_info()["STAN_THREADS"] == "true" and model.exe_info()["STAN_OPENCL"] == "false"
 
 
 def test_every_tool_has_its_file(folder):
@@ -194,3 +210,38 @@ def test_stanc_formats_and_lists_includes(tmp_path, capsys):
     assert info["parameters"]["t"] == {"type": parts, "dimensions": 0}
     assert run(stanc.main, ["stanc", "--auto-format", str(tmp_path / "m.stan")]) == 0
     assert "  #include f.stan" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ([], ""),
+        (["--auto-format"], "    y = (1) + x;"),
+        (["--auto-format", "--max-line-length=10"], "        + x;"),
+        (["--canonicalize=parentheses"], "    y = 1 + x;"),
+        (["--canonicalize=braces"], "  if (x) {"),
+        (["--print-canonical"], "    y = 1 + x;"),
+    ],
+)
+def test_stanc_prints_what_it_is_asked_for(tmp_path, capsys, words, line):
+    text = "data { int x; }\ntransformed data {\n  int y;\n  if (x) y = (1) + x;\n}\n"
+    (tmp_path / "m.stan").write_text(text)
+    assert run(stanc.main, ["stanc", *words, str(tmp_path / "m.stan")]) == 0
+    assert (line in capsys.readouterr().out.splitlines()) == bool(words)
+
+
+def test_pedantic_warnings_name_every_parameter_without_a_prior(tmp_path, capsys):
+    (tmp_path / "m.stan").write_text(
+        "parameters { real<lower=0, upper=1> p; }\nmodel { 1 ~ bernoulli(p); }\n"
+    )
+    words = ["--warn-pedantic", str(tmp_path / "m.stan")]
+    assert run(stanc.main, ["stanc", *words]) == 0
+    assert capsys.readouterr().err == "Warning: The parameter p has no priors.\n"
+    assert run(make.main, ["build", *words, str(tmp_path / "m")]) == 0
+    assert capsys.readouterr().err == "Warning: The parameter p has no priors.\n"
+
+
+def test_a_wrong_program_is_named_as_the_client_asks(tmp_path, capsys):
+    (tmp_path / "m.stan").write_text("parameters { real x; }\nmodel { x ~ normal(y, 1); }\n")
+    assert run(make.main, ["build", "--filename-in-msg=mine.stan", str(tmp_path / "m.stan"), "x"]) == 1
+    assert capsys.readouterr().err.startswith("Semantic error in 'mine.stan', line 2, column 20:\n")

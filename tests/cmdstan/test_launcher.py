@@ -12,7 +12,6 @@ import pytest
 
 from ppl.cmdstan.build import build, quoted
 from ppl.cmdstan.launcher import Launched, on_windows, relative
-from ppl.compile import compile_model
 
 ROOT = Path(__file__).parents[2]
 RAN = "print('ran', *sys.argv[1:])\n"
@@ -60,8 +59,8 @@ def test_a_program_moves_with_a_real_environment(tmp_path):
     (site,) = (tmp_path / "old" / "venv").glob("lib/*/site-packages")
     (site / "here.pth").write_text("\n".join([str(ROOT), *(p for p in sys.path if p.endswith("-packages"))]))
     code = (
-        "from pathlib import Path; from ppl.cmdstan.build import build; from ppl import compile_model; "
-        "build(compile_model('parameters { real x; }'), Path('m.stan'), Path('m'))"
+        "from pathlib import Path; from ppl.cmdstan.build import build; "
+        "build(Path('m.stan'), 'parameters { real x; }', Path('m'))"
     )
     subprocess.run(
         [tmp_path / "old" / "venv" / "bin" / "python", "-c", code], cwd=tmp_path / "old", check=True
@@ -129,7 +128,7 @@ def test_any_text_stands_in_the_executable_as_it_is(text):
 
 
 def test_a_name_is_no_code(tmp_path):
-    build(compile_model("parameters { real x; }"), Path("m.stan"), tmp_path / "x\nimport nothing")
+    build(Path("m.stan"), "parameters { real x; }", tmp_path / "x\nimport nothing")
     body = (tmp_path / "x\nimport nothing").read_text()
     assert "\nimport nothing" not in body and "\\nimport nothing" in body
 

@@ -1,18 +1,19 @@
 """What CmdStan's clients do not ask for, but its users do: several chains, single paths, warm starts."""
 
 import json
-import sys
 
 import numpy as np
 import pytest
 
+from ppl.backend.watch import IN_DOMAIN
+from ppl.cmdstan.methods.sample import Rejecting
+from tests.cmdstan.conftest import Executable, built
 from tests.cmdstan.test_executable import rows
 
 SAMPLE = "sample num_warmup=150 num_samples=100 data file=data.json"
 
 
 def test_chains_have_files_of_their_own(bernoulli):
-    pytest.importorskip("nutpie")
     (bernoulli.folder / "low.json").write_text('{"theta": 0.1}')
     (bernoulli.folder / "high.json").write_text('{"theta": 0.6}')
     words = SAMPLE.replace(" data", " num_chains=2 adapt save_metric=1 data")
@@ -30,7 +31,6 @@ def test_chains_have_files_of_their_own(bernoulli):
 
 
 def test_a_chain_prints_the_lines_that_clients_read_its_progress_from(bernoulli):
-    pytest.importorskip("nutpie")
     said = bernoulli(f"{SAMPLE} output refresh=75").stdout.splitlines()
     assert [line for line in said if "Iteration" in line] == [
         "Iteration:   1 / 250 [  0%]  (Warmup)",
@@ -54,7 +54,6 @@ def test_generated_quantities_of_several_files(bernoulli):
 
 
 def test_statistics_of_a_chain_belong_to_its_draws(bernoulli):
-    pytest.importorskip("nutpie")
     bernoulli(f"{SAMPLE} random seed=1")
     header, table = rows(bernoulli.read())
     lp, theta = table[:, 0], table[:, header.index("theta")]
@@ -63,20 +62,79 @@ def test_statistics_of_a_chain_belong_to_its_draws(bernoulli):
 
 
 @pytest.mark.parametrize(
-    "words, said",
+    ("metric", "title", "shape"),
     [
-        ("sample algorithm=hmc engine=static", "use engine=nuts"),
-        ("sample algorithm=hmc metric=dense_e", "use metric=diag_e"),
-        ("sample adapt engaged=0", "always adapts"),
+        ("diag_e", "# Diagonal elements of inverse mass matrix:", (8,)),
+        ("dense_e", "# Elements of inverse mass matrix:", (8, 8)),
+        ("unit_e", "# No free parameters for unit metric", None),
     ],
 )
-def test_what_the_sampler_cannot_do_is_refused(bernoulli, words, said):
-    assert said in bernoulli(f"{words} data file=data.json", status=1).stderr
+def test_a_file_says_the_metric_as_cmdstans_does(shapes, metric, title, shape):
+    shapes(f"sample num_warmup=150 num_samples=10 algorithm=hmc metric={metric} random seed=1")
+    lines = shapes.read().splitlines()
+    at = lines.index("# Adaptation terminated")
+    assert f"#         metric = {metric}" in shapes.read() and lines[at + 2] == title
+    matrix = [line[2:].split(",") for line in lines[at + 3 :] if line.startswith("# ") and "," in line]
+    if shape is not None:
+        assert np.array(matrix, dtype=float).reshape(shape).all()
+    assert bool(matrix) == (shape is not None)
 
 
-def test_without_nutpie_the_extra_is_named(bernoulli, monkeypatch):
-    monkeypatch.setitem(sys.modules, "nutpie", None)
-    assert 'pip install "nutpie>=0.15" "arviz>=0.20,<1"' in bernoulli(SAMPLE, status=1).stderr
+def test_a_metric_and_a_step_size_may_be_given(bernoulli):
+    (bernoulli.folder / "m_1.json").write_text('{"inv_metric": [0.5]}')
+    (bernoulli.folder / "m_2.json").write_text('{"inv_metric": [0.25]}')
+    words = "num_warmup=20 num_samples=20 num_chains=2 adapt engaged=0 algorithm=hmc"
+    bernoulli(f"sample {words} metric_file=m.json stepsize=0.7 data file=data.json")
+    for number, inverse in ((1, "# 0.5"), (2, "# 0.25")):
+        text = bernoulli.read(f"output_{number}.csv")
+        assert inverse in text.splitlines() and set(rows(text)[1][:, 2]) == {0.7}
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("[1, 2]", "has shape (2,); expected (1,)"),
+        ("[-1]", "is not positive definite"),
+        ("1", "has shape ()"),
+    ],
+)
+def test_a_metric_that_does_not_fit_is_refused(bernoulli, metric, said):
+    (bernoulli.folder / "m.json").write_text(f'{{"inv_metric": {metric}}}')
+    assert said in bernoulli("sample algorithm=hmc metric_file=m.json data file=data.json", status=1).stderr
+
+
+def test_a_diagnostic_file_has_momenta_and_gradients(bernoulli):
+    bernoulli(f"{SAMPLE} output diagnostic_file=latent.csv refresh=0 random seed=1")
+    header, table = rows(bernoulli.read("latent.csv"))
+    assert header[7:] == ["theta", "p_theta", "g_theta"] and len(table) == 100
+    theta = 1 / (1 + np.exp(-table[:, 7]))
+    np.testing.assert_allclose(table[:, 9], 3 - 12 * theta, atol=1e-8)
+    np.testing.assert_array_equal(table[:, :7], rows(bernoulli.read())[1][:, :7])
+
+
+def test_a_program_without_parameters_is_sampled_as_in_cmdstan(tmp_path):
+    path = built(tmp_path, "none", "generated quantities { real z = normal_rng(0, 1); }")
+    nothing = Executable(path, tmp_path)
+    nothing("sample num_warmup=5 num_samples=7")
+    header, table = rows(nothing.read())
+    np.testing.assert_array_equal(table[:, :7], [[0, 1, np.nan, 1, 1, 0, 0]] * 7)
+    assert header[7:] == ["z"] and len(set(table[:, 7])) == 7 and "# Step size = nan\n" in nothing.read()
+
+
+def test_a_rejected_proposal_is_reported_once(tmp_path):
+    path = built(
+        tmp_path, "edge", 'parameters { real x; } model { if (x < 0) reject("below"); x ~ normal(0, 1); }'
+    )
+    said = Executable(path, tmp_path)("sample num_warmup=50 num_samples=50 random seed=1").stdout
+    assert said.count("Exception: ") == 1 and "below" in said.partition("Exception: ")[2]
+
+
+def test_a_density_that_is_zero_is_no_error(capsys):
+    told = Rejecting(None)
+    told.report(f"`bernoulli_lpmf` of 1, 0 is -inf, {IN_DOMAIN}.")
+    assert capsys.readouterr().out == "" and told.left
+    told.report("argument 2 of `normal_lpdf` is 0, but must be positive")
+    assert "Exception: argument 2" in capsys.readouterr().out and not told.left
 
 
 def test_pathfinder_writes_single_paths_and_the_pool(bernoulli):
@@ -100,8 +158,18 @@ def test_pathfinders_densities_are_normalised(bernoulli):
 
 
 def test_densities_need_not_be_evaluated(bernoulli):
-    bernoulli("pathfinder num_paths=2 num_draws=5 calculate_lp=0 data file=data.json")
-    assert np.isnan(rows(bernoulli.read())[1][:, 1]).all() and "nan" in bernoulli.read()
+    """Those of the draws that estimated the ELBO are known, as in CmdStan."""
+    bernoulli("pathfinder num_paths=2 num_draws=5 num_elbo_draws=3 calculate_lp=0 data file=data.json")
+    unknown = np.isnan(rows(bernoulli.read())[1][:, 1])
+    np.testing.assert_array_equal(unknown, [False, False, False, True, True] * 2)
+
+
+def test_a_path_whose_start_is_out_of_bounds_leaves_the_others(bernoulli):
+    for k, theta in enumerate((0.1, 1.1), 1):
+        (bernoulli.folder / f"init_{k}.json").write_text(json.dumps({"theta": theta}))
+    done = bernoulli("pathfinder num_paths=2 init=init.json data file=data.json")
+    assert "Path [2] failed: Error transforming variable theta: Bounded variable is 1.1\n" in done.stdout
+    assert len(rows(bernoulli.read())[1]) == 1000
 
 
 def test_what_has_no_effect_is_said(bernoulli):
@@ -140,17 +208,12 @@ def test_a_fit_in_the_layout_of_sample(bernoulli):
     assert rows(text)[1].shape == (9, 7) and "#  Elapsed Time: " in text
 
 
-@pytest.mark.parametrize(
-    "words",
-    ["num_warmup=0", "algorithm=hmc metric=dense_e", "algorithm=hmc engine=static", "adapt engaged=0"],
-)
-def test_what_the_sampler_has_not_is_refused_by_name(bernoulli, words):
-    said = bernoulli(f"sample {words} data file=data.json", status=1)
-    assert f"{words.rpartition(' ')[2]} is not offered here" in said.stdout + said.stderr
+def test_static_integration_is_refused_by_name(bernoulli):
+    said = bernoulli("sample algorithm=hmc engine=static data file=data.json", status=1)
+    assert "engine=static is not offered here" in said.stderr
 
 
 def test_a_run_without_draws_leaves_its_adaptation(bernoulli):
-    pytest.importorskip("nutpie")
     bernoulli("sample num_warmup=20 num_samples=0 data file=data.json random seed=1")
     text = bernoulli.read()
     assert "# Step size = " in text and [line for line in text.splitlines() if line[:1] not in "#l"] == []
@@ -158,7 +221,6 @@ def test_a_run_without_draws_leaves_its_adaptation(bernoulli):
 
 @pytest.mark.parametrize("backend", ["autograd", "jax"])
 def test_sample_takes_the_backend_that_is_asked_for_and_writes_stans_lp(bernoulli, backend):
-    pytest.importorskip("nutpie")
     pytest.importorskip(backend)
     run = "sample num_warmup=100 num_samples=50 data file=data.json random seed=3"
     said = bernoulli(f"{run} ppl backend={backend}")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ppl.errors import ModelError
-from ppl.frontend.format import format_program
+from ppl.frontend.format import CANONICAL, format_program
 from ppl.frontend.parser import parse
 from ppl.frontend.printer import print_program
 from ppl.frontend.tokens import tokens
@@ -146,6 +146,46 @@ def check(text):
 def spelled(text, comments):
     """The tokens of a program, or its comments with the spaces in them taken out."""
     return ["".join(w.text.split()) for w in tokens(text) if w.is_comment == comments]
+
+
+def test_lines_keep_within_a_width():
+    assert (
+        format_program(SourceText("model { x = f(a, b); }"), width=10)
+        == "model {\n  x = f(a,\n        b);\n}\n"
+    )
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+def test_the_canonical_text_is_of_the_same_program(path):
+    text = path.read_text()
+    once = format_program(SourceText(text), canonical=CANONICAL)
+    printed = print_program(parse(SourceText(text)))
+    assert print_program(parse(SourceText(once))) == printed
+    assert format_program(SourceText(once), canonical=CANONICAL) == once
+    signs = [w for w in spelled(once, comments=False) if w in "(){}"]
+    assert sorted(signs) == sorted(w for w in spelled(printed, comments=False) if w in "(){}")
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("((a)) - ((b - c)) + ((d * e))", "a - (b - c) + d * e"),
+        ("(a + b)' + ((m))[1] + (t).1", "(a + b)' + m[1] + t.1"),
+        ("(-a) ^ (b ^ c) * (-(d ^ 2))", "(-a) ^ b ^ c * -d ^ 2"),
+        ("(a ? b : c) ? (d) : (e ? f : g)", "(a ? b : c) ? d : (e ? f : g)"),
+        ("f((a), (b, (c)), ((d || e)))", "f(a, (b, c), d || e)"),
+    ],
+)
+def test_parentheses_that_change_nothing_are_left_out(text, canonical):
+    found = format_program(SourceText(f"model {{ x = {text}; }}"), canonical=["parentheses"])
+    assert found == f"model {{\n  x = {canonical};\n}}\n"
+
+
+def test_governed_statements_get_braces_and_keep_their_comments():
+    text = "model { if (a) // why\n x = 1; /* c */ else for (i in 1:2) y = 2; }"
+    lines = format_program(SourceText(text), canonical=["braces"]).splitlines()
+    assert lines[1:5] == ["  if (a) { // why", "    x = 1; /* c */", "  } else {", "    for (i in 1:2) {"]
+    assert lines[5:] == ["      y = 2;", "    }", "  }", "}"]
 
 
 def test_lines_keep_within_80_columns_where_they_can_be_broken():

@@ -9,6 +9,9 @@ from ppl.density.posterior import Floats
 from ppl.errors import InferenceError
 from ppl.results.fits.log_prob import read_points
 
+DIGITS = 6
+"""Significant figures where `sig_figs` says none, as in CmdStan."""
+
 
 def run(job: Job) -> int:
     """Writes `lp__,g_...` with a row for each point, constants dropped.
@@ -20,7 +23,8 @@ def run(job: Job) -> int:
     density = Density(job.posterior, jacobian=job["log_prob.jacobian"])
     pairs = [density.log_density_gradient(u) for u in _points(job)]
     names = [f"g_{name}" for name in job.posterior.param_unc_names()]
-    job.write_csv(["lp__", *names], job.row_lines([value, *gradient] for value, gradient in pairs))
+    rows = ([value, *gradient] for value, gradient in pairs)
+    job.write_csv(["lp__", *names], job.row_lines(rows, DIGITS))
     return 0
 
 

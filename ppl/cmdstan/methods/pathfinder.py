@@ -8,12 +8,12 @@ import numpy as np
 
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
+from ppl.cmdstan.words import in_stans_words
 from ppl.density.posterior import Floats
-from ppl.errors import InferenceError
+from ppl.errors import DataError, InferenceError
 from ppl.files import numbered
 from ppl.inference.diagnose.psis import psis
-from ppl.inference.initialise.pathfinder import pathfinder
-from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.initialise.pathfinder import Pathfinder, pathfinder
 from ppl.inference.objective.target import log_densities
 from ppl.results.files.sample_csv import elapsed
 from ppl.results.fits.draws import tabulate
@@ -90,16 +90,20 @@ def _paths(job: Job) -> Iterator[Path]:
             found = pathfinder(
                 density, job.start(density, number, rng), rng, job["pathfinder.num_elbo_draws"]
             )
-        except InferenceError as error:
-            print(f"Path [{number}] failed: {error}")
+        except (InferenceError, DataError) as error:
+            print(f"Path [{number}] failed: {in_stans_words(error)}")
             continue
         print(f"Path [{number}] :Best Iter: [{found.steps}] ELBO ({found.elbo:g})", flush=True)
-        z = rng.standard_normal((job["pathfinder.num_draws"], density.dim))
-        noise, half_log_det = found.curvature.colour(z)
-        u = found.mean + noise
-        log_q = -0.5 * ((z**2).sum(axis=1) + density.dim * LOG_2PI) - half_log_det
-        log_p = log_densities(density, u) if job["pathfinder.calculate_lp"] else np.full(len(u), np.nan)
-        yield Path(u, log_q, log_p)
+        yield _draws(job, density, found, rng)
+
+
+def _draws(job: Job, density: Density, found: Pathfinder, rng: np.random.Generator) -> Path:
+    """The draws that estimated the ELBO, whose log densities are known, and further ones."""
+    n = job["pathfinder.num_draws"]
+    u = found.sample(max(n - len(found.draws), 0), rng)
+    log_p = log_densities(density, u) if job["pathfinder.calculate_lp"] else np.full(len(u), np.nan)
+    pairs = ((found.draws, u), (found.log_q, found.log_density(u)), (found.log_p, log_p))
+    return Path(*(np.concatenate(pair)[:n] for pair in pairs))
 
 
 def _resamples(job: Job) -> bool:

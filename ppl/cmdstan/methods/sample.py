@@ -1,4 +1,4 @@
-"""`method=sample`: nutpie's No-U-Turn sampler with CmdStan's columns (needs the extra `sample`)."""
+"""`method=sample`: the No-U-Turn sampler with CmdStan's warmup, metrics and columns."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -6,13 +6,19 @@ from time import perf_counter
 
 import numpy as np
 
+from ppl.backend.watch import IN_DOMAIN
 from ppl.cmdstan.density import Density
 from ppl.cmdstan.job import Job
+from ppl.data import load_data
 from ppl.density.posterior import Floats
-from ppl.errors import InferenceError
+from ppl.errors import DataError, InferenceError
 from ppl.files import beside, numbered, write_whole
-from ppl.inference.nuts.chain import Chain, Draws, Start, run_chains, seed_of
+from ppl.inference.nuts.adaptation import DualAveraging, Schedule
+from ppl.inference.nuts.chain import Draws
+from ppl.inference.nuts.sampler import Plan, Sampled, sample
+from ppl.inference.objective.target import Array, Forwarding, Target
 from ppl.inference.run.settings import SampleSettings
+from ppl.results.files.config import comment_lines
 from ppl.results.files.nuts_csv import LEADING, adaptation, times
 from ppl.results.files.sample_csv import elapsed
 from ppl.results.fits.as_target import AsTarget
@@ -20,15 +26,6 @@ from ppl.results.fits.backend import for_sampler
 from ppl.results.fits.draws import tabulate
 from ppl.results.fits.memory_needed import require_memory_of_chains
 from ppl.results.fits.metric import metric_json
-
-IDLE = (
-    *(
-        f"adapt.{name}"
-        for name in ("engaged", "gamma", "kappa", "t0", "init_buffer", "term_buffer", "window")
-    ),
-    *(f"hmc.{name}" for name in ("metric_file", "stepsize", "stepsize_jitter")),
-)
-"""Where CmdStan's adaptation starts and how it goes; nutpie's own needs none of it."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Iterations:
     refresh: int
     chain: str = ""
 
-    def __call__(self, chain: int, made: int) -> None:
+    def __call__(self, made: int) -> None:
         total, warm = self.warmup + self.draws, made <= self.warmup
         of_phase = made if warm else made - self.warmup
         if not self.refresh or made > total:
@@ -57,20 +54,24 @@ def run(job: Job) -> int:
     """Writes a file for each chain, `_1` and so on where there are several.
 
     Raises:
-        MissingPackage: nutpie is not installed.
-        InferenceError: the job asks for what it does not have.
+        InferenceError: the job asks for what is not offered.
+        DataError: a metric does not fit the program.
     """
     chains = job["sample.num_chains"]
-    fixed = job["sample.algorithm"] == "fixed_param" or not job.posterior.param_unc_num()
+    if job["sample.hmc.engine"] != "nuts":
+        raise InferenceError("engine=static is not offered here; use engine=nuts.")
     for number in range(job["id"], job["id"] + chains):
-        file = Path(job["output.file"]) if chains == 1 else numbered(job["output.file"], number)
-        (_fixed if fixed else _nuts)(job, number, file)
+        own = (job["output.file"], job["output.diagnostic_file"])
+        file, latent = (Path(name) if chains == 1 or not name else numbered(name, number) for name in own)
+        if job["sample.algorithm"] == "fixed_param":
+            _fixed(job, number, file)
+        else:
+            _nuts(job, number, file, latent)
     return 0
 
 
 def _fixed(job: Job, number: int, file: Path) -> None:
     """Draws that differ in their generated quantities alone."""
-    print("Model contains no parameters, running fixed_param sampler, no updates to Markov chain")
     u = job.start(Density(job.posterior), number)
     table = tabulate(job.posterior, np.tile(u, (job["sample.num_samples"], 1)), job.seed, number)
     rows = np.column_stack([np.zeros((len(table.rows), 2)), table.rows])
@@ -78,61 +79,136 @@ def _fixed(job: Job, number: int, file: Path) -> None:
     job.write_csv(["lp__", "accept_stat__", *table.columns], [*job.row_lines(rows), *times], file)
 
 
-def _nuts(job: Job, number: int, file: Path) -> None:
+def _nuts(job: Job, number: int, file: Path, latent: Path) -> None:
     """One chain of the No-U-Turn sampler."""
-    _refuse(job)
-    thin, density = job["sample.thin"], Density(job.posterior)
+    density = Density(job.posterior)
     start = job.start(density, number)
     began = perf_counter()
-    chain = _chain(job, density, start, number)
+    sampled = _sampled(job, density, start, number)
     seconds = perf_counter() - began
-    warmup, kept = chain.warmup.thinned(thin), chain.draws.thinned(thin)
-    saved = len(warmup.u) if job["sample.save_warmup"] else 0
-    table = tabulate(job.posterior, np.vstack([warmup.u[:saved], kept.u]), job.seed, number)
-    statistics = np.vstack([warmup.statistics[:saved], kept.statistics])
-    rows = list(job.row_lines(np.column_stack([statistics, table.rows])))
-    body = [*rows[:saved], *adaptation(chain), *rows[saved:], *times(chain, seconds)]
-    job.write_csv([*LEADING, *table.columns], body, file)
+    chain = sampled.chain
+    written = _written(job, len(chain.warmup.u), len(chain.draws.u))
+    saved = int((written < len(chain.warmup.u)).sum())
+    every = chain.warmup.followed_by(chain.draws)
+    table = tabulate(job.posterior, every.u[written], job.seed, number)
+    rows = list(job.row_lines(np.column_stack([every.statistics[written], table.rows])))
+    comments = [*adaptation(chain, job["sample.hmc.metric"])]
+    closing = [*times(chain, seconds)]
+    job.write_csv([*LEADING, *table.columns], [*rows[:saved], *comments, *rows[saved:], *closing], file)
+    if job["output.diagnostic_file"]:
+        body = np.column_stack([every.statistics, every.u, sampled.momenta, sampled.gradients])[written]
+        rows = list(job.row_lines(body))
+        head = (*comment_lines(job.config), ",".join(_latent_columns(job)) + "\n")
+        write_whole(latent, [*head, *rows[:saved], *comments, *rows[saved:], *closing])
     if job["sample.adapt.save_metric"]:
         write_whole(beside(file, "metric"), [metric_json(chain.inverse_metric, chain.stepsize)])
 
 
-def _refuse(job: Job) -> None:
-    """What nutpie cannot do is refused; what it does its own way is said."""
-    if job["sample.hmc.engine"] != "nuts":
-        raise InferenceError("engine=static is not offered here; use engine=nuts.")
-    if job["sample.hmc.metric"] != "diag_e":
-        raise InferenceError(f"metric={job['sample.hmc.metric']} is not offered here; use metric=diag_e.")
-    if not job["sample.adapt.engaged"]:
-        raise InferenceError("adapt engaged=0 is not offered here; nutpie always adapts.")
-    if job["sample.num_warmup"] < 1:
-        raise InferenceError("num_warmup=0 is not offered here; nutpie always adapts: give at least 1.")
-    job.note_unused(*(f"sample.{name}" for name in IDLE))
+def _written(job: Job, warmup: int, draws: int) -> Array:
+    """The positions of the draws to write: every `thin`th, those of the warmup only if it is saved."""
+    thin = job["sample.thin"]
+    saved = range(0, warmup if job["sample.save_warmup"] else 0, thin)
+    return np.array([*saved, *range(warmup, warmup + draws, thin)], dtype=int)
 
 
-def _chain(job: Job, density: Density, start: Floats, number: int) -> Chain:
+def _latent_columns(job: Job) -> list[str]:
+    """CmdStan's columns of a diagnostic file: unconstrained parameters, their momenta, their gradients."""
+    names = job.posterior.param_unc_names()
+    return [*LEADING, *names, *(f"p_{name}" for name in names), *(f"g_{name}" for name in names)]
+
+
+INFORMATION = (
+    "Informational Message: The current Metropolis proposal is about to be rejected because of the following "
+    "issue; later ones are not reported:"
+)
+MOST_EXPLAINED = 10
+"""Points that are not finite of which a chain finds out why, until one of them is reported."""
+
+
+@dataclass
+class Rejecting(Forwarding):
+    """A target that says once, in CmdStan's words, which error rejects a proposal.
+
+    As there, a density that is merely zero is no error.
+    """
+
+    target: Target
+    left: int = MOST_EXPLAINED
+
+    def log_density_gradient(self, u: Array) -> tuple[float, Array]:
+        value, gradient = self.target.log_density_gradient(u)
+        if self.left and not (np.isfinite(value) and np.isfinite(gradient).all()):
+            self.left -= 1
+            self.report(self.explain(u))
+        return value, gradient
+
+    def report(self, why: str) -> None:
+        if why and IN_DOMAIN not in why:
+            self.left = 0
+            print(INFORMATION, f"Exception: {why}", sep="\n", flush=True)
+
+
+def _sampled(job: Job, density: Density, start: Floats, number: int) -> Sampled:
+    """The chain, its log densities without the constants that Stan's lack."""
+    chains = job["sample.num_chains"]
     warmup, draws = job["sample.num_warmup"], job["sample.num_samples"]
-    chain = f"Chain [{number}] " if job["sample.num_chains"] > 1 else ""
     settings = SampleSettings(
-        num_warmup=warmup,
-        num_samples=max(draws, 1),  # nutpie knows no run without any
-        delta=job["sample.adapt.delta"],
-        max_depth=job["sample.hmc.nuts.max_depth"],
+        num_warmup=max(warmup, 1),
+        num_samples=max(draws, 1),
         backend=job["ppl.backend"],
         device=job["ppl.device"],
     )
     require_memory_of_chains(job.posterior, settings)
-    iterations = Iterations(warmup, draws, job["output.refresh"], chain)
     target = for_sampler(AsTarget(job.posterior), settings)
-    (found,) = run_chains([Start(target, start)], settings, [seed_of(job.seed, number)], iterations)
-    if found is None:
-        raise KeyboardInterrupt
     constants = target.log_density(start) - density.log_density(start)
-    return replace(
-        found,
-        warmup=_without(constants, found.warmup),
-        draws=_without(constants, found.draws).first(draws),
+    prefix = f"Chain [{number}] " if chains > 1 else ""
+    iterations = Iterations(warmup, draws, job["output.refresh"], prefix)
+    rng = np.random.default_rng([job.seed, number])
+    found = sample(Rejecting(target), start, _plan(job, density.dim, number), rng, iterations)
+    chain = replace(
+        found.chain,
+        warmup=_without(constants, found.chain.warmup),
+        draws=_without(constants, found.chain.draws),
     )
+    return replace(found, chain=chain)
+
+
+def _plan(job: Job, dim: int, number: int) -> Plan:
+    adapt = {name: job[f"sample.adapt.{name}"] for name in ("delta", "gamma", "kappa", "t0")}
+    buffers = {name: job[f"sample.adapt.{name}"] for name in ("init_buffer", "window", "term_buffer")}
+    return Plan(
+        warmup=job["sample.num_warmup"],
+        draws=job["sample.num_samples"],
+        metric=_metric(job, dim, number),
+        stepsize=job["sample.hmc.stepsize"],
+        jitter=job["sample.hmc.stepsize_jitter"],
+        max_depth=job["sample.hmc.nuts.max_depth"],
+        engaged=job["sample.adapt.engaged"],
+        adapts_metric=job["sample.hmc.metric"] != "unit_e",
+        averaging=DualAveraging(**adapt),
+        schedule=Schedule(**buffers),
+    )
+
+
+def _metric(job: Job, dim: int, number: int) -> Array:
+    """The inverse metric to start with: that of the file, or the unit one.
+
+    Raises:
+        DataError: the file has no inverse metric of the program's size, or it is not positive definite.
+    """
+    dense = job["sample.hmc.metric"] == "dense_e"
+    if not job["sample.hmc.metric_file"] or job["sample.hmc.metric"] == "unit_e":
+        return np.eye(dim) if dense else np.ones(dim)
+    file = job.own_file(job["sample.hmc.metric_file"], number)
+    inverse = np.asarray(load_data(file).values.get("inv_metric", []), dtype=float)
+    expected = (dim, dim) if dense else (dim,)
+    if inverse.shape != expected:
+        raise DataError(
+            f"{file}: inv_metric has shape {inverse.shape}; expected {expected}, a number for each parameter."
+        )
+    if (np.linalg.eigvalsh(inverse) if dense else inverse).min(initial=1.0) <= 0:
+        raise DataError(f"{file}: inv_metric is not positive definite.")
+    return inverse
 
 
 def _without(constants: float, draws: Draws) -> Draws:

@@ -5,19 +5,21 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ppl.cmdstan.build import build
-from ppl.compile import compile_model
+from ppl.cmdstan.help import FLAGS
+from ppl.cmdstan.tools.program import add_options, check, folders
 
 
 def main(words: Sequence[str]) -> int:
-    """Write the executable OUTPUT of the program FILE; flags of stanc concern nothing here.
+    """Write the executable OUTPUT of the program FILE; options of stanc about its C++ concern nothing here.
 
     Raises:
         ModelError: the program is refused.
         MissingFile: it is not there.
     """
     parser = ArgumentParser("build", description=main.__doc__, allow_abbrev=False)
-    parser.add_argument("file", type=Path)
+    add_options(parser)
     parser.add_argument("output", type=Path)
+    parser.add_argument("--flag", action="append", default=[], choices=FLAGS, help="a flag of the executable")
     asked, _ = parser.parse_known_args(words)
-    build(compile_model(asked.file), asked.file, asked.output)
+    build(asked.file, check(asked).text, asked.output, folders(asked), asked.flag)
     return 0

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ppl.cmdstan.tools.program import add_options, check, folders, read
 from ppl.compile import compile_model
 from ppl.distribution import VERSION
-from ppl.frontend.format import format_program
+from ppl.frontend.format import CANONICAL, format_program
 from ppl.frontend.include import Expanded, expand
+from ppl.frontend.spacing import LAYOUT
 from ppl.ir import nodes as ir
 from ppl.results.files.config import STAN_VERSION
-from ppl.source import read_source
 
 
 def main(words: Sequence[str]) -> int:
@@ -26,17 +27,20 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--version", action="version", version=version())
     parser.add_argument("--info", action="store_true", help="the variables and their types, as JSON")
     parser.add_argument("--auto-format", action="store_true", help="the program in the canonical layout")
-    parser.add_argument("--include-paths", default="", help="folders of included files, with commas")
-    parser.add_argument("file", type=Path)
+    parser.add_argument("--max-line-length", type=int, default=LAYOUT.width, help="columns of a line of it")
+    parser.add_argument(
+        "--print-canonical", action="store_true", help=f"--canonicalize={','.join(CANONICAL)}"
+    )
+    parser.add_argument("--canonicalize", default="", help="what the layout changes, with commas")
+    add_options(parser)
     asked, _ = parser.parse_known_args(words)  # options of the C++ that stanc writes concern nothing here
-    folders = [asked.file.parent, *filter(None, asked.include_paths.split(","))]
-    source = read_source(asked.file)
-    if asked.auto_format:
-        print(format_program(source, folders), end="")
+    if asked.auto_format or asked.print_canonical or asked.canonicalize:
+        canonical = CANONICAL if asked.print_canonical else asked.canonicalize.split(",")
+        print(format_program(read(asked), folders(asked), asked.max_line_length, canonical), end="")
         return 0
-    model = compile_model(asked.file)
+    whole = expand(check(asked), folders(asked))
     if asked.info:
-        print(json.dumps(info(model.lowered, included(expand(source, folders))), indent=2))
+        print(json.dumps(info(compile_model(whole.text).lowered, included(whole)), indent=2))
     return 0
 
 

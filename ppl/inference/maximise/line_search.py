@@ -157,4 +157,4 @@ def cubic_minimum(slope: np.float64, end: Trial, least: float, most: float) -> n
     inside = [at for at in (-(c2 + root) / c3, -(c2 - root) / c3) if least < at < most]
     candidates = [np.float64(least), np.float64(most), *inside]
     values = [at * (at * (at * c3 / 3 + c2) / 2 + slope) for at in candidates]
-    return candidates[int(np.nanargmin(values))] if np.isfinite(values).any() else candidates[0]
+    return np.float64(candidates[int(np.nanargmin(values)) if np.isfinite(values).any() else 0])

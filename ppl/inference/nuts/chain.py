@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ppl.distribution import requirements
-from ppl.errors import PPLError
+from ppl.errors import InferenceError, PPLError
 from ppl.extras import extra
 from ppl.inference.families.family import Family
 from ppl.inference.initialise.start import Init, Warm, start_point
@@ -42,8 +42,11 @@ class Draws:
     def first(self, n: int) -> "Draws":
         return Draws(self.u[:n], self.statistics[:n])
 
-    def thinned(self, thin: int) -> "Draws":
-        return Draws(self.u[::thin], self.statistics[::thin])
+    def after(self, n: int) -> "Draws":
+        return Draws(self.u[n:], self.statistics[n:])
+
+    def followed_by(self, other: "Draws") -> "Draws":
+        return Draws(np.vstack([self.u, other.u]), np.vstack([self.statistics, other.statistics]))
 
     @property
     def leapfrogs(self) -> float:
@@ -200,6 +203,7 @@ def _compiled(start: Start, made: Callable[[int], None], failed: list[PPLError])
     from nutpie.compiled_pyfunc import from_pyfunc
 
     target, count = start.target, 0
+    first = off_the_flat(target, start.v)
 
     def log_density_gradient(u: Array) -> tuple[float, Array]:
         try:
@@ -225,8 +229,31 @@ def _compiled(start: Start, made: Callable[[int], None], failed: list[PPLError])
         [np.dtype(np.float64)],
         [(target.dim,)],
         ["u"],
-        make_initial_point_fn=lambda seed: start.v,
+        make_initial_point_fn=lambda seed: first,
     )
+
+
+NUDGE = 1e-4
+"""How far a start is moved, relative to 1 and to itself, where the gradient is exactly 0."""
+
+
+def off_the_flat(target: Target, v: Array) -> Array:
+    """A start (dim,) at which no entry of the gradient is 0: nutpie's first metric divides by each.
+
+    Raises:
+        InferenceError: the density does not depend on a coordinate near `v`.
+    """
+    flat = target.log_density_gradient(v)[1] == 0
+    if not flat.any():
+        return v
+    moved = np.where(flat, v + NUDGE * (1 + np.abs(v)), v)
+    still = np.flatnonzero(target.log_density_gradient(moved)[1] == 0)
+    if still.size:
+        raise InferenceError(
+            f"The log density is flat in coordinate {still[0] + 1} of the unconstrained parameters near the "
+            "start, so NUTS has no scale for it. Start elsewhere, or give the parameter a prior."
+        )
+    return moved
 
 
 def seed_of(seed: int, number: int) -> int:

@@ -59,7 +59,7 @@ TREE: tuple[Argument, ...] = (
             least(0, "refresh", "Iterations between two lines on the screen; 0 for none", 100),
             Value(
                 "sig_figs",
-                "Significant figures of numbers in files; -1 for all that matter",
+                "Significant figures of numbers in files; -1 for all that matter, in log_prob for 6",
                 -1,
                 "-1, or 1 to 18",
                 lambda x: x == -1 or 1 <= x <= 18,

@@ -13,6 +13,13 @@ from ppl.results.files.stan_csv import cell, line
 LEADING = ("lp__", "accept_stat__", "stepsize__", "treedepth__", "n_leapfrog__", "divergent__", "energy__")
 """Columns before the variables: CmdStan's names of inference.nuts.chain.STATISTICS."""
 
+TITLES = {
+    "diag_e": "Diagonal elements of inverse mass matrix:",
+    "dense_e": "Elements of inverse mass matrix:",
+    "unit_e": "No free parameters for unit metric",
+}
+"""What CmdStan writes above each kind of metric."""
+
 
 def chain_lines(config: Config, columns: Sequence[str], chain: Chain, rows: Floats) -> Iterator[str]:
     """The whole file: `rows` (draws, columns) are the variables of the draws.
@@ -26,16 +33,18 @@ def chain_lines(config: Config, columns: Sequence[str], chain: Chain, rows: Floa
     yield from elapsed((0.0, "Warm-up"), (0.0, "Sampling"), (0.0, "Total"))
 
 
-def adaptation(chain: Chain) -> Iterator[str]:
-    """The comment on what the warmup ended with."""
+def adaptation(chain: Chain, metric: str = "diag_e") -> Iterator[str]:
+    """The comment on what the warmup ended with; `metric` is CmdStan's name of the kind of metric."""
     yield "# Adaptation terminated\n"
     yield f"# Step size = {cell(chain.stepsize)}\n"
-    yield "# Diagonal elements of inverse mass matrix:\n"
-    yield f"# {', '.join(map(cell, chain.inverse_metric))}\n"
+    yield f"# {TITLES[metric]}\n"
+    if metric != "unit_e":
+        for row in np.atleast_2d(chain.inverse_metric):
+            yield f"# {', '.join(map(cell, row))}\n"
 
 
 def times(chain: Chain, seconds: float) -> Iterator[str]:
-    """nutpie tells the total time only; its parts are in proportion to their leapfrog steps."""
+    """The parts of a time in proportion to their leapfrog steps."""
     steps = chain.warmup.leapfrogs + chain.draws.leapfrogs
     warmup = seconds * chain.warmup.leapfrogs / max(steps, 1.0)
     return elapsed((warmup, "Warm-up"), (seconds - warmup, "Sampling"), (seconds, "Total"))

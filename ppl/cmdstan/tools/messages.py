@@ -1,0 +1,34 @@
+"""Errors and warnings about a program in the words by which clients of CmdStan know them."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from ppl.errors import Located, ModelError
+
+SYNTAX_CODES = "PPL1"
+"""How the codes of syntax errors begin."""
+
+
+class Diagnostic(Protocol):
+    """What an error and a warning have in common."""
+
+    @property
+    def span(self) -> Located: ...
+    @property
+    def message(self) -> str: ...
+    @property
+    def hint(self) -> str | None: ...
+
+
+def described(found: Diagnostic) -> str:
+    """Its place, its line with carets, the sentence and what to do."""
+    span = found.span
+    place = f"in '{span.source.name}', line {span.line}, column {span.column}:"
+    return "\n".join(filter(None, [place, span.excerpt(), found.message, found.hint]))
+
+
+def error_lines(error: ModelError) -> Iterator[str]:
+    """Each error of a program, after the words `Syntax error` or `Semantic error`."""
+    for each in (error, *error.others):
+        kind = "Syntax" if each.code.startswith(SYNTAX_CODES) else "Semantic"
+        yield f"{kind} error {described(each)}\n"

@@ -1,0 +1,64 @@
+"""The program that `stanc` and `build` are given: the options that both take, its check, its warnings."""
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+from ppl.cmdstan.tools.messages import described
+from ppl.discrete.check import checked
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts
+from ppl.frontend.pedantic import lints
+from ppl.frontend.usage_lints import without_density
+from ppl.source import SourceText, read_source
+
+NO_PRIOR = "PPL001"
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("--include-paths", default="", help="folders of included files, with commas")
+    parser.add_argument("--filename-in-msg", default="", help="the file's name in messages")
+    parser.add_argument("--warn-pedantic", action="store_true", help="warn of everything doubtful")
+    parser.add_argument("file", type=Path)
+
+
+def read(asked: Namespace) -> SourceText:
+    """The text of the file, under the name that messages are to give it.
+
+    Raises:
+        MissingFile: it is not there.
+    """
+    source = read_source(asked.file)
+    return SourceText(source.text, asked.filename_in_msg or source.name)
+
+
+def folders(asked: Namespace) -> list[str | Path]:
+    """Where included files are looked for."""
+    return [asked.file.parent, *filter(None, asked.include_paths.split(","))]
+
+
+def check(asked: Namespace) -> SourceText:
+    """The text of a correct program; with `--warn-pedantic` its warnings go to standard error.
+
+    Raises:
+        ModelError: the program is refused.
+        MissingFile: it is not there.
+    """
+    source = read(asked)
+    program, facts = checked(source, folders(asked))
+    if asked.warn_pedantic:
+        print(*warnings(program, facts), sep="\n", end="", file=sys.stderr)
+    return source
+
+
+def warnings(program: ast.Program, facts: Facts) -> Iterator[str]:
+    """Lines that begin with `Warning`, by which clients find them.
+
+    Stan's compiler names every parameter without a prior; `ppl check` only one with an improper flat prior.
+    """
+    for declaration in without_density(program, facts):
+        yield f"Warning: The parameter {declaration.name} has no priors.\n"
+    for lint in lints(program, facts):
+        if lint.code != NO_PRIOR:
+            yield f"Warning: {described(lint)}\n"

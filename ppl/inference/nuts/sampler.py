@@ -1,0 +1,129 @@
+"""A chain of the No-U-Turn sampler as Stan runs it: its warmup and its metrics, or no adaptation at all."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import nan
+
+import numpy as np
+
+from ppl.inference.nuts.adaptation import DualAveraging, Schedule, StepSearch
+from ppl.inference.nuts.chain import STATISTICS, Chain, Draws
+from ppl.inference.nuts.metric import Metric, covariance_of
+from ppl.inference.nuts.trajectory import Hamiltonian, Position, Transition, first_step, transition
+from ppl.inference.objective.target import Array, Target
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """How a chain is run; `metric` is the inverse metric it starts with, (dim,) or (dim, dim).
+
+    The warmup adapts the step size if `engaged`, and then the metric too with `adapts_metric`. `jitter` is
+    how far the step of a trajectory may be from `stepsize`, as a share of it.
+    """
+
+    warmup: int
+    draws: int
+    metric: Array
+    stepsize: float = 1.0
+    jitter: float = 0.0
+    max_depth: int = 10
+    engaged: bool = True
+    adapts_metric: bool = True
+    averaging: DualAveraging = field(default_factory=DualAveraging)
+    schedule: Schedule = field(default_factory=Schedule)
+
+
+@dataclass(frozen=True, eq=False)
+class Sampled:
+    """A chain, and the momenta and gradients (draws, dim) at its draws, warmup included."""
+
+    chain: Chain
+    momenta: Array
+    gradients: Array
+
+
+@dataclass(eq=False)
+class Sampler:
+    """A chain under way: where it is, what moves it, and the transitions so far with their steps."""
+
+    plan: Plan
+    system: Hamiltonian
+    at: Position
+    step: float
+    rng: np.random.Generator
+    made: Callable[[int], None]
+    past: list[tuple[Transition, float]] = field(default_factory=list)
+
+    def next(self) -> Transition:
+        """One transition from where the chain is."""
+        spread = self.plan.jitter * (2.0 * self.rng.random() - 1.0) if self.plan.jitter else 0.0
+        step = self.step * (1.0 + spread)
+        start = self.system.refreshed(self.at, self.rng)
+        found = transition(self.system, start, step, self.plan.max_depth, self.rng)
+        self.at = found.state.at
+        self.past.append((found, step))
+        self.made(len(self.past))
+        return found
+
+    def search(self) -> StepSearch:
+        """A search for the step size that starts anew."""
+        self.step = first_step(self.system, self.at, self.step, self.rng)
+        return StepSearch.around(self.plan.averaging, self.step)
+
+    def warm_up(self) -> None:
+        """The warmup, with as much adaptation as is planned."""
+        plan, search = self.plan, self.search()
+        start = plan.schedule.start(plan.warmup)
+        ends = {*plan.schedule.ends(plan.warmup)} if plan.adapts_metric else set()
+        for count in range(1, plan.warmup + 1):
+            search, self.step = search.after(self.next().acceptance)
+            if count in ends:
+                us = np.array([found.state.at.u for found, _ in self.past[start:count]])
+                inverse = covariance_of(us, dense=plan.metric.ndim == 2)
+                self.system, start = Hamiltonian(self.system.target, Metric(inverse)), count
+                search = self.search()
+        self.step = search.mean if search.count else self.step
+
+    def sampled(self) -> Sampled:
+        """What the chain has come to."""
+        states = [found.state for found, _ in self.past]
+        us, momenta, gradients = (
+            np.array(rows, dtype=float).reshape(len(states), self.system.target.dim)
+            for rows in (
+                [state.at.u for state in states],
+                [state.momentum for state in states],
+                [state.at.gradient for state in states],
+            )
+        )
+        statistics = np.array([_statistics(*each) for each in self.past], dtype=float)
+        every = Draws(us, statistics.reshape(len(states), len(STATISTICS)))
+        parts = every.first(self.plan.warmup), every.after(self.plan.warmup)
+        return Sampled(Chain(*parts, self.system.metric.inverse, self.step), momenta, gradients)
+
+
+def _statistics(found: Transition, step: float) -> tuple[float, ...]:
+    """The row of `Draws.statistics`."""
+    state = found.state
+    return state.at.value, found.acceptance, step, found.depth, found.steps, found.diverged, state.energy
+
+
+def sample(
+    target: Target,
+    start: Array,
+    plan: Plan,
+    rng: np.random.Generator,
+    made: Callable[[int], None] = lambda count: None,
+) -> Sampled:
+    """A chain from `start` (dim,), a point with a finite log density.
+
+    `made` is called with the number of each draw, warmup included. Without parameters there is nothing to
+    adapt, and the step size is nan, as in CmdStan.
+    """
+    system = Hamiltonian(target, Metric(plan.metric))
+    step = plan.stepsize if target.dim else nan
+    sampler = Sampler(plan, system, system.position(start), step, rng, made)
+    if plan.engaged and plan.warmup and target.dim:
+        sampler.warm_up()
+    for _ in range(len(sampler.past), plan.warmup + plan.draws):
+        sampler.next()
+    return sampler.sampled()
