@@ -41,23 +41,36 @@ class Stored(Model):
 
 
 def stored(model: Model) -> str:
-    """JSON of a model's compilation; "" where it depends on data, or has functions of its own."""
+    """JSON of a model's compilation; "" where there is none to keep.
+
+    That is where it depends on data, calls functions that are made for it, or nests too deeply to be read.
+    """
     if model.discrete is not None or model.origin is None:
         return ""
-    forms, missing = {}, []
     try:
-        for form in FORMS:
-            try:
-                forms[form.name] = encoded(model.code(form).emitted)
-            except DrawByDraw:
-                missing.append(form.name)
-        lowered = encoded(model.lowered)
-    except NotStored:
+        record = _record(model)
+        text = json.dumps(record, separators=(",", ":"))
+        decoded(json.loads(text)["lowered"], model.source)
+    except (NotStored, RecursionError):
         return ""
-    facts = {name: getattr(model, name) for name in FACTS}
-    most = model.origin[1][-1]
-    record = {"lowered": lowered, "forms": forms, "missing": missing, "facts": facts, "most": most}
-    return json.dumps({"package": package(), **record}, separators=(",", ":"))
+    return text
+
+
+def _record(model: Model) -> dict[str, Any]:
+    forms, missing = {}, []
+    for form in FORMS:
+        try:
+            forms[form.name] = encoded(model.code(form).emitted)
+        except DrawByDraw:
+            missing.append(form.name)
+    return {
+        "package": package(),
+        "lowered": encoded(model.lowered),
+        "forms": forms,
+        "missing": missing,
+        "facts": {name: getattr(model, name) for name in FACTS},
+        "most": model.origin[1][-1] if model.origin else None,
+    }
 
 
 def compiled(program: str | Path, text: str, softplus: bool) -> Model:
