@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from generator.program import generated
 from laws.cost.as_written import steeper_than_written
+from laws.cost.compiling import STATEMENTS, growth_of_compiling
 from laws.cost.counting import cost_of
 from laws.cost.known import STEEPER, TO_MEND, exponent_of
 from laws.cost.law import Growth, broken, growths
@@ -45,6 +46,12 @@ def test_no_run_of_a_generated_program_costs_more_than_the_program_as_written(nu
 def test_arrays_taken_for_scratch_are_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(privatise, "is_along", lambda s, name: False)
     assert broken(growths(next(program for program in programs() if program.name == name)))
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_compiling_costs_what_the_statements_allow(name: str) -> None:
+    found = growth_of_compiling(name)
+    assert not broken([found]), str(found)
 
 
 def test_the_tables_name_programs() -> None:

@@ -2,8 +2,8 @@
 
 Every name is set before it is read; a variable has the axes that it was declared with; each argument of a
 lifted call has its own axes and those of the loops that it is lifted over, none of which it could have but
-from the left, and arguments that meet over loops are laid out along the same (axes.py); and a block declares
-each of its outputs once.
+from the left, and arguments that meet over loops are laid out along the same (axes.py); a variable has the
+axis of a loop once (stores.py); and a block declares each of its outputs once.
 """
 
 from collections import Counter
@@ -12,6 +12,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.axes import OtherAxes, check_axes
+from ppl.ir.stores import UselessAxis, check_stores
 from ppl.ir.walk import PART_NAMES, is_node, prepared_names
 from ppl.types import INT, Tuple, Type, array_of, core, rank
 
@@ -51,8 +52,16 @@ def verify(p: ir.Program, over_draws: bool = False) -> None:
     outputs(p.generated_names, end, "generated quantities")
     try:
         check_axes(p, over_draws)
-    except OtherAxes as why:
+        for body in blocks(p):
+            check_stores(body)
+    except (OtherAxes, UselessAxis) as why:
         raise Malformed(str(why)) from None
+
+
+def blocks(p: ir.Program) -> list[Sequence[ir.Stmt]]:
+    """The statements of each function and of each block that loops are in."""
+    computed = (p.transformed_data, p.transformed_parameters, p.model, p.generated_quantities)
+    return [*(f.body for f in p.functions), *computed]
 
 
 def declared(names: Sequence[ir.Declared]) -> Scope:

@@ -33,7 +33,6 @@ TO_MEND: Mapping[str, set[str]] = {
     "break out of the rows": {"gradients of many points"},
     "mpt_tree_and_int_logic": {"densities of many points", "gradients of many points"},
     "reject in a loop": {"gradients of many points"},
-    "shards": {"gradient"},
     "sums so far": AT_POINTS,
     "tuples": {"gradients of many points"},
 }
