@@ -167,7 +167,8 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
         return replace(e, args=args), False
     if e.callee.impl in TRANSPARENT and e.type == INT:
         c.fragile = True
-        return replace(e, args=(first_entry(args[0], e.args[0].type),)), False  # all are of one size
+        size = replace(e, args=(first_entry(args[0], e.args[0].type),))  # which all have
+        return same_along(size, b.index), True
     refuse_ragged(e, varies)
     callee = e.callee
     if callee.batch == "leading" and not fits_leading(e, varies):
