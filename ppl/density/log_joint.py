@@ -22,6 +22,7 @@ from ppl.density.many_points import (
     in_batches,
     log_joint_gradients,
     log_joints,
+    value_as_one_of_many,
 )
 from ppl.density.model import Model
 from ppl.errors import InferenceError, Rejection
@@ -64,6 +65,10 @@ class LogJoint:
 
     def value(self, u: Floats) -> float:
         """At `u` (dim,); -inf where the program rejects it."""
+        if self.model.calls_by_row and (many := self.model.over(self.forms.many, NUMPY)):
+            found = value_as_one_of_many(many, self.d, u, self.jacobian)
+            if found is not None:
+                return found
         module = self.model.load(self.forms.value, NUMPY)
         with np.errstate(all="ignore"), located(module):
             try:
@@ -73,7 +78,7 @@ class LogJoint:
 
     def value_and_gradient(self, u: Floats) -> tuple[float, Floats]:
         """The same with the gradient (dim,), nan where the program rejects `u`."""
-        if self.model.loops_by_row:
+        if self.model.calls_by_row:
             many = self.model.over(self.forms.many, AUTOGRAD)
             if many and (found := as_one_of_many(many, self.d, u, self.jacobian, self.model.nodes)):
                 return found

@@ -217,6 +217,14 @@ def as_one_of_many(
     return float(values[0]), gradients[0]
 
 
+def value_as_one_of_many(module: Module, d: Data, u: Floats, jacobian: bool) -> float | None:
+    """The log joint alone."""
+    try:
+        return float(log_joints(module, d, u[None], jacobian)[0])
+    except (DrawsRejected, PPLError):
+        return None
+
+
 def blocks(d: Data, us: Floats) -> list[Floats]:
     """One array a parameter, (n, *shape)."""
     return [us[:, p.at].reshape(len(us), *p.shape) for p in d.places.values()]

@@ -194,12 +194,9 @@ class Model:
         return any(isinstance(n, ir.Solve) and "ode" in n.solver for n in self._density_nodes())
 
     @cached_property
-    def loops_by_row(self) -> bool:
-        """Whether a function with a loop of its own is called once for each row of the data."""
-        functions = self.program().functions
-        loops = {f.name for f in functions if any(isinstance(n, ir.While | ir.For) for n in walk(f.body))}
-        calls = (n for n in self._density_nodes() if isinstance(n, ir.CallUser))
-        return any(call.lifted and call.name in loops for call in calls)
+    def calls_by_row(self) -> bool:
+        """Whether a function of the program is called once for each row of the data."""
+        return any(isinstance(n, ir.CallUser) and n.lifted for n in self._density_nodes())
 
     def _density_nodes(self) -> Iterator[Any]:
         """Every node of what the log density may run."""

@@ -4,7 +4,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.walk import assigned_names, walk
+from ppl.ir.walk import PART_NAMES, assigned_names, is_node
+from ppl.stdlib.functions.table import TRANSPARENT
+from ppl.types import INT
 
 Names = frozenset[str]
 
@@ -18,10 +20,20 @@ def unknown_names(body: Sequence[ir.Stmt], start: Collection[str]) -> Names:
 
 
 def is_unknown(node: Any, unknown: Collection[str]) -> bool:
-    """Whether something in a node, or in a tuple of nodes, may differ from point to point."""
-    return any(
-        isinstance(n, ir.TargetSoFar) or (isinstance(n, ir.Var) and n.name in unknown) for n in walk(node)
-    )
+    """Whether something in a node, or in a tuple of nodes, may differ from point to point; sizes do not."""
+    match node:
+        case ir.TargetSoFar():
+            return True
+        case ir.Var(name=name):
+            return name in unknown
+        case ir.Apply(callee=callee, type=t) if t == INT and callee.impl in TRANSPARENT:
+            return False
+        case tuple():
+            return any(is_unknown(item, unknown) for item in node)
+        case _ if is_node(node):
+            return any(is_unknown(getattr(node, part), unknown) for part in PART_NAMES[type(node)])
+        case _:
+            return False
 
 
 def _set_from(body: tuple[ir.Stmt, ...], unknown: Names, inside: bool) -> Names:

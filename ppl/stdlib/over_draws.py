@@ -14,6 +14,7 @@ from ppl.arrays import Array, Namespace, stack, with_vjps
 from ppl.stdlib import batching
 from ppl.stdlib.functions import fills
 from ppl.stdlib.functions.complex_parts import to_complex
+from ppl.stdlib.spans import SPANS
 
 Function = Callable[..., Any]
 
@@ -244,6 +245,7 @@ OF_BATCHES: Mapping[Function, Function] = {
     batching.last: last,
     batching.of_sizes: of_sizes,
     fills.rep_array: rep_array,
+    **{impl: impl for impl in SPANS},
 }
 SHARED: Mapping[Function, int] = {
     spread: 1,
@@ -253,5 +255,6 @@ SHARED: Mapping[Function, int] = {
     tile: 1,
     of_sizes: 1,
     rep_array: 1,
+    **dict.fromkeys(SPANS, 1),
 }
 """From which argument on all draws share them."""

@@ -167,11 +167,78 @@ LOOPS = (
         for (i in 1:3) { if (v[i] > x[n]) continue; target += x[n] * v[i] * z; } target += z; }"""),
     Loop("continue in an inner sum", """for (n in 1:N) {
         real a = 0; for (i in 1:3) { if (i == 2) continue; a += x[n] * v[i]; } target += a * z; }"""),
-    Loop("break", "for (n in 1:N) { if (k[n] > 3) break; target += x[n] * z; }", ("`break`",)),
+    Loop("break", "for (n in 1:N) { if (k[n] > 3) break; target += x[n] * z; }"),
+    Loop("break at a sentinel", """for (n in 1:100) {
+        int i = k[n]; if (x[n] < -50) continue; if (i == 3) { target += t; break; }
+        target += x[n] * z * i; }"""),
+    Loop("break that parameters decide",
+         "for (n in 1:N) { if (x[n] * z > 0.3) break; target += x[n] * t; }", ("`break`",)),
+    Loop("break by what was added up",
+         "real a = 0; for (n in 1:N) { a += x[n] * z; if (a > 0.2) break; target += a; }",
+         ("`a` is carried",)),
     Loop("break of an inner loop", """for (n in 1:N)
-        for (i in 1:3) { if (v[i] > x[n]) break; target += x[n] * v[i] * z; }""", ("`break`", "`break`")),
+        for (i in 1:3) { if (v[i] > x[n]) break; target += x[n] * v[i] * z; }"""),
+    Loop("break of an inner loop, and continue", """for (n in 1:N) {
+        if (k[n] == 3) continue; real a = 1;
+        for (i in 1:J[n]) { if (i == 2) continue; a += v[i]; if (a > 1.2) break; a *= x[n]; }
+        target += a * z; }"""),
     Loop("while",
-         "for (n in 1:N) { int c = 0; while (c < 3) c += 1; target += c * x[n] * z; }", ("an effect",)),
+         "for (n in 1:N) { int c = 0; while (c < 3) c += 1; target += c * x[n] * z; }"),
+    Loop("while, as long as data say", """for (n in 1:N) { int i = 1; vector[3] w = v * t; real below = z;
+        while (i <= J[n] && w[i] < 99) { w[i] += below; below = w[i] * x[n]; i += 1; }
+        target += sum(w) * below; }"""),
+    Loop("while, as long as parameters say", """for (n in 1:N) { real a = z + x[n]; int c = 0;
+        while (a < 3) { if (a > 2.8) break; a += t + 0.3; c += 1; if (c > 20) break; }
+        target += a * c * v[1]; }"""),
+    Loop("while within while", """for (n in 1:N) { int i = 0; real a = x[n];
+        while (i < J[n]) { int m = i; i += 1; while (m < 3) { m += 1; a += v[m] * z; } a *= t; }
+        target += a; }"""),
+    Loop("while that changes a variable outside", """vector[N] a = x * z; for (n in 1:N) { int i = 1;
+        while (i <= J[n]) { a[n] += v[i] * a[n]; i += 1; } } target += square(a);"""),
+    Loop("while that adds up for all", """real a = 0; for (n in 1:N) { int i = 0;
+        while (i < J[n]) { i += 1; a += v[i] * x[n]; target += a > 1e9 ? 0 : v[i]; } } target += a;""",
+         ("`a` is carried",)),
+    Loop("while that only adds up", """real a = 0; for (n in 1:N) { int i = 0;
+        while (i < J[n]) { i += 1; a += v[i] * x[n]; target += v[i]; } } target += a * t;"""),
+    Loop("function that returns from a loop", "for (n in 1:N) target += found(x[n], v, z);",
+         ("an effect", ""),
+         functions="""real found(real a, vector b, real c) {
+             for (i in 1:size(b)) { if (b[i] > a) return b[i] * c; } return a * c; }"""),
+    Loop("function that returns from a while", "for (n in 1:N) target += worn(x[n], z, k[n]);",
+         functions="""real worn(real a, real b, int k) { real c = a; int i = 0;
+             while (1) { i += 1; if (i > k) return c * b; c *= b; if (c > 1) break; } return c + b; }"""),
+    Loop("reject", """for (n in 1:N) { real a = z * x[n]; if (a > 50) reject("too much: ", a, " of ", n);
+        target += a * t; }"""),
+    Loop("reject of the last", """for (n in 1:N) { real a = z * x[n];
+        if (n == N) { for (i in 1:2) if (a > 50) reject("too much: ", a * i); } target += a * t; }"""),
+    # Ranges and sizes of each iteration
+    Loop("sums, products and log-sum-exps of ranges", """for (n in 1:N) {
+        int i = g[n]; target += z * sum(v[i:3]) + prod(v[1:i]) * t + log_sum_exp(x[n:N] * z)
+          + log_sum_exp(v[1:i]) + sum(X[n, i:2]) + prod(X[n, 1:(i - 1)]) * z; }"""),
+    Loop("products of ranges of locals, in a nest", """for (n in 1:N) { vector[3] w = v * x[n];
+        for (i in 1:J[n]) target += i > 1 ? prod(w[1:(i - 1)]) * z : log_sum_exp(w[i:3]); }"""),
+    Loop("ranges in branches", """for (n in 1:N) {
+        if (J[n] > 0) { vector[J[n]] w; w[1] = z; for (i in 2:J[n]) w[i] = prod(v[1:(i - 1)]) * x[n];
+          target += log_sum_exp(w) + sum(v[1:J[n]] .* w); }
+        else { vector[3] w = v; target += w[g[n]:3] * z; } }"""),
+    Loop("ranges whose ends change", """for (n in 1:N) { int i = g[n];
+        target += dot_self(v[1:i]) * z; i = 2; target += dot_self(v[1:i]) * x[n]; }""",
+         ("a range of indices varies",)),
+    Loop("ranges that are set", """for (n in 1:N) { vector[3] w = v; int i = g[n]; w[1:i] = v[1:i] * x[n];
+        target += sum(w) * z; }"""),
+    Loop("segments by local ends", """vector[N] w = x; for (n in 1:N) { int i = g[n];
+        w[i:3] = v[i:3] * x[n]; } target += sum(w) * z;""", ("`w` may get two values",)),
+    # Tuples
+    Loop("tuples", """for (n in 1:N) { tuple(real, vector[3]) a = (z * x[n], v); a.2[1] = x[n]; a.1 += t;
+        tuple(vector[3], real) b = (a.2, a.1); b = (b.1 * 2, b.2 ^ 2); target += sum(b.1) * b.2; }"""),
+    Loop("function that returns a tuple", """for (n in 1:N) { tuple(real, real) a = pair(x[n], z);
+        target += normal_lpdf(x[n] | a.1, a.2); }""",
+         functions="""tuple(real, real) pair(real a, real b) {
+             if (a > 0) return (a * b, 1.0); return (b, exp(b)); }"""),
+    Loop("tuples in tuples", """for (n in 1:N) { tuple(real, tuple(int, real)) a = (z, (k[n], x[n]));
+        target += a.1 * a.2.1 + a.2.2 * t; }"""),
+    Loop("a tuple that is passed whole", """for (n in 1:N) { tuple(real, real) a = (z * x[n], t);
+        target += of_both(a); }""", functions="real of_both(tuple(real, real) a) { return a.1 * a.2; }"),
     # What never runs must not fail
     Loop("empty", "for (n in 1:0) target += x[n] * z; for (n in 2:1) target += none[1] * z;", ("", "")),
     Loop("empty, infinite", "for (n in 1:0) target += log(0 * t);"),

@@ -1,6 +1,6 @@
 """A set of loop iterations laid out along one axis, and the state of an attempt to run them at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ppl.ir import nodes as ir
@@ -35,6 +35,10 @@ class Batch:
     """Ranges of indices that are of one size in all iterations of the batch, and where they are written to
     have no entry in common (see `ragged`).
     """
+    ranges: frozenset[ir.Between] = frozenset()
+    """Ranges of indices that are of one size in all entries of the batch."""
+    sizes: Mapping[ir.Expr, ir.Var] = field(default_factory=dict)
+    """Ints that are the same in all entries of the batch, each with the variable that has its value."""
     mask: ir.Var | None = None
     """Which entries of the parent a branch is taken for; the others have the values of the first of these."""
 
@@ -42,6 +46,12 @@ class Batch:
     def taken_by_some(self) -> bool:
         """Whether these are the entries of another batch that go into a branch; there may be none."""
         return self.parent is not None and len(self.variables) == len(self.parent.variables)
+
+    def common(self, e: ir.Expr) -> ir.Var | None:
+        """The value of an int that all entries have in common."""
+        if e in self.sizes:
+            return self.sizes[e]
+        return self.parent.common(e) if self.parent else None
 
     def owner(self, name: str) -> "Batch | None":
         """The batch along which a local is laid out."""
@@ -77,6 +87,8 @@ class Lifting:
     """Variables that may differ from point to point, where a branch on them has a mask, no index set."""
     any_order: bool = False
     """Random numbers may be drawn in another order than that of the iterations."""
+    by_size: bool = False
+    """Entries may be grouped by the sizes that they ask for."""
     stored: dict[Entry, tuple[int, Lifted]] = field(default_factory=dict)
     """Entries whose value the present iteration has just set, with the batch it was set in."""
 

@@ -180,7 +180,7 @@ def index_set(c: Along, s: ir.Assign) -> bool:
     states = {state for _, state in pairs}
     if states <= {False}:
         return False
-    whose = c.functions.fresh("draw")
+    whose = c.flat.get(s.name) or c.functions.fresh("draw")  # a loop finds its index set anew at every step
     along = [state for state in states if isinstance(state, str)]
     if along:
         if len(pairs) > 1:
@@ -324,6 +324,8 @@ def flag(c: Along, go: ir.Var, span: Span) -> None:
 
 def repeat(c: Along, s: ir.While) -> None:
     """`while`, until every draw is done."""
+    if is_flat_size(c, s.condition):
+        return c.out.append(replace(s, body=statements(c, s.body)))
     tests: list[Laid] = []
     prelude = c.aside(lambda: tests.append(lift_draws(c, s.condition)))
     condition, state = tests[0]

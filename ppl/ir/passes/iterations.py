@@ -14,6 +14,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Entry, Lifting, helper
 from ppl.ir.passes.lift import (
     apart,
+    first_entry,
     has_mask,
     is_aligned,
     is_masked,
@@ -36,6 +37,7 @@ from ppl.ir.passes.lift import (
     without_masks,
 )
 from ppl.ir.passes.sums import accumulated, addend, total, total_at, with_sum
+from ppl.ir.passes.widths import Size, ends, sizes_to_group_by
 from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import jumps, used_names, walk
 from ppl.stdlib import batching
@@ -47,22 +49,26 @@ Unknown = Collection[str] | None
 TIMES = next(o for o in OPERATORS["*"].overloads if o.signature == "(real, real) => real")
 
 
-def arrays(s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False) -> Stmts:
+def arrays(
+    s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False, by_size: bool = False
+) -> Stmts:
     """The statements that do what the loop does, on arrays; `names` counts the fresh names so far.
 
     Branches on variables that are `unknown`, if these are given, are for all entries, with masks; random
-    numbers may be drawn in `any_order`.
+    numbers may be drawn in `any_order`; iterations may be grouped `by_size`.
 
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
-    c = attempt(s, names, unknown, any_order)
+    c = attempt(s, names, unknown, any_order, by_size)
     batch = lay_out(c, s)
     c.unless_empty(batch, partial(run, c, batch, s.body))
     return tuple(c.out)
 
 
-def attempt(s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False) -> Lifting:
+def attempt(
+    s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False, by_size: bool = False
+) -> Lifting:
     """One at the iterations of a loop, which stands alone."""
     once, reads = set_once(s.body), read_entries(s.body)
     sums = accumulated(s.body)
@@ -76,6 +82,7 @@ def attempt(s: ir.For, names: list[int], unknown: Unknown = None, any_order: boo
         sums=sums,
         unknown=inside,
         any_order=any_order,
+        by_size=by_size,
     )
 
 
@@ -104,7 +111,7 @@ def triangle(v: str, s: ir.For) -> bool:
     return False
 
 
-def outer_writes(s: ir.For) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
+def outer_writes(s: ir.For | ir.While) -> dict[str, list[tuple[ir.IndexItem, ...]]]:
     """How variables from outside the loop are filled inside it; () where one is set whole."""
     inside = {n.name for n in walk(s.body) if isinstance(n, ir.Declare)}
     inside |= {n.name for n in walk(s.body) if isinstance(n, ir.Assign) and n.declares}
@@ -153,9 +160,38 @@ def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
 
 def run(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> None:
     """The statements for every entry of the batch, one after the other."""
-    for s in without_continue(body):
+    body = without_continue(body)
+    for k, s in enumerate(body):
         c.span = s.span
+        if c.by_size and (sizes := sizes_to_group_by(b, body[k:])):
+            return by_size(c, b, body[k:], sizes)
         run_statement(c, b, s)
+    return None
+
+
+def by_size(c: Lifting, b: Batch, body: Sequence[ir.Stmt], sizes: Sequence[Size]) -> None:
+    """The statements for those entries together for which these are of the same sizes."""
+    if is_masked(b):
+        raise Dependent("a size varies from one iteration to the next, in a branch on parameters")
+    bounds = [(ir.Const(1, INT), size) if not isinstance(size, ir.Between) else ends(size) for size in sizes]
+    names = [c.name("end", to_batch(c, b, end)) for pair in bounds for end in pair]
+    groups = c.name("group", helper(batching.groups_by_width, (b.index, *names), INDICES))
+    group = ir.Var(c.fresh("width"), INT)
+
+    def one_group() -> None:
+        within = restrict(c, b, helper(batching.where_equal, (groups, group), INDICES))
+        ranges = b.ranges | {size for size in sizes if isinstance(size, ir.Between)}
+        first = {size: first_of(c, within, size) for size in sizes if not isinstance(size, ir.Between)}
+        run(c, replace(within, ranges=ranges, sizes=first), body)
+
+    last = helper(batching.latest, (groups,), INT)
+    made = c.aside(partial(afresh, c, set(), one_group))
+    c.out.append(ir.For(group.name, ir.Const(1, INT), last, made, c.span))
+
+
+def first_of(c: Lifting, b: Batch, size: ir.Expr) -> ir.Var:
+    """An int that is the same for all entries."""
+    return c.name("size", first_entry(to_batch(c, b, size), INT))
 
 
 def without_continue(body: Sequence[ir.Stmt]) -> Stmts:
@@ -189,22 +225,37 @@ def run_statement(c: Lifting, b: Batch, s: ir.Stmt) -> None:
             branch(c, b, s)
         case ir.For():
             inner_loop(c, b, s)
+        case ir.While():
+            repeat(c, b, s)
         case ir.Profile(body=body):
             c.out.append(replace(s, body=c.aside(lambda: run(c, b, body))))
+        case ir.Say(what="reject", args=args):
+            c.fragile = True
+            c.out.append(replace(s, args=tuple(said(c, b, a) for a in args)))
         case ir.Jump(word=word):
             raise Dependent(f"`{word}` ends the loop early")
         case _:
             raise Dependent("it has an effect beyond the target and its own variables")
 
 
+def said(c: Lifting, b: Batch, part: ir.Expr | ir.Text) -> ir.Expr | ir.Text:
+    """A part of a message, of the first entry that comes to it."""
+    if isinstance(part, ir.Text):
+        return part
+    value, varies = lift(c, b, part)
+    return first_entry(value, part.type) if varies else value
+
+
 def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
     if isinstance(s.shape, ir.TupleShape):
         raise Dependent("it declares a tuple")
-    if any(lift(c, b, size)[1] for size in s.shape):
+    sizes = [lift(c, b, size) for size in s.shape]
+    if any(varies for _, varies in sizes):
         raise Dependent(f"the size of `{s.name}` varies from one iteration to the next")
     count = helper(batching.batch_size, (b.index,), INT)
     b.locals.add(s.name)
-    c.out.append(ir.Declare(s.name, array_of(s.type, 1), (count, *s.shape), s.span))
+    shape = (count, *(size for size, _ in sizes))
+    c.out.append(ir.Declare(s.name, array_of(s.type, 1), shape, s.span))
 
 
 def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
@@ -467,3 +518,23 @@ def abreast(c: Lifting, b: Batch, s: ir.For) -> None:
 
     bounds = (helper(batching.earliest, (lower,), INT), helper(batching.latest, (upper,), INT))
     c.out.append(ir.For(s.variable, *bounds, c.aside(partial(afresh, c, set(outer_writes(s)), step)), s.span))
+
+
+def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
+    """`while`, until every entry is done: a step is run for those that go on."""
+    if is_masked(b) or has_mask(c, b, s.condition):
+        raise Dependent("parameters decide how often a loop runs")
+    running = ir.Var(c.fresh("running"), INDICES)
+
+    def look() -> None:
+        going = helper(batching.where_true, (to_batch(c, b, s.condition),), INDICES)
+        c.out.append(ir.Assign(running.name, going, s.span, declares=True))
+
+    def step() -> None:
+        run(c, restrict(c, b, running), s.body)
+        look()
+
+    look()
+    size = helper(batching.batch_size, (running,), INT)
+    body = c.aside(partial(afresh, c, set(outer_writes(s)), step))
+    c.out.append(ir.While(size, body, s.span))

@@ -6,6 +6,7 @@ flag that the loop asks for, and a `return` from a loop one more that is asked f
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.inline import ends_in_return, has_return
@@ -31,6 +32,12 @@ def jumps_to_branches(p: ir.Program) -> ir.Program:
     )
 
 
+class Fresh(Protocol):
+    """What gives names that nothing else has."""
+
+    def fresh(self, hint: str) -> str: ...
+
+
 @dataclass
 class Names:
     """Fresh names, apart from those of other passes."""
@@ -40,6 +47,18 @@ class Names:
     def fresh(self, hint: str) -> str:
         self.count += 1
         return f"{hint}_{self.count}_jump__"
+
+
+def left_by_flags(body: Sequence[ir.Stmt], names: Fresh) -> Stmts:
+    """The statements with the loops inside that a `break` or `return` leaves as loops that flags leave."""
+    out: list[ir.Stmt] = []
+    for s in body:
+        s = with_blocks(s, lambda inner: left_by_flags(inner, names))
+        if isinstance(s, ir.For | ir.While) and any(has_return(i) or jumps(i, "break") for i in s.body):
+            out += Loop(s, names).without_jumps()
+        else:
+            out.append(s)
+    return tuple(out)
 
 
 def with_one_end(f: ir.Function, names: Names) -> ir.Function:
@@ -112,7 +131,7 @@ class Loop:
     """A loop whose jumps become flags."""
 
     loop: ir.For | ir.While
-    names: Names
+    names: Fresh
     going: ir.Var = field(init=False)
     ended: ir.Var = field(init=False)
     result: ir.Var | None = None

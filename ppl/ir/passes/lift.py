@@ -4,23 +4,33 @@ Lifting rewrites an expression so that its value gets the batch's axis where it 
 the next, and leaves it alone where it does not.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import nan
+from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import linear
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifted, Lifting, helper, same_along
 from ppl.ir.unknown import is_unknown
-from ppl.ir.walk import used_names, walk
-from ppl.stdlib import batching
+from ppl.ir.walk import PART_NAMES, is_node, used_names, walk
+from ppl.stdlib import batching, spans
+from ppl.stdlib.functions.log_sums import log_sum_exp
 from ppl.stdlib.functions.operators import OPERATORS
+from ppl.stdlib.functions.sums import product, total
+from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Tuple, Type, array_dims, array_of, core, is_complex, rank
+from ppl.types import INT, REAL, Tuple, Type, array_dims, array_of, core, element_type, is_complex, rank
 
 SUMS = frozenset(OPERATORS[op].name for op in ("+", "-", "unary -"))
 TIMES = OPERATORS["*"].name
+REDUCTIONS: Mapping[Impl, Impl] = {
+    total: spans.sums_of_spans,
+    product: spans.products_of_spans,
+    log_sum_exp: spans.log_sums_of_spans,
+}
+"""Functions of a list, by those of ranges that differ from entry to entry."""
 DIVISIONS = frozenset(OPERATORS[op].name for op in ("/", "%/%", "%"))
 
 
@@ -30,6 +40,9 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
+    common = None if isinstance(e, ir.Const) else b.common(e)
+    if common is not None:
+        return common, False
     match e:
         case ir.Const():
             return e, False
@@ -66,6 +79,17 @@ def batched(t: Type, varies: bool) -> Type:
 
 def is_touched(b: Batch, name: str) -> bool:
     return name in b.variables or b.owner(name) is not None
+
+
+def differs(b: Batch, n: Any) -> bool:
+    """Whether a value may differ from entry to entry."""
+    if isinstance(n, tuple):
+        return any(differs(b, part) for part in n)
+    if not is_node(n) or b.common(n) is not None:
+        return False
+    if isinstance(n, ir.Var):
+        return is_touched(b, n.name)
+    return any(differs(b, getattr(n, name)) for name in PART_NAMES[type(n)])
 
 
 def to_batch(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
@@ -129,6 +153,8 @@ def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
 
 
 def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
+    if (found := reduced_span(e)) and found[1] not in b.segments | b.ranges and differs(b, found[1]):
+        return lift_reduction(c, b, e, *found), True
     args, varies = lift_all(c, b, e.args)
     if e.callee.passes and not (c.any_order and e.callee.passes == "rng"):
         raise Dependent(
@@ -139,6 +165,10 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     if not any(varies):
         c.fragile |= e.callee.batch == "none" and b.taken_by_some
         return replace(e, args=args), False
+    if e.callee.impl in TRANSPARENT and e.type == INT:
+        c.fragile = True
+        size = replace(e, args=(first_entry(args[0], e.args[0].type),))  # which all have
+        return same_along(size, b.index), True
     refuse_ragged(e, varies)
     callee = e.callee
     if callee.batch == "leading" and not fits_leading(e, varies):
@@ -148,6 +178,37 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     c.fragile |= callee.batch == "none"
     ranks = tuple(rank(a.type) for a in e.args)
     return replace(e, callee=callee, args=args, type=array_of(e.type, 1), lifted=varies, ranks=ranks), True
+
+
+def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
+    """The part x[..., lower:upper] that is summed, multiplied or log-sum-exponentiated, and its range."""
+    whole = e.args[0] if e.callee.impl in REDUCTIONS else None
+    if not isinstance(whole, ir.Index) or element_type(whole.type) != REAL:
+        return None
+    *before, span = whole.items
+    plain = all(isinstance(i, ir.At) and i.index.type == INT for i in before)
+    if not plain or not isinstance(span, ir.Between) or rank(whole.base.type) > len(whole.items):
+        return None
+    return (whole, span) if span.lower is not None and span.upper is not None else None
+
+
+def first_entry(e: ir.Expr, t: Type) -> ir.Index:
+    """The value of type `t` of the first entry of a batch."""
+    return ir.Index(e, (ir.At(ir.Const(1, INT)),), t)
+
+
+def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.Between) -> ir.Expr:
+    """One value for each entry of the batch, over a range of its own."""
+    assert span.lower is not None and span.upper is not None
+    base, base_varies = lift_base(c, b, part)
+    at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
+    match base:
+        case ir.Gather(base=whole, items=(ir.At(index=where),)) if is_picked(base):
+            base, at = whole, [where, *at]
+        case _ if base_varies:
+            at = [helper(batching.positions, (b.index,), INDICES), *at]
+    ends = to_batch(c, b, span.lower), to_batch(c, b, span.upper)
+    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), array_of(e.type, 1))
 
 
 def fits_leading(e: ir.Apply, varies: Sequence[bool]) -> bool:
@@ -336,7 +397,7 @@ def restrict(c: Lifting, b: Batch, positions: ir.Expr) -> Batch:
     """The batch of the entries at the given positions of `b`."""
     where = c.name("at", positions)
     variables = {v: c.name(v, pick(flat, where, INT)) for v, flat in b.variables.items()}
-    return Batch(where, variables, set(), b, where, b.triangular, b.segments)
+    return Batch(where, variables, set(), b, where, b.triangular, b.segments, b.ranges)
 
 
 # --- Masks ---------------------------------------------------------------------------------------
@@ -518,17 +579,22 @@ def lift_items(
                 c.fragile |= not moves  # out of range where no iteration would have looked
                 out.append(ir.At(lifted))
                 varies.append(moves)
-            case ir.Between(lower=lower, upper=upper) if item in b.segments:
-                assert lower is not None and upper is not None
-                c.fragile = True  # of no iteration there is no length
-                ends = to_batch(c, b, lower), to_batch(c, b, upper)
-                out.append(ir.At(helper(batching.spans, ends, array_of(INT, 2))))
-                varies.append(True)
             case ir.Between(lower=lower, upper=upper):
-                c.fragile |= not (lower is None and upper is None)
+                c.fragile |= not (lower is None and upper is None)  # of no iteration there is no length
                 bounds = [None if x is None else lift(c, b, x) for x in (lower, upper)]
                 if any(x is not None and x[1] for x in bounds):
-                    raise Dependent("a range of indices varies from one iteration to the next")
+                    out.append(ir.At(range_of_each(c, b, item)))
+                    varies.append(True)
+                    continue
                 out.append(ir.Between(*[None if x is None else x[0] for x in bounds]))  # type: ignore[arg-type]
                 varies.append(False)
     return tuple(out), tuple(varies)
+
+
+def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:
+    """A range of indices for every entry of the batch, which must be of one size."""
+    if item not in b.segments and item not in b.ranges:
+        raise Dependent("a range of indices varies from one iteration to the next")
+    assert item.lower is not None and item.upper is not None
+    ends = to_batch(c, b, item.lower), to_batch(c, b, item.upper)
+    return helper(batching.spans, ends, array_of(INT, 2))

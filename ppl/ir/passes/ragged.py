@@ -9,13 +9,13 @@ is; and where iterations write to segments that have an entry in common.  Either
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial, reduce
-from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
-from ppl.ir.passes.iterations import Stmts, Unknown, attempt, lay_out, run
+from ppl.ir.passes.iterations import Stmts, Unknown, arrays, attempt, lay_out, run
 from ppl.ir.passes.lift import may_fail, restrict, to_batch
-from ppl.ir.walk import PART_NAMES, assigned_names, is_node, used_names, walk
+from ppl.ir.passes.widths import reached
+from ppl.ir.walk import assigned_names, used_names, walk
 from ppl.stdlib import batching
 from ppl.types import INT
 
@@ -29,10 +29,21 @@ def arrays_by_width(s: ir.For, names: list[int], unknown: Unknown = None, any_or
     segments = tuple(dict.fromkeys(segments_of(s)))
     if not segments:
         raise Dependent("no range of indices varies from one iteration to the next")
-    c = attempt(s, names, unknown, any_order)
+    c = attempt(s, names, unknown, any_order, by_size=True)
     batch = replace(lay_out(c, s), segments=frozenset(segments))
     c.unless_empty(batch, partial(by_width, c, batch, s, segments))
     return tuple(c.out)
+
+
+def arrays_by_size(s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False) -> Stmts:
+    """The same where sizes are known only inside: iterations are grouped where they ask for them.
+
+    Raises:
+        Dependent: nothing has a size, or an iteration needs what another one computes.
+    """
+    if not any(isinstance(n, ir.Between | ir.Declare) for n in walk(s.body)):
+        raise Dependent("nothing has a size")
+    return arrays(s, names, unknown, any_order, by_size=True)
 
 
 def segments_of(s: ir.For) -> Iterator[ir.Between]:
@@ -49,27 +60,6 @@ def segments_of(s: ir.For) -> Iterator[ir.Between]:
             safe = n in certain or not (may_fail(n.lower) or may_fail(n.upper))
             if safe and s.variable in names and not names & changed:
                 yield n
-
-
-def reached(node: Any) -> Iterator[ir.Between]:
-    """The ranges that every iteration comes to."""
-    match node:
-        case tuple():
-            parts: tuple[Any, ...] = node
-        case ir.If(condition=first) | ir.Select(condition=first) | ir.Logical(left=first):
-            parts = (first,)
-        case ir.For(lower=lower, upper=upper):
-            parts = (lower, upper)
-        case ir.While():
-            parts = ()
-        case _ if is_node(node):
-            parts = tuple(getattr(node, name) for name in PART_NAMES[type(node)])
-        case _:
-            return
-    if isinstance(node, ir.Between):
-        yield node
-    for part in parts:
-        yield from reached(part)
 
 
 def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) -> None:

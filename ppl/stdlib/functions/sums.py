@@ -4,12 +4,13 @@ Stan Functions Reference, "Reductions".  A vector, row vector or one-dimensional
 last axis and a matrix over its last two, so that any leading axes pass through.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib.functions.checks import require_some
 from ppl.stdlib.reals import as_real
-from ppl.stdlib.record import Function, Impl, function, guarded
+from ppl.stdlib.record import Function, Impl, Overload, function, guarded
 
 LISTS = ("vector", "row_vector", "array[] real")
 
@@ -32,6 +33,11 @@ def reduction(name: str, meaning: str, impl: Impl, *more: tuple[str, Impl]) -> F
     """A function from a list of reals or a matrix to a real."""
     lists = tuple((f"({kind}) => real", impl) for kind in LISTS)
     return function(name, meaning, *lists, ("(matrix) => real", over_matrix(impl)), *more, batch="leading")
+
+
+def or_of_two_ints(f: Function, impl: Impl) -> Function:
+    """The same function, also of two ints."""
+    return replace(f, overloads=(*f.overloads, Overload("(int, int) => int", impl, "elementwise")))
 
 
 def spread(xp: Namespace, g: Array) -> Array:
@@ -138,13 +144,13 @@ FUNCTIONS = (
     reduction("mean", "the mean of the elements", mean),
     reduction("variance", "the variance of the elements, over n - 1", variance),
     reduction("sd", "the standard deviation of the elements, over n - 1", sd),
-    reduction(
-        "min", "the least element, or int", least,
-        ("(array[] int) => int", least_int), ("(int, int) => int", lambda xp, a, b: xp.np.minimum(a, b)),
+    or_of_two_ints(
+        reduction("min", "the least element, or int", least, ("(array[] int) => int", least_int)),
+        lambda xp, a, b: xp.np.minimum(a, b),
     ),
-    reduction(
-        "max", "the greatest element, or int", greatest,
-        ("(array[] int) => int", greatest_int), ("(int, int) => int", lambda xp, a, b: xp.np.maximum(a, b)),
+    or_of_two_ints(
+        reduction("max", "the greatest element, or int", greatest, ("(array[] int) => int", greatest_int)),
+        lambda xp, a, b: xp.np.maximum(a, b),
     ),
     function(
         "cumulative_sum", "the running sums",

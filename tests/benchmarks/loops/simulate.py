@@ -51,6 +51,27 @@ def jolly_seber_occupancy(rng: Generator, individuals: int) -> Data:
     return {"M": augmented, "n_occasions": occasions, "y": y.tolist()}
 
 
+def jolly_seber_superpopulation(rng: Generator, individuals: int, occasions: int = 8) -> Data:
+    """Two thirds enter at some occasion, the others never do."""
+    y = np.zeros((individuals, occasions), dtype=int)
+    for i in range(individuals * 2 // 3):
+        t = rng.choice(occasions)
+        y[i, t] = rng.random() < 0.5
+        while t + 1 < occasions and rng.random() < 0.7:
+            t += 1
+            y[i, t] = rng.random() < 0.5
+    return {"M": individuals, "n_occasions": occasions, "y": y.tolist()}
+
+
+def mark_recovery_cells(rng: Generator, individuals: int, years: int = 15) -> Data:
+    """Two in five of the dead are found."""
+    marked = rng.integers(1, years + 1, individuals)
+    died = marked + rng.geometric(0.3, individuals) - 1
+    found = (died <= years) & (rng.random(individuals) < 0.4)
+    recovered = np.where(found, died, years + 1)
+    return {"M": individuals, "T": years, "marked": marked.tolist(), "recovered": recovered.tolist()}
+
+
 def dina_skills(rng: Generator, people: int, items: int = 20, skills: int = 5) -> Data:
     """Each item asks for one skill, or for two; slips and guesses of 15%."""
     profiles = np.array(list(itertools.product([0, 1], repeat=skills)))
@@ -125,6 +146,8 @@ def kalman_four_states(rng: Generator, times: int) -> Data:
 SIZES: dict[Callable[..., Data], tuple[dict[str, int], dict[str, int]]] = {
     multistate_capture: ({"individuals": 250}, {"individuals": 8}),
     jolly_seber_occupancy: ({"individuals": 80}, {"individuals": 6}),
+    jolly_seber_superpopulation: ({"individuals": 535}, {"individuals": 15, "occasions": 4}),
+    mark_recovery_cells: ({"individuals": 700}, {"individuals": 12, "years": 4}),
     dina_skills: ({"people": 200}, {"people": 4, "items": 6, "skills": 3}),
     naive_bayes_words: ({"documents": 100}, {"documents": 3, "words": 9, "each": 4}),
     mixed_logit_ragged: ({"people": 60}, {"people": 3}),

@@ -1,0 +1,117 @@
+"""What differs in size from one entry of a batch to the next: ranges of indices, and the sizes of variables.
+
+Entries for which all of these are of one size are arrays together.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ppl.ir import nodes as ir
+from ppl.ir.passes.batch import Batch
+from ppl.ir.passes.lift import differs, may_fail, reduced_span
+from ppl.ir.walk import PART_NAMES, assigned_names, is_node, used_names
+from ppl.types import INT
+
+Size = ir.Between | ir.Expr
+"""A range of indices, or an int that is a size."""
+
+
+def sizes_to_group_by(b: Batch, body: Sequence[ir.Stmt]) -> tuple[Size, ...]:
+    """The sizes that entries must have in common for the first statement to run as arrays, or none.
+
+    Where there is one, those that the statements behind it are sure to ask for come with it.
+    """
+    first = tuple(sizes_in(b, body[0]))
+    changed = assigned_names(body)
+    if not first or used_names(first) & changed:
+        return ()
+    later = (n for n in reached(tuple(body[1:])) if is_size(b, n) and not used_names(n) & changed)
+    return tuple(dict.fromkeys((*first, *later)))
+
+
+def sizes_in(b: Batch, s: ir.Stmt) -> Iterator[Size]:
+    """Those that a statement itself asks for, not those of the statements inside it."""
+    certain = set(reached(s))
+    for n in unreduced(head(s)):
+        if isinstance(n, ir.Between) and is_size(b, n) and (n in certain or not may_fail_at(n)):
+            yield n
+    yield from (size for size in declared_sizes(s) if is_size(b, size))
+
+
+def unreduced(node: Any) -> Iterator[Any]:
+    """Everything inside but the ranges that are reduced to a number each."""
+    if isinstance(node, tuple):
+        parts: tuple[Any, ...] = node
+    elif isinstance(node, ir.Apply) and (found := reduced_span(node)):
+        whole, span = found
+        parts = (whole.base, *whole.items[:-1], span.lower, span.upper)
+    elif is_node(node):
+        yield node
+        parts = tuple(getattr(node, name) for name in PART_NAMES[type(node)])
+    else:
+        return
+    for part in parts:
+        yield from unreduced(part)
+
+
+def head(s: ir.Stmt) -> Any:
+    """What a statement evaluates itself."""
+    match s:
+        case ir.If(condition=condition):
+            return condition
+        case ir.For(lower=lower, upper=upper):
+            return lower, upper
+        case ir.While() | ir.Profile():
+            return ()
+        case _:
+            return s
+
+
+def declared_sizes(s: ir.Stmt) -> tuple[ir.Expr, ...]:
+    return s.shape if isinstance(s, ir.Declare) and isinstance(s.shape, tuple) else ()
+
+
+def is_size(b: Batch, n: Any) -> bool:
+    """Whether it is a range of indices, or a size, that may differ from entry to entry."""
+    if n in b.segments or n in b.ranges:
+        return False
+    if isinstance(n, ir.Between):
+        return n.lower is not None and n.upper is not None and differs(b, n)
+    return n.type == INT and differs(b, n)
+
+
+def ends(n: Size) -> tuple[ir.Expr, ...]:
+    """The ints that tell a size."""
+    if isinstance(n, ir.Between):
+        assert n.lower is not None and n.upper is not None
+        return n.lower, n.upper
+    return (n,)
+
+
+def may_fail_at(n: ir.Between) -> bool:
+    return any(map(may_fail, ends(n)))
+
+
+def reached(node: Any) -> Iterator[Size]:
+    """The ranges, and the sizes of variables, that every iteration comes to."""
+    match node:
+        case tuple():
+            parts: tuple[Any, ...] = node
+        case ir.If(condition=first) | ir.Select(condition=first) | ir.Logical(left=first):
+            parts = (first,)
+        case ir.For(lower=lower, upper=upper):
+            parts = (lower, upper)
+        case ir.While():
+            parts = ()
+        case _ if is_node(node):
+            parts = tuple(getattr(node, name) for name in PART_NAMES[type(node)])
+        case _:
+            return
+    if isinstance(node, ir.Between):
+        yield node
+    elif isinstance(node, ir.Apply) and (found := reduced_span(node)):
+        parts = (found[0].base, *found[0].items[:-1], *ends(found[1]))
+    if isinstance(node, ir.Declare):
+        yield from declared_sizes(node)
+    for part in parts:
+        yield from reached(part)
