@@ -120,6 +120,7 @@ def bytes_of_points(batched: Batched, us: Floats) -> tuple[int, int]:
     loop every step is on the tape, and takes more than the numbers of a few points.
     """
     few, more = us[:2], us[: BATCH.measured]
+    bytes_in_use(batched, few)  # the first run makes what stays, such as caches
     of_a_run, of_more = bytes_in_use(batched, few), bytes_in_use(batched, more)
     return of_a_run, max(1, (of_more - of_a_run) // (len(more) - len(few)))
 
