@@ -444,14 +444,14 @@ def test_batches_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:
     whole = posterior.log_density_gradients(us)
     assert max(seen) == 100 and not posterior.log_joint().bytes_of_points
     monkeypatch.setattr("ppl.density.log_joint.ARRAY_SIZES", replace(memory.ARRAY_SIZES, unchecked=1))
-    monkeypatch.setattr(memory, "limits", lambda: iter([1 << 20]))
+    monkeypatch.setattr(memory, "limits", lambda: iter([4 << 20]))
     seen.clear()
     for some, found in zip(whole, posterior.log_density_gradients(us), strict=True):
         np.testing.assert_allclose(found, some, rtol=1e-12)
-    size = posterior.log_joint().bytes_of_points[True]
-    assert seen[0] == 2, "measured at two points"
+    of_a_run, size = posterior.log_joint().bytes_of_points[True]
+    assert seen[:3] == [2, 2, 32], "measured at few points"
     assert 3 * 8 * 1000 < size < 30 * 8 * 1000
-    assert max(seen[1:]) <= (1 << 19) // size < 100 and sum(seen[1:]) == 300
+    assert max(seen[3:]) <= ((2 << 20) - of_a_run) // size < 100 and sum(seen[3:]) == 300
 
 
 def test_draws_at_once_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> None:

@@ -18,7 +18,7 @@ from ppl.density.many_points import (
     Batched,
     Sizes,
     as_one_of_many,
-    bytes_of_a_point,
+    bytes_of_points,
     in_batches,
     log_joint_gradients,
     log_joints,
@@ -60,8 +60,8 @@ class LogJoint:
     jacobian: bool = True
     width: int = 1
     sizes: Sizes = field(default_factory=Sizes)
-    bytes_of_points: dict[bool, int] = field(init=False, default_factory=dict)
-    """What a point takes in a batch, without its gradient and with it, where that was measured."""
+    bytes_of_points: dict[bool, tuple[int, int]] = field(init=False, default_factory=dict)
+    """What a run and a point take in a batch, without gradients and with them, where that was measured."""
 
     def value(self, u: Floats) -> float:
         """At `u` (dim,); -inf where the program rejects it."""
@@ -126,21 +126,21 @@ class LogJoint:
     def fitting(self, us: Floats, batched: Batched | None, gradient: bool, n: int) -> int:
         """How many of n points may be evaluated at once, `batched`, for the memory that is free.
 
-        That is measured once, at two of them, and only if it could matter: a line of emitted code makes
-        some four arrays in every step of the loops around it.
+        That is measured once, at a few of them, and only if it could matter: a line of emitted code makes
+        some four arrays in every step of the loops around it, and so does a call.
         """
         module = self.model.over(self.forms.many, NUMPY)
-        if batched is None or module is None:
+        if batched is None or module is None or n < BATCH.fewest_points:
             return n
-        arrays = 4 * len(module.emitted.spans) * (1 + self.sizes.steps)
+        arrays = 4 * (len(module.emitted.spans) * (1 + self.sizes.steps) + self.sizes.calls)
         if n * self.width * arrays <= ARRAY_SIZES.unchecked:
             return n
         if gradient not in self.bytes_of_points:
-            self.bytes_of_points[gradient] = bytes_of_a_point(batched, us[:2])
-        of_a_point = self.bytes_of_points[gradient]
-        if n * of_a_point <= ARRAY_SIZES.unchecked * ARRAY_SIZES.number:
+            self.bytes_of_points[gradient] = bytes_of_points(batched, us)
+        of_a_run, of_a_point = self.bytes_of_points[gradient]
+        if of_a_run + n * of_a_point <= ARRAY_SIZES.unchecked * ARRAY_SIZES.number:
             return n
-        return max(1, min(n, available() // BATCH.share_of_memory // of_a_point))
+        return max(1, min(n, (available() // BATCH.share_of_memory - of_a_run) // of_a_point))
 
     @contextmanager
     def refusing(self) -> Iterator[None]:

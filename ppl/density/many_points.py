@@ -61,6 +61,9 @@ class BatchLimits:
     widest: int = 1 << 15
     """How wide one evaluation may be for a batch to gain anything on it."""
 
+    measured: int = 32
+    """Points at which it is measured what a point takes of memory."""
+
     share_of_memory: int = 2
     """A batch may take one part in so many of the memory that is free."""
 
@@ -109,12 +112,20 @@ def evaluated(us: Floats, batched: Batched, scalar: Scalar) -> Found:
     return found
 
 
-def bytes_of_a_point(batched: Batched, us: Floats) -> int:
-    """Bytes that an evaluation has in use for each of the points `us` (n, dim), at most, by tracemalloc.
+def bytes_of_points(batched: Batched, us: Floats) -> tuple[int, int]:
+    """Bytes that an evaluation at some of the points `us` (n, dim), n > 2, has in use: of a run, and of each.
 
     What arrays a program makes, and how long the tape holds them, only a run tells: of a loop that stays a
-    loop every step is on the tape.
+    loop every step is on the tape, and takes more than the numbers of a few points.
     """
+    few, more = us[:2], us[: BATCH.measured]
+    bytes_in_use(batched, few)  # the first run makes what stays, such as caches
+    of_a_run, of_more = bytes_in_use(batched, few), bytes_in_use(batched, more)
+    return of_a_run, max(1, (of_more - of_a_run) // (len(more) - len(few)))
+
+
+def bytes_in_use(batched: Batched, us: Floats) -> int:
+    """The most bytes that an evaluation at `us` (n, dim) has in use, by tracemalloc."""
     tracing = tracemalloc.is_tracing()
     if not tracing:
         tracemalloc.start()
@@ -127,7 +138,7 @@ def bytes_of_a_point(batched: Batched, us: Floats) -> int:
     finally:
         if not tracing:
             tracemalloc.stop()
-    return max(1, (most - before) // len(us))
+    return most - before
 
 
 def is_no_number(us: Floats, found: Found, bad: NDArray[np.intp], scalar: Scalar) -> bool:
@@ -240,7 +251,7 @@ class Sizes:
     """The size of the largest array that library functions make, or go through number by number.
 
     `solved` is what solvers go through, and what else says so; `steps` those of loops that stayed loops;
-    `place` is the statement that makes the largest array.
+    `calls` are all of functions, `place` is the statement that makes the largest array.
     """
 
     code: Code | None = None
@@ -248,10 +259,12 @@ class Sizes:
     place: Span | None = None
     solved: int = 0
     steps: int = 0
+    calls: int = 0
 
     def wrap(self, name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
         def measured(*args: Any) -> Any:
             value = f(*args)
+            self.calls += 1
             size = value.size if isinstance(value, np.ndarray) else 1  # a tuple has no size of its own
             size = max(size, gone_through(binding, args))
             if size > self.largest:
