@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from ppl.arguments import checks
 from ppl.data import Inputs
 from ppl.density.statement_costs import cost_lines
 from ppl.discrete.for_stan import with_zero_products
@@ -35,6 +36,7 @@ Source = str | Path
 Given = Inputs | Mapping[str, Any] | str | Path
 
 
+@checks
 def compile_model(
     program: Source,
     positive_transform: str = "log",

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ppl.arguments import checks, numbers
 from ppl.backend.draws import DrawsRejected
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, joined
@@ -100,6 +101,7 @@ class Posterior:
             self.model.plain.shapes(self.d, lambda group, *shape: groups[group].append(sized(*shape)))
         return groups
 
+    @checks
     def declared(self, include_tp: bool, include_gq: bool) -> list[Sized]:
         """The variables with their names and shapes: parameters, then those that are asked for.
 
@@ -114,6 +116,7 @@ class Posterior:
             *(v["generated"] if include_gq else []),
         ]
 
+    @checks
     def param_num(self, include_tp: bool = False, include_gq: bool = False) -> int:
         """How many flat columns there are: the length of `param_names`.
 
@@ -123,6 +126,7 @@ class Posterior:
         """
         return len(self.param_names(include_tp, include_gq))
 
+    @checks
     def param_names(self, include_tp: bool = False, include_gq: bool = False) -> list[str]:
         """Flat names in Stan's order: the first index fastest, from 1, e.g. "theta.1".
 
@@ -158,6 +162,7 @@ class Posterior:
 
     # --- Density ---
 
+    @checks
     def log_joint(self, propto: bool = False, jacobian: bool = True) -> LogJoint:
         """The log density as it is computed, with the log-Jacobian of the transforms unless told otherwise.
 
@@ -293,7 +298,7 @@ class Posterior:
         Raises:
             ArgumentError: it has another shape.
         """
-        us = np.asarray(us, dtype=float)
+        us = numbers("us", us)
         if us.ndim != 2 or us.shape[1] != self.param_unc_num():
             raise ArgumentError(f"us has shape {us.shape}, but must have shape (n, {self.param_unc_num()})")
         return us
@@ -304,7 +309,7 @@ class Posterior:
         Raises:
             ArgumentError: it has another shape.
         """
-        u = np.asarray(u, dtype=float)
+        u = numbers("u", u)
         if u.shape != (self.param_unc_num(),):
             raise ArgumentError(f"u has shape {u.shape}, but must have shape ({self.param_unc_num()},)")
         return u
@@ -327,6 +332,7 @@ class Posterior:
 
     # --- Values ---
 
+    @checks
     def values(
         self, u: ArrayLike, rng: np.random.Generator | None, include_tp: bool, include_gq: bool
     ) -> Values:
@@ -354,6 +360,7 @@ class Posterior:
             return 1
         return max(1, COST.of_draws // max(self.in_a_batch, self.param_num(include_tp=True, include_gq=True)))
 
+    @checks
     def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
         """All columns, (n, columns), at the rows of `us` (n, dim): every statement runs once for all draws.
 
@@ -375,6 +382,7 @@ class Posterior:
                 raise Rejection(str(some)).with_traceback(some.__traceback__) from None
         return flat_draws(self.declared(include_tp=True, include_gq=True), values, len(us))
 
+    @checks
     def param_constrain(
         self,
         u: ArrayLike,
@@ -398,6 +406,7 @@ class Posterior:
         """
         return flat(self.declared(include_tp, include_gq), self.values(u, rng, include_tp, include_gq))
 
+    @checks
     def by_rows(self, size: str | None = None) -> ByRows:
         """This posterior a few rows at a time; `size` names the variable that counts rows.
 
@@ -410,6 +419,7 @@ class Posterior:
         """
         return by_rows(self, size)
 
+    @checks
     def unconstrained(self, name: str) -> NDArray[np.intp]:
         """The positions in `u` of the elements of a parameter that has no constraint, shape (elements,).
 
@@ -438,6 +448,7 @@ class Posterior:
                 found[self.places[d.name].at] = True
         return found
 
+    @checks
     def without_prior(self, name: str) -> tuple[Self, NDArray[np.intp]]:
         """The posterior less the Gaussian prior of a parameter, and where that parameter lies in `u`.
 
@@ -452,6 +463,7 @@ class Posterior:
         at = np.arange(self.param_unc_num())[self.places[name].at]
         return replace(self, model=model, d=model.prepared(self.d)), np.ravel(at)
 
+    @checks
     def param_unconstrain(self, values: Mapping[str, Any]) -> Floats:
         """The `u` (param_unc_num(),) of constrained values, given by variable name in their natural shapes.
 
