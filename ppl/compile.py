@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from ppl.arguments import checks
 from ppl.discrete.parameters import MOST_TABLE_ENTRIES, has_discrete
 from ppl.errors import ArgumentError
 from ppl.frontend import ast
@@ -22,6 +23,7 @@ from ppl.stdlib.library import Library
 Source = str | Path
 
 
+@checks
 def compile_model(
     program: Source,
     positive_transform: str = "log",

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ppl import html
+from ppl.arguments import checks
 from ppl.data import Frame, Inputs
 from ppl.density import model
 from ppl.density.model import conditioned
@@ -29,6 +30,7 @@ class Model(model.Model):
         >>> posterior = model.condition("eight_schools.data.json")
     """
 
+    @checks
     def condition(
         self,
         data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006
@@ -121,6 +123,7 @@ class Model(model.Model):
         )
         return calibrated(simulations_of(self, data, simulator), asked, progress or (lambda so_far: None))
 
+    @checks
     def prior_predictive(
         self,
         data: Inputs | Mapping[str, Any] | Frame | str | Path = {},  # noqa: B006

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ppl import html
+from ppl.arguments import checks
 from ppl.density import posterior
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Floats
@@ -79,6 +80,7 @@ class Posterior(posterior.Posterior):
         value, gradient = self.log_density_gradient(at, propto, jacobian)
         return value, gradient, hessian(AsTarget(self, jacobian), at, np.ones(len(at)))
 
+    @checks
     def probabilities(self, us: ArrayLike, name: str) -> Floats:
         """The exact probabilities of a discrete parameter's values given each row of `us` (n, dim).
 

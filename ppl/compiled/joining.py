@@ -1,9 +1,11 @@
 """Joining the processes of one run, where JAX is there to connect them."""
 
+from ppl.arguments import checks
 from ppl.distribution import requirements
 from ppl.extras import extra
 
 
+@checks
 def join(coordinator: str | None = None, processes: int | None = None, process: int | None = None) -> bool:
     """Make this process one of those that fit together, before anything else asks JAX for a device.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ppl.arguments import checks, numbers
 from ppl.backend.draws import DrawsRejected
 from ppl.backend.located import located
 from ppl.backend.runtime import Place, joined
@@ -101,6 +102,7 @@ class Posterior:
             self.model.plain.shapes(self.d, lambda group, *shape: groups[group].append(sized(*shape)))
         return groups
 
+    @checks
     def declared(self, include_tp: bool, include_gq: bool) -> list[Sized]:
         """The variables with their names and shapes: parameters, then those that are asked for.
 
@@ -115,6 +117,7 @@ class Posterior:
             *(v["generated"] if include_gq else []),
         ]
 
+    @checks
     def param_num(self, include_tp: bool = False, include_gq: bool = False) -> int:
         """How many flat columns there are: the length of `param_names`.
 
@@ -124,6 +127,7 @@ class Posterior:
         """
         return len(self.param_names(include_tp, include_gq))
 
+    @checks
     def param_names(self, include_tp: bool = False, include_gq: bool = False) -> list[str]:
         """Flat names in Stan's order: the first index fastest, from 1, e.g. "theta.1".
 
@@ -159,6 +163,7 @@ class Posterior:
 
     # --- Density ---
 
+    @checks
     def log_joint(self, propto: bool = False, jacobian: bool = True) -> LogJoint:
         """The log density as it is computed, with the log-Jacobian of the transforms unless told otherwise.
 
@@ -294,7 +299,7 @@ class Posterior:
         Raises:
             ArgumentError: it has another shape.
         """
-        us = np.asarray(us, dtype=float)
+        us = numbers("us", us)
         if us.ndim != 2 or us.shape[1] != self.param_unc_num():
             raise ArgumentError(f"us has shape {us.shape}, but must have shape (n, {self.param_unc_num()})")
         return us
@@ -305,7 +310,7 @@ class Posterior:
         Raises:
             ArgumentError: it has another shape.
         """
-        u = np.asarray(u, dtype=float)
+        u = numbers("u", u)
         if u.shape != (self.param_unc_num(),):
             raise ArgumentError(f"u has shape {u.shape}, but must have shape ({self.param_unc_num()},)")
         return u
@@ -330,6 +335,7 @@ class Posterior:
 
     # --- Values ---
 
+    @checks
     def values(
         self, u: ArrayLike, rng: np.random.Generator | None, include_tp: bool, include_gq: bool
     ) -> Values:
@@ -366,6 +372,7 @@ class Posterior:
             most = min(most, available() // BATCH.share_of_memory // ARRAY_SIZES.number // lines)
         return max(1, most // wide)
 
+    @checks
     def param_constrain_draws(self, us: Floats, rng: np.random.Generator) -> Floats:
         """All columns, (n, columns), at the rows of `us` (n, dim): every statement runs once for all draws.
 
@@ -387,6 +394,7 @@ class Posterior:
                 raise Rejection(str(some)).with_traceback(some.__traceback__) from None
         return flat_draws(self.declared(include_tp=True, include_gq=True), values, len(us))
 
+    @checks
     def param_constrain(
         self,
         u: ArrayLike,
@@ -410,6 +418,7 @@ class Posterior:
         """
         return flat(self.declared(include_tp, include_gq), self.values(u, rng, include_tp, include_gq))
 
+    @checks
     def by_rows(self, size: str | None = None) -> "ByRows":
         """This posterior a few rows at a time; `size` names the variable that counts rows.
 
@@ -424,6 +433,7 @@ class Posterior:
 
         return by_rows(self, size)
 
+    @checks
     def unconstrained(self, name: str) -> NDArray[np.intp]:
         """The positions in `u` of the elements of a parameter that has no constraint, shape (elements,).
 
@@ -452,6 +462,7 @@ class Posterior:
                 found[self.places[d.name].at] = True
         return found
 
+    @checks
     def without_prior(self, name: str) -> tuple[Self, NDArray[np.intp]]:
         """The posterior less the Gaussian prior of a parameter, and where that parameter lies in `u`.
 
@@ -468,6 +479,7 @@ class Posterior:
         at = np.arange(self.param_unc_num())[self.places[name].at]
         return replace(self, model=model, d=model.prepared(self.d)), np.ravel(at)
 
+    @checks
     def param_unconstrain(self, values: Mapping[str, Any]) -> Floats:
         """The `u` (param_unc_num(),) of constrained values, given by variable name in their natural shapes.
 

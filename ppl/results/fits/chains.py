@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl import html
+from ppl.arguments import checks
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.cores import cores_of
 from ppl.density.posterior import Posterior
@@ -125,6 +126,7 @@ class Chains(VariablesOfDraws):
         """The draws on the unconstrained scale, chain after chain, shape (chains * draws, dim)."""
         return np.concatenate([chain.draws.u for chain in self.each])
 
+    @checks
     def draws(self, concat_chains: bool = True) -> Floats:
         """The draws, chain after chain, shape (chains * draws, columns); else (draws, chains, columns).
 
@@ -238,6 +240,7 @@ class Chains(VariablesOfDraws):
         """
         return summary_of_chains(self.column_names, np.stack([table.rows for table in self.tables]))
 
+    @checks
     def loo(self, log_lik: str = POINTWISE) -> Loo:
         """How well the model predicts rows that it has not seen: the ELPD by PSIS-LOO, as `Fit.loo`.
 
@@ -256,6 +259,7 @@ class Chains(VariablesOfDraws):
         """What every file of these draws says of them."""
         return {"sample_verdict": self.level.value, "sample_judgement": self.judgement}
 
+    @checks
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
         """The draws as an xarray Dataset with the dimensions chain, draw, and each variable's own.
 
@@ -268,6 +272,7 @@ class Chains(VariablesOfDraws):
         found = to_xarray(rows, self.column_names, self.about, coords, dims)
         return cast("xarray.Dataset", self._with_integers(found))
 
+    @checks
     def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
         """The draws as ArviZ's InferenceData, with the sampler's statistics. Needs the extra `arviz`.
 
@@ -288,6 +293,7 @@ class Chains(VariablesOfDraws):
         self._with_integers(found.posterior)
         return cast("arviz.InferenceData", found)
 
+    @checks
     def save_csv(
         self, path: str | Path = "output.csv", arguments: Values | None = None, started: str = ""
     ) -> list[Path]:
@@ -311,6 +317,7 @@ class Chains(VariablesOfDraws):
             write_whole(file, chain_lines(config, self.column_names, chain, table.rows))
         return files
 
+    @checks
     def config(self, arguments: Values, started: str = "") -> Config:
         """The configuration of the run, with further arguments."""
         model, own = self.posterior.model, settings_of(SampleSettings)
@@ -328,6 +335,7 @@ class Chains(VariablesOfDraws):
             about=self.about,
         )
 
+    @checks
     def save(self, path: str | Path, arguments: Values | None = None) -> list[Path]:
         """Writes the draws as `.nc` (NetCDF, by ArviZ), or else as CSV; returns the names of the files.
 

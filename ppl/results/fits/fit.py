@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import numpy as np
 
 from ppl import html
+from ppl.arguments import checks
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
@@ -238,6 +239,7 @@ class Fit(VariablesOfDraws):
         """
         return self.table.rows[1:]
 
+    @checks
     def stan_variable(self, name: str, *, mean: bool = False) -> Floats:
         """Draws of one variable, shape (draws, *its own shape), or (draws,) of one column, `theta[1]`.
 
@@ -256,6 +258,7 @@ class Fit(VariablesOfDraws):
             return np.asarray(found)
         return super().stan_variable(name)
 
+    @checks
     def stan_variables(self, *, mean: bool = False) -> dict[str, Floats]:
         """Draws of every variable by name, or with `mean` its value at the mean of q, as `stan_variable`.
 
@@ -326,6 +329,7 @@ class Fit(VariablesOfDraws):
         """
         return metadata_of(self.posterior, self.config({}))
 
+    @checks
     def draws_xr(self, coords: Coords = {}, dims: Dims = {}) -> "xarray.Dataset":  # noqa: B006
         """The draws as an xarray Dataset with the dimensions chain (1), draw, and each variable's own.
 
@@ -341,6 +345,7 @@ class Fit(VariablesOfDraws):
         found = to_xarray([self.draws()], self.column_names, self.provenance.entries(), coords, dims)
         return cast("xarray.Dataset", self._with_integers(found))
 
+    @checks
     def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
         """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`.
 
@@ -373,6 +378,7 @@ class Fit(VariablesOfDraws):
         """
         return summarise(self.column_names, self.draws())
 
+    @checks
     def loo(self, log_lik: str = POINTWISE) -> Loo:
         """How well the model predicts rows that it has not seen: the ELPD by PSIS-LOO, in nats.
 
@@ -391,6 +397,7 @@ class Fit(VariablesOfDraws):
         where = self.posterior.model.source.name
         return loo_of(of_draws(self.column_names, self.draws(), ratios, log_lik, where))
 
+    @checks
     def sample(self, n: int, seed: int | None = None) -> Floats:
         """`n` more draws (n, columns) without a refit, independent of `draws()` even with the same seed.
 
@@ -403,6 +410,7 @@ class Fit(VariablesOfDraws):
         """
         if self.settings.algorithm not in saved.RUN_AGAIN:
             return self.more(n, seed).draws()
+        require_memory(self.posterior, replace(self.settings, draws=n))
         seed = self.settings.seed if seed is None else seed
         family, params = self.result.family, self.result.params
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(MORE_DRAWS_STREAM,)))
@@ -411,6 +419,7 @@ class Fit(VariablesOfDraws):
             fresh = draws_with_density(target, family, params, n, rng)
             return tabulate(self.posterior, fresh.u, seed, key=MORE_DRAWS_STREAM).rows
 
+    @checks
     @memory_required()
     def more(self, n: int, seed: int | None = None, progress: Listener | bool | None = None) -> "Fit":
         """The same approximation with `n` fresh draws in place of its own: a fit to save or plot, no refit.
@@ -440,6 +449,7 @@ class Fit(VariablesOfDraws):
             fresh = saved.beside(fresh, old.verdict.spread)
             return _fit(self.posterior, asked, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 
+    @checks
     def save_csv(
         self, path: str | Path = "output.csv", arguments: Values | None = None, started: str = ""
     ) -> None:
@@ -470,6 +480,7 @@ class Fit(VariablesOfDraws):
             )
         write_whole(path, lines)
 
+    @checks
     def save_diagnostics(self, path: str | Path, arguments: Values | None = None, started: str = "") -> None:
         """Writes iteration, seconds and ELBO (nats) of each evaluation as CSV, in CmdStan's layout.
 
@@ -482,6 +493,7 @@ class Fit(VariablesOfDraws):
         config = self.config({"output.diagnostic_file": str(path), **(arguments or {})}, started)
         write_whole(path, stan_csv.diagnostic_lines(config, self.result.trace))
 
+    @checks
     def save_config(self, path: str | Path, arguments: Values | None = None) -> Path:
         """Writes the configuration of `output.csv` as CmdStan's `output_config.json`; returns its name.
 
@@ -496,6 +508,7 @@ class Fit(VariablesOfDraws):
         write_whole(target, [as_json(self.config({"output.file": str(path), **(arguments or {})}))])
         return target
 
+    @checks
     def save_warm_start(self, path: str | Path = "output.csv") -> list[Path]:
         """Writes what CmdStan's sampler starts from: `output_metric.json`, `output_inits_1.json` on.
 
@@ -514,6 +527,7 @@ class Fit(VariablesOfDraws):
         dense = self.family == "fullrank"
         return save_warm_start(Path(path), self.result.draws_u, dense, declared, rows)
 
+    @checks
     def config(self, arguments: Values, started: str = "") -> Config:
         """The configuration of the run, with further arguments."""
         model = self.posterior.model
@@ -530,6 +544,7 @@ class Fit(VariablesOfDraws):
             about=self.provenance.entries(),
         )
 
+    @checks
     def save(self, path: str | Path) -> None:
         """Writes the fit as JSON for `load_fit`; program and data go in as hashes only.
 
@@ -613,6 +628,7 @@ class Conditions(Protocol):
     def condition(self, data: Any) -> Posterior: ...
 
 
+@checks
 def load_fit(
     path: str | Path, model: Conditions, data: Any, *, progress: Listener | bool | None = None
 ) -> Fit:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
+from ppl.arguments import shown
+from ppl.errors import ArgumentError
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, silent
 
@@ -11,8 +13,10 @@ def heard(progress: Listener | bool | None, plan: Sequence[Phase]) -> AbstractCo
     """The listener; True stands for one that shows how far a run through the stages of `plan` is."""
     if callable(progress):
         return nullcontext(progress)
-    if not progress:
+    if progress is None or progress is False:
         return nullcontext(silent)
+    if progress is not True:
+        raise ArgumentError(f"progress is {shown(progress)}, but must be True, False, None or a function")
     from ppl.results.fits.progress import of_caller  # rich takes longer to import than a small fit to compile
 
     return of_caller(plan)

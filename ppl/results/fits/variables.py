@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from ppl.arguments import checks
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
@@ -45,6 +46,7 @@ class VariablesOfDraws(ABC):
     def draws(self) -> Floats:
         """The draws, shape (draws, columns)."""
 
+    @checks
     def stan_variable(self, name: str) -> Floats:
         """Draws of one variable, shape (draws, *its own shape), or (draws,) of one column, `theta[1]`.
 
@@ -77,6 +79,7 @@ class VariablesOfDraws(ABC):
         """
         return {name: self.stan_variable(name) for name in variables(self.column_names)}
 
+    @checks
     def create_inits(self, seed: int | None = None, chains: int = 4) -> dict[str, Any] | list[dict[str, Any]]:
         """Initial values for chains: the parameters of draws picked at random, no two the same.
 
@@ -108,6 +111,7 @@ class VariablesOfDraws(ABC):
         summing = self.posterior.model.discrete
         return () if summing is None else summing.names
 
+    @checks
     def probabilities(self, name: str) -> Floats:
         """The probabilities of a discrete parameter's values, shape (*its own shape, values).
 
@@ -126,6 +130,7 @@ class VariablesOfDraws(ABC):
         each: Floats = probabilities(self.posterior, self.draws_u, name)
         return np.mean(each, axis=0)  # type: ignore[no-any-return]
 
+    @checks
     def most_probable(self, name: str) -> Any:
         """A discrete parameter in the jointly most probable configuration of all discrete ones.
 
@@ -139,6 +144,7 @@ class VariablesOfDraws(ABC):
             raise InferenceError(f"`{name}` is no discrete parameter; they are {', '.join(found)}.")
         return found[name]
 
+    @checks
     def draws_pd(self, vars: str | Sequence[str] | None = None) -> "pd.DataFrame":
         """The draws as a pandas DataFrame (draws, columns), its columns called `theta[1]`. Needs pandas.
 

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
+from ppl.arguments import checks
 from ppl.errors import DataError, UnknownName
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
@@ -100,6 +101,7 @@ class Comparison:
         return as_html(table(self), self.reading)
 
 
+@checks
 def compare(models: Mapping[str, Fitted | Loo]) -> Comparison:
     """Fits of several models to the same data, ordered by their ELPD (PSIS-LOO).
 

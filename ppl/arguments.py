@@ -1,0 +1,114 @@
+"""Arguments of public functions, held to their annotations: a wrong one is an ArgumentError with its name."""
+
+from collections.abc import Callable, Collection, Mapping
+from functools import cache, wraps
+from inspect import Parameter, signature
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ppl.errors import ArgumentError, in_a_line
+
+F = TypeVar("F", bound=Callable[..., Any])
+ELSEWHERE = ("self", "data", "progress", "keywords")
+"""Arguments that are checked where they are read, with messages of their own."""
+WORDS: Mapping[Any, str] = {
+    bool: "True or False",
+    int: "an integer of at least 0",
+    float: "a number",
+    str: "a string",
+    Path: "a path",
+    NoneType: "None",
+}
+
+
+def checks(function: F) -> F:
+    """The function with its arguments checked; arrays of numbers are left to `numbers`.
+
+    Raises:
+        ArgumentError: an argument is none of what its annotation names; all integers are counts or seeds.
+    """
+    names = list(signature(function).parameters)
+
+    @wraps(function)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        kinds = _kinds(function)
+        for name, value in (*zip(names, args, strict=False), *kwargs.items()):
+            kind = kinds.get(name, Any)
+            if kind is not Any and not _is(value, kind):
+                expected = " or ".join(_words(kind))
+                raise ArgumentError(
+                    f"{function.__name__}(): {name} is {shown(value)}, but must be {expected}"
+                )
+        return function(*args, **kwargs)
+
+    return cast(F, checked)
+
+
+def numbers(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """An argument as an array of doubles.
+
+    Raises:
+        ArgumentError: it is none.
+    """
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ArgumentError(f"{name} is {shown(value)}, but must be an array of numbers") from None
+
+
+def shown(value: Any) -> str:
+    """A value in a message, of a long one the beginning."""
+    return f"{in_a_line(repr(value))} ({type(value).__name__})"
+
+
+@cache
+def _kinds(function: Callable[..., Any]) -> Mapping[str, Any]:
+    """The annotations by name; those of packages that may be absent are left out."""
+    found = {}
+    for name, parameter in signature(function).parameters.items():
+        plain = parameter.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+        kind = parameter.annotation
+        if plain and name not in ELSEWHERE and kind is not ArrayLike:
+            found[name] = eval(kind, function.__globals__) if isinstance(kind, str) else kind
+    return found
+
+
+def _is(value: Any, kind: Any) -> bool:
+    form, args = get_origin(kind) or kind, get_args(kind)
+    if form is Any:
+        return True
+    if form in (Union, UnionType):
+        return any(_is(value, one) for one in args)
+    if form is Literal:
+        return isinstance(value, str) and value in args
+    if form in (bool, int, float):
+        return _is_number(value, form)
+    if issubclass(form, Mapping):
+        return isinstance(value, Mapping) and all(_is(key, args[0]) for key in value)
+    if getattr(form, "_is_protocol", False):
+        return all(hasattr(value, name) for name in vars(form) if not name.startswith("_"))
+    if args and issubclass(form, Collection):
+        many = isinstance(value, form) and not isinstance(value, str | np.ndarray)
+        return many and all(_is(item, args[0]) for item in value)
+    return isinstance(value, form)
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    if isinstance(value, bool | np.bool_):
+        return kind is bool
+    if kind is int:
+        return isinstance(value, int | np.integer) and int(value) >= 0
+    return kind is float and isinstance(value, int | float | np.integer | np.floating)
+
+
+def _words(kind: Any) -> list[str]:
+    form, args = get_origin(kind) or kind, get_args(kind)
+    if form in (Union, UnionType):
+        return [word for one in args for word in _words(one)]
+    if form is Literal:
+        return [repr(word) for word in args]
+    return [WORDS.get(form) or f"a {getattr(form, '__name__', form)}"]

@@ -1,0 +1,119 @@
+"""Arguments of wrong types to public functions: only a PPLError comes of them, with the argument's name."""
+
+import inspect
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ppl
+
+PROGRAM = """
+data { int N; vector[N] y; } parameters { real m; vector<lower=0>[2] s; }
+model { m ~ normal(0, 1); s ~ exponential(1); y ~ normal(m, s[1]); }
+generated quantities { vector[N] log_lik; for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | m, s[1]); }
+"""
+DATA = {"N": 3, "y": [1.0, 2.0, 0.0]}
+ODD = (
+    *(
+        None,
+        "x",
+        object(),
+        [],
+        {},
+        float("nan"),
+        -1,
+        10**30,
+        np.zeros((2, 2)),
+        np.array("a"),
+        True,
+        b"x",
+        0.5,
+    ),
+    *([None], 1j, Path("nowhere")),
+)
+PUBLIC = {
+    "ppl": ("compile_model", "load_fit", "compare", "join"),
+    "model": ("condition", "prior_predictive"),
+    "posterior": (
+        *("declared", "param_num", "param_names", "log_joint", "log_density", "log_density_gradient"),
+        *("log_densities", "log_density_gradients", "log_density_hessian", "explain", "values"),
+        *("param_constrain", "param_constrain_draws", "param_unconstrain", "unconstrained", "by_rows"),
+        *("without_prior", "probabilities", "most_probable"),
+    ),
+    "fit": (
+        *("stan_variable", "stan_variables", "draws_pd", "draws_xr", "to_arviz", "loo", "sample", "more"),
+        *("save", "save_csv", "save_diagnostics", "save_config", "save_warm_start", "config"),
+        *("create_inits", "probabilities", "most_probable"),
+    ),
+}
+"""Methods by what they are of; fits are in `SETTINGS`."""
+GOOD = {
+    **{"u": np.zeros(3), "us": np.zeros((2, 3)), "path": "out", "program": PROGRAM, "data": DATA, "n": 3},
+    **{"values": {"m": 0.0, "s": [1.0, 1.0]}, "name": "m", "include_tp": False, "include_gq": False},
+    **{"rng": np.random.default_rng(1), "arguments": {}, "draws": 3},
+}
+SETTINGS = [name for name in inspect.signature(ppl.Posterior.variational).parameters if name != "self"]
+
+
+@cache
+def things():
+    model = ppl.compile_model(PROGRAM)
+    posterior = model.condition(DATA)
+    fit = posterior.variational(algorithm="laplace", draws=20, backend="autograd")
+    return {"ppl": ppl, "model": model, "posterior": posterior, "fit": fit}
+
+
+def good():
+    own = things()
+    return GOOD | {"model": own["model"], "models": {"a": own["fit"], "b": own["fit"]}}
+
+
+@pytest.mark.parametrize(("owner", "name"), [(owner, name) for owner in PUBLIC for name in PUBLIC[owner]])
+def test_only_a_pplerror_comes_of_odd_arguments(owner, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    function, refused = getattr(things()[owner], name), 0
+    parameters = inspect.signature(function).parameters
+    needed = {p.name: good()[p.name] for p in parameters.values() if p.default is p.empty}
+    for parameter in parameters:
+        for odd in ODD:
+            if name == "join" and parameter == "coordinator" and odd is None:
+                continue
+            try:
+                function(**{**needed, parameter: odd})
+            except ppl.PPLError as error:
+                refused += 1
+                assert str(error)
+    assert refused or not parameters
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_odd_settings_are_out_of_range(setting):
+    cheap = {"algorithm": "optimize", "draws": 2, "backend": "autograd"}
+    kind = inspect.signature(ppl.Posterior.variational).parameters[setting]
+    for odd in (object(), [], np.zeros((2, 2)), b"x", 1j, [None]):
+        with pytest.raises(ppl.OutOfRange, match=f"^{setting} = "):
+            things()["posterior"].variational(**{**cheap, setting: odd})
+    assert kind.default is not inspect.Parameter.empty
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda t: ppl.compile_model(None), r"compile_model\(\): program is None \(NoneType\), but must be"),
+        (lambda t: ppl.load_fit(None, t["model"], DATA), r"load_fit\(\): path is None"),
+        (lambda t: t["fit"].stan_variable(None), r"name is None \(NoneType\), but must be a string"),
+        (lambda t: t["posterior"].log_density("x"), "u is 'x' .str., but must be an array of numbers"),
+        (lambda t: t["posterior"].param_unconstrain(None), r"param_unconstrain\(\): values is None"),
+        (lambda t: t["fit"].sample(-1), r"n is -1 \(int\), but must be an integer of at least 0"),
+    ],
+)
+def test_the_message_names_the_argument(call, message):
+    with pytest.raises(ppl.ArgumentError, match=message):
+        call(things())
+
+
+def test_wrong_keywords_stay_type_errors():
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        things()["posterior"].log_joint(propt=True)
