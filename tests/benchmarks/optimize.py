@@ -25,6 +25,8 @@ from ppl.inference.maximise.rules import Step
 ROOT = Path(__file__).parents[2]
 MOST_GAIN = 1e-3
 """Nats that SciPy may gain from an end that counts as converged."""
+MOST_EVALUATIONS = 1000
+"""Of SciPy's search: without a bound on the density it would go on for ever."""
 RADIUS = 2.0
 WALL = 1e300
 """The loss where there is no density."""
@@ -65,7 +67,7 @@ def gain_of_scipy(density: Density, last: Step) -> float:
         finite = np.isfinite(value) and np.isfinite(gradient).all()
         return (-value, -gradient) if finite else (WALL, 0 * u)
 
-    found = minimize(loss, last.u, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "maxfun": 20_000})
+    found = minimize(loss, last.u, jac=True, method="L-BFGS-B", options={"maxfun": MOST_EVALUATIONS})
     return float(-last.value - found.fun)
 
 

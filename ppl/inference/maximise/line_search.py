@@ -155,6 +155,6 @@ def cubic_minimum(slope: np.float64, end: Trial, least: float, most: float) -> n
     c2 = -(4 * slope + 2 * df) / x + 6 * f / (x * x)
     root = np.sqrt(c2 * c2 - 2 * slope * c3)
     inside = [at for at in (-(c2 + root) / c3, -(c2 - root) / c3) if least < at < most]
-    candidates = [np.float64(least), np.float64(most), *inside]
+    candidates: list[np.float64] = [np.float64(least), np.float64(most), *inside]
     values = [at * (at * (at * c3 / 3 + c2) / 2 + slope) for at in candidates]
-    return np.float64(candidates[int(np.nanargmin(values)) if np.isfinite(values).any() else 0])
+    return np.float64(candidates[int(np.nanargmin(values))]) if np.isfinite(values).any() else candidates[0]

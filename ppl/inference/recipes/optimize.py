@@ -34,7 +34,7 @@ def optimize(target: Target, init: Init, context: Context) -> Result:
     family = Point(target.dim)
     with np.errstate(all="ignore"):
         points = start_points(target, init, streams.start)
-        mode = find_mode(target, points, listen)
+        mode = find_mode(target, points, listen, settings.optimizer)
         listen(Progress(Phase.MODE, len(points), len(points), note=f"log density {mode.value:.2f}"))
         path = Path(start=points[0], outcome=outcome_of(mode), iterations=mode.steps, at_maximum=True)
         return result_of(target, settings, family, mode.u, path, streams.draws, listen)

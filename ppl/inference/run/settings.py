@@ -44,6 +44,7 @@ Noise = Literal["normal", "student_t", "logistic", "laplace"]
 StartAt = Literal["pathfinder", "random"]
 Backend = Literal["auto", "autograd", "jax"]
 Device = Literal["cpu", "gpu"]
+Optimizer = Literal["lbfgs", "bfgs", "newton"]
 
 ALGORITHMS: dict[Algorithm, str] = {
     "auto": "The family that fits, its draws corrected towards the posterior",
@@ -181,6 +182,9 @@ class ModeSettings:
 
     marginal: str | None = setting(None, Name(), "Parameter that optimize integrates out.")
     """The unconstrained parameter that `optimize` integrates out (Type-II maximum likelihood)."""
+
+    optimizer: Optimizer = setting("lbfgs", _one_of(Optimizer), "Method of optimize.")
+    """How `optimize` climbs: L-BFGS, BFGS or Newton's method, each with Stan's stopping rules."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -46,9 +46,10 @@ def test_laplace_is_exact_on_a_gaussian():
     assert result.outcome.converged and result.notes == ()
 
 
-def test_optimize_lands_on_the_mode_and_has_no_spread():
+@pytest.mark.parametrize("optimizer", ["lbfgs", "bfgs", "newton"])
+def test_optimize_lands_on_the_mode_and_has_no_spread(optimizer):
     slope = np.array([1.0, 8.0, -27.0])
-    result = fit(Quartic(slope), settings("optimize", draws=10))
+    result = fit(Quartic(slope), settings("optimize", draws=10, optimizer=optimizer))
     np.testing.assert_allclose(result.mean_u, np.cbrt(slope), atol=1e-4)
     assert (result.draws_u == result.mean_u).all()
     assert result.verdict.level is Level.UNKNOWN
