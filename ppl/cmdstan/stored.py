@@ -21,7 +21,7 @@ from ppl.source import read_source
 
 FORMS = (VALUES, GRADIENT, PROPTO, OF_POINTS, PROPTO_OF_POINTS, DRAWS)
 """The forms that CmdStan's methods run."""
-FACTS = ("loops_by_row", "calls_of_a_step", "solves_equations")
+FACTS = ("calls_by_row", "calls_of_a_step", "solves_equations")
 """Properties of a model that are found by its passes."""
 
 

@@ -56,7 +56,7 @@ def test_cmdstanpy_reads_the_same_inits_and_means_from_the_file(tmp_path):
 
 def test_optimize(mode):
     assert isinstance(mode, cmdstanpy.CmdStanMLE)
-    assert mode.optimized_params_dict["theta"] == pytest.approx(0.25)
+    assert mode.optimized_params_dict["theta"] == pytest.approx(0.25, abs=1e-5)  # by Stan's tolerances
 
 
 def test_laplace_sample(model, mode):

@@ -37,7 +37,7 @@ def test_a_model_read_back_computes_the_same():
     (program, data) = (MODELS / "eight_schools" / f"eight_schools.{end}" for end in ("model", "data.json"))
     model = compile_model(program)
     again = compiled(program, stored(model), softplus=False)
-    assert type(again) is Stored and again.loops_by_row == model.loops_by_row
+    assert type(again) is Stored and again.calls_by_row == model.calls_by_row
     u = np.linspace(-1, 1, 10)
     one, other = (m.condition(data) for m in (model, again))
     assert one.log_density(u) == other.log_density(u)

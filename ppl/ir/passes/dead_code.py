@@ -34,7 +34,7 @@ def is_removable(s: ir.Declare | ir.Assign) -> bool:
     if isinstance(s, ir.Declare):
         return isinstance(s.shape, tuple)
     is_index_set = s.value.type == INDICES and s.name.endswith("__")
-    return is_index_set or (isinstance(s.value, ir.Var) and not s.shape)
+    return is_index_set or (isinstance(s.value, ir.Var) and s.declares and not s.shape)
 
 
 def kept(body: Sequence[ir.Stmt], names: set[str]) -> tuple[ir.Stmt, ...]:

@@ -28,14 +28,7 @@ STEEPER: Mapping[str, Steeper] = {
 
 AT_POINTS = {"density", "gradient", "densities of many points", "gradients of many points"}
 
-TO_MEND: Mapping[str, set[str]] = {
-    "an array of tuples": {"density", "densities of many points", "gradients of many points"},
-    "break out of the rows": {"gradients of many points"},
-    "mpt_tree_and_int_logic": {"densities of many points", "gradients of many points"},
-    "reject in a loop": {"gradients of many points"},
-    "sums so far": AT_POINTS,
-    "tuples": {"gradients of many points"},
-}
+TO_MEND: Mapping[str, set[str]] = {}
 """Faults that are known: the runs of programs that cost more than they must."""
 
 
