@@ -87,6 +87,8 @@ def _is(value: Any, kind: Any) -> bool:
         return isinstance(value, str) and value in args
     if form in (bool, int, float):
         return _is_number(value, form)
+    if issubclass(form, np.ndarray):
+        return isinstance(value, np.ndarray)
     if issubclass(form, Mapping):
         return isinstance(value, Mapping) and all(_is(key, args[0]) for key in value)
     if getattr(form, "_is_protocol", False):

@@ -182,9 +182,14 @@ def sum_terms(xp: Namespace, collected: Sequence[Array]) -> Array:
 
 
 def target_so_far(xp: Namespace, collected: list[Array]) -> Array:
-    """The sum of the terms, which takes their place: it is not added up anew when it is asked for again."""
-    collected[:] = [sum_terms(xp, collected)]
-    return collected[0]
+    """The sum of the terms, which takes their place: it is not added up anew when it is asked for again.
+
+    A list that explains its terms (backend/watch.py) keeps them.
+    """
+    total = sum_terms(xp, collected)
+    if type(collected) is list:
+        collected[:] = [total]
+    return total
 
 
 def total(xp: Namespace, x: Array) -> Array:

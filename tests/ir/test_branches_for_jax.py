@@ -53,7 +53,7 @@ def test_no_jump_that_parameters_decide_is_left(model: str) -> None:
 
 
 def test_a_jump_that_data_decide_stays() -> None:
-    body = "for (n in 1:9) { if (n > k) break; target += -a ^ n; }"
+    body = "int n = 1; while (n < 9) { if (n > k) break; target += -a ^ n; n += 1; }"
     text = f"data {{ int k; }} parameters {{ real a; }} model {{ {body} }}"
     assert [n for n in walk(FOR_JAX.of(lowered(text)).model) if isinstance(n, Jump)]
 

@@ -29,8 +29,11 @@ def _require(valid: Any, what: str) -> None:
         raise ValueError(f"{what} is out of range")
 
 
-class Fixed:
-    """Stands in for `np.random.Generator`."""
+class Fixed(np.random.Generator):
+    """The methods of a generator that programs call."""
+
+    def __init__(self) -> None:
+        super().__init__(np.random.PCG64(0))
 
     def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
         return _real(low + LEVEL * np.subtract(high, low), size)
