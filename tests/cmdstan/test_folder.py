@@ -45,7 +45,13 @@ def fit(py, folder):
     """As the first page of CmdStanPy's documents has it."""
     model = py.CmdStanModel(stan_file=str(folder / "examples" / "bernoulli" / "bernoulli.stan"))
     return model.sample(
-        data=DATA, chains=2, seed=1, iter_warmup=200, iter_sampling=1000, save_warmup=True, show_progress=False
+        data=DATA,
+        chains=2,
+        seed=1,
+        iter_warmup=200,
+        iter_sampling=1000,
+        save_warmup=True,
+        show_progress=False,
     )
 
 
