@@ -384,10 +384,11 @@ class Posterior:
         module = self.model.over_draws
         if module is None:
             raise ArgumentError("the program takes one draw at a time")
+        us = self.checked_rows(us)
         draw = np.arange(1, len(us) + 1)
         with np.errstate(all="ignore"), located(module):
             try:
-                steps = module.constrained(self.d, self.checked_rows(us), draw)
+                steps = module.constrained(self.d, us, draw)
                 values: Values = {**next(steps), **next(steps)}
                 values |= module.generated(self.d, values, rng, draw)
             except DrawsRejected as some:

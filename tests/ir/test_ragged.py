@@ -84,7 +84,7 @@ STAYS = {
         "lp[start[t]:end[t]] = w[start[t]:end[t]] * mu[t] + lp[other[t]];",
         SUM,
     ),
-    "ends that change": ("int a = 1;", "target += sum(w[a:end[t]]) * mu[t]; a += which[t] > 1;", ""),
+    "ends that change": ("int a = 1;", "target += sum(w[a:end[t]]) * mu[t]; a += mu[t] > 1;", ""),
 }
 
 

@@ -64,9 +64,8 @@ def test_an_argument_that_has_the_name_of_a_loop_variable_is_looked_at() -> None
     parameters { real x; }
     model { real s = 0; for (n in 1:N) { if (y[n] > x) break; s += y[n]; } target += s * entry(y, k); }
     """
-    posterior = ppl.compile_model(program).condition({"N": 2, "k": 0, "y": [0.5, 0.25]})
     with pytest.raises(ppl.errors.PPLError, match="index 0 is out of range"):
-        posterior.log_density([0.3])
+        ppl.compile_model(program).condition({"N": 2, "k": 0, "y": [0.5, 0.25]})
 
 
 def test_counting_from_zero() -> None:

@@ -262,7 +262,7 @@ def test_ctrl_c_keeps_the_draws_that_there_are(posterior, monkeypatch):
             _thread.interrupt_main()
 
     long = {"num_chains": 3, "num_warmup": 100, "num_samples": 300}
-    found = posterior.sample(seed=3, backend="autograd", progress=stop, **long)
+    found = posterior.sample(seed=3, backend="autograd", progress=stop, on_interrupt="return", **long)
     assert found.interrupted and found.chains == 1 and "Stopped by hand: 1 chains" in found.notes[0]
 
 
