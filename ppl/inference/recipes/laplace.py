@@ -53,8 +53,8 @@ def outcome_of(mode: Mode) -> Outcome:
     """Whether the search for the mode ended there."""
     if mode.interrupted:
         return Outcome(Ending.INTERRUPTED, "stopped by hand on the way to the mode")
-    taken = f"after {mode.steps} steps: {mode.reason[:1].lower()}{mode.reason[1:]}"
     if mode.converged:
-        return Outcome(Ending.CONVERGED, f"the mode was found {taken}")
+        return Outcome(Ending.CONVERGED, "the mode was found")
+    taken = f"after {mode.steps} steps: {mode.reason[:1].lower()}{mode.reason[1:]}"
     ending = Ending.BUDGET_REACHED if mode.steps >= STANS.iter else Ending.NO_MAXIMUM
     return Outcome(ending, f"the search for the mode stopped {taken}")
