@@ -32,7 +32,7 @@ KINDS: Mapping[str, type] = {
 }
 ADDRESSED = ("ppl.stdlib.", "ppl.ir.passes.")
 """The packages in which a program's functions are."""
-DEEPEST = 4
+DEEPEST_PART = 4
 """Records within records that an address goes into."""
 
 
@@ -115,7 +115,7 @@ def addresses() -> dict[int, str]:
     for name in sorted(sys.modules):
         if name.startswith(ADDRESSED):
             for attribute, value in vars(sys.modules[name]).items():
-                for path, part in _parts(value, attribute, DEEPEST):
+                for path, part in _parts(value, attribute, DEEPEST_PART):
                     if not isinstance(part, FunctionType) or part.__module__ == name:
                         found.setdefault(id(part), f"{name}:{path}")
     return found

@@ -14,7 +14,7 @@ from ppl.errors import InferenceError
 
 ANYWHERE = "192.0.2.1:9"
 """An address of no host (RFC 5737), to see which of our own leads out. Nothing is sent."""
-PAUSE = 0.1
+BETWEEN_TRIES = 0.1
 """Seconds between two looks for the coordinator."""
 WAIT = 60_000
 """Milliseconds in which every process says where it is."""
@@ -87,7 +87,7 @@ def await_coordinator(coordinator: str, seconds: float) -> None:
                     f"No coordinator came at {coordinator} in {seconds:g} seconds ({why}). "
                     "Start process 0 there, and look whether a firewall lets this host through."
                 ) from None
-        time.sleep(PAUSE)
+        time.sleep(BETWEEN_TRIES)
 
 
 def facing(address: str) -> str:

@@ -32,9 +32,10 @@ TOKEN = re.compile(
 FRACTION = re.compile("[.eEIN]")
 MOST_DIGITS = 18
 """Longer numbers are read as doubles: they may be beyond 64 bits."""
-MOST_NESTED = 100
+MOST_LEVELS = 100
 """Levels of c(...) and structure(...) inside each other."""
 BYTES_A_VALUE = 8
+"""Memory of a value that is not written out, as of `1:n`."""
 END = ("end", "the end of the text", 0)
 
 
@@ -109,8 +110,8 @@ class Reader:
             raise self.found(token, "a number, c(...) or structure(...)")
         self.expect("(")
         self.depth += 1
-        if self.depth > MOST_NESTED:
-            raise self.wrong(f"values are nested more than {MOST_NESTED} deep", token)
+        if self.depth > MOST_LEVELS:
+            raise self.wrong(f"values are nested more than {MOST_LEVELS} deep", token)
         value = call()
         self.depth -= 1
         return value

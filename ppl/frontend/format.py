@@ -22,7 +22,7 @@ from ppl.source import SourceText
 INDENT_OF_A_LEVEL = 2
 """Columns that each level of nesting stands further in."""
 END = Token("end", "")
-OPEN, CLOSE = Token("sign", "{"), Token("sign", "}")
+OPEN_BRACE, CLOSE_BRACE = Token("sign", "{"), Token("sign", "}")
 CANONICAL = ("parentheses", "braces")
 """What may change beside the layout: parentheses that are not needed go, one statement gets braces."""
 
@@ -228,9 +228,9 @@ class Layout:
         if self.next.text == "{":
             self.block(depth, head)
         elif self.braces:
-            self.open(depth, head, OPEN)
+            self.open(depth, head, OPEN_BRACE)
             self.statement(depth + 1, [])
-            self.lines.append(Line(depth, [CLOSE]))
+            self.lines.append(Line(depth, [CLOSE_BRACE]))
         else:
             self.write(depth, head)
             self.statement(depth + 1, [])

@@ -87,7 +87,7 @@ class IncludeLimits:
     """Characters of all included text."""
 
 
-LIMITS = IncludeLimits()
+INCLUDE_LIMITS = IncludeLimits()
 
 
 @dataclass
@@ -129,9 +129,9 @@ class Reader:
         self.files += 1
         self.characters += len(included.text)
         for found, most, what in (
-            (len(within), LIMITS.nested, "files included within each other"),
-            (self.files, LIMITS.files, "includes"),
-            (self.characters, LIMITS.characters, "characters of included text"),
+            (len(within), INCLUDE_LIMITS.nested, "files included within each other"),
+            (self.files, INCLUDE_LIMITS.files, "includes"),
+            (self.characters, INCLUDE_LIMITS.characters, "characters of included text"),
         ):
             if found > most:
                 raise ModelError(

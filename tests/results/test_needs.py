@@ -117,7 +117,7 @@ def test_a_fit_that_runs_out_of_memory_is_refused(monkeypatch):
     def fails(*_):
         raise MemoryError("Unable to allocate 8 GiB")
 
-    monkeypatch.setattr("ppl.results.fits.fit.fit", fails)
+    monkeypatch.setattr("ppl.results.fits.checkpoint.fit", fails)
     with pytest.raises(
         InferenceError, match=r"too little memory: .* free[.] Unable to allocate 8 GiB[.]"
     ) as no:

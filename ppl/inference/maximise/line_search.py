@@ -20,11 +20,17 @@ class WolfeLimits:
     """The slope that may be left, as a share of that at the start (c2)."""
 
     smallest_alpha: float = 1e-12
+    """Where the first interval of alphas begins."""
+
     most_widenings: int = 20
+    """Intervals tried until one holds a minimum."""
+
     most_failures: int = 10
     """Steps in succession to points without a density, each half as long."""
 
     growth: float = 10.0
+    """How many times longer the next interval is."""
+
     narrowest: float = 1e-16
     """The width at which an interval of alphas is given up."""
 
@@ -32,6 +38,7 @@ class WolfeLimits:
     """The share of an interval, at each end, in which no interpolated alpha is taken."""
 
     bisect_every: int = 5
+    """Every so many steps an interval is halved instead of interpolated."""
 
 
 WOLFE = WolfeLimits()

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ppl.inference.maximise.rules import LIMITS, Rules, Step, Stop
+from ppl.inference.maximise.rules import MAXIMUM_LIMITS, Rules, Step, Stop
 from ppl.inference.objective.target import Array, Target, log_densities, log_density_gradients
 
 STENCIL = ((-2, 1 / 12), (-1, -2 / 3), (1, 2 / 3), (2, -1 / 12))
@@ -29,7 +29,7 @@ class NewtonLimits:
     """Step sizes that are tried by one evaluation of many points."""
 
 
-NEWTON = NewtonLimits()
+NEWTON_LIMITS = NewtonLimits()
 
 
 def climb_by_newton(target: Target, start: Array, rules: Rules) -> Iterator[Step]:
@@ -43,7 +43,7 @@ def climb_by_newton(target: Target, start: Array, rules: Rules) -> Iterator[Step
     while not here.stop:
         direction = _direction(here.gradient, stencil_hessian(target, here.u))
         before, here = here, _step(target, here, direction)
-        if here.value - before.value <= LIMITS.newton_gain:
+        if here.value - before.value <= MAXIMUM_LIMITS.newton_gain:
             here = replace(_unit_step(target, here, direction), stop=Stop.OBJECTIVE)
         elif here.number == rules.iter:
             here = replace(here, stop=Stop.ITERATIONS)
@@ -71,10 +71,10 @@ def _unit_step(target: Target, here: Step, direction: Array) -> Step:
 
 def stencil_hessian(target: Target, u: Array) -> Array:
     """The Hessian (dim, dim) by differences of gradients over a stencil that is wide, as Stan's is."""
-    offsets = NEWTON.spacing * np.array([offset for offset, _ in STENCIL])
+    offsets = NEWTON_LIMITS.spacing * np.array([offset for offset, _ in STENCIL])
     points = (u + offsets[:, None, None] * np.eye(len(u))).reshape(-1, len(u))
     gradients = log_density_gradients(target, points)[1].reshape(len(STENCIL), len(u), len(u))
-    rows = np.tensordot([weight for _, weight in STENCIL], gradients, 1) / NEWTON.spacing
+    rows = np.tensordot([weight for _, weight in STENCIL], gradients, 1) / NEWTON_LIMITS.spacing
     return np.asarray(0.5 * (rows + rows.T))
 
 
@@ -86,9 +86,9 @@ def _direction(gradient: Array, hessian: Array) -> Array:
 
 def _longest_gain(target: Target, here: Step, direction: Array) -> tuple[float, int]:
     """The longest of the halved alphas that gains, 0 for none, and how many were tried."""
-    alpha, tried = NEWTON.longest, 0
-    while alpha >= NEWTON.longest * NEWTON.shortest:
-        alphas = alpha * 0.5 ** np.arange(NEWTON.at_once)
+    alpha, tried = NEWTON_LIMITS.longest, 0
+    while alpha >= NEWTON_LIMITS.longest * NEWTON_LIMITS.shortest:
+        alphas = alpha * 0.5 ** np.arange(NEWTON_LIMITS.at_once)
         values = log_densities(target, here.u + alphas[:, None] * direction)
         tried += len(alphas)
         gains = np.flatnonzero(np.isfinite(values) & (values >= here.value))

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ppl.inference.maximise.line_search import WOLFE, Line, Objective, Point, Trial, cubic_minimum, search
-from ppl.inference.maximise.rules import LIMITS, ROUNDING, Rules, Step, Stop
+from ppl.inference.maximise.rules import EPSILON, MAXIMUM_LIMITS, Rules, Step, Stop
 from ppl.inference.objective.target import Array, Target
 
 
@@ -93,7 +93,7 @@ class Loss:
 def climb(target: Target, start: Array, rules: Rules, curvature: Curvature) -> Iterator[Step]:
     """The steps from `start` (dim,), where the log density is finite, on; the last has a `stop`.
 
-    A tolerance that is met is confirmed by one more step: where that gains more than LIMITS.confirmed_gain,
+    A tolerance that is met is confirmed by one more step: where that gains more than `confirmed_gain`,
     or meets none, the search goes on.
     """
     loss = Loss(target)
@@ -117,7 +117,7 @@ def climb(target: Target, start: Array, rules: Rules, curvature: Curvature) -> I
         last = _Last(found.direction / scale, found.alpha * scale, before)
         direction = -curvature.times(here.slope)
         stop = _stop(rules, number, before, here, direction)
-        confirmed = bool(met and before.loss - here.loss <= LIMITS.confirmed_gain)
+        confirmed = bool(met and before.loss - here.loss <= MAXIMUM_LIMITS.confirmed_gain)
         ends, met = stop is Stop.ITERATIONS or bool(stop and confirmed), stop
         yield replace(
             _told(here, loss, number, stop if ends else None),
@@ -169,7 +169,7 @@ def _stop(rules: Rules, number: int, before: Point, here: Point, direction: Arra
         Stop.GRADIENT: np.linalg.norm(here.slope) < rules.tol_grad,
         Stop.PARAMETERS: np.linalg.norm(here.u - before.u) < rules.tol_param,
         Stop.ITERATIONS: number >= rules.iter,
-        Stop.RELATIVE_OBJECTIVE: gain / max(abs(before.loss), size) < rules.tol_rel_obj * ROUNDING,
-        Stop.RELATIVE_GRADIENT: -(direction @ here.slope) / size < rules.tol_rel_grad * ROUNDING,
+        Stop.RELATIVE_OBJECTIVE: gain / max(abs(before.loss), size) < rules.tol_rel_obj * EPSILON,
+        Stop.RELATIVE_GRADIENT: -(direction @ here.slope) / size < rules.tol_rel_grad * EPSILON,
     }
     return next((stop for stop, is_met in met.items() if is_met), None)

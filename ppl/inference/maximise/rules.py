@@ -8,7 +8,7 @@ import numpy as np
 
 from ppl.inference.objective.target import Array
 
-ROUNDING = float(np.finfo(float).eps)
+EPSILON = float(np.finfo(float).eps)
 """The unit of relative tolerances."""
 
 
@@ -17,13 +17,28 @@ class Rules:
     """Stan's arguments of `optimize` with its defaults; relative tolerances are multiples of epsilon."""
 
     iter: int = 2000
+    """Steps at most."""
+
     init_alpha: float = 0.001
+    """The length of the first step, relative to the gradient."""
+
     tol_obj: float = 1e-12
+    """The change of the log density that ends the search."""
+
     tol_rel_obj: float = 1e4
+    """The same relative to the log density."""
+
     tol_grad: float = 1e-8
+    """The norm of the gradient that ends it."""
+
     tol_rel_grad: float = 1e7
+    """The squared norm of the gradient in the metric of the search, relative to the log density."""
+
     tol_param: float = 1e-8
+    """The length of a step that ends it."""
+
     history_size: int = 5
+    """Steps that L-BFGS remembers."""
 
 
 STANS = Rules()
@@ -45,7 +60,7 @@ class Limits:
     """Nats: Newton's method stops at a step that gains no more."""
 
 
-LIMITS = Limits()
+MAXIMUM_LIMITS = Limits()
 
 
 class Stop(StrEnum):
@@ -97,7 +112,7 @@ class Step:
     @property
     def flat(self) -> bool:
         """Whether the gradient is small for a log density of this size."""
-        return self.slope <= LIMITS.flat_gradient * math.sqrt(max(1.0, abs(self.value)))
+        return self.slope <= MAXIMUM_LIMITS.flat_gradient * math.sqrt(max(1.0, abs(self.value)))
 
     @property
     def converged(self) -> bool:

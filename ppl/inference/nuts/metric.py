@@ -10,6 +10,7 @@ from ppl.inference.objective.target import Array
 PRIOR_DRAWS = 5.0
 """Draws that the prior of a covariance counts for, as in Stan's adaptation."""
 PRIOR_VARIANCE = 1e-3
+"""The variance towards which Stan shrinks those of a window, as five draws more would."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -186,6 +186,7 @@ def log_sum(a: float, b: float) -> float:
 FIRST_ACCEPTANCE = 0.8
 """The acceptance of one leapfrog that the first step size is found by."""
 STEPS_TRIED = (1e-300, 1e7)
+"""The least and the largest step size that the search for the first one tries."""
 
 
 def first_step(system: Hamiltonian, at: Position, step: float, rng: np.random.Generator) -> float:

@@ -28,7 +28,10 @@ STEEPER: Mapping[str, Steeper] = {
 
 AT_POINTS = {"density", "gradient", "densities of many points", "gradients of many points"}
 
-TO_MEND: Mapping[str, set[str]] = {}
+TO_MEND: Mapping[str, set[str]] = {
+    "an array of tuples": {"density", "densities of many points"},
+    "sums so far": AT_POINTS,
+}
 """Faults that are known: the runs of programs that cost more than they must."""
 
 
