@@ -152,9 +152,10 @@ defvjp_argnums(_concatenate, _concatenate_vjp)
 
 
 class _AutogradNumpy:
-    """autograd.numpy, but for what it gets wrong: sums over axes that were broadcast, if only to no entry.
+    """autograd.numpy with its faults replaced.
 
-    Its derivatives of `concatenate` and `stack` take a time that grows with the square of how many there are.
+    It does not sum over axes that were broadcast to no entry; its derivatives of `concatenate` and `stack` take
+    time quadratic in the number of items.
     """
 
     def __getattr__(self, name: str) -> Any:
