@@ -154,8 +154,8 @@ defvjp_argnums(_concatenate, _concatenate_vjp)
 class _AutogradNumpy:
     """autograd.numpy with its faults replaced.
 
-    It does not sum over axes that were broadcast to no entry; its derivatives of `concatenate` and `stack` take
-    time quadratic in the number of items.
+    It does not sum over axes that were broadcast to no entry; its derivatives of `concatenate` and `stack`
+    take time quadratic in the number of items.
     """
 
     def __getattr__(self, name: str) -> Any:

@@ -2,9 +2,9 @@
 
 The statements of transformed parameters and model are walked in order.  A variable set once, outside any
 loop, from data alone becomes data itself, and so do those that loops and branches set from data alone;
-elsewhere the largest data-only expressions that cost anything get names.  Both move to `prepared`, which runs
-in plain NumPy when the data arrive.  Under an `if` on data they move together with the `if`; under any other condition, and in loops that are left, nothing moves that
-could fail, since it might never have been run.
+elsewhere the largest data-only expressions that cost anything get names.  Both move to `prepared`, which
+runs in plain NumPy when the data arrive.  Under an `if` on data they move together with the `if`; under any
+other condition, and in loops that are left, nothing moves that could fail, since it might never have run.
 """
 
 from collections.abc import Sequence
