@@ -88,6 +88,20 @@ class Tuple:
         return f"tuple({', '.join(map(str, self.items))})"
 
 
+@dataclass(frozen=True)
+class Along:
+    """`element` at every place along some axes, the outermost first: what a loop that became arrays computes.
+
+    An axis is known by its name: the index set of a loop, or the draws.  Two of one length are two axes.
+    """
+
+    element: "Type"
+    axes: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.element} over {', '.join(self.axes)}"
+
+
 Type = Union[
     Int,
     Real,
@@ -101,6 +115,7 @@ Type = Union[
     Void,
     Array,
     Tuple,
+    Along,
 ]
 
 INT, REAL, VECTOR, ROW_VECTOR, MATRIX, VOID = Int(), Real(), Vector(), RowVector(), Matrix(), Void()
@@ -136,18 +151,62 @@ def array_of(element: Type, dims: int) -> Type:
     match element:
         case _ if dims == 0:
             return element
+        case Along(element=inner, axes=axes):
+            return Along(array_of(inner, dims), axes)
         case Array(inner, n):
             return Array(inner, n + dims)
         case _:
             return Array(element, dims)
 
 
+def along(t: Type, *axes: str) -> Type:
+    """`t` along these axes, and then those it has; of a tuple, every item."""
+    match t:
+        case _ if not axes:
+            return t
+        case Tuple(items=items):
+            return Tuple(tuple(along(item, *axes) for item in items))
+        case Array(element=Tuple() as element, dims=dims):
+            return Array(along(element, *axes), dims)
+        case Along(element=element, axes=inner):
+            return Along(element, (*axes, *inner))
+        case _:
+            return Along(t, axes)
+
+
+def axes_of(t: Type) -> tuple[str, ...]:
+    """The axes that a value varies over, besides those of its own type."""
+    match t:
+        case Along(axes=axes):
+            return axes
+        case Array(element=Tuple(items=items)) | Tuple(items=items):
+            return next((found for item in items if (found := axes_of(item))), ())
+        case _:
+            return ()
+
+
+def entry(t: Type) -> Type:
+    """The type at one place along the axes."""
+    match t:
+        case Along(element=element):
+            return element
+        case Tuple(items=items):
+            return Tuple(tuple(map(entry, items)))
+        case Array(element=Tuple() as element, dims=dims):
+            return Array(entry(element), dims)
+        case _:
+            return t
+
+
 def core(t: Type) -> Type:
     """The type below all array axes."""
-    return t.element if isinstance(t, Array) else t
+    return core(t.element) if isinstance(t, Along) else t.element if isinstance(t, Array) else t
 
 
 def array_dims(t: Type) -> int:
+    """Number of axes above that of the core."""
+    if isinstance(t, Along):
+        return len(t.axes) + array_dims(t.element)
     return t.dims if isinstance(t, Array) else 0
 
 

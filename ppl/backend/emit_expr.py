@@ -5,6 +5,7 @@ loader fills for one namespace.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from math import isfinite
 
@@ -13,7 +14,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.unknown import is_unknown
 from ppl.ir.walk import used_names
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, Type, array_dims, core, element_type, is_complex, rank
+from ppl.types import INT, Tuple, Type, axes_of, core, element_type, is_complex, rank
 
 INFIX = {OPERATORS[op].name: sign for op, sign in (("+", "+"), ("-", "-"), (".*", "*"))}
 TIMES, DIVIDE, ELT_DIVIDE = (OPERATORS[op].name for op in ("*", "/", "./"))
@@ -98,7 +99,7 @@ def condition(w: Writer, e: ir.Expr) -> str:
             return f"({condition(w, left)} {op} {condition(w, right)})"
         case ir.Apply(callee=ir.Callee(name=name), args=(left,)) if name == NOT and not differs(w, e):
             return f"not {condition(w, left)}"
-        case ir.Apply(callee=ir.Callee(name=name), args=(left, right)) if name in COMPARE and not e.lifted:
+        case ir.Apply(callee=ir.Callee(name=name), args=(left, right)) if name in COMPARE and not e.axes:
             return f"{expr(w, left)} {COMPARE[name]} {expr(w, right)}"
         case _:
             return f"{expr(w, e)} != 0"
@@ -118,8 +119,9 @@ def user_call(w: Writer, e: ir.CallUser) -> str:
 
 def solve(w: Writer, e: ir.Solve) -> str:
     arguments = f"{e.function}, {tuple_of(w, e.args)}, {tuple_of(w, e.settings)}"
-    if e.lifted:
-        return f"lib.solve_each({marks(e.lifted)}, {e.solver!r}, {arguments})"
+    if axes_of(e.type):
+        lifted = marks([bool(axes_of(a.type)) for a in (*e.args, *e.settings)])
+        return f"lib.solve_each({lifted}, {e.solver!r}, {arguments})"
     return f"lib.solve({e.solver!r}, {arguments})"
 
 
@@ -129,7 +131,7 @@ def marks(lifted: Sequence[int]) -> str:
 
 def application(w: Writer, e: ir.Apply) -> str:
     args = [expr(w, a) for a in e.args]
-    if e.lifted:
+    if e.axes:
         return lifted_application(w, e, args)
     infix = infix_text(e, args)
     if infix is not None:
@@ -156,7 +158,7 @@ def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
 
 
 def kept(e: ir.Apply, mode: Mode) -> int:
-    return array_dims(e.type) if mode in ("rows", "products") else 0
+    return len(axes_of(e.type)) if mode in ("rows", "products") else 0
 
 
 def cores(e: ir.Apply) -> tuple[int, ...]:
@@ -165,7 +167,7 @@ def cores(e: ir.Apply) -> tuple[int, ...]:
     if family is not None and batch != "elementwise":
         each = tuple(rank(core(a.type)) for a in e.args) if family.batch == "leading" else ()
         return e.callee.cores or each
-    return (e.ranks or tuple(rank(a.type) for a in e.args)) if batch == "leading" else ()
+    return e.ranks if batch == "leading" else ()
 
 
 def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:
@@ -183,12 +185,12 @@ def infix_text(e: ir.Apply, args: Sequence[str]) -> str | None:
 
 
 def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
-    """A call in a batch: arguments aligned after the batch axis, or one call an entry."""
+    """A call at every place along its axes: arguments aligned, or one call a place."""
     callee = e.callee
     if callee.batch == "none":
         if e.drops is not None and w.propto:
             return each_unnormalised(w, e, args)
-        lifted = marks((*[False] * len(passed(callee, ())), *e.lifted))
+        lifted = marks((*[False] * len(passed(callee, ())), *has_axes(e.args)))
         arguments = ", ".join(passed(callee, args))
         return f"lib.each({library(w, e, whole_mode(callee))}, {lifted}, {arguments})"
     widest = max(e.ranks)
@@ -197,8 +199,8 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         own = tuple(r - core for r, core in zip(e.ranks, cores(e), strict=True))
         widest = max(int(bool(callee.cores)), *own)
     args = [
-        f"lib.widen({a}, {lifted}, {widest - r})" if lifted and r < widest else a
-        for a, lifted, r in zip(args, map(int, e.lifted), own, strict=True)
+        aligned(text, axes_of(a.type), e.axes, widest - r)
+        for text, a, r in zip(args, e.args, own, strict=True)
     ]
     if callee.batch == "elementwise":
         infix = infix_text(e, args)
@@ -209,17 +211,39 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
     return f"{library(w, e, batch_mode(e, widest))}({', '.join(passed(callee, args))})"
 
 
+def has_axes(args: Sequence[ir.Expr]) -> list[bool]:
+    """Which arguments differ from place to place."""
+    return [bool(axes_of(a.type)) for a in args]
+
+
+def aligned(text: str, axes: Sequence[str], along: Sequence[str], own: int = 0) -> str:
+    """A value with axes of length one where others have axes that it lacks, `own` of them after all of these.
+
+    Axes before its first need none: shapes meet from the right.
+    """
+    missing, gaps = 0, []
+    for axis in along[along.index(axes[0]) :] if axes else ():
+        if axis in axes:
+            gaps.append((axes.index(axis), missing))
+            missing = 0
+        else:
+            missing += 1
+    for at, count in [(len(axes), missing + own if axes else 0), *reversed(gaps)]:
+        text = f"lib.widen({text}, {at}, {count})" if count else text
+    return text
+
+
 def batch_mode(e: ir.Apply, widest: int) -> Mode:
-    """The whole sum when it is a term of the target, else one sum for each entry of the batch."""
+    """The whole sum when it is a term of the target, else one sum for each place."""
     if e.callee.passes == "jacobian":
         return "each"
     if not e.callee.reduce:
         return ""
-    if array_dims(e.type) == 0:
+    if not axes_of(e.type):
         return "total"
     if e.callee.reduce == "prod":
         return "products"
-    return "each" if widest == 0 and array_dims(e.type) == max(map(int, e.lifted)) else "rows"
+    return "each" if widest == 0 and axes_of(e.type) == e.axes else "rows"
 
 
 # --- Dropping constants --------------------------------------------------------------------------
@@ -229,16 +253,17 @@ def unnormalised(w: Writer, e: ir.Apply, mode: Mode, args: Sequence[str]) -> str
     """A density less the terms that depend on data alone."""
     if all(are_data(w, e)):
         whole = f"{library(w, e, mode)}({', '.join(args)})"
-        return "0.0" if array_dims(e.type) == 0 else f"lib.zeros_like({whole})"
+        return f"lib.zeros_like({whole})" if axes_of(e.type) else "0.0"
     return f"{less_constants(w, e, mode)}({', '.join(args)})"
 
 
 def each_unnormalised(w: Writer, e: ir.Apply, args: Sequence[str]) -> str:
     """The same for a density that is called once for each entry of the batch."""
     if all(are_data(w, e)):
-        whole = f"lib.each({library(w, e, 'total')}, {marks(e.lifted)}, {', '.join(args)})"
+        whole = f"lib.each({library(w, e, 'total')}, {marks(has_axes(e.args))}, {', '.join(args)})"
         return f"lib.zeros_like({whole})"
-    return f"lib.each({less_constants(w, e, whole_mode(e.callee))}, {marks(e.lifted)}, {', '.join(args)})"
+    lifted = marks(has_axes(e.args))
+    return f"lib.each({less_constants(w, e, whole_mode(e.callee))}, {lifted}, {', '.join(args)})"
 
 
 def less_constants(w: Writer, e: ir.Apply, mode: Mode) -> str:
@@ -322,42 +347,88 @@ def loose_index(w: Writer, base: str, axis: int, item: ir.IndexItem, shift: int 
     return "slice(None)" if text == ":" else text
 
 
-def gather_of_draws(w: Writer, e: ir.Gather) -> str:
+@dataclass(frozen=True)
+class Places:
+    """How a Gather or a Scatter goes through an array: the indices after the axis of the draws.
+
+    With `draws` the array has that axis, and every draw its own part; `by_draw`, indices differ from draw to
+    draw.  `lifted` marks the items that differ from place to place; with `base_lifted` the array has an axis
+    that is taken at the place itself.
+    """
+
+    items: tuple[ir.IndexItem, ...]
+    lifted: tuple[bool, ...]
+    draws: bool
+    by_draw: bool
+    base_lifted: bool
+
+
+def places(t: Type, picks: Sequence[ir.Expr | None], items: Sequence[ir.IndexItem]) -> Places:
+    """Those of an array of this type."""
+    axes = axes_of(t)
+    draws = axes[:1] == (ir.DRAW,) and picks[0] is None
+    rest = list(zip(axes, picks, strict=True))[draws:]
+    while rest and not items and rest[-1][1] is None:
+        rest.pop()
+    every = (*(ir.At(at) for _, at in rest if at is not None), *items)
+    indices = [axes_of(i.index.type) if isinstance(i, ir.At) else () for i in every]
+    of_some = axes[:1] == (ir.DRAW,) and not draws  # their positions stand for the draws
+    by_draw = any(ir.DRAW in found for found in indices) and not of_some
+    kept = any(at is None for _, at in rest)
+    return Places(every, tuple(bool(found) for found in indices), draws, by_draw, kept)
+
+
+def gather_of_draws(w: Writer, e: ir.Gather, at: Places) -> str:
     """The entries of every draw, whose axis stands first."""
     base, name = expr(w, e.base), w.temporary()
     if base.isidentifier():
         name = base
-    items = listed(partial(loose_index, shift=1 + int(e.base_lifted)), w, name, e.items)
+    items = listed(partial(loose_index, shift=1 + int(at.base_lifted)), w, name, at.items)
     first = f"({name} := {base})" if name != base and name in items else base
-    if not any(e.lifted) and not needs_mesh(e.items):
-        whole = "slice(None), " if e.base_lifted else ""
+    if not any(at.lifted) and not needs_mesh(at.items):
+        whole = "slice(None), " if at.base_lifted else ""
         return f"lib.pick_each({first}, ({whole}{items},))"
-    if not e.base_lifted and after_lifted_only_slices(e):
+    if not at.base_lifted and after_lifted_only_slices(at):
         return f"lib.pick_each({first}, ({items},))"
-    return f"lib.gather_each({first}, {e.base_lifted}, {marks(e.lifted)}, {items})"
+    return f"lib.gather_each({first}, {at.base_lifted}, {marks(at.lifted)}, {items})"
 
 
 def gather(w: Writer, e: ir.Gather) -> str:
-    if e.by_draw:
-        items = listed(loose_index, w, "", e.items)
-        return f"lib.gather_by_draw({expr(w, e.base)}, {e.draws}, {items})"
-    if e.draws:
-        return gather_of_draws(w, e)
-    plain = all(picks_one(i, lifted) for i, lifted in zip(e.items, e.lifted, strict=True))
-    if not e.base_lifted and any(e.lifted) and (plain or after_lifted_only_slices(e)):
-        return indexed(w, e.base, lambda name: listed(index_item, w, name, e.items))
-    if e.base_lifted and not any(e.lifted) and is_sliced(e.items):
-        return indexed(w, e.base, lambda name: f":, {listed(partial(index_item, shift=1), w, name, e.items)}")
+    at = places(e.base.type, e.picks, e.items)
+    if at.by_draw:
+        return f"lib.gather_by_draw({expr(w, e.base)}, {at.draws}, {by_draw_items(w, '', at)})"
+    if at.draws:
+        return gather_of_draws(w, e, at)
+    if not at.base_lifted and not any(at.lifted):
+        return indexed(w, e.base, lambda name: index(w, name, at.items))
+    plain = all(picks_one(i, lifted) for i, lifted in zip(at.items, at.lifted, strict=True))
+    if not at.base_lifted and any(at.lifted) and (plain or after_lifted_only_slices(at)):
+        return indexed(w, e.base, lambda name: listed(index_item, w, name, at.items))
+    if at.base_lifted and not any(at.lifted) and not needs_mesh((ir.Between(None, None), *at.items)):
+        return indexed(
+            w, e.base, lambda name: f":, {listed(partial(index_item, shift=1), w, name, at.items)}"
+        )
     base, name = expr(w, e.base), w.temporary()
     if base.isidentifier():
         name = base
-    items = listed(partial(loose_index, shift=int(e.base_lifted)), w, name, e.items)
+    items = listed(partial(loose_index, shift=int(at.base_lifted)), w, name, at.items)
     first = f"({name} := {base})" if name != base and name in items else base
-    return f"lib.gather({first}, {e.base_lifted}, {marks(e.lifted)}, {items})"
+    return f"lib.gather({first}, {at.base_lifted}, {marks(at.lifted)}, {items})"
+
+
+def by_draw_items(w: Writer, base: str, at: Places, shift: int = 0) -> str:
+    """Indices that differ from draw to draw, and others, aligned."""
+    along = ir.union(*(axes_of(i.index.type) for i in at.items if isinstance(i, ir.At)))
+
+    def one(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
+        text = loose_index(w, base, axis, item, shift)
+        return aligned(text, axes_of(item.index.type), along) if isinstance(item, ir.At) else text
+
+    return listed(one, w, base, at.items)
 
 
 def picks_one(item: ir.IndexItem, lifted: bool) -> bool:
-    """Whether an item is one entry, or one for each of the batch, rather than several."""
+    """Whether an item is one entry, or one at each place, rather than several."""
     return isinstance(item, ir.At) and rank(item.index.type) == lifted
 
 
@@ -372,11 +443,11 @@ def listed(
     return ", ".join(text(w, base, k, i) for k, i in enumerate(items))
 
 
-def after_lifted_only_slices(e: ir.Gather | ir.Scatter) -> bool:
+def after_lifted_only_slices(at: Places) -> bool:
     """Lifted entries first, then whole or partial ranges: NumPy keeps that order."""
     words = "".join("i" if picks_one(i, m) else
                     "s" if isinstance(i, ir.Between) and not m else "x"
-                    for i, m in zip(e.items, e.lifted, strict=True))  # fmt: skip
+                    for i, m in zip(at.items, at.lifted, strict=True))  # fmt: skip
     return "x" not in words and "si" not in words
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from ppl.backend import emit_branches
 from ppl.backend.emit_expr import (
     after_lifted_only_slices,
+    by_draw_items,
     condition,
     differs,
     expr,
@@ -15,12 +16,13 @@ from ppl.backend.emit_expr import (
     is_sliced,
     loose_index,
     marks,
+    places,
 )
 from ppl.backend.text import Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.walk import assigned_names, used_names, walk
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, Tuple, Type, array_of, core, is_complex, rank
+from ppl.types import INT, Tuple, Type, array_of, axes_of, core, is_complex, rank
 
 TRANSPOSE = OPERATORS["'"].name
 
@@ -55,7 +57,7 @@ def statement(w: Writer, s: ir.Stmt) -> None:
         case ir.Scatter():
             scatter(w, s)
         case ir.Increment(what=what, value=value):
-            increment(w, what, value, s.draws)
+            increment(w, what, value)
         case ir.CallVoid(call=call):
             w.line(expr(w, call))
         case ir.For(variable=variable, lower=lower, upper=upper, body=body):
@@ -133,8 +135,8 @@ def unset_shape(w: Writer, shape: ir.Shape, t: Type) -> str:
     return f"lib.{word}({', '.join(expr(w, size) for size in shape)})"
 
 
-def increment(w: Writer, what: str, value: ir.Expr, draws: bool) -> None:
-    text = expr(w, value)
+def increment(w: Writer, what: str, value: ir.Expr) -> None:
+    text, draws = expr(w, value), ir.DRAW in axes_of(value.type)
     whole = rank(value.type) == int(draws)
     total = "total_each" if draws else "total"
     w.line(f"{what}.append({text if whole else f'lib.{total}({text})'})")
@@ -173,20 +175,24 @@ def changed(w: Writer, name: str, step: ir.Step, value: str) -> str:
 
 def scatter(w: Writer, s: ir.Scatter) -> None:
     name, value = python_name(s.name), expr(w, s.value)
-    items = [loose_index(w, name, k, i, int(s.draws)) for k, i in enumerate(s.items)]
-    if s.by_draw:
-        w.line(f"{name} = lib.put({name}, lib.entries_by_draw({name}, {', '.join(items)}), {value})")
+    at = places(s.type, s.picks, s.items)
+    if at.base_lifted:
+        at = replace(at, items=(ir.Between(None, None), *at.items), lifted=(False, *at.lifted))
+    if at.by_draw:
+        entries = f"lib.entries_by_draw({name}, {by_draw_items(w, name, at, int(at.draws))})"
+        w.line(f"{name} = lib.put({name}, {entries}, {value})")
         return
-    if s.draws:
+    items = [loose_index(w, name, k, i, int(at.draws)) for k, i in enumerate(at.items)]
+    plain = after_lifted_only_slices(at) or (is_sliced(at.items) and not any(at.lifted))
+    if at.draws:
         where = f"({', '.join(items)},)"
-        if not after_lifted_only_slices(s) and (any(s.lifted) or not is_sliced(s.items)):
-            where = f"lib.entries_each({name}, {marks(s.lifted)}, {', '.join(items)})"
-        w.line(f"{name} = lib.put_each({name}, {where}, {value}, {s.value_draws})")
+        if not plain:
+            where = f"lib.entries_each({name}, {marks(at.lifted)}, {', '.join(items)})"
+        w.line(f"{name} = lib.put_each({name}, {where}, {value}, {ir.DRAW in axes_of(s.value.type)})")
         return
-    if after_lifted_only_slices(s) or (is_sliced(s.items) and not any(s.lifted)):
-        where = f"({', '.join(items)})" if len(items) > 1 else items[0]
-    else:
-        where = f"lib.scatter_index({name}, {marks(s.lifted)}, {', '.join(items)})"
+    where = f"({', '.join(items)})" if len(items) > 1 else items[0]
+    if not plain:
+        where = f"lib.scatter_index({name}, {marks(at.lifted)}, {', '.join(items)})"
     w.line(f"{name} = lib.put({name}, {where}, {value})")
 
 
@@ -211,8 +217,8 @@ def scan(w: Writer, s: ir.Scan) -> None:
     shared = "".join(f"{python_name(name)}, " for name in fixed).rstrip()
     arguments = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
     after = ", ".join(map(python_name, s.after))
-    if s.lifted:
-        over = marks((*s.lifted, *(name in s.varying for name in fixed)))
+    if s.of_draws:
+        over = marks([ir.DRAW in axes_of(e.type) for e in s.entries])
         w.line(f"{after}, = lib.scan_each({step}, {batch}, {arguments}, {over})")
         return
     w.line(f"{after}, = lib.scan({step}, {batch}, {arguments})")
@@ -259,7 +265,7 @@ def check_declared(w: Writer, s: ir.CheckDeclared) -> None:
             continue
         shape = f"({''.join(expr(w, size) + ', ' for size in leaf.sizes).rstrip()})"
         args = "".join(f", {expr(w, a)}" for a in leaf.arguments)
-        check = "check_each" if s.over_draws else "check"
+        check = "check_each" if axes_of(s.declared.type) else "check"
         w.line(f"lib.{check}({leaf.constraint!r}, {leaf.name!r}, {text}, {shape}{args})")
 
 

@@ -27,7 +27,7 @@ def folded(body: Sequence[ir.Stmt]) -> Stmts:
 
 def fold(node: Any) -> Any:
     match node:
-        case ir.Apply(callee=callee, args=args, type=t, lifted=()) if t == INT and callee.impl in KNOWN:
+        case ir.Apply(callee=callee, args=args, type=t) if t == INT and callee.impl in KNOWN:
             numbers = [int(a.value) for a in args if isinstance(a, ir.Const) and a.type == INT]
             return ir.Const(int(callee.impl(NUMPY, *numbers)), INT) if len(numbers) == len(args) else node
         case ir.Logical(op=op, left=ir.Const(value=value)) if bool(value) == (op == "or"):

@@ -44,12 +44,12 @@ def linear(e: ir.Expr, as_variable: Callable[[ir.Index], bool] = lambda entry: F
             return Linear(int(value), frozenset())
         case ir.Var(name=name, type=t) if t == INT:
             return Linear(0, frozenset({(name, 1)}))
-        case ir.Apply(callee=callee, args=(x,), lifted=()) if callee.impl is wrap_int:
+        case ir.Apply(callee=callee, args=(x,)) if callee.impl is wrap_int and e.type == INT:
             return linear(x, as_variable)
-        case ir.Apply(callee=callee, args=(x,), lifted=()) if callee.name == NEGATE and e.type == INT:
+        case ir.Apply(callee=callee, args=(x,)) if callee.name == NEGATE and e.type == INT:
             of_x = linear(x, as_variable)
             return None if of_x is None else -of_x
-        case ir.Apply(callee=callee, args=(x, y), lifted=()) if callee.name in SIGNS and e.type == INT:
+        case ir.Apply(callee=callee, args=(x, y)) if callee.name in SIGNS and e.type == INT:
             of_x, of_y = linear(x, as_variable), linear(y, as_variable)
             if of_x is None or of_y is None:
                 return None

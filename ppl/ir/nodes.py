@@ -1,8 +1,8 @@
 """The resolved program: every name decided, every overload chosen, every promotion explicit.
 
-A batched value, one for each entry of a loop that became arrays, has the type `array[] T`: the batch is
-one more leading array axis.  `Apply.lifted` says which arguments carry it; along a nest of two loops, each
-with an axis of its own, it counts both.
+What a value varies over stands in its type: one for each iteration of a loop that became arrays has the
+type `T over n`, where n names the index set of the loop, and with an axis of the draws `T over draw__, n`.
+No flag of a node repeats it.
 """
 
 from dataclasses import dataclass, field
@@ -10,10 +10,25 @@ from typing import Any, Literal, Union
 
 from ppl.source import Span
 from ppl.stdlib.record import Batch, Distribution, Impl
-from ppl.types import Type
+from ppl.types import Type, axes_of, entry, rank
+
+DRAW = "draw__"
+"""The axis of the draws."""
 
 Fixed = frozenset[str] | None
 """When a value has no gradient: once these arguments of its function have none; None is never."""
+
+
+def union(*axes: tuple[str, ...]) -> tuple[str, ...]:
+    """All axes of several values, in an order that each of them keeps."""
+    out: list[str] = []
+    for each in axes:
+        for k, axis in enumerate(each):
+            if axis not in out:
+                later = (out.index(a) for a in each[k:] if a in out)
+                out.insert(out.index(each[k - 1]) + 1 if k else next(later, len(out)), axis)
+    return tuple(out)
+
 
 # --- Expressions ---------------------------------------------------------------------------------
 
@@ -55,19 +70,29 @@ class Callee:
 
 @dataclass(frozen=True)
 class Apply:
-    """A call of the standard library.  `lifted` counts the leading batch axes that each argument carries.
+    """A call of the standard library, at every place along the axes of its arguments.
 
-    Of two, those of a nest, the last alone may be there: the axes of loops meet from the right.
+    What it returns has the same axes, but those that a reduction is over; a callee of batch "whole" gets its
+    arguments with their axes as they are.
     """
 
     callee: Callee
     args: tuple["Expr", ...]
     type: Type
-    lifted: tuple[int, ...] = ()
-    ranks: tuple[int, ...] = ()
-    """Axes of each argument without the batch axes; given only with `lifted`."""
     drops: tuple[Fixed, ...] | None = None
     """Of an unnormalised density, which may leave constants out: when each argument has no gradient."""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """All axes that the call varies over: those of the result, then those that it reduces."""
+        if self.callee.batch == "whole":
+            return ()
+        return union(axes_of(self.type), *(axes_of(a.type) for a in self.args))
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Axes of each argument at one place."""
+        return tuple(rank(entry(a.type)) for a in self.args)
 
 
 @dataclass(frozen=True)
@@ -91,8 +116,7 @@ class Solve:
     """A differential or algebraic equation, an integral or a marginal, given by a function of the program.
 
     `args` are what the function would get at the start, but that of Laplace's gets theta where its covariance
-    stands here; `settings` are for the solver alone.  `lifted` marks the arguments, and
-    then the settings, of which there is one for each draw.
+    stands here; `settings` are for the solver alone.
     """
 
     solver: str
@@ -100,7 +124,6 @@ class Solve:
     args: tuple["Expr", ...]
     settings: tuple["Expr", ...]
     type: Type
-    lifted: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -150,17 +173,15 @@ class Index:
 
 @dataclass(frozen=True)
 class Gather:
-    """An Index in a batch: `lifted` marks the items, `base_lifted` the base, that carry the batch axis."""
+    """An Index at every place along the axes of the base and of the indices.
+
+    `picks` has an index for each axis of the base: None where the base is taken at the place itself.
+    """
 
     base: "Expr"
+    picks: tuple["Expr | None", ...]
     items: tuple[IndexItem, ...]
     type: Type
-    base_lifted: bool
-    lifted: tuple[bool, ...]
-    draws: bool = False
-    """Whether the base has the axis of the draws before all others."""
-    by_draw: bool = False
-    """Whether an index has it."""
 
 
 @dataclass(frozen=True)
@@ -274,30 +295,26 @@ class Update:
 
 @dataclass(frozen=True)
 class Scatter:
-    """An Update for every entry of a batch at once; `lifted` marks the indices that carry the batch axis."""
+    """An Update at every place along the axes of the indices; `type` is that of the variable.
+
+    `picks` has an index for each axis of the variable: None where it is set at the place itself.
+    """
 
     name: str
+    picks: tuple[Expr | None, ...]
     items: tuple[IndexItem, ...]
     value: Expr
-    lifted: tuple[bool, ...]
+    type: Type
     span: Span = field(repr=False)
-    draws: bool = False
-    """Whether the variable has the axis of the draws before all others."""
-    value_draws: bool = False
-    """Whether the value has."""
-    by_draw: bool = False
-    """Whether an index has."""
 
 
 @dataclass(frozen=True)
 class Increment:
-    """`target += value`, or `jacobian += value`; a container is summed."""
+    """`target += value`, or `jacobian += value`; summed over all its axes but that of the draws."""
 
     what: Literal["target", "jacobian"]
     value: Expr
     span: Span = field(repr=False)
-    draws: bool = False
-    """Whether the value has the axis of the draws, along which nothing is summed."""
 
 
 @dataclass(frozen=True)
@@ -335,10 +352,11 @@ class Scan:
     batch: tuple["Stmt", ...]
     batch_next: tuple[Expr, ...]
     span: Span = field(repr=False)
-    lifted: tuple[bool, ...] = ()
-    """Which entries have the axis of the draws before that of the steps, as all states then do."""
-    varying: tuple[str, ...] = ()
-    """The names that have the axis of the draws in a step."""
+
+    @property
+    def of_draws(self) -> bool:
+        """Whether its states have the axis of the draws, before that of the steps."""
+        return DRAW in axes_of(self.start[0].type)
 
 
 @dataclass(frozen=True)
@@ -386,12 +404,11 @@ class Say:
 
 @dataclass(frozen=True)
 class CheckDeclared:
-    """The value of a transformed quantity must satisfy its declared constraint; or that of every draw."""
+    """The value of a transformed quantity, of every draw, must satisfy its declared constraint."""
 
     name: str
     declared: "Declared"
     span: Span = field(repr=False)
-    over_draws: bool = False
 
 
 Stmt = Union[

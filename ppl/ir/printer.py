@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from ppl.ir import nodes as ir
-from ppl.types import is_complex
+from ppl.types import Type, axes_of, is_complex
 
 INDENT = "  "
 
@@ -57,11 +57,11 @@ def statement(s: ir.Stmt) -> list[str]:
             sizes = "" if isinstance(shape, ir.TupleShape) else f" [{', '.join(map(expr, shape))}]"
             return [f"declare {name}: {t}{sizes}"]
         case ir.Assign(name=name, value=value):
-            return [f"{name} = {expr(value)}"]
+            return [f"{name}{over(value.type)} = {expr(value)}"]
         case ir.Update(name=name, path=path, value=value):
             return [f"{name}{''.join(map(step, path))} = {expr(value)}"]
-        case ir.Scatter(name=name, items=items_, value=value, lifted=lifted):
-            return [f"scatter {name}[{lifted_items(items_, lifted)}] = {expr(value)}"]
+        case ir.Scatter(name=name, items=items, value=value, type=t, picks=picks):
+            return [f"scatter {name}[{places(axes_of(t), picks, items)}] = {expr(value)}"]
         case ir.Increment(what=what, value=value):
             return [f"{what} += {expr(value)}"]
         case ir.CallVoid(call=call):
@@ -113,21 +113,26 @@ def item(i: ir.IndexItem) -> str:
             return ":".join("" if b is None else expr(b) for b in (lower, upper))
 
 
-def lifted_items(items: Sequence[ir.IndexItem], lifted: Sequence[bool]) -> str:
-    return ", ".join(item(i) + ("^" if m else "") for i, m in zip(items, lifted, strict=True))
+def over(t: Type) -> str:
+    """The axes that a value varies over."""
+    return f" over {', '.join(axes_of(t))}" if axes_of(t) else ""
+
+
+def places(axes: Sequence[str], picks: Sequence[ir.Expr | None], items: Sequence[ir.IndexItem]) -> str:
+    """Indices along axes that have a name, `n=...`, and those of the type's own."""
+    named = (f"{axis}={expr(at)}" for axis, at in zip(axes, picks, strict=False) if at is not None)
+    return ", ".join([*named, *map(item, items)])
 
 
 def expr(e: ir.Expr) -> str:
-    """A caret after an argument says that it carries the batch axis."""
+    """One expression; what it varies over is said where its value is given a name."""
     match e:
         case ir.Const(value=value):
             return repr(value)
         case ir.Var(name=name):
             return name
-        case ir.Apply(callee=callee, args=args, lifted=lifted):
-            marks = lifted or (False,) * len(args)
-            shown = (expr(a) + ("^" if m else "") for a, m in zip(args, marks, strict=True))
-            return f"{callee.name}({', '.join(shown)})"
+        case ir.Apply(callee=callee, args=args):
+            return f"{callee.name}({', '.join(map(expr, args))})"
         case ir.CallUser(name=name, args=args, passes=passes):
             return f"{name}({', '.join([*map(expr, args), *passes])})"
         case ir.Solve(solver=solver, function=function, args=args, settings=settings):
@@ -138,8 +143,8 @@ def expr(e: ir.Expr) -> str:
             return f"({expr(condition)} ? {expr(then)} : {expr(otherwise)})"
         case ir.Index(base=base, items=items):
             return f"{expr(base)}[{', '.join(map(item, items))}]"
-        case ir.Gather(base=base, items=items, base_lifted=base_lifted, lifted=lifted):
-            return f"{expr(base)}{'^' if base_lifted else ''}[{lifted_items(items, lifted)}]"
+        case ir.Gather(base=base, items=items, picks=picks):
+            return f"{expr(base)}[{places(axes_of(base.type), picks, items)}]"
         case ir.MakeArray(items=parts):
             return "{" + ", ".join(map(expr, parts)) + "}"
         case ir.MakeTuple(items=parts):

@@ -1,9 +1,8 @@
 """Whether a program is well formed: what every pass may rely on, and has to leave true.
 
-Every name is set before it is read; a variable has the axes that it was declared with; each argument of a
-lifted call has its own axes and those of the loops that it is lifted over, none of which it could have but
-from the left, and arguments that meet over loops are laid out along the same (axes.py); a variable has the
-axis of a loop once (stores.py); and a block declares each of its outputs once.
+Every name is set before it is read; a variable has as many axes as it was declared with; a value varies over
+the axes of what it is made of (axes.py); a variable has the axis of a loop once (stores.py); and a block
+declares each of its outputs once.
 """
 
 from collections import Counter
@@ -14,13 +13,10 @@ from ppl.ir import nodes as ir
 from ppl.ir.axes import OtherAxes, check_axes
 from ppl.ir.stores import UselessAxis, check_stores
 from ppl.ir.walk import PART_NAMES, is_node, prepared_names
-from ppl.types import INT, Tuple, Type, array_of, core, rank
+from ppl.types import INT, Tuple, Type, core, rank
 
 Scope = dict[str, Type | None]
 """The variables that are set, each with its type, or None where that is not known."""
-
-MOST_LIFTED = 3
-"""Axes that an argument may have beside its own: those of the two loops of a nest, and that of the draws."""
 
 
 class Malformed(Exception):
@@ -38,11 +34,10 @@ def verify(p: ir.Program, over_draws: bool = False) -> None:
     data: Scope = {**declared(p.data), **dict.fromkeys(p.extra_data)}
     after_data = block(p.transformed_data, data)
     known = {**data, **outputs(p.transformed_data_names, after_data, "transformed data")}
-    known |= {"draw__": None} if over_draws else {}
+    known |= {ir.DRAW: None} if over_draws else {}
     prepared = block(p.prepared, known, keep=True)
     known |= {name: prepared[name] for name in prepared_names(p)}
-    axes: Scope = {d.name: array_of(d.type, over_draws) for d in p.parameters}
-    parameters = outputs(p.parameters, axes, "parameters")
+    parameters = outputs(p.parameters, declared(p.parameters), "parameters")
     for d in p.parameters:
         expressions((d.arguments, d.dims, d.sizes), {**known, **parameters})
     scope = block(p.transformed_parameters, {**known, **parameters})
@@ -51,7 +46,7 @@ def verify(p: ir.Program, over_draws: bool = False) -> None:
     end = block(p.generated_quantities, {**known, **parameters, **transformed})
     outputs(p.generated_names, end, "generated quantities")
     try:
-        check_axes(p, over_draws)
+        check_axes(p)
         for body in blocks(p):
             check_stores(body)
     except (OtherAxes, UselessAxis) as why:
@@ -131,7 +126,7 @@ def scan(s: ir.Scan, scope: Scope) -> None:
     """A step sees its state, its entries and what is fixed, and nothing else."""
     expressions((s.start, s.entries, s.fixed), scope)
     own = dict.fromkeys((*s.carried, *s.inputs, *(v.name for v in s.fixed)))
-    own |= {"draw__": None} if s.lifted else {}
+    own |= {ir.DRAW: None} if s.of_draws else {}
     for body, after in ((s.step, s.next), (s.batch, s.batch_next)):
         expressions(after, block(body, own))
     scope |= dict.fromkeys(s.after)
@@ -151,8 +146,6 @@ def expressions(e: Any, scope: Scope) -> None:
         case ir.Var(name=name, type=t):
             known(name, scope)
             same_axes(name, t, scope[name])
-        case ir.Apply(lifted=lifted) if lifted:
-            lifted_call(e)
     for part in e if isinstance(e, tuple | list) else parts(e):
         expressions(part, scope)
 
@@ -164,18 +157,3 @@ def parts(e: Any) -> list[Any]:
 def same_axes(name: str, t: Type, known: Type | None) -> None:
     if known is not None and not isinstance(core(t), Tuple) and rank(t) != rank(known):
         raise Malformed(f"`{name}` is read as {t}, but is {known}")
-
-
-def lifted_call(e: ir.Apply) -> None:
-    """The axes of the arguments of a call over the iterations of loops."""
-    name = e.callee.name
-    if not len(e.lifted) == len(e.ranks) == len(e.args):
-        raise Malformed(
-            f"`{name}` says of {len(e.lifted)} of {len(e.args)} arguments whether they are lifted"
-        )
-    for k, (arg, over, own) in enumerate(zip(e.args, e.lifted, e.ranks, strict=True), 1):
-        if not 0 <= over <= MOST_LIFTED:
-            raise Malformed(f"argument {k} of `{name}` is lifted over {over} loops")
-        if rank(arg.type) != own + over:
-            axes = f"{own} of its own and {int(over)} of loops"
-            raise Malformed(f"argument {k} of `{name}` is {arg.type}, but should have {axes}")

@@ -202,11 +202,6 @@ def tile(xp: Namespace, values: Array, batch: Array) -> Array:
     return row_by_row(xp, xp.np.broadcast_to(xp.np.reshape(values, (1, *shape)), (len(batch), *shape)))
 
 
-def expand(xp: Namespace, values: Array) -> Array:
-    """The entries of an outer batch down a rectangle, each to meet all of an inner one."""
-    return xp.np.reshape(values, (len(values), 1, *np.shape(values)[1:]))
-
-
 def sum_across(xp: Namespace, values: Array) -> Array:
     """For each row of a rectangle the sum over its pairs."""
     return xp.np.sum(values, axis=1)

@@ -87,10 +87,6 @@ def tile(xp: Namespace, values: Array, batch: Array) -> Array:
     return row_by_row(xp, whole)
 
 
-def expand(xp: Namespace, values: Array) -> Array:
-    return spaced(xp, values, 2, 1)
-
-
 def sum_across(xp: Namespace, values: Array) -> Array:
     return xp.np.sum(values, axis=2)
 
@@ -239,7 +235,6 @@ OF_BATCHES: Mapping[Function, Function] = {
     batching.rectangle: rectangle,
     batching.row_by_row: row_by_row,
     batching.tile: tile,
-    batching.expand: expand,
     batching.sum_across: sum_across,
     batching.before: before,
     batching.last: last,

@@ -13,11 +13,12 @@ from ppl.arrays import Namespace
 
 Impl = Callable[..., Any]
 
-Batch = Literal["elementwise", "leading", "none"]
+Batch = Literal["elementwise", "leading", "none", "whole"]
 """How an implementation takes arguments that carry one more leading axis:
 elementwise  broadcasting does it; arguments of lower rank get axes inserted after the leading one
 leading      it works on the trailing axes and lets any leading ones through
-none         call it once for each entry of the leading axis"""
+none         call it once for each entry of the leading axis
+whole        it is no function of the language: it is given the values with all their axes"""
 
 
 @runtime_checkable

@@ -19,7 +19,7 @@ from ppl.ir.passes.table import Pass
 from ppl.ir.verify import Malformed, verify
 from ppl.model import Model
 from ppl.source import SourceText
-from ppl.types import REAL, array_of
+from ppl.types import REAL, Along, array_of
 
 TEXTS = {
     **{case.id: case.program for case in [*programs(), *map(library_model, MODELS)]},
@@ -72,9 +72,10 @@ def other_axes(p: Program) -> Program:
     return replace(p, model=(replace(first, value=ir.Var("a", array_of(REAL, 1))), *rest))
 
 
-def lifted_twice(p: Program) -> Program:
+def along_nothing(p: Program) -> Program:
+    """A value said to vary over a loop that nothing it is made of varies over."""
     increment = p.model[-1]
-    call = replace(increment.value, lifted=(True, False, False), ranks=(1, 1, 0))
+    call = replace(increment.value, type=Along(REAL, ("n",)))
     return replace(p, model=(*p.model[:-1], replace(increment, value=call)))
 
 
@@ -85,7 +86,7 @@ def lifted_twice(p: Program) -> Program:
         (twice, "`c` is declared 2 times in generated quantities"),
         (unset, "`c` is never set in generated quantities"),
         (other_axes, r"`a` is read as array\[\] real, but is real"),
-        (lifted_twice, "argument 1 of `normal_lpdf` is vector, but should have 1 of its own and 1 of loops"),
+        (along_nothing, "`normal_lpdf` is along n, but what it is made of along nothing"),
     ],
 )
 def test_what_is_wrong_with_a_program_is_said(broken, why) -> None:

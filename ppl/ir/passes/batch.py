@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ppl.ir import nodes as ir
+from ppl.ir.printer import expr
 from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Array, Type, array_of, element_type
-
-INDICES = Array(INT)
+from ppl.types import INT, Type, along, axes_of, element_type
 
 
 class Dependent(Exception):
@@ -41,6 +40,11 @@ class Batch:
     """Ints that are the same in all entries of the batch, each with the variable that has its value."""
     mask: ir.Var | None = None
     """Which entries of the parent a branch is taken for; the others have the values of the first of these."""
+
+    @property
+    def axis(self) -> str:
+        """The axis that its values vary over."""
+        return axes_of(self.index.type)[0]
 
     @property
     def taken_by_some(self) -> bool:
@@ -102,6 +106,13 @@ class Lifting:
         self.out.append(ir.Assign(made.name, value, self.span, declares=True))
         return made
 
+    def index_set(self, hint: str, impl: Impl, args: Sequence[ir.Expr], axis: str = "") -> ir.Var:
+        """A new variable with an index set, which names an axis: itself, or as given."""
+        name = self.fresh(hint)
+        made = ir.Var(name, along(INT, axis or name))
+        self.out.append(ir.Assign(name, helper(impl, args, made.type), self.span, declares=True))
+        return made
+
     def aside(self, work: Callable[[], None]) -> tuple[ir.Stmt, ...]:
         """The statements that the work makes, taken aside."""
         before, self.out, stored = self.out, [], dict(self.stored)
@@ -124,12 +135,25 @@ class Lifting:
         self.fragile = outer
 
 
+def axis_of_range(lower: ir.Expr, upper: ir.Expr, outer: Sequence[str] = ()) -> str:
+    """The axis of a loop inside those of other axes: two loops over the same range are along the same."""
+    name = expr(upper) if lower == ir.Const(1, INT) else f"{expr(lower)}:{expr(upper)}"
+    while name in outer:
+        name += "'"
+    return name
+
+
+def at_place(e: ir.Expr) -> tuple[None, ...]:
+    """The picks of a Gather that takes the base at the place itself."""
+    return (None,) * len(axes_of(e.type))
+
+
 def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:
     """A call of stdlib/batching."""
-    return ir.Apply(ir.Callee(impl.__name__, impl, "none"), tuple(args), t)
+    return ir.Apply(ir.Callee(impl.__name__, impl, "whole"), tuple(args), t)
 
 
 def same_along(e: ir.Expr, batch: ir.Expr) -> ir.Apply:
-    """A value that does not vary, once for every entry of a batch."""
+    """A value that does not vary, once at every place along the axis of an index set."""
     impl = batching.spread_ints if element_type(e.type) == INT else batching.spread
-    return helper(impl, (e, batch), array_of(e.type, 1))
+    return helper(impl, (e, batch), along(e.type, *axes_of(batch.type)[:1]))

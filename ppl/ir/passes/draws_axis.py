@@ -8,7 +8,7 @@ draws go different ways, a branch is run for those that take it.
 from dataclasses import replace
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import INDICES, Dependent, helper
+from ppl.ir.passes.batch import Dependent, helper
 from ppl.ir.passes.draws_state import DRAW, Along, DrawByDraw, Functions, Mask, Stmts
 from ppl.ir.passes.draws_statements import declared, statements
 from ppl.ir.passes.inline import NotInlinable, has_return, returns_as_assignments
@@ -60,7 +60,7 @@ def function_body(functions: Functions, f: ir.Function, mask: Mask, t: Type | No
     """The statements of a function some of whose arguments vary."""
     varying = [a for a, m in zip(f.args, mask, strict=True) if m]
     names = varying_names(f.body, set(varying))
-    numbers = helper(batching.positions, (ir.Var(varying[0], INDICES),), INDICES)
+    numbers = helper(batching.positions, (ir.Var(varying[0], DRAW.type),), DRAW.type)
     begin = ir.Assign(DRAW.name, numbers, f.span, declares=True)
     along = Along(functions, names)
     try:

@@ -5,25 +5,31 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
-from ppl.ir.passes.draws_state import DRAW, Along, along_draws, less_one
+from ppl.ir.passes.batch import Dependent, helper, same_along
+from ppl.ir.passes.draws_state import DRAW, Along, along_draws, less_one, of_draws, whose_var
 from ppl.ir.passes.inline import has_return, rename
 from ppl.ir.varying import set_outside
 from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk, with_blocks
+from ppl.source import Span
 from ppl.stdlib import batching, over_draws
-from ppl.types import INT, REAL, Tuple, array_of, rank
+from ppl.stdlib.record import Impl
+from ppl.types import INT, REAL, Tuple, Type, along, axes_of, entry, rank
 
 Stmts = tuple[ir.Stmt, ...]
 Lay = Callable[[Along, Stmts], Stmts]
 """Statements laid out along the draws."""
 
 
-def for_some(c: Along, positions: ir.Expr, body: Sequence[ir.Stmt], lay: Lay) -> None:
-    """The statements for the draws at these positions, if any; `lay` lays them out along those.
+def for_some(c: Along, impl: Impl, args: Sequence[ir.Expr], body: Sequence[ir.Stmt], lay: Lay) -> None:
+    """The statements for the draws at positions that a function finds; `lay` lays them out along those."""
+    for_those(c, c.name("at", helper(impl, args, DRAW.type)), body, lay)
+
+
+def for_those(c: Along, at: ir.Var, body: Sequence[ir.Stmt], lay: Lay) -> None:
+    """The statements for the draws at some positions, if there are any.
 
     What they read is picked before them, and what they change is put back behind.
     """
-    at = c.name("at", positions)
     span = c.span
     assert span is not None
     c.functions.parts.append(span)
@@ -44,36 +50,38 @@ def for_some(c: Along, positions: ir.Expr, body: Sequence[ir.Stmt], lay: Lay) ->
         span=span,
         types={own.get(name, name): t for name, t in types.items()},
     )
-    where = (less_one(at),)
+    where = less_one(at)
     for name, mine in own.items():
         if name != DRAW.name and name not in types:
             raise Dependent(f"`{name.rstrip('_')}` is changed in part by some draws")
-        t = INDICES if name == DRAW.name else along_draws(types[name])
+        t = DRAW.type if name == DRAW.name else along_draws(types[name])
         if isinstance(t, Tuple):
             raise Dependent("a tuple is picked for some draws")
-        value = ir.Gather(ir.Var(name, t), where, t, False, (True,))
+        value = of_draws(ir.Var(name, t), where)
         inner.out.append(ir.Assign(mine, value, span, declares=True))
     sets = pick_index_sets(c, inner, at, body, own)
     begin, inner.out = inner.out, []
     renamed = tuple(rename(s, own, {}) for s in body)
     middle = substituted(lay(inner, renamed), own[DRAW.name])
     middle = tuple(added_at(s, at) for s in middle)
-    end = [
-        ir.Scatter(name, where, ir.Var(own[name], array_of(types[name], 1)), (True,), span)
-        for name in changed
-    ]
+    end = [scattered(ir.Var(own[name], along_draws(types[name])), name, where, span) for name in changed]
     end += [
-        ir.Scatter(
-            name,
-            (less_one(sets[c.flat[name]]),),
-            ir.Var(own[name], c.types.get(name, INDICES)),
-            (True,),
-            span,
-        )
+        scattered(ir.Var(own[name], along_flat(c, name)), name, less_one(sets[c.flat[name]]), span)
         for name in sorted(set_outside(body) & c.flat.keys())
     ]
     size = helper(batching.batch_size, (at,), INT)
     c.out.append(ir.If(size, (*begin, *middle, *end), (), span))
+
+
+def scattered(value: ir.Var, name: str, where: ir.Expr, span: Span) -> ir.Scatter:
+    """The values put back where they were picked."""
+    rest = axes_of(value.type)[1:]
+    return ir.Scatter(name, (where, *(None for _ in rest)), (), value, value.type, span)
+
+
+def along_flat(c: Along, name: str) -> Type:
+    """The type of a variable along an index set that differs by draw."""
+    return along(entry(c.types.get(name, INT)), c.flat[name])
 
 
 def pick_index_sets(
@@ -86,10 +94,10 @@ def pick_index_sets(
     read = sorted((used_names(tuple(body)) | assigned_names(body)) & c.flat.keys())
     found: dict[str, ir.Var] = {}
     for whose in sorted({c.flat[name] for name in read}):
-        entries = helper(over_draws.among, (ir.Var(whose, INDICES), at), INDICES)
+        entries = helper(over_draws.among, (whose_var(whose), at), whose_var(whose).type)
         found[whose] = inner.name("at", entries)
-        picked = ir.Gather(ir.Var(whose, INDICES), (less_one(found[whose]),), INDICES, False, (True,))
-        renumbered = inner.name("draw", helper(over_draws.numbered, (picked, at), INDICES))
+        picked = of_draws(whose_var(whose), less_one(found[whose]))
+        renumbered = inner.name("draw", helper(over_draws.numbered, (picked, at), picked.type))
         own[whose] = renumbered.name
         inner.flat[renumbered.name] = renumbered.name
     for name in read:
@@ -97,8 +105,7 @@ def pick_index_sets(
         if name == whose:
             continue
         own[name] = c.functions.fresh(name)
-        t = c.types.get(name, INDICES)
-        value = ir.Gather(ir.Var(name, t), (less_one(found[whose]),), t, False, (True,))
+        value = of_draws(ir.Var(name, along_flat(c, name)), less_one(found[whose]))
         inner.out.append(ir.Assign(own[name], value, body[0].span, declares=True))
         inner.flat[own[name]] = own[whose]
     return found
@@ -117,12 +124,12 @@ def substituted(body: Stmts, draw: str) -> Stmts:
 def added_at(s: Any, at: ir.Var) -> Any:
     """What some draws add to the target, for all."""
     match s:
-        case ir.Increment(value=value, draws=draws):
-            value = value if draws else same_along(value, at)
+        case ir.Increment(value=value):
+            value = value if ir.DRAW in axes_of(value.type) else same_along(value, at)
             if rank(value.type) > 1:
-                value = helper(over_draws.sum_own, (value,), array_of(REAL, 1))
-            value = helper(over_draws.of_some, (value, at, DRAW), array_of(REAL, 1))
-            return replace(s, value=value, draws=True)
+                value = helper(over_draws.sum_own, (value,), along_draws(REAL))
+            value = helper(over_draws.of_some, (value, at, DRAW), along_draws(REAL))
+            return replace(s, value=value)
         case ir.If() | ir.For() | ir.While() | ir.Profile():
             return with_blocks(s, lambda body: tuple(added_at(x, at) for x in body))
         case ir.CallVoid():

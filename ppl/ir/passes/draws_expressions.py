@@ -6,35 +6,38 @@ from functools import partial
 from typing import Literal
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
+from ppl.ir.passes.batch import Dependent, at_place, helper, same_along
 from ppl.ir.passes.draws_branches import for_some
 from ppl.ir.passes.draws_state import (
     DRAW,
-    FIRST,
     SIZES,
     Along,
     Indexed,
     Laid,
     Mask,
+    State,
     Stmts,
     along_draws,
+    along_set,
     any_tuple,
     by_draw,
-    entries_by_draw,
-    expanded,
-    inner_type,
+    first_draw,
     is_flat_size,
     is_helper,
     less_one,
     picked,
+    require_entries,
     shared_arguments,
     spread,
+    whose_var,
 )
 from ppl.ir.passes.lift import may_fail, require_argument, truth, unset_like
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.record import Impl
-from ppl.types import INT, REAL, Tuple, Type, array_of, core, rank
+from ppl.types import INT, REAL, Tuple, Type, along, axes_of, core, entry, rank
 
+LANES = "lanes__"
+"""The axis of all entries of all draws, one after the other."""
 Branch = tuple[Impl, ir.Var, ir.Expr]
 """What finds the draws of a branch by a test, and the value there."""
 
@@ -62,7 +65,7 @@ def all_laid(es: Sequence[ir.Expr], pairs: Sequence[Laid]) -> tuple[ir.Expr, ...
 def of_one(c: Along, e: ir.Expr) -> ir.Expr:
     """The value of one draw, whose shape all have."""
     value, state = lift_draws(c, e)
-    return ir.Index(value, FIRST, e.type) if state is True else value
+    return first_draw(value, e.type) if state is True else value
 
 
 def lift_draws(c: Along, e: ir.Expr) -> Laid:
@@ -72,11 +75,11 @@ def lift_draws(c: Along, e: ir.Expr) -> Laid:
             return e, False
         case ir.Var(name=name):
             if name in c.flat:
-                return e, c.flat[name]
+                return replace(e, type=along_set(e.type, c.flat[name])), c.flat[name]
             return (replace(e, type=along_draws(e.type)), True) if name in c.varying else (e, False)
         case ir.Promote(value=value):
             value, state = lift_draws(c, value)
-            return replace(e, value=value, type=array_of(e.type, 1) if state else e.type), state
+            return replace(e, value=value, type=of_state(e.type, state)), state
         case ir.Apply():
             return lift_call(c, e)
         case ir.CallUser():
@@ -93,7 +96,7 @@ def lift_draws(c: Along, e: ir.Expr) -> Laid:
                 return replace(e, items=tuple(i for i, _ in pairs)), False
             if isinstance(core(e.type), Tuple):
                 return ir.MakeArray(all_laid(items, pairs), along_draws(e.type)), True
-            return helper(over_draws.bundle, all_laid(items, pairs), array_of(e.type, 1)), True
+            return helper(over_draws.bundle, all_laid(items, pairs), along_draws(e.type)), True
         case ir.MakeTuple(items=items):
             pairs = [lift_draws(c, i) for i in items]
             if not any(m for _, m in pairs):
@@ -107,12 +110,17 @@ def lift_draws(c: Along, e: ir.Expr) -> Laid:
         case ir.Select():
             return lift_select(c, e)
         case ir.TargetSoFar():
-            return helper(over_draws.for_all, (e, DRAW), array_of(REAL, 1)), True
+            return helper(over_draws.for_all, (e, DRAW), along_draws(REAL)), True
         case _:
             raise Dependent("it is not known for many draws")
 
 
 # --- Indices -------------------------------------------------------------------------------------
+
+
+def of_state(t: Type, state: State) -> Type:
+    """The type of a value that varies so."""
+    return along_set(t, state) if isinstance(state, str) else along_draws(t) if state else t
 
 
 def lift_index(c: Along, e: ir.Index) -> Laid:
@@ -124,61 +132,55 @@ def lift_index(c: Along, e: ir.Index) -> Laid:
         if whose is not None:
             raise Dependent("an index differs from draw to draw")
         return replace(e, base=value, items=items, type=along_draws(e.type)), state
-    if state is not True or whose is not None:
-        marks = tuple(False for _ in items)
-        if whose is True:
-            where = entries_by_draw(e.items, marks)
-            t = array_of(e.type, 1)
-            return ir.Gather(value, items, t, False, where, bool(state), True), True
-        return lift_gather(c, ir.Gather(e.base, e.items, array_of(e.type, 1), False, marks))
-    marks = (False,) * len(items)
-    return ir.Gather(value, items, array_of(e.type, 1), False, marks, True), True
+    return lift_gather(c, ir.Gather(e.base, at_place(e.base), e.items, e.type))
 
 
 def lift_gather(c: Along, e: ir.Gather) -> Laid:
     value, state = lift_draws(c, e.base)
-    items, whose = lift_indices(c, e.items, e.lifted)
+    items, whose = lift_indices(c, e.items)
+    chosen, whose_too = lift_indices(c, tuple(ir.At(at) for at in e.picks if at is not None))
+    if whose is not None and whose_too not in (None, whose):
+        raise Dependent("an index set differs from draw to draw")
+    whose = whose_too if whose is None else whose
+    left = iter(chosen)
+    picks = tuple(None if at is None else next(left).index for at in e.picks)  # type: ignore[union-attr]
+    kept = None in e.picks
     if whose is True:
-        if isinstance(state, str) or e.base_lifted:
+        if isinstance(state, str) or kept:
             raise Dependent("an index differs from draw to draw and in a loop")
-        where = entries_by_draw(e.items, e.lifted)
-        t = array_of(e.type, 1)
-        return replace(
-            e, base=value, items=items, lifted=where, type=t, draws=bool(state), by_draw=True
-        ), True
-    if whose is None and not isinstance(state, str):
-        t = array_of(e.type, 1) if state else e.type
-        return replace(e, base=value, items=items, type=t, draws=bool(state)), state
+        require_entries(e.items)
+        picks = (None, *picks) if state else picks
+        return replace(e, base=value, items=items, picks=picks, type=along_draws(e.type)), True
     if isinstance(state, str):
-        if any(e.lifted) and whose is None:
+        varies = any(axes_of(i.index.type) for i in (*e.items, *chosen) if isinstance(i, ir.At))
+        if not (varies or kept):  # one entry for all
+            return replace(e, base=value, items=items, picks=picks), False
+        if varies and whose is None:
             raise Dependent("an index set differs from draw to draw")
         own = whose if whose is not None else state
-        return replace(e, base=value, items=items), own
-    assert whose is not None
+        return replace(e, base=value, items=items, picks=picks, type=along_set(e.type, own)), own
+    if whose is None:
+        picks = (None, *picks) if state else picks
+        return replace(e, base=value, items=items, picks=picks, type=of_state(e.type, state)), state
     if state is False:
-        return replace(e, base=value, items=items), whose
-    if e.base_lifted:
+        return replace(e, base=value, items=items, picks=picks, type=along_set(e.type, whose)), whose
+    if kept:
         raise Dependent("an index set differs from draw to draw")
-    at = less_one(ir.Var(whose, INDICES))
-    return replace(e, base=value, items=(at, *items), lifted=(True, *e.lifted)), whose
+    picks = (less_one(whose_var(whose)), *picks)
+    return replace(e, base=value, items=items, picks=picks, type=along_set(e.type, whose)), whose
 
 
-def lift_indices(
-    c: Along, items: Sequence[ir.IndexItem], lifted: Sequence[bool] = ()
-) -> tuple[tuple[ir.IndexItem, ...], Indexed]:
-    """Indices: None where all draws share them, True where they differ, or whose their entries are.
-
-    One of each draw meets all entries of those that are `lifted` over a loop.
-    """
+def lift_indices(c: Along, items: Sequence[ir.IndexItem]) -> tuple[tuple[ir.IndexItem, ...], Indexed]:
+    """Indices: None where all draws share them, True where they differ, or whose their entries are."""
     out: list[ir.IndexItem] = []
     found: set[Literal[True] | str] = set()
-    for item, over in zip(items, lifted or (False,) * len(items), strict=True):
+    for item in items:
         match item:
             case ir.At(index=index):
                 value, state = lift_draws(c, index)
                 if state is not False:
                     found.add(state)
-                out.append(ir.At(expanded(value, int(state is True and any(lifted) and not over))))
+                out.append(ir.At(value))
             case ir.Between(lower=lower, upper=upper):
                 ends = (None if x is None else shared(c, (x,))[0] for x in (lower, upper))
                 out.append(ir.Between(*ends))
@@ -215,7 +217,7 @@ def lift_select(c: Along, e: ir.Select) -> Laid:
         return select_shared(c, e, condition)
     if c.span is None:  # a bound of a parameter, before any statement
         args = condition, laid(c, e.then), laid(c, e.otherwise)
-        return helper(over_draws.chosen, args, array_of(e.type, 1)), True
+        return helper(over_draws.chosen, args, along_draws(e.type)), True
     test = c.name("test", condition)
     branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
     if rank(e.type) and not isinstance(core(e.type), Tuple):
@@ -226,12 +228,12 @@ def lift_select(c: Along, e: ir.Select) -> Laid:
 def merged(c: Along, t: Type, test: ir.Var, branches: Sequence[Branch]) -> ir.Expr:
     """A choice between containers, whose size is known where a side is evaluated."""
     assert c.span is not None
-    sides = [ir.Var(c.functions.fresh("side"), array_of(t, 1)) for _ in branches]
+    sides = [ir.Var(c.functions.fresh("side"), along_draws(t)) for _ in branches]
     for side, (impl, _, value) in zip(sides, branches, strict=True):
         c.out.append(ir.Assign(side.name, helper(over_draws.absent, (), side.type), c.span, declares=True))
         sets = ir.Assign(side.name, value, c.span, declares=True)
-        for_some(c, helper(impl, (test,), INDICES), (sets,), set_chosen)
-    return helper(over_draws.merged, (test, *sides), array_of(t, 1))
+        for_some(c, impl, (test,), (sets,), set_chosen)
+    return helper(over_draws.merged, (test, *sides), along_draws(t))
 
 
 def select_shared(c: Along, e: ir.Select, condition: ir.Expr) -> Laid:
@@ -266,8 +268,8 @@ def in_branches(c: Along, t: Type, start: ir.Expr, branches: Sequence[Branch]) -
     c.types[name] = t
     c.out.append(ir.Assign(name, same_along(start, DRAW), c.span, declares=True))
     for impl, test, value in branches:
-        for_some(c, helper(impl, (test,), INDICES), (ir.Assign(name, value, c.span),), set_chosen)
-    return ir.Var(name, array_of(t, 1)), True
+        for_some(c, impl, (test,), (ir.Assign(name, value, c.span),), set_chosen)
+    return ir.Var(name, along_draws(t)), True
 
 
 def set_chosen(c: Along, body: Stmts) -> Stmts:
@@ -284,9 +286,11 @@ def lift_call(c: Along, e: ir.Apply) -> Laid:
     if e.callee.impl in SIZES:
         if is_flat_size(c, e):
             whose = c.flat[e.args[0].name]  # type: ignore[union-attr]
-            return helper(over_draws.counts, (ir.Var(whose, INDICES), DRAW), INDICES), True
-        if e.callee.impl is batching.positions and isinstance(lift_draws(c, e.args[0])[1], str):
-            return e, lift_draws(c, e.args[0])[1]
+            return helper(over_draws.counts, (whose_var(whose), DRAW), DRAW.type), True
+        if e.callee.impl is batching.positions:
+            value, state = lift_draws(c, e.args[0])
+            if isinstance(state, str):
+                return replace(e, args=(value,), type=along_set(e.type, state)), state
         return replace(e, args=tuple(map(partial(of_one, c), e.args))), False
     if e.callee.impl in (batching.both, batching.either):  # one of them may be the same in all iterations
         e = replace(e, callee=replace(e.callee, batch="elementwise"))
@@ -301,9 +305,7 @@ def lift_call(c: Along, e: ir.Apply) -> Laid:
         return call_along(c, e, pairs, along)
     if e.callee.impl in over_draws.OF_BATCHES or is_helper(e.callee):
         return call_of_batches(c, e, pairs), True
-    lifted = e.lifted or (0,) * len(e.args)
-    ranks = e.ranks or tuple(rank(a.type) for a in e.args)
-    loops = max(map(int, lifted))
+    loops = len(e.axes)
     by_rows = e.callee.batch == "none" and e.callee.cores
     callee = replace(e.callee, batch="leading") if by_rows else e.callee
     if callee.batch == "none" and loops:
@@ -313,9 +315,7 @@ def lift_call(c: Along, e: ir.Apply) -> Laid:
         raise Dependent(f"the result of `{callee.name}` may differ in size from draw to draw")
     if callee.batch == "none":
         c.note(f"{callee.name} takes one draw at a time")
-    args = tuple(expanded(a, loops - own if m else 0) for (a, m), own in zip(pairs, lifted, strict=True))
-    over = tuple(1 + loops if m else own for (_, m), own in zip(pairs, lifted, strict=True))
-    return replace(e, callee=callee, args=args, type=array_of(e.type, 1), lifted=over, ranks=ranks), True
+    return replace(e, callee=callee, args=tuple(a for a, _ in pairs), type=along_draws(e.type)), True
 
 
 def one_each(e: ir.Apply | ir.CallUser, pairs: Sequence[Laid]) -> list[Laid]:
@@ -330,28 +330,24 @@ def call_along(c: Along, e: ir.Apply, pairs: Sequence[Laid], whose: Sequence[str
         raise Dependent("an index set differs from draw to draw")
     impl, name = e.callee.impl, whose[0]
     args = tuple(picked(a, state, name) for a, state in pairs)
+    t = along_set(e.type, name)
     if impl is batching.sum_entries:
-        return by_draw(args[0], name, array_of(e.type, 1)), True
+        return by_draw(args[0], name, along_draws(e.type)), True
     if impl in (batching.spread, batching.spread_ints):
         if pairs[0][1] is False:
-            return replace(e, args=args), name
+            return replace(e, args=args, type=t), name
         return args[0], name
     if impl is batching.sum_at:
-        where = (ir.Var(name, INDICES), *args[2:])
+        where = (whose_var(name), *args[2:])
         whole = laid(c, e.args[1])
         return helper(batching.sum_at, (args[0], whole, *where), whole.type), True
     if impl is batching.bundle and all(isinstance(state, str) for _, state in pairs):
-        return replace(e, args=args), name
+        return replace(e, args=args, type=t), name
     if impl in over_draws.OF_BATCHES or is_helper(e.callee):
         raise Dependent("an index set differs from draw to draw")
-    before = e.lifted or (0,) * len(pairs)
-    lifted = tuple(int(own) if m is False else 1 for (_, m), own in zip(pairs, before, strict=True))
-    of_entry = tuple(rank(a.type) - isinstance(m, str) for a, (_, m) in zip(e.args, pairs, strict=True))
-    ranks = e.ranks or of_entry
-    if max(lifted) > 1:
+    if any(axes_of(a.type) not in ((), (name,)) for a in args):
         raise Dependent("an index set differs from draw to draw")
-    t = array_of(e.type, 1) if e.callee.reduce and not rank(e.type) else e.type
-    return replace(e, args=args, type=t, lifted=lifted, ranks=ranks), name
+    return replace(e, args=args, type=t), name
 
 
 def call_of_batches(c: Along, e: ir.Apply, pairs: Sequence[Laid]) -> ir.Expr:
@@ -366,7 +362,7 @@ def call_of_batches(c: Along, e: ir.Apply, pairs: Sequence[Laid]) -> ir.Expr:
         value if k in shared or state else spread(a, value)
         for k, (a, (value, state)) in enumerate(zip(e.args, pairs, strict=True))
     )
-    return helper(impl, args, array_of(e.type, 1))
+    return helper(impl, args, along_draws(e.type))
 
 
 def lift_solve(c: Along, e: ir.Solve) -> Laid:
@@ -377,7 +373,7 @@ def lift_solve(c: Along, e: ir.Solve) -> Laid:
         raise Dependent(f"`{e.solver}` solves for one entry at a time")
     if not any(mask):
         return replace(e, args=args, settings=settings), False
-    return replace(e, args=args, settings=settings, type=along_draws(e.type), lifted=mask), True
+    return replace(e, args=args, settings=settings, type=along_draws(e.type)), True
 
 
 def lift_user_call(c: Along, e: ir.CallUser) -> Laid:
@@ -399,7 +395,7 @@ def lift_user_call(c: Along, e: ir.CallUser) -> Laid:
         name = whose.pop()
         lanes = tuple(picked(a, state, name) for a, state in pairs)
         over = tuple(m or own for m, own in zip(mask, e.lifted, strict=True))
-        return in_lanes(c, e, lanes, over), name
+        return in_lanes(c, e, lanes, over, along_set(e.type, name)), name
     if not e.lifted:
         try:
             return replace(e, name=c.functions.over(e.name, mask, e.type), args=args, type=t), True
@@ -409,7 +405,8 @@ def lift_user_call(c: Along, e: ir.CallUser) -> Laid:
             c.note(str(why))
             return replace(e, args=args, type=t, lifted=mask), True
     over = tuple(m or own for m, own in zip(mask, e.lifted, strict=True))
-    flat = in_lanes(c, e, lanes_of(c, e, args, mask), over)
+    lanes = lanes_of(c, e, args, mask)
+    flat = in_lanes(c, e, lanes, over, along(entry(e.type), LANES))
     entries = helper(over_draws.by_draw, (flat, DRAW), t)
     return helper(over_draws.joined, (entries,), t) if e.joined else entries, True
 
@@ -417,21 +414,23 @@ def lift_user_call(c: Along, e: ir.CallUser) -> Laid:
 def lanes_of(c: Along, e: ir.CallUser, args: Sequence[ir.Expr], mask: Mask) -> tuple[ir.Expr, ...]:
     """The arguments for every entry of every draw, one after the other."""
     count, of_draws = next((a, m) for a, m, own in zip(args, mask, e.lifted, strict=True) if own)
-    entries = ir.Index(count, FIRST, count.type) if of_draws else count
+    entries = first_draw(count, along(entry(count.type), *axes_of(count.type)[1:])) if of_draws else count
     out: list[ir.Expr] = []
     for a, m, own in zip(args, mask, e.lifted, strict=True):
         if m and own:
-            out.append(helper(batching.row_by_row, (a,), a.type))
+            out.append(helper(batching.row_by_row, (a,), along(entry(a.type), LANES)))
         elif own:
-            out.append(helper(batching.tile, (a, DRAW), a.type))
+            out.append(helper(batching.tile, (a, DRAW), along(entry(a.type), LANES)))
         else:
-            out.append(helper(over_draws.repeat, (a, entries), a.type) if m else a)
+            out.append(helper(over_draws.repeat, (a, entries), along(entry(a.type), LANES)) if m else a)
     return tuple(out)
 
 
-def in_lanes(c: Along, e: ir.CallUser, lanes: tuple[ir.Expr, ...], over: Mask) -> ir.Expr:
+def in_lanes(c: Along, e: ir.CallUser, lanes: tuple[ir.Expr, ...], over: Mask, t: Type) -> ir.Expr:
+    """The call for all lanes at once, else for one after the other."""
+    e = replace(e, type=t)
     try:
-        name = c.functions.over(e.name, over, None if e.joined else inner_type(e.type))
+        name = c.functions.over(e.name, over, None if e.joined else entry(t))
         return replace(e, name=name, args=lanes, lifted=(), joined=False)
     except Dependent as why:
         if any_tuple(e.args, over):

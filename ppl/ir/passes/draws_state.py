@@ -6,18 +6,18 @@ from typing import Literal
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw as DrawByDraw
-from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
+from ppl.ir.passes.batch import Dependent, helper, same_along
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.fills import rep_array
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Array, Tuple, Type, array_of, core, rank
+from ppl.types import INT, Array, Tuple, Type, along, array_of, axes_of, core, entry, rank
 
 Stmts = tuple[ir.Stmt, ...]
 
-DRAW = ir.Var("draw__", INDICES)
+DRAW = ir.Var(ir.DRAW, along(INT, ir.DRAW))
 """The numbers of the draws, which the emitted functions are given."""
 COUNT = helper(batching.batch_size, (DRAW,), INT)
 
@@ -39,18 +39,21 @@ INDEX_SETS: Mapping[Impl, tuple[Impl, Impl]] = {
     batching.loop_range: (over_draws.loop_range, over_draws.whose_range),
 }
 """What finds an index set, by the entries of all draws and the draw that each is of."""
-FIRST = (ir.At(ir.Const(0, INT)),)
 
 
 def along_draws(t: Type) -> Type:
     """The type of the values of all draws."""
-    match t:
-        case Tuple(items=items):
-            return Tuple(tuple(map(along_draws, items)))
-        case Array(element=Tuple() as element, dims=dims):
-            return Array(along_draws(element), dims)
-        case _:
-            return array_of(t, 1)
+    return along(t, ir.DRAW)
+
+
+def along_set(t: Type, whose: str) -> Type:
+    """The type of values along an index set that differs by draw."""
+    return along(entry(t), whose)
+
+
+def whose_var(whose: str) -> ir.Var:
+    """The draw that each entry of such a set is of."""
+    return ir.Var(whose, along(INT, whose))
 
 
 @dataclass
@@ -161,13 +164,19 @@ def picked(value: ir.Expr, state: State, whose: str) -> ir.Expr:
     """A value of each draw for each entry of an index set."""
     if state is not True:
         return value
-    at = (less_one(ir.Var(whose, INDICES)),)
-    return ir.Gather(value, at, value.type, False, (True,))
+    return of_draws(value, less_one(whose_var(whose)))
+
+
+def of_draws(value: ir.Expr, at: ir.Expr) -> ir.Expr:
+    """The value of the draws at some positions."""
+    rest = axes_of(value.type)[1:]
+    t = along(entry(value.type), *axes_of(at.type), *rest)
+    return ir.Gather(value, (at, *(None for _ in rest)), (), t)
 
 
 def by_draw(value: ir.Expr, whose: str, t: Type) -> ir.Expr:
     """The sum over the entries of each draw."""
-    return helper(over_draws.sum_by_draw, (value, ir.Var(whose, INDICES), DRAW), t)
+    return helper(over_draws.sum_by_draw, (value, whose_var(whose), DRAW), t)
 
 
 def is_flat_size(c: Along, e: ir.Expr) -> bool:
@@ -177,23 +186,21 @@ def is_flat_size(c: Along, e: ir.Expr) -> bool:
     return False
 
 
-def less_one(at: ir.Var) -> ir.At:
+def first_draw(value: ir.Expr, t: Type) -> ir.Gather:
+    """The value of the first draw, of type `t`."""
+    return ir.Gather(value, (ir.Const(0, INT), *(None for _ in axes_of(value.type)[1:])), (), t)
+
+
+def less_one(at: ir.Var) -> ir.Expr:
     """The positions counted from zero."""
     minus = OPERATORS["-"].overloads[0]
     callee = ir.Callee(OPERATORS["-"].name, minus.impl, "elementwise")
-    return ir.At(ir.Apply(callee, (at, ir.Const(1, INT)), INDICES))
-
-
-def expanded(e: ir.Expr, axes: int) -> ir.Expr:
-    """The value with axes of length one after that of the draws, for those of loops."""
-    for _ in range(axes):
-        e = helper(batching.expand, (e,), array_of(e.type, 1))
-    return e
+    return ir.Apply(callee, (at, ir.Const(1, INT)), at.type)
 
 
 def is_helper(callee: ir.Callee) -> bool:
     """Whether it is what a loop became, and no function of the language."""
-    return callee.impl.__module__ == batching.__name__ and callee.batch == "none"
+    return callee.impl.__module__ == batching.__name__ and callee.batch == "whole"
 
 
 def shared_arguments(impl: object, count: int) -> range:
@@ -202,12 +209,6 @@ def shared_arguments(impl: object, count: int) -> range:
 
 
 # --- Parts and types -----------------------------------------------------------------------------
-
-
-def inner_type(t: Type) -> Type:
-    """That of one entry of a batch."""
-    assert isinstance(t, Array)
-    return t.element if t.dims == 1 else Array(t.element, t.dims - 1)
 
 
 def any_tuple(args: Sequence[ir.Expr], mask: Mask) -> bool:
@@ -243,18 +244,13 @@ def is_whole(item: ir.IndexItem) -> bool:
     return item == ir.Between(None, None)
 
 
-def entries_by_draw(items: Sequence[ir.IndexItem], lifted: Sequence[bool]) -> Mask:
-    """Marks of indices that pick one entry, or a row or column, of every draw and iteration.
+def require_entries(items: Sequence[ir.IndexItem]) -> None:
+    """Dependent, unless the indices pick one entry, or a row or column, of every draw and iteration.
 
     One index alone may pick several entries.
-
-    Raises:
-        Dependent: one of many does.
     """
-    if len(items) == 1 and isinstance(items[0], ir.At) and rank(items[0].index.type) == 1:
-        return (True,)
-    for i, over in zip(items, lifted, strict=True):
-        one = isinstance(i, ir.At) and rank(i.index.type) == int(over)
-        if not (one or is_whole(i)):
+    if len(items) == 1 and isinstance(items[0], ir.At) and rank(entry(items[0].index.type)) == 1:
+        return
+    for i in items:
+        if not (is_whole(i) or (isinstance(i, ir.At) and entry(i.index.type) == INT)):
             raise Dependent("an index differs from draw to draw")
-    return tuple(lifted)

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import INDICES, Dependent, helper, same_along
-from ppl.ir.passes.draws_branches import for_some
+from ppl.ir.passes.batch import Dependent, helper, same_along
+from ppl.ir.passes.draws_branches import for_some, for_those
 from ppl.ir.passes.draws_expressions import laid, lift_draws, lift_indices, of_one, shared
 from ppl.ir.passes.draws_state import (
     COUNT,
@@ -15,25 +15,29 @@ from ppl.ir.passes.draws_state import (
     INDEX_SETS,
     SIZES,
     Along,
+    Indexed,
     Laid,
     State,
     Stmts,
     along_draws,
+    along_set,
     by_draw,
-    entries_by_draw,
     is_flat_size,
     less_one,
+    of_draws,
     one_step,
     part_of,
     picked,
+    require_entries,
     spread,
+    whose_var,
 )
 from ppl.ir.passes.iterations import without_continue
 from ppl.ir.varying import every_statement, varies, varying_names
 from ppl.ir.walk import assigned_names, jumps, rewrite, used_names
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
-from ppl.types import INT, REAL, Tuple, Type, array_of, core, rank
+from ppl.types import INT, REAL, Tuple, Type, core, rank
 
 
 def statements(c: Along, body: Sequence[ir.Stmt]) -> Stmts:
@@ -63,13 +67,16 @@ def lay_statement(c: Along, s: ir.Stmt) -> None:
             set_in_tuple(c, s)
         case ir.Update(name=name, path=path, value=value) if name in c.varying:
             items = one_step(path)
-            put(c, ir.Scatter(name, items, value, (False,) * len(items), s.span))
+            put(c, ir.Scatter(name, (), items, value, c.types[name], s.span))
         case ir.Scatter(name=name) if name in c.varying or name in c.flat:
             put(c, s)
         case ir.Update(name=name, path=path, value=value) if name not in c.flat:
             c.out.append(replace(s, path=lift_path(c, path), value=shared(c, (value,))[0]))
-        case ir.Scatter(items=items, value=value):
-            c.out.append(replace(s, items=lift_indices(c, items)[0], value=shared(c, (value,))[0]))
+        case ir.Scatter(items=items, value=value, picks=picks):
+            (value,) = shared(c, (value,))
+            c.out.append(
+                replace(s, items=lift_indices(c, items)[0], picks=lift_picks(c, picks)[0], value=value)
+            )
         case ir.Increment(value=value):
             increment(c, s, *lift_draws(c, value))
         case ir.CallVoid(call=call):
@@ -90,7 +97,7 @@ def lay_statement(c: Along, s: ir.Stmt) -> None:
             c.out.append(scan(c, s))
         case ir.CheckDeclared(name=name, declared=d) if varies((ir.Var(name, d.type), bounds(d)), c.varying):
             with_axis(c, name, d.type)
-            c.out.append(replace(s, declared=declared(c, d), over_draws=True))
+            c.out.append(replace(s, declared=declared(c, d)))
         case ir.Say(what=what, args=args) if what != "print":
             said = tuple(a if isinstance(a, ir.Text) else of_one(c, a) for a in args)
             c.out.append(replace(s, args=said))
@@ -120,6 +127,7 @@ def declared(c: Along, d: ir.Declared) -> ir.Declared:
     """A declaration with its bounds laid out along the draws."""
     return replace(
         d,
+        type=along_draws(d.type),
         arguments=tuple(map(partial(laid, c), d.arguments)),
         items=tuple(map(partial(declared, c), d.items)),
     )
@@ -138,14 +146,21 @@ def declare(c: Along, s: ir.Declare) -> ir.Stmt:
     along = [c.flat[name] for name in sorted(used_names(s.shape) & c.flat.keys())]
     if along:  # one entry for each of an index set
         c.flat[s.name] = along[0]
-    if s.name not in c.varying or along:
+        return replace(s, type=along_set(s.type, along[0]), shape=shape)
+    if s.name not in c.varying:
         return replace(s, shape=shape)
-    return replace(s, type=array_of(s.type, 1), shape=(COUNT, *shape))
+    return replace(s, type=along_draws(s.type), shape=(COUNT, *shape))
 
 
 def lift_sizes(c: Along, shape: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
     """Sizes, which all draws share; that of an index set that differs by draw is of all together."""
-    return tuple(e if is_flat_size(c, e) else shared(c, (e,))[0] for e in shape)
+    return tuple(flat_size(c, e) if is_flat_size(c, e) else shared(c, (e,))[0] for e in shape)
+
+
+def flat_size(c: Along, e: ir.Expr) -> ir.Expr:
+    """How many entries an index set that differs by draw has, of all draws together."""
+    assert isinstance(e, ir.Apply)
+    return replace(e, args=(lift_draws(c, e.args[0])[0],))
 
 
 def assign(c: Along, s: ir.Assign) -> None:
@@ -185,14 +200,16 @@ def index_set(c: Along, s: ir.Assign) -> bool:
     if along:
         if len(pairs) > 1:
             raise Dependent("the bounds of a loop differ from entry to entry")
-        c.out.append(replace(s, value=replace(value, args=(pairs[0][0],))))
-        at = less_one(ir.Var(s.name, INDICES))
-        owners: ir.Expr = ir.Gather(ir.Var(along[0], INDICES), (at,), INDICES, False, (True,))
+        whole = replace(value, args=(pairs[0][0],), type=whose_var(whose).type)
+        c.out.append(replace(s, value=whole))
+        at = less_one(ir.Var(s.name, whose_var(whose).type))
+        owners: ir.Expr = of_draws(whose_var(along[0]), at)
     else:
         positions, owner = INDEX_SETS[value.callee.impl]
         args = [e if state else spread(a, e) for a, (e, state) in zip(value.args, pairs, strict=True)]
-        c.out.append(replace(s, value=helper(positions, args, INDICES)))
-        owners = helper(owner, args, INDICES)
+        t = whose_var(whose).type
+        c.out.append(replace(s, value=helper(positions, args, t)))
+        owners = helper(owner, args, t)
     c.out.append(ir.Assign(whose, owners, s.span, declares=True))
     c.flat[s.name] = c.flat[whose] = whose
     return True
@@ -200,35 +217,45 @@ def index_set(c: Along, s: ir.Assign) -> bool:
 
 def put(c: Along, s: ir.Scatter) -> None:
     """Entries of a variable of every draw."""
-    if s.name in c.flat:
-        value, state = lift_draws(c, s.value)
-        value = picked(value, state, c.flat[s.name])
-        c.out.append(replace(s, items=lift_indices(c, s.items, s.lifted)[0], value=value))
-        return
     value, state = lift_draws(c, s.value)
-    items, whose = lift_indices(c, s.items, s.lifted)
+    items, whose = lift_indices(c, s.items)
+    picks, whose_too = lift_picks(c, s.picks)
+    whose = whose_too if whose is None else whose
+    if s.name in c.flat:
+        whole = along_set(s.type, c.flat[s.name])
+        value = picked(value, state, c.flat[s.name])
+        c.out.append(replace(s, items=items, picks=picks, value=value, type=whole))
+        return
+    whole = along_draws(s.type)
     if whose is True:
-        where = entries_by_draw(s.items, s.lifted)
+        require_entries(s.items)
         value = value if state is True else spread(s.value, value)
-        c.out.append(replace(s, items=items, value=value, lifted=where, draws=True, by_draw=True))
+        c.out.append(replace(s, items=items, picks=(None, *picks), value=value, type=whole))
         return
     if whose is None:
         if isinstance(state, str):
             raise Dependent(f"`{s.name}` differs in size from draw to draw")
-        c.out.append(replace(s, items=items, value=value, draws=True, value_draws=bool(state)))
+        c.out.append(replace(s, items=items, picks=(None, *picks), value=value, type=whole))
         return
     if state is True:
         value = picked(value, state, whose)
-    items, lifted = (less_one(ir.Var(whose, INDICES)), *items), (True, *s.lifted)
-    c.out.append(replace(s, items=items, value=value, lifted=lifted))
+    picks = (less_one(whose_var(whose)), *picks)
+    c.out.append(replace(s, items=items, value=value, picks=picks, type=whole))
+
+
+def lift_picks(c: Along, picks: Sequence[ir.Expr | None]) -> tuple[tuple[ir.Expr | None, ...], Indexed]:
+    """As lift_indices, of positions along axes."""
+    items, whose = lift_indices(c, tuple(ir.At(at) for at in picks if at is not None))
+    left = (i.index for i in items if isinstance(i, ir.At))
+    return tuple(None if at is None else next(left) for at in picks), whose
 
 
 def increment(c: Along, s: ir.Increment, value: ir.Expr, state: State) -> None:
     if isinstance(state, str):
         if rank(value.type) != 1:
-            value = helper(over_draws.sum_own, (value,), array_of(REAL, 1))
-        value, state = by_draw(value, state, array_of(REAL, 1)), True
-    c.out.append(replace(s, value=value, draws=state is True))
+            value = helper(over_draws.sum_own, (value,), along_set(REAL, state))
+        value = by_draw(value, state, along_draws(REAL))
+    c.out.append(replace(s, value=value))
 
 
 def in_tuple(c: Along, s: ir.Update) -> bool:
@@ -246,7 +273,7 @@ def set_in_tuple(c: Along, s: ir.Update) -> None:
     part = ir.Var(c.functions.fresh("part"), here.type)
     c.varying.add(part.name)
     lay_statement(c, ir.Assign(part.name, here, s.span, declares=True))
-    put(c, ir.Scatter(part.name, last, s.value, (False,) * len(last), s.span))
+    put(c, ir.Scatter(part.name, (), last, s.value, part.type, s.span))
     return c.out.append(replace(s, path=lift_path(c, s.path[:-1]), value=laid(c, part)))
 
 
@@ -262,7 +289,9 @@ def lift_path(c: Along, path: Sequence[ir.Step]) -> tuple[ir.Step, ...]:
 
 def branch(c: Along, s: ir.If) -> None:
     if is_flat_size(c, s.condition):
-        return c.out.append(replace(s, then=statements(c, s.then), otherwise=statements(c, s.otherwise)))
+        condition = flat_size(c, s.condition)
+        then, otherwise = statements(c, s.then), statements(c, s.otherwise)
+        return c.out.append(replace(s, condition=condition, then=then, otherwise=otherwise))
     condition, state = lift_draws(c, s.condition)
     if state is False:
         then, otherwise = statements(c, s.then), statements(c, s.otherwise)
@@ -272,7 +301,7 @@ def branch(c: Along, s: ir.If) -> None:
     test = c.name("test", condition)
     for impl, side in ((batching.where_true, s.then), (batching.where_false, s.otherwise)):
         if side:
-            for_some(c, helper(impl, (test,), INDICES), side, statements)
+            for_some(c, impl, (test,), side, statements)
     return None
 
 
@@ -295,9 +324,9 @@ def iterations(c: Along, s: ir.For) -> None:
         raise Dependent("the bounds of a loop differ")
     first = c.name("bound", lower if low else spread(s.lower, lower))
     last = c.name("bound", upper if high else spread(s.upper, upper))
-    at = helper(batching.where_within, (first, last, ir.Var(s.variable, INT)), INDICES)
+    within = first, last, ir.Var(s.variable, INT)
     bounds = helper(batching.earliest, (first,), INT), helper(batching.latest, (last,), INT)
-    body = c.aside(lambda: for_some(c, at, s.body, statements))
+    body = c.aside(lambda: for_some(c, batching.where_within, within, s.body, statements))
     c.out.append(ir.For(s.variable, *bounds, body, s.span))
 
 
@@ -325,7 +354,7 @@ def flag(c: Along, go: ir.Var, span: Span) -> None:
 def repeat(c: Along, s: ir.While) -> None:
     """`while`, until every draw is done."""
     if is_flat_size(c, s.condition):
-        return c.out.append(replace(s, body=statements(c, s.body)))
+        return c.out.append(replace(s, condition=flat_size(c, s.condition), body=statements(c, s.body)))
     tests: list[Laid] = []
     prelude = c.aside(lambda: tests.append(lift_draws(c, s.condition)))
     condition, state = tests[0]
@@ -347,13 +376,13 @@ def repeat(c: Along, s: ir.While) -> None:
         whole = test if go is not None else s.condition
         value, varying = lift_draws(c, whole)
         value = value if varying else spread(whole, value)
-        c.out.append(ir.Assign(running, helper(batching.where_true, (value,), INDICES), s.span, True))
+        c.out.append(ir.Assign(running, helper(batching.where_true, (value,), at.type), s.span, True))
 
+    at = ir.Var(running, DRAW.type)
     look()
-    at = ir.Var(running, INDICES)
 
     def step() -> None:
-        for_some(c, at, body, statements)
+        for_those(c, c.name("at", at), body, statements)
         look()
 
     inside = c.aside(step)
@@ -388,8 +417,6 @@ def scan(c: Along, s: ir.Scan) -> ir.Scan:
         next=after_step,
         batch=batch,
         batch_next=after_batch,
-        lifted=tuple(bool(m) for _, m in entries),
-        varying=tuple(sorted(inside)),
     )
 
 

@@ -10,13 +10,13 @@ from dataclasses import replace
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.draws_axis import functions_of
-from ppl.ir.passes.draws_state import COUNT, Along, DrawByDraw, Functions, Stmts, less_one
+from ppl.ir.passes.draws_state import COUNT, Along, DrawByDraw, Functions, Stmts, along_draws, less_one
 from ppl.ir.passes.draws_statements import declared, lay_statement, with_axis
 from ppl.ir.passes.inline import NotInlinable, rename
 from ppl.ir.passes.vectorise_loops import Note
 from ppl.ir.varying import varying_names
 from ppl.ir.walk import assigned_names, declared_names, used_names, walk
-from ppl.types import INT, Tuple, array_of, core, rank
+from ppl.types import INT, Tuple, core, rank
 
 
 def variables_of_draws(p: ir.Program) -> ir.Program:
@@ -106,12 +106,12 @@ def one_by_one(c: Along, s: ir.Stmt) -> None:
         name: c.functions.fresh(name) for name in sorted((used_names(s) - inside) & c.varying | {*changed})
     }
     draw = ir.Var(c.functions.fresh("draw"), INT)
-    at = (less_one(draw),)
+    at = (ir.At(less_one(draw)),)
     types = {n.name: n.type for n in walk(s) if isinstance(n, ir.Var)} | c.types
     if any(isinstance(core(types[name]), Tuple) for name in own):
         raise DrawByDraw("a tuple is no array, of which one draw is taken")
     begin = (
-        ir.Assign(mine, ir.Index(ir.Var(name, array_of(types[name], 1)), at, types[name]), s.span, True)
+        ir.Assign(mine, ir.Index(ir.Var(name, along_draws(types[name])), at, types[name]), s.span, True)
         for name, mine in own.items()
     )
     end = (ir.Update(name, (at,), ir.Var(own[name], types[name]), s.span) for name in changed)

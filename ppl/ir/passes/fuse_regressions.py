@@ -18,7 +18,7 @@ from ppl.stdlib.functions.fills import rep_rows
 from ppl.stdlib.functions.operators import OPERATORS, TRANSPOSE
 from ppl.stdlib.functions.products import inner, matrix_matrix, matrix_vector, transposed, vector_matrix
 from ppl.stdlib.record import Distribution, Impl
-from ppl.types import REAL, element_type, rank
+from ppl.types import REAL, axes_of, element_type, rank
 
 MODELS: tuple[tuple[Distribution, Distribution], ...] = (
     (normal.NORMAL, glm.NORMAL_ID_GLM),
@@ -73,9 +73,14 @@ def without_transpose(e: ir.Expr) -> ir.Expr:
 def one_row(e: ir.Expr) -> ir.Expr:
     """What every row of a matrix is, where it is made of copies."""
     match e:
-        case ir.Apply(callee=callee, args=(row, _), lifted=()) if callee.impl is rep_rows:
+        case ir.Apply(callee=callee, args=(row, _)) if callee.impl is rep_rows and not e.axes:
             return without_transpose(row)
     return e
+
+
+def one_varies(x: ir.Expr, beta: ir.Expr) -> bool:
+    """Whether there is an x for each row, and one beta for all."""
+    return bool(axes_of(x.type)) and not axes_of(beta.type)
 
 
 @dataclass(frozen=True)
@@ -106,7 +111,7 @@ class Fusion:
             return node
         model = OF_ROWS[node.callee.impl]
         name = model.name + node.callee.name[node.callee.name.rindex("_l") :]
-        callee = ir.Callee(name, model.log_density, model.batch, "sum", family=model)
+        callee = ir.Callee(name, model.log_density, "whole", "sum", family=model)
         args = (y, predictor.x, predictor.alpha, predictor.beta, *rest)
         return ir.Apply(callee, args, REAL, drops=node.drops)
 
@@ -115,11 +120,12 @@ class Fusion:
 
         Where the batch is that of y or of the predictor alone, each of its entries meets all of the other.
         """
-        if e.lifted and not (e.lifted[0] and e.lifted[1]):
+        varies = [bool(axes_of(a.type)) for a in e.args]
+        if any(varies) and not (varies[0] and varies[1]):
             return False
         core = 1 if e.callee.impl in OF_VECTORS else 0
-        rows = all(r == (core if k == 1 else 0) for k, r in enumerate(e.ranks) if e.lifted[k])
-        return e.callee.reduce == "sum" and rank(e.type) == 0 and rows and max(e.lifted, default=0) < 2
+        rows = all(r == (core if k == 1 else 0) for k, r in enumerate(e.ranks) if varies[k])
+        return e.callee.reduce == "sum" and rank(e.type) == 0 and rows and len(e.axes) < 2
 
     def is_data(self, e: ir.Expr) -> bool:
         return isinstance(e, ir.Var) and e.name in self.known
@@ -140,11 +146,11 @@ class Fusion:
     def product(self, e: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
         """x and beta of x * beta, or of the product of every row of x and beta; x being data."""
         match e:
-            case ir.Apply(callee=callee, args=(x, beta), lifted=()) if callee.impl is matrix_vector:
+            case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is matrix_vector and not e.axes:
                 pass
-            case ir.Apply(callee=callee, args=(x, beta), lifted=(True, False)) if callee.impl is inner:
+            case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is inner and one_varies(x, beta):
                 pass
-            case ir.Apply(callee=callee, args=(beta, x), lifted=(False, True)) if callee.impl is inner:
+            case ir.Apply(callee=callee, args=(beta, x)) if callee.impl is inner and one_varies(x, beta):
                 pass
             case _:
                 return None
@@ -158,25 +164,25 @@ class Fusion:
         if found is not None:
             return Predictor(found[0], ir.Const(0.0, REAL), found[1])
         match e:
-            case ir.Apply(callee=callee, args=(a, b), lifted=lifted) if callee.name == PLUS:
-                for alpha, term, varies in ((a, b, lifted[:1]), (b, a, lifted[1:])):
+            case ir.Apply(callee=callee, args=(a, b)) if callee.name == PLUS:
+                for alpha, term in ((a, b), (b, a)):
                     found, row = self.matrix_product(without_transpose(term)), one_row(alpha)
-                    if found is not None and rank(row.type) == 1 and not any(varies):
+                    if found is not None and rank(row.type) == 1 and not axes_of(alpha.type):
                         return Predictor(found[0], row, found[1])
         return None
 
     def matrix_product(self, e: ir.Expr) -> tuple[ir.Expr, ir.Expr] | None:
         """x and beta of x * beta, x being data: whole, or row by row as x[n] * beta or beta' * x[n]'."""
         match e:
-            case ir.Apply(callee=callee, args=(x, beta), lifted=()) if callee.impl is matrix_matrix:
+            case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is matrix_matrix and not e.axes:
                 pass
-            case ir.Apply(callee=callee, args=(x, beta), lifted=(True, False)) if (
-                callee.impl is vector_matrix
+            case ir.Apply(callee=callee, args=(x, beta)) if callee.impl is vector_matrix and one_varies(
+                x, beta
             ):
                 pass
-            case ir.Apply(
-                callee=callee, args=(ir.Apply(callee=turned, args=(beta,)), x), lifted=(False, True)
-            ) if callee.impl is matrix_vector and turned.impl is transposed:
+            case ir.Apply(callee=callee, args=(ir.Apply(callee=turned, args=(beta,)), x)) if (
+                callee.impl is matrix_vector and turned.impl is transposed and one_varies(x, beta)
+            ):
                 x = without_transpose(x)
             case _:
                 return None

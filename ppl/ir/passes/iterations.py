@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import INDICES, Batch, Dependent, Entry, Lifting, helper
+from ppl.ir.passes.batch import Batch, Dependent, Entry, Lifting, axis_of_range, helper
 from ppl.ir.passes.lift import (
     apart,
     first_entry,
@@ -29,6 +29,7 @@ from ppl.ir.passes.lift import (
     pick,
     require_own_entry,
     restrict,
+    restricted,
     taking,
     tells_apart,
     to_batch,
@@ -42,7 +43,7 @@ from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import jumps, used_names, walk
 from ppl.stdlib import batching
 from ppl.stdlib.functions.operators import OPERATORS
-from ppl.types import INT, REAL, Tuple, array_of, core, rank
+from ppl.types import INT, REAL, Tuple, Type, along, array_of, axes_of, core, rank
 
 Stmts = tuple[ir.Stmt, ...]
 Unknown = Collection[str] | None
@@ -130,7 +131,8 @@ def outer_writes(s: ir.For | ir.While) -> dict[str, list[tuple[ir.IndexItem, ...
 
 def lay_out(c: Lifting, s: ir.For) -> Batch:
     """The batch of a loop that stands alone."""
-    values = c.name(s.variable, helper(batching.loop_range, (s.lower, s.upper), INDICES))
+    args = s.lower, s.upper
+    values = c.index_set(s.variable, batching.loop_range, args, axis_of_range(*args))
     return Batch(values, {s.variable: values})
 
 
@@ -143,12 +145,13 @@ def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
     lower, _ = lift(c, every, s.lower)
     upper, _ = lift(c, every, s.upper)
     args = (every.index, lower, upper)
-    where = c.name("at", helper(batching.nested_positions, args, INDICES))
-    values = c.name(s.variable, helper(batching.nested_range, args, INDICES))
-    outer = {
-        v: c.name(v, ir.Gather(flat, (ir.At(where),), INDICES, False, (True,)))
-        for v, flat in every.variables.items()
-    }
+    if axes_of(lower.type) or axes_of(upper.type):
+        axis = ""
+    else:
+        axis = f"({every.axis}, {axis_of_range(s.lower, s.upper)})"
+    where = c.index_set("at", batching.nested_positions, args, axis)
+    values = c.index_set(s.variable, batching.nested_range, args, axes_of(where.type)[0])
+    outer = {v: c.name(v, pick(flat, where, INT)) for v, flat in every.variables.items()}
     sides = {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
     variables = {**outer, s.variable: values}
     pairs = Batch(values, variables, parent=b, positions=where, triangular=b.triangular | sides)
@@ -175,11 +178,11 @@ def by_size(c: Lifting, b: Batch, body: Sequence[ir.Stmt], sizes: Sequence[Size]
         raise Dependent("a size varies from one iteration to the next, in a branch on parameters")
     bounds = [(ir.Const(1, INT), size) if not isinstance(size, ir.Between) else ends(size) for size in sizes]
     names = [c.name("end", to_batch(c, b, end)) for pair in bounds for end in pair]
-    groups = c.name("group", helper(batching.groups_by_width, (b.index, *names), INDICES))
+    groups = c.name("group", helper(batching.groups_by_width, (b.index, *names), b.index.type))
     group = ir.Var(c.fresh("width"), INT)
 
     def one_group() -> None:
-        within = restrict(c, b, helper(batching.where_equal, (groups, group), INDICES))
+        within = restrict(c, b, batching.where_equal, (groups, group))
         ranges = b.ranges | {size for size in sizes if isinstance(size, ir.Between)}
         first = {size: first_of(c, within, size) for size in sizes if not isinstance(size, ir.Between)}
         run(c, replace(within, ranges=ranges, sizes=first), body)
@@ -255,7 +258,7 @@ def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
     count = helper(batching.batch_size, (b.index,), INT)
     b.locals.add(s.name)
     shape = (count, *(size for size, _ in sizes))
-    c.out.append(ir.Declare(s.name, array_of(s.type, 1), shape, s.span))
+    c.out.append(ir.Declare(s.name, along(s.type, b.axis), shape, s.span))
 
 
 def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
@@ -280,7 +283,8 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
     elif shares_entries(b, owner):
         raise Dependent(f"`{s.name}` is carried from one inner iteration to the next")
     else:
-        c.out.append(ir.Scatter(s.name, (ir.At(where),), value, (True,), s.span))
+        whole = along(s.value.type, owner.axis)
+        c.out.append(ir.Scatter(s.name, (where,), (), value, whole, s.span))
     return None
 
 
@@ -301,8 +305,7 @@ def add_up(c: Lifting, b: Batch, s: ir.Assign | ir.Update) -> None:
         c.out.append(replace(s, value=with_sum(s.value, replace(sum_, args=args))))
         return
     whole, where = places(c, b, s, owner)
-    args, own, over = (whole, total_at(value, where, whole)), rank(added.type), len(where)
-    sums = replace(sum_, args=args, type=whole.type, lifted=(over, over), ranks=(own, own))
+    sums = replace(sum_, args=(whole, total_at(value, where, whole)), type=whole.type)
     c.out.append(ir.Assign(s.name, with_sum(s.value, sums), s.span))
 
 
@@ -319,7 +322,7 @@ def places(
         assert owner is not None
         where = path_to(b, owner)
         assert where is not None
-        return ir.Var(s.name, array_of(s.value.type, 1)), (where,)
+        return ir.Var(s.name, along(s.value.type, owner.axis)), (where,)
     found = addend(s)
     assert found is not None
     base = found[0].args[0]
@@ -377,24 +380,33 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
     if owner is None and b.mask is not None and is_plain_entry(b, step):
         return update_all(c, b, s, step, value)
     items, marks = lift_items(c, b, step)
+    picks: tuple[ir.Expr | None, ...] = ()
     if owner is b and not any(marks):  # the same entry of the value of each
-        items, marks = (ir.Between(None, None), *items), (False, *marks)
+        picks = (None,)
     elif owner is not None:
-        where = path_to(b, owner) or helper(batching.positions, (b.index,), INDICES)
-        items, marks = (ir.At(where), *items), (True, *marks)
+        picks = (path_to(b, owner) or helper(batching.positions, (b.index,), b.index.type),)
     if not varies and rank(s.value.type) > 0:
         value = to_batch(c, b, s.value)
-    c.out.append(ir.Scatter(s.name, items, value, marks, s.span))
+    whole = along(updated(s), *((owner.axis,) if owner else ()))
+    c.out.append(ir.Scatter(s.name, picks, items, value, whole, s.span))
     return None
+
+
+def updated(s: ir.Update) -> Type:
+    """The type of the variable of which entries are set, as far as its axes go."""
+    (step,) = s.path
+    assert isinstance(step, tuple)
+    entries = sum(isinstance(i, ir.At) and i.index.type == INT for i in step)
+    return array_of(s.value.type, entries)
 
 
 def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem], value: ir.Expr) -> None:
     """`x[n] = value` for the entries that are taken, the others being given the value they have."""
     assert b.mask is not None
-    items, marks = lift_items(c, without_masks(b), step)
+    items, _ = lift_items(c, without_masks(b), step)
     whole = ir.Var(s.name, array_of(s.value.type, len(step)))
-    old = ir.Gather(whole, items, array_of(s.value.type, 1), False, marks)
-    c.out.append(ir.Scatter(s.name, items, where_taken(b.mask, value, old), marks, s.span))
+    old = ir.Gather(whole, (), items, along(s.value.type, b.axis))
+    c.out.append(ir.Scatter(s.name, (), items, where_taken(b.mask, value, old), whole.type, s.span))
 
 
 def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr, varies: bool) -> ir.Expr:
@@ -428,7 +440,7 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
         varies
         and isinstance(value, ir.Apply)
         and value.callee.reduce == "sum"
-        and value.callee.batch != "none"
+        and value.callee.batch not in ("none", "whole")
     ):
         value = replace(value, type=REAL)  # one sum over everything
     if not varies:
@@ -512,8 +524,7 @@ def abreast(c: Lifting, b: Batch, s: ir.For) -> None:
     lower, upper = (c.name("bound", to_batch(c, b, bound)) for bound in (s.lower, s.upper))
 
     def step() -> None:
-        at = helper(batching.where_within, (lower, upper, ir.Var(s.variable, INT)), INDICES)
-        within = restrict(c, b, at)
+        within = restrict(c, b, batching.where_within, (lower, upper, ir.Var(s.variable, INT)))
         c.unless_empty(within, partial(run, c, within, s.body))
 
     bounds = (helper(batching.earliest, (lower,), INT), helper(batching.latest, (upper,), INT))
@@ -524,14 +535,15 @@ def repeat(c: Lifting, b: Batch, s: ir.While) -> None:
     """`while`, until every entry is done: a step is run for those that go on."""
     if is_masked(b) or has_mask(c, b, s.condition):
         raise Dependent("parameters decide how often a loop runs")
-    running = ir.Var(c.fresh("running"), INDICES)
+    name = c.fresh("running")
+    running = ir.Var(name, along(INT, name))
 
     def look() -> None:
-        going = helper(batching.where_true, (to_batch(c, b, s.condition),), INDICES)
+        going = helper(batching.where_true, (to_batch(c, b, s.condition),), running.type)
         c.out.append(ir.Assign(running.name, going, s.span, declares=True))
 
     def step() -> None:
-        run(c, restrict(c, b, running), s.body)
+        run(c, restricted(c, b, c.name("at", running)), s.body)
         look()
 
     look()

@@ -12,7 +12,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import linear
-from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifted, Lifting, helper, same_along
+from ppl.ir.passes.batch import Batch, Dependent, Lifted, Lifting, at_place, helper, same_along
 from ppl.ir.unknown import is_unknown
 from ppl.ir.walk import PART_NAMES, is_node, used_names, walk
 from ppl.stdlib import batching, spans
@@ -21,7 +21,20 @@ from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import product, total
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.stdlib.record import Impl
-from ppl.types import INT, REAL, Tuple, Type, array_dims, array_of, core, element_type, is_complex, rank
+from ppl.types import (
+    INT,
+    REAL,
+    Array,
+    Tuple,
+    Type,
+    along,
+    array_dims,
+    axes_of,
+    core,
+    element_type,
+    is_complex,
+    rank,
+)
 
 SUMS = frozenset(OPERATORS[op].name for op in ("+", "-", "unary -"))
 TIMES = OPERATORS["*"].name
@@ -64,17 +77,13 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
             return lift_literal(c, b, e)
         case ir.Promote(value=value, type=t):
             inner, varies = lift(c, b, value)
-            return replace(e, value=inner, type=batched(t, varies)), varies
+            return replace(e, value=inner, type=along(t, b.axis) if varies else t), varies
         case ir.MakeTuple() | ir.Item():
             if any(is_touched(b, n.name) or n.name in c.writes for n in walk(e) if isinstance(n, ir.Var)):
                 raise Dependent("a tuple varies from one iteration to the next")
             return e, False
         case ir.TargetSoFar() | ir.Gather():
             raise Dependent("target() is read inside the loop")
-
-
-def batched(t: Type, varies: bool) -> Type:
-    return array_of(t, 1) if varies else t
 
 
 def is_touched(b: Batch, name: str) -> bool:
@@ -122,7 +131,7 @@ def lift_variable(c: Lifting, b: Batch, e: ir.Var) -> Lifted:
 
 def laid_out(c: Lifting, b: Batch, e: ir.Var, owner: Batch) -> ir.Expr:
     """A local variable of this batch or an outer one, for every entry of this one."""
-    return down(b, owner, ir.Var(e.name, array_of(e.type, 1)), e.type)
+    return down(b, owner, ir.Var(e.name, along(e.type, owner.axis)), e.type)
 
 
 def down(b: Batch, owner: Batch, whole: ir.Expr, t: Type) -> ir.Expr:
@@ -137,7 +146,7 @@ def pick(whole: ir.Expr, positions: ir.Expr | None, t: Type) -> ir.Expr:
     """The entries of an outer batch that an inner one belongs to."""
     if positions is None:
         return whole
-    return ir.Gather(whole, (ir.At(positions),), array_of(t, 1), base_lifted=False, lifted=(True,))
+    return ir.Gather(whole, (positions,), (), along(t, *axes_of(positions.type)))
 
 
 def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
@@ -176,8 +185,7 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
     if callee.reduce == "prod" and any(rank(a.type) for a in e.args):
         callee = replace(callee, batch="none")  # one product for each entry
     c.fragile |= callee.batch == "none"
-    ranks = tuple(rank(a.type) for a in e.args)
-    return replace(e, callee=callee, args=args, type=array_of(e.type, 1), lifted=varies, ranks=ranks), True
+    return replace(e, callee=callee, args=args, type=along(e.type, b.axis)), True
 
 
 def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
@@ -192,9 +200,9 @@ def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
     return (whole, span) if span.lower is not None and span.upper is not None else None
 
 
-def first_entry(e: ir.Expr, t: Type) -> ir.Index:
+def first_entry(e: ir.Expr, t: Type) -> ir.Gather:
     """The value of type `t` of the first entry of a batch."""
-    return ir.Index(e, (ir.At(ir.Const(1, INT)),), t)
+    return ir.Gather(e, (ir.Const(1, INT),), (), t)
 
 
 def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.Between) -> ir.Expr:
@@ -203,12 +211,12 @@ def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.B
     base, base_varies = lift_base(c, b, part)
     at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
     match base:
-        case ir.Gather(base=whole, items=(ir.At(index=where),)) if is_picked(base):
+        case ir.Gather(base=whole, items=(), picks=(where,)) if where is not None:
             base, at = whole, [where, *at]
         case _ if base_varies:
-            at = [helper(batching.positions, (b.index,), INDICES), *at]
+            at = [helper(batching.positions, (b.index,), b.index.type), *at]
     ends = to_batch(c, b, span.lower), to_batch(c, b, span.upper)
-    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), array_of(e.type, 1))
+    return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, b.axis))
 
 
 def fits_leading(e: ir.Apply, varies: Sequence[bool]) -> bool:
@@ -250,7 +258,7 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> Lifted:
         raise Dependent(f"`{e.name.rstrip('_')}` returns a tuple")
     refuse_ragged(e, varies)
     c.fragile = True
-    return replace(e, args=args, type=array_of(e.type, 1), lifted=varies), True
+    return replace(e, args=args, type=along(e.type, b.axis), lifted=varies), True
 
 
 def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> Lifted:
@@ -280,7 +288,7 @@ def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> Lifted:
     if not any(lift(c, b, i)[1] for i in e.items):
         return replace(e, items=tuple(lift(c, b, i)[0] for i in e.items)), False
     items = tuple(to_batch(c, b, i) for i in e.items)
-    return helper(batching.bundle, items, array_of(e.type, 1)), True
+    return helper(batching.bundle, items, along(e.type, b.axis)), True
 
 
 # --- Conditions ----------------------------------------------------------------------------------
@@ -298,7 +306,7 @@ def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> Lifted:
         return in_branches(c, b, INT, ir.Const(decided, INT), sides, has_mask(c, b, e.left)), True
     c.out += made
     impl = batching.both if e.op == "and" else batching.either
-    return helper(impl, (left, right), array_of(INT, 1)), True
+    return helper(impl, (left, right), along(INT, b.axis)), True
 
 
 def truth(e: ir.Expr) -> ir.Expr:
@@ -334,7 +342,7 @@ def lift_select(c: Lifting, b: Batch, e: ir.Select) -> Lifted:
     masked = has_mask(c, b, e.condition)
     if masked and is_linear(e.then) and is_linear(e.otherwise):
         sides = tuple(to_batch(c, b, side) for side in (e.then, e.condition, e.otherwise))
-        return helper(batching.only, sides, array_of(e.type, 1)), True
+        return helper(batching.only, sides, along(e.type, b.axis)), True
     test = c.name("test", to_batch(c, b, e.condition))
     branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
     return in_branches(c, b, e.type, unset_like(e.type), branches, masked), True
@@ -374,17 +382,17 @@ def in_branches(
     for impl, test, value in branches:
         inner = taking(c, b, impl, test, masked)
         c.unless_empty(inner, partial(set_entries, c, inner, name, value))
-    return ir.Var(name, array_of(t, 1))
+    return ir.Var(name, along(t, b.axis))
 
 
 def set_entries(c: Lifting, inner: Batch, name: str, value: ir.Expr) -> None:
-    assert inner.positions is not None
-    at = (ir.At(inner.positions),)
+    assert inner.positions is not None and inner.parent is not None
+    values = to_batch(c, inner, value)
     if inner.mask is not None:
-        values = to_batch(c, inner, value)
         c.out.append(ir.Assign(name, where_taken(inner.mask, values, ir.Var(name, values.type)), c.span))
         return
-    c.out.append(ir.Scatter(name, at, to_batch(c, inner, value), (True,), c.span))
+    whole = along(value.type, inner.parent.axis)
+    c.out.append(ir.Scatter(name, (inner.positions,), (), values, whole, c.span))
 
 
 def unset_like(t: Type) -> ir.Expr:
@@ -393,9 +401,13 @@ def unset_like(t: Type) -> ir.Expr:
     return ir.Const(0, INT) if t == INT else ir.Const(complex(nan, nan) if is_complex(t) else nan, t)
 
 
-def restrict(c: Lifting, b: Batch, positions: ir.Expr) -> Batch:
+def restrict(c: Lifting, b: Batch, impl: Impl, args: Sequence[ir.Expr]) -> Batch:
+    """The batch of the entries at those positions of `b` that a function finds."""
+    return restricted(c, b, c.index_set("at", impl, args))
+
+
+def restricted(c: Lifting, b: Batch, where: ir.Var) -> Batch:
     """The batch of the entries at the given positions of `b`."""
-    where = c.name("at", positions)
     variables = {v: c.name(v, pick(flat, where, INT)) for v, flat in b.variables.items()}
     return Batch(where, variables, set(), b, where, b.triangular, b.segments, b.ranges)
 
@@ -415,15 +427,16 @@ def is_masked(b: Batch) -> bool:
 def taking(c: Lifting, b: Batch, impl: Impl, test: ir.Var, masked: bool) -> Batch:
     """The batch of the entries for which a test holds or fails, as `impl` says."""
     if not masked:
-        return restrict(c, b, helper(impl, (test,), INDICES))
-    mask = helper(batching.holds if impl is batching.where_true else batching.fails, (test,), INDICES)
-    return with_mask(c, b, mask if b.mask is None else helper(batching.both, (mask, b.mask), INDICES))
+        return restrict(c, b, impl, (test,))
+    of_test = batching.holds if impl is batching.where_true else batching.fails
+    mask = helper(of_test, (test,), b.index.type)
+    return with_mask(c, b, mask if b.mask is None else helper(batching.both, (mask, b.mask), b.index.type))
 
 
 def with_mask(c: Lifting, b: Batch, taken: ir.Expr) -> Batch:
     """A batch of as many entries, of which those that are taken count."""
     made = replace(b, parent=b, mask=c.name("mask", taken))
-    where = c.name("at", kept(made, helper(batching.positions, (b.index,), INDICES), INT))
+    where = c.name("at", kept(made, helper(batching.positions, (b.index,), b.index.type), INT))
     variables = {v: c.name(v, kept(made, values, INT)) for v, values in b.variables.items()}
     return replace(made, index=where, variables=variables, locals=set(), positions=where)
 
@@ -431,7 +444,7 @@ def with_mask(c: Lifting, b: Batch, taken: ir.Expr) -> Batch:
 def kept(b: Batch, values: ir.Expr, t: Type) -> ir.Expr:
     """The values of the parent for a batch with a mask."""
     assert b.mask is not None
-    return helper(batching.kept, (values, b.mask), array_of(t, 1))
+    return helper(batching.kept, (values, b.mask), along(t, b.axis))
 
 
 def where_taken(mask: ir.Expr, values: ir.Expr, otherwise: ir.Expr) -> ir.Expr:
@@ -479,14 +492,9 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
     if not (base_varies or any(varies)):
         c.fragile = True
         return replace(e, base=base, items=items), False
-    if isinstance(base, ir.Gather) and is_picked(base):  # the entries of entries: none is copied twice
-        return ir.Gather(base.base, (*base.items, *items), array_of(e.type, 1), False, (True, *varies)), True
-    return ir.Gather(base, items, array_of(e.type, 1), base_varies, varies), True
-
-
-def is_picked(e: ir.Gather) -> bool:
-    """Whether it is the value of an outer batch for each entry of an inner one, as `pick` makes it."""
-    return not e.base_lifted and e.lifted == (True,) and isinstance(e.items[0], ir.At)
+    if isinstance(base, ir.Gather) and not base.items:  # the entries of entries: none is copied twice
+        return replace(base, items=items, type=along(e.type, b.axis)), True
+    return ir.Gather(base, at_place(base), items, along(e.type, b.axis)), True
 
 
 def lift_base(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
@@ -541,7 +549,7 @@ def offset(e: ir.Expr) -> tuple[str | None, int]:
             return "", int(value)
         case ir.Var(name=name, type=t) if t == INT:
             return name, 0
-        case ir.Apply(callee=callee, args=(ir.Var(name=name), ir.Const(value=value))) if not e.lifted:
+        case ir.Apply(callee=callee, args=(ir.Var(name=name), ir.Const(value=value))) if not e.axes:
             sign = {OPERATORS["+"].name: 1, OPERATORS["-"].name: -1}.get(callee.name)
             return (None, 0) if sign is None else (name, sign * int(value))
         case _:
@@ -597,4 +605,4 @@ def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:
         raise Dependent("a range of indices varies from one iteration to the next")
     assert item.lower is not None and item.upper is not None
     ends = to_batch(c, b, item.lower), to_batch(c, b, item.upper)
-    return helper(batching.spans, ends, array_of(INT, 2))
+    return helper(batching.spans, ends, along(Array(INT), b.axis))

@@ -8,16 +8,17 @@ its iterations.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, get_args
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import INDICES, helper
+from ppl.ir.passes.batch import axis_of_range, helper
 from ppl.ir.passes.whole_arrays import Definitions
 from ppl.ir.walk import rewrite, used_names, walk, with_parts
 from ppl.stdlib import batching
-from ppl.types import INT, Type, array_dims, array_of
+from ppl.types import INT, Type, along, axes_of, entry
 
 Stmts = tuple[ir.Stmt, ...]
+Loops = Literal["both", "outer", "inner"]
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Operand:
     one along the inner loop the outer batch, for each entry of which it is repeated.
     """
 
-    along: Literal["outer", "inner", "both"]
+    along: Loops
     value: ir.Expr
     back: ir.Expr | None = None
 
@@ -36,7 +37,7 @@ class Operand:
         """The value of every pair again, of this type."""
         if self.along == "outer":
             assert self.back is not None
-            return ir.Gather(self.value, (ir.At(self.back),), t, base_lifted=False, lifted=(True,))
+            return ir.Gather(self.value, (self.back,), (), t)
         if self.along == "inner":
             assert self.back is not None
             return helper(batching.tile, (self.value, self.back), t)
@@ -118,20 +119,21 @@ class Pairs:
                 return Operand("inner", value, outer)
             case ir.Apply(callee=ir.Callee(impl=batching.row_by_row), args=(value,)):
                 return Operand("both", value)
-            case ir.Gather(base=base, items=(ir.At(index=at),), base_lifted=False, lifted=(True,)):
-                return Operand("outer", base, at) if self.nest(at) else self.picked(e)
-            case ir.Gather(base_lifted=False):
+            case ir.Gather(base=base, items=(), picks=(ir.Var() as at,)) if self.nest(at):
+                return Operand("outer", base, at)
+            case ir.Gather(picks=picks) if None not in picks:
                 return self.picked(e)
         return None
 
     def variable(self, made: ir.Expr | None) -> Operand | None:
         """A loop variable, by what its values along the pairs were made with."""
         match made:
-            case ir.Gather(base=base, items=(ir.At(index=at),)) if self.nest(at):
+            case ir.Gather(base=base, items=(), picks=(ir.Var() as at,)) if self.nest(at):
                 return Operand("outer", base, at)
             case ir.Apply(callee=ir.Callee(impl=batching.nested_range), args=(outer, lower, upper)):
                 if lower.type == upper.type == INT:
-                    return Operand("inner", helper(batching.loop_range, (lower, upper), INDICES), outer)
+                    inner = along(INT, axis_of_range(lower, upper, axes_of(outer.type)))
+                    return Operand("inner", helper(batching.loop_range, (lower, upper), inner), outer)
         return None
 
     def nest(self, at: ir.Expr) -> bool:
@@ -141,7 +143,7 @@ class Pairs:
 
     def picked(self, e: ir.Gather) -> Operand | None:
         """Entries picked by one of the loops: x[n], x[group[n]], x[k, 2]."""
-        at = [i.index for i, m in zip(e.items, e.lifted, strict=True) if m and isinstance(i, ir.At)]
+        at = [i for i in (*e.picks, *indices(e.items)) if i is not None and axes_of(i.type)]
         found = [self.operand(index) for index in at]
         first = found[0] if found else None
         if first is None or first.along == "both":
@@ -149,11 +151,10 @@ class Pairs:
         if any(x is None or (x.along, x.back) != (first.along, first.back) for x in found):
             return None
         values = dict(zip(at, (x.value for x in found if x), strict=True))
-        items = tuple(
-            ir.At(values[i.index]) if m and isinstance(i, ir.At) else i
-            for i, m in zip(e.items, e.lifted, strict=True)
-        )
-        return replace(first, value=self.definitions.read_whole(replace(e, items=items)))
+        items = tuple(ir.At(values.get(i.index, i.index)) if isinstance(i, ir.At) else i for i in e.items)
+        picks = tuple(values.get(i, i) if i is not None else i for i in e.picks)
+        t = along(entry(e.type), *axes_of(first.value.type))
+        return replace(first, value=self.definitions.read_whole(replace(e, items=items, picks=picks, type=t)))
 
     # --- Calls -----------------------------------------------------------------------------------
 
@@ -168,34 +169,36 @@ class Pairs:
                 operand = self.operand(values)
                 both = operand is not None and operand.along == "both"
                 return helper(batching.sum_across, (operand.value,), n.type) if operand and both else n
-            case ir.Apply(callee=callee) if n.lifted and callee.batch != "none" and not callee.passes:
+            case ir.Apply(callee=callee) if n.axes and callee.batch != "none" and not callee.passes:
                 return self.call(n)
         return n
 
     def call(self, e: ir.Apply) -> ir.Expr:
         """The call along the loops its arguments depend on; as it is where one of them is not known."""
-        sides = [self.operand(a) if m else None for a, m in zip(e.args, e.lifted, strict=True)]
+        sides = [self.operand(a) if axes_of(a.type) else None for a in e.args]
         found = [side for side in sides if side is not None]
-        if len(found) < sum(e.lifted):
+        if any(axes_of(a.type) and side is None for a, side in zip(e.args, sides, strict=True)):
             return e
-        is_sum = array_dims(e.type) == 0
+        is_sum = not axes_of(e.type)
         ways = {side.along for side in found}
+        args = tuple(a if side is None else side.value for a, side in zip(e.args, sides, strict=True))
         if len(ways) == 1 and ways != {"both"}:
-            along_one = tuple(
-                a if side is None else side.value for a, side in zip(e.args, sides, strict=True)
+            along_one = along(entry(e.type), *axes_of(found[0].value.type))
+            return (
+                e if is_sum else replace(found[0], value=replace(e, args=args, type=along_one)).flat(e.type)
             )
-            return e if is_sum else replace(found[0], value=replace(e, args=along_one)).flat(e.type)
-        pairs = [(a, 0) if side is None else broadcast(side) for a, side in zip(e.args, sides, strict=True)]
-        made = replace(e, args=tuple(a for a, _ in pairs), lifted=tuple(axes for _, axes in pairs))
-        return made if is_sum else Operand("both", replace(made, type=array_of(e.type, 1))).flat(e.type)
+        made = replace(e, args=args)
+        if is_sum:
+            return made
+        return Operand("both", replace(made, type=along(entry(e.type), *rectangle(found)))).flat(e.type)
 
 
-def broadcast(operand: Operand) -> tuple[ir.Expr, int]:
-    """The value so that it meets those of the other loop, and how many axes of loops it has."""
-    match operand.along:
-        case "outer":
-            return helper(batching.expand, (operand.value,), array_of(operand.value.type, 1)), 2
-        case "inner":
-            return operand.value, 1
-        case "both":
-            return operand.value, 2
+def indices(items: Sequence[ir.IndexItem]) -> list[ir.Expr]:
+    return [i.index for i in items if isinstance(i, ir.At)]
+
+
+def rectangle(sides: Sequence[Operand]) -> tuple[str, ...]:
+    """The axes of all pairs: those of the outer loop, then those of the inner."""
+    order = get_args(Loops)
+    both = (axes_of(side.value.type) for side in sorted(sides, key=lambda side: order.index(side.along)))
+    return tuple(dict.fromkeys(axis for axes in both for axis in axes))

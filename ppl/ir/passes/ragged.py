@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, helper
 from ppl.ir.passes.iterations import Stmts, Unknown, arrays, attempt, lay_out, run
 from ppl.ir.passes.lift import may_fail, restrict, to_batch
 from ppl.ir.passes.widths import reached
@@ -66,11 +66,11 @@ def by_width(c: Lifting, b: Batch, s: ir.For, segments: tuple[ir.Between, ...]) 
     """A loop over the groups of iterations whose segments are of the same sizes."""
     bounds = {x: (end_of(c, b, x.lower), end_of(c, b, x.upper)) for x in segments}
     ends = [end for pair in bounds.values() for end in pair]
-    groups = c.name("group", helper(batching.groups_by_width, (b.index, *ends), INDICES))
+    groups = c.name("group", helper(batching.groups_by_width, (b.index, *ends), b.index.type))
     group = ir.Var(c.fresh("width"), INT)
 
     def one_group() -> None:
-        within = restrict(c, b, helper(batching.where_equal, (groups, group), INDICES))
+        within = restrict(c, b, batching.where_equal, (groups, group))
         run(c, within, s.body)
 
     last = helper(batching.latest, (groups,), INT)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import INDICES, Batch, Dependent, Lifting, helper
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, helper
 from ppl.ir.passes.fission import Fission
 from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import Unknown, lay_out, outer_writes, read_entries, run, set_once
@@ -20,7 +20,7 @@ from ppl.ir.passes.sums import accumulated
 from ppl.ir.unknown import unknown_names
 from ppl.ir.walk import assigned_names, rewrite, used_names, walk
 from ppl.stdlib import batching
-from ppl.types import INT, VOID, Tuple, array_of, core, element_type, is_complex
+from ppl.types import INT, VOID, Tuple, along, core, element_type, is_complex
 
 Stmts = tuple[ir.Stmt, ...]
 Finish = Callable[[Sequence[ir.Stmt]], Stmts]
@@ -78,7 +78,7 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     for name, (value, varies) in found.items():
         if not varies and value != ir.Var(name, value.type):
             c.out.append(ir.Assign(name, value, c.span, declares=True))
-    batch, batch_next = at_once(c, r, body, carried, tuple(varying))
+    batch, batch_next = at_once(c, r, body, carried, tuple(varying), b.axis)
     start = tuple(named(c, s.start) for s in r.states)
     body, after = own_copy(c, body, r, {*carried_names, *varying})
     step = steady_out(c, finish(body), {*carried_names, *varying})
@@ -138,10 +138,10 @@ def inputs(c: Lifting, b: Batch, body: Stmts, r: Recurrence) -> dict[str, tuple[
 
 
 def at_once(
-    c: Lifting, r: Recurrence, body: Stmts, carried: Sequence[ir.Var], varying: Sequence[str]
+    c: Lifting, r: Recurrence, body: Stmts, carried: Sequence[ir.Var], varying: Sequence[str], axis: str
 ) -> tuple[Stmts, tuple[ir.Expr, ...]]:
     """The step for all steps at once, in names that hold one entry for each."""
-    values = ir.Var(r.loop.variable, INDICES)
+    values = ir.Var(r.loop.variable, along(INT, axis))
     own = {v.name for v in carried} | set(varying)
     inner = Lifting(c.span, names=c.names)
     body, last = own_copy(c, body, r, own)
@@ -165,7 +165,7 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
     read = used_names(body) | assigned_names(body)  # a branch of some steps sets some entries
     for s, start, after in zip(r.states, scan.start, scan.after, strict=True):
         b.locals.add(s.var.name)
-        values = ir.Var(after, array_of(s.var.type, 1))
+        values = ir.Var(after, along(s.var.type, b.axis))
         before = helper(batching.before, (start, values), values.type)
         if s.var.name in read:
             c.out.append(ir.Assign(s.var.name, before, c.span, declares=True))
@@ -175,7 +175,7 @@ def follow(c: Lifting, b: Batch, r: Recurrence, scan: ir.Scan) -> None:
     run(c, b, body)
     for s, after in zip(r.states, scan.after, strict=True):
         if s.outer:
-            last = helper(batching.last, (ir.Var(after, array_of(s.var.type, 1)),), s.var.type)
+            last = helper(batching.last, (ir.Var(after, along(s.var.type, b.axis)),), s.var.type)
             c.out.append(ir.Assign(s.outer, last, c.span))
 
 

@@ -11,7 +11,7 @@ from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.draws_axis import functions_of
 from ppl.ir.varying import points_of, varying_arguments
 from ppl.ir.walk import walk
-from ppl.types import REAL, array_of
+from ppl.types import REAL, along
 
 
 def solver_functions(p: ir.Program) -> ir.Program:
@@ -38,6 +38,9 @@ def solver_functions(p: ir.Program) -> ir.Program:
 
 def once_each(f: ir.Function, call: ir.Solve, mask: tuple[bool, ...]) -> ir.Function:
     """The function called for one point after the other."""
-    args = tuple(ir.Var(a, array_of(x.type, m)) for a, x, m in zip(f.args, call.args, mask, strict=True))
-    value = ir.CallUser(f.name, args, array_of(call.type, 1), lifted=mask)
+    args = tuple(
+        ir.Var(a, along(x.type, ir.DRAW) if m else x.type)
+        for a, x, m in zip(f.args, call.args, mask, strict=True)
+    )
+    value = ir.CallUser(f.name, args, along(call.type, ir.DRAW), lifted=mask)
     return replace(f, name=f"{f.name}each__", body=(ir.Return(value, f.span),))

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import helper
 from ppl.ir.walk import prepared_names, single_assignments
-from ppl.stdlib import batching
 from ppl.stdlib.record import Parts
 from ppl.stdlib.special.counts import distinct, tally
-from ppl.types import REAL, array_of, rank
+from ppl.types import REAL, along, array_of, axes_of, entry, rank
 
 Halves = tuple[ir.Expr, ir.Expr]
 
@@ -37,22 +36,17 @@ def split_normalisers(p: ir.Program) -> ir.Program:
 
 @dataclass
 class Splitting:
-    """`known` names hold data, `prepared` has the names of values; `added` collects what has none yet.
-
-    The values of `broadcast` names lie along the outer of two loops, for all iterations of the inner one.
-    """
+    """`known` names hold data, `prepared` has the names of values; `added` collects what has none yet."""
 
     known: frozenset[str]
     prepared: dict[ir.Expr, str]
-    broadcast: frozenset[str]
     added: list[ir.Assign]
 
     @classmethod
     def of(cls, p: ir.Program) -> "Splitting":
         known = {d.name for d in (*p.data, *p.transformed_data_names)} | prepared_names(p)
         prepared = {s.value: s.name for s in single_assignments(p.prepared)}
-        broadcast = {name for value, name in prepared.items() if is_broadcast(value)}
-        return cls(frozenset(known), prepared, frozenset(broadcast), [])
+        return cls(frozenset(known), prepared, [])
 
     def statements(self, body: Sequence[ir.Stmt]) -> tuple[ir.Stmt, ...]:
         return tuple(made for s in body for made in self.statement(s))
@@ -91,29 +85,24 @@ class Splitting:
         y = e.args[0]
         if not self.is_data(y) or rank(y.type) == 0:
             return False
-        if not e.lifted:
-            return True
-        if isinstance(y, ir.Var) and y.name in self.broadcast:
-            return False
-        return bool(e.lifted[0] == max(e.lifted) and e.ranks[0] == max(e.ranks))
+        return not e.axes or (axes_of(y.type) == e.axes and e.ranks[0] == max(e.ranks))
 
     def real(self, counts: ir.Expr, s: ir.Increment) -> ir.Var:
         """Counts as reals: the kernel multiplies them, for which they would be made real every time."""
-        return self.named(ir.Promote(counts, array_of(REAL, rank(counts.type))), s)
+        t = along(array_of(REAL, rank(entry(counts.type))), *axes_of(counts.type))
+        return self.named(ir.Promote(counts, t), s)
 
     def once(self, e: ir.Apply, s: ir.Increment, parts: Parts, chosen: Sequence[int]) -> ir.Expr | None:
         """The term of data alone, summed when the data arrive."""
         if not all(self.is_data(e.args[k]) for k in chosen):
             return None
         args = (ir.Const(1.0, REAL), *(e.args[k] for k in chosen))
-        lifted = (False, *(e.lifted[k] for k in chosen)) if e.lifted else ()
-        ranks = (0, *(e.ranks[k] for k in chosen)) if e.lifted else ()
-        return self.named(ir.Apply(_callee(e, parts), args, REAL, lifted=lifted, ranks=ranks), s)
+        return self.named(ir.Apply(_callee(e, parts), args, REAL), s)
 
     def by_value(self, e: ir.Apply, s: ir.Increment, parts: Parts, chosen: Sequence[int]) -> ir.Expr | None:
         """The term of each distinct y, as often as it occurs; the rows share its other arguments."""
         y, *shared = (e.args[k] for k in chosen)
-        if any(rank(a.type) or self.is_lifted(e, k) for a, k in zip(shared, chosen[1:], strict=True)):
+        if any(rank(a.type) for a in shared):
             return None
         values = self.named(helper(distinct, (y,), array_of(REAL, 1)), s)
         counts = self.named(helper(tally, (y,), array_of(REAL, 1)), s)
@@ -128,13 +117,6 @@ class Splitting:
 
     def is_data(self, e: ir.Expr) -> bool:
         return isinstance(e, ir.Const) or (isinstance(e, ir.Var) and e.name in self.known)
-
-    def is_lifted(self, e: ir.Apply, k: int) -> bool:
-        return bool(e.lifted and e.lifted[k])
-
-
-def is_broadcast(e: ir.Expr) -> bool:
-    return isinstance(e, ir.Apply) and e.callee.impl is batching.expand
 
 
 def _callee(e: ir.Apply, parts: Parts) -> ir.Callee:

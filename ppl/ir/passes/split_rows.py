@@ -114,15 +114,16 @@ def named_rows(body: Sequence[ir.Stmt], axes: dict[str, int]) -> tuple[Span, ...
 
     def names_a_row(n: Any) -> bool:
         match n:
-            case ir.Index(base=ir.Var(name=name), items=items) if name in axes:
-                lifted: Sequence[int] = (False,) * len(items)
-            case ir.Gather(base=ir.Var(name=name), items=items, lifted=lifted) if name in axes:
-                pass
+            case (
+                ir.Index(base=ir.Var(name=name), items=items) | ir.Gather(base=ir.Var(name=name), items=items)
+            ):
+                if name not in axes:
+                    return False
             case _:
                 return False
         k = axes[name]
         at = items[k] if k < len(items) else None
-        one = isinstance(at, ir.At) and at.index.type == INT and not lifted[k]
+        one = isinstance(at, ir.At) and at.index.type == INT
         return one and not used_names(at) & counters
 
     return tuple(s.span for s in body if not isinstance(s, ir.Scan) and any(map(names_a_row, walk(s))))

@@ -46,7 +46,7 @@ def with_sum(value: ir.Expr, sum_: ir.Apply) -> ir.Expr:
     if unwrapped(value) is value:
         return sum_
     assert isinstance(value, ir.Apply)
-    return replace(value, args=(sum_,), type=sum_.type, lifted=sum_.lifted[:1], ranks=sum_.ranks[:1])
+    return replace(value, args=(sum_,), type=sum_.type)
 
 
 def accumulated(body: Sequence[ir.Stmt]) -> frozenset[str]:
@@ -59,9 +59,9 @@ def accumulated(body: Sequence[ir.Stmt]) -> frozenset[str]:
 
 def total(value: ir.Expr, t: Type) -> ir.Expr:
     """The sum of a batched value over the batch."""
-    return ir.Apply(ir.Callee("sum_entries", batching.sum_entries, "none"), (value,), t)
+    return ir.Apply(ir.Callee("sum_entries", batching.sum_entries, "whole"), (value,), t)
 
 
 def total_at(value: ir.Expr, positions: Sequence[ir.Expr], whole: ir.Expr) -> ir.Expr:
     """The sums of a batched value over the entries with the same position in `whole`, an index an axis."""
-    return ir.Apply(ir.Callee("sum_at", batching.sum_at, "none"), (value, whole, *positions), whole.type)
+    return ir.Apply(ir.Callee("sum_at", batching.sum_at, "whole"), (value, whole, *positions), whole.type)

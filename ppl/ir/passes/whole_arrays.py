@@ -11,11 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import helper, same_along
+from ppl.ir.passes.batch import axis_of_range, helper, same_along
 from ppl.ir.walk import rewrite, used_names, walk, with_blocks
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Type, array_dims, rank
+from ppl.types import INT, Type, along, array_of, axes_of, entry, rank
 
 Stmts = tuple[ir.Stmt, ...]
 
@@ -111,61 +111,70 @@ class Definitions:
         """One assignment, where the entries that are set are all there are."""
         sizes, value = self.sizes[n.name], n.value
         match n.items:
-            case (ir.At(index=i),) if n.lifted == (True,) and self.is_range(i, sizes[0]):
-                whole = value if array_dims(value.type) else same_along(value, i)
+            case (ir.At(index=i),) if not n.picks and axes_of(i.type) and self.is_range(i, sizes[0]):
+                whole = value if axes_of(value.type) else same_along(value, i)
                 return ir.Assign(n.name, whole, n.span, declares=True)
-            case (ir.At(index=i), ir.At(index=k)) if n.lifted == (True, True) and len(sizes) == 2:
-                if array_dims(value.type) and rank(value.type) == 1 and self.is_rectangle(i, k, sizes):
-                    callee = ir.Callee("rectangle", batching.rectangle, "none")
-                    whole = ir.Apply(callee, (value, *sizes), self.types[n.name])
-                    return ir.Assign(n.name, whole, n.span, declares=True)
+            case (ir.At(index=k),) if len(n.picks) == 1 and n.picks[0] is not None:
+                return self.set_rectangle(n, n.picks[0], k)
+            case (ir.At(index=i), ir.At(index=k)) if not n.picks:
+                return self.set_rectangle(n, i, k)
+        return n
+
+    def set_rectangle(self, n: ir.Scatter, i: ir.Expr, k: ir.Expr) -> ir.Stmt:
+        """The same of all pairs, row by row."""
+        sizes, value = self.sizes[n.name], n.value
+        if (
+            len(sizes) == 2
+            and axes_of(value.type)
+            and rank(value.type) == 1
+            and self.is_rectangle(i, k, sizes)
+        ):
+            whole = helper(batching.rectangle, (value, *sizes), self.types[n.name])
+            return ir.Assign(n.name, whole, n.span, declares=True)
         return n
 
     def read_whole(self, n: ir.Gather) -> ir.Expr:
         """The variable itself, a column, row by row, or all over again for each entry of an outer batch."""
         match n:
-            case ir.Gather(
-                base=ir.Var(name=name), items=(ir.At(index=i),), base_lifted=False, lifted=(True,)
-            ):
+            case ir.Gather(ir.Var(name), (), (ir.At(i),)) if axes_of(i.type):
                 sizes = () if name in self.inputs else self.sizes.get(name, ())
                 if sizes and self.is_range(i, sizes[0]):
                     return ir.Var(name, n.type)
                 nest = self.maker(i, batching.nested_range)
                 if sizes and nest is not None and nest[1:] == (ir.Const(1, INT), sizes[0]):
-                    return helper(batching.tile, (ir.Var(name, n.type), nest[0]), n.type)
+                    along_inner = along(entry(n.type), self.rectangle_axes(i)[-1])
+                    return helper(batching.tile, (ir.Var(name, along_inner), nest[0]), n.type)
             case (
-                ir.Gather(
-                    base=ir.Gather(base=ir.Var(name=name, type=t), items=(ir.At(index=i),), lifted=(True,)),
-                    items=(ir.At(index=k),),
-                    base_lifted=True,
-                    lifted=(True,),
-                )
-                | ir.Gather(
-                    base=ir.Var(name=name, type=t),
-                    items=(ir.At(index=i), ir.At(index=k)),
-                    base_lifted=False,
-                    lifted=(True, True),
-                )
-            ) if name not in self.inputs:
-                sizes = self.sizes.get(name, ())
+                ir.Gather(ir.Gather(whole, (), (ir.At(i),)), (None,), (ir.At(k),))
+                | ir.Gather(whole, (), (ir.At(i), ir.At(k)))
+                | ir.Gather(whole, (ir.Var() as i,), (ir.At(k),))
+            ) if isinstance(whole, ir.Var) and axes_of(i.type) and axes_of(k.type):
+                sizes = () if whole.name in self.inputs else self.sizes.get(whole.name, ())
                 if len(sizes) == 2 and self.is_rectangle(i, k, sizes):
-                    return helper(batching.row_by_row, (ir.Var(name, t),), n.type)
-            case ir.Gather(
-                base=ir.Var(name=name) as base,
-                items=(ir.At(index=i), ir.At() as column),
-                base_lifted=False,
-                lifted=(True, False),
-            ) if name in self.sizes and name not in self.inputs:
-                if self.is_range(i, self.sizes[name][0]):
-                    return ir.Index(base, (ir.Between(None, None), column), n.type)
+                    t = along(entry(n.type), *self.rectangle_axes(k))
+                    return helper(batching.row_by_row, (replace(whole, type=t),), n.type)
+            case ir.Gather(ir.Var(name) as base, (), (ir.At(i), ir.At() as column)):
+                of_rows = name in self.sizes and name not in self.inputs and axes_of(i.type)
+                if of_rows and not axes_of(column.index.type) and self.is_range(i, self.sizes[name][0]):
+                    row = array_of(entry(n.type), int(column.index.type == INT))
+                    rows = replace(base, type=along(row, *axes_of(n.type)))
+                    return ir.Gather(rows, (None,), (column,), n.type)
         return n
 
     def steps(self, n: ir.Scan) -> ir.Scan:
         """The scan, its steps reading whole entries of the inputs where they read all of one."""
-        entry = Definitions(
+        inside = Definitions(
             {name: self.sizes[name][1:] for name in n.inputs if name in self.sizes}, {}, self.made
         )
-        return replace(n, step=entry.filled(n.step), next=tuple(rewrite(e, entry.change) for e in n.next))
+        return replace(n, step=inside.filled(n.step), next=tuple(rewrite(e, inside.change) for e in n.next))
+
+    def rectangle_axes(self, k: ir.Expr) -> tuple[str, ...]:
+        """The axes of the rectangle that an inner loop variable runs through row by row."""
+        nest = self.maker(k, batching.nested_range)
+        assert nest is not None
+        batch, lower, upper = nest
+        outer = axes_of(batch.type)
+        return (*outer, axis_of_range(lower, upper, outer))
 
     def maker(self, e: ir.Expr | None, impl: Impl) -> tuple[ir.Expr, ...] | None:
         """The arguments of the call of `impl` that made a variable."""
@@ -191,7 +200,7 @@ class Definitions:
     def is_rectangle(self, i: ir.Expr, k: ir.Expr, sizes: tuple[ir.Expr, ...]) -> bool:
         """Whether i and k run through all pairs, row by row."""
         outer = self.made.get(i.name) if isinstance(i, ir.Var) else None
-        at = outer.items[0].index if isinstance(outer, ir.Gather) and isinstance(outer.items[0], ir.At) else i
+        at = outer.picks[0] if isinstance(outer, ir.Gather) and not outer.items else i
         nest = self.maker(at, batching.nested_positions)
         if nest is None or nest != self.maker(k, batching.nested_range):
             return False

@@ -4,6 +4,8 @@ A literal becomes a literal, a loop variable that starts at 1 or above loses one
 checked: an index below 1 must not count from the end, as it would in Python.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ppl.arrays import Array, Namespace
@@ -45,7 +47,12 @@ def count_from_zero(p: ir.Program) -> ir.Program:
     safe |= positive_batches(p, safe, others)
 
     def change(node: object) -> object:
-        return ir.At(shifted(node.index, safe)) if isinstance(node, ir.At) else node
+        match node:
+            case ir.At(index=index):
+                return ir.At(shifted(index, safe))
+            case ir.Gather(picks=picks) | ir.Scatter(picks=picks) if picks:
+                return replace(node, picks=tuple(None if at is None else shifted(at, safe) for at in picks))
+        return node
 
     return rewrite(p, change)  # type: ignore[no-any-return]
 
