@@ -27,6 +27,7 @@ from ppl.ir.passes.table import (
     SPLIT_NORMALISERS,
     STEP_INVARIANTS,
     STRUCTURED_JUMPS,
+    TUPLE_PARTS,
     VARIABLES_OF_DRAWS,
     VECTORISE,
     VECTORISE_VARIABLES,
@@ -93,7 +94,7 @@ LOOPS = Form(
     "loops",
     "Loops made independent, none an array yet.",
     None,
-    (INLINE, INDUCTION, PRIVATISE, COUNTERS),
+    (INLINE, TUPLE_PARTS, INDUCTION, PRIVATISE, COUNTERS),
     runs=False,
 )
 ARRAYS = Form(

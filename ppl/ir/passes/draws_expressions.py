@@ -60,9 +60,12 @@ def all_laid(es: Sequence[ir.Expr], pairs: Sequence[Laid]) -> tuple[ir.Expr, ...
 
 
 def of_one(c: Along, e: ir.Expr) -> ir.Expr:
-    """The value of one draw, whose shape all have."""
+    """The value of one draw, whose shape all have.
+
+    An array of tuples has its own shape: the axis of the draws is that of the items.
+    """
     value, state = lift_draws(c, e)
-    return ir.Index(value, FIRST, e.type) if state is True else value
+    return value if state is not True or isinstance(core(e.type), Tuple) else ir.Index(value, FIRST, e.type)
 
 
 def lift_draws(c: Along, e: ir.Expr) -> Laid:

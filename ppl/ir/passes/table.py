@@ -29,6 +29,11 @@ INLINE = Pass(
     "Functions with loops are written out where they are called, so that index sets of data are seen.",
     late("inline_calls", "inline_calls"),
 )
+TUPLE_PARTS = Pass(
+    "tuple-parts",
+    "A local tuple, or array of tuples, that is set and read item by item becomes a variable for each item.",
+    late("tuple_parts", "tuple_parts"),
+)
 INDUCTION = Pass(
     "induction-variables",
     "An int that a loop adds a constant to in every iteration becomes a formula in the loop's variable.",
@@ -167,6 +172,7 @@ def rest_terms_of(size: str) -> Pass:
 
 PASSES: tuple[Pass, ...] = (
     INLINE,
+    TUPLE_PARTS,
     INDUCTION,
     PRIVATISE,
     COUNTERS,

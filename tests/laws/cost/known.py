@@ -26,9 +26,7 @@ STEEPER: Mapping[str, Steeper] = {
 }
 """Those that must, with the power and the reason."""
 
-TO_MEND: Mapping[str, set[str]] = {
-    "an array of tuples": {"density", "densities of many points"},
-}
+TO_MEND: Mapping[str, set[str]] = {}
 """Faults that are known: the runs of programs that cost more than they must."""
 
 
