@@ -10,6 +10,7 @@ from functools import cached_property
 from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
 from ppl.ir.passes.table import (
+    CONTRACTIONS,
     COUNTERS,
     COVARIANCES,
     DEAD_CODE,
@@ -94,7 +95,7 @@ LOOPS = Form(
     "loops",
     "Loops made independent, none an array yet.",
     None,
-    (INLINE, TUPLE_PARTS, INDUCTION, PRIVATISE, COUNTERS),
+    (INLINE, TUPLE_PARTS, INDUCTION, PRIVATISE, CONTRACTIONS, COUNTERS),
     runs=False,
 )
 ARRAYS = Form(

@@ -44,6 +44,11 @@ PRIVATISE = Pass(
     "A scratch variable that every iteration sets anew is declared inside the loop.",
     late("privatise", "privatise"),
 )
+CONTRACTIONS = Pass(
+    "contractions",
+    "Sums of products in a nest of three loops become products of matrices.",
+    late("contractions", "contract"),
+)
 COUNTERS = Pass(
     "counters",
     "Ints that a loop carries and data alone decide are computed by a loop of their own.",
@@ -175,6 +180,7 @@ PASSES: tuple[Pass, ...] = (
     TUPLE_PARTS,
     INDUCTION,
     PRIVATISE,
+    CONTRACTIONS,
     COUNTERS,
     VECTORISE,
     VECTORISE_WITH_MASKS,
