@@ -174,8 +174,8 @@ def statement(s: Any, parts: Parts, fresh: Callable[[str], str]) -> Stmts:
             return (ir.Assign(own[k - 1].name, s.value, s.span),)
         case ir.Update(path=(int() as k, *rest)):
             return (replace(s, name=own[k - 1].name, path=tuple(rest)),)
-        case ir.Update(path=(at, int() as k, (*items,), *rest)):
-            return (replace(s, name=own[k - 1].name, path=((*at, *items), *rest)),)
+        case ir.Update(path=(tuple() as at, int() as k, tuple() as more, *rest)):
+            return (replace(s, name=own[k - 1].name, path=((*at, *more), *rest)),)
         case ir.Update(path=(at, int() as k, *rest)):
             return (replace(s, name=own[k - 1].name, path=(at, *rest)),)
         case ir.Update(path=(at,), value=ir.MakeTuple(items=items)):
