@@ -10,6 +10,7 @@ from functools import cached_property
 from ppl.errors import UnknownName
 from ppl.ir.nodes import Program
 from ppl.ir.passes.table import (
+    CONTRACTIONS,
     COUNTERS,
     COVARIANCES,
     DEAD_CODE,
@@ -27,6 +28,7 @@ from ppl.ir.passes.table import (
     SPLIT_NORMALISERS,
     STEP_INVARIANTS,
     STRUCTURED_JUMPS,
+    TUPLE_PARTS,
     VARIABLES_OF_DRAWS,
     VECTORISE,
     VECTORISE_VARIABLES,
@@ -93,7 +95,7 @@ LOOPS = Form(
     "loops",
     "Loops made independent, none an array yet.",
     None,
-    (INLINE, INDUCTION, PRIVATISE, COUNTERS),
+    (INLINE, TUPLE_PARTS, INDUCTION, PRIVATISE, CONTRACTIONS, COUNTERS),
     runs=False,
 )
 ARRAYS = Form(

@@ -22,16 +22,14 @@ def sums_of_spans(xp: Namespace, x: Array, lower: Array, upper: Array, *at: Arra
         IndexError: a range that has entries lies outside `x`, as for the functions below.
     """
     lower, upper = np.broadcast_arrays(lower, upper)
-    widths = np.maximum(upper - lower + 1, 0)
-    if at or np.sum(widths) <= MOST_AT_ONCE:
+    if at or not (np.all(lower == lower[:1]) or np.all(upper == upper[:1])) or not lower.size:
         return reduced(xp, total, 0.0, x, lower, upper, *at)
     refuse_outside(x, lower, upper)
+    widths = np.maximum(upper - lower + 1, 0)
     if np.all(lower == lower[0]):
         sums = cumulative_sum(xp, x[..., lower[0] - 1 :])
-    elif np.all(upper == upper[0]):
-        sums = cumulative_sum(xp, x[..., : upper[0]][..., ::-1])
     else:
-        return reduced(xp, total, 0.0, x, lower, upper)
+        sums = cumulative_sum(xp, x[..., : upper[0]][..., ::-1])
     none = np.zeros((*np.shape(x)[:-1], 1))
     return xp.np.concatenate([none, sums], axis=-1)[..., widths]
 

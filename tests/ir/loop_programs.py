@@ -362,7 +362,7 @@ LOOPS = (
     Loop("whole read",
          "vector[N] a = x; for (n in 1:N) a[n] = sum(a) * z; target += a;", ("`a` is read whole",)),
     Loop("read inside a tuple", "vector[N] a = x; for (n in 1:N) { a[n] = z * n; target += (a[3], 2.0).1; }",
-         ("a tuple varies",)),
+         ("`a` is filled by one iteration and read by another",)),
     Loop("one place for many", "vector[3] a = v; for (n in 1:N) a[g[n]] += x[n] * z; target += a;"),
     Loop("one place for many ints",
          "array[3] int a = {1, 2, 3}; for (n in 1:N) a[g[n]] -= k[n]; target += sum(a) * z;"),
@@ -373,7 +373,19 @@ LOOPS = (
          "real a = 0; real b = 1; for (n in 1:N) { real c = a; a = b; b = c + x[n]; } target += a * b * z;",
          ("scan: `a` is",)),
     Loop("a tuple set whole", """array[N] tuple(real, vector[3]) a; tuple(real, vector[3]) b = (z, v);
-        for (n in 1:N) a[n] = b; target += a[2].1 * sum(a[3].2);""", ("a tuple is set",)),
+        for (n in 1:N) a[n] = b; target += a[2].1 * sum(a[3].2);"""),
+    Loop("an array of tuples", """array[N, 2] tuple(real, vector[3]) a; for (n in 1:N) for (m in 1:2)
+        a[n, m] = (x[n] * z, v * m);
+        for (n in 1:N) { a[n, 1] = (a[n, 2].1 * t, a[n, 1].2); a[n, 2].2[3] = z; }
+        for (n in 1:N) target += a[n, 1].1 * sum(a[n, 2].2);""", ("", "", "")),
+    Loop("an array of tuples from a function", """array[N] tuple(real, real) a; for (n in 1:N)
+        a[n] = pair(x[n], z); for (n in 1:N) target += normal_lpdf(x[n] | a[n].1, a[n].2);""", ("", ""),
+         functions="tuple(real, real) pair(real a, real b) { return (a * b, exp(b)); }"),
+    Loop("an array of tuples that is passed whole", """array[N] tuple(real, real) a;
+        for (n in 1:N) a[n] = (x[n], z); target += of_all(a);""",
+         ("a tuple varies", "a tuple is set", "a tuple varies"),
+         functions="""real of_all(array[] tuple(real, real) a) { real o = 0;
+             for (i in 1:size(a)) o += a[i].1 * a[i].2; return o; }"""),
     Loop("what no iteration comes to",
          "vector[N] a; for (n in 1:N) if (n > N) a[n] = never(N) * z; else a[n] = n * z; target += a;",
          functions="""real never(int n) { if (n > 0) reject("not to be called"); return 1; }"""),

@@ -63,9 +63,13 @@ def all_laid(es: Sequence[ir.Expr], pairs: Sequence[Laid]) -> tuple[ir.Expr, ...
 
 
 def of_one(c: Along, e: ir.Expr) -> ir.Expr:
-    """The value of one draw, whose shape all have."""
+    """The value of one draw, whose shape all have.
+
+    An array of tuples has its own shape: the axis of the draws is that of the items.
+    """
     value, state = lift_draws(c, e)
-    return first_draw(value, e.type) if state is True else value
+    is_array = state is True and not isinstance(core(e.type), Tuple)
+    return first_draw(value, e.type) if is_array else value
 
 
 def lift_draws(c: Along, e: ir.Expr) -> Laid:

@@ -3,10 +3,11 @@
 What the loop needs of the data alone, its index sets above all, is then seen to be data and computed once.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from ppl.ir import nodes as ir
+from ppl.ir.names import fresh_names
 from ppl.ir.passes.inline import Inline, NotInlinable
 from ppl.ir.walk import walk
 
@@ -15,23 +16,12 @@ Stmts = tuple[ir.Stmt, ...]
 
 def inline_calls(p: ir.Program) -> ir.Program:
     """The pass."""
-    functions, names = looping(p.functions), Names()
+    functions, fresh = looping(p.functions), fresh_names("out")
     return replace(
         p,
-        transformed_parameters=written(p.transformed_parameters, functions, names),
-        model=written(p.model, functions, names),
+        transformed_parameters=written(p.transformed_parameters, functions, fresh),
+        model=written(p.model, functions, fresh),
     )
-
-
-@dataclass
-class Names:
-    """Fresh names, apart from those of other passes."""
-
-    count: int = 0
-
-    def fresh(self, hint: str) -> str:
-        self.count += 1
-        return f"{hint.rstrip('_')}_{self.count}_out__"
 
 
 def looping(functions: Sequence[ir.Function]) -> dict[str, ir.Function]:
@@ -50,12 +40,14 @@ def loops(f: ir.Function, known: Mapping[str, ir.Function]) -> bool:
     )
 
 
-def written(body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], names: Names) -> Stmts:
+def written(
+    body: Sequence[ir.Stmt], functions: Mapping[str, ir.Function], fresh: Callable[[str], str]
+) -> Stmts:
     out: list[ir.Stmt] = []
     for s in body:
         try:
             keep = isinstance(s, ir.For | ir.While)  # loops write out what helps them
-            out += [s] if keep else Inline(functions, names.fresh).statement(s)
+            out += [s] if keep else Inline(functions, fresh).statement(s)
         except NotInlinable:
             out.append(s)
     return tuple(out)

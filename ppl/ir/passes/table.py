@@ -29,6 +29,11 @@ INLINE = Pass(
     "Functions with loops are written out where they are called, so that index sets of data are seen.",
     late("inline_calls", "inline_calls"),
 )
+TUPLE_PARTS = Pass(
+    "tuple-parts",
+    "A local tuple, or array of tuples, that is set and read item by item becomes a variable for each item.",
+    late("tuple_parts", "tuple_parts"),
+)
 INDUCTION = Pass(
     "induction-variables",
     "An int that a loop adds a constant to in every iteration becomes a formula in the loop's variable.",
@@ -38,6 +43,11 @@ PRIVATISE = Pass(
     "privatise",
     "A scratch variable that every iteration sets anew is declared inside the loop.",
     late("privatise", "privatise"),
+)
+CONTRACTIONS = Pass(
+    "contractions",
+    "Sums of products in a nest of three loops become products of matrices.",
+    late("contractions", "contract"),
 )
 COUNTERS = Pass(
     "counters",
@@ -167,8 +177,10 @@ def rest_terms_of(size: str) -> Pass:
 
 PASSES: tuple[Pass, ...] = (
     INLINE,
+    TUPLE_PARTS,
     INDUCTION,
     PRIVATISE,
+    CONTRACTIONS,
     COUNTERS,
     VECTORISE,
     VECTORISE_WITH_MASKS,

@@ -1,6 +1,7 @@
-"""Tuples of a loop's body as variables of their own, one for each item.
+"""Tuples, and arrays of tuples, as variables of their own, one for each item.
 
-A tuple goes when it is set whole by a literal, or by another that goes, and read item by item.
+A tuple goes when it is set whole by a literal, or by another that goes, and read item by item; an array of
+tuples goes when each of its entries is set and read so.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,29 +9,49 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
+from ppl.ir.names import fresh_names
 from ppl.ir.walk import PART_NAMES, is_node, rewrite, walk, with_blocks
-from ppl.types import Tuple, Type, rank
+from ppl.source import Span
+from ppl.types import Tuple, Type, array_dims, array_of, core, rank
 
 Stmts = tuple[ir.Stmt, ...]
 Parts = dict[str, tuple[ir.Var, ...]]
 
 
-def in_parts(body: Sequence[ir.Stmt], fresh: Callable[[str], str]) -> Stmts:
-    """The statements without the tuples that they declare, as far as those can go."""
+def tuple_parts(p: ir.Program) -> ir.Program:
+    """The pass: of every variable that a block or function has for itself."""
+    fresh = fresh_names("item")
+    outputs = frozenset(
+        d.name for d in (*p.transformed_data_names, *p.transformed_parameter_names, *p.generated_names)
+    )
+    return replace(
+        p,
+        functions=tuple(replace(f, body=in_parts(f.body, fresh)) for f in p.functions),
+        transformed_data=in_parts(p.transformed_data, fresh, outputs),
+        transformed_parameters=in_parts(p.transformed_parameters, fresh, outputs),
+        model=in_parts(p.model, fresh),
+        generated_quantities=in_parts(p.generated_quantities, fresh, outputs),
+    )
+
+
+def in_parts(
+    body: Sequence[ir.Stmt], fresh: Callable[[str], str], outputs: frozenset[str] = frozenset()
+) -> Stmts:
+    """The statements without the tuples that they declare, as far as those can go; outputs stay."""
     body = tuple(rewrite(s, item_of_literal) for s in body)
-    types = declared_tuples(body)
+    types = {name: t for name, t in declared_tuples(body).items() if name not in outputs}
     stays = set(mentioned_whole(body, types))
     while more := {name for name in types.keys() - stays if any(n in stays for n in sources(body, name))}:
         stays |= more
     parts: Parts = {
-        name: tuple(ir.Var(fresh(name), item) for item in t.items)
+        name: tuple(ir.Var(fresh(name), array_of(item, array_dims(t))) for item in items_of(t))
         for name, t in types.items()
         if name not in stays
     }
     if not parts:
         return body
     changed = tuple(rewrite(s, lambda n: item(n, parts)) for s in statements(body, parts, fresh))
-    return in_parts(changed, fresh)
+    return in_parts(changed, fresh, outputs)
 
 
 def item_of_literal(n: Any) -> Any:
@@ -45,12 +66,26 @@ def item(n: Any, parts: Parts) -> Any:
     match n:
         case ir.Item(base=ir.Var(name=name), number=k) if name in parts:
             return parts[name][k - 1]
+        case ir.Item(base=ir.Index(base=ir.Var(name=name), items=items), number=k) if name in parts:
+            return ir.Index(parts[name][k - 1], items, n.type)
         case _:
             return n
 
 
-def declared_tuples(body: Stmts) -> dict[str, Tuple]:
-    """The tuples that are declared in the statements."""
+def items_of(t: Type) -> tuple[Type, ...]:
+    """The types of the items of a tuple, or of one in an array."""
+    element = core(t)
+    assert isinstance(element, Tuple)
+    return element.items
+
+
+def is_entry(items: Sequence[ir.IndexItem], t: Type) -> bool:
+    """Whether indices are those of one entry of an array."""
+    return len(items) == array_dims(t) and all(isinstance(i, ir.At) for i in items)
+
+
+def declared_tuples(body: Stmts) -> dict[str, Type]:
+    """The tuples, and arrays of them, that are declared in the statements."""
     found: dict[str, set[Type]] = {}
     for n in walk(body):
         match n:
@@ -58,16 +93,18 @@ def declared_tuples(body: Stmts) -> dict[str, Tuple]:
                 found.setdefault(name, set()).add(n.type)
             case ir.Assign(name=name, declares=True):
                 found.setdefault(name, set()).add(n.value.type)
-    return {name: t for name, (t, *others) in found.items() if isinstance(t, Tuple) and not others}
+    return {name: t for name, (t, *others) in found.items() if isinstance(core(t), Tuple) and not others}
 
 
-def mentioned_whole(node: Any, types: dict[str, Tuple]) -> list[str]:
+def mentioned_whole(node: Any, types: dict[str, Type]) -> list[str]:
     """Tuples that something other than an item, or an assignment to another, asks for or sets."""
     match node:
         case ir.Var(name=name):
             return [name] if name in types else []
         case ir.Item(base=ir.Var()):
             return []
+        case ir.Item(base=ir.Index(base=ir.Var(name=name), items=items)) if name in types:
+            return [*([] if is_entry(items, types[name]) else [name]), *mentioned_whole(items, types)]
         case ir.Assign(name=name, value=ir.Var(name=other)) if name in types:
             return [] if other in types else [name]
         case ir.Assign(name=name, value=value, shape=shape) if name in types:
@@ -75,7 +112,7 @@ def mentioned_whole(node: Any, types: dict[str, Tuple]) -> list[str]:
             return [*([] if plain else [name]), *mentioned_whole(value, types)]
         case ir.Declare(name=name, shape=shape) if name in types:
             return [name] if shape_of_parts(types[name], shape) is None else []
-        case ir.Update(name=name, path=path) if name in types and not isinstance(path[0], int):
+        case ir.Update(name=name, path=((*items,), *_)) if name in types and not is_entry(items, types[name]):
             return [name]
     parts = node if isinstance(node, tuple) else ()
     if is_node(node):
@@ -88,16 +125,25 @@ def sources(body: Stmts, name: str) -> set[str]:
     pairs = [
         (n.name, n.value.name)
         for n in walk(body)
-        if isinstance(n, ir.Assign) and isinstance(n.value, ir.Var) and isinstance(n.value.type, Tuple)
+        if isinstance(n, ir.Assign) and isinstance(n.value, ir.Var) and isinstance(core(n.value.type), Tuple)
     ]
     return {b if a == name else a for a, b in pairs if name in (a, b)}
 
 
-def shape_of_parts(t: Tuple, shape: ir.Shape) -> tuple[ir.Shape, ...] | None:
-    """The shapes of the items; None where those are not known."""
+def shape_of_parts(t: Type, shape: ir.Shape) -> tuple[ir.Shape, ...] | None:
+    """The shapes of the items, each with the array axes; None where those are not known."""
     if isinstance(shape, ir.TupleShape):
-        return None if shape.dims else shape.items
-    return None if any(rank(i) or isinstance(i, Tuple) for i in t.items) else ((),) * len(t.items)
+        return tuple(with_axes(shape.dims, item) for item in shape.items)
+    items = items_of(t)
+    sized = array_dims(t) or any(rank(i) or isinstance(i, Tuple) for i in items)
+    return None if sized else ((),) * len(items)
+
+
+def with_axes(dims: tuple[ir.Expr, ...], shape: ir.Shape) -> ir.Shape:
+    """A shape with more array axes around it."""
+    if isinstance(shape, ir.TupleShape):
+        return replace(shape, dims=(*dims, *shape.dims))
+    return (*dims, *shape)
 
 
 def statements(body: Sequence[ir.Stmt], parts: Parts, fresh: Callable[[str], str]) -> Stmts:
@@ -113,13 +159,12 @@ def statement(s: Any, parts: Parts, fresh: Callable[[str], str]) -> Stmts:
     own = parts[s.name]
     values: tuple[ir.Expr, ...]
     match s:
-        case ir.Declare(type=Tuple() as t, shape=shape):
-            shapes = shape_of_parts(t, shape)
+        case ir.Declare(shape=shape):
+            shapes = shape_of_parts(s.type, shape)
             assert shapes is not None
             return tuple(ir.Declare(v.name, v.type, x, s.span) for v, x in zip(own, shapes, strict=True))
-        case ir.Assign(value=ir.MakeTuple(items=items)) if not s.declares:  # items may read the tuple
-            read = [ir.Var(fresh("item"), v.type) for v in own]
-            first = [ir.Assign(v.name, e, s.span, declares=True) for v, e in zip(read, items, strict=True)]
+        case ir.Assign(value=ir.MakeTuple(items=items)) if not s.declares:
+            first, read = read_first(items, s.span, fresh)
             return (*first, *(ir.Assign(v.name, e, s.span) for v, e in zip(own, read, strict=True)))
         case ir.Assign(value=ir.MakeTuple(items=items)):
             values = items
@@ -127,6 +172,26 @@ def statement(s: Any, parts: Parts, fresh: Callable[[str], str]) -> Stmts:
             values = parts[other]
         case ir.Update(path=(int() as k,)):
             return (ir.Assign(own[k - 1].name, s.value, s.span),)
-        case _:
-            return (replace(s, name=own[s.path[0] - 1].name, path=s.path[1:]),)
+        case ir.Update(path=(int() as k, *rest)):
+            return (replace(s, name=own[k - 1].name, path=tuple(rest)),)
+        case ir.Update(path=(tuple() as at, int() as k, tuple() as more, *rest)):
+            return (replace(s, name=own[k - 1].name, path=((*at, *more), *rest)),)
+        case ir.Update(path=(at, int() as k, *rest)):
+            return (replace(s, name=own[k - 1].name, path=(at, *rest)),)
+        case ir.Update(path=(at,), value=ir.MakeTuple(items=items)):
+            first, read = read_first(items, s.span, fresh)
+            return (*first, *(ir.Update(v.name, (at,), e, s.span) for v, e in zip(own, read, strict=True)))
+        case ir.Update(path=(at,), value=value):
+            (made,), (whole,) = read_first((value,), s.span, fresh)
+            numbered = enumerate(zip(own, items_of(value.type), strict=True), start=1)
+            each = (ir.Update(v.name, (at,), ir.Item(whole, k, t), s.span) for k, (v, t) in numbered)
+            return (made, *each)
     return tuple(ir.Assign(v.name, e, s.span, s.declares) for v, e in zip(own, values, strict=True))
+
+
+def read_first(
+    values: Sequence[ir.Expr], span: Span, fresh: Callable[[str], str]
+) -> tuple[Sequence[ir.Stmt], Sequence[ir.Var]]:
+    """Values that may read what they are to set, in variables of their own."""
+    read = [ir.Var(fresh("item"), e.type) for e in values]
+    return [ir.Assign(v.name, e, span, declares=True) for v, e in zip(read, values, strict=True)], read

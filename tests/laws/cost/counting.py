@@ -3,22 +3,24 @@
 Three things are counted.  Numbers: those of all arrays that NumPy makes (`arrays_made`), and what the
 functions of `lib` are given, since a sum over a slice makes no array, however long it is.  The most memory
 alive at one time, of which `tracemalloc` keeps account, arrays and Python's objects alike.  Lines of Python
-that are run (`sys.settrace`), which loops that stay loops take, the recording of a tape, and a compiler.
+that are run (`sys.settrace`), which loops that stay loops take, the recording of a tape, and a compiler; a
+function without a loop is taken for as many lines as it has, each time that it is called.
 
 A subclass of arrays that counts would change what is counted: whether a value is a plain array decides how a
 tape adds adjoints, and SciPy returns plain ones.  A proxy for the modules of the namespace sees neither
 operators nor what library functions ask NumPy for directly.  A profiler sees calls, which operators are not.
 """
 
+import dis
 import gc
 import sys
 import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from types import FrameType
+from functools import cache
+from types import CodeType, FrameType
 from typing import Any
 
-import numpy as np
 from laws.cost.arrays_made import NUMBER, arrays_made
 
 from ppl.arrays import Namespace
@@ -27,6 +29,8 @@ from ppl.backend.text import Binding
 from ppl.ir.forms import Form
 from ppl.model import Model
 
+BACKWARD = {code for name, code in dis.opmap.items() if "BACKWARD" in name}
+"""The instructions that end an iteration of a loop."""
 HERE = __file__.rpartition("/")[0]
 MOST_LINES = 3_000_000
 """Lines after which a run is given up: a minute."""
@@ -52,14 +56,29 @@ class Counter:
     read: int = 0
     lines: int = 0
 
-    def trace(self, frame: FrameType, event: str, arg: Any) -> Any:
-        """What Python calls before each line; the functions that count are not counted."""
-        if frame.f_code.co_filename.startswith(HERE):
-            return None
+    def call(self, frame: FrameType, event: str, arg: Any) -> Any:
+        """What Python calls when it enters a function."""
+        lines = lines_without_loop(frame.f_code)
+        if lines is None:
+            return self.line
+        self.lines += lines
+        return None
+
+    def line(self, frame: FrameType, event: str, arg: Any) -> None:
+        """What it calls before each line of a function that has a loop."""
         self.lines += 1
         if self.lines > MOST_LINES:
             raise TooManyLines(f"{MOST_LINES} lines")
-        return self.trace
+
+
+@cache
+def lines_without_loop(code: CodeType) -> int | None:
+    """How many lines a function without a loop has, those of the functions that count left out."""
+    if code.co_filename.startswith(HERE):
+        return 0
+    if not BACKWARD.isdisjoint(code.co_code[::2]):
+        return None
+    return len({line for _, _, line in code.co_lines()})
 
 
 COUNTER = Counter()
@@ -73,7 +92,7 @@ def cost_of(run: Callable[[], object]) -> Cost:
     try:
         with arrays_made() as made:
             COUNTER.read = COUNTER.lines = 0
-            sys.settrace(COUNTER.trace)
+            sys.settrace(COUNTER.call)
             run()
             sys.settrace(tracer)
             alive = tracemalloc.get_traced_memory()[1]
@@ -85,11 +104,18 @@ def cost_of(run: Callable[[], object]) -> Cost:
             gc.enable()
 
 
+def size(value: Any) -> int:
+    """The numbers of an argument."""
+    if isinstance(value, list | tuple):
+        return sum(map(size, value))
+    return getattr(value, "size", 1)
+
+
 def reading(name: str, binding: Binding, f: Callable[..., Any]) -> Callable[..., Any]:
     """A function of `lib` that adds the sizes of its arguments."""
 
     def read(*args: Any) -> Any:
-        COUNTER.read += sum(np.size(a) for a in args if np.ndim(a))
+        COUNTER.read += size(args)
         return f(*args)
 
     return read

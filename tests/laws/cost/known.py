@@ -26,12 +26,7 @@ STEEPER: Mapping[str, Steeper] = {
 }
 """Those that must, with the power and the reason."""
 
-AT_POINTS = {"density", "gradient", "densities of many points", "gradients of many points"}
-
-TO_MEND: Mapping[str, set[str]] = {
-    "an array of tuples": {"density", "densities of many points"},
-    "sums so far": AT_POINTS,
-}
+TO_MEND: Mapping[str, set[str]] = {}
 """Faults that are known: the runs of programs that cost more than they must."""
 
 
