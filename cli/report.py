@@ -64,15 +64,14 @@ def table(fit: Fit | Chains, columns: Sequence[str], asked: bool, width: int, fi
     """
     if not columns:
         return []
-    summary = fit.summary()
     if asked:
-        return [*as_text(summary.only(columns), width), ""]
+        return [*as_text(fit.summary(columns).only(columns), width), ""]
     small, large = folded(columns)
     if not small:
         small, large = tuple(columns), {}
-    vary = {name for name, values in zip(fit.column_names, fit.draws().T, strict=True) if varies(values)}
-    shown = [name for name in small if name in vary] or small
-    rows = summary.only(shown)
+    values = dict(zip(fit.column_names, fit.draws().T, strict=True))
+    shown = [name for name in small if varies(values[name])] or small
+    rows = fit.summary(shown).only(shown)
     return [*as_text(rows, width, SUMMARY_ROWS, f" (all in {file})"), *not_shown(large, file), ""]
 
 

@@ -53,7 +53,8 @@ def test_draws_are_of_the_posterior(chains):
     row = chains.summary()["s"]
     assert row.mean == pytest.approx(s.mean()) and 0.99 < row.r_hat < 1.1 and row.ess_bulk > 20
     assert [row.name for row in chains.summary().only(["s", "z"])] == ["s", "z"]
-    assert chains.summary().only(["s"])["s"].r_hat == row.r_hat
+    assert chains.summary().only(["s"])["s"].r_hat == chains.summary("s")["s"].r_hat == row.r_hat
+    assert len(chains.summary(["x[2]", "s"])) == 2
     assert "R_hat" in str(chains.summary()) and "R_hat" in chains._repr_html_()
 
 

@@ -24,6 +24,22 @@ def test_draws_follow_the_posterior(fit):
     assert fit.stan_variable("mu").shape == (500,)
 
 
+def test_a_summary_of_some_variables_has_the_rows_of_the_whole_one(fit):
+    whole = fit.summary()
+    assert fit.summary("theta").rows == whole.rows[2:4] and fit.summary(["theta[2]", "mu"]).rows == (
+        whole["mu"],
+        whole["theta.2"],
+    )
+    with pytest.raises(DataError, match="no variable eta"):
+        fit.summary("eta")
+
+
+def test_a_frame_is_a_copy(fit):
+    frame, draws = fit.draws_pd(), fit.draws().copy()
+    frame.iloc[:, :] = 0.0
+    assert np.array_equal(fit.draws(), draws)
+
+
 def test_mean_row_is_the_constrained_mean(fit):
     u = fit.result.mean_u
     assert fit.at_mean()[:2] == pytest.approx([u[0], np.exp(u[1])])

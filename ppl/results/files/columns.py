@@ -73,14 +73,14 @@ def chosen(columns: Sequence[str], names: Sequence[str], usual: Sequence[str]) -
     Raises:
         DataError: one of them has no column; the message lists the variables there are.
     """
-    there = variables(columns)
-    names = [in_columns(columns, name) for name in names]
-    for name in names:
-        if name not in there and name not in columns:
+    there, every, default = variables(columns), {*columns}, {*usual}
+    named = dict.fromkeys(name if name in every else in_columns(columns, name) for name in names)
+    for name in named:
+        if name not in there and name not in every:
             raise DataError(f"no variable {name} among the draws; there are {', '.join(there)}.", name)
-    if names:
-        return tuple(name for name in columns if variable_of(name) in names or name in names)
-    return tuple(name for name in columns if name in {*usual}) or tuple(columns)
+    if named:
+        return tuple(name for name in columns if variable_of(name) in named or name in named)
+    return tuple(name for name in columns if name in default) or tuple(columns)
 
 
 def reshape(rows: Floats, columns: Sequence[str], name: str, view: bool = False) -> Floats:

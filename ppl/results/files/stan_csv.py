@@ -21,7 +21,7 @@ def cell(value: float) -> str:
 
 def line(values: Iterator[float] | Sequence[float]) -> str:
     """One row of the file."""
-    text = ",".join([repr(float(value)) for value in values]) + ","
+    text = repr(list(map(float, values)))[1:-1].replace(", ", ",") + ","  # of a list in C, 0.6 of the time
     return text.replace(".0,", ",")[:-1] + "\n"
 
 

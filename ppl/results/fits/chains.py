@@ -231,14 +231,21 @@ class Chains(VariablesOfDraws):
         """
         return self.judged.sentence
 
-    def summary(self) -> ChainSummary:
+    @checks
+    def summary(self, vars: str | Sequence[str] | None = None) -> ChainSummary:
         """Mean, sd, 5%, 50%, 95%, effective sample sizes and R-hat of every column, a row each.
+
+        `vars` names variables or columns, as in `draws_pd`; None for all.
+
+        Raises:
+            DataError: there is no variable or column of that name; lists those that there are.
 
         Example:
             >>> chains.summary()["mu"].r_hat < 1.2
             True
         """
-        return summary_of_chains(self.column_names, np.stack([table.rows for table in self.tables]))
+        names, at = self._columns(vars)
+        return summary_of_chains(names, np.stack([table.rows[:, at] for table in self.tables]))
 
     @checks
     def loo(self, log_lik: str = POINTWISE) -> Loo:

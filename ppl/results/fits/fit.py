@@ -1,5 +1,6 @@
 """A fitted approximation: its draws, its quality, its files."""
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -369,14 +370,19 @@ class Fit(VariablesOfDraws):
             self._with_integers(found.posterior)
         return cast("arviz.InferenceData", found)
 
-    def summary(self) -> Summary:
-        """Mean, sd, 5%, 50% and 95% of every column, a row each.
+    @checks
+    def summary(self, vars: str | Sequence[str] | None = None) -> Summary:
+        """Mean, sd, 5%, 50% and 95% of every column, or of those of `vars` (see `draws_pd`), a row each.
+
+        Raises:
+            DataError: there is no variable or column of that name; lists those that there are.
 
         Example:
             >>> fit.summary()["mu"].name
             'mu'
         """
-        return summarise(self.column_names, self.draws())
+        names, at = self._columns(vars)
+        return summarise(names, self.draws()[:, at])
 
     @checks
     def loo(self, log_lik: str = POINTWISE) -> Loo:

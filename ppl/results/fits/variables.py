@@ -158,14 +158,20 @@ class VariablesOfDraws(ABC):
             >>> fit.draws_pd(vars=["mu", "theta[1]"]).columns.tolist()
             ['mu', 'theta[1]']
         """
-        variables = [vars] if isinstance(vars, str) else list(vars or ())
-        names = chosen(self.column_names, variables, self.column_names)
-        at = [self.column_names.index(name) for name in names]
+        names, at = self._columns(vars)
         return self._frame(self.draws()[:, at], names)
+
+    def _columns(self, vars: str | Sequence[str] | None) -> tuple[tuple[str, ...], list[int] | slice]:
+        """The names of the columns that `vars` asks for, as `draws_pd`, and where they stand."""
+        if vars is None:
+            return self.column_names, slice(None)
+        names = chosen(self.column_names, [vars] if isinstance(vars, str) else vars, self.column_names)
+        place = {name: k for k, name in enumerate(self.column_names)}
+        return names, [place[name] for name in names]
 
     def _frame(self, rows: Floats, names: Sequence[str]) -> "pd.DataFrame":
         pandas = extra("pandas", "A DataFrame", "pandas")
-        return cast("pd.DataFrame", pandas.DataFrame(rows, columns=list(map(bracketed, names))))
+        return cast("pd.DataFrame", pandas.DataFrame(rows, columns=[*map(bracketed, names)], copy=True))
 
     def _with_integers(self, found: Any) -> Any:
         """The dataset, its discrete parameters as integers."""
