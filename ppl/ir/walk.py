@@ -5,6 +5,7 @@ Nodes are frozen dataclasses, so one generic walk serves every kind.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import is_dataclass, replace
+from operator import attrgetter, is_
 from typing import Any, get_args, get_type_hints
 
 from ppl.ir import nodes as ir
@@ -43,7 +44,8 @@ PART_NAMES: dict[type, tuple[str, ...]] = {
     for kind in KINDS
 }
 """The fields of each kind of node that may hold nodes, in the order they are evaluated."""
-REVERSED = {kind: names[::-1] for kind, names in PART_NAMES.items()}
+PARTS = {kind: attrgetter(*names) if names else None for kind, names in PART_NAMES.items()}
+"""The values of these fields: a tuple, of one field its value; None for a node without any."""
 
 
 def is_node(value: Any) -> bool:
@@ -55,12 +57,13 @@ def walk(node: Any) -> Iterator[Any]:
     ahead = [node]
     while ahead:
         here = ahead.pop()
-        names = REVERSED.get(type(here))
-        if names is not None:
+        kind = type(here)
+        if kind in PARTS:
             yield here
-            ahead += [getattr(here, name) for name in names]
+            if parts := PARTS[kind]:
+                ahead.append(parts(here))
         elif isinstance(here, tuple):
-            ahead += reversed(here)
+            ahead += here[::-1]
 
 
 def used_names(node: Any) -> set[str]:
@@ -188,6 +191,6 @@ def with_parts(node: Any, change: Callable[[Any], Any]) -> Any:
 def changed(value: Any, change: Callable[[Any], Any]) -> Any:
     """A node changed, a tuple with its items changed, anything else as it is."""
     if isinstance(value, tuple):
-        items = tuple(changed(item, change) for item in value)
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
+        items = tuple([changed(item, change) for item in value])
+        return value if all(map(is_, items, value)) else items
     return change(value) if is_node(value) else value

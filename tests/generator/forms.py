@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from laws.batches import errors_of_batches
 from laws.fixed_draws import Fixed
-from laws.passes import NONE, OPTIONAL, lowered, model_of, only, programs_of
+from laws.passes import NONE, OPTIONAL, Variant, lowered, model_of, only, programs_of
 
 from ppl.arrays import AUTOGRAD, value_and_grads
 from ppl.backend.located import located
@@ -104,7 +104,7 @@ class Case:
     @cached_property
     def model(self) -> Model:
         """With all passes, as `compile_model` makes it."""
-        return model_of(self.text)
+        return Variant(SourceText(self.text), self.program)
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -323,7 +323,7 @@ def left_out(without: frozenset[str]) -> Callable[[Case], Iterator[Comparison]]:
     """Some passes left out."""
 
     def form(case: Case) -> Iterator[Comparison]:
-        model = model_of(case.text, without)
+        model = replace(case.model, without=without)
         if programs_of(model) == programs_of(case.model):
             return  # as with all passes
         yield from of_posterior(case, model.condition(case.data), 1)

@@ -1,12 +1,16 @@
 """The law of the passes: a program means the same with any of them left out, in every form that runs."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from laws.fixed_draws import Fixed
 
+from ppl.arrays import Namespace
+from ppl.backend.load import Module
+from ppl.density.many_points import BATCH
 from ppl.errors import Rejection
 from ppl.frontend.check import check
 from ppl.frontend.parser import parse
@@ -18,6 +22,8 @@ from ppl.ir.passes.table import PASSES, Pass
 from ppl.model import Model
 from ppl.posterior import Posterior
 from ppl.source import SourceText
+
+Floats = np.ndarray
 
 OPTIONAL = tuple(each for each in PASSES if not each.required)
 NONE = frozenset(each.name for each in OPTIONAL)
@@ -76,12 +82,52 @@ def reference(text: str, data: Mapping[str, Any]) -> Posterior:
     return posterior(text, data, NONE)
 
 
-def variants(whole: Model) -> Iterator[Model]:
-    """The program with each pass left out that changes one of its forms."""
-    for without in LEFT_OUT.values():
-        model = Model(whole.source, whole.lowered, without=without)
-        if without and programs_of(model) != programs_of(whole):
-            yield model
+@dataclass(frozen=True, repr=False)
+class Variant(Model):
+    """A model with passes left out that shares its programs and modules with its siblings.
+
+    A pass that returns an equal program has returned its argument, so equal programs are one object here;
+    `runs` is what a pass made of an object, `first` the model that loads its module.
+    """
+
+    runs: dict[tuple[str, int], Program | DrawByDraw] = field(default_factory=dict, compare=False)
+    first: dict[tuple[str, int], Model] = field(default_factory=dict, compare=False)
+
+    def program(self, form: Form = VALUES) -> Program:
+        """A form of the program; a pass runs once on equal programs."""
+        if form.name not in self.programs:
+            program = self.program(form.base) if form.base else self.lowered
+            for each in form.passes:
+                if each.name not in self.without:
+                    program = self.result(each, program)
+            self.programs[form.name] = program
+        return self.programs[form.name]
+
+    def result(self, each: Pass, program: Program) -> Program:
+        key = each.name, id(program)
+        if key not in self.runs:
+            try:
+                made = each.run(program)
+                known = (program, *(found for (name, _), found in self.runs.items() if name == each.name))
+                self.runs[key] = next((found for found in known if found == made), made)
+            except DrawByDraw as why:
+                self.runs[key] = why
+        found = self.runs[key]
+        if isinstance(found, DrawByDraw):
+            raise found
+        return found
+
+    def load(self, form: Form, xp: Namespace) -> Module:
+        """The module of the first sibling that has the same program in this form."""
+        owner = self.first.setdefault((form.name, id(self.program(form))), self)
+        return super().load(form, xp) if owner is self else owner.load(form, xp)
+
+
+def variants(text: str) -> Iterator[tuple[str, Variant]]:
+    """The program with all passes, and with each left out in turn, by what is left out."""
+    whole = Variant(SourceText(text), lowered(text))
+    for name, without in LEFT_OUT.items():
+        yield name, replace(whole, without=without)
 
 
 def programs_of(model: Model) -> list[Program | None]:
@@ -96,34 +142,125 @@ def form_of(model: Model, form: Form) -> Program | None:
         return None
 
 
-def assert_same(a: Posterior, b: Posterior, u: np.ndarray) -> None:
+@dataclass(frozen=True, eq=False)
+class Expected:
+    """What a posterior says at a point, computed once for all that are compared with it."""
+
+    posterior: Posterior
+    u: Floats
+
+    @cached_property
+    def value(self) -> float:
+        value = self.posterior.log_density(self.u)
+        close(self.gradient[0], value)
+        return value
+
+    @cached_property
+    def propto(self) -> float:
+        return self.posterior.log_density(self.u, propto=True)
+
+    @cached_property
+    def gradient(self) -> tuple[float, Floats]:
+        return self.posterior.log_density_gradient(self.u)
+
+    @cached_property
+    def values(self) -> Floats:
+        return values(self.posterior, self.u)
+
+    @cached_property
+    def draw(self) -> Floats | None:
+        """All columns; random numbers depend on their arguments. None if the program rejects the point."""
+        try:
+            return self.posterior.param_constrain(self.u, include_tp=True, include_gq=True, rng=Fixed())
+        except Rejection:
+            return None
+
+    @cached_property
+    def many(self) -> Floats:
+        """As many points as are evaluated at once."""
+        return np.stack([self.u] * BATCH.fewest_points)
+
+
+def same_value(p: Posterior, expected: Expected) -> None:
+    close(p.log_density(expected.u), expected.value)
+
+
+def same_propto(p: Posterior, expected: Expected) -> None:
+    close(p.log_density(expected.u, propto=True), expected.propto)
+
+
+def same_gradient(p: Posterior, expected: Expected) -> None:
+    close_gradient(p.log_density_gradient(expected.u), expected)
+
+
+def same_at_many_points(p: Posterior, expected: Expected) -> None:
+    close(p.log_densities(expected.many), [expected.value] * len(expected.many))
+    for pair in zip(*p.log_density_gradients(expected.many), strict=True):
+        close_gradient(pair, expected)
+
+
+def close_gradient(got: tuple[float, Floats], expected: Expected) -> None:
+    close(got[0], expected.value)
+    close(got[1], expected.gradient[1], 1e-11)  # its terms cancel: digits are lost before the sum
+
+
+def same_values(p: Posterior, expected: Expected) -> None:
+    found = values(p, expected.u)
+    close(found, expected.values)
+    assert len(found) == len(p.param_names(include_tp=True, include_gq=True))
+
+
+def same_draws(p: Posterior, expected: Expected) -> None:
+    """The variables of all draws at once, where the program has that form."""
+    if p.draws_at_once > 1 and expected.draw is not None:
+        found = p.param_constrain_draws(expected.many, Fixed())
+        close(found, [expected.draw] * len(expected.many))
+
+
+CHECKS: Mapping[Callable[[Posterior, Expected], None], tuple[Form, ...]] = {
+    same_value: (VALUES, KERNELS),
+    same_gradient: (VALUES, KERNELS, GRADIENT),
+    same_propto: (VALUES, PROPTO),
+    same_at_many_points: (VALUES, KERNELS, GRADIENT),
+    same_values: (VALUES,),
+    same_draws: (VALUES, DRAWS),
+}
+"""What is compared, and the forms that it runs; those of many points follow from the kernels."""
+
+
+def assert_same(a: Posterior, b: Posterior, u: Floats) -> None:
     """Density, gradient and every value, random draws included, of one point and of many, to rounding."""
-    value, (density, gradient) = b.log_density(u), b.log_density_gradient(u)
-    close(density, value)
-    close(a.log_density(u), value)
-    close(a.log_density(u, propto=True), b.log_density(u, propto=True))
-    both = np.stack([u, u])
-    close(a.log_densities(both), [value, value])
-    for got, slope in (a.log_density_gradient(u), [x[1] for x in a.log_density_gradients(both)]):
-        close(got, value)
-        close(slope, gradient, 1e-11)  # its terms cancel: digits are lost before the sum
-    close(values(a, u), values(b, u))
-    assert len(values(a, u)) == len(a.param_names(include_tp=True, include_gq=True))
-    assert_same_draws(a, b, both)
+    expected = Expected(b, u)
+    for same in CHECKS:
+        same(a, expected)
 
 
-def assert_same_draws(a: Posterior, b: Posterior, us: np.ndarray) -> None:
-    """The variables of all draws at once, where they are had so; random numbers depend on their arguments."""
-    if a.draws_at_once == 1:
-        return
-    try:
-        alone = [b.param_constrain(u, include_tp=True, include_gq=True, rng=Fixed()) for u in us]
-    except Rejection:
-        return
-    close(a.param_constrain_draws(us, Fixed()), np.array(alone))
+def assert_law(text: str, data: Mapping[str, Any], *points: Floats) -> None:
+    """The program means what is written with all passes and with each left out.
+
+    What runs the same programs is compared once; the message names every comparison that failed.
+    """
+    plain = reference(text, data)
+    expected = [Expected(plain, u) for u in points]
+    made: set[tuple[object, ...]] = set()
+    failures = []
+    for name, model in variants(text):
+        compiled = None
+        for same, forms in CHECKS.items():
+            ran = (same, *(id(form_of(model, form)) for form in forms))
+            if ran in made:
+                continue
+            made.add(ran)
+            compiled = compiled or model.condition(data)
+            for each in expected:
+                try:
+                    same(compiled, each)
+                except Exception as error:
+                    failures.append(f"{name}, {same.__name__}: {type(error).__name__}: {error}")
+    assert not failures, "\n".join(failures)
 
 
-def values(p: Posterior, u: np.ndarray) -> np.ndarray:
+def values(p: Posterior, u: Floats) -> Floats:
     return p.param_constrain(u, include_tp=True, include_gq=True, rng=np.random.default_rng(3))
 
 
