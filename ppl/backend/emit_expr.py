@@ -418,7 +418,7 @@ def gather(w: Writer, e: ir.Gather) -> str:
 
 def by_draw_items(w: Writer, base: str, at: Places, shift: int = 0) -> str:
     """Indices that differ from draw to draw, and others, aligned."""
-    along = ir.union(*(axes_of(i.index.type) for i in at.items if isinstance(i, ir.At)))
+    along = ir.union((ir.DRAW,), *(axes_of(i.index.type) for i in at.items if isinstance(i, ir.At)))
 
     def one(w: Writer, base: str, axis: int, item: ir.IndexItem) -> str:
         text = loose_index(w, base, axis, item, shift)

@@ -114,15 +114,14 @@ def named_rows(body: Sequence[ir.Stmt], axes: dict[str, int]) -> tuple[Span, ...
 
     def names_a_row(n: Any) -> bool:
         match n:
-            case (
-                ir.Index(base=ir.Var(name=name), items=items) | ir.Gather(base=ir.Var(name=name), items=items)
-            ):
-                if name not in axes:
-                    return False
+            case ir.Index(base=ir.Var(name=name), items=items) if name in axes:
+                where: tuple[Any, ...] = items
+            case ir.Gather(base=ir.Var(name=name), picks=picks, items=items) if name in axes:
+                where = (*picks, *items)
             case _:
                 return False
         k = axes[name]
-        at = items[k] if k < len(items) else None
+        at = where[k] if k < len(where) else None
         one = isinstance(at, ir.At) and at.index.type == INT
         return one and not used_names(at) & counters
 
