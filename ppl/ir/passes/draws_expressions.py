@@ -295,8 +295,8 @@ def lift_call(c: Along, e: ir.Apply) -> Laid:
             value, state = lift_draws(c, e.args[0])
             if isinstance(state, str):
                 return replace(e, args=(value,), type=along_set(e.type, state)), state
-        sizes = replace(e, args=tuple(map(partial(of_one, c), e.args)))
-        return (replace(sizes, callee=replace(e.callee, batch="whole")) if sizes.axes else sizes), False
+        asked = replace(e, args=tuple(map(partial(of_one, c), e.args)))
+        return (replace(asked, callee=replace(e.callee, batch="whole")) if asked.axes else asked), False
     if e.callee.impl in (batching.both, batching.either):  # one of them may be the same in all iterations
         e = replace(e, callee=replace(e.callee, batch="elementwise"))
     pairs = [lift_draws(c, a) for a in e.args]
