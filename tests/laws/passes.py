@@ -90,7 +90,7 @@ class Variant(Model):
     `runs` is what a pass made of an object, `first` the model that loads its module.
     """
 
-    runs: dict[tuple[str, int], Program | DrawByDraw] = field(default_factory=dict, compare=False)
+    runs: dict[tuple[Pass, int], Program | DrawByDraw] = field(default_factory=dict, compare=False)
     first: dict[tuple[str, int], Model] = field(default_factory=dict, compare=False)
 
     def program(self, form: Form = VALUES) -> Program:
@@ -104,11 +104,11 @@ class Variant(Model):
         return self.programs[form.name]
 
     def result(self, each: Pass, program: Program) -> Program:
-        key = each.name, id(program)
+        key = each, id(program)  # by its name alone the rows of one size would be those of another
         if key not in self.runs:
             try:
                 made = each.run(program)
-                known = (program, *(found for (name, _), found in self.runs.items() if name == each.name))
+                known = (program, *(found for (one, _), found in self.runs.items() if one == each))
                 self.runs[key] = next((found for found in known if found == made), made)
             except DrawByDraw as why:
                 self.runs[key] = why
