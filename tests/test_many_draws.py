@@ -257,6 +257,11 @@ PARTING = {
         > 0) k = 3; matrix[3, N] a = q; a[, k] = q[, 1]; a[2, ] += m[k]; a[, N] = m[, k] * x; target +=
         -sum(square(a)) - x ^ 2 - sum(square(q)) - dot_product(m[, k], q[, 2]); }
     """,
+    "an entry of what a loop set whole": """
+        data { int N; vector[N] y; } parameters { real x; vector[N] c; } model {
+        vector[N] f; for (n in 1:N) f[n] = c[n] * x; f[1] = f[2] * y[1];
+        target += -dot_self(f) - x^2 - dot_self(c); }
+    """,
     "an index of a draw across a loop": """
         data { int N; matrix[3, N] m; } parameters { real x; vector[N] c; matrix[3, N] q; } model {
         matrix[3, N] a = rep_matrix(x, 3, N); int r = 1; for (i in 1:N) if (x > i - 2) r = i; for (k in

@@ -37,7 +37,7 @@ from ppl.ir.varying import every_statement, varies, varying_names
 from ppl.ir.walk import assigned_names, jumps, rewrite, used_names
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
-from ppl.types import INT, REAL, Tuple, Type, core, rank
+from ppl.types import INT, REAL, Tuple, Type, array_of, axes_of, core, entry, rank
 
 
 def statements(c: Along, body: Sequence[ir.Stmt]) -> Stmts:
@@ -67,7 +67,8 @@ def lay_statement(c: Along, s: ir.Stmt) -> None:
             set_in_tuple(c, s)
         case ir.Update(name=name, path=path, value=value) if name in c.varying:
             items = one_step(path)
-            put(c, ir.Scatter(name, (), items, value, c.types[name], s.span))
+            t = c.types[name]  # its axes are those of an array here, though a loop may have set it whole
+            put(c, ir.Scatter(name, (), items, value, array_of(entry(t), len(axes_of(t))), s.span))
         case ir.Scatter(name=name) if name in c.varying or name in c.flat:
             put(c, s)
         case ir.Update(name=name, path=path, value=value) if name not in c.flat:
