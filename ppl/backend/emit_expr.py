@@ -120,7 +120,7 @@ def user_call(w: Writer, e: ir.CallUser) -> str:
 def solve(w: Writer, e: ir.Solve) -> str:
     arguments = f"{e.function}, {tuple_of(w, e.args)}, {tuple_of(w, e.settings)}"
     if axes_of(e.type):
-        lifted = marks([bool(axes_of(a.type)) for a in (*e.args, *e.settings)])
+        lifted = marks(has_axes((*e.args, *e.settings)))
         return f"lib.solve_each({lifted}, {e.solver!r}, {arguments})"
     return f"lib.solve({e.solver!r}, {arguments})"
 
@@ -193,13 +193,13 @@ def lifted_application(w: Writer, e: ir.Apply, args: list[str]) -> str:
         lifted = marks((*[False] * len(passed(callee, ())), *has_axes(e.args)))
         arguments = ", ".join(passed(callee, args))
         return f"lib.each({library(w, e, whole_mode(callee))}, {lifted}, {arguments})"
-    widest = max(e.ranks)
-    own = e.ranks
+    own, along = e.ranks, e.axes
+    widest = max(own)
     if callee.batch == "leading":
-        own = tuple(r - core for r, core in zip(e.ranks, cores(e), strict=True))
+        own = tuple(r - core for r, core in zip(own, cores(e), strict=True))
         widest = max(int(bool(callee.cores)), *own)
     args = [
-        aligned(text, axes_of(a.type), e.axes, widest - r)
+        aligned(text, axes_of(a.type), along, widest - r)
         for text, a, r in zip(args, e.args, own, strict=True)
     ]
     if callee.batch == "elementwise":

@@ -63,7 +63,7 @@ class Known:
             case ir.Declare(name=name, type=t, shape=tuple() as shape):
                 self.axes[name] = (*axes_of(t), *map(self.size, shape[len(axes_of(t)) :]))
             case ir.Scatter(items=items, value=value, type=t, picks=picks):
-                found = places(axes_of(t), picks, items)
+                found = axes_of_entries(axes_of(t), picks, items)
                 require_within(axes_of(value.type), found, f"what `{s.name}` is set to")
             case ir.For(body=body) | ir.While(body=body) | ir.Profile(body=body):
                 self.aside(body)
@@ -138,14 +138,15 @@ class Known:
             case ir.Promote(value=value):
                 require_same(axes_of(e.type), axes_of(value.type), "a promotion")
             case ir.Gather(base=base, picks=picks, items=items):
-                require_same(axes_of(e.type), places(axes_of(base.type), picks, items), f"`{expr(e)}`")
+                require_same(
+                    axes_of(e.type), axes_of_entries(axes_of(base.type), picks, items), f"`{expr(e)}`"
+                )
             case ir.Apply(callee=ir.Callee(impl=batching.rectangle), args=(values, *sizes)):
                 self.rectangle(axes_of(values.type), [self.size(size) for size in sizes])
             case ir.Apply(callee=callee) if callee.batch != "whole":
                 found = ir.union(*(axes_of(a.type) for a in e.args))
-                require_within(axes_of(e.type), found, f"`{callee.name}`")
-                if not callee.reduce:
-                    require_same(axes_of(e.type), found, f"`{callee.name}`")
+                require = require_within if callee.reduce else require_same
+                require(axes_of(e.type), found, f"`{callee.name}`")
 
     def variable(self, name: str, along: Sequence[str]) -> None:
         for axis, known in zip(along, self.axes.get(name, ()), strict=False):
@@ -164,7 +165,7 @@ class Known:
             raise OtherAxes(f"pairs {turned} are laid out along ({sizes[0]}, {sizes[1]})")
 
 
-def places(
+def axes_of_entries(
     axes: Sequence[str], picks: Sequence[ir.Expr | None], items: Sequence[ir.IndexItem]
 ) -> tuple[str, ...]:
     """The axes of entries of what has these: those taken at the place itself, and those of the indices."""
@@ -176,13 +177,18 @@ def places(
 
 
 def require_same(here: Sequence[str], there: Sequence[str], what: str) -> None:
-    if {*here} != {*there}:
-        raise OtherAxes(f"{what} is along {listed(here)}, but what it is made of along {listed(there)}")
+    require_within(here, there, what)
+    if len(here) != len(there):
+        raise other_axes(here, there, what)
 
 
 def require_within(here: Sequence[str], there: Sequence[str], what: str) -> None:
     if not {*here} <= {*there}:
-        raise OtherAxes(f"{what} is along {listed(here)}, but what it is made of along {listed(there)}")
+        raise other_axes(here, there, what)
+
+
+def other_axes(here: Sequence[str], there: Sequence[str], what: str) -> OtherAxes:
+    return OtherAxes(f"{what} is along {listed(here)}, but what it is made of along {listed(there)}")
 
 
 def listed(axes: Sequence[str]) -> str:

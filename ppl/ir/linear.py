@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ppl.ir import nodes as ir
+from ppl.ir.operators import binary
 from ppl.ir.printer import expr
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
 from ppl.types import INT
@@ -65,5 +66,4 @@ def int_sum(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
     if isinstance(left, ir.Const) and isinstance(right, ir.Const):
         value = int(left.value) + int(right.value) * (1 if op == "+" else -1)
         return ir.Const(value, INT)
-    overload = next(o for o in OPERATORS[op].overloads if o.signature == "(int, int) => int")
-    return ir.Apply(ir.Callee(OPERATORS[op].name, overload.impl, overload.batch), (left, right), INT)
+    return binary(op, left, right, INT)

@@ -12,6 +12,7 @@ from ppl.frontend.laplace import LAPLACE
 from ppl.frontend.scope import UserFunction
 from ppl.frontend.solvers import SOLVERS
 from ppl.ir import nodes as ir
+from ppl.ir.operators import binary
 from ppl.ir.walk import walk
 from ppl.stdlib.functions.operators import OPERATORS, wrap_int
 from ppl.stdlib.laplace.latent import drawn_about, latent_of
@@ -190,12 +191,7 @@ def counted(start: ir.Expr, count: ir.Expr) -> ir.Between:
     one = ir.Const(1, INT)
     if start == one:
         return ir.Between(one, count)
-    return ir.Between(start, int_operator("-", int_operator("+", start, count), one))
-
-
-def int_operator(op: str, left: ir.Expr, right: ir.Expr) -> ir.Expr:
-    overload = next(o for o in OPERATORS[op].overloads if o.signature == "(int, int) => int")
-    return ir.Apply(ir.Callee(OPERATORS[op].name, overload.impl, overload.batch), (left, right), INT)
+    return ir.Between(start, binary("-", binary("+", start, count, INT), one, INT))
 
 
 WITHOUT_ARGUMENTS: Mapping[str, tuple[str, tuple[float, ...]]] = {

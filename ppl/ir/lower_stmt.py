@@ -19,7 +19,7 @@ from ppl.ir.lower_expr import (
     may_drop,
     promote,
 )
-from ppl.stdlib.functions.operators import OPERATORS
+from ppl.ir.operators import binary
 from ppl.stdlib.library import standard
 from ppl.stdlib.truncation import truncated, truncated_above, truncated_below
 from ppl.types import INT, MATRIX, REAL, VOID, Tuple, Type, element_type, rank
@@ -224,9 +224,7 @@ def below(y: ir.Expr, lower: ir.Expr) -> ir.Expr:
     """Where the excluded part ends: one lower for a discrete variate, since the bound itself is included."""
     if element_type(y.type) != INT:
         return lower
-    overload = next(o for o in OPERATORS["-"].overloads if o.signature == "(int, int) => int")
-    minus = ir.Callee(OPERATORS["-"].name, overload.impl, overload.batch)
-    return ir.Apply(minus, (lower, ir.Const(1, INT)), INT)
+    return binary("-", lower, ir.Const(1, INT), INT)
 
 
 def cumulative(c: Lowering, bound: ast.Expr, at: ir.Expr, params: Sequence[ir.Expr]) -> ir.Expr:

@@ -61,7 +61,7 @@ def statement(s: ir.Stmt) -> list[str]:
         case ir.Update(name=name, path=path, value=value):
             return [f"{name}{''.join(map(step, path))} = {expr(value)}"]
         case ir.Scatter(name=name, items=items, value=value, type=t, picks=picks):
-            return [f"scatter {name}[{places(axes_of(t), picks, items)}] = {expr(value)}"]
+            return [f"scatter {name}[{indices(axes_of(t), picks, items)}] = {expr(value)}"]
         case ir.Increment(what=what, value=value):
             return [f"{what} += {expr(value)}"]
         case ir.CallVoid(call=call):
@@ -118,9 +118,9 @@ def over(t: Type) -> str:
     return f" over {', '.join(axes_of(t))}" if axes_of(t) else ""
 
 
-def places(axes: Sequence[str], picks: Sequence[ir.Expr | None], items: Sequence[ir.IndexItem]) -> str:
+def indices(axes: Sequence[str], picks: Sequence[ir.Expr | None], items: Sequence[ir.IndexItem]) -> str:
     """Indices along axes that have a name, `n=...`, and those of the type's own."""
-    named = (f"{axis}={expr(at)}" for axis, at in zip(axes, picks, strict=False) if at is not None)
+    named = (f"{axis}={expr(at)}" for axis, at in zip(axes, picks, strict=True) if at is not None)
     return ", ".join([*named, *map(item, items)])
 
 
@@ -144,7 +144,7 @@ def expr(e: ir.Expr) -> str:
         case ir.Index(base=base, items=items):
             return f"{expr(base)}[{', '.join(map(item, items))}]"
         case ir.Gather(base=base, items=items, picks=picks):
-            return f"{expr(base)}[{places(axes_of(base.type), picks, items)}]"
+            return f"{expr(base)}[{indices(axes_of(base.type), picks, items)}]"
         case ir.MakeArray(items=parts):
             return "{" + ", ".join(map(expr, parts)) + "}"
         case ir.MakeTuple(items=parts):

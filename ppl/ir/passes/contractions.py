@@ -12,11 +12,12 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.names import fresh_names
+from ppl.ir.operators import binary
 from ppl.ir.passes.sums import MINUS, PLUS, addend, with_sum
 from ppl.ir.walk import assigned_names, jumps, rewrite, used_names, walk, with_blocks
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.sums import total
-from ppl.types import INT, MATRIX, REAL, Type, rank
+from ppl.types import INT, MATRIX, REAL, rank
 
 Stmts = tuple[ir.Stmt, ...]
 Fresh = Callable[[str], str]
@@ -150,9 +151,9 @@ class Nest:
         others = [[f for f in factors if row not in self.axes(f)] for factors in products]
         left, a = self.filled(self.outer, self.inner, of_rows, fresh)
         right, b = self.filled(self.inner, self.middle, others, fresh)
-        each = (operator("*", x, y, MATRIX) for x, y in zip(a, b, strict=True))
+        each = (binary("*", x, y, MATRIX) for x, y in zip(a, b, strict=True))
         sums = ir.Var(fresh("sums"), MATRIX)
-        value = reduce(lambda x, y: operator("+", x, y, MATRIX), each)
+        value = reduce(lambda x, y: binary("+", x, y, MATRIX), each)
         made = ir.Assign(sums.name, value, self.inner.span, declares=True)
         return (*left, *right, made), ir.Index(sums, entry(self.outer, self.middle), REAL)
 
@@ -162,7 +163,7 @@ class Nest:
         """Loops that fill matrices with products, and the matrices."""
         span, over = self.inner.span, {rows.variable, columns.variable}
         made = [ir.Var(fresh("factors"), MATRIX) for _ in entries]
-        values = [reduce(lambda x, y: operator("*", x, y, REAL), factors or [ONE]) for factors in entries]
+        values = [reduce(lambda x, y: binary("*", x, y, REAL), factors or [ONE]) for factors in entries]
         sets = [
             ir.Update(v.name, (entry(rows, columns),), ir.Promote(e, REAL) if e.type == INT else e, span)
             for v, e in zip(made, values, strict=True)
@@ -203,9 +204,3 @@ def is_sum(n: Any, name: str) -> bool:
         case ir.Apply(callee=ir.Callee(impl=impl), args=(ir.Var(name=of),)):
             return impl is total and of == name
     return False
-
-
-def operator(op: str, left: ir.Expr, right: ir.Expr, t: Type) -> ir.Expr:
-    """An operator of two matrices, or of two reals, among which ints are taken as they are."""
-    overload = next(o for o in OPERATORS[op].overloads if o.signature == f"({t}, {t}) => {t}")
-    return ir.Apply(ir.Callee(OPERATORS[op].name, overload.impl, overload.batch), (left, right), t)

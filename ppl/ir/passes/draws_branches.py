@@ -5,15 +5,15 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Dependent, helper, same_along
-from ppl.ir.passes.draws_state import DRAW, Along, along_draws, less_one, of_draws, whose_var
+from ppl.ir.passes.batch import Dependent, at_place, helper, same_along
+from ppl.ir.passes.draws_state import DRAW, Along, along_draws, along_set, less_one, of_draws, whose_var
 from ppl.ir.passes.inline import has_return, rename
 from ppl.ir.varying import set_outside
 from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk, with_blocks
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.record import Impl
-from ppl.types import INT, REAL, Tuple, Type, along, axes_of, entry, rank
+from ppl.types import INT, REAL, Tuple, Type, axes_of, rank
 
 Stmts = tuple[ir.Stmt, ...]
 Lay = Callable[[Along, Stmts], Stmts]
@@ -75,13 +75,12 @@ def for_those(c: Along, at: ir.Var, body: Sequence[ir.Stmt], lay: Lay) -> None:
 
 def scattered(value: ir.Var, name: str, where: ir.Expr, span: Span) -> ir.Scatter:
     """The values put back where they were picked."""
-    rest = axes_of(value.type)[1:]
-    return ir.Scatter(name, (where, *(None for _ in rest)), (), value, value.type, span)
+    return ir.Scatter(name, (where, *at_place(value)[1:]), (), value, value.type, span)
 
 
 def along_flat(c: Along, name: str) -> Type:
     """The type of a variable along an index set that differs by draw."""
-    return along(entry(c.types.get(name, INT)), c.flat[name])
+    return along_set(c.types.get(name, INT), c.flat[name])
 
 
 def pick_index_sets(

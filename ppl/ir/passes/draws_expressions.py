@@ -38,6 +38,7 @@ from ppl.types import INT, REAL, Tuple, Type, along, axes_of, core, entry, rank
 
 LANES = "lanes__"
 """The axis of all entries of all draws, one after the other."""
+Picks = tuple[ir.Expr | None, ...]
 Branch = tuple[Impl, ir.Var, ir.Expr]
 """What finds the draws of a branch by a test, and the value there."""
 
@@ -141,13 +142,7 @@ def lift_index(c: Along, e: ir.Index) -> Laid:
 
 def lift_gather(c: Along, e: ir.Gather) -> Laid:
     value, state = lift_draws(c, e.base)
-    items, whose = lift_indices(c, e.items)
-    chosen, whose_too = lift_indices(c, tuple(ir.At(at) for at in e.picks if at is not None))
-    if whose is not None and whose_too not in (None, whose):
-        raise Dependent("an index set differs from draw to draw")
-    whose = whose_too if whose is None else whose
-    left = iter(chosen)
-    picks = tuple(None if at is None else next(left).index for at in e.picks)  # type: ignore[union-attr]
+    picks, items, whose = lift_places(c, e.picks, e.items)
     kept = None in e.picks
     if whose is True:
         if isinstance(state, str) or kept:
@@ -156,7 +151,8 @@ def lift_gather(c: Along, e: ir.Gather) -> Laid:
         picks = (None, *picks) if state else picks
         return replace(e, base=value, items=items, picks=picks, type=along_draws(e.type)), True
     if isinstance(state, str):
-        varies = any(axes_of(i.index.type) for i in (*e.items, *chosen) if isinstance(i, ir.At))
+        indices = (*e.picks, *(i.index for i in e.items if isinstance(i, ir.At)))
+        varies = any(at is not None and axes_of(at.type) for at in indices)
         if not (varies or kept):  # one entry for all
             return replace(e, base=value, items=items, picks=picks), False
         if varies and whose is None:
@@ -191,6 +187,16 @@ def lift_indices(c: Along, items: Sequence[ir.IndexItem]) -> tuple[tuple[ir.Inde
     if len(found) > 1:
         raise Dependent("an index set differs from draw to draw")
     return tuple(out), found.pop() if found else None
+
+
+def lift_places(
+    c: Along, picks: Picks, items: Sequence[ir.IndexItem]
+) -> tuple[Picks, tuple[ir.IndexItem, ...], Indexed]:
+    """As lift_indices, of positions along axes as well."""
+    positions = tuple(ir.At(at) for at in picks if at is not None)
+    lifted, whose = lift_indices(c, (*positions, *items))
+    left = (i.index for i in lifted[: len(positions)] if isinstance(i, ir.At))
+    return tuple(None if at is None else next(left) for at in picks), lifted[len(positions) :], whose
 
 
 # --- Conditions ----------------------------------------------------------------------------------

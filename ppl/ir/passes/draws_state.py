@@ -6,11 +6,11 @@ from typing import Literal
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw as DrawByDraw
-from ppl.ir.passes.batch import Dependent, helper, same_along
+from ppl.ir.passes.batch import Dependent, at_place, helper, same_along
+from ppl.ir.passes.zero_based import MINUS
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.functions.fills import rep_array
-from ppl.stdlib.functions.operators import OPERATORS
 from ppl.stdlib.functions.table import TRANSPARENT
 from ppl.stdlib.record import Impl
 from ppl.types import INT, Array, Tuple, Type, along, array_of, axes_of, core, entry, rank
@@ -169,9 +169,8 @@ def picked(value: ir.Expr, state: State, whose: str) -> ir.Expr:
 
 def of_draws(value: ir.Expr, at: ir.Expr) -> ir.Expr:
     """The value of the draws at some positions."""
-    rest = axes_of(value.type)[1:]
-    t = along(entry(value.type), *axes_of(at.type), *rest)
-    return ir.Gather(value, (at, *(None for _ in rest)), (), t)
+    t = along(entry(value.type), *axes_of(at.type), *axes_of(value.type)[1:])
+    return ir.Gather(value, (at, *at_place(value)[1:]), (), t)
 
 
 def by_draw(value: ir.Expr, whose: str, t: Type) -> ir.Expr:
@@ -188,14 +187,12 @@ def is_flat_size(c: Along, e: ir.Expr) -> bool:
 
 def first_draw(value: ir.Expr, t: Type) -> ir.Gather:
     """The value of the first draw, of type `t`."""
-    return ir.Gather(value, (ir.Const(0, INT), *(None for _ in axes_of(value.type)[1:])), (), t)
+    return ir.Gather(value, (ir.Const(0, INT), *at_place(value)[1:]), (), t)
 
 
 def less_one(at: ir.Var) -> ir.Expr:
     """The positions counted from zero."""
-    minus = OPERATORS["-"].overloads[0]
-    callee = ir.Callee(OPERATORS["-"].name, minus.impl, "elementwise")
-    return ir.Apply(callee, (at, ir.Const(1, INT)), at.type)
+    return ir.Apply(MINUS, (at, ir.Const(1, INT)), at.type)
 
 
 def is_helper(callee: ir.Callee) -> bool:

@@ -8,14 +8,13 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent, helper, same_along
 from ppl.ir.passes.draws_branches import for_some, for_those
-from ppl.ir.passes.draws_expressions import laid, lift_draws, lift_indices, of_one, shared
+from ppl.ir.passes.draws_expressions import laid, lift_draws, lift_indices, lift_places, of_one, shared
 from ppl.ir.passes.draws_state import (
     COUNT,
     DRAW,
     INDEX_SETS,
     SIZES,
     Along,
-    Indexed,
     Laid,
     State,
     Stmts,
@@ -75,9 +74,8 @@ def lay_statement(c: Along, s: ir.Stmt) -> None:
             c.out.append(replace(s, path=lift_path(c, path), value=shared(c, (value,))[0]))
         case ir.Scatter(items=items, value=value, picks=picks):
             (value,) = shared(c, (value,))
-            c.out.append(
-                replace(s, items=lift_indices(c, items)[0], picks=lift_picks(c, picks)[0], value=value)
-            )
+            picks, items, _ = lift_places(c, picks, items)
+            c.out.append(replace(s, picks=picks, items=items, value=value))
         case ir.Increment(value=value):
             increment(c, s, *lift_draws(c, value))
         case ir.CallVoid(call=call):
@@ -219,9 +217,7 @@ def index_set(c: Along, s: ir.Assign) -> bool:
 def put(c: Along, s: ir.Scatter) -> None:
     """Entries of a variable of every draw."""
     value, state = lift_draws(c, s.value)
-    items, whose = lift_indices(c, s.items)
-    picks, whose_too = lift_picks(c, s.picks)
-    whose = whose_too if whose is None else whose
+    picks, items, whose = lift_places(c, s.picks, s.items)
     if s.name in c.flat:
         whole = along_set(s.type, c.flat[s.name])
         value = picked(value, state, c.flat[s.name])
@@ -242,13 +238,6 @@ def put(c: Along, s: ir.Scatter) -> None:
         value = picked(value, state, whose)
     picks = (less_one(whose_var(whose)), *picks)
     c.out.append(replace(s, items=items, value=value, picks=picks, type=whole))
-
-
-def lift_picks(c: Along, picks: Sequence[ir.Expr | None]) -> tuple[tuple[ir.Expr | None, ...], Indexed]:
-    """As lift_indices, of positions along axes."""
-    items, whose = lift_indices(c, tuple(ir.At(at) for at in picks if at is not None))
-    left = (i.index for i in items if isinstance(i, ir.At))
-    return tuple(None if at is None else next(left) for at in picks), whose
 
 
 def increment(c: Along, s: ir.Increment, value: ir.Expr, state: State) -> None:

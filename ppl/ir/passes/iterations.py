@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from ppl.ir import nodes as ir
+from ppl.ir.operators import binary
 from ppl.ir.passes.batch import Batch, Dependent, Entry, Lifting, axis_of_range, helper
 from ppl.ir.passes.lift import (
     apart,
@@ -47,7 +48,6 @@ from ppl.types import INT, REAL, Tuple, Type, along, array_of, axes_of, core, ra
 
 Stmts = tuple[ir.Stmt, ...]
 Unknown = Collection[str] | None
-TIMES = next(o for o in OPERATORS["*"].overloads if o.signature == "(real, real) => real")
 
 
 def arrays(
@@ -448,8 +448,7 @@ def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
             raise Dependent("a container that does not vary is added in every iteration")
         size = (batching.batch_size, b.index) if b.mask is None else (batching.count_of, b.mask)
         count = helper(size[0], size[1:], INT)
-        times = ir.Callee(OPERATORS["*"].name, TIMES.impl, TIMES.batch)
-        value = ir.Apply(times, (count, value), REAL)
+        value = binary("*", count, value, REAL)
         c.fragile = True  # 0 times infinity is nan
     c.out.append(replace(s, value=value))
 

@@ -8,7 +8,7 @@ its iterations.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, get_args
+from typing import Literal
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import axis_of_range, helper
@@ -18,7 +18,6 @@ from ppl.stdlib import batching
 from ppl.types import INT, Type, along, axes_of, entry
 
 Stmts = tuple[ir.Stmt, ...]
-Loops = Literal["both", "outer", "inner"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Operand:
     one along the inner loop the outer batch, for each entry of which it is repeated.
     """
 
-    along: Loops
+    along: Literal["outer", "inner", "both"]
     value: ir.Expr
     back: ir.Expr | None = None
 
@@ -199,6 +198,5 @@ def indices(items: Sequence[ir.IndexItem]) -> list[ir.Expr]:
 
 def rectangle(sides: Sequence[Operand]) -> tuple[str, ...]:
     """The axes of all pairs: those of the outer loop, then those of the inner."""
-    order = get_args(Loops)
-    both = (axes_of(side.value.type) for side in sorted(sides, key=lambda side: order.index(side.along)))
-    return tuple(dict.fromkeys(axis for axes in both for axis in axes))
+    inner_last = sorted(sides, key=lambda side: side.along == "inner")
+    return ir.union(*(axes_of(side.value.type) for side in inner_last))
