@@ -108,7 +108,7 @@ def test_a_pool_is_weighted_by_the_ratio_of_target_to_q():
     assert found.weights.khat > psis(found.log_p + found.log_q).khat
 
 
-OF_Q, RESAMPLED, OF_MIXTURE, ANNEALED = DrawSource
+OF_Q, RESAMPLED, OF_MIXTURE, ANNEALED = list(DrawSource)[:4]
 # By settings, and the sd of q in sds of the target: 1.1 gives good weights, 0.7 and 0.6 such as a mixture can
 # be fitted to, of 0.6 with draws of where q does not reach.
 MADE = [

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+import ppl
 from ppl.errors import InferenceError, OutOfRange
 from ppl.inference.run.outcome import Ending
 from ppl.inference.run.phases import Phase
@@ -147,3 +148,17 @@ def test_the_judgement_names_the_coordinates(toy):
 
     fit = variational(Kinked(), algorithm="fullrank", anneal=False)
     assert fit.verdict.warns and "most affected: mu." in fit.judgement
+
+
+@pytest.mark.usefixtures("at_once")
+def test_of_several_runs_the_draws_of_the_one_that_was_kept_are_loaded(tmp_path):
+    model = ppl.compile_model(
+        "parameters { vector[2] x; } model { x[1] ~ normal(0, exp(x[2])); x[2] ~ normal(0, 1); }"
+    )
+    fits = [
+        model.condition({}).variational(algorithm="meanfield", runs=3, seed=seed, draws=20, iter=200)
+        for seed in range(1, 7)
+    ]
+    kept = next(fit for fit in fits if fit.result.settings.seed != fit.settings.seed)
+    kept.save(tmp_path / "fit.json")
+    np.testing.assert_array_equal(ppl.load_fit(tmp_path / "fit.json", model, {}).draws(), kept.draws())

@@ -39,7 +39,7 @@ def path(posterior, tmp_path_factory):
     return path
 
 
-OF_ONE_Q = [name for name in RECIPES if name not in ("dsvi-ard", "pathfinder", "optimize")]
+OF_ONE_Q = [name for name in RECIPES if name not in ("dsvi-ard", "nested", "pathfinder", "optimize")]
 
 
 @pytest.mark.parametrize("algorithm", OF_ONE_Q)

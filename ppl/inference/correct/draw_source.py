@@ -10,3 +10,4 @@ class DrawSource(StrEnum):
     RESAMPLED = "resampled"
     OF_MIXTURE = "resampled from a mixture"
     ANNEALED = "annealed"
+    NESTED = "nested"

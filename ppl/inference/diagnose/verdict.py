@@ -125,6 +125,9 @@ class Verdict:
                 return (
                     f"the draws were resampled by importance from a mixture fitted to the posterior ({worth})"
                 )
+            case DrawSource.NESTED:
+                how = "the latent variables were integrated out, and drawn given the others"
+                return f"{how} (effective sample size of {self.n} weighted draws: {self.ess:.0f})"
             case DrawSource.RESAMPLED:
                 how = "the draws were resampled by importance from a q close to the posterior"
             case _:

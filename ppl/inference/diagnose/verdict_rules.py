@@ -70,6 +70,8 @@ class VerdictBounds:
 
 
 VERDICT = VerdictBounds()
+WEIGHTED = (DrawSource.RESAMPLED, DrawSource.NESTED)
+"""Draws that were chosen by their weights."""
 
 
 Name = Callable[[int], str]
@@ -189,7 +191,7 @@ def near_q(v: "Verdict", name: Name) -> Finding | None:
 
 
 def few_worth(v: "Verdict", name: Name) -> Finding | None:
-    if v.made is not DrawSource.RESAMPLED or v.ess >= VERDICT.fewest_ess:
+    if v.made not in WEIGHTED or v.ess >= VERDICT.fewest_ess:
         return None
     why = (
         f"the {v.n} draws of q that were resampled by importance have an effective sample size of {v.ess:.0f}"
@@ -200,7 +202,7 @@ def few_worth(v: "Verdict", name: Name) -> Finding | None:
 def heavy_weights(v: "Verdict", name: Name) -> Finding | None:
     """Weights without a variance, most of which are worth little: resampled tails may end too soon."""
     near = VERDICT.good_khat <= v.khat < khat_threshold(v.n)
-    if v.made is not DrawSource.RESAMPLED or not near or v.ess >= VERDICT.good_share * v.n:
+    if v.made not in WEIGHTED or not near or v.ess >= VERDICT.good_share * v.n:
         return None
     worth = f"Pareto k-hat {v.khat:.2f}, effective sample size {v.ess:.0f} of {v.n}"
     why = f"draws were resampled by importance weights that vary much ({worth}), so their tails may be short"

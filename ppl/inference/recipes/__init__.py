@@ -8,6 +8,7 @@ from ppl.inference.recipes.dsvi import dsvi, dsvi_ard, dsvi_diagonal
 from ppl.inference.recipes.fixed_draws import fixed_draws
 from ppl.inference.recipes.laplace import laplace
 from ppl.inference.recipes.multi_pathfinder import multi_pathfinder
+from ppl.inference.recipes.nested import nested
 from ppl.inference.recipes.optimize import optimize
 from ppl.inference.recipes.recipe import Recipe
 from ppl.inference.recipes.refusals import refuse
@@ -22,6 +23,7 @@ from ppl.inference.run.settings import Settings
 RECIPES: dict[str, Recipe] = {
     "auto": staged,
     **{name: staged for name in FAMILIES if name != "diagonal"},  # which is dsvi-diagonal's
+    "nested": nested,
     "fixed-draws": fixed_draws,
     "laplace": laplace,
     "pathfinder": multi_pathfinder,

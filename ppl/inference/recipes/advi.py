@@ -4,6 +4,7 @@ Four stages: start, the paper's loop, refinement on fixed draws, and the draws o
 With all but the loop switched off this is the paper's algorithm to the last bit.
 """
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from ppl.inference.initialise.start import Init
 from ppl.inference.initialise.starting import Start
 from ppl.inference.objective.subsampling import row_choice
 from ppl.inference.objective.target import Target
+from ppl.inference.recipes.nested import Refused, by_blocks
 from ppl.inference.recipes.optimising import Loop, initialise, run_loop
 from ppl.inference.recipes.parts import estimator_of, etas_of, step_rule_of, stopping_of, with_noise
 from ppl.inference.recipes.result import Result, result_of
@@ -26,6 +28,7 @@ from ppl.inference.run.context import Context
 from ppl.inference.run.journal import NULL_JOURNAL, Journal, once
 from ppl.inference.run.optimise import Algorithm
 from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.phases import integrates_blocks
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
 from ppl.inference.steps.advi_sequence import AdviSequence
@@ -69,6 +72,9 @@ def advi(
 def staged(target: Target, init: Init, context: Context) -> Result:
     """The recipe of `auto`, `meanfield`, `fullrank` and `lowrank`."""
     settings, streams = context.settings, context.streams
+    if integrates_blocks(settings):
+        with suppress(Refused):
+            return by_blocks(target, init, context)
     name = FIRST if settings.algorithm == "auto" else settings.algorithm
     family = with_noise(family_of(name, target.dim, settings.rank), settings)
     # A step too far overflows on the way to a density that is not finite, which is looked for and dealt with.

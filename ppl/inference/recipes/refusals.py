@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from ppl.errors import InferenceError
 from ppl.inference.run.settings import Settings
 
-WITHOUT_STEPS = ("fixed-draws", "laplace", "pathfinder", "optimize")
-GAUSSIAN = ("laplace", "pathfinder", "optimize")
+WITHOUT_STEPS = ("fixed-draws", "nested", "laplace", "pathfinder", "optimize")
+GAUSSIAN = ("laplace", "nested", "pathfinder", "optimize")
 # Estimators that take the entropy of q from log q itself.
 FROM_LOG_Q = ("sticking-the-landing", "black-box")
 
@@ -22,7 +22,7 @@ def _reasons(chosen: Settings) -> Iterator[str]:
     if name in WITHOUT_STEPS:
         yield from _of_no_use(chosen)
     if name in GAUSSIAN and chosen.noise != "normal":
-        yield f"{name} gives a Gaussian or a point; noise = {chosen.noise!r} does not apply to it."
+        yield f"{name} shifts and scales no noise; noise = {chosen.noise!r} does not apply to it."
     if name == "lowrank" and chosen.noise in ("logistic", "laplace"):
         yield (
             f"lowrank adds up its noise, and a sum of {chosen.noise} noise has no density in closed form; "

@@ -9,6 +9,7 @@ from ppl.inference.run.settings import Settings
 class Phase(StrEnum):
     """A stage of a run, in the order in which stages come."""
 
+    NESTED = "latent variables"
     MODE = "mode"
     PATHFINDER = "Pathfinder"
     STEP_SIZE = "step size search"
@@ -34,6 +35,12 @@ class About(NamedTuple):
 
 
 PHASES = {
+    Phase.NESTED: About(
+        5,
+        "Where parameters are in blocks that are independent given a few others, as the effects of groups "
+        "are, the blocks are integrated out, and drawn given the rest; nothing else is then left to do. Rue, "
+        "Martino and Chopin (2009).",
+    ),
     Phase.MODE: About(10, "L-BFGS maximises the log density."),
     Phase.PATHFINDER: About(
         10,
@@ -91,7 +98,8 @@ OF_FIT = tuple(phase for phase in Phase if phase not in (Phase.WARMUP, Phase.SAM
 """Those of a fit."""
 
 STAGED = ("auto", "meanfield", "fullrank", "lowrank")
-GAUSSIANS = {
+WITHOUT_STEPS = {
+    "nested": (Phase.NESTED,),
     "laplace": (Phase.MODE,),
     "optimize": (Phase.MODE, Phase.PATHFINDER, Phase.FIXED_DRAWS),  # the mode, or with --marginal the others
     "pathfinder": (Phase.PATHFINDER,),
@@ -102,7 +110,7 @@ GAUSSIANS = {
 
 def phases_of(settings: Settings) -> tuple[Phase, ...]:
     """Those that a run with these settings may go through, in order; a run may leave some of them out."""
-    taken = {*(GAUSSIANS.get(settings.algorithm) or _noisy(settings)), *phases_of_draws(settings)}
+    taken = {*(WITHOUT_STEPS.get(settings.algorithm) or _noisy(settings)), *phases_of_draws(settings)}
     return tuple(phase for phase in Phase if phase in taken)
 
 
@@ -123,9 +131,16 @@ def fits_mixture(settings: Settings) -> bool:
     return settings.corrects and settings.anneal is None and settings.resample is None
 
 
+def integrates_blocks(settings: Settings) -> bool:
+    """Whether blocks of latent variables are integrated out before anything else is tried."""
+    unasked = settings.algorithm == "auto" and settings.anneal is None and settings.resample is None
+    return unasked and settings.corrects and settings.noise == "normal"
+
+
 def _noisy(settings: Settings) -> tuple[Phase, ...]:
     refined = settings.refine and settings.minibatch is None and settings.algorithm in STAGED
     return (
+        *((Phase.NESTED,) if integrates_blocks(settings) else ()),
         *((Phase.PATHFINDER,) if settings.start == "pathfinder" else ()),
         *((Phase.STEP_SIZE,) if settings.eta is None else ()),
         Phase.LOOP,

@@ -25,6 +25,7 @@ Algorithm = Literal[
     "meanfield",
     "fullrank",
     "lowrank",
+    "nested",
     "fixed-draws",
     "laplace",
     "pathfinder",
@@ -51,6 +52,7 @@ ALGORITHMS: dict[Algorithm, str] = {
     "meanfield": "Normal with a diagonal covariance",
     "fullrank": "Normal with a full covariance",
     "lowrank": "Normal with a covariance of low rank plus a diagonal",
+    "nested": "Latent variables in blocks, each given the rest",
     "fixed-draws": "Normal with a diagonal covariance, fitted on fixed draws",
     "laplace": "Normal with the curvature of the mode",
     "pathfinder": "Draws from several Pathfinder paths, resampled",
@@ -105,7 +107,7 @@ class StochasticSettings:
 
     eval_elbo: int = setting(100, Whole(1), "Steps between two ELBOs.", path="variational.eval_elbo")
 
-    start: StartAt = setting("pathfinder", _one_of(StartAt), "Start of q", usual=True)
+    start: StartAt = setting("pathfinder", _one_of(StartAt), "Start", usual=True)
     """"pathfinder" starts at the best Gaussian along an L-BFGS path, in coordinates scaled by its curvature;
     "random" where `init` says, in the model's own scales.
     """

@@ -30,6 +30,7 @@ class Streams:
     draws = stream(4)
     pathfinder = stream(5)
     refine = stream(6)
+    nested = stream(7)
 
     @property
     def search(self) -> SeedSequence:

@@ -14,17 +14,21 @@ from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.files import beside, write_whole
+from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.draws import draws_with_density
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict
 from ppl.inference.families import describe
 from ppl.inference.initialise.start import Init
 from ppl.inference.numerics.parts import by_columns
+from ppl.inference.recipes.nested import nested
 from ppl.inference.recipes.result import Result, result_of
+from ppl.inference.run.context import Context
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.inference.run.phases import Phase, phases_of, phases_of_draws
 from ppl.inference.run.progress import Listener, silent
 from ppl.inference.run.settings import Settings
+from ppl.inference.run.streams import Streams
 from ppl.results.arguments.settings_in_words import given_of, in_cmdstans_words
 from ppl.results.arguments.tree import Values
 from ppl.results.files import stan_csv
@@ -451,7 +455,12 @@ class Fit(VariablesOfDraws):
         old = self.result
         with _threads(self.posterior), heard(progress, phases_of_draws(asked)) as listen:
             target = target_of(self.posterior, self.settings)
-            fresh = result_of(target, asked, old.family, old.params, old.path, rng, listen)
+            by_blocks = old.verdict.made is DrawSource.NESTED
+            fresh = (
+                nested(target, old.start, Context(asked, Streams(int(rng.integers(1 << 62))), listen))
+                if by_blocks
+                else result_of(target, asked, old.family, old.params, old.path, rng, listen)
+            )
             fresh = saved.beside(fresh, old.verdict.spread)
             return _fit(self.posterior, asked, fresh, key=MORE_DRAWS_STREAM, listen=listen)
 

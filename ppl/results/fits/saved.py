@@ -16,6 +16,7 @@ from ppl.data.shares import Share
 from ppl.density.model import Model
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
+from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.families import describe
 from ppl.inference.recipes import fit
@@ -96,6 +97,7 @@ def to_json(posterior: Posterior, settings: Settings, result: Result, about: Pro
         "program": posterior.model.source.name,
         **identity(posterior),
         "settings": asdict(settings),
+        "run_seed": result.settings.seed,
         "family": describe(result.family),
         "params": result.params,
         "final_elbo": result.final_elbo,
@@ -151,12 +153,18 @@ def result_of(record: Mapping[str, Any], posterior: Posterior) -> Result:
     """The Result that was saved; its draws come from the same stream as at first, so they are the same."""
     asked = Settings(**record["settings"])
     target = target_of(posterior, asked)
-    if asked.algorithm in RUN_AGAIN:
-        return beside(fit(target, asked, start_for(posterior, asked.init)), _spread_from_json(record))
+    if asked.algorithm in RUN_AGAIN or record.get("fit_draws") == DrawSource.NESTED.value:
+        run = replace(asked, runs=1, seed=seed_of_run(record, asked))
+        return beside(fit(target, run, start_for(posterior, asked.init)), _spread_from_json(record))
     family, params = approximation(record, posterior.param_unc_num())
     path = _path_from_json(record)
-    again = drawn(target, asked, family, params, path, Streams(asked.seed).draws)
+    again = drawn(target, asked, family, params, path, Streams(seed_of_run(record, asked)).draws)
     return beside(again, _spread_from_json(record))
+
+
+def seed_of_run(record: Mapping[str, Any], asked: Settings) -> int:
+    """The seed of the run that was kept: of several, the one asked for is that of the first."""
+    return int(record.get("run_seed", asked.seed))  # fits that were saved before had no such entry
 
 
 def beside(result: Result, spread: Spread | None) -> Result:

@@ -73,7 +73,7 @@ def test_the_rule_that_was_named_ends_the_run():
         ({"algorithm": "laplace", "stop": "fixed"}, "takes no stochastic steps; stop = 'fixed'"),
         ({"algorithm": "fixed-draws", "estimator": "black-box"}, "takes no stochastic steps"),
         ({"algorithm": "optimize", "minibatch": 10}, "needs all rows at once"),
-        ({"algorithm": "pathfinder", "noise": "laplace"}, "gives a Gaussian or a point"),
+        ({"algorithm": "pathfinder", "noise": "laplace"}, "shifts and scales no noise"),
         ({"algorithm": "ssvb", "estimator": "reparameterised"}, "choose fullrank"),
         ({"algorithm": "dsvi-ard", "estimator": "black-box"}, "prior that dsvi-ard has taken out"),
         ({"step_rule": "dowg", "eta": 0.1}, "finds its own step size"),

@@ -1,0 +1,213 @@
+"""Blocks of latent variables at many values of the outer coordinates at once: gradients, modes, curvature.
+
+The gradient of a sum of terms tells the blocks apart: its entries of one block are those of the terms of
+that block alone. So one gradient of the target moves all blocks by a step of Newton's method each, and w more
+give the Hessians of all blocks of w coordinates (Curtis, Powell and Reid 1974: a colour for each place in a
+block).
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.nested.structure import Structure
+from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.objective.target import Array, Target, log_densities, log_density_gradients
+
+
+@dataclass(frozen=True)
+class BlockModeLimits:
+    """How modes of blocks are found."""
+
+    most_steps: int = 30
+    """Steps of Newton's method."""
+
+    longest: float = 3.0
+    """The longest step, in sds of the curvature where it begins, or in units where that is longer."""
+
+    near: float = 1e-3
+    """A mode is found where the next step is shorter, in sds: differences of the heights there are taken."""
+
+    about: float = 0.7
+    """The same where only the place of a block is wanted."""
+
+    difference: float = 1e-4
+    """The step of a difference of gradients, beside the size of the coordinate or 1."""
+
+    widest_sd: float = 5.0
+    """The sd where the log density does not curve downward."""
+
+    condition: float = 1e-10
+    """The smallest curvature of a block beside its largest."""
+
+    nearly_all: float = 0.8
+    """The share of a step that is not taken back at once, as where slopes grow exponentially."""
+
+    overshot: float = 0.3
+    """A step is taken back where the slope along it turns to this share of what it was, and points back."""
+
+
+BLOCK_MODES = BlockModeLimits()
+
+
+class Modes(NamedTuple):
+    """Of n outer points: the modes of the blocks (n, g, w), and Cholesky factors of the precision there.
+
+    `values` (n,) are log densities of the whole at the modes, `found` (n,) whether all blocks are at theirs.
+    """
+
+    at: Array
+    factors: Array
+    values: Array
+    found: NDArray[np.bool_]
+
+    @property
+    def log_marginals(self) -> Array:
+        """The log density of the outer coordinates, (n,), by Laplace's approximation; -inf without modes."""
+        return np.where(self.found, self.about_here, -np.inf)
+
+    @property
+    def about_here(self) -> Array:
+        """The same by the curvature where the search for modes ended, (n,)."""
+        width = self.at[0].size
+        log_det = np.log(np.diagonal(self.factors, axis1=-2, axis2=-1)).sum(axis=(1, 2))
+        return np.asarray(self.values - log_det + 0.5 * width * LOG_2PI)
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """A target by its structure: outer points (n, d) and values of the blocks (n, g, w)."""
+
+    target: Target
+    structure: Structure
+
+    def points(self, outer: Array, latent: Array) -> Array:
+        """The points (n, dim) of the target."""
+        s = self.structure
+        u = np.empty((len(outer), s.dim + 1))
+        u[:, s.outer] = outer
+        u[:, s.blocks.ravel()] = latent.reshape(len(outer), -1)
+        return np.asarray(u[:, : s.dim])
+
+    def latent(self, u: Array) -> Array:
+        """The values of the blocks (n, g, w) at points u (n, dim); 0 in places left over."""
+        extended = np.concatenate([u, np.zeros((len(u), 1))], axis=1)
+        return np.asarray(extended[:, self.structure.blocks])
+
+    def values(self, outer: Array, latent: Array) -> Array:
+        """The log density of the whole, (n,)."""
+        return log_densities(self.target, self.points(outer, latent))
+
+    def gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
+        """The log density of the whole (n,), and its gradients by block (n, g, w).
+
+        Places that are left over hold standard normals, so that all blocks are of one width.
+        """
+        values, gradients = log_density_gradients(self.target, self.points(outer, latent))
+        return values, np.where(self.structure.filled, self.latent(gradients), -latent)
+
+    def left_over(self, latent: Array) -> Array:
+        """The log density (n,) of the standard normals in places left over."""
+        spare = latent[:, ~self.structure.filled]
+        return np.asarray(-0.5 * ((spare**2).sum(axis=1) + spare.shape[1] * LOG_2PI))
+
+    def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
+        """Minus the Hessians (n, g, w, w) of the blocks, by differences of gradients."""
+        w, columns = self.structure.width, list[Array]()
+        steps = BLOCK_MODES.difference * np.maximum(np.abs(latent), 1.0)
+        for k in range(w):
+            moved = latent.copy()
+            moved[..., k] += steps[..., k]
+            _, there = self.gradients(outer, moved)
+            columns.append((gradients - there) / steps[..., k, None])
+        found = np.stack(columns, axis=-1)
+        return np.asarray(0.5 * (found + found.swapaxes(-1, -2)))
+
+
+def modes(blocks: Blocks, outer: Array, start: Array, near: float = BLOCK_MODES.near) -> Modes:
+    """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w)."""
+    n, shape = len(outer), start.shape
+    at, values, found = start.copy(), np.full(n, -np.inf), np.zeros(n, dtype=bool)
+    factors = np.broadcast_to(np.eye(shape[2]), (*shape, shape[2])).copy()
+    steps, slopes = np.zeros(shape), np.zeros(shape[:2])
+    going = np.arange(n)
+    for _ in range(BLOCK_MODES.most_steps):
+        values[going], gradient = blocks.gradients(outer[going], at[going])
+        step, slope, factors[going] = newton_step(blocks, outer[going], at[going], gradient)
+        back, share = turned(gradient, steps[going], slopes[going])
+        step = np.where(back[..., None], -share[..., None] * steps[going], step)
+        length, kept = lengths(factors[going], step), np.where(back, 1 - share, 0.5)
+        finite = np.isfinite(values[going]) & np.isfinite(step).all(axis=(1, 2))
+        ended = finite & (length.max(axis=1) < near)
+        values[going] += 0.5 * (gradient * step).sum(axis=(1, 2))  # what the step still gains
+        here = finite[:, None, None]
+        at[going] += np.where(here, step, -0.5 * steps[going])
+        steps[going] = np.where(here & ~back[..., None], step, kept[..., None] * steps[going])
+        slopes[going] = np.where(finite[:, None] & ~back, slope, kept * slopes[going])
+        found[going] = ended
+        going = going[~ended]
+        if not going.size:
+            break
+    return Modes(at, factors, values, found)
+
+
+def newton_step(blocks: Blocks, outer: Array, at: Array, gradient: Array) -> tuple[Array, Array, Array]:
+    """The steps (n, g, w), the slopes along them (n, g), and factors of precisions made positive."""
+    factors = positive_factors(blocks.precisions(outer, at, gradient))
+    half = solve_lower(factors, gradient)
+    step = solve_upper(factors, half)
+    sds, units = np.sqrt((half**2).sum(axis=-1)), np.abs(step).max(axis=-1)
+    room = BLOCK_MODES.longest * np.maximum(1.0, np.abs(at).max(axis=-1))
+    share = np.maximum(
+        BLOCK_MODES.longest / np.maximum(sds, BLOCK_MODES.longest), room / np.maximum(units, room)
+    )
+    step *= share[..., None]
+    return step, (gradient * step).sum(axis=-1), factors
+
+
+def turned(gradient: Array, step: Array, slope: Array) -> tuple[NDArray[np.bool_], Array]:
+    """Where the last step (n, g, w) went too far, and the share of it to take back.
+
+    That is to where the slope is 0 if it is linear, but half where it would be nearly all.
+    """
+    now = (gradient * step).sum(axis=-1)
+    back = (slope > 0) & (now < -BLOCK_MODES.overshot * slope)
+    share = np.where(back, now / np.where(back, now - slope, 1.0), 0.0)
+    return back, np.where(share > BLOCK_MODES.nearly_all, 0.5, share)
+
+
+def positive_factors(precisions: Array) -> Array:
+    """Lower Cholesky factors (n, g, w, w) of symmetric matrices whose eigenvalues are made positive."""
+    clean = np.where(np.isfinite(precisions), precisions, np.eye(precisions.shape[-1]))
+    least = BLOCK_MODES.widest_sd**-2
+    if precisions.shape[-1] == 1:
+        return np.asarray(np.sqrt(np.where(clean > 0, clean, np.maximum(-clean, least))))
+    sizes, vectors = np.linalg.eigh(clean)
+    sizes = np.where(sizes > 0, sizes, np.maximum(-sizes, least))
+    sizes = np.maximum(sizes, BLOCK_MODES.condition * sizes.max(axis=-1, keepdims=True))
+    return np.asarray(np.linalg.cholesky((vectors * sizes[..., None, :]) @ vectors.swapaxes(-1, -2)))
+
+
+def solve_lower(factors: Array, x: Array) -> Array:
+    """The inverse of lower factors (..., w, w) times vectors (..., w)."""
+    out = np.empty(np.broadcast_shapes(x.shape, factors.shape[:-1]))
+    for k in range(x.shape[-1]):
+        known = (factors[..., k, :k] * out[..., :k]).sum(axis=-1)
+        out[..., k] = (x[..., k] - known) / factors[..., k, k]
+    return out
+
+
+def solve_upper(factors: Array, x: Array) -> Array:
+    """The inverse of their transposes times vectors."""
+    out = np.empty(np.broadcast_shapes(x.shape, factors.shape[:-1]))
+    for k in reversed(range(x.shape[-1])):
+        known = (factors[..., k + 1 :, k] * out[..., k + 1 :]).sum(axis=-1)
+        out[..., k] = (x[..., k] - known) / factors[..., k, k]
+    return out
+
+
+def lengths(factors: Array, x: Array) -> Array:
+    """The size of vectors (n, g, w) in sds: |L' x|."""
+    return np.asarray(np.sqrt(((factors.swapaxes(-1, -2) @ x[..., None])[..., 0] ** 2).sum(axis=-1)))

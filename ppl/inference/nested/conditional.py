@@ -1,0 +1,297 @@
+"""The densities of blocks given the outer coordinates, as exponentials of polynomials, and draws of them.
+
+A polynomial is fitted to the gradients of a block at a few nodes about its mode, the same for all blocks. Its
+integral is a sum over a grid; draws come by rejection, so that their density is known.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.nested.blocks import Blocks, Modes, positive_factors, solve_lower
+from ppl.inference.nested.polynomials import POLYNOMIALS, Polynomials
+from ppl.inference.objective.target import Array
+
+
+@dataclass(frozen=True)
+class ConditionalLimits:
+    """How densities of blocks are approximated."""
+
+    first_degree: int = 4
+    """The degree of the polynomial that says where a block lies."""
+
+    degrees: Mapping[int, tuple[int, ...]] = field(
+        default_factory=lambda: {1: (2, 4, 6, 8, 10, 14), 2: (2, 4, 6, 8), 3: (2, 4, 6)}
+    )
+    """The degrees of the polynomials that draws are made by, by width of a block."""
+
+    same: float = 0.3
+    """The sd of log weights up to which a polynomial of fewer terms will do."""
+
+    centre_passes: int = 4
+    """How often polynomials are moved to where the mass is, at the mode of the outer coordinates."""
+
+    passes: int = 3
+    """The same at every draw of these."""
+
+    off_centre: float = 0.5
+    """How far polynomials are moved, in sds, or widened, in logs, that need not be fitted again."""
+
+    depth: float = 16.0
+    """Nats below its peak where a density of one variable ends; a ten-millionth of its mass is beyond."""
+
+    widening: float = 1.5
+    """How much farther it is looked for where it has not ended."""
+
+    like_normal: float = 0.02
+    """Log densities that differ from a normal's by less, where its mass is, are those of a normal."""
+
+    normal_within: float = 3.0
+    """Where that is, in sds."""
+
+    degrees_of_freedom: float = 5.0
+    """Those of the Student's t that draws are proposed by: tails may fall off as an exponential does."""
+
+    most_tries: int = 300
+    """Proposals for a draw."""
+
+    numbers_at_once: int = 4_000_000
+    """Values on grids that are held at once."""
+
+
+CONDITIONAL = ConditionalLimits()
+
+
+class Totals(NamedTuple):
+    """What grids tell of n x g blocks: log integrals over z and how far each lies from a normal (n, g), means
+    (n, g, w), covariances (n, g, w, w), and for single variables where each begins and ends, (n, g, 2).
+    """
+
+    log_totals: Array
+    off_normal: Array
+    means: Array
+    covariances: Array
+    ends: Array
+
+
+@dataclass(frozen=True)
+class Conditional:
+    """The blocks at n outer points: centres (n, g, w), scales (n, g, w, w), and coefficients (n, g, p).
+
+    A block is at centre + scale z, and the log density of z that of a polynomial, less its log integral.
+    """
+
+    basis: Polynomials
+    centres: Array
+    scales: Array
+    coefficients: Array
+
+    def parts(self) -> list[slice]:
+        """Outer points whose grids are held at once."""
+        n, g, _ = self.centres.shape
+        size = max(1, CONDITIONAL.numbers_at_once // (g * len(self.basis.grid)))
+        return [slice(k, k + size) for k in range(0, n, size)]
+
+    def on_grid(self, part: slice) -> Array:
+        """Log densities (m, g, k) on the grid, 0 at the centre."""
+        return np.asarray(self.coefficients[part] @ self.basis.on_grid.T)
+
+    @cached_property
+    def totals(self) -> Totals:
+        found = [totals_of(self.basis, self.on_grid(part)) for part in self.parts()]
+        return Totals(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+    def with_rows(self, rows: NDArray[np.bool_], other: "Conditional") -> "Conditional":
+        """With the blocks of others at some of the outer points."""
+        whole = {name: getattr(self, name).copy() for name in ("centres", "scales", "coefficients")}
+        for name, array in whole.items():
+            array[rows] = getattr(other, name)
+        return replace(self, **whole)
+
+    def at(self, z: Array) -> Array:
+        """The values of the blocks (n, g, w)."""
+        return np.asarray(self.centres + (self.scales @ z[..., None])[..., 0])
+
+    def log_densities(self, z: Array) -> Array:
+        """The log densities (n,) of all blocks together at `at(z)`."""
+        heights = (self.basis.values(z) * self.coefficients).sum(axis=-1) - self.totals.log_totals
+        _, log_det = np.linalg.slogdet(self.scales)
+        return np.asarray((heights - log_det).sum(axis=1))
+
+    def draws(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
+        """One draw z (n, g, w) of every block, by rejection, and which rows (n,) are complete."""
+        shape, w = self.centres.shape, self.basis.width
+        means, factors = self.totals.means, positive_factors(self.totals.covariances)
+        bounds = self.bounds(means, factors)
+        z, left = np.zeros(shape), np.ones(shape[:2], dtype=bool)
+        for _ in range(CONDITIONAL.most_tries):
+            rows = np.nonzero(left)
+            if not len(rows[0]):
+                break
+            noise = student(len(rows[0]), w, rng)
+            tried = means[rows] + (factors[rows] @ noise[..., None])[..., 0]
+            height = (self.basis.values(tried) * self.coefficients[rows]).sum(axis=1)
+            chance = height - log_student((noise**2).sum(axis=1), w) - bounds[rows]
+            inside = (tried**2).sum(axis=1) <= POLYNOMIALS.radius**2
+            taken = inside & (np.log(rng.random(len(chance))) < chance)
+            done = tuple(index[taken] for index in rows)
+            z[done] = tried[taken]
+            left[done] = False
+        return z, np.asarray(~left.any(axis=1))
+
+    def bounds(self, means: Array, factors: Array) -> Array:
+        """The largest log ratio (n, g) of a block to the Student's t that proposes its draws."""
+        inverse, found = np.linalg.inv(factors), list[Array]()
+        for part in self.parts():
+            off = inverse[part] @ self.basis.grid.T - inverse[part] @ means[part][..., None]
+            proposed = log_student((off**2).sum(axis=-2), self.basis.width)
+            found.append((self.on_grid(part) - proposed).max(axis=-1))
+        return np.concatenate(found)
+
+
+def totals_of(basis: Polynomials, heights: Array) -> Totals:
+    """What log densities (m, g, k) on the grid tell."""
+    z = basis.grid
+    squares = (z**2).sum(axis=1)
+    near = squares <= CONDITIONAL.normal_within**2
+    off_normal = np.abs(heights[..., near] + 0.5 * squares[near]).max(axis=-1)
+    peaks = heights.max(axis=-1, keepdims=True)
+    weights = np.exp(heights - peaks)
+    sums = weights.sum(axis=-1, keepdims=True)
+    weights /= sums
+    log_totals = (peaks + np.log(sums))[..., 0] + basis.log_cell
+    means = weights @ z
+    both = (weights @ (z[:, :, None] * z[:, None, :]).reshape(len(z), -1)).reshape(*means.shape, -1)
+    covariances = both - means[..., :, None] * means[..., None, :]
+    return Totals(log_totals, off_normal, means, covariances, ends_of(z[:, 0], heights - peaks))
+
+
+def ends_of(z: Array, heights: Array) -> Array:
+    """Where densities over single variables z (k,) begin and end (m, g, 2), beyond these if need be."""
+    high = heights > -CONDITIONAL.depth
+    first, last = high.argmax(axis=-1), len(z) - 1 - high[..., ::-1].argmax(axis=-1)
+    wide = CONDITIONAL.widening * z[-1]
+    lower = np.where(first > 0, z[np.maximum(first - 1, 0)], -wide)
+    upper = np.where(last < len(z) - 1, z[np.minimum(last + 1, len(z) - 1)], wide)
+    return np.stack([lower, upper], axis=-1)
+
+
+def student(n: int, width: int, rng: np.random.Generator) -> Array:
+    """Draws (n, width) of Student's t, that propose those of a block."""
+    degrees = CONDITIONAL.degrees_of_freedom
+    return rng.standard_normal((n, width)) / np.sqrt(rng.chisquare(degrees, (n, 1)) / degrees)
+
+
+def log_student(squares: Array, width: int) -> Array:
+    """Its log density at points of squared length, up to a constant."""
+    degrees = CONDITIONAL.degrees_of_freedom
+    return np.asarray(-0.5 * (degrees + width) * np.log1p(squares / degrees))
+
+
+# --- Where blocks lie ----------------------------------------------------------------------------
+
+
+class Shape(NamedTuple):
+    """Where blocks lie beside their modes, in sds of the curvature there: centres (g, w), scales (g, w, w);
+    and the polynomials that their densities are fitted by.
+    """
+
+    offsets: Array
+    scales: Array
+    basis: Polynomials
+
+
+def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
+    """The shape of the blocks by their modes at a few outer points (n, d), of which the first is a mode."""
+    width, own = blocks.structure.width, own_scales(found)
+    moved = fitted(blocks, outer[:1], found.at[:1], own[:1], Polynomials.of(width, CONDITIONAL.first_degree))
+    richest = Polynomials.of(width, CONDITIONAL.degrees[width][-1])
+    if not (moved.totals.off_normal < CONDITIONAL.like_normal).all():
+        for _ in range(CONDITIONAL.centre_passes):
+            moved = fitted(blocks, outer[:1], *placed(moved), richest)
+            if not far_off(moved).any():
+                break
+    inverse = np.linalg.inv(own[:1])
+    offsets = (inverse @ (moved.centres - found.at[:1])[..., None])[0, ..., 0]
+    shape = Shape(offsets, (inverse @ moved.scales)[0], richest)
+    best = about(blocks, outer, found, shape)
+    for degree in CONDITIONAL.degrees[width][:-1]:
+        simpler = shape._replace(basis=Polynomials.of(width, degree))
+        if np.median(distance(best, about(blocks, outer, found, simpler))) < CONDITIONAL.same:
+            return simpler
+    return shape
+
+
+def own_scales(found: Modes) -> Array:
+    """The scales (n, g, w, w) in which the curvature at the modes is one."""
+    return np.asarray(np.linalg.inv(found.factors).swapaxes(-1, -2))
+
+
+def about(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
+    """The densities of the blocks at outer points (n, d), of a shape about their modes."""
+    own = own_scales(found)
+    centres = found.at + (own @ shape.offsets[..., None])[..., 0]
+    return fitted(blocks, outer, centres, own @ shape.scales, shape.basis)
+
+
+def distance(a: Conditional, b: Conditional) -> Array:
+    """How far two log densities of all blocks are apart: the sd of the difference under the first, (n,)."""
+    found = []
+    for part in a.parts():
+        heights = a.on_grid(part)
+        weights = np.exp(heights - heights.max(axis=-1, keepdims=True))
+        weights /= weights.sum(axis=-1, keepdims=True)
+        off = heights - b.on_grid(part)
+        off -= (weights * off).sum(axis=-1, keepdims=True)
+        found.append(np.sqrt((weights * off**2).sum(axis=(1, 2))))
+    return np.concatenate(found)
+
+
+def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
+    """The densities of the blocks at outer points (n, d), fitted again where they lie elsewhere."""
+    made = about(blocks, outer, found, shape)
+    for _ in range(CONDITIONAL.passes):
+        again = far_off(made)
+        if not again.any():
+            break
+        centres, scales = placed(made)
+        made = made.with_rows(again, fitted(blocks, outer[again], centres[again], scales[again], shape.basis))
+    return made
+
+
+def far_off(found: Conditional) -> NDArray[np.bool_]:
+    """Of which outer points (n,) some block lies elsewhere than its polynomial."""
+    centres, scales = placed(found)
+    off = np.abs(solve_lower(found.scales, centres - found.centres)).max(axis=(1, 2))
+    before, after = (np.diagonal(each, axis1=-2, axis2=-1) for each in (found.scales, scales))
+    return np.asarray(
+        np.maximum(off, np.abs(np.log(after / before)).max(axis=(1, 2))) > CONDITIONAL.off_centre
+    )
+
+
+def placed(found: Conditional) -> tuple[Array, Array]:
+    """Better centres (n, g, w) and scales (n, g, w, w) of polynomials: at the means, in sds.
+
+    Those of single variables so that the radius ends where the density does, on either side.
+    """
+    totals = found.totals
+    if found.basis.width > 1:
+        return found.at(totals.means), found.scales @ positive_factors(totals.covariances)
+    centres = found.at(totals.ends.mean(axis=-1, keepdims=True))
+    half = 0.5 * (totals.ends[..., 1] - totals.ends[..., 0]) / POLYNOMIALS.radius
+    return centres, found.scales * half[..., None, None]
+
+
+def fitted(blocks: Blocks, outer: Array, centres: Array, scales: Array, basis: Polynomials) -> Conditional:
+    """Polynomials fitted to gradients about centres (n, g, w), in scales (n, g, w, w)."""
+    turned, slopes = scales.swapaxes(-1, -2), list[Array]()
+    for z in basis.nodes:
+        _, gradients = blocks.gradients(outer, centres + scales @ z)
+        slopes.append((turned @ gradients[..., None])[..., 0])
+    stacked = np.stack(slopes, axis=2)  # (n, g, m, w)
+    coefficients = stacked.reshape(*stacked.shape[:2], -1) @ basis.solver.T
+    return Conditional(basis, centres, scales, coefficients)

@@ -1,0 +1,165 @@
+"""Latent variables integrated out: q over the few coordinates they depend on, then each block given these.
+
+Where the target falls into blocks that are independent given a few outer coordinates, as the effects of
+groups are given their mean and sd, the blocks are integrated out: by Laplace's approximation to find a
+mixture of Student's t over the outer coordinates (Rue, Martino and Chopin 2009, section 3; Kristensen et al.
+2016), then each by a density of its own, of which a draw is made. The weights of these draws are p/q of the
+whole.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ppl.errors import InferenceError
+from ppl.inference.correct.balanced_resampling import balanced
+from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
+from ppl.inference.correct.population import is_light, moments
+from ppl.inference.diagnose.modes import MODE_SEARCH
+from ppl.inference.diagnose.psis import Psis
+from ppl.inference.families.family import Family
+from ppl.inference.families.full_rank import FullRank
+from ppl.inference.families.mean_field import MeanField
+from ppl.inference.initialise.start import Init, start_points
+from ppl.inference.nested.blocks import Blocks
+from ppl.inference.nested.draws import drawn
+from ppl.inference.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
+from ppl.inference.nested.outer import Marginal, climb, misses, mixture_over
+from ppl.inference.nested.structure import structure_of
+from ppl.inference.objective.elbo import Elbo
+from ppl.inference.objective.target import Array, Target
+from ppl.inference.recipes.result import Path, Result, result_of, result_with
+from ppl.inference.run.context import Context
+from ppl.inference.run.outcome import Ending, Outcome
+from ppl.inference.run.phases import Phase
+from ppl.inference.run.progress import Progress
+from ppl.late import special
+
+PROPOSALS = 2048
+"""Weighted draws to resample from, or twice as many as are written."""
+LEAST_EFFECTIVE_SHARE = 0.3
+"""The effective share of the draws that will do."""
+MOST_LOST = 0.01
+"""The share of the posterior where no draws by blocks can be made."""
+MOST_CORRELATED = 100
+"""Dimensions above which the Gaussian that is kept of the draws has no correlations."""
+NESTED_STEPS = 3
+"""What is reported of: the mode of the outer coordinates, a mixture over them, the draws."""
+NOT_APPLICABLE = (
+    "algorithm = 'nested' does not apply to this program: {}. Leave the algorithm out: `auto` takes it where "
+    "it applies."
+)
+
+
+class Refused(Exception):
+    """Why there are no draws of nested blocks, in a clause."""
+
+
+class Found(NamedTuple):
+    """A point where it began, and weighted draws."""
+
+    start: Array
+    draws: WeightedDraws
+
+
+def nested(target: Target, init: Init, context: Context) -> Result:
+    """The recipe by its name.
+
+    Raises:
+        InferenceError: the target has no blocks, or its draws have no good weights.
+    """
+    try:
+        return by_blocks(target, init, context)
+    except Refused as why:
+        raise InferenceError(NOT_APPLICABLE.format(why), "PPL975") from None
+
+
+def by_blocks(target: Target, init: Init, context: Context) -> Result:
+    """Draws by blocks; Refused where there are none, or their weights are not good."""
+    settings, streams = context.settings, context.streams
+    with np.errstate(all="ignore"):
+        starts = start_points(target, init, streams.nested)
+        try:
+            found = weighted_draws(target, starts, context)
+        except KeyboardInterrupt:
+            return interrupted(target, starts[0], context)
+        except np.linalg.LinAlgError:
+            raise Refused("its blocks are too nearly singular") from None
+    family, params = gaussian_of(found.draws)
+    chosen = balanced(found.draws.u, found.draws.weights.log_weights, settings.draws, streams.draws)
+    corrected = Corrected(found.draws.u[chosen], found.draws.log_p[chosen], DrawSource.NESTED)
+    elbo = weighted_elbo(found.draws)
+    outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
+    path = Path(start=found.start, outcome=outcome, at_maximum=True)
+    return result_with(settings, family, params, path, found.draws, elbo, corrected)
+
+
+def weighted_draws(target: Target, starts: list[Array], context: Context) -> Found:
+    """Draws with their weights; Refused as `by_blocks` is."""
+    rng, settings = context.streams.nested, context.settings
+
+    def tell(step: int) -> None:
+        context.listen(Progress(Phase.NESTED, step, NESTED_STEPS))
+
+    structure = structure_of(target, starts[0], rng)
+    if structure is None:
+        raise Refused("its parameters are not in blocks that are independent given a few others")
+    tell(0)
+    blocks = Blocks(target, structure)
+    marginals = [Marginal(blocks, start[structure.outer], blocks.latent(start[None])[0]) for start in starts]
+    peak = climb(marginals[0])
+    if peak is None:
+        raise Refused("the other parameters have no mode once the blocks are integrated out")
+    if has_other_peaks(peak, marginals[1:]):
+        raise Refused("the other parameters have several modes")
+    tell(1)
+    mixture = mixture_over(peak, rng)
+    if mixture is None:
+        raise Refused("no mixture of Student's t was found that fits the other parameters")
+    if misses(mixture, peak.marginal, rng) > MODE_SEARCH.missed_mass:
+        raise Refused("there is mass far from the mode of the other parameters")
+    if has_other_modes(blocks, peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
+        raise Refused("a block has several modes")
+    tell(2)
+    draws = drawn(blocks, peak, mixture, max(PROPOSALS, 2 * settings.draws), rng)
+    if not (
+        draws.weights.reliable
+        and is_light(draws.weights)
+        and draws.weights.ess >= LEAST_EFFECTIVE_SHARE * len(draws.u)
+    ):
+        worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
+        raise Refused(f"the weights of draws by blocks are too uneven ({worth} of {len(draws.u)})")
+    if draws.lost > MOST_LOST:
+        raise Refused(f"no draws by blocks could be made of {draws.lost:.0%} of the posterior")
+    kept = np.isfinite(draws.log_ratios)
+    weights = Psis(draws.weights.log_weights[kept], draws.weights.khat)  # those of the others are zero
+    return Found(starts[0], WeightedDraws(draws.u[kept], draws.log_p[kept], draws.log_q[kept], weights))
+
+
+def weighted_elbo(draws: WeightedDraws) -> Elbo:
+    """The importance-weighted ELBO of all draws (Burda, Grosse and Salakhutdinov 2016, equation 8)."""
+    n, ratios = len(draws.u), draws.log_p - draws.log_q
+    value = float(special.logsumexp(ratios)) - np.log(n)
+    return Elbo(value, float(np.sqrt(max(1 / draws.weights.ess - 1 / n, 0.0))), 0)
+
+
+def gaussian_of(draws: WeightedDraws) -> tuple[Family, Array]:
+    """The Gaussian with the mean and covariance of the draws, in many dimensions its variances alone."""
+    dim, weights = draws.u.shape[1], np.exp(draws.weights.log_weights)
+    if dim > MOST_CORRELATED:
+        family, mean = MeanField(dim), weights @ draws.u
+        sds = np.sqrt(weights @ (draws.u - mean) ** 2)
+        return family, family.carry(family.start(np.zeros(dim)), mean, sds)
+    mean, covariance = moments(draws.u, weights)
+    full = FullRank(dim)
+    return full, full.of(mean, np.linalg.cholesky(covariance))
+
+
+def interrupted(target: Target, start: Array, context: Context) -> Result:
+    """What is left where Ctrl-C came before there were draws: those about the start."""
+    family = MeanField(target.dim)
+    outcome = Outcome(Ending.INTERRUPTED, "stopped by hand while latent variables were integrated out")
+    path = Path(start=start, outcome=outcome)
+    return result_of(
+        target, context.settings, family, family.start(start), path, context.streams.draws, context.listen
+    )

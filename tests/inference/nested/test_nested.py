@@ -1,0 +1,387 @@
+"""Latent variables in blocks: what is found of a target, its blocks given the rest, and weighted draws."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ppl.errors import InferenceError
+from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.nested.blocks import Blocks, modes
+from ppl.inference.nested.conditional import conditional, fitted, shape_of
+from ppl.inference.nested.polynomials import Polynomials
+from ppl.inference.nested.structure import structure_of
+from ppl.inference.recipes import fit
+from ppl.inference.run.outcome import Ending
+from ppl.inference.run.progress import Progress
+from ppl.inference.run.settings import Settings
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+class Target:
+    """A target whose gradients are central differences of `log_densities`."""
+
+    dim: int
+
+    def log_density(self, u):
+        return float(self.log_densities(u[None])[0])
+
+    def log_density_gradient(self, u):
+        values, gradients = self.log_density_gradients(u[None])
+        return float(values[0]), gradients[0]
+
+    def explain(self, u):
+        return ""
+
+
+@dataclass(frozen=True)
+class Groups(Target):
+    """Effects of groups, N(mu, exp(t)): u = (mu, t, theta...), y[j] ~ N(theta[j], sd)."""
+
+    y: np.ndarray
+    sd: float = 1.0
+
+    @property
+    def dim(self):
+        return 2 + len(self.y)
+
+    def log_density_gradients(self, us):
+        mu, t, theta = us[:, :1], us[:, 1:2], us[:, 2:]
+        tau = np.exp(t)
+        prior, data = (theta - mu) / tau, (self.y - theta) / self.sd
+        value = -0.5 * (mu**2 / 25 + t**2)[:, 0] - math.log(5) - math.log(2 * math.pi)
+        terms = -0.5 * (prior**2 + data**2) - t - math.log(self.sd) - math.log(2 * math.pi)
+        slope_mu = (prior / tau).sum(axis=1, keepdims=True) - mu / 25
+        slope_t = (prior**2 - 1).sum(axis=1, keepdims=True) - t
+        return value + terms.sum(axis=1), np.hstack([slope_mu, slope_t, data / self.sd - prior / tau])
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+    def log_evidence(self):
+        """By quadrature over t; the rest is normal."""
+
+        t, n = np.linspace(-12, 8, 2001), len(self.y)
+        scales = 25 * np.ones((n, n)) + (np.exp(2 * t)[:, None, None] + self.sd**2) * np.eye(n)
+        heights = [stats.multivariate_normal.logpdf(self.y, np.zeros(n), each) for each in scales]
+        return math.log(np.trapezoid(np.exp(heights + stats.norm.logpdf(t)), t))
+
+
+@dataclass(frozen=True)
+class Counts(Target):
+    """Poisson counts with an effect each, N(mu, 1): u = (mu, e...), mu ~ N(0, 1)."""
+
+    y: np.ndarray
+
+    @property
+    def dim(self):
+        return 1 + len(self.y)
+
+    def log_density_gradients(self, us):
+        mu, e = us[:, :1], us[:, 1:]
+        terms = self.y * e - np.exp(e) - 0.5 * (e - mu) ** 2
+        slopes = self.y - np.exp(e) - (e - mu)
+        whole = (e - mu).sum(axis=1, keepdims=True) - mu
+        return terms.sum(axis=1) - 0.5 * mu[:, 0] ** 2, np.hstack([whole, slopes])
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+@dataclass(frozen=True)
+class Pairs(Target):
+    """Blocks of two, correlated and not normal, given one scale: u = (t, a..., b...)."""
+
+    n: int
+
+    @property
+    def dim(self):
+        return 1 + 2 * self.n
+
+    def log_density_gradients(self, us):
+        t, a, b = us[:, :1], us[:, 1 : 1 + self.n], us[:, 1 + self.n :]
+        terms = -np.exp(-t) * a**2 - t / 2 - (b - a) ** 2 / 2 - np.logaddexp(0, b)
+        slope_a = -2 * np.exp(-t) * a + (b - a)
+        slope_b = -(b - a) - 1 / (1 + np.exp(-b))
+        slope_t = (np.exp(-t) * a**2 - 0.5).sum(axis=1, keepdims=True) - t
+        return terms.sum(axis=1) - 0.5 * t[:, 0] ** 2, np.hstack([slope_t, slope_a, slope_b])
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+@dataclass(frozen=True)
+class Chain(Target):
+    """A random walk: every coordinate meets its neighbours."""
+
+    dim: int
+
+    def log_density_gradients(self, us):
+        steps = np.diff(us, axis=1)
+        gradient = -us.copy()
+        gradient[:, 1:] -= steps
+        gradient[:, :-1] += steps
+        return -0.5 * ((us**2).sum(axis=1) + (steps**2).sum(axis=1)), gradient
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+@dataclass(frozen=True)
+class TwoHumps(Groups):
+    """Groups whose effects may have either sign: each block has two modes."""
+
+    def log_density_gradients(self, us):
+        mirrored = us.copy()
+        mirrored[:, 2:] *= -1
+        (one, slope), (other, back) = (Groups.log_density_gradients(self, x) for x in (us, mirrored))
+        del other, back
+        theta = us[:, 2:]
+        two = -0.5 * ((self.y + theta) / self.sd) ** 2 + 0.5 * ((self.y - theta) / self.sd) ** 2
+        share = 1 / (1 + np.exp(-two))
+        slope = slope.copy()
+        slope[:, 2:] += share * (-(self.y + theta) - (self.y - theta)) / self.sd**2
+        return one + np.logaddexp(0, two).sum(axis=1), slope
+
+
+Y = np.array([4.0, -1.0, 2.5, 0.3, 6.0, 1.0, -2.0, 3.0])
+TARGETS = [Groups(Y), Counts(np.array([0.0, 3, 1, 0, 7, 2])), Pairs(5), TwoHumps(Y), Chain(6)]
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda t: type(t).__name__)
+def test_the_toy_targets_have_their_gradients(target):
+    u = rng().normal(size=target.dim)
+    _, gradient = target.log_density_gradient(u)
+    steps = 1e-6 * np.eye(target.dim)
+    differences = (target.log_densities(u + steps) - target.log_densities(u - steps)) / 2e-6
+    np.testing.assert_allclose(gradient, differences, atol=1e-5)
+
+
+# --- Structure -----------------------------------------------------------------------------------
+
+
+def found(target):
+    return structure_of(target, 0.1 * rng().normal(size=target.dim), rng())
+
+
+def test_effects_of_groups_are_blocks_given_their_mean_and_scale():
+    structure = found(Groups(Y))
+    assert structure.outer.tolist() == [0, 1]
+    assert sorted(structure.blocks.ravel().tolist()) == list(range(2, 10))
+
+
+def test_what_meets_given_the_rest_is_one_block():
+    structure = found(Pairs(5))
+    assert structure.outer.tolist() == [0]
+    assert sorted(sorted(block) for block in structure.blocks.tolist()) == [[k, k + 5] for k in range(1, 6)]
+
+
+@dataclass(frozen=True)
+class Independent(Target):
+    """Standard normals."""
+
+    dim: int
+
+    def log_density_gradients(self, us):
+        return -0.5 * (us**2).sum(axis=1), -us
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+
+NONE = {"chain": Chain(60), "three groups": Groups(Y[:3]), "independent": Independent(6)}
+
+
+@pytest.mark.parametrize("target", NONE.values(), ids=NONE)
+def test_there_are_no_blocks(target):
+    assert found(target) is None
+
+
+def test_every_pair_of_blocks_has_no_mixed_derivative():
+    target, structure = Pairs(5), found(Pairs(5))
+    u = rng().normal(size=target.dim)
+    steps = 1e-4 * np.eye(target.dim)
+    _, ahead = target.log_density_gradients(u + steps)
+    _, behind = target.log_density_gradients(u - steps)
+    hessian = (ahead - behind) / 2e-4
+    for k, one in enumerate(structure.blocks):
+        for other in structure.blocks[k + 1 :]:
+            assert np.abs(hessian[np.ix_(one, other)]).max() < 1e-6
+
+
+# --- Blocks given the rest -----------------------------------------------------------------------
+
+
+def blocks_of(target):
+    return Blocks(target, found(target))
+
+
+def test_modes_of_normal_blocks_are_their_means():
+    blocks = blocks_of(Groups(Y))
+    outer = np.array([[0.0, 0.0], [3.0, -4.0], [1.0, 2.0]])
+    order = blocks.structure.blocks[:, 0] - 2
+    result = modes(blocks, outer, np.zeros((3, 8, 1)))
+    precision = np.exp(-2 * outer[:, 1:]) + 1
+    means = (np.exp(-2 * outer[:, 1:]) * outer[:, :1] + Y[order]) / precision
+    assert result.found.all()
+    np.testing.assert_allclose(result.at[..., 0], means, atol=1e-6)
+    np.testing.assert_allclose(
+        result.factors[..., 0, 0] ** 2, np.broadcast_to(precision, means.shape), rtol=1e-4
+    )
+    marginal = [
+        stats.norm.logpdf(Y, mu, np.sqrt(1 + np.exp(2 * t))).sum()
+        + stats.norm.logpdf(t)
+        + stats.norm.logpdf(mu, 0, 5)
+        for mu, t in outer
+    ]
+    np.testing.assert_allclose(result.log_marginals, marginal, atol=1e-3)
+
+
+def test_modes_far_from_the_start_of_exponential_slopes():
+    blocks = blocks_of(Counts(np.array([0.0, 3, 1, 0, 7, 2])))
+    result = modes(blocks, np.array([[2.0]]), np.full((1, 6, 1), 12.0))
+    again = modes(blocks, np.array([[2.0]]), np.full((1, 6, 1), -12.0))
+    assert result.found.all() and again.found.all()
+    np.testing.assert_allclose(result.at, again.at, atol=1e-4)
+
+
+@pytest.mark.parametrize(("width", "degree"), [(1, 6), (2, 4), (3, 4)])
+def test_polynomials_are_had_again_from_their_gradients(width, degree):
+    basis = Polynomials.of(width, degree)
+    coefficients = rng().normal(size=len(basis.powers))
+    h = 1e-5
+    slopes = np.stack(
+        [
+            (basis.values(basis.nodes + h * unit) - basis.values(basis.nodes - h * unit))
+            @ coefficients
+            / (2 * h)
+            for unit in np.eye(width)
+        ],
+        axis=-1,
+    )
+    np.testing.assert_allclose(basis.solver @ slopes.ravel(), coefficients, atol=1e-4)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_the_grid_integrates_a_normal(width):
+    basis = Polynomials.of(width, 4)
+    total = np.log(np.exp(-0.5 * (basis.grid**2).sum(axis=1)).sum()) + basis.log_cell
+    assert total == pytest.approx(width / 2 * math.log(2 * math.pi), abs=2e-5)
+
+
+def given(target, outer):
+    blocks = blocks_of(target)
+    start = np.zeros((len(outer), *blocks.structure.blocks.shape))
+    at = modes(blocks, outer, start)
+    return blocks, conditional(blocks, outer, at, shape_of(blocks, outer, at))
+
+
+def test_densities_of_blocks_are_normalised():
+    counts = np.array([0.0, 3, 1, 0, 7, 2])
+    outer = np.array([[0.5], [-1.0]])
+    blocks, placed = given(Counts(counts), outer)
+    made = fitted(blocks, outer, placed.centres, placed.scales, Polynomials.of(1, 10))
+    order = blocks.structure.blocks[:, 0] - 1
+    for row, mu in enumerate((0.5, -1.0)):
+        for g, y in enumerate(counts[order]):
+            e, centre = np.linspace(-12, 9, 4001), made.centres[row, g, 0]
+            heights = (
+                y * (e - centre) - np.exp(e) + np.exp(centre) - 0.5 * (e - mu) ** 2 + 0.5 * (centre - mu) ** 2
+            )
+            expected = np.trapezoid(np.exp(heights), e)
+            got = made.totals.log_totals[row, g] + math.log(made.scales[row, g, 0, 0])
+            assert got == pytest.approx(math.log(expected), abs=1e-3)
+
+
+def test_draws_of_blocks_have_their_moments():
+    outer = np.repeat([[0.0]], 4000, axis=0)
+    blocks, made = given(Pairs(5), outer)
+    z, complete = made.draws(rng())
+    assert complete.all()
+    draws = made.at(z)
+    grid = np.linspace(-9, 9, 361)
+    a, b = np.meshgrid(grid, grid, indexing="ij")
+    weights = np.exp(-(a**2) - (b - a) ** 2 / 2 - np.logaddexp(0, b))
+    weights /= weights.sum()
+    first = blocks.structure.blocks.argmin(axis=1)  # `a` stands before `b`
+    for values, exact in ((draws[:, np.arange(5), first], a), (draws[:, np.arange(5), 1 - first], b)):
+        mean = (weights * exact).sum()
+        sd = math.sqrt((weights * (exact - mean) ** 2).sum())
+        np.testing.assert_allclose(values.mean(axis=0), mean, atol=5 * sd / math.sqrt(4000))
+        np.testing.assert_allclose(values.std(axis=0), sd, rtol=0.06)
+
+
+# --- The recipe ----------------------------------------------------------------------------------
+
+
+def test_auto_integrates_effects_of_groups_out():
+    target = Groups(Y)
+    result = fit(target, Settings(seed=3))
+    assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
+    assert result.final_elbo == pytest.approx(target.log_evidence(), abs=5 * result.final_elbo_se + 1e-3)
+    np.testing.assert_allclose(result.log_p, target.log_densities(result.draws_u))
+
+
+def test_draws_have_the_posterior_mean_and_sd():
+    result = fit(Groups(Y), Settings(seed=1, draws=4000))
+    t = np.linspace(-9, 5, 1401)
+    n, marginal, mean, square = len(Y), [], [], []
+    for each in t:
+        v = math.exp(2 * each) + 1
+        precision = n / v + 1 / 25
+        at = Y.sum() / v / precision
+        covariance = 25 * np.ones((n, n)) + v * np.eye(n)
+        marginal.append(
+            stats.multivariate_normal.logpdf(Y, np.zeros(n), covariance) + stats.norm.logpdf(each)
+        )
+        mean.append(at)
+        square.append(at**2 + 1 / precision)
+    weights = np.exp(np.array(marginal) - max(marginal))
+    weights /= weights.sum()
+    mu = weights @ mean
+    sd = math.sqrt(weights @ square - mu**2)
+    t_mean = weights @ t
+    t_sd = math.sqrt(weights @ (t - t_mean) ** 2)
+    assert result.draws_u[:, 0].mean() == pytest.approx(mu, abs=0.08 * sd)
+    assert result.draws_u[:, 0].std() == pytest.approx(sd, rel=0.08)
+    assert result.draws_u[:, 1].mean() == pytest.approx(t_mean, abs=0.08 * t_sd)
+    assert result.draws_u[:, 1].std() == pytest.approx(t_sd, rel=0.08)
+
+
+def test_the_same_seed_gives_the_same_draws():
+    one, two = (fit(Counts(np.arange(6.0)), Settings(seed=5, algorithm="nested")) for _ in range(2))
+    np.testing.assert_array_equal(one.draws_u, two.draws_u)
+
+
+@pytest.mark.parametrize("target", [Chain(60), TwoHumps(Y)], ids=["chain", "two humps"])
+def test_by_name_it_says_why_it_does_not_apply(target):
+    with pytest.raises(
+        InferenceError, match=r"'nested' does not apply to this program: .*(blocks|block|modes)"
+    ):
+        fit(target, Settings(algorithm="nested"))
+
+
+def test_auto_goes_another_way_where_it_does_not_apply():
+    assert fit(Chain(60), Settings(seed=1)).verdict.made is not DrawSource.NESTED
+
+
+@pytest.mark.parametrize(
+    "asked", [{"anneal": True}, {"resample": True}, {"correct": False}, {"noise": "student_t"}]
+)
+def test_auto_does_what_was_asked_for(asked):
+    assert fit(Groups(Y), Settings(seed=1, draws=100, **asked)).verdict.made is not DrawSource.NESTED
+
+
+def test_ctrl_c_leaves_a_few_draws():
+    def listen(report: Progress) -> None:
+        if report.phase == "latent variables" and report.iteration == 1:
+            raise KeyboardInterrupt
+
+    result = fit(Groups(Y), Settings(seed=1), progress=listen)
+    assert result.outcome.ending is Ending.INTERRUPTED
+    assert len(result.draws_u) and result.verdict.level == "poor"
