@@ -52,7 +52,7 @@ class OuterLimits:
     widenings: int = 6
     """How many powers."""
 
-    distant_draws: int = 100
+    distant_draws: int = 64
     """Draws of each."""
 
     fewest_effective: float = 100.0
@@ -143,9 +143,7 @@ def climb(marginal: Marginal) -> Peak | None:
                 return Peak(here, gaussian) if not repaired else None
             scales *= 0.3
             continue
-        marginal = replace(here, centre=tried[best], latent=found.at[best])
-        if here.slope is not None:
-            marginal = replace(marginal, slope=None)
+        marginal = replace(here, centre=tried[best], latent=found.at[best], slope=None)
         scales = np.minimum(OUTER.difference * sds, 1.0)
         longest = max(OUTER.longest, longest * (OUTER.lengthening if best == 0 else OUTER.shares[best]))
     return None
@@ -194,7 +192,8 @@ def misses(mixture: StudentTs, marginal: Marginal, rng: np.random.Generator) -> 
     powers = range(1, OUTER.widenings + 1)
     wide = [Gaussian(centre.mean, OUTER.widening**k * centre.factor) for k in powers]
     far = [each.draws(rng.standard_normal((OUTER.distant_draws, marginal.dim))) for each in wide]
-    heights = np.split(marginal.log_densities(np.concatenate(far)), len(far))
+    found = marginal.modes(np.concatenate(far), BLOCK_MODES.about)
+    heights = np.split(found.log_marginals, len(far))
     distant = [Batch(u, log_p, density_of(each)) for u, log_p, each in zip(far, heights, wide, strict=True)]
     return missed(own, *distant)
 
