@@ -14,7 +14,7 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
-from ppl.inference.correct.population import is_light, moments
+from ppl.inference.correct.population import POPULATION, moments
 from ppl.inference.diagnose.modes import MODE_SEARCH
 from ppl.inference.diagnose.psis import Psis
 from ppl.inference.families.family import Family
@@ -122,11 +122,8 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
         raise Refused("a block has several modes")
     tell(2)
     draws = drawn(blocks, peak, mixture, max(PROPOSALS, 2 * settings.draws), rng)
-    if not (
-        draws.weights.reliable
-        and is_light(draws.weights)
-        and draws.weights.ess >= LEAST_EFFECTIVE_SHARE * len(draws.u)
-    ):
+    enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * len(draws.u)
+    if not (draws.weights.khat < POPULATION.good_khat and enough):
         worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"
         raise Refused(f"the weights of draws by blocks are too uneven ({worth} of {len(draws.u)})")
     if draws.lost > MOST_LOST:

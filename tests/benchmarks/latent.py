@@ -1,0 +1,192 @@
+"""Default fits of programs with latent variables, beside chains of NUTS: CPU seconds, verdict, errors.
+
+    python -m tests.benchmarks.latent [NAME ...]
+
+Data are simulated with one seed. Errors are of 1,000 draws against four chains of `ppl sample` (`--no-nuts`
+leaves them out): of means in sds, of sds as a share, of the 5% and 95% quantiles in sds.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from scipy.special import expit
+
+import ppl
+
+SEED = 3
+Data = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program and what makes its data."""
+
+    program: str
+    data: Callable[[Generator], Data]
+
+
+def rasch(rng: Generator, persons: int = 1000, items: int = 5) -> Data:
+    theta, b = rng.normal(0, 1.2, persons), rng.normal(0, 1, items)
+    p, k = np.repeat(np.arange(persons), items), np.tile(np.arange(items), persons)
+    y = rng.binomial(1, expit(theta[p] - b[k]))
+    return {"J": persons, "I": items, "N": len(y), "p": p + 1, "k": k + 1, "y": y}
+
+
+def counts(rng: Generator, n: int = 237) -> Data:
+    x = rng.normal(size=n)
+    return {"N": n, "x": x, "y": rng.poisson(np.exp(1 + 0.4 * x + rng.normal(0, 0.5, n)))}
+
+
+def radon(rng: Generator, counties: int, rows: int) -> Data:
+    g, x = rng.integers(0, counties, rows), rng.binomial(1, 0.2, rows)
+    a, b = rng.normal(1.5, 0.3, counties), rng.normal(-0.7, 0.3, counties)
+    return {"N": rows, "J": counties, "g": g + 1, "x": x, "y": a[g] + b[g] * x + rng.normal(0, 0.75, rows)}
+
+
+def slopes(rng: Generator, groups: int = 60, rows: int = 1200) -> Data:
+    g, x = rng.integers(0, groups, rows), rng.normal(size=rows)
+    a = rng.normal(0, 1, groups)
+    b = 1 + 0.5 * a + rng.normal(0, 0.7, groups)
+    return {"J": groups, "N": rows, "g": g + 1, "x": x, "y": rng.binomial(1, expit(a[g] + b[g] * x))}
+
+
+def pairs(rng: Generator, groups: int = 100) -> Data:
+    g = np.repeat(np.arange(groups), 2)
+    return {"J": groups, "N": len(g), "g": g + 1, "y": rng.binomial(1, expit(rng.normal(0, 4, groups))[g])}
+
+
+def zeros(rng: Generator, n: int = 60) -> Data:
+    return {"J": n, "y": rng.poisson(np.exp(rng.normal(-2.5, 1, n)))}
+
+
+def outliers(rng: Generator, groups: int = 30) -> Data:
+    return {"J": groups, "y": rng.standard_t(3, groups)[:, None] + rng.normal(0, 1, (groups, 4))}
+
+
+def flat(rng: Generator, groups: int = 12) -> Data:
+    """Groups that do not differ: the sd of their effects is at its boundary."""
+    return {"J": groups, "y": rng.normal(0, 1, (groups, 5))}
+
+
+GROUPED = "data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; vector[N] y; }"
+CASES = {
+    "rasch 1000 x 5": Case(
+        """data { int J; int I; int N; array[N] int p; array[N] int k; array[N] int y; }
+        parameters { vector[J] theta; vector[I] b; real<lower=0> sigma; }
+        model { theta ~ normal(0, sigma); b ~ normal(0, 2); sigma ~ normal(0, 2);
+          y ~ bernoulli_logit(theta[p] - b[k]); }""",
+        rasch,
+    ),
+    "poisson 237": Case(
+        """data { int N; vector[N] x; array[N] int y; }
+        parameters { real a; real b; real<lower=0> s; vector[N] e; }
+        model { a ~ normal(0, 5); b ~ normal(0, 2); s ~ normal(0, 1); e ~ normal(0, 1);
+          y ~ poisson_log(a + b * x + s * e); }""",
+        counts,
+    ),
+    "radon 85, slopes": Case(
+        GROUPED
+        + """parameters { vector[J] a; vector[J] b; real ma; real mb; real<lower=0> sa; real<lower=0> sb;
+          real<lower=0> s; }
+        model { ma ~ normal(0, 5); mb ~ normal(0, 5); sa ~ normal(0, 1); sb ~ normal(0, 1); s ~ normal(0, 1);
+          a ~ normal(ma, sa); b ~ normal(mb, sb); y ~ normal(a[g] + b[g] .* x, s); }""",
+        lambda rng: radon(rng, 85, 919),
+    ),
+    "radon 389": Case(
+        GROUPED
+        + """parameters { vector[J] a; real b; real ma; real<lower=0> sa; real<lower=0> s; }
+        model { ma ~ normal(0, 5); b ~ normal(0, 5); sa ~ normal(0, 1); s ~ normal(0, 1);
+          a ~ normal(ma, sa); y ~ normal(a[g] + b * x, s); }""",
+        lambda rng: radon(rng, 389, 12_573),
+    ),
+    "logistic, slopes": Case(
+        """data { int J; int N; array[N] int g; vector[N] x; array[N] int y; }
+        parameters { vector[2] mu; vector<lower=0>[2] s; cholesky_factor_corr[2] L; matrix[2, J] z; }
+        transformed parameters { matrix[2, J] b = rep_matrix(mu, J) + diag_pre_multiply(s, L) * z; }
+        model { mu ~ normal(0, 2); s ~ normal(0, 2); L ~ lkj_corr_cholesky(2); to_vector(z) ~ normal(0, 1);
+          for (n in 1:N) y[n] ~ bernoulli_logit(b[1, g[n]] + b[2, g[n]] * x[n]); }""",
+        slopes,
+    ),
+    "binary pairs": Case(
+        """data { int J; int N; array[N] int g; array[N] int y; }
+        parameters { real mu; real<lower=0> s; vector[J] z; }
+        model { mu ~ normal(0, 3); s ~ normal(0, 5); z ~ normal(0, 1);
+          y ~ bernoulli_logit(mu + s * z[g]); }""",
+        pairs,
+    ),
+    "mostly zeros": Case(
+        """data { int J; array[J] int y; }
+        parameters { real mu; real<lower=0> s; vector[J] e; }
+        model { mu ~ normal(0, 3); s ~ normal(0, 2); e ~ normal(mu, s); y ~ poisson_log(e); }""",
+        zeros,
+    ),
+    "student effects": Case(
+        """data { int J; matrix[J, 4] y; }
+        parameters { real mu; real<lower=0> s; vector[J] e; real<lower=0> sy; }
+        model { mu ~ normal(0, 3); s ~ normal(0, 2); sy ~ normal(0, 2); e ~ student_t(3, mu, s);
+          for (j in 1:J) y[j] ~ normal(e[j], sy); }""",
+        outliers,
+    ),
+    "sd at zero": Case(
+        """data { int J; matrix[J, 5] y; }
+        parameters { real mu; real<lower=0> s; vector[J] e; }
+        model { mu ~ normal(0, 3); s ~ normal(0, 2); e ~ normal(mu, s);
+          for (j in 1:J) y[j] ~ normal(e[j], 1); }""",
+        flat,
+    ),
+}
+
+
+def errors(draws: np.ndarray, reference: np.ndarray) -> str:
+    """The largest over the columns of draws (n, k): means and quantiles in sds, sds as a share."""
+    sd = reference.std(axis=0)
+    mean = np.abs(draws.mean(axis=0) - reference.mean(axis=0)) / sd
+    share = np.abs(draws.std(axis=0) / sd - 1)
+    tails = [
+        np.abs(np.quantile(draws, q, axis=0) - np.quantile(reference, q, axis=0)) / sd for q in (0.05, 0.95)
+    ]
+    return " | ".join(f"{each.max():.2f}" for each in (mean, share, tails))
+
+
+HEADS = (
+    "program",
+    "parameters",
+    "CPU s",
+    "verdict",
+    "draws",
+    "mean",
+    "sd",
+    "quantiles",
+    "NUTS, CPU s",
+    "its verdict",
+)
+
+
+def lines(names: list[str], nuts: bool) -> Iterator[str]:
+    yield f"| {' | '.join(HEADS)} |"
+    yield "|---" * len(HEADS) + "|"
+    for name in names or CASES:
+        case = CASES[name]
+        posterior = ppl.compile_model(case.program).condition(case.data(np.random.default_rng(SEED)))
+        began = process_time()
+        fit = posterior.variational(seed=1, draws=1000)
+        took = process_time() - began
+        off, chains = " | | ", " | "
+        if nuts:
+            began, count = process_time(), len(posterior.param_names())
+            sampled = posterior.sample(seed=2, cores=1)
+            chains = f"{process_time() - began:.1f} | {sampled.level}"
+            off = errors(fit.draws()[:, :count], sampled.draws()[:, :count])
+        about = f"{posterior.param_unc_num()} | {took:.2f} | {fit.verdict.level} | {fit.verdict.made}"
+        yield f"| {name} | {about} | {off} | {chains} |"
+
+
+if __name__ == "__main__":
+    asked = [name for name in sys.argv[1:] if name != "--no-nuts"]
+    for line in lines(asked, "--no-nuts" not in sys.argv):
+        print(line, flush=True)
