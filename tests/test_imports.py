@@ -64,11 +64,11 @@ def folder(tmp_path_factory):
         ("run.py --help", (*ARRAYS, *COMPILER, *FITS, *SLOW, *BACK_END)),
         ("run.py format m.model", (*ARRAYS, *COMPILER[1:2], *FITS, *SLOW, *BACK_END)),
         ("run.py check m.model", ("scipy", "ppl.compile", *FITS, *SLOW, *BACK_END)),
-        ("run.py summary output.csv", (*COMPILER, *FITS, *SLOW, *BACK_END)),
+        ("run.py summary output.csv", (*COMPILER, *FITS, *SLOW, *BACK_END, "ppl.inference.run.optimise")),
         ("m diagnose data file=d.json", (*COMPILER, *FITS, *SLOW, "scipy", "typer", "ppl.stdlib.library")),
         (
             "m optimize data file=d.json",
-            (*COMPILER, *FITS, "scipy.stats", "rich", "typer", "ppl.stdlib.library"),
+            (*COMPILER, *FITS, "scipy", "rich", "typer", "ppl.stdlib.library"),
         ),
         ("m sample num_warmup=5 num_samples=5 num_chains=1 data file=d.json", ("lark", "ppl.compile")),
     ],

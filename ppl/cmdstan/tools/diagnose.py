@@ -45,7 +45,8 @@ def checks(j: Judged, files: Sequence[DrawsFile]) -> Iterator[Found]:
         "Treedepth satisfactory for all transitions.",
         f"{j.deepest} of {total} ({100 * j.deepest / max(total, 1):.2g}%) transitions hit the maximum "
         f"treedepth limit of {j.max_depth}, or 2^{j.max_depth} leapfrog steps. Trajectories that are "
-        "prematurely terminated due to this limit will result in slow exploration."
+        "prematurely terminated due to this limit will result in slow exploration. For optimal performance, "
+        "increase this limit."
         if j.deepest
         else "",
     )

@@ -3,13 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ppl.inference.diagnose.psis import fit_pareto, psis
 from ppl.inference.numerics.parts import by_columns
 from ppl.inference.objective.target import Array
-from ppl.inference.run.optimise import TracePoint
+
+if TYPE_CHECKING:
+    from ppl.inference.run.optimise import TracePoint
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Trend:
         return self.gain > DIAGNOSTICS.clear_errors * self.se
 
 
-def trend(trace: Sequence[TracePoint]) -> Trend:
+def trend(trace: Sequence["TracePoint"]) -> Trend:
     """Fit a line to the second half of an ELBO trace, at least six points, else nan.
 
     Both numbers are in nats: neither a constant added to the log density nor other units change them.
