@@ -59,7 +59,7 @@ class ConditionalLimits:
     most_tries: int = 300
     """Proposals for a draw."""
 
-    numbers_at_once: int = 4_000_000
+    numbers_at_once: int = 300_000
     """Values on grids that are held at once."""
 
 
