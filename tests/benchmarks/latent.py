@@ -144,12 +144,13 @@ CASES = {
 
 def errors(draws: np.ndarray, reference: np.ndarray) -> str:
     """The largest over the columns of draws (n, k): means and quantiles in sds, sds as a share."""
+    vary = reference.std(axis=0) > 0  # unlike the first entry of a Cholesky factor of correlations
+    draws, reference = draws[:, vary], reference[:, vary]
     sd = reference.std(axis=0)
     mean = np.abs(draws.mean(axis=0) - reference.mean(axis=0)) / sd
     share = np.abs(draws.std(axis=0) / sd - 1)
-    tails = [
-        np.abs(np.quantile(draws, q, axis=0) - np.quantile(reference, q, axis=0)) / sd for q in (0.05, 0.95)
-    ]
+    ends = (0.05, 0.95)
+    tails = np.abs(np.quantile(draws, ends, axis=0) - np.quantile(reference, ends, axis=0)) / sd
     return " | ".join(f"{each.max():.2f}" for each in (mean, share, tails))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ppl.inference.nested.blocks import Blocks, Modes, positive_factors, solve_lower
-from ppl.inference.nested.polynomials import POLYNOMIALS, Polynomials
+from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.objective.target import Array
 
 
@@ -136,7 +136,7 @@ class Conditional:
             tried = means[rows] + (factors[rows] @ noise[..., None])[..., 0]
             height = (self.basis.values(tried) * self.coefficients[rows]).sum(axis=1)
             chance = height - log_student((noise**2).sum(axis=1), w) - bounds[rows]
-            inside = (tried**2).sum(axis=1) <= POLYNOMIALS.radius**2
+            inside = (tried**2).sum(axis=1) <= self.basis.radius**2
             taken = inside & (np.log(rng.random(len(chance))) < chance)
             done = tuple(index[taken] for index in rows)
             z[done] = tried[taken]
@@ -282,7 +282,7 @@ def placed(found: Conditional) -> tuple[Array, Array]:
     if found.basis.width > 1:
         return found.at(totals.means), found.scales @ positive_factors(totals.covariances)
     centres = found.at(totals.ends.mean(axis=-1, keepdims=True))
-    half = 0.5 * (totals.ends[..., 1] - totals.ends[..., 0]) / POLYNOMIALS.radius
+    half = 0.5 * (totals.ends[..., 1] - totals.ends[..., 0]) / found.basis.radius
     return centres, found.scales * half[..., None, None]
 
 
