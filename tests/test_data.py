@@ -119,6 +119,11 @@ def test_items_of_tuples():
     assert read_value(several, wanted("array[2] int t.1", dims=(2,))).tolist() == [3, 4]
 
 
+@pytest.mark.parametrize("value", [np.array([True, False, True]), [np.True_, np.False_, np.True_]])
+def test_booleans_of_numpy_are_0_and_1(value):
+    assert read_value(load_data({"y": value}), INTS).tolist() == [1, 0, 1]
+
+
 # --- Refused -------------------------------------------------------------------------------------
 
 
@@ -136,7 +141,6 @@ def test_items_of_tuples():
         ([0.5, None, 1], REALS, "y[2] is null, but"),
         (True, INT_N, "n is true (a boolean; write 0 or 1), but `int n` (line 4) needs one integer"),
         ([1, False, 1], INTS, "y[2] is false (a boolean; write 0 or 1), but"),
-        (np.array([True, False, True]), INTS, "y[1] is true (a boolean"),
         (np.ma.masked_array([1, 2, 3], [False, True, False]), INTS, "y[2] is null"),
         ("1.25", REAL_X, 'x is the string "1.25", but'),
         ({"a": 1}, REALS, "y is an object, but"),

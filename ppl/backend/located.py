@@ -11,6 +11,8 @@ from ppl.errors import InferenceError, Rejection
 OUT_OF_BOUNDS = re.compile(r"index (-?\d+) is out of bounds for axis (\d+) with size (\d+)")
 # A name that ends in two underscores is none of the program's.
 INDEXED = re.compile(r"(?:lib\.put\()?(\w+)(?<!__)[\[,]")
+BELOW_ONE = re.compile(r"The index (-?\d+) is out of range: indices start at 1")
+TAKEN_FROM = re.compile(r"lib\.zero_based\((\w+)(?<!__)[)\[,]")
 MISMATCHES = (
     re.compile(r"operands could not be broadcast together with shapes (\(.*?\)) (\(.*?\))"),
     re.compile(r"\(size (\d+) is different from (\d+)\)"),
@@ -63,6 +65,8 @@ def in_words(module: Module, error: Exception) -> str:
     line, part = module.text_of(error)
     if (sizes := mismatch(str(error))) is not None:
         return f"Sizes do not match: {sizes[0]} and {sizes[1]}."
+    if (below := BELOW_ONE.match(str(error))) is not None:
+        return below_one(below[1], line, part)
     found = OUT_OF_BOUNDS.search(str(error))
     if found is None:
         sized = SIZED.match(line)
@@ -71,3 +75,11 @@ def in_words(module: Module, error: Exception) -> str:
     indexed = INDEXED.match(part)
     of = f" of `{indexed[1]}`" if indexed else ""
     return f"Index {index + 1}{of} is out of range: dimension {axis + 1} has {size} entries."
+
+
+def below_one(index: str, line: str, part: str) -> str:
+    """Which variable has no such index, where one is read there and then; else which the index came from."""
+    indexed, source = re.search(rf"(\w+)(?<!__)\[{re.escape(part)}", line), TAKEN_FROM.match(part)
+    of = f" of `{indexed[1]}`" if indexed else ""
+    taken = f", from `{source[1]}`," if source else ""
+    return f"Index {index}{of}{taken} is out of range: indices start at 1."

@@ -89,6 +89,24 @@ def test_a_file_is_named_by_its_path(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
+        ("target += y[i] * z;", "Index 0 of `y`, from `i`, is out of range: indices start at 1."),
+        (
+            "for (n in 0:1) { if (z > 0) break; target += y[n] * z; }",
+            "Index 0 of `y`, from `n`, is out of range: indices start at 1.",
+        ),
+        ("for (n in 1:2) target += [z, z][g[n]];", "Index 0, from `g`, is out of range: indices start at 1."),
+    ],
+)
+def test_an_index_below_one_is_told_by_the_variables(line: str, said: str) -> None:
+    program = f"data {{ vector[2] y; int i; array[2] int g; }} parameters {{ real z; }} model {{ {line} }}"
+    with pytest.raises(ppl.PPLError) as caught:
+        ppl.compile_model(program).condition({"y": [1, 2], "i": 0, "g": [1, 0]}).log_density(np.zeros(1))
+    assert str(caught.value).endswith(said)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
         ("target += y[i] * z;", "Index 9 of `y` is out of range: dimension 1 has 2 entries."),
         ("for (n in 1:i) target += y[n] * z;", "Index 3 of `y` is out of range: dimension 1 has 2 entries."),
         ("vector[2] v; v[i] = z;", "Index 9 of `v` is out of range: dimension 1 has 2 entries."),

@@ -229,6 +229,20 @@ def test_the_verdict_in_words(rhat_shift, divergent, deep, level, words):
     assert found.level is level and words in found.sentence and found.sentence.startswith(f"Verdict: {level}")
 
 
+@pytest.mark.parametrize(
+    ("delta", "advice"),
+    [
+        (0.8, "raise delta, as to 0.95, or rewrite"),
+        (0.95, "raise delta, as to 0.99, or rewrite"),
+        (0.99, "curved; rewrite"),
+    ],
+)
+def test_advice_on_divergences_is_above_what_was_set(delta, advice):
+    draws = np.random.default_rng(1).normal(size=(4, 1000, 1))
+    found = judged(["a"], draws, np.ones((4, 1000)), np.ones((4, 1000)), 10, delta)
+    assert advice in found.sentence
+
+
 def test_few_draws_are_said_to_be_few():
     draws = np.random.default_rng(1).normal(size=(2, 60, 1))
     found = judged(["a"], draws, np.zeros((2, 60)), np.ones((2, 60)), 10)

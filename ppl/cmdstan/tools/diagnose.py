@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ppl.errors import DataError
-from ppl.inference.nuts.diagnostics import CHAINS, Judged, e_bfmi
+from ppl.inference.nuts.diagnostics import CHAINS, Judged, e_bfmi, higher
 from ppl.results.files.columns import bracketed
 from ppl.results.files.read_csv import DrawsFile
 from ppl.results.files.readers import read_all
@@ -39,7 +39,7 @@ def main(words: Sequence[str]) -> int:
 
 def checks(j: Judged, files: Sequence[DrawsFile]) -> Iterator[Found]:
     """Each check in CmdStan's order."""
-    total = j.chains * j.draws
+    total, raised = j.chains * j.draws, higher(j.delta)
     yield _check(
         "Checking sampler transitions treedepth.",
         "Treedepth satisfactory for all transitions.",
@@ -54,8 +54,8 @@ def checks(j: Judged, files: Sequence[DrawsFile]) -> Iterator[Found]:
         "Checking sampler transitions for divergences.",
         "No divergent transitions found.",
         f"{j.divergent} of {total} ({100 * j.divergent / max(total, 1):.2g}%) transitions ended with a "
-        "divergence: the sampler did not fully explore the posterior. Raise delta, as to 0.95; if that does "
-        "not remove them, reparameterise the model."
+        f"divergence: the sampler did not fully explore the posterior. To remove them, {raised}"
+        "reparameterise the model."
         if j.divergent
         else "",
     )

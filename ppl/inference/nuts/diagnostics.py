@@ -42,7 +42,8 @@ class Judged:
     """What chains say of themselves.
 
     `names` are the columns that R-hat and the effective sample sizes, bulk and tail, each (columns,), are of;
-    `divergent` and `deepest` count transitions that diverged and those that ended at the greatest depth.
+    `divergent` and `deepest` count transitions that diverged and those that ended at the greatest depth;
+    `delta` is the acceptance that the step size was adapted to.
     """
 
     chains: int
@@ -54,6 +55,7 @@ class Judged:
     divergent: int
     deepest: int
     max_depth: int
+    delta: float = 0.8
 
     @property
     def level(self) -> Level:
@@ -91,7 +93,7 @@ class Judged:
                 Level.POOR if share > CHAINS.divergent_share else Level.USABLE,
                 (
                     f"{self.divergent} of {total} transitions diverged ({100 * share:.2g}%), so the draws "
-                    "may miss where the posterior is curved; raise delta, as to 0.95, or rewrite the model, "
+                    f"may miss where the posterior is curved; {higher(self.delta)}rewrite the model, "
                     "as with non-centred effects"
                 ),
             )
@@ -151,7 +153,15 @@ class Judged:
         )
 
 
-def judged(names: Sequence[str], draws: Array, divergent: Array, depths: Array, max_depth: int) -> Judged:
+def higher(delta: float) -> str:
+    """The advice to raise `delta`, where there is room above it; "" where it is as high already."""
+    to = next((to for to in (0.95, 0.99) if delta < to), None)
+    return f"raise delta, as to {to:g}, or " if to else ""
+
+
+def judged(
+    names: Sequence[str], draws: Array, divergent: Array, depths: Array, max_depth: int, delta: float = 0.8
+) -> Judged:
     """What is known of draws (chains, draws, columns); `divergent` and `depths` are (chains, draws)."""
     chains, count, _ = draws.shape
     columns = [draws[:, :, k] for k in range(len(names))]
@@ -170,6 +180,7 @@ def judged(names: Sequence[str], draws: Array, divergent: Array, depths: Array, 
             int(np.sum(divergent)),
             int(np.sum(depths >= max_depth)),
             max_depth,
+            delta,
         )
 
 

@@ -43,6 +43,7 @@ from ppl.results.fits.interrupted import Interrupted
 from ppl.results.fits.keywords import SampleKeywords, Watched, taken, takes
 from ppl.results.fits.memory_needed import memory_required, require_memory_of_chains
 from ppl.results.fits.metadata import Metadata, metadata_of
+from ppl.results.fits.nan_data import refuse_nan_data
 from ppl.results.fits.processes import Tell, at_a_time
 from ppl.results.fits.saved import positive_transform
 from ppl.results.fits.target import note_of
@@ -213,8 +214,8 @@ class Chains(VariablesOfDraws):
         """R-hat, effective sample sizes, divergences and tree depths, of the parameters."""
         names = self.posterior.param_names()
         draws = np.stack([table.rows[:, : len(names)] for table in self.tables])
-        at_depth = self._statistic(DEPTH)
-        return judged(names, draws, self._statistic(DIVERGING), at_depth, self.settings.max_depth)
+        depths, divergent = self._statistic(DEPTH), self._statistic(DIVERGING)
+        return judged(names, draws, divergent, depths, self.settings.max_depth, self.settings.delta)
 
     @property
     def level(self) -> Level:
@@ -394,6 +395,7 @@ def sampled(posterior: Posterior, settings: SampleSettings, listen: Listener = s
         raise InferenceError(NO_PARAMETERS)
     require_memory_of_chains(posterior, settings)
     refuse_improper(posterior)
+    refuse_nan_data(posterior)
     with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
         target = for_sampler(AsTarget(posterior), settings)
         rng = Streams(settings.seed).start

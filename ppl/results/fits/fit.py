@@ -53,6 +53,7 @@ from ppl.results.fits.keywords import Followed, VariationalKeywords, taken, take
 from ppl.results.fits.memory_needed import memory_required, require_memory
 from ppl.results.fits.metadata import Metadata, metadata_of
 from ppl.results.fits.metric import save_warm_start
+from ppl.results.fits.nan_data import refuse_nan_data
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.runs import best_of
 from ppl.results.fits.sealed import NONSENSE, blamed
@@ -612,6 +613,8 @@ def fitted(
         require_same_run(posterior, asked)
     if asked.algorithm != "optimize" and asked.minibatch is None:
         refuse_improper(density_of_all(posterior, asked))
+    if not asked.sharded and asked.minibatch is None:
+        refuse_nan_data(posterior)
     start = start_for(posterior, asked.init)
     with _threads(posterior):
         if asked.runs > 1:

@@ -61,13 +61,20 @@ def of_chains(files: Sequence[DrawsFile]) -> Judged | None:
         return None
     shortest = min(len(file.draws) for file in files)
     names = files[0].parameters
-    depths = [float(value) for key, value in files[0].config.items() if key.endswith(".max_depth")]
+    depths = _set(files[0], ".max_depth")
+    deltas = _set(files[0], ".delta")
 
     def of(name: str) -> Floats:
         return np.stack([file.internal[name][:shortest] for file in files])
 
     draws = np.stack([file.only(names).draws[:shortest] for file in files])
-    return judged(names, draws, of("divergent__"), of("treedepth__"), int(depths[0]) if depths else 10**9)
+    depth, delta = int(depths[0]) if depths else 10**9, deltas[0] if deltas else 0.8
+    return judged(names, draws, of("divergent__"), of("treedepth__"), depth, delta)
+
+
+def _set(file: DrawsFile, ending: str) -> list[float]:
+    """The settings in the header of a file whose name ends so."""
+    return [float(value) for key, value in file.config.items() if key.endswith(ending)]
 
 
 def quality(files: Sequence[DrawsFile]) -> Iterator[str]:

@@ -1,0 +1,47 @@
+"""Data that hold nan and make the log density nan wherever it is looked at: named before the fit."""
+
+import numpy as np
+
+from ppl.density.posterior import Posterior
+from ppl.errors import DataError
+from ppl.stdlib.constraints.sentences import position
+
+POINTS = (0.0, 0.7, -0.9)
+"""Where the log density is looked at, in every coordinate: a program may test for nan, and be finite."""
+
+
+def refuse_nan_data(posterior: Posterior) -> None:
+    """Refuse data whose missing values enter the target.
+
+    Raises:
+        DataError: data hold nan, and the log density is nan wherever it is looked at; names the first entry
+            of each variable.
+    """
+    found = nan_entries(posterior)
+    if not found:
+        return
+    dim = posterior.param_unc_num()
+    if all(np.isnan(posterior.log_density(np.full(dim, x))) for x in POINTS):
+        raise DataError(sentence(found), next(iter(found)), "PPL971")
+
+
+def nan_entries(posterior: Posterior) -> dict[str, tuple[str, int]]:
+    """By variable of the data block: its first entry that is nan, as the program counts, and how many are."""
+    found = {}
+    for name in posterior.model.data_schema:
+        value = posterior.d.of(name)
+        if isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
+            at = np.argwhere(np.isnan(value))
+            if len(at):
+                found[name] = name + position(tuple(map(int, at[0]))), len(at)
+    return found
+
+
+def sentence(found: dict[str, tuple[str, int]]) -> str:
+    named = [
+        f"{first}{f' and {count - 1} more of {name}' * (count > 1)}" for name, (first, count) in found.items()
+    ]
+    return (
+        f"data: {'; '.join(named)}: not a number (nan), and so is the log density, whatever the parameters "
+        "are. Leave those rows out, or declare the missing values as parameters and put them in their place."
+    )
