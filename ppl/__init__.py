@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ppl.errors import MissingPackage as MissingPackage
     from ppl.errors import ModelError as ModelError
     from ppl.errors import OutOfRange as OutOfRange
+    from ppl.errors import PoorFitWarning as PoorFitWarning
     from ppl.errors import PPLError as PPLError
     from ppl.errors import Rejection as Rejection
     from ppl.errors import UnknownName as UnknownName
@@ -44,6 +45,7 @@ PUBLIC = {
     "ModelError": "ppl.errors",
     "DataError": "ppl.errors",
     "InferenceError": "ppl.errors",
+    "PoorFitWarning": "ppl.errors",
     "Rejection": "ppl.errors",
     "ArgumentError": "ppl.errors",
     "MissingFile": "ppl.errors",

@@ -300,3 +300,14 @@ class MissingPackage(PPLError, ImportError):
     def __init__(self, what: str, package: str, *install: str):
         named = " ".join(f'"{requirement}"' for requirement in install)
         super().__init__(f"{what} needs {package}, which is not installed: pip install {named}.")
+
+
+class PoorFitWarning(UserWarning):
+    """The draws that a method returned cannot be believed; the message is their verdict, with what to try.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("error", ppl.PoorFitWarning)
+        ...     fit = posterior.variational(seed=1)
+    """

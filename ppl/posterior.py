@@ -1,5 +1,7 @@
 """A compiled program with its data, and the fits of it."""
 
+import sys
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,8 @@ from ppl.arguments import checks
 from ppl.density import posterior
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Floats
+from ppl.errors import PoorFitWarning
+from ppl.inference.diagnose.level import Level
 from ppl.inference.numerics.hessian import hessian
 from ppl.results.fits.as_target import AsTarget
 from ppl.results.fits.keywords import (
@@ -105,7 +109,7 @@ class Posterior(posterior.Posterior):
     def variational(self, **keywords: Any) -> "Fit":
         """Fit a variational approximation, and draw from it.
 
-        Kucukelbir et al. (2017), JMLR 18:14.
+        Kucukelbir et al. (2017), JMLR 18:14. A poor verdict is a `PoorFitWarning` besides.
 
         Raises:
             InferenceError: a setting is out of range, the posterior improper, or no start has a finite
@@ -120,13 +124,15 @@ class Posterior(posterior.Posterior):
         """
         from ppl.results.fits.fit import variational
 
-        return variational(self, **keywords)
+        fit = variational(self, **keywords)
+        _warn_if_poor(fit.verdict.level, fit.judgement)
+        return fit
 
     @takes(SampleKeywords)
     def sample(self, **keywords: Any) -> "Chains":
         """Draws of the posterior by chains of the No-U-Turn sampler (nutpie, the extra `sample`).
 
-        Hoffman and Gelman (2014), JMLR 15.
+        Hoffman and Gelman (2014), JMLR 15. A poor verdict is a `PoorFitWarning` besides.
 
         Raises:
             InferenceError: a setting is out of range, the posterior improper, or no start has a finite
@@ -142,7 +148,9 @@ class Posterior(posterior.Posterior):
         """
         from ppl.results.fits.chains import sample
 
-        return sample(self, **keywords)
+        chains = sample(self, **keywords)
+        _warn_if_poor(chains.level, chains.judgement)
+        return chains
 
     @takes(OptimizeKeywords)
     def optimize(self, **keywords: Any) -> "Fit":
@@ -201,3 +209,13 @@ class Posterior(posterior.Posterior):
 def shape_of(shape: tuple[int, ...]) -> str:
     """`4 x 2`; of a single number nothing."""
     return " x ".join(map(str, shape))
+
+
+def _warn_if_poor(level: Level, judgement: str) -> None:
+    """Warn of draws that cannot be believed, at the line that called the package."""
+    if level is not Level.POOR:
+        return
+    frame, stacklevel = sys._getframe(1), 2
+    while frame.f_back and f"{frame.f_globals.get('__name__')}.".startswith(f"{__package__}."):
+        frame, stacklevel = frame.f_back, stacklevel + 1
+    warnings.warn(judgement, PoorFitWarning, stacklevel=stacklevel)
