@@ -95,3 +95,10 @@ def test_files_are_models(tmp_path, monkeypatch, capsys):
             lines = capsys.readouterr().out.splitlines()
             assert lines[1].split()[:2] == ["normal", "0.00"] and lines[2].split()[0] == "cauchy"
             assert float(lines[2].split()[1]) == pytest.approx(found["cauchy"].elpd_diff, abs=0.02)
+
+
+def test_what_is_no_fit_is_named():
+    with pytest.raises(
+        ppl.ArgumentError, match=r"compare\(\): b is a int, but must be a fit, chains or a Loo"
+    ):
+        ppl.compare({"b": 3})

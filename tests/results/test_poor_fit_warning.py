@@ -1,4 +1,4 @@
-"""A poor fit warns at the line that asked for it, and a filter may make that an error; a good one is silent."""
+"""A poor fit warns at the line that asked for it, which a filter may make an error; a good one is silent."""
 
 import warnings
 

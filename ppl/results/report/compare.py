@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ppl.arguments import checks
-from ppl.errors import DataError, UnknownName
+from ppl.errors import ArgumentError, DataError, UnknownName
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
 from ppl.results.report.loo import Loo, as_html, se_of_sum
@@ -109,12 +109,18 @@ def compare(models: Mapping[str, Fitted | Loo]) -> Comparison:
     are those of stacking: Yao, Vehtari, Simpson and Gelman (2018), Bayesian Analysis 13.
 
     Raises:
+        ArgumentError: a value is neither a fit, nor chains, nor a `Loo`.
         DataError: there are fewer than two, one has no `log_lik`, or their rows are not the same in number.
 
     Example:
         >>> print(ppl.compare({"a": fit, "again": fit.loo()}).models[1].elpd_diff)
         0.0
     """
+    for name, model in models.items():
+        if not hasattr(model, "loo") and not isinstance(model, Loo):
+            raise ArgumentError(
+                f"compare(): {name} is a {type(model).__name__}, but must be a fit, chains or a Loo"
+            )
     found = {name: model if isinstance(model, Loo) else model.loo() for name, model in models.items()}
     if len(found) < 2:
         raise DataError("a comparison needs two models or more.")
