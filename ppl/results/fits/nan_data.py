@@ -31,7 +31,9 @@ def nan_entries(posterior: Posterior) -> dict[str, tuple[str, int]]:
     for name in posterior.model.data_schema:
         value = posterior.d.of(name)
         if isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
-            at = np.argwhere(np.isnan(value))
+            with np.errstate(invalid="ignore"):
+                may_be = np.isnan(np.sum(value))  # takes no memory, where data are many
+            at = np.argwhere(np.isnan(value) if may_be else False)
             if len(at):
                 found[name] = name + position(tuple(map(int, at[0]))), len(at)
     return found
