@@ -53,7 +53,7 @@ def test_an_index_below_one_is_refused_in_a_loop_without_order(first: int) -> No
     model = ppl.compile_model(
         PROGRAM.format(statement="for (n in K:N) z[n] = 2 * y[n];").replace("[K]", "[2]")
     )
-    with pytest.raises(ppl.errors.PPLError, match=rf"index {first} is out of range"):
+    with pytest.raises(ppl.errors.PPLError, match=rf"Index {first} of `y` is out of range"):
         model.condition(given).param_constrain(np.zeros(2), include_tp=True, include_gq=True)
 
 
@@ -64,7 +64,7 @@ def test_an_argument_that_has_the_name_of_a_loop_variable_is_looked_at() -> None
     parameters { real x; }
     model { real s = 0; for (n in 1:N) { if (y[n] > x) break; s += y[n]; } target += s * entry(y, k); }
     """
-    with pytest.raises(ppl.errors.PPLError, match="index 0 is out of range"):
+    with pytest.raises(ppl.errors.PPLError, match="Index 0 of `a`, from `n`, is out of range"):
         ppl.compile_model(program).condition({"N": 2, "k": 0, "y": [0.5, 0.25]})
 
 

@@ -71,7 +71,7 @@ def test_an_array_of_tuples_lies_in_u_tuple_by_tuple_as_in_stan():
     np.testing.assert_allclose(posterior.param_unconstrain(values), u, rtol=1e-14)
 
 
-@pytest.mark.parametrize(("i", "said"), [(0, "index 0 is out of range"), (3, "out of range")])
+@pytest.mark.parametrize(("i", "said"), [(0, "Index 0, from `i`, is out of range"), (3, "out of range")])
 def test_an_index_out_of_range_is_refused(i, said):
     model = ppl.compile_model("""
         data { int i; }

@@ -1,11 +1,11 @@
 """A posterior small enough to know everything about."""
 
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from ppl.density.data import Data
 from ppl.errors import InferenceError
 from ppl.names import Sized
 from ppl.source import SourceText
@@ -49,7 +49,7 @@ class Toy:
 
     @property
     def d(self):
-        return SimpleNamespace(y=np.array(self.data["y"]))
+        return Data(N=self.data["N"], y=np.array(self.data["y"]))
 
     @property
     def loop_steps(self):

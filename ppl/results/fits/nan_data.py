@@ -6,7 +6,7 @@ from ppl.density.posterior import Posterior
 from ppl.errors import DataError
 from ppl.stdlib.constraints.sentences import position
 
-POINTS = (0.0, 0.7, -0.9)
+NAN_LOOKED_FOR_AT = (0.0, 0.7, -0.9)
 """Where the log density is looked at, in every coordinate: a program may test for nan, and be finite."""
 
 
@@ -21,7 +21,7 @@ def refuse_nan_data(posterior: Posterior) -> None:
     if not found:
         return
     dim = posterior.param_unc_num()
-    if all(np.isnan(posterior.log_density(np.full(dim, x))) for x in POINTS):
+    if all(np.isnan(posterior.log_density(np.full(dim, x))) for x in NAN_LOOKED_FOR_AT):
         raise DataError(sentence(found), next(iter(found)), "PPL971")
 
 
