@@ -67,7 +67,7 @@ def as_array(name: str, value: Any) -> Numbers:
     if isinstance(value, list | tuple | range):
         value = compact(list(value))
     elif hasattr(value, "__array__"):
-        value = _booleans_counted(np.asanyarray(value))
+        value = _as_numpy(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "iuf" and not np.ma.isMaskedArray(value):
         return value
     shape, leaves = layers(name, value)
@@ -104,11 +104,12 @@ def _opened(value: Any) -> Any:
     """A list in place of any sequence or array; masked entries become None."""
     if isinstance(value, list | tuple | range):
         return list(value)
-    return _booleans_counted(np.asanyarray(value)).tolist() if hasattr(value, "__array__") else value
+    return _as_numpy(value).tolist() if hasattr(value, "__array__") else value
 
 
-def _booleans_counted(array: Numbers) -> Numbers:
-    """NumPy's booleans as 0 and 1: a comparison of columns is a variable of such data."""
+def _as_numpy(value: Any) -> Numbers:
+    """What is an array or can be made one, NumPy's booleans as 0 and 1: a comparison of columns is data."""
+    array: Numbers = np.asanyarray(value)
     return array.astype(np.int32) if array.dtype.kind == "b" else array
 
 

@@ -35,7 +35,7 @@ class Reference:
 
     def nearest(self, u: Array) -> NDArray[np.intp]:
         """Which of the modes' Gaussians has most density at u (n, dim); (n,)."""
-        each = [part.log_density_gradients(u)[0] for part in self.parts[: self.modes]]
+        each = [part.log_densities(u) for part in self.parts[: self.modes]]
         return np.asarray(np.argmax(each, axis=0))
 
     def rescaled(self, inverse: Array) -> "Reference":

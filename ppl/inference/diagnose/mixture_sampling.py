@@ -34,9 +34,7 @@ class Batch:
         """Where standard noise z (n, dim) lands under a Gaussian."""
         u = gaussian.draws(z)
         log_p = log_densities(target, u)
-        return cls(
-            u, np.where(np.isfinite(log_p), log_p, -np.inf), lambda at: gaussian.log_density_gradients(at)[0]
-        )
+        return cls(u, np.where(np.isfinite(log_p), log_p, -np.inf), gaussian.log_densities)
 
 
 def log_weights(batches: Sequence[Batch]) -> list[Array]:

@@ -64,6 +64,11 @@ class Modes(NamedTuple):
     found: NDArray[np.bool_]
 
     @property
+    def scales(self) -> Array:
+        """Those (n, g, w, w) in which the curvature at the modes is one."""
+        return np.asarray(np.linalg.inv(self.factors).swapaxes(-1, -2))
+
+    @property
     def log_marginals(self) -> Array:
         """The log density of the outer coordinates, (n,), by Laplace's approximation; -inf without modes."""
         return np.where(self.found, self.about_here, -np.inf)

@@ -207,7 +207,7 @@ class Shape(NamedTuple):
 
 def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     """The shape of the blocks by their modes at a few outer points (n, d), of which the first is a mode."""
-    width, own = blocks.structure.width, own_scales(found)
+    width, own = blocks.structure.width, found.scales
     moved = fitted(blocks, outer[:1], found.at[:1], own[:1], Polynomials.of(width, CONDITIONAL.first_degree))
     richest = Polynomials.of(width, CONDITIONAL.degrees[width][-1])
     if not (moved.totals.off_normal < CONDITIONAL.like_normal).all():
@@ -226,14 +226,9 @@ def shape_of(blocks: Blocks, outer: Array, found: Modes) -> Shape:
     return shape
 
 
-def own_scales(found: Modes) -> Array:
-    """The scales (n, g, w, w) in which the curvature at the modes is one."""
-    return np.asarray(np.linalg.inv(found.factors).swapaxes(-1, -2))
-
-
 def about(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Conditional:
     """The densities of the blocks at outer points (n, d), of a shape about their modes."""
-    own = own_scales(found)
+    own = found.scales
     centres = found.at + (own @ shape.offsets[..., None])[..., 0]
     return fitted(blocks, outer, centres, own @ shape.scales, shape.basis)
 

@@ -52,11 +52,10 @@ def has_other_modes(blocks: Blocks, marginal: Marginal, outer: Array, rng: np.ra
     known = found.found
     if not known.any():
         return True
-    at, factors, outer = found.at[known], found.factors[known], outer[known]
+    at, factors, scales, outer = (each[known] for each in (found.at, found.factors, found.scales, outer))
     for distance in BESIDE.distances:
         direction = rng.standard_normal(at.shape)
         direction /= np.sqrt((direction**2).sum(axis=-1, keepdims=True))
-        scales = np.linalg.inv(factors).swapaxes(-1, -2)
         start = at + distance * (scales @ direction[..., None])[..., 0]
         other = modes(blocks, outer, start, BLOCK_MODES.near)
         off = lengths(factors, other.at - at).max(axis=1)

@@ -1,12 +1,12 @@
 """The outer coordinates: their marginal density by Laplace's approximation, its mode, a mixture over it."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ppl.inference.correct.population import StudentTs, fitted, is_good, moments
+from ppl.inference.correct.tempering import effective_size
 from ppl.inference.diagnose.mixture_sampling import Batch, missed
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes, modes
@@ -101,12 +101,6 @@ class Marginal:
     def log_density(self, outer: Array) -> float:
         return float(self.log_densities(outer[None])[0])
 
-    def log_density_gradient(self, outer: Array) -> tuple[float, Array]:
-        raise NotImplementedError
-
-    def explain(self, outer: Array) -> str:
-        return ""
-
 
 class Peak(NamedTuple):
     """The mode of a marginal, as its centre, and the Gaussian of the curvature there."""
@@ -194,12 +188,8 @@ def misses(mixture: StudentTs, marginal: Marginal, rng: np.random.Generator) -> 
     far = [each.draws(rng.standard_normal((OUTER.distant_draws, marginal.dim))) for each in wide]
     found = marginal.modes(np.concatenate(far), BLOCK_MODES.about)
     heights = np.split(found.log_marginals, len(far))
-    distant = [Batch(u, log_p, density_of(each)) for u, log_p, each in zip(far, heights, wide, strict=True)]
+    distant = [Batch(u, log_p, each.log_densities) for u, log_p, each in zip(far, heights, wide, strict=True)]
     return missed(own, *distant)
-
-
-def density_of(gaussian: Gaussian) -> Callable[[Array], Array]:
-    return lambda u: gaussian.log_density_gradients(u)[0]
 
 
 def one_over(gaussian: Gaussian) -> StudentTs:
@@ -214,13 +204,8 @@ def fitted_to(u: Array, weights: Psis, rng: np.random.Generator, one: bool) -> S
     The weights are flattened where few draws have most.
     """
     log_weights, power = weights.log_weights, 1.0
-    while effective(power * log_weights) < OUTER.fewest_effective and power > OUTER.least_power:
+    while effective_size(power * log_weights) < OUTER.fewest_effective and power > OUTER.least_power:
         power *= OUTER.flattening
     flat = power * log_weights
     flat -= special.logsumexp(flat)
     return one_over(Gaussian.with_covariance(*moments(u, np.exp(flat)))) if one else fitted(u, flat, rng)
-
-
-def effective(log_weights: Array) -> float:
-    """What draws with such weights are worth."""
-    return float(np.exp(2 * special.logsumexp(log_weights) - special.logsumexp(2 * log_weights)))

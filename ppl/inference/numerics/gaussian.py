@@ -61,6 +61,10 @@ class Gaussian:
         """The points (n, dim) that standard noise z (n, dim) lands on."""
         return self.mean + times(self.factor, z)
 
+    def log_densities(self, u: Array) -> Array:
+        """Log densities (n,) at points u (n, dim)."""
+        return self.log_density_gradients(u)[0]
+
     def log_density_gradients(self, u: Array) -> tuple[Array, Array]:
         """The log density at u (n, dim), (n,), and its gradient there, (n, dim)."""
         z = times(self.whitening, u - self.mean)

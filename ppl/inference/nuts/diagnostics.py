@@ -55,7 +55,7 @@ class Judged:
     divergent: int
     deepest: int
     max_depth: int
-    delta: float = 0.8
+    delta: float
 
     @property
     def level(self) -> Level:

@@ -611,10 +611,11 @@ def fitted(
     require_memory(posterior, asked)
     if asked.sharded:
         require_same_run(posterior, asked)
-    if asked.algorithm != "optimize" and asked.minibatch is None:
-        refuse_improper(density_of_all(posterior, asked))
-    if not asked.sharded and asked.minibatch is None:
-        refuse_nan_data(posterior)
+    if asked.minibatch is None:
+        if asked.algorithm != "optimize":
+            refuse_improper(density_of_all(posterior, asked))
+        if not asked.sharded:
+            refuse_nan_data(posterior)
     start = start_for(posterior, asked.init)
     with _threads(posterior):
         if asked.runs > 1:

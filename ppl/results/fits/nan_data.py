@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from ppl.data.values import place
 from ppl.density.posterior import Posterior
 from ppl.errors import DataError
-from ppl.stdlib.constraints.sentences import position
 
 NAN_LOOKED_FOR_AT = (0.0, 0.7, -0.9)
 """Where the log density is looked at, in every coordinate: a program may test for nan, and be finite."""
@@ -33,9 +33,9 @@ def nan_entries(posterior: Posterior) -> dict[str, tuple[str, int]]:
         if isinstance(value, float | np.ndarray) and np.asarray(value).dtype.kind == "f":
             with np.errstate(invalid="ignore"):
                 may_be = np.isnan(np.sum(value))  # takes no memory, where data are many
-            at = np.argwhere(np.isnan(value) if may_be else False)
-            if len(at):
-                found[name] = name + position(tuple(map(int, at[0]))), len(at)
+            at = np.flatnonzero(np.isnan(value) if may_be else False)
+            if at.size:
+                found[name] = place(name, int(at[0]), np.shape(value)), at.size
     return found
 
 

@@ -68,8 +68,8 @@ def of_chains(files: Sequence[DrawsFile]) -> Judged | None:
         return np.stack([file.internal[name][:shortest] for file in files])
 
     draws = np.stack([file.only(names).draws[:shortest] for file in files])
-    depth, delta = int(depths[0]) if depths else 10**9, deltas[0] if deltas else 0.8
-    return judged(names, draws, of("divergent__"), of("treedepth__"), depth, delta)
+    depth = int(depths[0]) if depths else 10**9
+    return judged(names, draws, of("divergent__"), of("treedepth__"), depth, *deltas[:1])
 
 
 def _set(file: DrawsFile, ending: str) -> list[float]:
