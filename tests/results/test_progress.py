@@ -12,7 +12,7 @@ from ppl.inference.run.progress import Progress
 from ppl.inference.run.settings import Settings
 from ppl.results.fits.fit import variational
 from ppl.results.fits.progress import duration, line, roughly, shown
-from ppl.results.fits.progress_meter import Meter
+from ppl.results.fits.progress_meter import Meter, Meters
 
 LOOP, FIXED, VARIABLES = Phase.LOOP, Phase.FIXED_DRAWS, Phase.VARIABLES
 PLAN = (Phase.PATHFINDER, LOOP, FIXED, Phase.ANNEALING, VARIABLES)
@@ -144,6 +144,31 @@ def test_between_reports_time_runs_off_the_stage_at_hand():
         meter.hear(Progress(LOOP, 50, 100, -1.0))
         lefts.append(meter.left)
     assert lefts == pytest.approx([10 + later, 6 + later, later])
+
+
+def test_the_time_left_is_that_of_all_runs():
+    """Four runs of 10 s each, two at a time."""
+    now = [0.0]
+    meters = Meters((LOOP,), clock=lambda: now[0])
+
+    def at(time, *reports):
+        now[0] = time
+        for run, share in reports:
+            meters.hear(Progress(LOOP, int(100 * share), 100, run=run, runs=4))
+        return meters.left
+
+    assert at(0.0, (1, 0), (2, 0)) is None
+    assert at(5.0, (1, 0.5), (2, 0.5)) == pytest.approx(15)
+    assert at(10.0, (1, 1), (2, 1), (3, 0), (4, 0)) is None
+    assert at(15.0, (3, 0.5), (4, 0.5)) == pytest.approx(5)
+    assert at(19.0, (3, 1), (4, 0.6)) == pytest.approx(6)  # what the slower one says itself
+    assert at(24.0, (4, 1)) is None
+
+
+def test_a_line_says_that_the_time_left_is_of_all_runs(monkeypatch):
+    monkeypatch.setattr(Meters, "left", 40.0)
+    assert written(Progress(LOOP, 0, 200, run=1, runs=4)).rstrip().endswith("about 40 s left of all runs")
+    assert written(Progress(LOOP, 0, 200)).rstrip().endswith("about 40 s left")
 
 
 def test_every_stage_is_explained():

@@ -9,9 +9,10 @@ from ppl.inference.run.phases import Phase
 
 @dataclass(frozen=True)
 class Progress:
-    """One report: the phase, how far it is, an ELBO and its changes; `run`, of several, counts from 1.
+    """One report: the phase, how far it is, an ELBO and its changes; `run`, of `runs`, counts from 1.
 
-    The ELBO is that of a q, but in Pathfinder the best of the Gaussians along paths, on few draws.
+    Chains are runs too. The ELBO is that of a q, but in Pathfinder the best of the Gaussians along paths, on
+    few draws.
     """
 
     phase: Phase
@@ -22,6 +23,7 @@ class Progress:
     delta_median: float = math.nan
     note: str = ""
     run: int = 0
+    runs: int = 0
 
 
 Listener = Callable[[Progress], None]

@@ -439,7 +439,9 @@ def _some(
         if now - told[number] > SECONDS_A_REPORT_OF_CHAINS or of_phase in (1, total):
             told[number] = now
             phase = Phase.WARMUP if warm else Phase.SAMPLING
-            tell(Progress(phase, of_phase, total, run=number if settings.num_chains > 1 else 0))
+            several = settings.num_chains > 1
+            run, runs = (number, settings.num_chains) if several else (0, 0)
+            tell(Progress(phase, of_phase, total, run=run, runs=runs))
 
     return run_chains(starts, settings, [seed_of(settings.seed, number) for number in numbers], made)
 

@@ -39,6 +39,8 @@ def _is(value: Any, kind: Any) -> bool:
         return isinstance(value, tuple | list) and all(_is(item, args[0]) for item in value)
     if issubclass(form, Mapping):
         return isinstance(value, dict) and all(_is(k, args[0]) and _is(v, args[1]) for k, v in value.items())
+    if isinstance(value, bool):  # in Python an int too
+        return form is bool
     if form is int:
         return isinstance(value, int) and value >= 0
     if getattr(form, "_is_protocol", False):

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ppl.inference.run.phases import OF_FIT, Phase
 from ppl.inference.run.progress import Listener, Progress, silent
-from ppl.results.fits.progress_meter import Meter
+from ppl.results.fits.progress_meter import Meters
 
 
 @dataclass(frozen=True)
@@ -75,19 +75,18 @@ def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
         refresh_per_second=DISPLAY.redraws_a_second,
         redirect_stdout=terminal,
     )
-    lines: dict[int, tuple[Meter, TaskID]] = {}
+    meters = Meters(plan)
+    lines: dict[int, TaskID] = {}
     elbos: dict[int, float] = {}
 
-    def begun(stage: str) -> tuple[Meter, TaskID]:
-        meter = Meter(plan)
-        return meter, bars.add_task(stage, total=1.0, meter=meter, said="")
+    def begun(stage: str) -> TaskID:
+        return bars.add_task(stage, total=1.0, meters=meters, said="")
 
     def listen(progress: Progress) -> None:
         run = progress.run
         if run not in lines:
             lines[run] = waiting.pop() if waiting else begun(name(progress))
-        meter, task = lines[run]
-        meter.hear(progress)
+        task, meter = lines[run], meters.hear(progress)
         if math.isnan(progress.elbo):
             progress = replace(progress, elbo=elbos.get(run, math.nan))
         elif progress.phase is not Phase.STEP_SIZE:  # whose candidates are not q
@@ -102,34 +101,33 @@ def _bars(console: Console, plan: Sequence[Phase]) -> Iterator[Listener]:
 
 
 class Times(ProgressColumn):
-    """`12 s, about 40 s left`."""
+    """`12 s, about 40 s left`, the latter until the last of several runs ends."""
 
     max_refresh = 0.5
 
     def render(self, task: Task) -> Text:
         elapsed = task.finished_time or task.elapsed or 0.0
-        return Text(", ".join([duration(elapsed), *_left(task.fields["meter"])]))
+        return Text(", ".join([duration(elapsed), *_left(task.fields["meters"])]))
 
 
-def _left(meter: Meter) -> list[str]:
-    left = meter.left
-    return [f"about {roughly(left)} left"] if left is not None and left >= 1 else []
+def _left(meters: Meters) -> list[str]:
+    left, of_all = meters.left, " of all runs" if meters.runs else ""
+    return [f"about {roughly(left)} left{of_all}"] if left is not None and left >= 1 else []
 
 
 def _lines(console: Console, every: int, plan: Sequence[Phase]) -> Listener:
     """Prints a line where a stage begins, every so many iterations, and for each note that is new."""
-    meters: dict[int, Meter] = {}
+    meters = Meters(plan)
     last: dict[tuple[int, Phase], Progress] = {}
 
     def listen(progress: Progress) -> None:
         key = progress.run, progress.phase
-        meter = meters.setdefault(progress.run, Meter(plan))
-        meter.hear(progress)
+        meters.hear(progress)
         before = last.get(key, Progress(progress.phase, 0, progress.total))
         begins = key not in last and progress.iteration == 0
         if begins or progress.iteration // every > before.iteration // every or progress.note != before.note:
             last[key] = progress
-            text = line(progress, *_left(meter))
+            text = line(progress, *_left(meters))
             console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     return listen

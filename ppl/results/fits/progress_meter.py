@@ -1,4 +1,4 @@
-"""How far a run is, and how long it may still take, from what its stages usually cost."""
+"""How far a run is, or several, and how long that may still take, from what stages usually cost."""
 
 from collections.abc import Callable, Sequence
 from time import perf_counter
@@ -61,8 +61,42 @@ class Meter:
         later = _cost(self._plan[self._at(self._begun[-1]) + 1 :])
         return rate * later + max(0.0, rate * (1 - self._part) * now - since)
 
+    @property
+    def share_of_time(self) -> float:
+        """The share of its time that is over, by what is known of it."""
+        return self.share if self.left is None else self.elapsed / (self.elapsed + self.left)
+
     def _at(self, phase: Phase) -> int:
         return self._plan.index(phase)
+
+
+class Meters:
+    """Listens to a run, or to several beside each other and one after the other: a meter for each."""
+
+    def __init__(self, plan: Sequence[Phase], clock: Callable[[], float] = perf_counter):
+        self._plan, self._clock, self._began = tuple(plan), clock, clock()
+        self.of_run: dict[int, Meter] = {}
+        self.runs = 0
+
+    def hear(self, progress: Progress) -> Meter:
+        """Takes a report into account; the meter of its run."""
+        self.runs = max(self.runs, progress.runs)
+        meter = self.of_run.setdefault(progress.run, Meter(self._plan, self._clock))
+        meter.hear(progress)
+        return meter
+
+    @property
+    def left(self) -> float | None:
+        """About how many seconds are left until the last run ends; None where it is too early to say.
+
+        Runs go on as fast as they did; the last of them takes no less than it says itself.
+        """
+        lefts = [left for meter in self.of_run.values() if (left := meter.left) is not None]
+        if not self.runs or not lefts:
+            return max(lefts, default=None)
+        over = sum(meter.share_of_time for meter in self.of_run.values()) / self.runs
+        elapsed = self._clock() - self._began
+        return max(*lefts, elapsed * (1 - over) / over)
 
 
 def _cost(phases: Sequence[Phase]) -> float:

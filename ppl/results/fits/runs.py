@@ -78,11 +78,11 @@ def _all(
 
 def _fitted(job: Job, progress: Listener) -> Result:
     def listen(report: Progress) -> None:
-        progress(replace(report, run=job.number))
+        progress(replace(report, run=job.number, runs=job.settings.runs))
 
     journal = journal_of(job.keep, job.posterior, job.settings)
     target = target_of(job.posterior, job.settings)
     result = fit_with(journal, target, job.settings, job.start, listen)
     journal.write()
-    progress(Progress(Phase.DONE, 0, 0, result.final_elbo, run=job.number))
+    listen(Progress(Phase.DONE, 0, 0, result.final_elbo))
     return replace(result, notes=(*result.notes, *journal.notes))
