@@ -25,6 +25,7 @@ from ppl.ir.lower import lower
 from ppl.ir.plan import plan
 from ppl.ir.printer import print_program as print_ir
 from ppl.model import Model
+from ppl.results.report.latent_structure import latent_lines
 from ppl.source import SourceText, read_source
 
 Given = Inputs | Mapping[str, Any] | str | Path
@@ -65,7 +66,8 @@ def show_stage(
 
     `form` is a name of ir.forms: which form of the program the stages "ir" and "python" print, exactly as it
     runs; `without` names passes to leave out there; `data` are needed where they decide how discrete
-    parameters are summed out, and with them "plan" ends with what a gradient costs by statement.
+    parameters are summed out, and with them "plan" ends with what a gradient costs by statement and with
+    the parameters that are independent given others.
 
     Raises:
         ModelError: the program is refused before the stage is reached.
@@ -90,7 +92,8 @@ def show_stage(
     of_stage = text(known_values(model, data))
     if stage != "plan":
         return of_stage
-    return "\n".join([of_stage, *cost_lines(model.condition(data))]) + "\n"
+    posterior = model.condition(data)
+    return "\n".join([of_stage, *cost_lines(posterior), *latent_lines(posterior)]) + "\n"
 
 
 def known_values(model: Model, data: Given) -> Mapping[str, Any]:

@@ -50,7 +50,8 @@ def show(
     \b
     --stage program is the program with its discrete parameters summed out,
     which Stan takes too; plan says how. With --data plan ends with what a
-    gradient costs by statement, which is the line to rewrite where it is slow.
+    gradient costs by statement, which is the line to rewrite where it is slow,
+    and with the parameters that are independent given others.
 
     \b
     ppl show functions lists every function with its meaning; with a NAME,

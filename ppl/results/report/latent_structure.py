@@ -1,0 +1,59 @@
+"""The latent structure of a program with its data in words: which parameters are independent given which."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from ppl.density.posterior import Posterior
+from ppl.density.statement_costs import point_of
+from ppl.inference.nested.structure import Structure, structure_of
+from ppl.results.fits.as_target import AsTarget
+
+NONE_FOUND = (
+    "No latent structure was found: the parameters are not in blocks that are independent given a few others."
+)
+
+
+def latent_lines(posterior: Posterior) -> Iterator[str]:
+    """The structure that `auto` and `nested` use, as the end of a plan; nothing without a finite density."""
+    u = point_of(posterior) if posterior.param_unc_num() else None
+    if u is None:
+        return
+    with np.errstate(all="ignore"):
+        structure = structure_of(AsTarget(posterior), u, np.random.default_rng(0))
+    if structure is None:
+        yield NONE_FOUND
+        return
+    yield "Latent structure:"
+    yield from (f"  {line}" for line in in_words(structure, posterior.param_unc_names()))
+
+
+def in_words(structure: Structure, names: Sequence[str]) -> Iterator[str]:
+    """A line for the blocks of each set of variables, such as `theta[1:8]: independent given mu, tau ...`."""
+    given = ", ".join(entries(names[k] for k in structure.outer))
+    alike = defaultdict[tuple[str, ...], list[list[str]]](list)
+    for block, filled in zip(structure.blocks, structure.filled, strict=True):
+        own = [names[k] for k in block[filled]]
+        alike[tuple(name.partition(".")[0] for name in own)].append(own)
+    for variables, blocks in alike.items():
+        latent = ", ".join(entries(name for block in blocks for name in block))
+        count = f"{len(blocks):,} block{'s' if len(blocks) > 1 else ''} of {len(variables)}"
+        yield f"{latent}: independent given {given} ({count})"
+
+
+def entries(names: Iterable[str]) -> list[str]:
+    """Names of unconstrained elements by variable: `b.1`, `b.2` and `mu` are `b[1:2]` and `mu`."""
+    indices = defaultdict[str, list[tuple[int, ...]]](list)
+    for name in names:
+        variable, *index = name.split(".")
+        indices[variable].append(tuple(map(int, index)))
+    return [variable + (range_of(some) if some[0] else "") for variable, some in indices.items()]
+
+
+def range_of(indices: list[tuple[int, ...]]) -> str:
+    """Indices as ranges, `[1:2, 1:60]`, where they are all within these; else how many they are."""
+    ends = [(min(axis), max(axis)) for axis in zip(*indices, strict=True)]
+    if np.prod([last - first + 1 for first, last in ends]) != len(indices):
+        return f" ({len(indices):,} entries)"
+    return f"[{', '.join(str(first) if first == last else f'{first}:{last}' for first, last in ends)}]"
