@@ -64,7 +64,6 @@ class Batch:
         return self.parent.owner(name) if self.parent else None
 
 
-Lifted = tuple[ir.Expr, bool]
 Entry = tuple[str, tuple[ir.IndexItem, ...]]
 
 
@@ -93,7 +92,7 @@ class Lifting:
     """Random numbers may be drawn in another order than that of the iterations."""
     by_size: bool = False
     """Entries may be grouped by the sizes that they ask for."""
-    stored: dict[Entry, tuple[int, Lifted]] = field(default_factory=dict)
+    stored: dict[Entry, tuple[int, ir.Expr]] = field(default_factory=dict)
     """Entries whose value the present iteration has just set, with the batch it was set in."""
 
     def fresh(self, hint: str) -> str:
@@ -141,6 +140,11 @@ def axis_of_range(lower: ir.Expr, upper: ir.Expr, outer: Sequence[str] = ()) -> 
     while name in outer:
         name += "'"
     return name
+
+
+def any_axes(*es: ir.Expr) -> bool:
+    """Whether one of several values varies along an axis."""
+    return any(axes_of(e.type) for e in es)
 
 
 def at_place(e: ir.Expr) -> tuple[None, ...]:

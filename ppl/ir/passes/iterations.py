@@ -12,16 +12,18 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.operators import binary
-from ppl.ir.passes.batch import Batch, Dependent, Entry, Lifting, axis_of_range, helper
+from ppl.ir.passes.batch import Batch, Dependent, Entry, Lifting, any_axes, axis_of_range, helper
 from ppl.ir.passes.lift import (
     apart,
     first_entry,
     has_mask,
+    indices,
     is_aligned,
     is_masked,
     is_plain_entry,
     laid_along,
     lift,
+    lift_all,
     lift_items,
     may_fail,
     mirrored,
@@ -142,13 +144,9 @@ def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
     inside = (b.owner(name) is not every.owner(name) for name in used_names((s.lower, s.upper)))
     if every is not b and any(inside):
         raise Dependent("which iterations there are depends on the branch around the loop")
-    lower, _ = lift(c, every, s.lower)
-    upper, _ = lift(c, every, s.upper)
-    args = (every.index, lower, upper)
-    if axes_of(lower.type) or axes_of(upper.type):
-        axis = ""
-    else:
-        axis = f"({every.axis}, {axis_of_range(s.lower, s.upper)})"
+    bounds = lift(c, every, s.lower), lift(c, every, s.upper)
+    args = (every.index, *bounds)
+    axis = "" if any_axes(*bounds) else f"({every.axis}, {axis_of_range(s.lower, s.upper)})"
     where = c.index_set("at", batching.nested_positions, args, axis)
     values = c.index_set(s.variable, batching.nested_range, args, axes_of(where.type)[0])
     outer = {v: c.name(v, pick(flat, where, INT)) for v, flat in every.variables.items()}
@@ -245,20 +243,19 @@ def said(c: Lifting, b: Batch, part: ir.Expr | ir.Text) -> ir.Expr | ir.Text:
     """A part of a message, of the first entry that comes to it."""
     if isinstance(part, ir.Text):
         return part
-    value, varies = lift(c, b, part)
-    return first_entry(value, part.type) if varies else value
+    value = lift(c, b, part)
+    return first_entry(value, part.type) if any_axes(value) else value
 
 
 def declare(c: Lifting, b: Batch, s: ir.Declare) -> None:
     if isinstance(s.shape, ir.TupleShape):
         raise Dependent("it declares a tuple")
-    sizes = [lift(c, b, size) for size in s.shape]
-    if any(varies for _, varies in sizes):
+    sizes = lift_all(c, b, s.shape)
+    if any_axes(*sizes):
         raise Dependent(f"the size of `{s.name}` varies from one iteration to the next")
     count = helper(batching.batch_size, (b.index,), INT)
     b.locals.add(s.name)
-    shape = (count, *(size for size, _ in sizes))
-    c.out.append(ir.Declare(s.name, along(s.type, b.axis), shape, s.span))
+    c.out.append(ir.Declare(s.name, along(s.type, b.axis), (count, *sizes), s.span))
 
 
 def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
@@ -266,15 +263,17 @@ def assign(c: Lifting, b: Batch, s: ir.Assign) -> None:
         return add_up(c, b, s)
     if not s.declares and b.owner(s.name) is None:
         raise Dependent(f"`{s.name}` is carried from one iteration to the next")
-    value, varies = lift(c, b, s.value)
-    if s.declares and s.name in c.once and not varies:  # one value for all entries need not be laid out
+    value = lift(c, b, s.value)
+    if (
+        s.declares and s.name in c.once and not any_axes(value)
+    ):  # one value for all entries need not be laid out
         c.out.append(replace(s, value=value, shape=fixed_shape(c, b, s.shape)))
         return
     if s.declares:
         b.locals.add(s.name)
     owner = b.owner(s.name)
     assert owner is not None
-    value = of_declared_sizes(c, b, s, laid_along(b, s.value, value, varies))
+    value = of_declared_sizes(c, b, s, laid_along(b, value))
     where = path_to(b, owner)
     if where is None:
         c.out.append(ir.Assign(s.name, value, s.span, s.declares, batch_shape(c, b, s.shape)))
@@ -348,8 +347,8 @@ def of_declared_sizes(c: Lifting, b: Batch, s: ir.Assign, value: ir.Expr) -> ir.
 
 def fixed_shape(c: Lifting, b: Batch, sizes: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
     """The declared sizes; () when they vary, as where each iteration asks an array for its size."""
-    lifted = [lift(c, b, size) for size in sizes]
-    return () if any(varies for _, varies in lifted) else tuple(size for size, _ in lifted)
+    lifted = lift_all(c, b, sizes)
+    return () if any_axes(*lifted) else lifted
 
 
 def shares_entries(b: Batch, owner: Batch) -> bool:
@@ -375,17 +374,16 @@ def update(c: Lifting, b: Batch, s: ir.Update) -> None:
         for other in c.writes.get(s.name, []):
             if not (mirrored(b, other, step) or apart(b, other, step)):
                 require_own_entry(b, own, s.name, other, step)
-    value, varies = lift(c, b, s.value)
-    value = keep(c, b, (s.name, step), value, varies)
+    value = keep(c, b, (s.name, step), lift(c, b, s.value))
     if owner is None and b.mask is not None and is_plain_entry(b, step):
         return update_all(c, b, s, step, value)
-    items, marks = lift_items(c, b, step)
+    items = lift_items(c, b, step)
     picks: tuple[ir.Expr | None, ...] = ()
-    if owner is b and not any(marks):  # the same entry of the value of each
+    if owner is b and not any_axes(*indices(items)):  # the same entry of the value of each
         picks = (None,)
     elif owner is not None:
         picks = (path_to(b, owner) or helper(batching.positions, (b.index,), b.index.type),)
-    if not varies and rank(s.value.type) > 0:
+    if not any_axes(value) and rank(s.value.type) > 0:
         value = to_batch(c, b, s.value)
     whole = along(updated(s), *((owner.axis,) if owner else ()))
     c.out.append(ir.Scatter(s.name, picks, items, value, whole, s.span))
@@ -403,23 +401,23 @@ def updated(s: ir.Update) -> Type:
 def update_all(c: Lifting, b: Batch, s: ir.Update, step: Sequence[ir.IndexItem], value: ir.Expr) -> None:
     """`x[n] = value` for the entries that are taken, the others being given the value they have."""
     assert b.mask is not None
-    items, _ = lift_items(c, without_masks(b), step)
+    items = lift_items(c, without_masks(b), step)
     whole = ir.Var(s.name, array_of(s.value.type, len(step)))
     old = ir.Gather(whole, (), items, along(s.value.type, b.axis))
     c.out.append(ir.Scatter(s.name, (), items, where_taken(b.mask, value, old), whole.type, s.span))
 
 
-def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr, varies: bool) -> ir.Expr:
+def keep(c: Lifting, b: Batch, entry: Entry, value: ir.Expr) -> ir.Expr:
     """The value, under a name for the statements that read the entry back in the same iteration."""
     name, items = entry
     gone = [e for e in c.stored if e[0] == name and e[1] != items and not mirrored(b, e[1], items)]
     for e in gone:
         del c.stored[e]
-    if entry not in c.reads or not varies:
+    if entry not in c.reads or not any_axes(value):
         c.stored.pop(entry, None)
         return value
     kept = c.name("value", value)
-    c.stored[entry] = id(b), (kept, varies)
+    c.stored[entry] = id(b), kept
     return kept
 
 
@@ -433,7 +431,8 @@ def forget_entries_at(c: Lifting, name: str) -> None:
 
 
 def increment(c: Lifting, b: Batch, s: ir.Increment) -> None:
-    value, varies = lift(c, b, s.value)
+    value = lift(c, b, s.value)
+    varies = any_axes(value)
     if b.mask is not None and varies:
         value = taken_alone(b, value)
     elif (
@@ -461,8 +460,8 @@ def branch(c: Lifting, b: Batch, s: ir.If) -> None:
         assert isinstance(s.condition, ir.Logical)
         inner = replace(s, condition=s.condition.right)
         return branch(c, b, replace(s, condition=s.condition.left, then=(inner,)))
-    condition, varies = lift(c, b, s.condition)
-    if not varies:
+    condition = lift(c, b, s.condition)
+    if not any_axes(condition):
         then, otherwise = (captured(c, b, side) for side in (s.then, s.otherwise))
         c.out.append(replace(s, condition=condition, then=then, otherwise=otherwise))
         return None
@@ -507,9 +506,8 @@ def inner_loop(c: Lifting, b: Batch, s: ir.For) -> None:
     except Dependent:
         del c.out[mark:]
         b.locals, c.writes, c.sums = known, writes, sums
-        lower, lower_varies = lift(c, b, s.lower)
-        upper, upper_varies = lift(c, b, s.upper)
-        if lower_varies or upper_varies:
+        lower, upper = lift(c, b, s.lower), lift(c, b, s.upper)
+        if any_axes(lower, upper):
             return abreast(c, b, s)
         body = captured(c, b, s.body, forget=set(outer_writes(s)))
         c.out.append(replace(s, lower=lower, upper=upper, body=body))

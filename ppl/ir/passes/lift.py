@@ -12,7 +12,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import linear
-from ppl.ir.passes.batch import Batch, Dependent, Lifted, Lifting, at_place, helper, same_along
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, any_axes, at_place, helper, same_along
 from ppl.ir.unknown import is_unknown
 from ppl.ir.walk import PART_NAMES, is_node, used_names, walk
 from ppl.stdlib import batching, spans
@@ -47,18 +47,18 @@ REDUCTIONS: Mapping[Impl, Impl] = {
 DIVISIONS = frozenset(OPERATORS[op].name for op in ("/", "%/%", "%"))
 
 
-def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
-    """The expression for every entry of the batch, and whether it varies along it.
+def lift(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
+    """The expression for every entry of the batch: its type has the axis where it varies along it.
 
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
     common = None if isinstance(e, ir.Const) else b.common(e)
     if common is not None:
-        return common, False
+        return common
     match e:
         case ir.Const():
-            return e, False
+            return e
         case ir.Var():
             return lift_variable(c, b, e)
         case ir.Apply():
@@ -76,12 +76,12 @@ def lift(c: Lifting, b: Batch, e: ir.Expr) -> Lifted:
         case ir.MakeArray():
             return lift_literal(c, b, e)
         case ir.Promote(value=value, type=t):
-            inner, varies = lift(c, b, value)
-            return replace(e, value=inner, type=along(t, b.axis) if varies else t), varies
+            value = lift(c, b, value)
+            return replace(e, value=value, type=along(t, *axes_of(value.type)))
         case ir.MakeTuple() | ir.Item():
             if any(is_touched(b, n.name) or n.name in c.writes for n in walk(e) if isinstance(n, ir.Var)):
                 raise Dependent("a tuple varies from one iteration to the next")
-            return e, False
+            return e
         case ir.TargetSoFar() | ir.Gather():
             raise Dependent("target() is read inside the loop")
 
@@ -103,14 +103,14 @@ def differs(b: Batch, n: Any) -> bool:
 
 def to_batch(c: Lifting, b: Batch, e: ir.Expr) -> ir.Expr:
     """The expression laid out along the batch, varying or not."""
-    return laid_along(b, e, *lift(c, b, e))
+    return laid_along(b, lift(c, b, e))
 
 
-def laid_along(b: Batch, e: ir.Expr, lifted: ir.Expr, varies: bool) -> ir.Expr:
-    """What lifting made of `e`, laid out along the batch."""
-    if varies:
+def laid_along(b: Batch, lifted: ir.Expr) -> ir.Expr:
+    """What lifting made, laid out along the batch."""
+    if any_axes(lifted):
         return lifted
-    if isinstance(core(e.type), Tuple):
+    if isinstance(core(lifted.type), Tuple):
         raise Dependent("a tuple is set inside the loop")
     return same_along(lifted, b.index)
 
@@ -118,15 +118,13 @@ def laid_along(b: Batch, e: ir.Expr, lifted: ir.Expr, varies: bool) -> ir.Expr:
 # --- Variables -----------------------------------------------------------------------------------
 
 
-def lift_variable(c: Lifting, b: Batch, e: ir.Var) -> Lifted:
+def lift_variable(c: Lifting, b: Batch, e: ir.Var) -> ir.Expr:
     if e.name in b.variables:
-        return b.variables[e.name], True
+        return b.variables[e.name]
     if e.name in c.writes:
         raise Dependent(f"`{e.name}` is read whole while the loop fills it")
     owner = b.owner(e.name)
-    if owner is None:
-        return e, False
-    return laid_out(c, b, e, owner), True
+    return e if owner is None else laid_out(c, b, e, owner)
 
 
 def laid_out(c: Lifting, b: Batch, e: ir.Var, owner: Batch) -> ir.Expr:
@@ -161,31 +159,31 @@ def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
 # --- Calls ---------------------------------------------------------------------------------------
 
 
-def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> Lifted:
+def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
     if (found := reduced_span(e)) and found[1] not in b.segments | b.ranges and differs(b, found[1]):
-        return lift_reduction(c, b, e, *found), True
-    args, varies = lift_all(c, b, e.args)
+        return lift_reduction(c, b, e, *found)
+    args = lift_all(c, b, e.args)
     if e.callee.passes and not (c.any_order and e.callee.passes == "rng"):
         raise Dependent(
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
         )
     if e.callee.passes:
-        args, varies = one_each(b, e, args, varies)
-    if not any(varies):
+        args = one_each(e, args, b.index)
+    if not any_axes(*args):
         c.fragile |= e.callee.batch == "none" and b.taken_by_some
-        return replace(e, args=args), False
+        return replace(e, args=args)
     if e.callee.impl in TRANSPARENT and e.type == INT:
         c.fragile = True
         size = replace(e, args=(first_entry(args[0], e.args[0].type),))  # which all have
-        return same_along(size, b.index), True
-    refuse_ragged(e, varies)
+        return same_along(size, b.index)
+    refuse_ragged(e, args)
     callee = e.callee
-    if callee.batch == "leading" and not fits_leading(e, varies):
+    if callee.batch == "leading" and not fits_leading(e, args):
         callee = replace(callee, batch="none")
     if callee.reduce == "prod" and any(rank(a.type) for a in e.args):
         callee = replace(callee, batch="none")  # one product for each entry
     c.fragile |= callee.batch == "none"
-    return replace(e, callee=callee, args=args, type=along(e.type, b.axis)), True
+    return replace(e, callee=callee, args=args, type=along(e.type, b.axis))
 
 
 def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
@@ -208,74 +206,76 @@ def first_entry(e: ir.Expr, t: Type) -> ir.Gather:
 def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.Between) -> ir.Expr:
     """One value for each entry of the batch, over a range of its own."""
     assert span.lower is not None and span.upper is not None
-    base, base_varies = lift_base(c, b, part)
+    base = lift_base(c, b, part)
     at: list[ir.Expr] = [to_batch(c, b, i.index) for i in part.items[:-1] if isinstance(i, ir.At)]
     match base:
         case ir.Gather(base=whole, items=(), picks=(where,)) if where is not None:
             base, at = whole, [where, *at]
-        case _ if base_varies:
+        case _ if any_axes(base):
             at = [helper(batching.positions, (b.index,), b.index.type), *at]
     ends = to_batch(c, b, span.lower), to_batch(c, b, span.upper)
     return helper(REDUCTIONS[e.callee.impl], (base, *ends, *at), along(e.type, b.axis))
 
 
-def fits_leading(e: ir.Apply, varies: Sequence[bool]) -> bool:
+def fits_leading(e: ir.Apply, args: Sequence[ir.Expr]) -> bool:
     """Trailing axes are told apart by rank alone, so arrays and varying sizes need a call for each entry.
 
     A list is a list, array or not, where it is the only argument; an int of a density is no size.
     """
     if len(e.args) == 1 and rank(e.args[0].type) == 1:
         return True
-    sizes = any(v and a.type == INT for a, v in zip(e.args, varies, strict=True))
-    return not any(array_dims(a.type) for a in e.args) and not (sizes and e.callee.family is None)
+    return not any(array_dims(a.type) for a in e.args) and not (
+        some_size_varies(e, args) and e.callee.family is None
+    )
 
 
-def refuse_ragged(e: ir.Apply | ir.CallUser, varies: Sequence[bool]) -> None:
+def some_size_varies(e: ir.Apply | ir.CallUser, args: Sequence[ir.Expr]) -> bool:
+    """Whether an int among the arguments, which may be a size, became one for each entry."""
+    return any(a.type == INT and any_axes(lifted) for a, lifted in zip(e.args, args, strict=True))
+
+
+def refuse_ragged(e: ir.Apply | ir.CallUser, args: Sequence[ir.Expr]) -> None:
     """A varying int may be a size, and results of different sizes do not stack."""
-    sizes = any(v and a.type == INT for a, v in zip(e.args, varies, strict=True))
     elementwise = isinstance(e, ir.Apply) and e.callee.batch == "elementwise"
-    if sizes and rank(e.type) > 0 and not elementwise:
+    if rank(e.type) > 0 and not elementwise and some_size_varies(e, args):
         name = e.callee.name if isinstance(e, ir.Apply) else e.name.rstrip("_")
         raise Dependent(f"the result of `{name}` may vary in size from one iteration to the next")
 
 
-def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[tuple[ir.Expr, ...], tuple[bool, ...]]:
-    pairs = [lift(c, b, e) for e in es]
-    return tuple(e for e, _ in pairs), tuple(v for _, v in pairs)
+def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
+    return tuple(lift(c, b, e) for e in es)
 
 
-def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> Lifted:
+def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     """One call for each entry: the function's own body is not looked into."""
-    args, varies = lift_all(c, b, e.args)
+    args = lift_all(c, b, e.args)
     if e.passes and not (c.any_order and e.passes == ("rng",)):
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
     if e.passes:
-        args, varies = one_each(b, e, args, varies)
-    if not any(varies):
+        args = one_each(e, args, b.index)
+    if not any_axes(*args):
         c.fragile |= b.taken_by_some
-        return replace(e, args=args), False
+        return replace(e, args=args)
     if isinstance(core(e.type), Tuple):
         raise Dependent(f"`{e.name.rstrip('_')}` returns a tuple")
-    refuse_ragged(e, varies)
+    refuse_ragged(e, args)
     c.fragile = True
-    return replace(e, args=args, type=along(e.type, b.axis), lifted=varies), True
+    return replace(e, args=args, type=along(e.type, b.axis), lifted=tuple(any_axes(a) for a in args))
 
 
-def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> Lifted:
-    (args, varies), (settings, vary) = lift_all(c, b, e.args), lift_all(c, b, e.settings)
-    if not any((*varies, *vary)):
-        return replace(e, args=args, settings=settings), False
-    raise Dependent(f"`{e.solver}` solves for one iteration at a time")
+def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> ir.Expr:
+    args, settings = lift_all(c, b, e.args), lift_all(c, b, e.settings)
+    if any_axes(*args, *settings):
+        raise Dependent(f"`{e.solver}` solves for one iteration at a time")
+    return replace(e, args=args, settings=settings)
 
 
-def one_each(
-    b: Batch, e: ir.Apply | ir.CallUser, args: tuple[ir.Expr, ...], varies: tuple[bool, ...]
-) -> tuple[tuple[ir.Expr, ...], tuple[bool, ...]]:
-    """The arguments of a random draw, laid out so that each entry of the batch gets one of its own."""
-    if any(varies):
-        return args, varies
+def one_each(e: ir.Apply | ir.CallUser, args: tuple[ir.Expr, ...], index: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The arguments of a random draw, laid out so that each entry along an index gets one of its own."""
+    if any_axes(*args):
+        return args
     require_argument(e)
-    return (same_along(args[0], b.index), *args[1:]), (True, *varies[1:])
+    return same_along(args[0], index), *args[1:]
 
 
 def require_argument(e: ir.Apply | ir.CallUser) -> None:
@@ -284,29 +284,29 @@ def require_argument(e: ir.Apply | ir.CallUser) -> None:
         raise Dependent("a random draw has no argument to say how many are wanted")
 
 
-def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> Lifted:
-    if not any(lift(c, b, i)[1] for i in e.items):
-        return replace(e, items=tuple(lift(c, b, i)[0] for i in e.items)), False
-    items = tuple(to_batch(c, b, i) for i in e.items)
-    return helper(batching.bundle, items, along(e.type, b.axis)), True
+def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> ir.Expr:
+    items = lift_all(c, b, e.items)
+    if not any_axes(*items):
+        return replace(e, items=items)
+    return helper(batching.bundle, [laid_along(b, i) for i in items], along(e.type, b.axis))
 
 
 # --- Conditions ----------------------------------------------------------------------------------
 
 
-def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> Lifted:
-    left, left_varies = lift(c, b, e.left)
-    right, right_varies, made = lift_aside(c, b, e.right)
-    if not (left_varies or right_varies):
-        return replace(e, left=left, right=right), False
+def lift_logical(c: Lifting, b: Batch, e: ir.Logical) -> ir.Expr:
+    left = lift(c, b, e.left)
+    right, made = lift_aside(c, b, e.right)
+    if not any_axes(left, right):
+        return replace(e, left=left, right=right)
     if may_fail(e.right):  # to be looked at only where the left side does not decide
         decided, undecided = (0, batching.where_true) if e.op == "and" else (1, batching.where_false)
         test = c.name("test", to_batch(c, b, e.left))
         sides = [(undecided, test, truth(e.right))]
-        return in_branches(c, b, INT, ir.Const(decided, INT), sides, has_mask(c, b, e.left)), True
+        return in_branches(c, b, INT, ir.Const(decided, INT), sides, has_mask(c, b, e.left))
     c.out += made
     impl = batching.both if e.op == "and" else batching.either
-    return helper(impl, (left, right), along(INT, b.axis)), True
+    return helper(impl, (left, right), along(INT, b.axis))
 
 
 def truth(e: ir.Expr) -> ir.Expr:
@@ -323,29 +323,27 @@ def may_fail(e: ir.Expr) -> bool:
     )
 
 
-def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, bool, tuple[ir.Stmt, ...]]:
+def lift_aside(c: Lifting, b: Batch, e: ir.Expr) -> tuple[ir.Expr, tuple[ir.Stmt, ...]]:
     """What lifting gives, and the statements it makes on the way."""
-    found: list[Lifted] = []
+    found: list[ir.Expr] = []
     made = c.aside(lambda: found.append(lift(c, b, e)))
-    return *found[0], made
+    return found[0], made
 
 
-def lift_select(c: Lifting, b: Batch, e: ir.Select) -> Lifted:
+def lift_select(c: Lifting, b: Batch, e: ir.Select) -> ir.Expr:
     """A ternary is an assignment in two branches, each run for its own entries."""
-    condition, varies = lift(c, b, e.condition)
-    if not varies:
-        (then, then_varies, _), (otherwise, otherwise_varies, _) = (
-            lift_aside(c, b, side) for side in (e.then, e.otherwise)
-        )
-        if not (then_varies or otherwise_varies):
-            return replace(e, condition=condition, then=then, otherwise=otherwise), False
+    condition = lift(c, b, e.condition)
+    if not any_axes(condition):
+        then, otherwise = (lift_aside(c, b, side)[0] for side in (e.then, e.otherwise))
+        if not any_axes(then, otherwise):
+            return replace(e, condition=condition, then=then, otherwise=otherwise)
     masked = has_mask(c, b, e.condition)
     if masked and is_linear(e.then) and is_linear(e.otherwise):
         sides = tuple(to_batch(c, b, side) for side in (e.then, e.condition, e.otherwise))
-        return helper(batching.only, sides, along(e.type, b.axis)), True
+        return helper(batching.only, sides, along(e.type, b.axis))
     test = c.name("test", to_batch(c, b, e.condition))
     branches = [(batching.where_true, test, e.then), (batching.where_false, test, e.otherwise)]
-    return in_branches(c, b, e.type, unset_like(e.type), branches, masked), True
+    return in_branches(c, b, e.type, unset_like(e.type), branches, masked)
 
 
 def is_linear(e: ir.Expr) -> bool:
@@ -477,7 +475,7 @@ def is_plain_entry(b: Batch, items: Sequence[ir.IndexItem]) -> bool:
 # --- Indexing ------------------------------------------------------------------------------------
 
 
-def lift_index(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
+def lift_index(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
     if isinstance(e.base, ir.Var) and (e.base.name, e.items) in c.stored:
         batch, value = c.stored[e.base.name, e.items]
         if batch == id(b):
@@ -485,19 +483,18 @@ def lift_index(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
     if b.mask is not None and isinstance(e.base, ir.Var) and is_plain_entry(b, e.items):
         assert b.parent is not None
         if e.base.name not in b.locals:  # of all entries, which needs no index of those that are taken
-            whole, moves = lift(c, b.parent, e)
-            return (kept(b, whole, e.type) if moves else whole), moves
-    base, base_varies = lift_base(c, b, e)
-    items, varies = lift_items(c, b, e.items)
-    if not (base_varies or any(varies)):
+            whole = lift(c, b.parent, e)
+            return kept(b, whole, e.type) if any_axes(whole) else whole
+    base, items = lift_base(c, b, e), lift_items(c, b, e.items)
+    if not any_axes(base, *indices(items)):
         c.fragile = True
-        return replace(e, base=base, items=items), False
+        return replace(e, base=base, items=items)
     if isinstance(base, ir.Gather) and not base.items:  # the entries of entries: none is copied twice
-        return replace(base, items=items, type=along(e.type, b.axis)), True
-    return ir.Gather(base, at_place(base), items, along(e.type, b.axis)), True
+        return replace(base, items=items, type=along(e.type, b.axis))
+    return ir.Gather(base, at_place(base), items, along(e.type, b.axis))
 
 
-def lift_base(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
+def lift_base(c: Lifting, b: Batch, e: ir.Index) -> ir.Expr:
     """A variable that the loop fills may be read at the iteration's own entries."""
     if not (isinstance(e.base, ir.Var) and e.base.name in c.writes):
         return lift(c, b, e.base)
@@ -505,7 +502,7 @@ def lift_base(c: Lifting, b: Batch, e: ir.Index) -> Lifted:
     for written in c.writes[e.base.name]:
         if not apart(b, written, e.items):
             require_own_entry(b, own_places(b, owner), e.base.name, written, e.items)
-    return (e.base, False) if owner is None else (laid_out(c, b, e.base, owner), True)
+    return e.base if owner is None else laid_out(c, b, e.base, owner)
 
 
 def own_places(b: Batch, owner: Batch | None) -> list[str]:
@@ -576,27 +573,25 @@ def require_own_entry(
             raise Dependent(f"`{name}` is filled by one iteration and read by another")
 
 
-def lift_items(
-    c: Lifting, b: Batch, items: Sequence[ir.IndexItem]
-) -> tuple[tuple[ir.IndexItem, ...], tuple[bool, ...]]:
-    out, varies = [], []
+def lift_items(c: Lifting, b: Batch, items: Sequence[ir.IndexItem]) -> tuple[ir.IndexItem, ...]:
+    out: list[ir.IndexItem] = []
     for item in items:
         match item:
             case ir.At(index=index):
-                lifted, moves = lift(c, b, index)
-                c.fragile |= not moves  # out of range where no iteration would have looked
-                out.append(ir.At(lifted))
-                varies.append(moves)
+                index = lift(c, b, index)
+                c.fragile |= not any_axes(index)  # out of range where no iteration would have looked
+                out.append(ir.At(index))
             case ir.Between(lower=lower, upper=upper):
                 c.fragile |= not (lower is None and upper is None)  # of no iteration there is no length
-                bounds = [None if x is None else lift(c, b, x) for x in (lower, upper)]
-                if any(x is not None and x[1] for x in bounds):
-                    out.append(ir.At(range_of_each(c, b, item)))
-                    varies.append(True)
-                    continue
-                out.append(ir.Between(*[None if x is None else x[0] for x in bounds]))  # type: ignore[arg-type]
-                varies.append(False)
-    return tuple(out), tuple(varies)
+                ends = [None if x is None else lift(c, b, x) for x in (lower, upper)]
+                moves = any_axes(*(x for x in ends if x is not None))
+                out.append(ir.At(range_of_each(c, b, item)) if moves else ir.Between(*ends))
+    return tuple(out)
+
+
+def indices(items: Sequence[ir.IndexItem]) -> list[ir.Expr]:
+    """Those that pick one entry, or several."""
+    return [i.index for i in items if isinstance(i, ir.At)]
 
 
 def range_of_each(c: Lifting, b: Batch, item: ir.Between) -> ir.Expr:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Batch, Dependent, Lifting, helper
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, any_axes, helper
 from ppl.ir.passes.fission import Fission
 from ppl.ir.passes.inline import rename
 from ppl.ir.passes.iterations import Unknown, lay_out, outer_writes, read_entries, run, set_once
@@ -74,9 +74,9 @@ def make_scan(c: Lifting, b: Batch, r: Recurrence, body: Stmts, finish: Finish) 
     carried = tuple(s.var for s in r.states)
     carried_names = tuple(v.name for v in carried)
     found = inputs(c, b, body, r)
-    varying = {name: value for name, (value, varies) in found.items() if varies}
-    for name, (value, varies) in found.items():
-        if not varies and value != ir.Var(name, value.type):
+    varying = {name: value for name, value in found.items() if any_axes(value)}
+    for name, value in found.items():
+        if name not in varying and value != ir.Var(name, value.type):
             c.out.append(ir.Assign(name, value, c.span, declares=True))
     batch, batch_next = at_once(c, r, body, carried, tuple(varying), b.axis)
     start = tuple(named(c, s.start) for s in r.states)
@@ -128,7 +128,7 @@ def named(c: Lifting, e: ir.Expr) -> ir.Expr:
     return e if isinstance(e, ir.Var | ir.Const) else c.name("start", e)
 
 
-def inputs(c: Lifting, b: Batch, body: Stmts, r: Recurrence) -> dict[str, tuple[ir.Expr, bool]]:
+def inputs(c: Lifting, b: Batch, body: Stmts, r: Recurrence) -> dict[str, ir.Expr]:
     """What the step reads of the loop variable and of what was computed before it; the variable always."""
     own = {s.var.name for s in r.states} | assigned_names(body)
     whole = (body, tuple(s.next for s in r.states))
