@@ -6,7 +6,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent, at_place, helper, same_along
-from ppl.ir.passes.draws_state import DRAW, Along, along_draws, along_set, less_one, of_draws, whose_var
+from ppl.ir.passes.draws_state import DRAW, Along, less_one, of_draws, over, whose_var
 from ppl.ir.passes.inline import has_return, rename
 from ppl.ir.varying import set_outside
 from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk, with_blocks
@@ -54,7 +54,7 @@ def for_those(c: Along, at: ir.Var, body: Sequence[ir.Stmt], lay: Lay) -> None:
     for name, mine in own.items():
         if name != DRAW.name and name not in types:
             raise Dependent(f"`{name.rstrip('_')}` is changed in part by some draws")
-        t = DRAW.type if name == DRAW.name else along_draws(types[name])
+        t = DRAW.type if name == DRAW.name else over(types[name])
         if isinstance(t, Tuple):
             raise Dependent("a tuple is picked for some draws")
         value = of_draws(ir.Var(name, t), where)
@@ -64,7 +64,7 @@ def for_those(c: Along, at: ir.Var, body: Sequence[ir.Stmt], lay: Lay) -> None:
     renamed = tuple(rename(s, own, {}) for s in body)
     middle = substituted(lay(inner, renamed), own[DRAW.name])
     middle = tuple(added_at(s, at) for s in middle)
-    end = [scattered(ir.Var(own[name], along_draws(types[name])), name, where, span) for name in changed]
+    end = [scattered(ir.Var(own[name], over(types[name])), name, where, span) for name in changed]
     end += [
         scattered(ir.Var(own[name], along_flat(c, name)), name, less_one(sets[c.flat[name]]), span)
         for name in sorted(set_outside(body) & c.flat.keys())
@@ -80,7 +80,7 @@ def scattered(value: ir.Var, name: str, where: ir.Expr, span: Span) -> ir.Scatte
 
 def along_flat(c: Along, name: str) -> Type:
     """The type of a variable along an index set that differs by draw."""
-    return along_set(c.types.get(name, INT), c.flat[name])
+    return over(c.types.get(name, INT), c.flat[name])
 
 
 def pick_index_sets(
@@ -126,8 +126,8 @@ def added_at(s: Any, at: ir.Var) -> Any:
         case ir.Increment(value=value):
             value = value if ir.DRAW in axes_of(value.type) else same_along(value, at)
             if rank(value.type) > 1:
-                value = helper(over_draws.sum_own, (value,), along_draws(REAL))
-            value = helper(over_draws.of_some, (value, at, DRAW), along_draws(REAL))
+                value = helper(over_draws.sum_own, (value,), over(REAL))
+            value = helper(over_draws.of_some, (value, at, DRAW), over(REAL))
             return replace(s, value=value)
         case ir.If() | ir.For() | ir.While() | ir.Profile():
             return with_blocks(s, lambda body: tuple(added_at(x, at) for x in body))

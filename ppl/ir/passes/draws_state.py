@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw as DrawByDraw
@@ -24,12 +23,6 @@ COUNT = helper(batching.batch_size, (DRAW,), INT)
 
 Mask = tuple[bool, ...]
 """Which arguments of a function vary from draw to draw."""
-State = bool | str
-"""How a value varies: not at all; with the axis of the draws; or along an index set that differs by draw, by
-the name of the variable that says which draw each of its entries belongs to."""
-Laid = tuple[ir.Expr, State]
-Indexed = Literal[True] | str | None
-"""Whether indices differ by draw: None where all draws share them, or as State has it."""
 
 SIZES = (TRANSPARENT - {rep_array}) | {batching.batch_size, batching.positions}
 """What looks at the shape of a value alone."""
@@ -41,14 +34,12 @@ INDEX_SETS: Mapping[Impl, tuple[Impl, Impl]] = {
 """What finds an index set, by the entries of all draws and the draw that each is of."""
 
 
-def along_draws(t: Type) -> Type:
-    """The type of the values of all draws."""
-    return along(t, ir.DRAW)
+def over(t: Type, axis: str = ir.DRAW) -> Type:
+    """The type of the values along the axis of the draws, or along an index set that differs by draw.
 
-
-def along_set(t: Type, whose: str) -> Type:
-    """The type of values along an index set that differs by draw."""
-    return along(entry(t), whose)
+    Such a set has the entries of all draws one after the other, and stands for the axes of one draw.
+    """
+    return along(t, axis) if axis == ir.DRAW else along(entry(t), axis) if axis else t
 
 
 def whose_var(whose: str) -> ir.Var:
@@ -104,7 +95,8 @@ Known = tuple[
 class Along:
     """One block along the draws: `varying` are the variables that have their axis, `out` what is made so far.
 
-    `flat` are variables along an index set that differs by draw, each with its state.
+    `flat` are variables along an index set that differs by draw, each with the variable that says which draw
+    an entry belongs to, which names the axis too.
     """
 
     functions: Functions
@@ -114,6 +106,15 @@ class Along:
     span: Span | None = None
     types: dict[str, Type] = field(default_factory=dict)
     """Those of the value of one draw, of variables that are declared here or outside."""
+
+    def axis(self, value: ir.Expr) -> str:
+        """The axis by which what was lifted varies: of the draws, or such a set; "" where all share it."""
+        first = next(iter(axes_of(value.type)), "")
+        return first if first == ir.DRAW or self.flat.get(first) == first else ""
+
+    def is_set(self, value: ir.Expr) -> bool:
+        """Whether it varies along an index set that differs by draw."""
+        return self.axis(value) not in ("", ir.DRAW)
 
     def name(self, hint: str, value: ir.Expr) -> ir.Var:
         """A new variable with this value."""
@@ -153,18 +154,17 @@ class Along:
 # --- Values --------------------------------------------------------------------------------------
 
 
-def spread(e: ir.Expr, value: ir.Expr) -> ir.Expr:
+def spread(value: ir.Expr) -> ir.Expr:
     """A value that all draws share, for each of them."""
-    if isinstance(core(e.type), Tuple):
-        return helper(over_draws.spread_all, (value, DRAW), along_draws(e.type))
+    if isinstance(core(value.type), Tuple):
+        return helper(over_draws.spread_all, (value, DRAW), over(value.type))
     return same_along(value, DRAW)
 
 
-def picked(value: ir.Expr, state: State, whose: str) -> ir.Expr:
-    """A value of each draw for each entry of an index set."""
-    if state is not True:
-        return value
-    return of_draws(value, less_one(whose_var(whose)))
+def picked(value: ir.Expr, whose: str) -> ir.Expr:
+    """What may be the value of each draw for each entry of an index set."""
+    of_each = axes_of(value.type)[:1] == (ir.DRAW,)
+    return of_draws(value, less_one(whose_var(whose))) if of_each else value
 
 
 def of_draws(value: ir.Expr, at: ir.Expr) -> ir.Expr:
@@ -198,11 +198,6 @@ def less_one(at: ir.Var) -> ir.Expr:
 def is_helper(callee: ir.Callee) -> bool:
     """Whether it is what a loop became, and no function of the language."""
     return callee.impl.__module__ == batching.__name__ and callee.batch == "whole"
-
-
-def shared_arguments(impl: object, count: int) -> range:
-    """The arguments of what a loop became that all draws share, as `over_draws.SHARED` says."""
-    return range(over_draws.SHARED.get(impl, count), count)  # type: ignore[call-overload]
 
 
 # --- Parts and types -----------------------------------------------------------------------------

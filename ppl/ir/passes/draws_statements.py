@@ -8,23 +8,29 @@ from typing import Any
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent, helper, same_along
 from ppl.ir.passes.draws_branches import for_some, for_those
-from ppl.ir.passes.draws_expressions import laid, lift_draws, lift_indices, lift_places, of_one, shared
+from ppl.ir.passes.draws_expressions import (
+    laid,
+    lift_all,
+    lift_aside,
+    lift_draws,
+    lift_places,
+    of_each,
+    of_one,
+    shared,
+)
 from ppl.ir.passes.draws_state import (
     COUNT,
     DRAW,
     INDEX_SETS,
     SIZES,
     Along,
-    Laid,
-    State,
     Stmts,
-    along_draws,
-    along_set,
     by_draw,
     is_flat_size,
     less_one,
     of_draws,
     one_step,
+    over,
     part_of,
     picked,
     require_entries,
@@ -77,9 +83,9 @@ def lay_statement(c: Along, s: ir.Stmt) -> None:
             picks, items, _ = lift_places(c, picks, items)
             c.out.append(replace(s, picks=picks, items=items, value=value))
         case ir.Increment(value=value):
-            increment(c, s, *lift_draws(c, value))
+            increment(c, s, lift_draws(c, value))
         case ir.CallVoid(call=call):
-            made = lift_draws(c, call)[0]
+            made = lift_draws(c, call)
             assert isinstance(made, ir.CallUser)
             c.out.append(replace(s, call=made))
         case ir.For():
@@ -118,7 +124,7 @@ def with_axis(c: Along, name: str, t: Type) -> None:
     if name not in c.varying:
         assert c.span is not None
         value = ir.Var(name, t)
-        c.out.append(ir.Assign(name, spread(value, value), c.span, declares=True))
+        c.out.append(ir.Assign(name, spread(value), c.span, declares=True))
         c.varying.add(name)
 
 
@@ -126,7 +132,7 @@ def declared(c: Along, d: ir.Declared) -> ir.Declared:
     """A declaration with its bounds laid out along the draws."""
     return replace(
         d,
-        type=along_draws(d.type),
+        type=over(d.type),
         arguments=tuple(map(partial(laid, c), d.arguments)),
         items=tuple(map(partial(declared, c), d.items)),
     )
@@ -139,16 +145,16 @@ def declare(c: Along, s: ir.Declare) -> ir.Stmt:
             return s
         aside = c.functions.fresh("unset")
         c.out.append(replace(s, name=aside))
-        value = helper(over_draws.spread_all, (ir.Var(aside, s.type), DRAW), along_draws(s.type))
+        value = helper(over_draws.spread_all, (ir.Var(aside, s.type), DRAW), over(s.type))
         return ir.Assign(s.name, value, s.span, declares=True)
     shape = lift_sizes(c, s.shape)
     along = [c.flat[name] for name in sorted(used_names(s.shape) & c.flat.keys())]
     if along:  # one entry for each of an index set
         c.flat[s.name] = along[0]
-        return replace(s, type=along_set(s.type, along[0]), shape=shape)
+        return replace(s, type=over(s.type, along[0]), shape=shape)
     if s.name not in c.varying:
         return replace(s, shape=shape)
-    return replace(s, type=along_draws(s.type), shape=(COUNT, *shape))
+    return replace(s, type=over(s.type), shape=(COUNT, *shape))
 
 
 def lift_sizes(c: Along, shape: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
@@ -159,7 +165,7 @@ def lift_sizes(c: Along, shape: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
 def flat_size(c: Along, e: ir.Expr) -> ir.Expr:
     """How many entries an index set that differs by draw has, of all draws together."""
     assert isinstance(e, ir.Apply)
-    return replace(e, args=(lift_draws(c, e.args[0])[0],))
+    return replace(e, args=(lift_draws(c, e.args[0]),))
 
 
 def assign(c: Along, s: ir.Assign) -> None:
@@ -167,22 +173,19 @@ def assign(c: Along, s: ir.Assign) -> None:
         return
     if s.declares:
         c.types[s.name] = s.value.type
-    value, state = lift_draws(c, s.value)
+    value = lift_draws(c, s.value)
     shape = lift_sizes(c, s.shape)
-    if isinstance(state, str):
+    if c.is_set(value):
         if not (s.declares or s.name in c.flat):
             raise Dependent(f"`{s.name}` differs in size from draw to draw")
-        c.flat[s.name] = state
-        c.out.append(replace(s, value=value, shape=shape))
+        c.flat[s.name] = c.axis(value)
     elif s.name in c.flat:
         raise Dependent(f"`{s.name}` differs in size from draw to draw")
-    elif s.name not in c.varying:
-        if state is not False:
-            raise Dependent(f"`{s.name}` differs from draw to draw")
-        c.out.append(replace(s, value=value, shape=shape))
-    else:
-        value = value if state else spread(s.value, value)
-        c.out.append(replace(s, value=value, shape=(COUNT, *shape) if shape else ()))
+    elif s.name in c.varying:
+        value, shape = of_each(c, value), (COUNT, *shape) if shape else ()
+    elif c.axis(value):
+        raise Dependent(f"`{s.name}` differs from draw to draw")
+    c.out.append(replace(s, value=value, shape=shape))
 
 
 def index_set(c: Along, s: ir.Assign) -> bool:
@@ -190,23 +193,19 @@ def index_set(c: Along, s: ir.Assign) -> bool:
     value = s.value
     if not (isinstance(value, ir.Apply) and value.callee.impl in INDEX_SETS):
         return False
-    pairs = [lift_draws(c, a) for a in value.args]
-    states = {state for _, state in pairs}
-    if states <= {False}:
+    args = lift_all(c, value.args)
+    if not any(map(c.axis, args)):
         return False
     whose = c.flat.get(s.name) or c.functions.fresh("draw")  # a loop finds its index set anew at every step
-    along = [state for state in states if isinstance(state, str)]
-    if along:
-        if len(pairs) > 1:
+    t = whose_var(whose).type
+    if any(map(c.is_set, args)):
+        if len(args) > 1:
             raise Dependent("the bounds of a loop differ from entry to entry")
-        whole = replace(value, args=(pairs[0][0],), type=whose_var(whose).type)
-        c.out.append(replace(s, value=whole))
-        at = less_one(ir.Var(s.name, whose_var(whose).type))
-        owners: ir.Expr = of_draws(whose_var(along[0]), at)
+        c.out.append(replace(s, value=replace(value, args=args, type=t)))
+        owners: ir.Expr = of_draws(whose_var(c.axis(args[0])), less_one(ir.Var(s.name, t)))
     else:
         positions, owner = INDEX_SETS[value.callee.impl]
-        args = [e if state else spread(a, e) for a, (e, state) in zip(value.args, pairs, strict=True)]
-        t = whose_var(whose).type
+        args = tuple(of_each(c, a) for a in args)
         c.out.append(replace(s, value=helper(positions, args, t)))
         owners = helper(owner, args, t)
     c.out.append(ir.Assign(whose, owners, s.span, declares=True))
@@ -216,35 +215,30 @@ def index_set(c: Along, s: ir.Assign) -> bool:
 
 def put(c: Along, s: ir.Scatter) -> None:
     """Entries of a variable of every draw."""
-    value, state = lift_draws(c, s.value)
+    value = lift_draws(c, s.value)
     picks, items, whose = lift_places(c, s.picks, s.items)
+    whole = over(s.type, c.flat.get(s.name, ir.DRAW))
     if s.name in c.flat:
-        whole = along_set(s.type, c.flat[s.name])
-        value = picked(value, state, c.flat[s.name])
-        c.out.append(replace(s, items=items, picks=picks, value=value, type=whole))
-        return
-    whole = along_draws(s.type)
-    if whose is True:
-        require_entries(s.items)
-        value = value if state is True else spread(s.value, value)
-        c.out.append(replace(s, items=items, picks=(None, *picks), value=value, type=whole))
-        return
-    if whose is None:
-        if isinstance(state, str):
+        value = picked(value, c.flat[s.name])
+    elif whose in ("", ir.DRAW):
+        if whose:
+            require_entries(s.items)
+            value = value if c.axis(value) == ir.DRAW else spread(value)
+        elif c.is_set(value):
             raise Dependent(f"`{s.name}` differs in size from draw to draw")
-        c.out.append(replace(s, items=items, picks=(None, *picks), value=value, type=whole))
-        return
-    if state is True:
-        value = picked(value, state, whose)
-    picks = (less_one(whose_var(whose)), *picks)
+        picks = None, *picks
+    else:
+        value = picked(value, whose)
+        picks = less_one(whose_var(whose)), *picks
     c.out.append(replace(s, items=items, value=value, picks=picks, type=whole))
 
 
-def increment(c: Along, s: ir.Increment, value: ir.Expr, state: State) -> None:
-    if isinstance(state, str):
+def increment(c: Along, s: ir.Increment, value: ir.Expr) -> None:
+    if c.is_set(value):
+        whose = c.axis(value)
         if rank(value.type) != 1:
-            value = helper(over_draws.sum_own, (value,), along_set(REAL, state))
-        value = by_draw(value, state, along_draws(REAL))
+            value = helper(over_draws.sum_own, (value,), over(REAL, whose))
+        value = by_draw(value, whose, over(REAL))
     c.out.append(replace(s, value=value))
 
 
@@ -270,8 +264,8 @@ def set_in_tuple(c: Along, s: ir.Update) -> None:
 def lift_path(c: Along, path: Sequence[ir.Step]) -> tuple[ir.Step, ...]:
     out: list[ir.Step] = []
     for step in path:
-        items, differ = ((), None) if isinstance(step, int) else lift_indices(c, step)
-        if differ is not None:
+        _, items, whose = lift_places(c, (), () if isinstance(step, int) else step)
+        if whose:
             raise Dependent("an index differs from draw to draw")
         out.append(step if isinstance(step, int) else items)
     return tuple(out)
@@ -282,11 +276,11 @@ def branch(c: Along, s: ir.If) -> None:
         condition = flat_size(c, s.condition)
         then, otherwise = statements(c, s.then), statements(c, s.otherwise)
         return c.out.append(replace(s, condition=condition, then=then, otherwise=otherwise))
-    condition, state = lift_draws(c, s.condition)
-    if state is False:
+    condition = lift_draws(c, s.condition)
+    if not c.axis(condition):
         then, otherwise = statements(c, s.then), statements(c, s.otherwise)
         return c.out.append(replace(s, condition=condition, then=then, otherwise=otherwise))
-    if isinstance(state, str):
+    if c.is_set(condition):
         raise Dependent("a branch differs from entry to entry")
     test = c.name("test", condition)
     for impl, side in ((batching.where_true, s.then), (batching.where_false, s.otherwise)):
@@ -304,16 +298,16 @@ def loop(c: Along, s: ir.For) -> None:
 
 
 def iterations(c: Along, s: ir.For) -> None:
-    (lower, low), (upper, high) = lift_draws(c, s.lower), lift_draws(c, s.upper)
+    lower, upper = lift_all(c, (s.lower, s.upper))
     if left_apart(c, s.body):
         s = replace(s, body=while_going(c, s))
-    if low is False and high is False:
+    if not (c.axis(lower) or c.axis(upper)):
         c.out.append(replace(s, lower=lower, upper=upper, body=statements(c, s.body)))
         return
-    if isinstance(low, str) or isinstance(high, str) or any(jumps(each, "break") for each in s.body):
+    if c.is_set(lower) or c.is_set(upper) or any(jumps(each, "break") for each in s.body):
         raise Dependent("the bounds of a loop differ")
-    first = c.name("bound", lower if low else spread(s.lower, lower))
-    last = c.name("bound", upper if high else spread(s.upper, upper))
+    first = c.name("bound", of_each(c, lower))
+    last = c.name("bound", of_each(c, upper))
     within = first, last, ir.Var(s.variable, INT)
     bounds = helper(batching.earliest, (first,), INT), helper(batching.latest, (last,), INT)
     body = c.aside(lambda: for_some(c, batching.where_within, within, s.body, statements))
@@ -345,15 +339,13 @@ def repeat(c: Along, s: ir.While) -> None:
     """`while`, until every draw is done."""
     if is_flat_size(c, s.condition):
         return c.out.append(replace(s, condition=flat_size(c, s.condition), body=statements(c, s.body)))
-    tests: list[Laid] = []
-    prelude = c.aside(lambda: tests.append(lift_draws(c, s.condition)))
-    condition, state = tests[0]
-    parting = state is not False or left_apart(c, s.body)
+    condition, prelude = lift_aside(c, s.condition)
+    parting = bool(c.axis(condition)) or left_apart(c, s.body)
     if not parting:
         if prelude:
             raise Dependent("the condition of a loop needs statements of its own")
         return c.out.append(replace(s, condition=condition, body=statements(c, s.body)))
-    if isinstance(state, str):
+    if c.is_set(condition):
         raise Dependent("a loop differs from entry to entry")
     body, go = without_break(s.body, c.functions.fresh("goes"))
     test: ir.Expr = s.condition
@@ -363,9 +355,8 @@ def repeat(c: Along, s: ir.While) -> None:
     running = c.functions.fresh("running")
 
     def look() -> None:
-        whole = test if go is not None else s.condition
-        value, varying = lift_draws(c, whole)
-        value = value if varying else spread(whole, value)
+        value = lift_draws(c, test)
+        value = value if c.axis(value) else spread(value)
         c.out.append(ir.Assign(running, helper(batching.where_true, (value,), at.type), s.span, True))
 
     at = ir.Var(running, DRAW.type)
@@ -385,11 +376,11 @@ def scan(c: Along, s: ir.Scan) -> ir.Scan:
     if not c.varying & {*s.after}:
         return same_for_all(c, s)
     start = tuple(map(partial(laid, c), s.start))
-    entries = [lift_draws(c, e) for e in s.entries]
+    entries = lift_all(c, s.entries)
     read = used_names((s.step, s.next, s.batch, s.batch_next, s.fixed))
-    if any(isinstance(m, str) for _, m in entries) or read & c.flat.keys():
+    if any(map(c.is_set, entries)) or read & c.flat.keys():
         raise Dependent("a recurrence differs in length from draw to draw")
-    inside = {*s.carried, *(name for name, (_, m) in zip(s.inputs, entries, strict=True) if m)}
+    inside = {*s.carried, *(name for name, e in zip(s.inputs, entries, strict=True) if c.axis(e))}
     inside |= (read & c.varying) - {*s.carried, *s.inputs}
     types = c.types | dict(zip(s.carried, (e.type for e in s.start), strict=True))
     bodies = []
@@ -401,8 +392,8 @@ def scan(c: Along, s: ir.Scan) -> ir.Scan:
     return replace(
         s,
         start=start,
-        entries=tuple(e for e, _ in entries),
-        fixed=tuple(lift_draws(c, v)[0] for v in s.fixed),  # type: ignore[misc]
+        entries=entries,
+        fixed=lift_all(c, s.fixed),  # type: ignore[arg-type]
         step=step,
         next=after_step,
         batch=batch,

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.draws_axis import functions_of
-from ppl.ir.passes.draws_state import COUNT, Along, DrawByDraw, Functions, Stmts, along_draws, less_one
+from ppl.ir.passes.draws_state import COUNT, Along, DrawByDraw, Functions, Stmts, less_one, over
 from ppl.ir.passes.draws_statements import declared, lay_statement, with_axis
 from ppl.ir.passes.inline import NotInlinable, rename
 from ppl.ir.passes.vectorise_loops import Note
@@ -111,7 +111,7 @@ def one_by_one(c: Along, s: ir.Stmt) -> None:
     if any(isinstance(core(types[name]), Tuple) for name in own):
         raise DrawByDraw("a tuple is no array, of which one draw is taken")
     begin = (
-        ir.Assign(mine, ir.Index(ir.Var(name, along_draws(types[name])), at, types[name]), s.span, True)
+        ir.Assign(mine, ir.Index(ir.Var(name, over(types[name])), at, types[name]), s.span, True)
         for name, mine in own.items()
     )
     end = (ir.Update(name, (at,), ir.Var(own[name], types[name]), s.span) for name in changed)
