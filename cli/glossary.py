@@ -138,7 +138,8 @@ GLOSSARY: Mapping[str, str] = MappingProxyType(
             "Leave-one-out cross-validation: the ELPD from the posteriors that each leave one row of data "
             "out. They are taken by smoothed importance weights from draws of the posterior with all "
             "rows, and k-hat of each row tells whether that can be relied on: `ppl loo`, `fit.loo()`. It "
-            "needs `log_lik`, the log likelihood of each row, among the generated quantities. Vehtari, "
+            "needs the log likelihood of each row: `log_lik` among the generated quantities, or what the "
+            "model block says. Vehtari, "
             "Gelman and Gabry (2017); at draws of q, Magnusson et al. (2019), ICML."
         ),
         "R-hat": (

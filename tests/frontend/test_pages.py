@@ -36,6 +36,7 @@ WITHOUT_EXAMPLE = {
     "PPL977",
     "PPL978",
     "PPL979",
+    "PPL980",
 }
 """Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
@@ -136,6 +137,12 @@ FAILURES = {
     "PPL976": lambda: fit("parameters { real mu; }\nmodel {\n}\n"),
     "PPL978": lambda: fit(SUMMED, algoritm="fullrank"),
     "PPL979": lambda: ppl.compile_model("parameters {\n  real mu;\n}\n").sbc({}),
+    "PPL980": lambda: (
+        ppl.compile_model("data { real y; } parameters { real mu; }\nmodel {\n  y - mu ~ normal(0, 1);\n}\n")
+        .condition({"y": 1})
+        .variational(draws=2)
+        .log_lik()
+    ),
 }
 
 

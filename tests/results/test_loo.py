@@ -123,7 +123,7 @@ def test_pathfinder_files_that_cmdstan_has_resampled_are_not_weighted_again(tmp_
 
 def test_a_program_without_it_is_told_what_to_add(fits, tmp_path, capsys):
     with pytest.raises(ppl.DataError, match=r"generated quantities \{\n    vector") as refused:
-        fits[1].loo()
+        fits[1].loo("ll")
     assert "normal_lpdf" in str(refused.value) and "ppl generate" not in str(refused.value)
     assert fits[0].loo("ll").elpd == pytest.approx(exact().sum(), abs=0.1)
     fits[1].save_csv(tmp_path / "without.csv")

@@ -49,7 +49,7 @@ from ppl.results.fits.saved import positive_transform
 from ppl.results.fits.target import note_of
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.chain_summary import ChainSummary, summary_of_chains
-from ppl.results.report.log_lik import POINTWISE, of_draws
+from ppl.results.report.log_lik import POINTWISE
 from ppl.results.report.loo import Loo, loo_of
 from ppl.results.report.summary import as_html
 
@@ -254,11 +254,9 @@ class Chains(VariablesOfDraws):
 
         Raises:
             DataError: there is no such quantity, or it is no finite number for each row; says what to add.
+            ModelError: the program has none, and none can be read; says which line, and what to write.
         """
-        draws = self.draws()
-        return loo_of(
-            of_draws(self.column_names, draws, np.zeros(len(draws)), log_lik, self.posterior.source.name)
-        )
+        return loo_of(self._pointwise(log_lik, np.zeros(len(self.draws()))))
 
     # --- Other packages, files ---
 

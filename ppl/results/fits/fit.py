@@ -60,7 +60,7 @@ from ppl.results.fits.sealed import NONSENSE, blamed
 from ppl.results.fits.target import density_of_all, note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.fits.variables import VariablesOfDraws
-from ppl.results.report.log_lik import POINTWISE, of_draws
+from ppl.results.report.log_lik import POINTWISE
 from ppl.results.report.loo import Loo, loo_of
 from ppl.results.report.summary import Summary, as_html, summarise
 
@@ -393,20 +393,20 @@ class Fit(VariablesOfDraws):
     def loo(self, log_lik: str = POINTWISE) -> Loo:
         """How well the model predicts rows that it has not seen: the ELPD by PSIS-LOO, in nats.
 
-        `log_lik` names the generated quantity with the log likelihood of each row of the data. Draws of q
-        are weighted towards the posterior, others count as draws of it. Vehtari, Gelman and Gabry (2017).
+        `log_lik` names the generated quantity with the log likelihood of each row of the data; a program
+        without `log_lik` has that of `log_lik()`, the rows of all its outcomes. Draws of q are weighted
+        towards the posterior, others count as draws of it. Vehtari, Gelman and Gabry (2017).
 
         Raises:
             DataError: there is no such quantity, or it is no finite number for each row; says what to add.
+            ModelError: the program has none, and none can be read; says which line, and what to write.
 
         Example:
             >>> loo = fit.loo()
             >>> loo.elpds.shape, bool(-34 < loo.elpd < -29)
             ((8,), True)
         """
-        ratios = self.result.log_p - self.result.log_g
-        where = self.posterior.model.source.name
-        return loo_of(of_draws(self.column_names, self.draws(), ratios, log_lik, where))
+        return loo_of(self._pointwise(log_lik, self.result.log_p - self.result.log_g))
 
     @checks
     def sample(self, n: int, seed: int | None = None) -> Floats:

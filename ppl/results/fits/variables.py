@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -22,6 +23,8 @@ from ppl.results.files.columns import (
     variables,
     whole_numbers,
 )
+from ppl.results.fits.by_row import RowsOfData, log_likelihood, outcomes
+from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws, of_values
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -104,6 +107,46 @@ class VariablesOfDraws(ABC):
         picked = np.random.default_rng(seed).choice(np.sort(first), size=chains, replace=False)
         inits = [unflatten(declared, rows[k]) for k in picked]
         return inits[0] if chains == 1 else inits
+
+    def log_lik(self) -> dict[str, Floats]:
+        """The log likelihood of each row of the data at each draw, in nats, by data variable.
+
+        Each is an array (draws, *shape of the rows): of `y ~ normal(mu, sigma)` with N entries (draws, N), of
+        an array of vectors with a density each (draws, N), of one density of all entries (draws,). The terms
+        are read from the model block: `~`, `target +=` of densities, also in loops, branches on data and
+        through locals, as in mixtures. A row of several terms has their sum, one that no term observes 0.
+        Discrete parameters are summed out. Priors are left out, and constants are not. A program with a
+        `log_lik` of its own keeps that, by the name of the data if they are one variable.
+
+        Computed when it is first asked for: about as long as generated quantities of that size take.
+
+        Raises:
+            ModelError: a term belongs to no row of one variable; says which line, and what to write.
+
+        Example:
+            >>> program = "data { int N; vector[N] y; } parameters { real m; } "
+            >>> program += "model { m ~ normal(0, 5); y ~ normal(m, 1); }"
+            >>> fit = compile_model(program).condition({"N": 3, "y": [1, 2, 4]}).variational(seed=1)
+            >>> fit.log_lik()["y"].shape, fit.loo().elpds.shape
+            ((1000, 3), (3,))
+        """
+        if POINTWISE not in variables(self.column_names):
+            return self._by_row.of_each()
+        found = outcomes(self.posterior)
+        return {found[0] if len(found) == 1 else POINTWISE: self.stan_variable(POINTWISE)}
+
+    @cached_property
+    def _by_row(self) -> RowsOfData:
+        return log_likelihood(self.posterior, self.draws_u)
+
+    def _pointwise(self, name: str, log_ratios: Floats) -> LogLik:
+        """The log likelihood that is called `name` among the draws, else that which the program tells."""
+        where = self.posterior.source.name
+        if name != POINTWISE or name in variables(self.column_names):
+            return of_draws(self.column_names, self.draws(), log_ratios, name, where)
+        self._by_row.require_rows()
+        names = tuple(map(bracketed, self._by_row.columns))
+        return of_values(names, self._by_row.values, log_ratios, name, where)
 
     @property
     def discrete(self) -> tuple[str, ...]:

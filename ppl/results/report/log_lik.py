@@ -81,7 +81,16 @@ def of_draws(
             f"the log likelihood of each, as in\n{LINES}",
             name,
         )
-    values = draws[:, positions]
+    return of_values(names, draws[:, positions], log_ratios, name, where)
+
+
+def of_values(names: tuple[str, ...], values: Floats, log_ratios: Floats, name: str, where: str) -> LogLik:
+    """The log likelihood `values` (draws, rows) of the rows `names`; draws without it are left out.
+
+    Raises:
+        DataError: it is not finite, or could not be computed.
+    """
+    draws = len(values)
     kept = ~np.isnan(values).any(axis=1) & np.isfinite(log_ratios)
     if not kept.any():
         raise DataError(f"{name} could not be computed at any draw of {where}.", name)
@@ -94,8 +103,8 @@ def of_draws(
             "density of a row that is possible at every draw.",
             name,
         )
-    left_out = len(draws) - len(values)
-    note = f"{left_out} of {len(draws)} draws were left out: {name} or their density is not finite."
+    left_out = draws - len(values)
+    note = f"{left_out} of {draws} draws were left out: {name} or their density is not finite."
     return LogLik(names, values, log_ratios[kept], (note,) * (left_out > 0))
 
 

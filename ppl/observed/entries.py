@@ -1,0 +1,152 @@
+"""A density of many values as a loop over the densities of one: `y ~ normal(mu, s)` entry by entry."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from ppl.discrete.normal import normalised
+from ppl.discrete.parameters import Names
+from ppl.discrete.syntax import Stmts, code, expr, integer, loops, variable
+from ppl.frontend import ast
+from ppl.frontend.facts import Called, Facts
+from ppl.observed.flow import Exprs
+from ppl.observed.places import Places
+from ppl.source import Span
+from ppl.stdlib.record import Distribution
+from ppl.stdlib.signatures import Match, split_commas
+from ppl.types import INT, MATRIX, REAL, ROW_VECTOR, VECTOR, Array, rank
+
+GLMS: Mapping[str, str] = MappingProxyType(
+    {
+        "normal_id_glm": "normal(alpha + x * beta, sigma)",
+        "bernoulli_logit_glm": "bernoulli_logit(alpha + x * beta)",
+        "poisson_log_glm": "poisson_log(alpha + x * beta)",
+        "neg_binomial_2_log_glm": "neg_binomial_2_log(alpha + x * beta, phi)",
+        "binomial_logit_glm": "binomial_logit(N, alpha + x * beta)",
+        "categorical_logit_glm": "categorical_logit(alpha + (x * beta)')",
+        "ordered_logistic_glm": "ordered_logistic(x * beta, c)",
+    }
+)
+"""One row of a regression in the words of its family, by the names of its record's arguments."""
+
+AXES = MappingProxyType({"vector": 1, "vectors": 1, "row_vector": 1, "matrix": 2})
+"""How many axes one value has by the words of signatures."""
+
+LOCALS = MappingProxyType(
+    {
+        VECTOR: "vector[size(e)] v = e;",
+        ROW_VECTOR: "row_vector[size(e)] v = e;",
+        Array(REAL): "array[size(e)] real v = e;",
+        Array(INT): "array[size(e)] int v = e;",
+        MATRIX: "matrix[rows(e), cols(e)] v = e;",
+    }
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """`left` has the distribution `name(args)`: of one entry inside the loops `heads`, after `before`."""
+
+    left: ast.Expr
+    name: str
+    args: Exprs
+    truncation: ast.Truncation | None = None
+    before: Stmts = ()
+    heads: tuple[tuple[str, ast.Expr, ast.Expr], ...] = ()
+
+    @property
+    def at(self) -> Exprs:
+        """The entry, by the variables of the loops."""
+        return tuple(variable(name, self.left.span) for name, _, _ in self.heads)
+
+    def inside(self, body: Stmts, span: Span) -> Stmts:
+        """Statements for each entry."""
+        looped = loops([*self.heads], body, span)
+        return (ast.Block(span, (*self.before, *looped)),) if self.before else looped
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Densities taken apart; `names` gives what is declared for it names of its own."""
+
+    facts: Facts
+    places: Places
+    names: Names
+
+    def of(self, s: ast.Tilde | ast.Call) -> Drawn:
+        """The statement, or density, entry by entry, or as it stands where it has no such form."""
+        called = self.facts.calls[s]
+        if isinstance(s, ast.Tilde):
+            left, args, truncation = s.left, s.args, s.truncation
+        else:
+            (left, *rest), truncation = s.args, None
+            args = tuple(rest)
+        word = s.distribution if isinstance(s, ast.Tilde) else normalised(s.name).rpartition("_")[0]
+        whole = Drawn(left, word, args, truncation)
+        own = own_axes(called)
+        if not own:
+            return whole
+        types = [self.facts.types[e] for e in (left, *args)]
+        extra = [rank(t) - axes for t, axes in zip(types, own, strict=True)]
+        if extra[0] <= 0 or any(n not in (0, extra[0]) for n in extra[1:]):
+            return whole
+        return self.split(whole, extra)
+
+    def split(self, whole: Drawn, extra: Sequence[int]) -> Drawn:
+        """With a loop for each of the axes that the left side has beside those of one value."""
+        left, span = whole.left, whole.left.span
+        fresh = [self.names.fresh("k") for _ in range(extra[0])]
+        at = tuple(variable(name, span) for name in fresh)
+        lengths = self.lengths(left, extra[0])
+        heads = tuple((name, integer(1, span), n) for name, n in zip(fresh, lengths, strict=True))
+        before: Stmts = ()
+        made = list[ast.Expr]()
+        for e, axes in zip((left, *whole.args), extra, strict=True):
+            if axes:
+                entry, hoisted = self.entry(e, at)
+                before += hoisted
+                made.append(entry)
+            else:
+                made.append(e)
+        out = replace(whole, left=made[0], args=tuple(made[1:]), before=before, heads=heads)
+        return self.in_words_of_family(out)
+
+    def in_words_of_family(self, d: Drawn) -> Drawn:
+        if d.name not in GLMS:
+            return d
+        names = [name for name, _ in self.facts.library.families[d.name].args[1:]]
+        call = expr(GLMS[d.name], d.left.span, **dict(zip(names, d.args, strict=True)))
+        assert isinstance(call, ast.Call)
+        return replace(d, name=call.name, args=call.args)
+
+    def lengths(self, e: ast.Expr, axes: int) -> Exprs:
+        first = "rows(e)" if self.facts.types[e] == MATRIX else "size(e)"
+        second = "cols(e)" if self.facts.types[e] == MATRIX else "size(e[1])"
+        return tuple(expr(text, e.span, e=e) for text in (first, second, "size(e[1, 1])")[:axes])
+
+    def entry(self, e: ast.Expr, at: Exprs) -> tuple[ast.Expr, Stmts]:
+        """Entry `at` of a container, and the declaration of a local that has it, if that is needed."""
+        match e:
+            case ast.Indexed(base=ast.Variable() as base, indices=indices):
+                return indexed(base, self.places.composed(indices, at)), ()
+            case ast.Variable():
+                return indexed(e, at), ()
+        declaration = LOCALS.get(self.facts.types[e])
+        if declaration is None:
+            return indexed(e, at), ()
+        name = self.names.fresh("each")
+        return indexed(variable(name, e.span), at), code(declaration, e.span, e=e, v=name)
+
+
+def indexed(e: ast.Expr, at: Exprs) -> ast.Expr:
+    return ast.Indexed(e.span, e, tuple(ast.SingleIndex(e.span, i) for i in at)) if at else e
+
+
+def own_axes(called: Called) -> list[int]:
+    """How many axes one value of each argument has; none where the density cannot be taken apart."""
+    if not isinstance(called, Match) or not isinstance(record := called.callee.record, Distribution):
+        return []
+    if record.cores:
+        return list(record.cores)
+    left, _, others = record.signatures[0].partition("|")
+    return [AXES.get(word.strip(), 0) for word in (left, *split_commas(others))]

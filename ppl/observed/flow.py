@@ -1,0 +1,171 @@
+"""What the variables of a program are computed of: their definitions, and those that depend on parameters."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts
+from ppl.frontend.scope import Block, Symbol
+from ppl.frontend.walk import variables
+from ppl.types import INT
+
+Exprs = tuple[ast.Expr, ...]
+Loop = ast.For | ast.ForEach | ast.While
+DATA_BLOCKS = (Block.DATA, Block.TRANSFORMED_DATA)
+SIZES = ("rows", "cols", "size", "num_elements", "dims")
+
+
+@dataclass(frozen=True)
+class Definition:
+    """`value` goes into entry `at` of a variable, inside `loops`; `decided` by conditions and iterables."""
+
+    value: ast.Expr
+    at: Exprs
+    loops: tuple[Loop, ...]
+    decided: Exprs
+
+
+Definitions = dict[Symbol, list[Definition]]
+
+
+def definitions_of(body: Sequence[ast.Statement], facts: Facts) -> Definitions:
+    """Every value that the statements give to a variable."""
+    found: Definitions = {}
+
+    def read(s: ast.Statement, loops: tuple[Loop, ...], decided: Exprs) -> None:
+        match s:
+            case ast.Declaration(value=value) if value is not None:
+                found.setdefault(facts.symbols[s], []).append(Definition(value, (), loops, decided))
+            case ast.Assignment(target=target, value=value):
+                for variable, at in targets(target, facts):
+                    symbol = facts.symbols[variable]
+                    found.setdefault(symbol, []).append(Definition(value, at, loops, decided))
+            case ast.For(body=inner):
+                read(inner, (*loops, s), decided)
+            case ast.ForEach(body=inner, iterable=iterable):
+                found.setdefault(facts.symbols[s], []).append(Definition(iterable, (), (*loops, s), decided))
+                read(inner, (*loops, s), (*decided, iterable))
+            case ast.While(condition=condition, body=inner):
+                read(inner, (*loops, s), (*decided, condition))
+            case ast.If(condition=condition, then=then, otherwise=otherwise):
+                for branch in (then, otherwise):
+                    if branch is not None:
+                        read(branch, loops, (*decided, condition))
+            case ast.Block(statements=inner) | ast.Profile(statements=inner):
+                for each in inner:
+                    read(each, loops, decided)
+
+    for s in body:
+        read(s, (), ())
+    return found
+
+
+def targets(target: ast.Expr, facts: Facts) -> Iterator[tuple[ast.Variable, Exprs]]:
+    """The variables that an assignment changes, and the entry as far as single indices tell."""
+    match target:
+        case ast.Variable():
+            yield target, ()
+        case ast.Indexed(base=base, indices=indices):
+            at = [i.value for i in indices if isinstance(i, ast.SingleIndex)]
+            plain = len(at) == len(indices) and all(facts.types[e] == INT for e in at)
+            for variable, before in targets(base, facts):
+                yield variable, (*before, *at) if plain else before
+        case ast.Projection(base=base):
+            yield from ((variable, ()) for variable, _ in targets(base, facts))
+        case ast.TupleLiteral(items=items):
+            for item in items:
+                yield from targets(item, facts)
+
+
+def closure(
+    definitions: Definitions, reads: Callable[[Definition], set[Symbol]], start: set[Symbol]
+) -> set[Symbol]:
+    """The symbols of `start`, and those whose definitions read one that has been found."""
+    found = set(start)
+    while True:
+        more = {s for s, ds in definitions.items() if s not in found and any(reads(d) & found for d in ds)}
+        if not more:
+            return found
+        found |= more
+
+
+def readings(e: ast.Expr, facts: Facts) -> Iterator[ast.Expr]:
+    """The variables, or entries of them, whose values are read: not indices, nor single ints (sizes)."""
+    match e:
+        case ast.Variable():
+            if e in facts.symbols and facts.types[e] != INT:  # a function's name is no variable
+                yield e
+        case ast.Indexed():
+            yield from [e] if isinstance(root(e), ast.Variable) else readings(root(e), facts)
+        case ast.Call(name=name) if name in SIZES:
+            return
+        case _:
+            for part in parts(e):
+                yield from readings(part, facts)
+
+
+def root(e: ast.Expr) -> ast.Expr:
+    """What is indexed."""
+    while isinstance(e, ast.Indexed):
+        e = e.base
+    return e
+
+
+def symbols_read(e: ast.Expr, facts: Facts) -> set[Symbol]:
+    """The variables whose values are read."""
+    return {facts.symbols[v] for x in readings(e, facts) if isinstance(v := root(x), ast.Variable)}
+
+
+def symbols_in(node: ast.Node | Sequence[ast.Node], facts: Facts) -> set[Symbol]:
+    """The variables that are mentioned."""
+    return {facts.symbols[v] for v in variables(node) if v in facts.symbols}
+
+
+def parts(e: ast.Expr) -> Exprs:
+    """The expressions directly inside one, less its indices."""
+    match e:
+        case ast.Call(args=items) | ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
+            return items
+        case ast.TupleLiteral(items=items):
+            return items
+        case ast.Binary(left=left, right=right):
+            return (left, right)
+        case ast.Unary(operand=operand) | ast.Transpose(operand=operand):
+            return (operand,)
+        case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case ast.Indexed(base=base) | ast.Projection(base=base):
+            return (base,)
+        case _:
+            return ()
+
+
+@dataclass(frozen=True)
+class Flow:
+    """Definitions of transformed parameters and of the model; what depends on parameters, what on data."""
+
+    facts: Facts
+    definitions: Definitions
+    dependent: frozenset[Symbol]
+    of_data: frozenset[Symbol]
+
+    def depends(self, e: ast.Node) -> bool:
+        """Whether a value depends on parameters."""
+        return bool(symbols_in(e, self.facts) & self.dependent)
+
+    def reads_data(self, e: ast.Expr) -> bool:
+        """Whether a value is computed of the values of data, not only of their sizes or as indices."""
+        return bool(symbols_read(e, self.facts) & self.of_data)
+
+
+def flow_of(program: ast.Program, facts: Facts) -> Flow:
+    """The flow of values through transformed parameters and the model block."""
+    definitions = definitions_of((*program.transformed_parameters, *program.model), facts)
+    data = (*program.data, *(s for s in program.transformed_data if isinstance(s, ast.Declaration)))
+    dependent = closure(
+        definitions,
+        lambda d: symbols_in((d.value, *d.at, *d.decided), facts),
+        {facts.symbols[d] for d in program.parameters},
+    )
+    of_data = closure(definitions, lambda d: symbols_read(d.value, facts), {facts.symbols[d] for d in data})
+    return Flow(facts, definitions, frozenset(dependent), frozenset(of_data))

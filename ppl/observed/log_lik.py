@@ -1,0 +1,97 @@
+"""The log likelihood by row, as a program: the terms of the model block in generated quantities."""
+
+from dataclasses import dataclass, replace
+
+from ppl.discrete.live import live
+from ppl.discrete.rewrite import names_of
+from ppl.discrete.syntax import Stmts, code, copied, indexed, rewrite
+from ppl.frontend import ast
+from ppl.frontend.declarations import SQUARE
+from ppl.frontend.facts import Facts
+from ppl.frontend.printer import print_program
+from ppl.observed.flow import Exprs, flow_of
+from ppl.observed.refused import unread
+from ppl.observed.terms import Around, Reader, outcomes_of
+from ppl.source import Span
+
+
+@dataclass(frozen=True)
+class ByRow:
+    """`text` is a program of the same parameters; `quantities` are its generated quantities by data variable.
+
+    `tied` are the containers of which a term, at the place, needs all entries together.
+    """
+
+    text: str
+    quantities: dict[str, str]
+    tied: dict[str, Span]
+
+
+def log_lik_of(program: ast.Program, facts: Facts) -> ByRow:
+    """The log likelihood by row of a program without discrete parameters.
+
+    Each data variable that is observed has an array of the axes by which its terms can be told apart.
+
+    Raises:
+        ModelError: a term belongs to no row of one variable; says which, and what to write.
+    """
+    names = names_of(program)
+    flow = flow_of(program, facts)
+    reader = Reader(facts, flow, names, outcomes_of(program, flow))
+    body = reader.body(program.model, Around())
+    if not reader.found:
+        raise unread("no statement observes data", program.span)
+    axes: dict[str, int] = {}
+    tied: dict[str, Span] = {}
+    sizes = sizes_of(program)
+    for term in reader.kept:
+        p = reader.found[id(term)]
+        axes[p.name] = min(axes.get(p.name, len(p.at)), len(p.at))
+        if sizes[p.name] and not p.at:
+            tied.setdefault(p.name, term.span)
+    quantities = {name: names.fresh(f"log_lik_{name}") for name in data_order(program) if name in axes}
+
+    def added(n: ast.Node) -> Stmts | None:
+        p = reader.found.get(id(n))
+        if p is None or not isinstance(n, ast.TargetIncrement):
+            return None
+        entry = indexed(quantities[p.name], p.at[: axes[p.name]], n.span)
+        return code("a += b;", n.span, a=entry, b=n.value)
+
+    computed = rewrite(body, added)
+    declared = tuple(
+        declaration(quantity, sizes[name][: axes[name]], program.span)
+        for name, quantity in quantities.items()
+    )
+    read = tuple(
+        s for quantity in quantities.values() for s in code("target += v;", program.span, v=quantity)
+    )
+    block = ast.Block(program.span, live(computed, read))
+    made = replace(program, model=(), generated_quantities=(*declared, block))
+    return ByRow(print_program(copied(made)), quantities, tied)
+
+
+def data_order(program: ast.Program) -> list[str]:
+    """The names of data, then of transformed data."""
+    return [s.name for s in (*program.data, *program.transformed_data) if isinstance(s, ast.Declaration)]
+
+
+def sizes_of(program: ast.Program) -> dict[str, Exprs]:
+    """The sizes that each data variable is declared with."""
+    out = {}
+    for d in (*program.data, *program.transformed_data):
+        if isinstance(d, ast.Declaration):
+            own = d.type.sizes if isinstance(d.type, ast.SizedType) else ()
+            square = isinstance(d.type, ast.SizedType) and d.type.keyword in SQUARE and len(own) == 1
+            out[d.name] = (*d.type.dims, *own, *(own if square else ()))
+    return out
+
+
+def declaration(name: str, sizes: Exprs, span: Span) -> ast.Statement:
+    """A real, a vector or an array of reals, of zeros."""
+    parts = {f"n{k}": n for k, n in enumerate(sizes)}
+    listed = ", ".join(parts)
+    texts = ("real v = 0;", "vector[n0] v = rep_vector(0, n0);")
+    text = (*texts, f"array[{listed}] real v = rep_array(0.0, {listed});")[min(len(sizes), 2)]
+    (made,) = code(text, span, v=name, **parts)
+    return made

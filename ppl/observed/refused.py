@@ -1,0 +1,14 @@
+"""Terms whose rows cannot be told: the error, with its place and what to write."""
+
+from ppl.errors import ModelError
+from ppl.source import Span
+
+WRITE = (
+    "Give each row of the data a density of its own, `y[n] ~ normal(mu[n], sigma)` or "
+    "`target += normal_lpdf(y[n] | mu[n], sigma)`, or compute `log_lik` in generated quantities."
+)
+
+
+def unread(why: str, span: Span, hint: str = WRITE) -> ModelError:
+    """The error for a term of the model block."""
+    return ModelError(f"The log likelihood by row cannot be read: {why}.", span, hint, "PPL980")

@@ -1,0 +1,386 @@
+"""The terms of the model block by the rows of data that they observe.
+
+A term observes the data that its densities are of: `y[n]` in `normal_lpdf(y[n] | mu, sigma)`, also where the
+density was put into a local before, as in `target += log_sum_exp(lp)`. A term that has the density of
+parameters alone is a prior, and left out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from ppl.discrete.normal import inner
+from ppl.discrete.parameters import Names
+from ppl.discrete.syntax import Stmts, expr, integer, loops, one, rewrite, substituted, text_of, variable
+from ppl.frontend import ast
+from ppl.frontend.facts import Called, Facts, UserMatch
+from ppl.frontend.laplace import LAPLACE
+from ppl.frontend.scope import Symbol
+from ppl.frontend.walk import variables, walk
+from ppl.observed.entries import Drawn, Entries, indexed
+from ppl.observed.flow import SIZES, Definition, Exprs, Flow, Loop, parts, readings
+from ppl.observed.places import NoPlace, Place, Places
+from ppl.observed.refused import unread
+from ppl.source import Span
+from ppl.types import INT, rank
+
+DENSITIES = ("_lpdf", "_lpmf", "_lupdf", "_lupmf")
+CUMULATIVE = ("_lcdf", "_lccdf", "_cdf", "_ccdf")
+TARGET = ("_lp", "target")
+
+
+@dataclass(frozen=True)
+class Around:
+    """The loops and branches that a statement stands in."""
+
+    loops: tuple[Loop, ...] = ()
+    branches: tuple[ast.If, ...] = ()
+
+
+@dataclass(frozen=True)
+class Observed:
+    """What an expression observes: the places of its densities' outcomes; what else it says of data."""
+
+    places: tuple[Place, ...] = ()
+    bounds: tuple[Place, ...] = ()
+    """Outcomes of cumulative distribution functions alone: a censored row, or the bound itself."""
+    literal: bool = False
+    """Whether there is a density, or a probability, of a constant."""
+    prior: bool = False
+    """Whether there is a density of parameters."""
+    data: str = ""
+    """Data that are read outside of densities."""
+
+    def __add__(self, other: "Observed") -> "Observed":
+        return Observed(
+            (*self.places, *other.places),
+            (*self.bounds, *other.bounds),
+            self.literal or other.literal,
+            self.prior or other.prior,
+            self.data or other.data,
+        )
+
+
+@dataclass
+class Reader:
+    """The model block as statements whose increments are the terms of `places`, by the node's identity."""
+
+    facts: Facts
+    flow: Flow
+    names: Names
+    outcomes: frozenset[str]
+    """The data variables that some density is of."""
+    found: dict[int, Place] = field(default_factory=dict)
+
+    @property
+    def places(self) -> Places:
+        return Places(self.facts, self.flow.definitions)
+
+    def body(self, statements: Sequence[ast.Statement], around: Around) -> Stmts:
+        return tuple(out for s in statements for out in self.statement(s, around))
+
+    def statement(self, s: ast.Statement, around: Around) -> Stmts:
+        match s:
+            case ast.Tilde():
+                return self.density(s, s.left, around)
+            case ast.TargetIncrement(value=value):
+                return self.increment(value, around)
+            case ast.CallStatement(call=call):
+                if any(map(self.flow.reads_data, call.args)):
+                    raise unread(f"`{call.name}` adds terms of data to the target", s.span)
+                return ()
+            case ast.Print() | ast.Skip() | ast.JacobianIncrement():
+                return ()
+            case ast.For(body=body) | ast.ForEach(body=body) | ast.While(body=body):
+                within = replace(around, loops=(*around.loops, s))
+                return (replace(s, body=one(self.body(inner(body), within), s.span)),)
+            case ast.If(then=then, otherwise=otherwise):
+                within = replace(around, branches=(*around.branches, s))
+                other = None if otherwise is None else one(self.body(inner(otherwise), within), s.span)
+                return (replace(s, then=one(self.body(inner(then), within), s.span), otherwise=other),)
+            case ast.Block(statements=body):
+                return (replace(s, statements=self.body(body, around)),)
+            case ast.Profile(statements=body):
+                return self.body(body, around)
+            case _:
+                refuse_target(s)
+                return (s,)
+
+    # --- Terms ---
+
+    def density(self, s: ast.Tilde | ast.Call, left: ast.Expr, around: Around) -> Stmts:
+        """`y ~ dist(...)`, or an increment that is one density."""
+        if self.flow.depends(left):
+            self.refuse_mixed(left)
+            return ()
+        d = Entries(self.facts, self.places, self.names).of(s)
+        seen = self.outcome(left, s.span, d.at)
+        place = self.place(seen, around, s.span)
+        if place is None:
+            return ()
+        return d.inside(self.term(place, log_density(d, s, self.facts), s.span), s.span)
+
+    def increment(self, value: ast.Expr, around: Around) -> Stmts:
+        """A term for each summand, and for each entry of a container."""
+        axes = rank(self.facts.types[value])
+        match value:
+            case ast.Binary(op="+", left=left, right=right) if not axes:
+                return (*self.increment(left, around), *self.increment(right, around))
+            case ast.Call(name="sum", args=(all_,)):
+                return self.increment(all_, around)
+            case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
+                return self.density(value, left, around)
+        refuse_target(value)
+        at: Exprs = ()
+        heads = []
+        if axes and isinstance(value, ast.Variable):
+            lengths = Entries(self.facts, self.places, self.names).lengths(value, axes)
+            heads = [(self.names.fresh("k"), integer(1, value.span), n) for n in lengths]
+            at = tuple(variable(name, value.span) for name, _, _ in heads)
+        seen = self.observed(value, around.loops, at, frozenset())
+        place = self.place(seen, around, value.span)
+        if place is None:
+            return ()
+        each = indexed(value, at) if heads else expr("sum(e)", value.span, e=value) if axes else value
+        return loops(heads, self.term(place, normalised_in(each), value.span), value.span)
+
+    def term(self, place: Place, value: ast.Expr, span: Span) -> Stmts:
+        made = ast.TargetIncrement(span, value)
+        self.found[id(made)] = place
+        self.kept.append(made)
+        return (made,)
+
+    kept: list[ast.Statement] = field(default_factory=list)
+    """The increments themselves, so that no other node gets the identity of one."""
+
+    # --- Which rows ---
+
+    def place(self, seen: Observed, around: Around, span: Span) -> Place | None:
+        """The rows that a term observes; None for a prior."""
+        places = seen.places or tuple(p for p in seen.bounds if p.name in self.outcomes)
+        if not places and (seen.bounds or seen.literal or seen.data):
+            places = self.beside(around)
+            if not places and seen.bounds and not around.branches:
+                places = seen.bounds
+        if not places:
+            if seen.bounds or seen.data:
+                named = seen.data or seen.bounds[0].name
+                raise unread(f"this term reads `{named}` and has no density of one row", span)
+            if seen.literal and not seen.prior:
+                raise unread("the outcome is a constant, and no row of data", span)
+            return None
+        if len(names := sorted({p.name for p in places})) > 1:
+            raise unread(f"this term ties `{names[0]}` to `{names[1]}`", span)
+        first, *others = places
+        for other in others:
+            first = first.common(other)
+        return first
+
+    def beside(self, around: Around) -> tuple[Place, ...]:
+        """The row that the conditions around a term, or the terms in the other branches, name."""
+        for branch in reversed(around.branches):
+            conditions = Observed()
+            found: list[Place] = []
+            for e in readings(branch.condition, self.facts):
+                with_place = self.try_place(e)
+                if with_place and with_place.name in self.outcomes:
+                    found.append(with_place)
+            for n in walk(branch):
+                match n:
+                    case ast.Tilde(left=left) if not self.flow.depends(left):
+                        conditions += self.outcome(left, n.span)
+                    case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
+                        if n in self.facts.calls and not self.flow.depends(left):
+                            conditions += self.outcome(left, n.span)
+            found += conditions.places
+            if len({p.name for p in found}) == 1:
+                inside = frozenset(bound_beside(branch, around.loops))
+                return tuple(map(Move({}, inside).place, found))
+        return ()
+
+    def try_place(self, e: ast.Expr, at: Exprs = ()) -> Place | None:
+        try:
+            return self.places.of(e, at)
+        except NoPlace:
+            return None
+
+    def outcome(self, left: ast.Expr, span: Span, at: Exprs = ()) -> Observed:
+        """What a density of data observes."""
+        found = self.try_place(left, at)
+        if found:
+            return Observed((found,))
+        if self.flow.reads_data(left):
+            raise unread(f"`{text_of(left)}` is no entry of one data variable", span)
+        return Observed(literal=not any(True for _ in variables(left)))
+
+    def observed(self, e: ast.Expr, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]) -> Observed:
+        """What entry `at` of an expression inside loops observes; definitions of `seen` are being read."""
+        match e:
+            case ast.Call(name=name, args=(left, *_)) if name.endswith((*DENSITIES, *CUMULATIVE)):
+                if self.flow.depends(left):
+                    self.refuse_mixed(left)
+                    return Observed(prior=True)
+                out = self.outcome(left, e.span)
+                return replace(out, places=(), bounds=out.places) if name.endswith(CUMULATIVE) else out
+            case ast.Variable() if e in self.facts.symbols:
+                if (symbol := self.facts.symbols[e]) in self.flow.definitions:
+                    return self.defined(symbol, within, at, seen)
+                return Observed(data=e.name if self.places.is_data(e) else "")
+            case ast.Indexed(base=base, indices=indices):
+                own = self.observed(base, within, self.places.composed(indices, at), seen)
+                read = filter(self.places.is_data, variables(indices))
+                return own + Observed(data=next((v.name for v in read if self.facts.types[v] != INT), ""))
+            case ast.Call(name=name) if name in SIZES:
+                return Observed()
+            case _:
+                out = Observed()
+                for part in parts(e):
+                    out += self.observed(part, within, (), seen)
+                return out
+
+    def defined(
+        self, symbol: Symbol, within: tuple[Loop, ...], at: Exprs, seen: frozenset[Symbol]
+    ) -> Observed:
+        """What a variable observes: what its definitions do, their loops' variables put in terms of `at`."""
+        out = Observed()
+        if symbol in seen:
+            return out
+        for d in self.flow.definitions[symbol]:
+            own = self.observed(d.value, d.loops, (), seen | {symbol})
+            move = Move.of(d, within, at)
+            out += replace(
+                own, places=tuple(map(move.place, own.places)), bounds=tuple(map(move.place, own.bounds))
+            )
+        return out
+
+    def refuse_mixed(self, left: ast.Expr) -> None:
+        """A density of what is computed of data and of parameters: prior or likelihood?"""
+        if self.flow.reads_data(left):
+            raise unread(f"`{text_of(left)}` is computed of data and of parameters", left.span)
+
+
+@dataclass(frozen=True)
+class Move:
+    """Places inside a definition as places where the variable is read."""
+
+    values: dict[str, ast.Expr]
+    hidden: frozenset[str]
+    """Names that mean nothing there."""
+
+    @classmethod
+    def of(cls, d: Definition, within: tuple[Loop, ...], at: Exprs) -> "Move":
+        shared = 0
+        while shared < min(len(d.loops), len(within)) and d.loops[shared] is within[shared]:
+            shared += 1
+        left = d.loops[shared:]
+        hidden = {s.variable for s in left if isinstance(s, ast.For | ast.ForEach)}
+        hidden |= {n.name for s in left for n in walk(s) if isinstance(n, ast.Declaration)}
+        values = {
+            own.name: use
+            for own, use in zip(d.at, at, strict=False)
+            if isinstance(own, ast.Variable) and own.name in hidden
+        }
+        return cls(values, frozenset(hidden) - {*values})
+
+    def place(self, p: Place) -> Place:
+        out: list[ast.Expr] = []
+        for e in p.at:
+            if any(v.name in self.hidden for v in variables(e)):
+                break
+            out.append(substituted(e, self.values))
+        return Place(p.name, tuple(out))
+
+
+def bound_beside(branch: ast.If, loops_here: tuple[Loop, ...]) -> Iterator[str]:
+    """The names that a branch binds elsewhere than in the loops that a term of it stands in."""
+    for n in walk(branch):
+        match n:
+            case ast.For(variable=name) | ast.ForEach(variable=name) if not any(n is s for s in loops_here):
+                yield name
+            case ast.Declaration(name=name):
+                yield name
+
+
+def refuse_target(node: ast.Node) -> None:
+    """A value that is computed of the target itself, or adds to it."""
+    for n in walk(node):
+        if isinstance(n, ast.Call) and n.name.endswith(TARGET):
+            raise unread(f"`{n.name}` reads or changes the target", n.span)
+
+
+def normalised_in(e: ast.Expr) -> ast.Expr:
+    """With the densities' constants."""
+
+    def whole(n: ast.Node) -> ast.Node:
+        if isinstance(n, ast.Call) and n.name.endswith(("_lupdf", "_lupmf")):
+            return replace(n, name=n.name.replace("_lup", "_lp"))
+        return n
+
+    made: ast.Expr = rewrite(e, lambda n: None, whole)
+    return made
+
+
+def log_density(d: Drawn, s: ast.Tilde | ast.Call, facts: Facts) -> ast.Expr:
+    """The log density of one value, less the log probability of what a truncation leaves.
+
+    Reference manual, "Truncated distributions".
+    """
+    name = f"{d.name}_lpmf" if is_mass(d.name, s, facts) else f"{d.name}_lpdf"
+    density: ast.Expr = ast.Call(s.span, name, (d.left, *d.args), bool(d.args))
+    t = d.truncation
+    if t is None or (t.lower is None and t.upper is None):
+        return density
+    whole = facts.types[d.left] == INT if d.left in facts.types else name.endswith("_lpmf")
+    below = t.lower and (expr("a - 1", s.span, a=t.lower) if whole else t.lower)
+
+    def log_probability(bound: ast.Expr, at: ast.Expr) -> ast.Expr:
+        return ast.Call(s.span, word_of(facts.cumulative[bound]), (at, *d.args), bool(d.args))
+
+    parts = {"d": density, "y": d.left}
+    if t.lower and t.upper:
+        assert below is not None
+        parts |= {"a": t.lower, "b": t.upper}
+        parts |= {"p": log_probability(t.lower, below), "q": log_probability(t.upper, t.upper)}
+        return expr("y < a || y > b ? negative_infinity() : d - log_diff_exp(q, p)", s.span, **parts)
+    if t.lower:
+        assert below is not None
+        parts |= {"a": t.lower, "p": log_probability(t.lower, below)}
+        return expr("y < a ? negative_infinity() : d - p", s.span, **parts)
+    assert t.upper is not None
+    parts |= {"b": t.upper, "q": log_probability(t.upper, t.upper)}
+    return expr("y > b ? negative_infinity() : d - q", s.span, **parts)
+
+
+def word_of(called: Called) -> str:
+    """The name of a function that is called."""
+    return called.function.name if isinstance(called, UserMatch) else called.callee.name
+
+
+def is_mass(name: str, s: ast.Node, facts: Facts) -> bool:
+    """Whether a distribution is of ints."""
+    family = facts.library.families.get(name)
+    if family is not None:
+        return family.discrete
+    word = word_of(facts.calls[s])
+    return word.endswith(("_lpmf", "_lupmf")) or f"{name}_lpmf" in LAPLACE
+
+
+def outcomes_of(program: ast.Program, flow: Flow) -> frozenset[str]:
+    """The data variables that some density of the program is of."""
+    places = Places(flow.facts, flow.definitions)
+
+    def names() -> Iterator[str]:
+        for n in walk((*program.transformed_parameters, *program.model)):
+            match n:
+                case ast.Tilde(left=left):
+                    pass
+                case ast.Call(name=name, args=(left, *_)) if name.endswith(DENSITIES):
+                    pass
+                case _:
+                    continue
+            if not flow.depends(left):
+                try:
+                    yield places.of(left).name
+                except NoPlace:
+                    continue
+
+    return frozenset(names())

@@ -1,0 +1,86 @@
+"""What a program says of its data at draws of its parameters: the log likelihood of each row."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ppl.density.posterior import Posterior
+from ppl.discrete.rewrite import Setting
+from ppl.errors import DataError
+from ppl.frontend import ast
+from ppl.frontend.check import analyse, check
+from ppl.frontend.facts import Facts
+from ppl.observed.flow import flow_of
+from ppl.observed.log_lik import data_order, log_lik_of
+from ppl.observed.terms import outcomes_of
+from ppl.results.files.columns import Floats, reshape, variable_of, variables
+from ppl.results.fits.draws import tabulate
+from ppl.source import SourceText, Span
+
+
+@dataclass(frozen=True, eq=False)
+class RowsOfData:
+    """`values` (draws, rows) of the log likelihood, in nats; a row is called by its data, `y.3`.
+
+    `tied` are the variables whose entries are one row, and the place of the term that ties them.
+    """
+
+    columns: tuple[str, ...]
+    values: Floats
+    tied: dict[str, Span]
+
+    def of_each(self) -> dict[str, Floats]:
+        """By data variable, (draws, *shape of its rows)."""
+        return {name: reshape(self.values, self.columns, name) for name in variables(self.columns)}
+
+    def require_rows(self) -> None:
+        """DataError where what should be rows is one number."""
+        for name, span in self.tied.items():
+            raise DataError(
+                f"`{name}` has no rows to leave out: line {span.line} has one density of several entries of "
+                f"it. Where they are independent, give each a density of its own; else compute `log_lik` in "
+                "generated quantities, the log likelihood of each row given the others.",
+                name,
+            )
+
+
+def log_likelihood(posterior: Posterior, us: Floats) -> RowsOfData:
+    """The log likelihood by row at each of `us` (draws, dim), from the terms of the model block.
+
+    Raises:
+        ModelError: a term of the program belongs to no row of one variable; says what to write.
+    """
+    found = log_lik_of(*continuous(posterior))
+    table = tabulate(again(posterior, found.text, "log likelihood"), us, seed=0)
+    named = {quantity: name for name, quantity in found.quantities.items()}
+    at = [k for k, column in enumerate(table.columns) if variable_of(column) in named]
+    columns = (".".join([named[variable_of(c)], *c.split(".")[1:]]) for c in (table.columns[k] for k in at))
+    return RowsOfData(tuple(columns), np.ascontiguousarray(table.rows[:, at]), found.tied)
+
+
+def outcomes(posterior: Posterior) -> list[str]:
+    """The data variables that the program's densities are of."""
+    program, facts = analyse(posterior.source, library=posterior.model.library)
+    observed = outcomes_of(program, flow_of(program, facts))
+    return [name for name in data_order(program) if name in observed]
+
+
+def continuous(posterior: Posterior) -> tuple[ast.Program, Facts]:
+    """The program of a posterior, its discrete parameters summed out for its data."""
+    model = posterior.model
+    summing = model.discrete
+    if summing is None:
+        return analyse(model.source, library=model.library)
+    values = model.known_values(posterior.d)
+    program = summing.summed(Setting(most=summing.most, values=values)).program
+    return program, check(program, summing.facts.library)
+
+
+def again(posterior: Posterior, text: str, what: str) -> Posterior:
+    """The posterior of another program of the same parameters, given the same data."""
+    assert posterior.model.origin is not None
+    make, (_, *how) = posterior.model.origin
+    model: Any = make(SourceText(text, f"{what} of {posterior.source.name}"), *how)
+    made: Posterior = model.condition(posterior.data, posterior.d.seed__)
+    return made
