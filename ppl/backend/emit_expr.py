@@ -13,6 +13,7 @@ from ppl.backend.text import Binding, Mode, Writer, python_name
 from ppl.ir import nodes as ir
 from ppl.ir.unknown import is_unknown
 from ppl.ir.walk import used_names
+from ppl.stdlib.batching import OVER_DRAWS
 from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, Tuple, Type, axes_of, core, element_type, is_complex, rank
 
@@ -152,9 +153,15 @@ def passed(callee: ir.Callee, args: Sequence[str]) -> list[str]:
 def library(w: Writer, e: ir.Apply, mode: Mode = "") -> str:
     callee = e.callee
     binding = Binding(
-        callee.impl, mode, callee.passes, callee.family, (), callee.batch, cores(e), kept(e, mode)
+        callee.impl, mode, callee.passes, callee.family, (), callee.batch, cores(e), kept(e, mode), outer(e)
     )
     return w.bind(callee.name, binding)
+
+
+def outer(e: ir.Apply) -> int:
+    """How many axes stand before that of the loop in what a loop became: that of the draws."""
+    here = axes_of(e.args[0].type)[:1] if e.callee.impl in OVER_DRAWS else ()
+    return int(here == axes_of(e.type)[:1] == (ir.DRAW,))
 
 
 def kept(e: ir.Apply, mode: Mode) -> int:
@@ -463,6 +470,8 @@ def make_array(w: Writer, e: ir.MakeArray) -> str:
     items = ", ".join(expr(w, i) for i in e.items)
     if isinstance(core(e.type), Tuple):
         return f"[{items}]"
+    if axes := axes_of(e.type):
+        return f"lib.stack({len(axes)}, {items})"
     if not e.items:
         return f"lib.empty({rank(e.type)}, {dtype(e.type)!r})"
     if core(e.type) == INT:

@@ -218,9 +218,7 @@ def scan(w: Writer, s: ir.Scan) -> None:
     arguments = ", ".join([*(f"({listing(w, part)})" for part in (s.start, s.entries)), f"({shared})"])
     after = ", ".join(map(python_name, s.after))
     if s.of_draws:
-        over = marks([ir.DRAW in axes_of(e.type) for e in s.entries])
-        w.line(f"{after}, = lib.scan_each({step}, {batch}, {arguments}, {over})")
-        return
+        arguments += f", {marks([ir.DRAW in axes_of(e.type) for e in s.entries])}"
     w.line(f"{after}, = lib.scan({step}, {batch}, {arguments})")
 
 

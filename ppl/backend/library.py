@@ -13,7 +13,6 @@ from ppl.backend.draws import constrained_each, total_each
 from ppl.backend.runtime import Place
 from ppl.backend.runtime_table import RUNTIME
 from ppl.backend.scan import scan
-from ppl.backend.scan_draws import scan_each
 from ppl.backend.text import Binding
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
 from ppl.stdlib.constraints.record import Constraint
@@ -36,7 +35,7 @@ def library(
     for f in RUNTIME:
         setattr(lib, f.__name__.rstrip("_"), partial(f, xp))
     plain = plain_library(xp, lib, bindings, softplus)
-    lib.scan, lib.scan_each = partial(scan, xp, lib, plain), partial(scan_each, xp, lib, plain)
+    lib.scan = partial(scan, xp, lib, plain)
     for constraint in CONSTRAINTS:
         chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
         setattr(lib, f"constrain_{constraint.keyword}", constrainer(xp, chosen))
@@ -80,7 +79,7 @@ def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
         case "products":
             return lambda *args: product(xp, flat_from(xp, impl(xp, *args), binding.kept))
         case _:
-            return partial(impl, xp)
+            return partial(impl, xp, outer=binding.outer) if binding.outer else partial(impl, xp)
 
 
 def less_constants(binding: Binding) -> Callable[..., Any]:

@@ -105,6 +105,11 @@ def array(xp: Namespace, *items: Array) -> Array:
     return xp.np.array(list(items))
 
 
+def stack(xp: Namespace, axis: int, *items: Array) -> Array:
+    """An array, row vector or matrix literal at every place along so many axes."""
+    return xp.np.stack(items, axis=axis)
+
+
 def int_array(xp: Namespace, *items: Array) -> Array:
     return np.array(items, dtype=int)
 

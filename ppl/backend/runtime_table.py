@@ -14,6 +14,7 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.array,
     runtime.int_array,
     runtime.empty,
+    runtime.stack,
     runtime.unset,
     runtime.unset_int,
     runtime.unset_complex,
@@ -65,7 +66,7 @@ OWN_NAMES = frozenset(
         *(f.__name__.rstrip("_") for f in RUNTIME),
         *(f"{verb}_{c.keyword}" for c in CONSTRAINTS for verb in ("constrain", "free")),
         *(f"constrain_{c.keyword}_each" for c in CONSTRAINTS),
-        *("scan", "scan_each", "solve", "solve_each"),
+        *("scan", "solve", "solve_each"),
     }
 )
 """Attributes of `lib` that no function of a program's library may hide."""

@@ -4,44 +4,66 @@ With the state before every step known from the run forward, the step may be lin
 x_t = f_t(x_{t-1}) has the Jacobians J_t, and the adjoint of the state obeys the linear recurrence
 a_t = g_t + J_{t+1}' a_{t+1}.  One pull-back of f by the a_t gives the adjoints of everything else.
 (Griewank & Walther 2008, Evaluating Derivatives, section 3.2, with the steps of the tape taken in blocks.)
+
+The axis of many draws, where there is one, stands before that of the steps.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from autograd.tracer import isbox
 
-from ppl.arrays import AUTOGRAD, Array, Namespace, pullback, record
+from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, pullback, record
 
 Step = Callable[..., tuple[Array, ...]]
 WIDEST_STATE = 24
 """Numbers of state above which the tape goes through the steps: their Jacobians would cost more."""
+MOST_IN_JACOBIANS = 1 << 22
+"""Of many draws: numbers in the Jacobians of all steps above which the tape goes through the steps."""
 
 
 @dataclass(frozen=True)
 class Scan:
-    """One recurrence, with the library its step runs on, and the one for all steps at once."""
+    """One recurrence, with the library its step runs on, and the one for all steps at once.
+
+    `over` says which entries have the axis of the draws; of one point it is empty.
+    """
 
     step: Step
     batch: Step
     plain: Any
     traced: Any
+    over: tuple[bool, ...]
+
+    @property
+    def outer(self) -> int:
+        """How many axes stand before that of the steps."""
+        return int(bool(self.over))
+
+    @property
+    def each(self) -> tuple[slice, ...]:
+        """The index of all that stands before the steps."""
+        return (slice(None),) * self.outer
 
     def run(
         self, lib: Any, start: Sequence[Array], entries: Sequence[Array], fixed: Sequence[Array]
     ) -> list[tuple[Array, ...]]:
-        """The state after each step."""
+        """Each state after every step."""
         states, state = [], tuple(start)
-        for entry in zip(*map(listed, entries), strict=True):
+        over = self.over or (False,) * len(entries)
+        for entry in zip(*map(by_step, entries, over), strict=True):
             state = self.step(lib, *state, *entry, *fixed)
             states.append(state)
-        return states
+        return list(zip(*states, strict=True))
 
 
-def listed(x: Array) -> Sequence[Array]:
+def by_step(x: Array, of_draws: bool) -> Iterable[Array]:
     """The entries; plain numbers as Python's own, which compute faster."""
+    if of_draws:
+        return (x[:, t] for t in range(np.shape(x)[1]))
     return x.tolist() if isinstance(x, np.ndarray) and x.ndim == 1 else x  # type: ignore[no-any-return]
 
 
@@ -54,25 +76,37 @@ def scan(
     start: tuple[Array, ...],
     entries: tuple[Array, ...],
     fixed: tuple[Array, ...],
+    over: tuple[bool, ...] = (),
 ) -> tuple[Array, ...]:
-    """Every state after each step, one array a state with the steps along its first axis.
+    """Every state after each step, one array a state with the steps along its first axis, or after the draws.
 
     `step(lib, *state, *entry, *fixed)` gives the next state; `batch` is the same for all steps at once.
     """
-    s = Scan(step, batch, plain(), lib)
-    args = (*start, *entries, *fixed)
-    boxes = [a for a in args if isbox(a)]
+    s = Scan(step, batch, plain(), lib, over)
+    boxes = [a for a in (*start, *entries, *fixed) if isbox(a)]
     if xp.scan is not None:
         read = lib.readable(fixed)
         return xp.scan(lambda *inputs: step(lib, *inputs, *read), start, entries)
     if xp is not AUTOGRAD or not boxes:
-        states = s.run(s.plain, start, entries, fixed)
-        return tuple(np.array(each) for each in zip(*states, strict=True))
-    width = sum(int(np.size(xp.plain(a))) for a in start)
-    if width > WIDEST_STATE or not on_one_tape(boxes):
-        states = s.run(lib, start, entries, fixed)
-        return tuple(xp.np.stack(each) for each in zip(*states, strict=True))
-    return unpacked(xp, packed_scan(s, start, entries, fixed), [np.shape(xp.plain(a)) for a in start])
+        return tuple(side_by_side(s, each) for each in s.run(s.plain, start, entries, fixed))
+    if not (fits_in_jacobians(s, start, entries) and on_one_tape(boxes)):
+        return tuple(xp.np.stack(each, axis=s.outer) for each in s.run(lib, start, entries, fixed))
+    shapes = [np.shape(a)[s.outer :] for a in start]
+    return tuple(split(xp, packed_scan(s, start, entries, fixed), shapes))
+
+
+def side_by_side(s: Scan, each: Sequence[Array]) -> Array:
+    """Plain states of all steps; of numbers NumPy makes an array fastest by itself."""
+    return np.stack(each, axis=1) if s.outer else np.array(each)
+
+
+def fits_in_jacobians(s: Scan, start: Sequence[Array], entries: Sequence[Array]) -> bool:
+    """Whether the Jacobians of the steps are small enough to be worth their while."""
+    width = sum(math.prod(np.shape(a)[s.outer :]) for a in start)
+    if not s.outer:
+        return width <= WIDEST_STATE
+    steps = np.shape(entries[0])[int(s.over[0])]
+    return len(start[0]) * int(steps) * width**2 <= MOST_IN_JACOBIANS
 
 
 def on_one_tape(boxes: Sequence[Any]) -> bool:
@@ -80,19 +114,22 @@ def on_one_tape(boxes: Sequence[Any]) -> bool:
     return len({a._trace for a in boxes}) == 1 and not any(isbox(a._value) for a in boxes)
 
 
-def unpacked(xp: Namespace, whole: Array, shapes: Sequence[tuple[int, ...]]) -> tuple[Array, ...]:
-    """The columns of (steps, width) that each state takes, in its own shape."""
-    out, at = [], 0
+def split(xp: Namespace, whole: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
+    """The parts of the last axis that arrays of these shapes take, each in its own shape."""
+    out, at, lead = [], 0, np.shape(whole)[:-1]
+    each = (slice(None),) * len(lead)
     for shape in shapes:
-        size = int(np.prod(shape))
-        out.append(whole[:, at] if not shape else xp.np.reshape(whole[:, at : at + size], (-1, *shape)))
-        at += size
-    return tuple(out)
+        end = at + math.prod(shape)
+        one = whole[(*each, slice(at, end) if shape else at)]
+        out.append(xp.np.reshape(one, (*lead, *shape)) if shape else one)
+        at = end
+    return out
 
 
-def packed(xp: Namespace, states: Sequence[Array]) -> Array:
-    """States along their first axis as (steps, width)."""
-    return xp.np.concatenate([xp.np.reshape(a, (np.shape(a)[0], -1)) for a in states], axis=1)
+def packed(s: Scan, xp: Namespace, states: Sequence[Array]) -> Array:
+    """States side by side, (..., steps, width)."""
+    parts = [xp.np.reshape(x, (*np.shape(x)[: s.outer + 1], -1)) for x in states]
+    return xp.np.concatenate(parts, axis=s.outer + 1)
 
 
 def packed_scan(
@@ -105,23 +142,20 @@ def packed_scan(
     first, last = len(start), len(start) + len(entries)
     begin = [np.asarray(a, dtype=float) for a in plain[:first]]
     states = s.run(s.plain, plain[:first], plain[first:last], plain[last:])
-    after = [np.array(each, dtype=float) for each in zip(*states, strict=True)]
-    before = [np.concatenate([b[None], a[:-1]]) for b, a in zip(begin, after, strict=True)]
+    after = [side_by_side(s, each).astype(float, copy=False) for each in states]
+    before = [
+        np.concatenate([np.expand_dims(b, s.outer), a[(*s.each, slice(-1))]], axis=s.outer)
+        for b, a in zip(begin, after, strict=True)
+    ]
     inputs = [*before, *plain[first:]]
 
     def adjoints(g: Array) -> list[Array]:
-        jacobians = step_jacobians(s, inputs, first)
-        weights, to_start = through_time(g, jacobians)
+        weights, to_start = through_time(g, step_jacobians(s, inputs, after), s.outer)
         parts = pull_back(s, inputs, [i for i in boxed if i >= first])(weights)
-        starts = unpacked_start(to_start, begin)
+        starts = split(NUMPY, to_start, [b.shape[s.outer :] for b in begin])
         return [starts[i] if i < first else parts.pop(0) for i in boxed]
 
-    return record([args[i] for i in boxed], packed(AUTOGRAD, after), adjoints)
-
-
-def unpacked_start(flat: Array, begin: Sequence[Array]) -> list[Array]:
-    ends = np.cumsum([b.size for b in begin])
-    return [np.reshape(flat[e - b.size : e], b.shape) for b, e in zip(begin, ends, strict=True)]
+    return record([args[i] for i in boxed], packed(s, AUTOGRAD, after), adjoints)
 
 
 def pull_back(
@@ -133,32 +167,34 @@ def pull_back(
         args = list(inputs)
         for i, box in zip(differentiated, traced, strict=True):
             args[i] = box
-        return packed(AUTOGRAD, s.batch(s.traced, *args))
+        return packed(s, AUTOGRAD, s.batch(s.traced, *args))
 
     return pullback(steps, [inputs[i] for i in differentiated])[1]
 
 
-def step_jacobians(s: Scan, inputs: Sequence[Array], states: int) -> Array:
-    """(steps, width, width): what each number of the state after a step owes to each before it."""
-    pull = pull_back(s, inputs, range(states))
-    steps = len(inputs[0])
-    width = sum(int(np.prod(np.shape(b)[1:])) for b in inputs[:states])
+def step_jacobians(s: Scan, inputs: Sequence[Array], after: Sequence[Array]) -> Array:
+    """(steps, ..., width, width): what each number of the state after a step owes to each before it."""
+    pull = pull_back(s, inputs, range(len(after)))
+    lead = after[0].shape[: s.outer + 1]
+    width = sum(math.prod(a.shape[len(lead) :]) for a in after)
     rows = []
     for k in range(width):
-        g = np.zeros((steps, width))
-        g[:, k] = 1.0
-        rows.append(np.concatenate([np.reshape(p, (steps, -1)) for p in pull(g)], axis=1))
-    return np.stack(rows, axis=1)
+        g = np.zeros((*lead, width))
+        g[..., k] = 1.0
+        rows.append(packed(s, NUMPY, pull(g)))
+    return np.moveaxis(np.stack(rows, axis=-2), s.outer, 0)
 
 
-def through_time(g: Array, jacobians: Array) -> tuple[Array, Array]:
+def through_time(g: Array, jacobians: Array, outer: int = 0) -> tuple[Array, Array]:
     """The adjoint of the state after every step, and that of the state at the start."""
-    if g.shape[1] == 1:
+    if g.ndim == 2 and g.shape[1] == 1:
         return through_time_alone(g, jacobians)
-    out, carry = np.empty_like(g), np.zeros(g.shape[1])
-    for t in range(len(g) - 1, -1, -1):
-        out[t] = g[t] + carry
-        carry = out[t] @ jacobians[t]
+    out = np.empty_like(g)
+    given, found = np.moveaxis(g, outer, 0), np.moveaxis(out, outer, 0)
+    carry = np.zeros(given.shape[1:])
+    for t in range(len(given) - 1, -1, -1):
+        found[t] = given[t] + carry
+        carry = np.matmul(found[t][..., None, :], jacobians[t])[..., 0, :]
     return out, carry
 
 

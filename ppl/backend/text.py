@@ -32,7 +32,8 @@ class Binding:
     `mode` says what happens to its elements, `passes` what it gets before its arguments; `drops` numbers
     the terms in `family.constants` that are left out.  `batch` is how it takes a leading axis; where it
     works on the trailing axes, `cores` is how many of each argument's axes these are; the first `kept`
-    axes of the answer stay in mode "rows", which sums over the others.
+    axes of the answer stay in mode "rows", which sums over the others.  What a loop became may have its
+    batch after `outer` axes.
     """
 
     impl: Impl
@@ -43,6 +44,7 @@ class Binding:
     batch: Batch = "none"
     cores: tuple[int, ...] = ()
     kept: int = 0
+    outer: int = 0
 
 
 @dataclass
@@ -108,7 +110,8 @@ class Writer:
 
     def bind(self, name: str, binding: Binding) -> str:
         """The text that calls a function: `lib.name`, with a number where the name is taken by another."""
-        base = f"{name}_{binding.mode}" if binding.mode in ("each", "rows", "products") else name
+        word = "each" if binding.outer else binding.mode
+        base = f"{name}_{word}" if word in ("each", "rows", "products") else name
         taken, k = base, 1
         while taken in OWN_NAMES or self.bindings.setdefault(taken, binding) != binding:
             k += 1

@@ -1,9 +1,11 @@
 """What a loop that became arrays computes with: index sets, and values laid out along a batch.
 
-A batch is the leading axis of its values; positions in it count from 1, as all indices of the language.
+A batch is an axis of its values, after `outer` others: that of many draws, or none.  Positions in it count
+from 1, as all indices of the language.
 """
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -153,13 +155,13 @@ def only(xp: Namespace, values: Array, mask: Array, otherwise: Array = 0) -> Arr
     return xp.np.where(xp.np.reshape(mask, (-1, *(1,) * axes)) != 0, values, otherwise)
 
 
-def of_sizes(xp: Namespace, values: Array, *sizes: Array) -> Array:
+def of_sizes(xp: Namespace, values: Array, *sizes: Array, outer: int = 0) -> Array:
     """The values of a batch, each of which must have the sizes that are declared for it.
 
     Raises:
         ValueError: one has others.
     """
-    own = np.shape(values)[1:]
+    own = np.shape(values)[1 + outer :]
     for size, declared in zip(own, sizes, strict=True):
         wrong = np.flatnonzero(declared != size)
         if len(wrong):
@@ -170,46 +172,45 @@ def of_sizes(xp: Namespace, values: Array, *sizes: Array) -> Array:
     return values
 
 
-def spread(xp: Namespace, value: Any, batch: Array) -> Array:
+def spread(xp: Namespace, value: Any, batch: Array, outer: int = 0) -> Array:
     """The same value for every entry of a batch."""
+    shape = np.shape(value)
+    one = xp.np.reshape(value, (*shape[:outer], 1, *shape[outer:]))
     if np.iscomplexobj(value):  # times 1 a part that is infinite or nan would spoil the other
-        return xp.np.repeat(xp.np.reshape(value, (1, *np.shape(value))), len(batch), axis=0)
-    return xp.np.reshape(value, (1, *np.shape(value))) * np.ones((len(batch), *(1,) * np.ndim(value)))
+        return xp.np.repeat(one, len(batch), axis=outer)
+    return one * np.ones((len(batch), *(1,) * len(shape[outer:])))
 
 
-def spread_ints(xp: Namespace, value: Any, batch: Array) -> Array:
-    return np.repeat(np.asarray(value)[None], len(batch), axis=0)
+def spread_ints(xp: Namespace, value: Any, batch: Array, outer: int = 0) -> Array:
+    return np.repeat(np.expand_dims(value, outer), len(batch), axis=outer)
 
 
-def bundle(xp: Namespace, *items: Array) -> Array:
-    """An array, row vector or matrix literal for every entry of a batch."""
-    return xp.np.stack(items, axis=1)
-
-
-def rectangle(xp: Namespace, values: Array, rows: int, columns: int) -> Array:
+def rectangle(xp: Namespace, values: Array, rows: int, columns: int, outer: int = 0) -> Array:
     """The values of a nest over all pairs, row by row."""
-    return xp.np.reshape(values, (rows, columns))
+    return xp.np.reshape(values, (*np.shape(values)[:outer], rows, columns))
 
 
-def row_by_row(xp: Namespace, values: Array) -> Array:
+def row_by_row(xp: Namespace, values: Array, outer: int = 0) -> Array:
     """The values of a rectangle along the batch of all pairs."""
-    return xp.np.reshape(values, (-1, *np.shape(values)[2:]))
-
-
-def tile(xp: Namespace, values: Array, batch: Array) -> Array:
-    """All entries, once more for each entry of an outer batch."""
     shape = np.shape(values)
-    return row_by_row(xp, xp.np.broadcast_to(xp.np.reshape(values, (1, *shape)), (len(batch), *shape)))
+    return xp.np.reshape(values, (*shape[:outer], -1, *shape[outer + 2 :]))
 
 
-def sum_across(xp: Namespace, values: Array) -> Array:
+def tile(xp: Namespace, values: Array, batch: Array, outer: int = 0) -> Array:
+    """All entries, once more for each entry of an outer batch."""
+    lead, rest = np.shape(values)[:outer], np.shape(values)[outer:]
+    whole = xp.np.broadcast_to(xp.np.reshape(values, (*lead, 1, *rest)), (*lead, len(batch), *rest))
+    return row_by_row(xp, whole, outer)
+
+
+def sum_across(xp: Namespace, values: Array, outer: int = 0) -> Array:
     """For each row of a rectangle the sum over its pairs."""
-    return xp.np.sum(values, axis=1)
+    return xp.np.sum(values, axis=outer + 1)
 
 
-def sum_entries(xp: Namespace, values: Array) -> Array:
+def sum_entries(xp: Namespace, values: Array, outer: int = 0) -> Array:
     """The sum over a batch."""
-    return xp.np.sum(values, axis=0)
+    return xp.np.sum(values, axis=outer)
 
 
 @with_vjps(lambda xp, g, ans, values, whole, *positions: g[tuple(p - 1 for p in positions)])
@@ -244,11 +245,19 @@ def refuse_outside(positions: Array, size: int) -> None:
         raise IndexError(f"The index {wrong} is out of range: there are {size} entries.")
 
 
-def before(xp: Namespace, start: Any, after: Array) -> Array:
+def before(xp: Namespace, start: Any, after: Array, outer: int = 0) -> Array:
     """The state before each step, from the state at the start and after each."""
-    return xp.np.concatenate([xp.np.expand_dims(start, 0), after[:-1]])
+    each = (slice(None),) * outer
+    return xp.np.concatenate([xp.np.expand_dims(start, outer), after[(*each, slice(-1))]], axis=outer)
 
 
-def last(xp: Namespace, after: Array) -> Array:
+def last(xp: Namespace, after: Array, outer: int = 0) -> Array:
     """The state after the last step."""
-    return after[-1]
+    return after[(slice(None),) * outer + (-1,)]
+
+
+OVER_DRAWS: Mapping[Any, int] = {
+    **dict.fromkeys((spread, spread_ints, rectangle, row_by_row, tile, sum_across, sum_entries), 1),
+    **{before: 2, last: 1, of_sizes: 1},
+}
+"""What takes `outer`, and how many of its first arguments have these axes; the others have none."""

@@ -1,16 +1,11 @@
-"""What a loop that became arrays computes with, for many draws at once: the axis of the draws stands first.
+"""What is computed of many draws at once, beside what batching.py has: the axis of the draws stands first."""
 
-Each function is one of batching.py with that axis before those of the loops; arguments from a number on, as
-`SHARED` has it, are the same for all draws.
-"""
-
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from ppl.arrays import Array, Namespace, stack, with_vjps
+from ppl.arrays import Array, Namespace, with_vjps
 from ppl.stdlib import batching
 from ppl.stdlib.functions import fills
 from ppl.stdlib.functions.complex_parts import to_complex
@@ -31,83 +26,18 @@ def sum_own(xp: Namespace, values: Array) -> Array:
     return xp.np.sum(values, axis=tuple(range(1, np.ndim(values))))
 
 
-def spread(xp: Namespace, value: Array, batch: Array) -> Array:
-    return spaced(xp, value, 1, 1) * np.ones((len(batch), *(1,) * (np.ndim(value) - 1)))
-
-
-def spread_ints(xp: Namespace, value: Array, batch: Array) -> Array:
-    return np.repeat(value[:, None], len(batch), axis=1)
-
-
-def bundle(xp: Namespace, *items: Array) -> Array:
-    """An array, row vector or matrix literal of every draw."""
-    return stack(1, *items)
-
-
-def bundle_entries(xp: Namespace, *items: Array) -> Array:
-    return stack(2, *items)
-
-
-def sum_entries(xp: Namespace, values: Array) -> Array:
-    return xp.np.sum(values, axis=1)
-
-
-def _sum_at_adjoint(xp: Namespace, g: Array, ans: Array, values: Array, whole: Array, *positions: Any) -> Any:
-    return g[(np.arange(len(g))[:, None], *(p - 1 for p in positions))]
-
-
-@with_vjps(_sum_at_adjoint)
-def sum_at(xp: Namespace, values: Array, whole: Array, *positions: Array) -> Array:
+def sum_at(xp: Namespace, values: Array, whole: Array, *positions: Any) -> Array:
     """As batching.sum_at, for each draw; `whole` has the axis of the draws too, and positions may have it."""
-    if np.iscomplexobj(values):
-        parts = (sum_at(xp, part, whole, *positions) for part in (values.real, values.imag))
-        return to_complex(xp, *parts)
-    draws, *shape = np.shape(whole)
-    at, rest = np.zeros((1, 1), dtype=int), math.prod(shape[len(positions) :])
-    for p, size in zip(positions, shape, strict=False):
-        batching.refuse_outside(p, size)
-        at = at * size + (p - 1)
-    at = at + np.arange(draws)[:, None] * math.prod(shape[: len(positions)])
-    places = (at[..., None] * rest + np.arange(rest)).ravel()
-    added = np.bincount(places, np.ravel(values), math.prod(np.shape(whole)))
-    return added.astype(float, copy=False).reshape(np.shape(whole))
-
-
-def rectangle(xp: Namespace, values: Array, rows: int, columns: int) -> Array:
-    return xp.np.reshape(values, (-1, rows, columns))
-
-
-def row_by_row(xp: Namespace, values: Array) -> Array:
-    return xp.np.reshape(values, (len(values), -1, *np.shape(values)[3:]))
-
-
-def tile(xp: Namespace, values: Array, batch: Array) -> Array:
-    draws, *shape = np.shape(values)
-    whole = xp.np.broadcast_to(spaced(xp, values, 1, 1), (draws, len(batch), *shape))
-    return row_by_row(xp, whole)
-
-
-def sum_across(xp: Namespace, values: Array) -> Array:
-    return xp.np.sum(values, axis=2)
-
-
-def before(xp: Namespace, start: Array, after: Array) -> Array:
-    return xp.np.concatenate([spaced(xp, start, 1, 1), after[:, :-1]], axis=1)
-
-
-def last(xp: Namespace, after: Array) -> Array:
-    return after[:, -1]
+    draws, entries, *shape = np.shape(values)
+    of_draw = np.repeat(np.arange(1, draws + 1), entries)
+    at = (np.broadcast_to(p, (draws, entries)).ravel() for p in positions)
+    return batching.sum_at(xp, xp.np.reshape(values, (draws * entries, *shape)), whole, of_draw, *at)
 
 
 def rep_array(xp: Namespace, value: Array, *sizes: int) -> Array:
     """The value of each draw at every place of an array."""
     draws, *shape = np.shape(value)
     return xp.np.broadcast_to(spaced(xp, value, 1, len(sizes)), (draws, *sizes, *shape))
-
-
-def of_sizes(xp: Namespace, values: Array, *sizes: Array) -> Array:
-    batching.of_sizes(xp, values[0], *sizes)
-    return values
 
 
 def where_true(xp: Namespace, condition: Array) -> Array:
@@ -218,7 +148,7 @@ def repeat(xp: Namespace, values: Any, batch: Array) -> Any:
     """The value of each draw once for each entry of a batch, (draws * entries, *shape)."""
     if isinstance(values, list | tuple):
         return type(values)(repeat(xp, item, batch) for item in values)
-    return batching.row_by_row(xp, spread(xp, values, batch))
+    return batching.row_by_row(xp, batching.spread(xp, values, batch, outer=1))
 
 
 def by_draw(xp: Namespace, values: Array, draw: Array) -> Array:
@@ -227,29 +157,10 @@ def by_draw(xp: Namespace, values: Array, draw: Array) -> Array:
 
 
 OF_BATCHES: Mapping[Function, Function] = {
-    batching.spread: spread,
-    batching.spread_ints: spread_ints,
-    batching.bundle: bundle_entries,
-    batching.sum_entries: sum_entries,
+    **{impl: impl for impl in (*batching.OVER_DRAWS, *SPANS)},
     batching.sum_at: sum_at,
-    batching.rectangle: rectangle,
-    batching.row_by_row: row_by_row,
-    batching.tile: tile,
-    batching.sum_across: sum_across,
-    batching.before: before,
-    batching.last: last,
-    batching.of_sizes: of_sizes,
     fills.rep_array: rep_array,
-    **{impl: impl for impl in SPANS},
 }
-SHARED: Mapping[Function, int] = {
-    spread: 1,
-    spread_ints: 1,
-    sum_at: 2,
-    rectangle: 1,
-    tile: 1,
-    of_sizes: 1,
-    rep_array: 1,
-    **dict.fromkeys(SPANS, 1),
-}
-"""From which argument on all draws share them."""
+"""What does for many draws what a loop became."""
+OWN: Mapping[Function, int] = {**batching.OVER_DRAWS, sum_at: 2, rep_array: 1, **dict.fromkeys(SPANS, 1)}
+"""How many first arguments have the axis of the draws; all draws share the others."""

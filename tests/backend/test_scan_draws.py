@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.backend import scan_draws
+from ppl.backend import scan
 
 HMM = """
 data { int T; int K; vector[T] y; }
@@ -39,10 +39,10 @@ model {
 Y = [0.3, -0.2, 1.4, 2.0, 1.1, -0.6]
 
 
-@pytest.mark.parametrize("most", [scan_draws.MOST_IN_JACOBIANS, 0], ids=["blocks", "tape"])
+@pytest.mark.parametrize("most", [scan.MOST_IN_JACOBIANS, 0], ids=["blocks", "tape"])
 @pytest.mark.parametrize("program", [HMM, TWO_STATES, FROM_DATA], ids=["hmm", "two states", "from data"])
 def test_draws_together_are_those_alone(monkeypatch, program, most):
-    monkeypatch.setattr(scan_draws, "MOST_IN_JACOBIANS", most)
+    monkeypatch.setattr(scan, "MOST_IN_JACOBIANS", most)
     posterior = ppl.compile_model(program).condition({"T": 6, "K": 2, "y": Y})
     assert posterior.model.calls_of_a_step
     us = np.random.default_rng(1).normal(0.0, 0.6, (9, posterior.param_unc_num()))
@@ -55,12 +55,14 @@ def test_draws_together_are_those_alone(monkeypatch, program, most):
 def test_blocks_are_used_where_their_jacobians_are_few(monkeypatch):
     posterior = ppl.compile_model(HMM).condition({"T": 6, "K": 2, "y": Y})
     us, sizes = np.zeros((9, posterior.param_unc_num())), []
-    through_time = scan_draws.through_time
+    through_time = scan.through_time
     monkeypatch.setattr(
-        scan_draws, "through_time", lambda g, found: sizes.append(found.shape) or through_time(g, found)
+        scan,
+        "through_time",
+        lambda g, found, outer: sizes.append(found.shape) or through_time(g, found, outer),
     )
     posterior.log_density_gradients(us)
     assert sizes == [(5, 9, 2, 2)]
-    monkeypatch.setattr(scan_draws, "MOST_IN_JACOBIANS", 5 * 9 * 4 - 1)
+    monkeypatch.setattr(scan, "MOST_IN_JACOBIANS", 5 * 9 * 4 - 1)
     posterior.log_density_gradients(us)
     assert len(sizes) == 1

@@ -95,12 +95,10 @@ def lift_draws(c: Along, e: ir.Expr) -> ir.Expr:
             return lift_gather(c, e)
         case ir.MakeArray(items=items) | ir.MakeTuple(items=items):
             items = lift_all(c, items)
-            if not any(map(c.axis, items)):
-                return replace(e, items=items)
-            items = tuple(of_each(c, i) for i in items)
-            if isinstance(e, ir.MakeArray) and not isinstance(core(e.type), Tuple):
-                return helper(over_draws.bundle, items, over(e.type))
-            return replace(e, items=items, type=over(e.type))
+            sets = {*map(c.axis, items)}
+            if any(sets) and (len(sets) > 1 or ir.DRAW in sets or isinstance(core(e.type), Tuple)):
+                items = tuple(of_each(c, i) for i in items)
+            return replace(e, items=items, type=over(e.type, c.axis(items[0]) if items else ""))
         case ir.Logical():
             return lift_logical(c, e)
         case ir.Select():
@@ -321,8 +319,6 @@ def call_along(c: Along, e: ir.Apply, args: tuple[ir.Expr, ...], sets: set[str])
     if impl is batching.sum_at:
         whole = laid(c, e.args[1])
         return helper(batching.sum_at, (own[0], whole, whose_var(whose), *own[2:]), whole.type)
-    if impl is batching.bundle and all(map(c.is_set, args)):
-        return replace(e, args=own, type=t)
     loops = any(axes_of(a.type) not in ((), (whose,)) for a in own)
     if impl in over_draws.OF_BATCHES or is_helper(e.callee) or loops:
         raise Dependent("an index set differs from draw to draw")
@@ -334,8 +330,7 @@ def call_of_batches(c: Along, e: ir.Apply, args: Sequence[ir.Expr]) -> ir.Expr:
     impl = over_draws.OF_BATCHES.get(e.callee.impl)
     if impl is None:
         raise Dependent("an index set differs from draw to draw")
-    first_shared = over_draws.SHARED.get(impl, len(args))
-    own, rest = args[:first_shared], args[first_shared:]
+    own, rest = args[: over_draws.OWN[impl]], args[over_draws.OWN[impl] :]
     if any(map(c.axis, rest)) and impl is not over_draws.sum_at:
         raise Dependent("an index set differs from draw to draw")
     return helper(impl, (*(of_each(c, a) for a in own), *rest), over(e.type))

@@ -288,7 +288,7 @@ def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> ir.Expr:
     items = lift_all(c, b, e.items)
     if not any_axes(*items):
         return replace(e, items=items)
-    return helper(batching.bundle, [laid_along(b, i) for i in items], along(e.type, b.axis))
+    return replace(e, items=tuple(laid_along(b, i) for i in items), type=along(e.type, b.axis))
 
 
 # --- Conditions ----------------------------------------------------------------------------------
