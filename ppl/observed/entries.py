@@ -73,8 +73,11 @@ class Entries:
     places: Places
     names: Names
 
-    def of(self, s: ast.Tilde | ast.Call) -> Drawn:
-        """The statement, or density, entry by entry, or as it stands where it has no such form."""
+    def of(self, s: ast.Tilde | ast.Call, own: Sequence[int] = ()) -> Drawn:
+        """The statement, or density, entry by entry, or as it stands where it has no such form.
+
+        `own` is how many axes one value of each argument has, where the density does not tell.
+        """
         called = self.facts.calls[s]
         if isinstance(s, ast.Tilde):
             left, args, truncation = s.left, s.args, s.truncation
@@ -83,8 +86,8 @@ class Entries:
             args = tuple(rest)
         word = s.distribution if isinstance(s, ast.Tilde) else normalised(s.name).rpartition("_")[0]
         whole = Drawn(left, word, args, truncation)
-        own = own_axes(called)
-        if not own:
+        own = own or own_axes(called)
+        if len(own) <= len(args):
             return whole
         types = [self.facts.types[e] for e in (left, *args)]
         extra = [rank(t) - axes for t, axes in zip(types, own, strict=True)]
@@ -144,9 +147,14 @@ def indexed(e: ast.Expr, at: Exprs) -> ast.Expr:
 
 def own_axes(called: Called) -> list[int]:
     """How many axes one value of each argument has; none where the density cannot be taken apart."""
-    if not isinstance(called, Match) or not isinstance(record := called.callee.record, Distribution):
-        return []
-    if record.cores:
-        return list(record.cores)
-    left, _, others = record.signatures[0].partition("|")
-    return [AXES.get(word.strip(), 0) for word in (left, *split_commas(others))]
+    record = called.callee.record if isinstance(called, Match) else None
+    return own_axes_of(record) if isinstance(record, Distribution) else []
+
+
+def own_axes_of(family: Distribution) -> list[int]:
+    """How many axes one value of the variate and of each parameter has."""
+    if family.cores:
+        return list(family.cores)
+    left, _, others = family.signatures[0].partition("|")
+    words = [word.strip().rpartition("]") for word in (left, *split_commas(others))]
+    return [array.count("[") + array.count(",") + AXES.get(word.strip(), 0) for array, _, word in words]

@@ -1,6 +1,6 @@
 """The log likelihood by row, as a program: the terms of the model block in generated quantities."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ppl.discrete.live import live
 from ppl.discrete.rewrite import names_of
@@ -9,10 +9,31 @@ from ppl.frontend import ast
 from ppl.frontend.declarations import SQUARE
 from ppl.frontend.facts import Facts
 from ppl.frontend.printer import print_program
+from ppl.observed.densities import log_density, normalised_in
+from ppl.observed.entries import Drawn
 from ppl.observed.flow import Exprs, flow_of
+from ppl.observed.places import Place
 from ppl.observed.refused import unread
 from ppl.observed.terms import Around, Reader, outcomes_of
 from ppl.source import Span
+
+
+@dataclass
+class LogLikReader(Reader):
+    """The terms as increments, each with the rows that it is of."""
+
+    terms: list[tuple[ast.Statement, Place]] = field(default_factory=list)
+
+    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+        return self.term(log_density(d, s, self.facts), place)
+
+    def of_value(self, value: ast.Expr, place: Place) -> Stmts:
+        return self.term(normalised_in(value), place)
+
+    def term(self, value: ast.Expr, place: Place) -> Stmts:
+        made = ast.TargetIncrement(value.span, value)
+        self.terms.append((made, place))
+        return (made,)
 
 
 @dataclass(frozen=True)
@@ -37,22 +58,23 @@ def log_lik_of(program: ast.Program, facts: Facts) -> ByRow:
     """
     names = names_of(program)
     flow = flow_of(program, facts)
-    reader = Reader(facts, flow, names, outcomes_of(program, flow))
+    reader = LogLikReader(facts, flow, names, outcomes_of(program, flow))
     body = reader.body(program.model, Around())
-    if not reader.found:
+    if not reader.terms:
         raise unread("no statement observes data", program.span)
     axes: dict[str, int] = {}
     tied: dict[str, Span] = {}
     sizes = sizes_of(program)
-    for term in reader.kept:
-        p = reader.found[id(term)]
+    for term, p in reader.terms:
         axes[p.name] = min(axes.get(p.name, len(p.at)), len(p.at))
         if sizes[p.name] and not p.at:
             tied.setdefault(p.name, term.span)
     quantities = {name: names.fresh(f"log_lik_{name}") for name in data_order(program) if name in axes}
 
+    places = {id(term): p for term, p in reader.terms}
+
     def added(n: ast.Node) -> Stmts | None:
-        p = reader.found.get(id(n))
+        p = places.get(id(n))
         if p is None or not isinstance(n, ast.TargetIncrement):
             return None
         entry = indexed(quantities[p.name], p.at[: axes[p.name]], n.span)

@@ -12,3 +12,14 @@ WRITE = (
 def unread(why: str, span: Span, hint: str = WRITE) -> ModelError:
     """The error for a term of the model block."""
     return ModelError(f"The log likelihood by row cannot be read: {why}.", span, hint, "PPL980")
+
+
+DRAW = (
+    "Write the data on the left of ~, `y[n] ~ normal(mu[n], sigma)`, with a distribution that has an _rng "
+    "(a mixture by a discrete parameter), or draw them in generated quantities, as `y_rep`."
+)
+
+
+def undrawn(why: str, span: Span) -> ModelError:
+    """The error for data that cannot be drawn anew."""
+    return ModelError(f"The data cannot be drawn anew: {why}.", span, DRAW, "PPL981")

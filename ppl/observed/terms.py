@@ -5,15 +5,15 @@ density was put into a local before, as in `target += log_sum_exp(lp)`. A term t
 parameters alone is a prior, and left out.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from ppl.discrete.normal import inner
 from ppl.discrete.parameters import Names
-from ppl.discrete.syntax import Stmts, expr, integer, loops, one, rewrite, substituted, text_of, variable
+from ppl.discrete.syntax import Stmts, expr, integer, loops, one, substituted, text_of, variable
 from ppl.frontend import ast
-from ppl.frontend.facts import Called, Facts, UserMatch
-from ppl.frontend.laplace import LAPLACE
+from ppl.frontend.facts import Facts
 from ppl.frontend.scope import Symbol
 from ppl.frontend.walk import variables, walk
 from ppl.observed.entries import Drawn, Entries, indexed
@@ -61,15 +61,24 @@ class Observed:
 
 
 @dataclass
-class Reader:
-    """The model block as statements whose increments are the terms of `places`, by the node's identity."""
+class Reader(ABC):
+    """Reads the model block less its priors; `of_density`, `of_value` say what its terms of data become.
+
+    `outcomes` are the data variables that some density is of.
+    """
 
     facts: Facts
     flow: Flow
     names: Names
     outcomes: frozenset[str]
-    """The data variables that some density is of."""
-    found: dict[int, Place] = field(default_factory=dict)
+
+    @abstractmethod
+    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+        """What `y ~ dist(...)`, or a density that is added to the target, becomes."""
+
+    @abstractmethod
+    def of_value(self, value: ast.Expr, place: Place) -> Stmts:
+        """What any other term becomes."""
 
     @property
     def places(self) -> Places:
@@ -112,12 +121,16 @@ class Reader:
         if self.flow.depends(left):
             self.refuse_mixed(left)
             return ()
-        d = Entries(self.facts, self.places, self.names).of(s)
+        d = self.taken_apart(s)
         seen = self.outcome(left, s.span, d.at)
         place = self.place(seen, around, s.span)
         if place is None:
             return ()
-        return d.inside(self.term(place, log_density(d, s, self.facts), s.span), s.span)
+        return d.inside(self.of_density(d, s, place, around), s.span)
+
+    def taken_apart(self, s: ast.Tilde | ast.Call) -> Drawn:
+        """The density of one value, in loops over the values."""
+        return Entries(self.facts, self.places, self.names).of(s)
 
     def increment(self, value: ast.Expr, around: Around) -> Stmts:
         """A term for each summand, and for each entry of a container."""
@@ -141,16 +154,7 @@ class Reader:
         if place is None:
             return ()
         each = indexed(value, at) if heads else expr("sum(e)", value.span, e=value) if axes else value
-        return loops(heads, self.term(place, normalised_in(each), value.span), value.span)
-
-    def term(self, place: Place, value: ast.Expr, span: Span) -> Stmts:
-        made = ast.TargetIncrement(span, value)
-        self.found[id(made)] = place
-        self.kept.append(made)
-        return (made,)
-
-    kept: list[ast.Statement] = field(default_factory=list)
-    """The increments themselves, so that no other node gets the identity of one."""
+        return loops(heads, self.of_value(each, place), value.span)
 
     # --- Which rows ---
 
@@ -305,63 +309,6 @@ def refuse_target(node: ast.Node) -> None:
     for n in walk(node):
         if isinstance(n, ast.Call) and n.name.endswith(TARGET):
             raise unread(f"`{n.name}` reads or changes the target", n.span)
-
-
-def normalised_in(e: ast.Expr) -> ast.Expr:
-    """With the densities' constants."""
-
-    def whole(n: ast.Node) -> ast.Node:
-        if isinstance(n, ast.Call) and n.name.endswith(("_lupdf", "_lupmf")):
-            return replace(n, name=n.name.replace("_lup", "_lp"))
-        return n
-
-    made: ast.Expr = rewrite(e, lambda n: None, whole)
-    return made
-
-
-def log_density(d: Drawn, s: ast.Tilde | ast.Call, facts: Facts) -> ast.Expr:
-    """The log density of one value, less the log probability of what a truncation leaves.
-
-    Reference manual, "Truncated distributions".
-    """
-    name = f"{d.name}_lpmf" if is_mass(d.name, s, facts) else f"{d.name}_lpdf"
-    density: ast.Expr = ast.Call(s.span, name, (d.left, *d.args), bool(d.args))
-    t = d.truncation
-    if t is None or (t.lower is None and t.upper is None):
-        return density
-    whole = facts.types[d.left] == INT if d.left in facts.types else name.endswith("_lpmf")
-    below = t.lower and (expr("a - 1", s.span, a=t.lower) if whole else t.lower)
-
-    def log_probability(bound: ast.Expr, at: ast.Expr) -> ast.Expr:
-        return ast.Call(s.span, word_of(facts.cumulative[bound]), (at, *d.args), bool(d.args))
-
-    parts = {"d": density, "y": d.left}
-    if t.lower and t.upper:
-        assert below is not None
-        parts |= {"a": t.lower, "b": t.upper}
-        parts |= {"p": log_probability(t.lower, below), "q": log_probability(t.upper, t.upper)}
-        return expr("y < a || y > b ? negative_infinity() : d - log_diff_exp(q, p)", s.span, **parts)
-    if t.lower:
-        assert below is not None
-        parts |= {"a": t.lower, "p": log_probability(t.lower, below)}
-        return expr("y < a ? negative_infinity() : d - p", s.span, **parts)
-    assert t.upper is not None
-    parts |= {"b": t.upper, "q": log_probability(t.upper, t.upper)}
-    return expr("y > b ? negative_infinity() : d - q", s.span, **parts)
-
-
-def word_of(called: Called) -> str:
-    """The name of a function that is called."""
-    return called.function.name if isinstance(called, UserMatch) else called.callee.name
-
-
-def is_mass(name: str, s: ast.Node, facts: Facts) -> bool:
-    """Whether a distribution is of ints."""
-    family = facts.library.families.get(name)
-    if family is not None:
-        return family.discrete
-    word = word_of(facts.calls[s])
-    return word.endswith(("_lpmf", "_lupmf")) or f"{name}_lpmf" in LAPLACE
 
 
 def outcomes_of(program: ast.Program, flow: Flow) -> frozenset[str]:

@@ -37,6 +37,7 @@ WITHOUT_EXAMPLE = {
     "PPL978",
     "PPL979",
     "PPL980",
+    "PPL981",
 }
 """Bytes, a thousand brackets, and troubles of a run, which no program shows alone."""
 
@@ -142,6 +143,12 @@ FAILURES = {
         .condition({"y": 1})
         .variational(draws=2)
         .log_lik()
+    ),
+    "PPL981": lambda: (
+        ppl.compile_model("data { real y; } parameters { real mu; }\nmodel {\n  log(y) ~ normal(mu, 1);\n}\n")
+        .condition({"y": 1})
+        .variational(draws=2)
+        .predictive()
     ),
 }
 

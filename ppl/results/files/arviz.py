@@ -19,6 +19,7 @@ WHEN = "created_at"
 
 Coords = Mapping[str, Sequence[Any]]
 Dims = Mapping[str, Sequence[str]]
+Groups = Mapping[str, Mapping[str, Any]]
 
 
 def to_arviz(
@@ -29,8 +30,11 @@ def to_arviz(
     about: Mapping[str, str] = {},
     coords: Coords = {},  # noqa: B006
     dims: Dims = {},  # noqa: B006
+    more: Groups = {},  # noqa: B006
 ) -> Any:
     """InferenceData of one chain: `y_rep` is predictive, `log_lik` pointwise, the `y` in the data observed.
+
+    `more` has further variables by group, each (chains, draws, *its own shape), by the name of the data.
 
     `coords` has labels by the name of a dimension, `dims` the dimensions of a variable by its name; where
     `dims` says nothing, an axis takes the one dimension whose labels are as many as it is long. `about` goes
@@ -40,7 +44,7 @@ def to_arviz(
     Needs the extra `arviz`.
     """
     stats = {"lp": log_p[np.newaxis], "lp_approx": log_g[np.newaxis]}
-    return inference_data([table.rows[1:]], table.columns, stats, data, about, coords, dims)
+    return inference_data([table.rows[1:]], table.columns, stats, data, about, coords, dims, more)
 
 
 def inference_data(
@@ -51,6 +55,7 @@ def inference_data(
     about: Mapping[str, str] = {},
     coords: Coords = {},  # noqa: B006
     dims: Dims = {},  # noqa: B006
+    more: Groups = {},  # noqa: B006
 ) -> Any:
     """The same of the draws (draws, columns) of each chain, with the sampler's `stats` (chains, draws)."""
     arviz = extra("arviz", "to_arviz", *requirements("arviz"))
@@ -59,17 +64,22 @@ def inference_data(
     shapes = {name: array.shape[2:] for name, array in values.items()}
     named = {name: dimensions(shape, coords, dims.get(name, ())) for name, shape in shapes.items()}
     outside = {name: values.pop(name) for name in (PREDICTIVE, POINTWISE) if name in values}
-    for name in outside:
-        named[OBSERVED] = named[name]
+    of_data = {
+        group: {**({OBSERVED: outside[name]} if name in outside else {}), **more.get(group, {})}
+        for group, name in (("posterior_predictive", PREDICTIVE), ("log_likelihood", POINTWISE))
+    }
+    outcomes = {OBSERVED, *(name for content in of_data.values() for name in content)} & {*data}
+    observed = {name: np.asarray(value) for name, value in data.items() if name in outcomes}
+    shaped = [(name, x.shape[2:]) for content in of_data.values() for name, x in content.items()]
+    shaped += [(name, x.shape) for name, x in observed.items()]
+    for name, shape in sorted(shaped, key=lambda each: -len(each[1])):  # a row may be a vector: fewer axes
+        named[name] = dimensions(shape, coords, dims.get(name, ()))
     groups: dict[str, Any] = {
         "posterior": values,
-        "posterior_predictive": {OBSERVED: outside[PREDICTIVE]} if PREDICTIVE in outside else {},
-        "log_likelihood": {OBSERVED: outside[POINTWISE]} if POINTWISE in outside else {},
-        "observed_data": {OBSERVED: np.asarray(data[OBSERVED])} if OBSERVED in data else {},
+        **of_data,
+        "observed_data": observed,
         "sample_stats": stats,
     }
-    if OBSERVED in data and OBSERVED not in named:
-        named[OBSERVED] = dimensions(np.shape(data[OBSERVED]), coords, dims.get(OBSERVED, ()))
     used = {key: labels for key, labels in coords.items() if any(key in names for names in named.values())}
     full: dict[str, Any] = {group: content for group, content in groups.items() if content}
     found = arviz.from_dict(**full, coords={key: list(labels) for key, labels in used.items()}, dims=named)

@@ -13,6 +13,7 @@ from ppl.frontend.check import analyse, check
 from ppl.frontend.facts import Facts
 from ppl.observed.flow import flow_of
 from ppl.observed.log_lik import data_order, log_lik_of
+from ppl.observed.predictive import predictive_of
 from ppl.observed.terms import outcomes_of
 from ppl.results.files.columns import Floats, reshape, variable_of, variables
 from ppl.results.fits.draws import tabulate
@@ -84,3 +85,14 @@ def again(posterior: Posterior, text: str, what: str) -> Posterior:
     model: Any = make(SourceText(text, f"{what} of {posterior.source.name}"), *how)
     made: Posterior = model.condition(posterior.data, posterior.d.seed__)
     return made
+
+
+def predictive(posterior: Posterior, us: Floats, seed: int) -> dict[str, Floats]:
+    """Data drawn anew given each of `us` (draws, dim), by data variable (draws, *its own shape).
+
+    Raises:
+        ModelError: a term of data is no draw; says which, and what to write.
+    """
+    found = predictive_of(*analyse(posterior.source, library=posterior.model.library))
+    table = tabulate(again(posterior, found.text, "predictions"), us, seed)
+    return {name: reshape(table.rows, table.columns, quantity) for name, quantity in found.quantities.items()}

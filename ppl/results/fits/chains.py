@@ -279,13 +279,20 @@ class Chains(VariablesOfDraws):
         return cast("xarray.Dataset", self._with_integers(found))
 
     @checks
-    def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
+    def to_arviz(
+        self,
+        coords: Coords = {},  # noqa: B006
+        dims: Dims = {},  # noqa: B006
+        log_likelihood: bool = False,
+        posterior_predictive: bool = False,
+    ) -> "arviz.InferenceData":
         """The draws as ArviZ's InferenceData, with the sampler's statistics. Needs the extra `arviz`.
 
-        `coords` and `dims` are as in `Fit.to_arviz`.
+        `coords`, `dims` and what may be added are as in `Fit.to_arviz`.
 
         Raises:
             MissingPackage: ArviZ is not installed.
+            ModelError: a group that is asked for cannot be read from the program.
 
         Example:
             >>> dict(chains.to_arviz().posterior.sizes)["chain"]
@@ -295,7 +302,8 @@ class Chains(VariablesOfDraws):
         stats = {name: values.astype(WHOLE.get(name, values.dtype)) for name, values in named.items()}
         rows = [table.rows for table in self.tables]
         data = self.posterior.data
-        found = inference_data(rows, self.column_names, stats, data, self.about, coords, dims)
+        more = self._asked(log_likelihood, posterior_predictive, self.chains)
+        found = inference_data(rows, self.column_names, stats, data, self.about, coords, dims, more)
         self._with_integers(found.posterior)
         return cast("arviz.InferenceData", found)
 

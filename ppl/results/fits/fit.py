@@ -352,16 +352,26 @@ class Fit(VariablesOfDraws):
         return cast("xarray.Dataset", self._with_integers(found))
 
     @checks
-    def to_arviz(self, coords: Coords = {}, dims: Dims = {}) -> "arviz.InferenceData":  # noqa: B006
+    def to_arviz(
+        self,
+        coords: Coords = {},  # noqa: B006
+        dims: Dims = {},  # noqa: B006
+        log_likelihood: bool = False,
+        posterior_predictive: bool = False,
+    ) -> "arviz.InferenceData":
         """The draws as ArviZ's InferenceData; see results.arviz. Needs the extra `arviz`.
 
         Args:
             coords: labels by the name of a dimension, {"school": ["A", "B", ...]}.
             dims: dimensions by variable, {"theta": ["school"]}; where left out, an axis takes the one
                 dimension with as many labels as it is long.
+            log_likelihood: add that group by `log_lik()`, a variable for each outcome. Without it the group
+                has the `log_lik` of the program, if there is one.
+            posterior_predictive: add that group by `predictive()`, likewise.
 
         Raises:
             MissingPackage: ArviZ is not installed.
+            ModelError: a group that is asked for cannot be read from the program.
 
         Example:
             >>> inference = fit.to_arviz(coords={"school": list("ABCDEFGH")})
@@ -370,7 +380,10 @@ class Fit(VariablesOfDraws):
         """
         result = self.result
         about = self.provenance.entries()
-        found = to_arviz(self.table, result.log_p, result.log_g, self.posterior.data, about, coords, dims)
+        more = self._asked(log_likelihood, posterior_predictive)
+        found = to_arviz(
+            self.table, result.log_p, result.log_g, self.posterior.data, about, coords, dims, more
+        )
         if "posterior" in found:
             self._with_integers(found.posterior)
         return cast("arviz.InferenceData", found)

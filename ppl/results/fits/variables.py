@@ -1,7 +1,7 @@
 """The variables of a program among its draws, however these were made."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +12,7 @@ from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.extras import extra
+from ppl.results.files.arviz import Groups
 from ppl.results.files.columns import (
     Floats,
     bracketed,
@@ -23,11 +24,14 @@ from ppl.results.files.columns import (
     variables,
     whole_numbers,
 )
-from ppl.results.fits.by_row import RowsOfData, log_likelihood, outcomes
+from ppl.results.fits.by_row import RowsOfData, log_likelihood, outcomes, predictive
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws, of_values
 
 if TYPE_CHECKING:
     import pandas as pd
+
+REPLICATED = "_rep"
+"""How the name of data drawn anew ends among generated quantities."""
 
 
 class VariablesOfDraws(ABC):
@@ -134,6 +138,51 @@ class VariablesOfDraws(ABC):
             return self._by_row.of_each()
         found = outcomes(self.posterior)
         return {found[0] if len(found) == 1 else POINTWISE: self.stan_variable(POINTWISE)}
+
+    @checks
+    def predictive(self, seed: int = 1) -> dict[str, Floats]:
+        """Data drawn anew given each draw (posterior predictive), by data variable (draws, *its own shape).
+
+        The `~` statements of data, and densities that are added to the target, are drawn from in the order
+        in which they stand; what the model block computes of data follows the new data, so that a time
+        series is simulated from its start. Entries that no statement draws, transformed data and transformed
+        parameters stay as they are. A variable with a `NAME_rep` among the generated quantities keeps that.
+
+        Raises:
+            ModelError: a term of data is no draw, as a censored one or a mixture by `log_mix`; says which
+                line, and what to write.
+
+        Example:
+            >>> program = "data { int N; vector[N] y; } parameters { real m; } "
+            >>> program += "model { m ~ normal(0, 5); y ~ normal(m, 1); }"
+            >>> fit = compile_model(program).condition({"N": 3, "y": [1, 2, 4]}).variational(seed=1)
+            >>> fit.predictive()["y"].shape
+            (1000, 3)
+        """
+        names = [name for name in outcomes(self.posterior) if name + REPLICATED not in self._names]
+        found = predictive(self.posterior, self.draws_u, seed) if names else {}
+        own = {name: self.stan_variable(name + REPLICATED) for name in self._replicated}
+        return {**{name: found[name] for name in names if name in found}, **own}
+
+    @property
+    def _names(self) -> Collection[str]:
+        return variables(self.column_names)
+
+    @property
+    def _replicated(self) -> list[str]:
+        """The data variables that the program itself draws anew."""
+        return [name for name in self.posterior.model.data_schema if name + REPLICATED in self._names]
+
+    def _asked(self, log_likelihood: bool, posterior_predictive: bool, chains: int = 1) -> Groups:
+        """ArviZ's groups of what the program says of its data, each array (chains, draws, *shape)."""
+        groups = {
+            "log_likelihood": self.log_lik() if log_likelihood else {},
+            "posterior_predictive": self.predictive() if posterior_predictive else {},
+        }
+        return {
+            group: {name: x.reshape(chains, -1, *x.shape[1:]) for name, x in content.items()}
+            for group, content in groups.items()
+        }
 
     @cached_property
     def _by_row(self) -> RowsOfData:

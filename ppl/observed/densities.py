@@ -1,0 +1,67 @@
+"""The log density of one value that a statement draws, written out."""
+
+from dataclasses import replace
+
+from ppl.discrete.syntax import expr, rewrite
+from ppl.frontend import ast
+from ppl.frontend.facts import Called, Facts, UserMatch
+from ppl.frontend.laplace import LAPLACE
+from ppl.observed.entries import Drawn
+from ppl.types import INT
+
+
+def normalised_in(e: ast.Expr) -> ast.Expr:
+    """With the densities' constants."""
+
+    def whole(n: ast.Node) -> ast.Node:
+        if isinstance(n, ast.Call) and n.name.endswith(("_lupdf", "_lupmf")):
+            return replace(n, name=n.name.replace("_lup", "_lp"))
+        return n
+
+    made: ast.Expr = rewrite(e, lambda n: None, whole)
+    return made
+
+
+def log_density(d: Drawn, s: ast.Tilde | ast.Call, facts: Facts) -> ast.Expr:
+    """The log density of one value, less the log probability of what a truncation leaves.
+
+    Reference manual, "Truncated distributions".
+    """
+    name = f"{d.name}_lpmf" if is_mass(d.name, s, facts) else f"{d.name}_lpdf"
+    density: ast.Expr = ast.Call(s.span, name, (d.left, *d.args), bool(d.args))
+    t = d.truncation
+    if t is None or (t.lower is None and t.upper is None):
+        return density
+    whole = facts.types[d.left] == INT if d.left in facts.types else name.endswith("_lpmf")
+    below = t.lower and (expr("a - 1", s.span, a=t.lower) if whole else t.lower)
+
+    def log_probability(bound: ast.Expr, at: ast.Expr) -> ast.Expr:
+        return ast.Call(s.span, word_of(facts.cumulative[bound]), (at, *d.args), bool(d.args))
+
+    parts = {"d": density, "y": d.left}
+    if t.lower and t.upper:
+        assert below is not None
+        parts |= {"a": t.lower, "b": t.upper}
+        parts |= {"p": log_probability(t.lower, below), "q": log_probability(t.upper, t.upper)}
+        return expr("y < a || y > b ? negative_infinity() : d - log_diff_exp(q, p)", s.span, **parts)
+    if t.lower:
+        assert below is not None
+        parts |= {"a": t.lower, "p": log_probability(t.lower, below)}
+        return expr("y < a ? negative_infinity() : d - p", s.span, **parts)
+    assert t.upper is not None
+    parts |= {"b": t.upper, "q": log_probability(t.upper, t.upper)}
+    return expr("y > b ? negative_infinity() : d - q", s.span, **parts)
+
+
+def word_of(called: Called) -> str:
+    """The name of a function that is called."""
+    return called.function.name if isinstance(called, UserMatch) else called.callee.name
+
+
+def is_mass(name: str, s: ast.Node, facts: Facts) -> bool:
+    """Whether a distribution is of ints."""
+    family = facts.library.families.get(name)
+    if family is not None:
+        return family.discrete
+    word = word_of(facts.calls[s])
+    return word.endswith(("_lpmf", "_lupmf")) or f"{name}_lpmf" in LAPLACE

@@ -1,0 +1,218 @@
+"""Data drawn anew, as a program: the `~` statements of data as draws, in generated quantities.
+
+Gelman et al. (2013), "Bayesian Data Analysis", section 6.3 (posterior predictive checks).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from ppl.discrete.live import live
+from ppl.discrete.parameters import has_discrete
+from ppl.discrete.rewrite import names_of
+from ppl.discrete.syntax import Stmts, code, copied, expr, rewrite, text_of
+from ppl.frontend import ast
+from ppl.frontend.facts import Facts
+from ppl.frontend.printer import print_program
+from ppl.frontend.scope import Block, Symbol
+from ppl.observed.entries import AXES, Drawn, Entries, indexed, own_axes_of
+from ppl.observed.flow import DATA_BLOCKS, SIZES, Exprs, Flow, flow_of, symbols_in
+from ppl.observed.log_lik import data_order, sizes_of
+from ppl.observed.places import NoPlace, Place, Places
+from ppl.observed.refused import undrawn
+from ppl.observed.terms import Around, Reader, outcomes_of
+from ppl.source import Span
+from ppl.types import ROW_VECTOR, core, rank
+
+DRAWS = MappingProxyType(
+    {
+        "binomial_logit": "binomial_rng(N, inv_logit(alpha))",
+        "multi_normal_prec": "multi_normal_rng(mu, inverse_spd(Omega))",
+        "poisson": "lambda == 0 ? 0 : poisson_rng(lambda)",
+    }
+)
+"""Draws by the names of the record's arguments, where there is no _rng of the name, or it takes less."""
+DRAWS_TRIED = 10_000
+"""Draws that are tried for one that lies between the bounds of a truncation."""
+
+
+@dataclass(frozen=True)
+class Replicated:
+    """`text` is a program of the same parameters; `quantities` are its generated quantities by data."""
+
+    text: str
+    quantities: dict[str, str]
+
+
+def predictive_of(program: ast.Program, facts: Facts) -> Replicated:
+    """The posterior predictive distribution of the data that the program draws.
+
+    What the model block computes of data follows the new data, entry by entry as they are drawn; transformed
+    data and transformed parameters stay as they are.
+
+    Raises:
+        ModelError: a term of data is no draw; says which, and what to write.
+    """
+    names = names_of(program)
+    flow = flow_of(program, facts)
+    outcomes = outcomes_of(program, flow)
+    quantities = {name: names.fresh(f"{name}_rep") for name in data_order(program) if name in outcomes}
+    sizes = sizes_of(program)
+    axes = {name: len(own) for name, own in sizes.items()}
+    functions = {f.name: f for f in program.functions}
+    reader = DrawingReader(facts, flow, names, outcomes, axes, functions)
+    body = reader.body(program.model, Around())
+    if not reader.drawn:
+        raise undrawn("no statement draws data", program.span)
+    drawn = {name: made for name, made in quantities.items() if name in reader.drawn}
+    declared = tuple(
+        declaration(d, drawn[d.name], sizes[d.name])
+        for d in (*program.data, *program.transformed_data)
+        if isinstance(d, ast.Declaration) and d.name in drawn
+    )
+    read = tuple(s for made in drawn.values() for s in code("target += v;", program.span, v=made))
+    block = ast.Block(program.span, live(with_names(body, drawn), read))
+    model = program.model if has_discrete(program) else ()
+    made = replace(program, model=model, generated_quantities=(*declared, block))
+    return Replicated(print_program(copied(made)), drawn)
+
+
+@dataclass
+class DrawingReader(Reader):
+    """Densities of data as draws; `drawn` are the data that were drawn so far, as the statements stand.
+
+    `axes` has how many each data variable has, `functions` are the program's own.
+    """
+
+    axes: dict[str, int]
+    functions: dict[str, ast.FunctionDef]
+    drawn: set[str] = field(default_factory=set)
+    lefts: set[str] = field(default_factory=set)
+
+    def of_value(self, value: ast.Expr, place: Place) -> Stmts:
+        raise undrawn("this `target +=` says no distribution to draw from", value.span)
+
+    def taken_apart(self, s: ast.Tilde | ast.Call) -> Drawn:
+        entries, whole = Entries(self.facts, self.places, self.names), super().taken_apart(s)
+        rng = self.functions.get(f"{whole.name}_rng")
+        return (
+            entries.of(s, [unsized_axes(t) for t in (rng.returns, *(a.type for a in rng.args))])
+            if rng
+            else whole
+        )
+
+    def of_density(self, d: Drawn, s: ast.Tilde | ast.Call, place: Place, around: Around) -> Stmts:
+        left, args = (s.left, s.args) if isinstance(s, ast.Tilde) else (s.args[0], s.args[1:])
+        one = rank(self.facts.types[left]) - len(d.heads)
+        try:
+            place = Exact(self.facts, self.flow.definitions).of(left, d.at)
+            whole = len(place.at) + one == self.axes[place.name]
+        except NoPlace:
+            whole = False
+        if not whole:
+            raise undrawn(f"`{text_of(left)}` is no data variable, nor an entry of one", s.span)
+        if not around.branches and text_of(left) in self.lefts:
+            raise undrawn(f"`{text_of(left)}` has two densities, whose product no draw follows", s.span)
+        self.lefts.add(text_of(left))
+        self.refuse_out_of_order(place.name, args, d, around, s.span)
+        self.drawn.add(place.name)
+        target = indexed(ast.Variable(s.span, place.name), place.at)
+        return self.draw(target, d, one > 0 and core(self.facts.types[left]) == ROW_VECTOR, s.span)
+
+    def draw(self, target: ast.Expr, d: Drawn, turned: bool, span: Span) -> Stmts:
+        """The statements that draw one value; ModelError where its distribution has no _rng."""
+        family, name, args = self.facts.library.families.get(d.name), f"{d.name}_rng", d.args
+        if name not in self.functions and d.name not in DRAWS and (family is None or family.rng is None):
+            raise undrawn(f"there is no {name}", span)
+        if name not in self.functions and family and family.discrete and own_axes_of(family)[0]:
+            args = (*args, expr("sum(y)", span, y=target))  # as many trials as the data have
+        value: ast.Expr = ast.Call(span, name, args)
+        if d.name in DRAWS and name not in self.functions and family:
+            names = [own for own, _ in family.args[1:]]
+            value = expr(DRAWS[d.name], span, **dict(zip(names, d.args, strict=True)))
+        draw = code("a = b;", span, a=target, b=ast.Transpose(span, value) if turned else value)
+        t = d.truncation
+        if t is None or not (t.lower or t.upper):
+            return draw
+        checks = [expr("a >= b", span, a=target, b=t.lower)] if t.lower else []
+        checks += [expr("a <= b", span, a=target, b=t.upper)] if t.upper else []
+        inside = checks[0] if len(checks) == 1 else expr("a && b", span, a=checks[0], b=checks[1])
+        text = (
+            "draw(); for (v in 1:n) { if (inside) break; draw(); } "
+            'if (!inside) reject("no draw lies between the bounds");'
+        )
+        tried = ast.IntLiteral(span, DRAWS_TRIED)
+        parts = {"draw": draw, "inside": inside, "n": tried, "v": self.names.fresh("attempt")}
+        return (ast.Block(span, code(text, span, **parts)),)
+
+    def refuse_out_of_order(
+        self, name: str, args: Sequence[ast.Expr], d: Drawn, around: Around, span: Span
+    ) -> None:
+        """What is drawn must follow what it is drawn given."""
+        for symbol, inside in given(args, self.flow, around):
+            if symbol.block not in DATA_BLOCKS or symbol.name not in self.outcomes:
+                continue
+            if symbol.name == name and (d.heads or not inside):
+                raise undrawn(
+                    f"`{name}` is drawn given itself; write a loop over its entries, and compute inside it "
+                    "what each is drawn given",
+                    span,
+                )
+            if symbol.name != name and symbol.name not in self.drawn:
+                raise undrawn(f"`{name}` is drawn given `{symbol.name}`, which is drawn below it", span)
+
+
+def given(nodes: Sequence[ast.Node], flow: Flow, around: Around) -> set[tuple[Symbol, bool]]:
+    """The variables that values are computed of in the model; whether inside the loops around."""
+    found = set[tuple[Symbol, bool]]()
+    left = [(s, True) for s in symbols_in(nodes, flow.facts)]
+    while left:
+        symbol, inside = state = left.pop()
+        if state in found:
+            continue
+        found.add(state)
+        for d in flow.definitions.get(symbol, []) if symbol.block is Block.MODEL else []:
+            within = inside and d.loops[: len(around.loops)] == around.loops
+            left += [(s, within) for s in symbols_in((d.value, *d.decided), flow.facts)]
+    return found
+
+
+class Exact(Places):
+    """Places of expressions that are entries themselves, not functions of them."""
+
+    def of_only(self, e: ast.Expr, at: Exprs) -> Place:
+        raise NoPlace
+
+
+def unsized_axes(t: ast.UnsizedType) -> int:
+    """How many axes a value of the type has."""
+    return t.dims + AXES.get(t.keyword, 0)
+
+
+def with_names(body: Stmts, quantities: dict[str, str]) -> Stmts:
+    """The statements with what is drawn anew in place of the data."""
+
+    def renamed(n: ast.Node) -> ast.Node | None:
+        match n:
+            case ast.Variable(name=name) if name in quantities:
+                return replace(n, name=quantities[name])
+            case ast.Call(name=name) if name in SIZES:
+                return n
+            case _:
+                return None
+
+    made: Stmts = rewrite(body, renamed)
+    return made
+
+
+def declaration(d: ast.Declaration, name: str, sizes: Exprs) -> ast.Statement:
+    """The variable with the data in it, which stay where no statement draws an entry."""
+    t = d.type
+    if isinstance(t, ast.SizedType):
+        own = sizes[len(t.dims) :]
+        t = replace(
+            t, keyword=("vector", "matrix")[len(own) - 1] if own else t.keyword, bounds=None, sizes=own
+        )
+        if isinstance(d.type, ast.SizedType) and d.type.keyword == "row_vector":
+            t = replace(t, keyword="row_vector")
+    return ast.Declaration(d.span, t, name, d.name_span, ast.Variable(d.span, d.name))
