@@ -15,6 +15,7 @@ from ppl.cli.progress import nats
 from ppl.files import STDOUT
 from ppl.inference.run.outcome import Ending, Outcome
 from ppl.results.files.columns import folded
+from ppl.results.files.provenance import of_evidence
 from ppl.results.fits.chains import Chains
 from ppl.results.fits.checkpoint import Checkpoint
 from ppl.results.fits.density import varies
@@ -142,7 +143,8 @@ def quality(fit: Fit) -> str:
     eta = f", eta = {fit.eta:g} {how}" if fit.result.iterations and math.isfinite(fit.eta) else ""
     asked = fit.settings.algorithm
     algorithm = f"auto: {fit.family}" if asked == "auto" else asked
-    return f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f}{loop} ({algorithm}{eta}, seed {fit.settings.seed})."
+    elbo = f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f}{loop} ({algorithm}{eta}, seed {fit.settings.seed})."
+    return elbo + of_evidence(fit.provenance.evidence)
 
 
 def exit_status(outcome: Outcome, require_converged: bool) -> int:

@@ -24,7 +24,8 @@ def summary(
       ppl summary output.csv
 
     \b
-    The verdict of the fit, or on the chains of NUTS, comes first.
+    The verdict of the fit, or on the chains of NUTS, comes first, then the
+    log evidence where the fit tells it.
     The columns are those of CmdStan's stansummary. R_hat compares the runs
     and the halves of each; k_hat, where the files have log densities, tells
     whether the draws can be trusted for that column's mean (below 0.7);
@@ -34,7 +35,7 @@ def summary(
     from ppl.files import write_whole
     from ppl.results.files.columns import chosen
     from ppl.results.files.readers import read_all
-    from ppl.results.report.reading import of_chains, verdict
+    from ppl.results.report.reading import evidence, of_chains, verdict
     from ppl.results.report.stansummary import as_text, csv_lines, headings, stansummary, stated
 
     quantiles = as_quantiles(percentiles)
@@ -47,8 +48,9 @@ def summary(
     if csv:
         write_whole(csv, csv_lines(lines, names))
     said = verdict(whole) if any(run.provenance for run in whole) else chains.sentence if chains else ""
-    if said:
-        typer.echo(wrapped(said) + "\n")
+    for sentences in (said, evidence(whole)):
+        if sentences:
+            typer.echo(wrapped(sentences) + "\n")
     typer.echo(stated(runs) + "\n")
     shown = lines[: rows or None]
     for line in as_text(shown, names, sig_figs, screen_width()):

@@ -133,7 +133,8 @@ class Annealed:
     noise, of the mean of a coordinate, of its square or of the log density; `log_evidence` the estimated
     log of the integral of the target, nan without temperatures; `reached` whether the temperatures came to
     1; `hopeless` whether the moves were stopped early, as those that were left could not have done, `made`
-    how many were made in all. `rhats` (dim,) compares the points that began at the reference with those that
+    how many were made in all; `particles` (n,) numbers the particle that each point is of. `rhats` (dim,)
+    compares the points that began at the reference with those that
     began wider, the larger of the R-hat of their centres and of their tails.
     """
 
@@ -151,6 +152,7 @@ class Annealed:
     moves: int = 1
     hopeless: bool = False
     made: int = 0
+    particles: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     def worth_as_many(self, moves: int) -> int:
         """How many moves of so many that may be made the other half is worth: no more than one given up."""
@@ -163,7 +165,8 @@ class Annealed:
 
     def without_points(self) -> "Annealed":
         """What is known of the points, without them: they are several times as many as the draws."""
-        return replace(self, u=self.u[:0].copy(), log_p=self.log_p[:0].copy())
+        none = {name: getattr(self, name)[:0].copy() for name in ("u", "log_p", "particles")}
+        return replace(self, **none)
 
 
 class Points(NamedTuple):
@@ -307,7 +310,13 @@ def together(one: Annealed, two: Annealed) -> Annealed:
         rhat_noise=float(noise.max(initial=1.0)),
         hopeless=one.hopeless or two.hopeless,
         made=one.made + two.made,
+        particles=np.concatenate([particles_of(one), particles_of(two) + len(one.u) // one.moves]),
     )
+
+
+def particles_of(half: Annealed) -> NDArray[np.intp]:
+    """The number of the particle that each point is of, (n,)."""
+    return np.tile(np.arange(len(half.u) // half.moves), half.moves)
 
 
 def latest_of(one: Annealed, two: Annealed, coordinate: int) -> Array:

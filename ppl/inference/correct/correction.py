@@ -13,7 +13,9 @@ import numpy as np
 
 from ppl.inference.correct.annealing import ANNEALING, Annealed, anneal
 from ppl.inference.correct.balanced_resampling import balanced
+from ppl.inference.correct.bridge import of_annealed
 from ppl.inference.correct.draw_source import DrawSource as DrawSource
+from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.hamiltonian import HMC
 from ppl.inference.correct.population import Worth, is_light, population
 from ppl.inference.correct.reference import Reference
@@ -91,7 +93,8 @@ class Corrected:
     """Draws u (n, dim), their log densities under the target (n,), how they were made, and of what.
 
     `modes` are those that were found beside q's own, from where annealing began too; `interrupted` is
-    whether it was stopped by hand; `mixture` what the draws of a mixture were worth, of which these are.
+    whether it was stopped by hand; `mixture` what the draws of a mixture were worth, of which these are;
+    `evidence` what they say of the integral of the target, None where only weights of q can.
     """
 
     u: Array
@@ -101,6 +104,7 @@ class Corrected:
     modes: tuple[Mode, ...] = ()
     interrupted: bool = False
     mixture: Worth | None = None
+    evidence: Evidence | None = None
 
 
 class Elsewhere(NamedTuple):
@@ -235,7 +239,9 @@ def from_mixture(
     chosen = balanced(found.u, found.weights.log_weights, n, rng)
     worth = Worth(len(found.u), found.weights.khat, found.weights.ess)
     log_p = found.log_p[chosen] - scaled.log_jacobian
-    return Corrected(scaled.to_u(found.u[chosen]), log_p, DrawSource.OF_MIXTURE, mixture=worth)
+    evidence = of_weights(found.log_p - batch.log_density(found.u), found.weights)
+    u = scaled.to_u(found.u[chosen])
+    return Corrected(u, log_p, DrawSource.OF_MIXTURE, mixture=worth, evidence=evidence)
 
 
 def anneal_from(
@@ -261,7 +267,10 @@ def anneal_from(
     found = anneal(fast, reference, rng, listen, points, moves, near)
     chosen = balanced(found.u, np.zeros(len(found.u)), n, rng)
     log_p = found.log_p[chosen] - scaled.log_jacobian
-    return Corrected(scaled.to_u(found.u[chosen]), log_p, DrawSource.ANNEALED, found, beside.modes)
+    evidence = of_annealed(fast, reference, found, rng)
+    return Corrected(
+        scaled.to_u(found.u[chosen]), log_p, DrawSource.ANNEALED, found, beside.modes, evidence=evidence
+    )
 
 
 def nearest_of(scaled: Scaled, proposals: WeightedDraws, n: int, rng: np.random.Generator) -> Array | None:

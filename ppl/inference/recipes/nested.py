@@ -14,6 +14,7 @@ import numpy as np
 from ppl.errors import InferenceError
 from ppl.inference.correct.balanced_resampling import balanced
 from ppl.inference.correct.correction import Corrected, DrawSource, WeightedDraws
+from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.correct.population import POPULATION, moments
 from ppl.inference.diagnose.modes import MODE_SEARCH
 from ppl.inference.diagnose.psis import Psis
@@ -56,10 +57,11 @@ class Refused(Exception):
 
 
 class Found(NamedTuple):
-    """A point where it began, and weighted draws."""
+    """A point where it began, weighted draws, and the evidence by these and by those that have no weight."""
 
     start: Array
     draws: WeightedDraws
+    evidence: Evidence
 
 
 def nested(target: Target, init: Init, context: Context) -> Result:
@@ -87,7 +89,8 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
             raise Refused("its blocks are too nearly singular") from None
     family, params = gaussian_of(found.draws)
     chosen = balanced(found.draws.u, found.draws.weights.log_weights, settings.draws, streams.draws)
-    corrected = Corrected(found.draws.u[chosen], found.draws.log_p[chosen], DrawSource.NESTED)
+    u, log_p = found.draws.u[chosen], found.draws.log_p[chosen]
+    corrected = Corrected(u, log_p, DrawSource.NESTED, evidence=found.evidence)
     elbo = weighted_elbo(found.draws)
     outcome = Outcome(Ending.CONVERGED, "the latent variables were integrated out")
     path = Path(start=found.start, outcome=outcome, at_maximum=True)
@@ -130,7 +133,9 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
         raise Refused(f"no draws by blocks could be made of {draws.lost:.0%} of the posterior")
     kept = np.isfinite(draws.log_ratios)
     weights = Psis(draws.weights.log_weights[kept], draws.weights.khat)  # those of the others are zero
-    return Found(starts[0], WeightedDraws(draws.u[kept], draws.log_p[kept], draws.log_q[kept], weights))
+    evidence = of_weights(draws.log_ratios, draws.weights)
+    weighted = WeightedDraws(draws.u[kept], draws.log_p[kept], draws.log_q[kept], weights)
+    return Found(starts[0], weighted, evidence)
 
 
 def weighted_elbo(draws: WeightedDraws) -> Elbo:

@@ -18,6 +18,7 @@ from ppl.inference.correct.correction import (
     weighted_draws_of,
 )
 from ppl.inference.correct.draws import points_with_density
+from ppl.inference.correct.evidence import Evidence, of_weights
 from ppl.inference.diagnose.diagnostics import trend
 from ppl.inference.diagnose.verdict import Verdict, verdict_of
 from ppl.inference.families.family import Family
@@ -47,6 +48,8 @@ class ResultLimits:
 
 RESULT = ResultLimits()
 
+OWN_EVIDENCE = (DrawSource.OF_MIXTURE, DrawSource.ANNEALED, DrawSource.NESTED)
+"""Draws that the weights of q say nothing of."""
 ELSEWHERE = (
     "The optimisation ended at a mode with next to no mass: the approximation is the Gaussian with the "
     "curvature at the mode that has it."
@@ -81,7 +84,8 @@ class Result:
     the draws follow, as CmdStan writes it: log q(u) - log q(mean), or the target's where draws were made
     better than those of q. `final_elbo` and its standard error, in nats, are from fresh draws of q. `dropped`
     counts draws whose log density was not finite; `notes` are sentences for the user; `verdict` says how far
-    all this can be believed.
+    all this can be believed. `evidence` is the log of the integral of the target as far as the draws tell,
+    None where they do not; see `ppl.results.fits.log_evidence`.
     """
 
     settings: Settings
@@ -97,6 +101,7 @@ class Result:
     dropped: int
     notes: tuple[str, ...]
     verdict: Verdict
+    evidence: Evidence | None = None
 
     def cut(self, n: int) -> "Result":
         """The first n draws, where Ctrl-C kept the rest from being turned into the program's variables."""
@@ -203,6 +208,7 @@ def result_with(
     log_q = by_rows(partial(family.log_density, params), corrected.u)
     # Draws that follow the target have its density: to weight them by p/q would be to do so twice.
     at_mean = family.log_density(params, family.mean(params)[None])
+    of_q = of_weights(proposals.log_p - proposals.log_q, proposals.weights, elbo.dropped)
     log_g = log_q - at_mean if corrected.made is DrawSource.OF_Q else corrected.log_p
     return Result(
         settings=settings,
@@ -218,6 +224,7 @@ def result_with(
         dropped=dropped,
         notes=(*path.notes, *_notes(path, elbo.value, dropped)),
         verdict=verdict_of(proposals, elbo, dropped, path.outcome, rise, corrected),
+        evidence=corrected.evidence if corrected.made in OWN_EVIDENCE else of_q,
     )
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from ppl.errors import DataError
 from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.level import FROM_BEST, Level
 
 PREFIX = "fit_"
@@ -17,7 +18,7 @@ class Provenance:
 
     `algorithm` is the one asked for, `family` that of q, `draws` how they were made from q (DrawSource);
     `elbo` and its standard error are in nats, `outcome` says how the run ended, `judgement` is the verdict in
-    words.
+    words; `evidence` the log evidence and its standard error in nats, None where the fit does not tell it.
 
     Example:
         >>> from ppl.results.files.readers import read_file
@@ -33,10 +34,13 @@ class Provenance:
     outcome: str
     verdict: Level
     judgement: str
+    evidence: Evidence | None = None
 
     def entries(self) -> dict[str, str]:
         """Names and texts, each on one line, as files keep them: `fit_verdict`, "good"."""
-        return {PREFIX + name: str(value) for name, value in vars(self).items()}
+        found = {name: getattr(self, name) for name in NAMES}
+        found |= dict(zip(EVIDENCE, self.evidence, strict=True)) if self.evidence else {}
+        return {PREFIX + name: str(value) for name, value in found.items()}
 
     @property
     def of_q(self) -> bool:
@@ -49,10 +53,17 @@ class Provenance:
         made = "draws of q" if self.of_q else f"draws {self.draws}"
         q = "" if self.family == self.algorithm else f", q {self.family}"
         elbo = f"ELBO {self.elbo:.2f} ± {self.elbo_se:.2f} nats"
-        return f"{elbo} (algorithm {self.algorithm}{q}, {made}). {self.outcome}"
+        return f"{elbo} (algorithm {self.algorithm}{q}, {made}).{of_evidence(self.evidence)} {self.outcome}"
 
 
-NAMES = tuple(Provenance.__dataclass_fields__)
+def of_evidence(found: Evidence | None) -> str:
+    """A sentence on the log evidence, after a space; "" where it is not known."""
+    return f" Log evidence {found} nats." if found else ""
+
+
+EVIDENCE = ("log_evidence", "log_evidence_se")
+"""Names that a file has where its fit tells the evidence."""
+NAMES = tuple(name for name in Provenance.__dataclass_fields__ if name != "evidence")
 
 
 def read_entries(found: Mapping[str, str]) -> Provenance | None:
@@ -64,11 +75,13 @@ def read_entries(found: Mapping[str, str]) -> Provenance | None:
     if not all(PREFIX + name in found for name in NAMES):
         return None
     texts = {name: found[PREFIX + name] for name in NAMES}
+    known = [found[PREFIX + name] for name in EVIDENCE if PREFIX + name in found]
     try:
         typed = {
             "elbo": float(texts["elbo"]),
             "elbo_se": float(texts["elbo_se"]),
             "verdict": Level(texts["verdict"]),
+            "evidence": Evidence(*map(float, known)) if len(known) == len(EVIDENCE) else None,
         }
     except ValueError as error:
         raise DataError(f"what a file says of its fit was changed: {error}.") from None

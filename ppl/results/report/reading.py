@@ -55,6 +55,15 @@ def verdict(files: Sequence[DrawsFile]) -> str:
     return found[worst].judgement + whose
 
 
+def evidence(files: Sequence[DrawsFile]) -> str:
+    """The log evidence that the files tell, in nats, a sentence each; "" where none does."""
+    known = {file.path: about.evidence for file in files if (about := file.provenance) and about.evidence}
+    named = len(files) > 1
+    return " ".join(
+        f"Log evidence{f' of {path}' if named else ''} {found} nats." for path, found in known.items()
+    )
+
+
 def of_chains(files: Sequence[DrawsFile]) -> Judged | None:
     """What chains of the No-U-Turn sampler say of themselves; None where not all files are such chains."""
     if not all({"divergent__", "treedepth__"} <= {*file.internal} for file in files):

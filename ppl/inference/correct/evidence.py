@@ -1,0 +1,73 @@
+"""The evidence: the log of the integral of the target, from draws and their densities.
+
+Draws that were weighted give it by the mean of their weights, p/q; draws of p by a bridge to those of a q
+(Meng and Wong 1996, Statistica Sinica 6).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.diagnose.psis import Psis
+from ppl.inference.objective.target import Array
+from ppl.late import special
+
+BISECTIONS = 100
+"""Halvings of the interval that has the log of the ratio of two integrals: to rounding."""
+NO_CHANCE = 40.0
+"""Log odds at which a chance is 0 or 1 to rounding."""
+
+
+class Evidence(NamedTuple):
+    """The log of the integral of the target, and its standard error, in nats."""
+
+    value: float
+    se: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ± {self.se:.3f}"
+
+
+def of_weights(log_ratios: Array, weights: Psis, dropped: int = 0) -> Evidence:
+    """By the mean of the smoothed weights p/q of draws of q, (n,), whose error is that of a mean.
+
+    `dropped` further draws, where p is zero, were left out of these.
+    """
+    n = len(log_ratios)
+    total = _log_sum(log_ratios, weights.log_weights)
+    inside = n / (n + dropped)
+    variance = max(1 / weights.ess - 1 / n, 0.0) + (1 - inside) / n
+    return Evidence(float(total - np.log(n) + np.log(inside)), float(np.sqrt(variance)))
+
+
+def _log_sum(log_ratios: Array, log_weights: Array) -> float:
+    """The log of the sum of the ratios once smoothed; the weights, which sum to one, are that much lower."""
+    lowest = int(np.argmin(np.where(np.isfinite(log_ratios), log_ratios, np.inf)))  # none in the tail
+    return float(log_ratios[lowest] - log_weights[lowest])
+
+
+def bridge(start: Array, end: Array, particles: NDArray[np.intp]) -> Evidence | None:
+    """The log ratio of the integral of p to that of q, from log p/q at draws of q (n,) and of p (m,).
+
+    Draws of p of the same particle count as one for the error, which is that of equation 9 of Gronau et al.
+    (2017), "A tutorial on bridge sampling". None where the draws of p are not where q has its own.
+    """
+    _, own = np.unique(particles, return_inverse=True)
+    count = int(own.max(initial=-1)) + 1
+    shift = np.log(count / len(start))
+    finite = np.concatenate([start[np.isfinite(start)], end])
+
+    def chances(log_ratio: float) -> tuple[Array, Array]:
+        """Those that a draw of q, and one of p, would be taken for one of the other."""
+        return special.expit(start - log_ratio + shift), special.expit(log_ratio - end - shift)
+
+    low, high = finite.min() + shift - NO_CHANCE, finite.max() + shift + NO_CHANCE
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        of_q, of_p = chances(middle)
+        low, high = (middle, high) if of_q.sum() > count * of_p.mean() else (low, middle)
+    of_q, of_p = chances(low)
+    by_particle = np.bincount(own, of_p) / np.bincount(own)
+    errors = [x.var() / x.mean() ** 2 / len(x) if x.mean() > 0 else np.inf for x in (of_q, by_particle)]
+    return Evidence(float(low), float(np.sqrt(sum(errors))))

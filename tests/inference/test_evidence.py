@@ -1,0 +1,69 @@
+"""The estimators of the evidence, on draws whose distribution is known."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ppl.inference.correct.bridge import gaussians_at
+from ppl.inference.correct.evidence import bridge, of_weights
+from ppl.inference.diagnose.psis import psis
+
+
+def errors_of(estimate, seeds=60):
+    """Errors of an estimate, in standard errors."""
+    found = [estimate(np.random.default_rng(seed)) for seed in range(seeds)]
+    return np.array([value / se for value, se in found])
+
+
+def weighted(rng, degrees=5.0, n=2000):
+    """Draws of a Student's t weighted towards a normal, whose density is whole."""
+    u = rng.standard_t(degrees, n)
+    ratios = stats.norm.logpdf(u) - stats.t(degrees).logpdf(u)
+    return of_weights(ratios, psis(ratios))
+
+
+def bridged(rng, apart=1.5, n=512, moves=1):
+    """A bridge from a normal to another, of sd 1.3 and `apart`, by points that are there `moves` times."""
+    q, p = rng.normal(size=2 * n), rng.normal(apart, 1.3, n)
+
+    def log_ratio(u):
+        return stats.norm(apart, 1.3).logpdf(u) - stats.norm.logpdf(u)
+
+    particles = np.tile(np.arange(n), moves)
+    return bridge(log_ratio(q), log_ratio(np.tile(p, moves)), particles)
+
+
+@pytest.mark.parametrize("estimate", [weighted, bridged])
+def test_errors_are_standard_normal_in_standard_errors(estimate):
+    found = errors_of(estimate)
+    assert abs(found.mean()) < 0.4 and 0.75 < found.std() < 1.25
+
+
+def test_repeated_points_add_nothing():
+    once, often = (bridged(np.random.default_rng(1), moves=moves) for moves in (1, 6))
+    assert often == pytest.approx(once, rel=1e-9)
+
+
+def test_draws_left_out_have_no_weight():
+    """A uniform on (0, 1) by draws of one on (0, 4): one of four has a weight, of 4."""
+    found = of_weights(np.full(1000, np.log(4.0)), psis(np.full(1000, np.log(4.0))), dropped=3000)
+    assert found.value == pytest.approx(0) and found.se == pytest.approx(np.sqrt(0.75 / 1000))
+
+
+def test_smoothing_is_of_the_tail_alone():
+    """Where nothing is smoothed, it is the mean of the weights."""
+    ratios = np.random.default_rng(2).normal(size=20)
+    assert of_weights(ratios, psis(ratios)).value == pytest.approx(np.log(np.exp(ratios).mean()))
+
+
+def test_without_overlap_the_error_says_so():
+    near, far = (bridged(np.random.default_rng(3), apart) for apart in (1.5, 9.0))
+    assert near.se < 0.1 < 0.5 < far.se
+
+
+def test_a_gaussian_at_each_mode_with_points_enough():
+    u = np.random.default_rng(4).normal(size=(100, 3))
+    u[50:] += 9
+    found = gaussians_at(u, np.repeat([0, 2], [50, 50]))
+    assert found.modes == 2 and found.parts[1].mean == pytest.approx(u[50:].mean(axis=0))
+    assert gaussians_at(u[:3], np.zeros(3, dtype=int)) is None
