@@ -38,6 +38,18 @@ def existing(metavar: str, text: str, **more: Any) -> Any:
     return typer.Argument(metavar=metavar, exists=True, dir_okay=False, readable=True, help=text, **more)
 
 
+def program(text: str) -> Any:
+    """An option that names a program that must be there."""
+    return typer.Option(
+        metavar="MODEL", exists=True, dir_okay=False, readable=True, help=text, callback=is_program
+    )
+
+
+def programs(text: str) -> Any:
+    """An option that names programs that must be there."""
+    return typer.Option(metavar="MODEL", callback=programs_there, help=text)
+
+
 def data_files_there(paths: Path | list[Path] | None) -> Path | list[Path] | None:
     """Refuse a file that is not there; `-` is standard input, which Typer's own check takes for a file."""
     for path in [paths] if isinstance(paths, Path) else paths or []:
@@ -64,5 +76,12 @@ Arrays = Annotated[list[str], data_files("More data; x=FILE: one variable.", "--
 DataPaths = Annotated[list[Path] | None, data("DATA")]
 
 DataFile = Annotated[Path, data("DATA")]
+
+ITS_DATA = "Its data, where FILE does not name them."
+
+OwnData = Annotated[
+    list[Path],
+    typer.Option("--data", metavar="FILE", exists=True, dir_okay=False, readable=True, help=ITS_DATA),
+]
 
 DrawsFiles = Annotated[list[Path], existing("FILE...", "Draws: .csv, .npz, .nc, .parquet.")]

@@ -1,7 +1,7 @@
 """The data that a command is given, and what is said of them."""
 
 import sys
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,9 @@ from ppl.cli.options import STDIN, as_names, whole_files
 
 if TYPE_CHECKING:
     from ppl.data import Inputs
+    from ppl.posterior import Posterior
+    from ppl.results.files.read_csv import DrawsFile
+    from ppl.results.report.log_lik import LogLik
 
 
 def inputs_from(files: Iterable[Path], more: Iterable[str] = ()) -> "Inputs":
@@ -35,6 +38,34 @@ def _of_stdin() -> "Inputs":
 def recorded(files: Iterable[Path], more: Iterable[str] = ()) -> str:
     """The data as the comments of a file name them."""
     return " ".join([*map(str, files), *more])
+
+
+def conditioned_as(model: Path, run: "DrawsFile", data: list[Path]) -> "Posterior":
+    """The posterior of a program whose draws a file has, with these data, else those that its comments name.
+
+    Raises:
+        DataError: no data are given, and the file names none that are there.
+    """
+    from ppl.compile import compile_model
+    from ppl.errors import DataError
+
+    compiled = compile_model(model)
+    named = [Path(word) for word in run.config.get("data.file", "").split()]
+    there = data or [path for path in named if path.is_file()]
+    if compiled.data_schema and (not there or (not data and len(there) < len(named))):
+        raise DataError(f"{run.path} does not tell where the data of {model} are; give them: --data FILE.")
+    return compiled.condition(inputs_from(there))
+
+
+def rows_of(runs: "Sequence[DrawsFile]", log_lik: str, model: Path | None, data: list[Path]) -> "LogLik":
+    """The log likelihood of each row among the draws of all runs, else read from the program."""
+    from ppl.results.files.columns import variables
+    from ppl.results.fits import by_row
+    from ppl.results.report.log_lik import POINTWISE, in_files
+
+    if model is None or log_lik in variables(runs[0].columns) or log_lik != POINTWISE:
+        return in_files(runs, log_lik)
+    return by_row.in_files(conditioned_as(model, runs[0], data), runs)
 
 
 def say_misspelt(inputs: "Inputs", declared: Collection[str]) -> None:

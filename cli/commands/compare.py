@@ -5,13 +5,15 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import DrawsFiles
+from ppl.cli.arguments import DrawsFiles, OwnData, programs
 from ppl.cli.options import one_of
 
 
 def compare(
     files: DrawsFiles,
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
+    model: Annotated[list[Path], programs("Of FILEs without log_lik: one, or one each.")] = [],  # noqa: B006
+    data: OwnData = [],  # noqa: B006
 ) -> None:
     """Compare models of the same data, one in each of FILEs, by PSIS-LOO.
 
@@ -25,17 +27,25 @@ def compare(
     se_diff: several of these below 0 is worse, less than 4 is hardly a
     difference. weight is the model's share in the mixture that predicts best
     (stacking), bad k-hat how many rows of it cannot be relied on: `ppl loo`.
+    FILEs have `log_lik`, or --model names their program, once for each FILE
+    in their order where they differ.
     """
+    from ppl.cli.data import rows_of
     from ppl.cli.output import screen_width, wrapped
     from ppl.results.files.readers import read_file
     from ppl.results.report.compare import compare as compared
     from ppl.results.report.compare import table
-    from ppl.results.report.log_lik import in_files
     from ppl.results.report.loo import loo_of
 
     names = short_names(files)
+    if len(model) not in (0, 1, len(files)):
+        raise typer.BadParameter(f"{len(model)} programs for {len(files)} FILEs.", param_hint="--model")
+    of_each: list[Path | None] = [*model] * len(files) if len(model) == 1 else [*model] or [None] * len(files)
     found = compared(
-        {name: loo_of(in_files([read_file(path)], log_lik)) for name, path in zip(names, files, strict=True)}
+        {
+            name: loo_of(rows_of([read_file(path)], log_lik, program, data))
+            for name, path, program in zip(names, files, of_each, strict=True)
+        }
     )
     for line in table(found, screen_width()):
         typer.echo(line)

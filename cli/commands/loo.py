@@ -5,13 +5,15 @@ from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import DrawsFiles
+from ppl.cli.arguments import DrawsFiles, OwnData, program
 from ppl.cli.options import one_of, output_file
 
 
 def loo(
     files: DrawsFiles,
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
+    model: Annotated[Path | None, program("The program, where FILEs have no log_lik.")] = None,
+    data: OwnData = [],  # noqa: B006
     csv: Annotated[Path | None, output_file("ELPD and k-hat of each row as CSV.", "--csv")] = None,
 ) -> None:
     """Leave-one-out cross-validation (PSIS-LOO) from the draws in FILEs.
@@ -22,21 +24,22 @@ def loo(
 
     \b
     FILEs are the runs of one program that computes `log_lik`, the log
-    likelihood of each row of the data, among its generated quantities.
+    likelihood of each row of the data, among its generated quantities; or
+    --model names the program, and it is read from the model block.
     elpd_loo is the expected log predictive density of rows left out, in
     nats: of two models the higher predicts better (`ppl compare`). p_loo is
     the effective number of parameters. k-hat tells whether the estimate
     can be relied on; draws of q are weighted towards the posterior.
     """
+    from ppl.cli.data import rows_of
     from ppl.cli.output import wrapped
     from ppl.files import write_whole
     from ppl.results.files.readers import read_all
-    from ppl.results.report.log_lik import in_files
     from ppl.results.report.loo import csv_lines, loo_of, table
     from ppl.results.report.reading import verdict
 
     runs = read_all(files)
-    found = loo_of(in_files(runs, log_lik))
+    found = loo_of(rows_of(runs, log_lik, model, data))
     if csv:
         write_whole(csv, csv_lines(found))
     if any(run.provenance for run in runs):

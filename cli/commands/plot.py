@@ -38,7 +38,7 @@ def plot(
     variables: Annotated[str, variable_names("Only these variables.")] = "",
     reference: Annotated[Path | None, existing("Draws to compare with.")] = None,
     trace: Annotated[Path | None, existing("For elbo: diagnostic file or saved fit.")] = None,
-    model: Annotated[Path | None, existing("The program, for the report.")] = None,
+    model: Annotated[Path | None, existing("The program, for report and ppc.")] = None,
     data: Annotated[Path | None, existing("The data (JSON), for y.")] = None,
     observed: Annotated[str, one_of("Data that are replicated.", "--observed")] = "y",
     replicated: Annotated[str, one_of("Their replications.", "--replicated")] = "y_rep",
@@ -52,17 +52,22 @@ def plot(
     \b
     Pictures: elbo, marginals, forest, trace (of draws), pairs, covariance,
     predictive (each y in y_rep), ppc (distribution and statistics of y
-    in those of y_rep). Columns that never vary are left out, and said so.
+    in those of y_rep; without y_rep, drawn anew by the program that
+    --model names). Columns that never vary are left out, and said so.
     Data and the ELBO's course are found where the files' comments say.
     Needs matplotlib: pip install "matplotlib>=3.8".
     """
     from ppl.files import write_whole
+    from ppl.results.files.columns import variables as variables_of
     from ppl.results.report.plots import SUFFIXES
 
     if output and output.suffix not in SUFFIXES:
         raise typer.BadParameter(f"'{output}' should end in {', '.join(SUFFIXES)}.", param_hint="--output")
     material, posterior = gather(files, variables, reference, trace, model, data, observed)
-    material = replace(material, replicated=replicated)
+    predicted = None
+    if posterior and replicated not in variables_of(material.files[0].columns):
+        predicted = drawn_anew(posterior, material.files[0], observed, {*(kind or [])})
+    material = replace(material, replicated=replicated, predicted=predicted)
     if report:
         from ppl.results.report.report import Program
         from ppl.results.report.report import report as page
@@ -74,6 +79,28 @@ def plot(
         if not output and not kind:
             return
     draw_all(material, kind or [], output, files[0].with_suffix(".png"))
+
+
+def drawn_anew(posterior: Any, file: Any, observed: str, kinds: set[Kind]) -> Any:
+    """The data drawn anew by the program at the draws of a file; None where nobody asks and it cannot be.
+
+    Raises:
+        ModelError: a picture that needs them is asked for by name, and a term of data is no draw.
+    """
+    from ppl.errors import ModelError
+    from ppl.results.fits.by_row import predictive
+    from ppl.results.fits.log_prob import unconstrained_of
+
+    if kinds and not kinds & {Kind.ppc, Kind.predictive}:
+        return None
+    us = unconstrained_of(posterior, file.columns, file.draws)
+    try:
+        found = predictive(posterior, us, seed=1).get(observed)
+    except ModelError:
+        if kinds:
+            raise
+        return None
+    return None if found is None else found.reshape(len(us), -1)
 
 
 def draw_all(material: Any, kinds: list[Kind], output: Path | None, usual: Path) -> None:

@@ -1,6 +1,7 @@
 """What a program says of its data at draws of its parameters: the log likelihood of each row."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,11 @@ from ppl.observed.flow import flow_of
 from ppl.observed.log_lik import data_order, log_lik_of
 from ppl.observed.predictive import predictive_of
 from ppl.observed.terms import outcomes_of
-from ppl.results.files.columns import Floats, reshape, variable_of, variables
+from ppl.results.files.columns import Floats, bracketed, reshape, variable_of, variables
+from ppl.results.files.read_csv import DrawsFile
 from ppl.results.fits.draws import tabulate
+from ppl.results.fits.log_prob import unconstrained_of
+from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
 from ppl.source import SourceText, Span
 
 
@@ -58,6 +62,22 @@ def log_likelihood(posterior: Posterior, us: Floats) -> RowsOfData:
     at = [k for k, column in enumerate(table.columns) if variable_of(column) in named]
     columns = (".".join([named[variable_of(c)], *c.split(".")[1:]]) for c in (table.columns[k] for k in at))
     return RowsOfData(tuple(columns), np.ascontiguousarray(table.rows[:, at]), found.tied)
+
+
+def in_files(posterior: Posterior, files: Sequence[DrawsFile]) -> LogLik:
+    """The log likelihood by row at the draws of all runs of a program.
+
+    Raises:
+        ModelError: a term of the program belongs to no row of one variable; says what to write.
+        DataError: the draws are of other parameters, or the data have no rows.
+    """
+    ratios, notes = ratios_in(files)
+    us = np.concatenate([unconstrained_of(posterior, file.columns, file.draws) for file in files])
+    found = log_likelihood(posterior, us)
+    found.require_rows()
+    names, where = tuple(map(bracketed, found.columns)), str(files[0].path)
+    made = of_values(names, found.values, ratios, POINTWISE, where)
+    return replace(made, notes=(*made.notes, *notes))
 
 
 def outcomes(posterior: Posterior) -> list[str]:

@@ -1,7 +1,7 @@
 """The log likelihood of each row of data at each draw: `log_lik` among a program's generated quantities."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -42,13 +42,19 @@ def in_files(files: Sequence[DrawsFile], name: str = POINTWISE) -> LogLik:
         DataError: there is none, or it is not one finite number for each row of the data.
     """
     draws = np.concatenate([file.draws for file in files])
-    ratios = np.concatenate([own_ratios(file) for file in files])
+    ratios, notes = ratios_in(files)
     path = str(files[0].path)
-    unweighted = any(file.provenance and file.provenance.of_q and file.log_ratios is None for file in files)
     again = f"ppl generate MODEL DATA {path}" if not ratios.any() else ""  # whose file has no densities
     found = of_draws(files[0].columns, draws, ratios, name, path, again)
+    return replace(found, notes=(*found.notes, *notes))
+
+
+def ratios_in(files: Sequence[DrawsFile]) -> tuple[Floats, tuple[str, ...]]:
+    """Log p/q at the draws of all runs (draws,), and a note where draws of q have none."""
+    unweighted = any(file.provenance and file.provenance.of_q and file.log_ratios is None for file in files)
+    path = files[0].path
     note = f"{path} has draws of q without log_p__ and log_g__, so they count as draws of the posterior."
-    return LogLik(found.names, found.values, found.log_ratios, (*found.notes, *(note,) * unweighted))
+    return np.concatenate([own_ratios(file) for file in files]), (note,) * unweighted
 
 
 def own_ratios(file: DrawsFile) -> Floats:
@@ -114,7 +120,8 @@ def missing(name: str, where: str, again: str, columns: Sequence[str]) -> str:
     computed = f", or compute it at these draws by\n  {again}\n" if again else ". "
     return (
         f"there is no {name} among the draws of {where}; there are {there}. LOO needs the log likelihood of "
-        f"each row of the data. Add to the program lines such as\n{LINES}\nwith the distribution and the "
-        f"arguments of y's own statement, and fit again{computed}"
+        "each row of the data. It is read from the program that --model names; or add to the program lines "
+        f"such as\n{LINES}\nwith the distribution and the arguments of y's own statement, and fit "
+        f"again{computed}"
         "If it has another name, give that: --log-lik NAME, in Python loo(log_lik=NAME)."
     )

@@ -43,7 +43,7 @@ class Material:
 
     `names` are the columns to draw, the parameters where they are known; `asked` is whether the user named
     them, and wants to see more of them than fit on a page. `y` are the observed data, `replicated` names
-    their replications among the draws.
+    their replications among the draws, and `predicted` (draws, n) are those that the program tells.
     """
 
     files: tuple[DrawsFile, ...]
@@ -53,6 +53,7 @@ class Material:
     y: Floats | None = None
     replicated: str = REPLICATED
     asked: bool = False
+    predicted: Floats | None = None
 
     @cached_property
     def draws(self) -> Draws:
@@ -186,9 +187,11 @@ def ppc(material: Material, wide: bool) -> "Figure | None":
 def replications(material: Material) -> tuple[Floats, Floats] | None:
     """The data (n,) and their replications (draws, n), where both are there and go together."""
     file = material.files[0]
-    if material.y is None or material.replicated not in variables(file.columns):
+    y_rep = material.predicted
+    if material.replicated in variables(file.columns):
+        y_rep = reshape(file.draws, file.columns, material.replicated).reshape(len(file.draws), -1)
+    if material.y is None or y_rep is None:
         return None
-    y_rep = reshape(file.draws, file.columns, material.replicated).reshape(len(file.draws), -1)
     y = material.y.ravel()
     return (y, y_rep) if y.size == y_rep.shape[1] else None
 
@@ -257,8 +260,8 @@ def has_order(material: Material) -> bool:
 
 
 PAIR = (
-    "y_rep among the generated quantities and y of the same size among the data (--data FILE); for other "
-    "names --observed NAME --replicated NAME"
+    "y_rep among the generated quantities, or the program that draws them anew (--model MODEL), and y of the "
+    "same size among the data (--data FILE); for other names --observed NAME --replicated NAME"
 )
 """What pictures of replicated data need."""
 

@@ -1,0 +1,63 @@
+"""`ppl loo`, `compare` and `plot --kind ppc` without a generated quantity: the program says it."""
+
+import json
+
+import pytest
+
+NORMAL = """data { int N; vector[N] y; }
+parameters { real m; real<lower=0> s; }
+model { m ~ normal(0, 5); s ~ exponential(1); y ~ normal(m, s); }
+"""
+STUDENT = NORMAL.replace("y ~ normal(m, s)", "y ~ student_t(4, m, s)")
+OWN = (
+    NORMAL
+    + "generated quantities { vector[N] log_lik; for (n in 1:N) log_lik[n] = normal_lpdf(y[n] | m, s); }"
+)
+
+
+@pytest.fixture
+def run(run, tmp_path):
+    for name, text in {"normal": NORMAL, "student": STUDENT, "own": OWN}.items():
+        (tmp_path / f"{name}.model").write_text(text)
+    (tmp_path / "d.json").write_text(json.dumps({"N": 6, "y": [1, 2, 3, 2.5, 1.5, 2]}))
+    for name in ("normal", "student"):
+        assert run("variational", f"{name}.model", "d.json", "-o", f"{name}.csv", "-q")[0] == 0
+    return run
+
+
+def test_loo_reads_the_program(run, tmp_path):
+    assert run("loo", "normal.csv")[0] == 1
+    status, out, _ = run("loo", "normal.csv", "--model", "normal.model", "--csv", "rows.csv")
+    assert status == 0 and "elpd_loo" in out and "in all 6 rows" in out
+    assert (tmp_path / "rows.csv").read_text().splitlines()[1].startswith('"y[1]",')
+    run("variational", "own.model", "d.json", "-o", "own.csv", "-q")
+    table = [line for line in out.splitlines() if line.startswith(("elpd_loo", "p_loo"))]
+    assert [line for line in run("loo", "own.csv")[1].splitlines() if line in table] == table
+
+
+def test_compare_takes_a_program_for_all_or_one_for_each(run):
+    pair = ("normal.csv", "student.csv")
+    status, out, _ = run("compare", *pair, "--model", "normal.model", "--model", "student.model")
+    assert status == 0 and "normal" in out and "student" in out
+    assert run("compare", "normal.csv", "normal.csv")[0] != 0
+    status, _, err = run("compare", *pair, "normal.model", "--model", "normal.model", "--model", "own.model")
+    assert status == 2 and "2 programs for 3 FILEs" in err
+
+
+def test_data_that_the_file_does_not_name_are_asked_for(run, tmp_path):
+    (tmp_path / "d.json").rename(tmp_path / "e.json")
+    status, _, err = run("loo", "normal.csv", "--model", "normal.model")
+    assert status == 1 and "give them: --data FILE" in err
+    assert run("loo", "normal.csv", "--model", "normal.model", "--data", "e.json")[0] == 0
+
+
+def test_a_predictive_check_draws_the_data_anew(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    status, _, err = run("plot", "normal.csv", "--kind", "ppc")
+    assert status == 1 and "--model" in err
+    assert run("plot", "normal.csv", "--kind", "ppc", "--model", "normal.model", "-o", "ppc.png")[0] == 0
+    assert (tmp_path / "ppc.png").exists()
+    (tmp_path / "mixed.model").write_text(NORMAL.replace("y ~ normal(m, s)", "log(y) ~ normal(m, s)"))
+    status, _, err = run("plot", "normal.csv", "--kind", "ppc", "--model", "mixed.model")
+    assert status == 1 and "PPL981" in err
+    assert run("plot", "normal.csv", "--model", "mixed.model", "--report", "r.html")[0] == 0
