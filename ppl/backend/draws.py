@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from ppl.arrays import NUMPY, Array, Namespace, with_vjps
 from ppl.backend import runtime
-from ppl.backend.runtime import Place
 from ppl.errors import Rejection
-from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.functions.complex_parts import to_complex
 from ppl.stdlib.over_draws import spaced
@@ -28,34 +26,6 @@ class DrawsRejected(Exception):
     def __init__(self, draws: Indices, complaint: str):
         super().__init__(complaint)
         self.draws = draws
-
-
-# --- Parameters and sums -------------------------------------------------------------------------
-
-
-def block_each(u: Any, place: Place) -> Array:
-    """The block of `u` that is a parameter's: of its rows, or of a list of blocks that are cut already."""
-    return u[place.order] if isinstance(u, list) else u[:, place.at].reshape(len(u), *place.shape)
-
-
-def take_each(xp: Namespace, u: Any, place: Place) -> Array:
-    """An unconstrained parameter."""
-    return CONSTRAINT_BY_KEYWORD["identity"].constrain(xp, block_each(u, place), place.core)[0]
-
-
-def constrained_each(
-    xp: Namespace, constraint: Constraint, u: Any, place: Place, *args: Array
-) -> tuple[Array, Array]:
-    """A parameter and its log-Jacobian; `args` have the axis of the draws."""
-    rank = len(place.dims) + len(place.core)
-    bounds = [spaced(xp, a, 1, rank + 1 - np.ndim(a)) for a in args]
-    x, log_jacobian = constraint.constrain(xp, block_each(u, place), place.core, *bounds)
-    return x, (total_each(xp, log_jacobian) if np.ndim(log_jacobian) else log_jacobian)
-
-
-def total_each(xp: Namespace, x: Array) -> Array:
-    """One sum for each draw."""
-    return x if np.ndim(x) == 1 else xp.np.sum(x, axis=tuple(range(1, np.ndim(x))))
 
 
 # --- Entries -------------------------------------------------------------------------------------

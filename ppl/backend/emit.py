@@ -142,7 +142,7 @@ def tuple_value(d: ir.Declared, outer: int = 0, draws: bool = False) -> str:
         return python_name(d.name)
     axes = outer + len(d.dims)
     items = "".join(tuple_value(item, axes, draws) + ", " for item in d.items).rstrip()
-    return f"lib.tuples{'_each' if draws else ''}({axes}, {items.rstrip(',')})" if axes else f"({items})"
+    return f"lib.tuples({axes}, {int(draws)}, {items.rstrip(',')})" if axes else f"({items})"
 
 
 def emit_transform_data(w: Writer, p: ir.Program) -> None:
@@ -195,7 +195,7 @@ def emit_parameters(w: Writer, p: ir.Program, jacobian: bool, draws: bool = Fals
     for d in p.parameters:
         with w.at(d.span):
             for leaf, _ in leaves(d, d.name):
-                constrain(w, leaf, jacobian, draws)
+                constrain(w, leaf, jacobian)
             if d.items:
                 w.line(f"{python_name(d.name)} = {tuple_value(d, draws=draws)}")
             for axis in (axis for name, axis in p.row_axes if name == d.name):
@@ -203,13 +203,13 @@ def emit_parameters(w: Writer, p: ir.Program, jacobian: bool, draws: bool = Fals
                 w.line(f"{python_name(d.name)} = {python_name(d.name)}[{where}]")
 
 
-def constrain(w: Writer, d: ir.Declared, jacobian: bool, draws: bool) -> None:
-    name, place, each = python_name(d.name), f"u, d.places[{d.name!r}]", "_each" if draws else ""
+def constrain(w: Writer, d: ir.Declared, jacobian: bool) -> None:
+    name, place = python_name(d.name), f"u, d.places[{d.name!r}]"
     if d.constraint == "identity":
-        w.line(f"{name} = lib.take{each}({place})")
+        w.line(f"{name} = lib.take({place})")
         return
     args = "".join(f", {expr(w, a)}" for a in d.arguments)
-    w.line(f"{name}, j__ = lib.constrain_{d.constraint}{each}({place}{args})")
+    w.line(f"{name}, j__ = lib.constrain_{d.constraint}({place}{args})")
     if jacobian and d.constraint != "complex":
         w.line("jacobian.append(j__)")
 
@@ -219,16 +219,16 @@ def body_names(p: ir.Program, *bodies: Sequence[ir.Stmt]) -> set[str]:
     return used_names(arguments) | {n for body in bodies for n in used_names(tuple(body))}
 
 
-def emit_log_joint(w: Writer, p: ir.Program, by_functions: bool) -> None:
+def emit_log_joint(w: Writer, p: ir.Program, by_functions: bool = False, draws: bool = False) -> None:
     parameters = {d.name for d in (*p.parameters, *parameter_leaves(p))}
     if by_functions:
         w.unknown = unknown_names((*p.transformed_parameters, *p.model), parameters)
     w.has_target = True
-    with w.block("def log_joint(d, u, with_jacobian):"):
+    with w.block(f"def log_joint(d, u, with_jacobian{', draw__' if draws else ''}):"):
         load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters, p.model))
         w.line("target = lib.terms()")  # which target() reads, Jacobian and all
         w.line("jacobian = target if with_jacobian else lib.terms()")
-        emit_parameters(w, p, jacobian=True)
+        emit_parameters(w, p, jacobian=True, draws=draws)
         with w.knowing(known_data(p) | parameters):
             whole_body(w, (*p.transformed_parameters, *p.model))
         w.line("return lib.sum_terms(target)")
@@ -264,14 +264,7 @@ def emit_points(p: ir.Program, propto: bool = False) -> Emitted:
         emit_function(w, f)
     emit_prepare(w, p)
     w.propto = propto
-    with w.block("def log_joint(d, u, with_jacobian, draw__):"):
-        load(w, sorted(known_data(p)), body_names(p, p.transformed_parameters, p.model))
-        w.line("target = lib.terms()")
-        w.line("jacobian = target if with_jacobian else lib.terms()")
-        emit_parameters(w, p, jacobian=True, draws=True)
-        whole_body(w, p.transformed_parameters, p.model)
-        w.line("return lib.sum_terms(target)")
-    w.blank()
+    emit_log_joint(w, p, draws=True)
     emit_variants(w, p, by_functions=False)
     return emitted(w, p)
 

@@ -137,9 +137,9 @@ def unset_shape(w: Writer, shape: ir.Shape, t: Type) -> str:
 
 def increment(w: Writer, what: str, value: ir.Expr) -> None:
     text, draws = expr(w, value), ir.DRAW in axes_of(value.type)
-    whole = rank(value.type) == int(draws)
-    total = "total_each" if draws else "total"
-    w.line(f"{what}.append({text if whole else f'lib.{total}({text})'})")
+    if rank(value.type) > int(draws):
+        text = f"lib.total({text}{', 1' if draws else ''})"
+    w.line(f"{what}.append({text})")
 
 
 # --- Assignment to parts -------------------------------------------------------------------------

@@ -9,16 +9,14 @@ import numpy as np
 
 from ppl.arrays import NUMPY, Namespace, Node
 from ppl.backend import runtime
-from ppl.backend.draws import constrained_each, total_each
-from ppl.backend.runtime import Place
 from ppl.backend.runtime_table import RUNTIME
 from ppl.backend.scan import scan
 from ppl.backend.text import Binding
 from ppl.stdlib.constraints.bounds import LOWER_SOFTPLUS
-from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINTS
 from ppl.stdlib.drawing import drawn
 from ppl.stdlib.functions.sums import product
+from ppl.stdlib.over_draws import sum_from
 from ppl.stdlib.record import Constant
 
 Wrap = Callable[[str, Binding, Callable[..., Any]], Callable[..., Any]]
@@ -38,8 +36,7 @@ def library(
     lib.scan = partial(scan, xp, lib, plain)
     for constraint in CONSTRAINTS:
         chosen = LOWER_SOFTPLUS if softplus and constraint.keyword == "lower" else constraint
-        setattr(lib, f"constrain_{constraint.keyword}", constrainer(xp, chosen))
-        setattr(lib, f"constrain_{constraint.keyword}_each", partial(constrained_each, xp, chosen))
+        setattr(lib, f"constrain_{constraint.keyword}", partial(runtime.constrain, xp, chosen))
         setattr(lib, f"free_{constraint.keyword}", partial(runtime.free, chosen))
     for name, binding in bindings.items():
         function = bound(xp, binding)
@@ -54,21 +51,13 @@ def plain_library(
     return cache(lambda: lib if xp is NUMPY else library(NUMPY, bindings, softplus))
 
 
-def constrainer(xp: Namespace, constraint: Constraint) -> Callable[..., tuple[Any, Any]]:
-    def constrain(u: Any, place: Place, *args: Any) -> tuple[Any, Any]:
-        x, log_jacobian = constraint.constrain(xp, runtime.block(u, place), place.core, *args)
-        return x, (xp.np.sum(log_jacobian) if place.shape else log_jacobian)
-
-    return constrain
-
-
 def bound(xp: Namespace, binding: Binding) -> Callable[..., Any]:
     """The implementation in this namespace; an rng draws from the generator it is given instead."""
     impl = binding.impl if not binding.drops else less_constants(binding)
     if binding.passes == "rng":
         return drawn(binding.family) if binding.family is not None else binding.impl
     if binding.passes == "jacobian":
-        return partial(add_jacobian_each if binding.mode == "each" else add_jacobian, xp, impl)
+        return partial(add_jacobian, xp, impl, int(binding.mode == "each"))
     match binding.mode:
         case "total":
             return total_of(xp, impl)
@@ -109,17 +98,10 @@ def total_of(xp: Namespace, impl: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *args: xp.np.sum(impl(xp, *args))
 
 
-def add_jacobian(xp: Namespace, impl: Callable[..., Any], jacobian: list[Any], *args: Any) -> Any:
-    """A name_jacobian function: its value, the log-Jacobian added on the way."""
+def add_jacobian(xp: Namespace, impl: Callable[..., Any], outer: int, jacobian: list[Any], *args: Any) -> Any:
+    """A name_jacobian function: its value, the log-Jacobian of every draw, or of one, added on the way."""
     value, log_jacobian = impl(xp, *args)
-    jacobian.append(xp.np.sum(log_jacobian))
-    return value
-
-
-def add_jacobian_each(xp: Namespace, impl: Callable[..., Any], jacobian: list[Any], *args: Any) -> Any:
-    """The same for every draw, along the first axis."""
-    value, log_jacobian = impl(xp, *args)
-    jacobian.append(total_each(xp, log_jacobian) if np.ndim(log_jacobian) else log_jacobian)
+    jacobian.append(runtime.total(xp, log_jacobian, min(outer, np.ndim(log_jacobian))))
     return value
 
 
@@ -128,10 +110,6 @@ def sums_of(xp: Namespace, impl: Callable[..., Any], kept: int) -> Callable[...,
     if isinstance(impl, Node):
         return partial(impl.summed_but(kept), xp)
     return lambda *args: sum_from(xp, impl(xp, *args), kept)
-
-
-def sum_from(xp: Namespace, x: Any, kept: int) -> Any:
-    return xp.np.sum(x, axis=tuple(range(kept, np.ndim(x)))) if np.ndim(x) > kept else x
 
 
 def flat_from(xp: Namespace, x: Any, kept: int) -> Any:

@@ -20,6 +20,7 @@ from ppl.memory import require_room
 from ppl.stdlib.constraints.record import Constraint
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
 from ppl.stdlib.functions.complex_parts import made_complex
+from ppl.stdlib.over_draws import spaced, sum_from
 
 UNSET_INT = -(2**31)
 """Stan's value of an int that was never set."""
@@ -57,11 +58,13 @@ class Place:
 # --- Parameters ----------------------------------------------------------------------------------
 
 
-def block(u: Array, place: Place) -> Array:
+def block(u: Any, place: Place) -> Array:
+    """A parameter's block of `u`, or of each of its rows; a list holds blocks that are cut already."""
     if isinstance(u, list):
         return u[place.order]
-    part = u[place.at]
-    return part if len(place.shape) < 2 or not isinstance(place.at, slice) else part.reshape(place.shape)
+    part = u[place.at] if np.ndim(u) == 1 else u[:, place.at]
+    is_flat = len(place.shape) > 1 and isinstance(place.at, slice)
+    return part.reshape((*np.shape(u)[:-1], *place.shape)) if is_flat else part
 
 
 def joined(places: Sequence[Place], blocks: Iterable[Array], draws: tuple[int, ...] = ()) -> Floats:
@@ -72,9 +75,22 @@ def joined(places: Sequence[Place], blocks: Iterable[Array], draws: tuple[int, .
     return u
 
 
-def take(xp: Namespace, u: Array, place: Place) -> Array:
+def take(xp: Namespace, u: Any, place: Place) -> Array:
     """An unconstrained parameter."""
     return CONSTRAINT_BY_KEYWORD["identity"].constrain(xp, block(u, place), place.core)[0]
+
+
+def constrain(
+    xp: Namespace, constraint: Constraint, u: Any, place: Place, *args: Array
+) -> tuple[Array, Array]:
+    """A parameter and its log-Jacobian; of many draws `args` have their axis too."""
+    own = block(u, place)
+    outer = np.ndim(own) - len(place.shape)
+    if outer:
+        rank = outer + len(place.dims) + len(place.core)
+        args = tuple(spaced(xp, a, outer, rank - np.ndim(a)) for a in args)
+    x, log_jacobian = constraint.constrain(xp, own, place.core, *args)
+    return x, total(xp, log_jacobian, outer) if np.ndim(log_jacobian) > outer else log_jacobian
 
 
 def free(constraint: Constraint, name: str, value: Array, place: Place, *args: Array) -> Array:
@@ -197,8 +213,9 @@ def target_so_far(xp: Namespace, collected: list[Array]) -> Array:
     return total
 
 
-def total(xp: Namespace, x: Array) -> Array:
-    return xp.np.sum(x)
+def total(xp: Namespace, x: Array, outer: int = 0) -> Array:
+    """The sum over all axes but the first ones."""
+    return sum_from(xp, x, outer) if outer else xp.np.sum(x)
 
 
 def zeros_like(xp: Namespace, x: Array) -> Array:

@@ -22,7 +22,6 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.put,
     runtime.put_item,
     tuple_arrays.tuples,
-    tuple_arrays.tuples_each,
     tuple_arrays.items,
     tuple_arrays.entries,
     runtime.terms,
@@ -50,8 +49,6 @@ RUNTIME: tuple[Callable[..., Any], ...] = (
     runtime.fatal_error,
     runtime.profile,
     runtime.check,
-    draws.take_each,
-    draws.total_each,
     draws.pick_each,
     draws.gather_each,
     draws.entries_each,
@@ -65,7 +62,6 @@ OWN_NAMES = frozenset(
     {
         *(f.__name__.rstrip("_") for f in RUNTIME),
         *(f"{verb}_{c.keyword}" for c in CONSTRAINTS for verb in ("constrain", "free")),
-        *(f"constrain_{c.keyword}_each" for c in CONSTRAINTS),
         *("scan", "solve", "solve_each"),
     }
 )

@@ -8,18 +8,14 @@ import numpy as np
 from ppl.arrays import Namespace
 
 
-def tuples(xp: Namespace, axes: int, *items: Any) -> Any:
-    """An array of tuples from one array an item."""
-    return [tuples(xp, axes - 1, *parts) for parts in zip(*items, strict=True)] if axes else items
-
-
-def tuples_each(xp: Namespace, axes: int, *items: Any) -> Any:
-    """The same for many draws, whose axis each array has before those of the array of tuples."""
+def tuples(xp: Namespace, axes: int, outer: int, *items: Any) -> Any:
+    """An array of tuples from one array an item, which of many draws has their axis first."""
     if not axes:
         return items
-    size = next(len(i) if isinstance(i, list) else np.shape(i)[1] for i in items)
-    entry = [[i[k] if isinstance(i, list) else i[:, k] for i in items] for k in range(size)]
-    return [tuples_each(xp, axes - 1, *parts) for parts in entry]
+    size = next(len(i) if isinstance(i, list) else np.shape(i)[outer] for i in items)
+    each = (slice(None),) * outer
+    entries = [[i[k] if isinstance(i, list) else i[(*each, k)] for i in items] for k in range(size)]
+    return [tuples(xp, axes - 1, outer, *entry) for entry in entries]
 
 
 def items(xp: Namespace, x: Any, axes: int, k: int) -> Any:

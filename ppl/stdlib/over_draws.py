@@ -21,9 +21,10 @@ def spaced(xp: Namespace, x: Array, at: int, count: int) -> Array:
     return xp.np.reshape(x, (*shape[:at], *(1,) * count, *shape[at:]))
 
 
-def sum_own(xp: Namespace, values: Array) -> Array:
-    """For each draw the sum of all it has."""
-    return xp.np.sum(values, axis=tuple(range(1, np.ndim(values))))
+def sum_from(xp: Namespace, values: Array, outer: int = 1) -> Array:
+    """The sum over all axes but the first: for each draw, of all it has."""
+    axes = tuple(range(outer, np.ndim(values)))
+    return xp.np.sum(values, axis=axes) if axes else values
 
 
 def sum_at(xp: Namespace, values: Array, whole: Array, *positions: Any) -> Array:

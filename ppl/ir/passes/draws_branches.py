@@ -126,7 +126,7 @@ def added_at(s: Any, at: ir.Var) -> Any:
         case ir.Increment(value=value):
             value = value if ir.DRAW in axes_of(value.type) else same_along(value, at)
             if rank(value.type) > 1:
-                value = helper(over_draws.sum_own, (value,), over(REAL))
+                value = helper(over_draws.sum_from, (value,), over(REAL))
             value = helper(over_draws.of_some, (value, at, DRAW), over(REAL))
             return replace(s, value=value)
         case ir.If() | ir.For() | ir.While() | ir.Profile():

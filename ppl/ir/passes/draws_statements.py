@@ -237,7 +237,7 @@ def increment(c: Along, s: ir.Increment, value: ir.Expr) -> None:
     if c.is_set(value):
         whose = c.axis(value)
         if rank(value.type) != 1:
-            value = helper(over_draws.sum_own, (value,), over(REAL, whose))
+            value = helper(over_draws.sum_from, (value,), over(REAL, whose))
         value = by_draw(value, whose, over(REAL))
     c.out.append(replace(s, value=value))
 
