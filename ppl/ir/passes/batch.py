@@ -1,6 +1,6 @@
 """A set of loop iterations laid out along one axis, and the state of an attempt to run them at once."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ppl.ir import nodes as ir
@@ -67,6 +67,24 @@ class Batch:
 Entry = tuple[str, tuple[ir.IndexItem, ...]]
 
 
+@dataclass(frozen=True)
+class Ways:
+    """How loops may become arrays; `names` counts the fresh names so far.
+
+    Branches on variables that are `unknown`, which may differ from point to point, have masks, no index sets,
+    where these are given. Random numbers may be drawn in `any_order`; entries may be grouped `by_size`.
+    """
+
+    names: list[int] = field(default_factory=lambda: [0])
+    unknown: Collection[str] | None = None
+    any_order: bool = False
+    by_size: bool = False
+
+    def fresh(self, hint: str) -> str:
+        self.names[0] += 1
+        return f"{hint.rstrip('_')}_{self.names[0]}__"
+
+
 @dataclass
 class Lifting:
     """One attempt: statements made so far, fresh names, and how outer variables are written to.
@@ -76,9 +94,9 @@ class Lifting:
     """
 
     span: Span
+    ways: Ways
     out: list[ir.Stmt] = field(default_factory=list)
     writes: dict[str, list[tuple[ir.IndexItem, ...]]] = field(default_factory=dict)
-    names: list[int] = field(default_factory=lambda: [0])
     fragile: bool = False
     once: frozenset[str] = frozenset()
     """Locals that are set where they are declared and never again."""
@@ -86,18 +104,11 @@ class Lifting:
     """Entries of variables that the loop reads, as they are written."""
     sums: frozenset[str] = frozenset()
     """Outer variables that the innermost loop only adds to."""
-    unknown: frozenset[str] | None = None
-    """Variables that may differ from point to point, where a branch on them has a mask, no index set."""
-    any_order: bool = False
-    """Random numbers may be drawn in another order than that of the iterations."""
-    by_size: bool = False
-    """Entries may be grouped by the sizes that they ask for."""
     stored: dict[Entry, tuple[int, ir.Expr]] = field(default_factory=dict)
     """Entries whose value the present iteration has just set, with the batch it was set in."""
 
     def fresh(self, hint: str) -> str:
-        self.names[0] += 1
-        return f"{hint.rstrip('_')}_{self.names[0]}__"
+        return self.ways.fresh(hint)
 
     def name(self, hint: str, value: ir.Expr) -> ir.Var:
         """A new variable with this value."""

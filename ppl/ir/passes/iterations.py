@@ -12,7 +12,7 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.operators import binary
-from ppl.ir.passes.batch import Batch, Dependent, Entry, Lifting, any_axes, axis_of_range, helper
+from ppl.ir.passes.batch import Batch, Dependent, Entry, Lifting, Ways, any_axes, axis_of_range, helper
 from ppl.ir.passes.lift import (
     apart,
     first_entry,
@@ -49,43 +49,30 @@ from ppl.stdlib.functions.operators import OPERATORS
 from ppl.types import INT, REAL, Tuple, Type, along, array_of, axes_of, core, rank
 
 Stmts = tuple[ir.Stmt, ...]
-Unknown = Collection[str] | None
 
 
-def arrays(
-    s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False, by_size: bool = False
-) -> Stmts:
-    """The statements that do what the loop does, on arrays; `names` counts the fresh names so far.
-
-    Branches on variables that are `unknown`, if these are given, are for all entries, with masks; random
-    numbers may be drawn in `any_order`; iterations may be grouped `by_size`.
+def arrays(s: ir.For, ways: Ways) -> Stmts:
+    """The statements that do what the loop does, on arrays.
 
     Raises:
         Dependent: an iteration needs what another one computes, or the form is not known here.
     """
-    c = attempt(s, names, unknown, any_order, by_size)
+    c = attempt(s, ways)
     batch = lay_out(c, s)
     c.unless_empty(batch, partial(run, c, batch, s.body))
     return tuple(c.out)
 
 
-def attempt(
-    s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False, by_size: bool = False
-) -> Lifting:
+def attempt(s: ir.For, ways: Ways) -> Lifting:
     """One at the iterations of a loop, which stands alone."""
-    once, reads = set_once(s.body), read_entries(s.body)
-    sums = accumulated(s.body)
-    inside = None if unknown is None else unknown_names((s,), unknown)
+    inside = None if ways.unknown is None else unknown_names((s,), ways.unknown)
     return Lifting(
         s.span,
+        replace(ways, unknown=inside),
         writes=outer_writes(s),
-        names=names,
-        once=once,
-        reads=reads,
-        sums=sums,
-        unknown=inside,
-        any_order=any_order,
-        by_size=by_size,
+        once=set_once(s.body),
+        reads=read_entries(s.body),
+        sums=accumulated(s.body),
     )
 
 
@@ -164,7 +151,7 @@ def run(c: Lifting, b: Batch, body: Sequence[ir.Stmt]) -> None:
     body = without_continue(body)
     for k, s in enumerate(body):
         c.span = s.span
-        if c.by_size and (sizes := sizes_to_group_by(b, body[k:])):
+        if c.ways.by_size and (sizes := sizes_to_group_by(b, body[k:])):
             return by_size(c, b, body[k:], sizes)
         run_statement(c, b, s)
     return None

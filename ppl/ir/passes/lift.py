@@ -163,7 +163,7 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
     if (found := reduced_span(e)) and found[1] not in b.segments | b.ranges and differs(b, found[1]):
         return lift_reduction(c, b, e, *found)
     args = lift_all(c, b, e.args)
-    if e.callee.passes and not (c.any_order and e.callee.passes == "rng"):
+    if e.callee.passes and not (c.ways.any_order and e.callee.passes == "rng"):
         raise Dependent(
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
         )
@@ -249,7 +249,7 @@ def lift_all(c: Lifting, b: Batch, es: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]
 def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     """One call for each entry: the function's own body is not looked into."""
     args = lift_all(c, b, e.args)
-    if e.passes and not (c.any_order and e.passes == ("rng",)):
+    if e.passes and not (c.ways.any_order and e.passes == ("rng",)):
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
     if e.passes:
         args = one_each(e, args, b.index)
@@ -415,7 +415,7 @@ def restricted(c: Lifting, b: Batch, where: ir.Var) -> Batch:
 
 def has_mask(c: Lifting, b: Batch, condition: ir.Expr) -> bool:
     """Whether a branch has a mask: compiled code knows not which way entries go."""
-    return c.unknown is not None and (is_masked(b) or is_unknown(condition, c.unknown))
+    return c.ways.unknown is not None and (is_masked(b) or is_unknown(condition, c.ways.unknown))
 
 
 def is_masked(b: Batch) -> bool:

@@ -11,8 +11,8 @@ from dataclasses import replace
 from functools import partial, reduce
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Batch, Dependent, Lifting, helper
-from ppl.ir.passes.iterations import Stmts, Unknown, arrays, attempt, lay_out, run
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, helper
+from ppl.ir.passes.iterations import Stmts, arrays, attempt, lay_out, run
 from ppl.ir.passes.lift import may_fail, restrict, to_batch
 from ppl.ir.passes.widths import reached
 from ppl.ir.walk import assigned_names, used_names, walk
@@ -20,8 +20,8 @@ from ppl.stdlib import batching
 from ppl.types import INT
 
 
-def arrays_by_width(s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False) -> Stmts:
-    """The statements that do what a loop over segments does; its arguments are those of `arrays`.
+def arrays_by_width(s: ir.For, ways: Ways) -> Stmts:
+    """The statements that do what a loop over segments does.
 
     Raises:
         Dependent: there is no such segment, or an iteration needs what another one computes.
@@ -29,13 +29,13 @@ def arrays_by_width(s: ir.For, names: list[int], unknown: Unknown = None, any_or
     segments = tuple(dict.fromkeys(segments_of(s)))
     if not segments:
         raise Dependent("no range of indices varies from one iteration to the next")
-    c = attempt(s, names, unknown, any_order, by_size=True)
+    c = attempt(s, replace(ways, by_size=True))
     batch = replace(lay_out(c, s), segments=frozenset(segments))
     c.unless_empty(batch, partial(by_width, c, batch, s, segments))
     return tuple(c.out)
 
 
-def arrays_by_size(s: ir.For, names: list[int], unknown: Unknown = None, any_order: bool = False) -> Stmts:
+def arrays_by_size(s: ir.For, ways: Ways) -> Stmts:
     """The same where sizes are known only inside: iterations are grouped where they ask for them.
 
     Raises:
@@ -43,7 +43,7 @@ def arrays_by_size(s: ir.For, names: list[int], unknown: Unknown = None, any_ord
     """
     if not any(isinstance(n, ir.Between | ir.Declare) for n in walk(s.body)):
         raise Dependent("nothing has a size")
-    return arrays(s, names, unknown, any_order, by_size=True)
+    return arrays(s, replace(ways, by_size=True))
 
 
 def segments_of(s: ir.For) -> Iterator[ir.Between]:

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Batch, Dependent, Lifting, any_axes, helper
+from ppl.ir.passes.batch import Batch, Dependent, Lifting, Ways, any_axes, helper
 from ppl.ir.passes.fission import Fission
 from ppl.ir.passes.inline import rename
-from ppl.ir.passes.iterations import Unknown, lay_out, outer_writes, read_entries, run, set_once
+from ppl.ir.passes.iterations import lay_out, outer_writes, read_entries, run, set_once
 from ppl.ir.passes.lift import lift, to_batch
 from ppl.ir.passes.recurrence import Recurrence
 from ppl.ir.passes.sums import accumulated
@@ -26,16 +26,14 @@ Stmts = tuple[ir.Stmt, ...]
 Finish = Callable[[Sequence[ir.Stmt]], Stmts]
 
 
-def scanned(r: Recurrence, names: list[int], finish: Finish, unknown: Unknown = None) -> Stmts:
+def scanned(r: Recurrence, ways: Ways, finish: Finish) -> Stmts:
     """The statements that do what the loop does; `finish` runs the passes over a step's own loops.
-
-    The other arguments are those of `arrays`.
 
     Raises:
         Dependent: the body cannot run as arrays even when the state is known.
     """
-    inside = None if unknown is None else unknown_names(r.body, {*unknown, *own_names(r)})
-    c = Lifting(r.loop.span, names=names, unknown=inside)
+    inside = None if ways.unknown is None else unknown_names(r.body, {*ways.unknown, *own_names(r)})
+    c = Lifting(r.loop.span, Ways(ways.names, inside))
     batch = lay_out(c, r.loop)
     head, c.out = c.out, []
     own = own_names(r) | assigned_by_declaration(r.body)
@@ -143,7 +141,7 @@ def at_once(
     """The step for all steps at once, in names that hold one entry for each."""
     values = ir.Var(r.loop.variable, along(INT, axis))
     own = {v.name for v in carried} | set(varying)
-    inner = Lifting(c.span, names=c.names)
+    inner = Lifting(c.span, Ways(c.ways.names))
     body, last = own_copy(c, body, r, own)
     enter(inner, body, r)
     b = Batch(values, {r.loop.variable: values}, locals=own - {r.loop.variable})

@@ -62,12 +62,12 @@ VECTORISE = Pass(
 VECTORISE_WITH_MASKS = Pass(
     "vectorise-with-masks",
     "The same, but in branches that parameters decide all entries are computed, and those wanted chosen.",
-    late("vectorise_loops", "vectorise_with_masks"),
+    late("vectorise_loops", "vectorise_loops", True),
 )
 VECTORISE_VARIABLES = Pass(
     "vectorise-variables",
     "The same for transformed parameters and generated quantities alone; random numbers come in any order.",
-    late("vectorise_loops", "vectorise_variables"),
+    late("vectorise_loops", "vectorise_loops", False, True),
 )
 WHOLE_ARRAYS = Pass(
     "whole-arrays",
