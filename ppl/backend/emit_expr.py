@@ -119,11 +119,10 @@ def user_call(w: Writer, e: ir.CallUser) -> str:
 
 
 def solve(w: Writer, e: ir.Solve) -> str:
-    arguments = f"{e.function}, {tuple_of(w, e.args)}, {tuple_of(w, e.settings)}"
+    arguments = f"{e.solver!r}, {e.function}, {tuple_of(w, e.args)}, {tuple_of(w, e.settings)}"
     if axes_of(e.type):
-        lifted = marks(has_axes((*e.args, *e.settings)))
-        return f"lib.solve_each({lifted}, {e.solver!r}, {arguments})"
-    return f"lib.solve({e.solver!r}, {arguments})"
+        arguments += f", {marks(has_axes((*e.args, *e.settings)))}"
+    return f"lib.solve({arguments})"
 
 
 def marks(lifted: Sequence[int]) -> str:

@@ -86,7 +86,7 @@ def load(
     `builtins` are all that the module sees of Python.
     """
     lib: SimpleNamespace = library(xp, code.emitted.bindings, code.softplus, wrap)
-    lib.solve, lib.solve_each = partial(solve, xp, code.forms), partial(solve_each, xp, code.forms)
+    lib.solve = partial(solve, xp, code.forms)
     for name, function in replaced.items():
         setattr(lib, name, function)
     scope: dict[str, Any] = {"__builtins__": dict(builtins), "lib": lib}
@@ -98,11 +98,5 @@ def load(
 def solve(*args: Any) -> Any:
     """`lib.solve`; its solvers are imported by programs that call them."""
     from ppl.backend.solve import solve as with_solver
-
-    return with_solver(*args)
-
-
-def solve_each(*args: Any) -> Any:
-    from ppl.backend.solve import solve_each as with_solver
 
     return with_solver(*args)

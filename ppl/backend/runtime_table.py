@@ -62,7 +62,7 @@ OWN_NAMES = frozenset(
     {
         *(f.__name__.rstrip("_") for f in RUNTIME),
         *(f"{verb}_{c.keyword}" for c in CONSTRAINTS for verb in ("constrain", "free")),
-        *("scan", "solve", "solve_each"),
+        *("scan", "solve"),
     }
 )
 """Attributes of `lib` that no function of a program's library may hide."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -37,26 +38,16 @@ def solve(
     f: Callable[..., Any],
     args: Sequence[Any],
     settings: Sequence[Any],
+    lifted: Sequence[bool] = (),
 ) -> Any:
-    """What `solver` makes of the function f of the program, begun at `args`."""
-    return SOLVERS[solver](xp, solver, forms(f.__name__), args, settings)
+    """What `solver` makes of the function f of the program, begun at `args`.
 
-
-def solve_each(
-    xp: Namespace,
-    forms: Callable[[str], Forms],
-    lifted: Sequence[bool],
-    solver: str,
-    f: Callable[..., Any],
-    args: Sequence[Any],
-    settings: Sequence[Any],
-) -> Any:
-    """The answers (draws, ...) of a solver, some of whose arguments differ from draw to draw.
+    The answers are (draws, ...) where arguments and settings that are `lifted` differ from draw to draw.
 
     Raises:
         DrawsRejected: some of them have no answer; each says why when it is solved alone.
     """
-    each = [Each(a) if own else a for a, own in zip((*args, *settings), lifted, strict=True)]
+    each = [Each(a) if m else a for a, m in zip_longest((*args, *settings), lifted)]
     return SOLVERS[solver](xp, solver, forms(f.__name__), each[: len(args)], each[len(args) :])
 
 

@@ -49,13 +49,13 @@ def nested_range(xp: Namespace, batch: Array, lower: Array, upper: Array) -> Arr
     return np.arange(counts.sum()) - np.repeat(starts - lowers, counts)
 
 
-def where_true(xp: Namespace, condition: Array) -> Array:
-    """The positions at which a condition holds."""
-    return np.flatnonzero(xp.plain(condition)) + 1
+def where_true(xp: Namespace, condition: Array, axis: int = 0) -> Array:
+    """The positions along an axis at which a condition holds, in the order of all entries."""
+    return np.nonzero(xp.plain(condition))[axis] + 1
 
 
-def where_false(xp: Namespace, condition: Array) -> Array:
-    return np.flatnonzero(np.equal(xp.plain(condition), 0)) + 1
+def where_false(xp: Namespace, condition: Array, axis: int = 0) -> Array:
+    return np.nonzero(np.equal(xp.plain(condition), 0))[axis] + 1
 
 
 def where_within(xp: Namespace, lower: Array, upper: Array, value: int) -> Array:

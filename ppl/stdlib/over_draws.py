@@ -41,34 +41,6 @@ def rep_array(xp: Namespace, value: Array, *sizes: int) -> Array:
     return xp.np.broadcast_to(spaced(xp, value, 1, len(sizes)), (draws, *sizes, *shape))
 
 
-def where_true(xp: Namespace, condition: Array) -> Array:
-    """Where a condition holds in a loop, of each draw one after the other: positions in the loop."""
-    return np.nonzero(xp.plain(condition))[1] + 1
-
-
-def where_false(xp: Namespace, condition: Array) -> Array:
-    return np.nonzero(np.equal(xp.plain(condition), 0))[1] + 1
-
-
-def whose_true(xp: Namespace, condition: Array) -> Array:
-    """The draws that the positions of `where_true` are of."""
-    return np.nonzero(xp.plain(condition))[0] + 1
-
-
-def whose_false(xp: Namespace, condition: Array) -> Array:
-    return np.nonzero(np.equal(xp.plain(condition), 0))[0] + 1
-
-
-def loop_range(xp: Namespace, lower: Array, upper: Array) -> Array:
-    """The values of a loop variable whose bounds differ by draw, of each draw one after the other."""
-    return batching.nested_range(xp, lower, lower, upper)
-
-
-def whose_range(xp: Namespace, lower: Array, upper: Array) -> Array:
-    """The draws that the values of `loop_range` are of."""
-    return batching.nested_positions(xp, lower, lower, upper)
-
-
 def among(xp: Namespace, whose: Array, at: Array) -> Array:
     """The positions of the entries that belong to the draws at some positions, which are in order."""
     return np.flatnonzero(np.isin(whose, at)) + 1

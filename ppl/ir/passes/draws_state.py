@@ -1,7 +1,8 @@
 """What is known while a program is laid out along the draws, which get a leading axis of their own."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw as DrawByDraw
@@ -26,12 +27,17 @@ Mask = tuple[bool, ...]
 
 SIZES = (TRANSPARENT - {rep_array}) | {batching.batch_size, batching.positions}
 """What looks at the shape of a value alone."""
-INDEX_SETS: Mapping[Impl, tuple[Impl, Impl]] = {
-    batching.where_true: (over_draws.where_true, over_draws.whose_true),
-    batching.where_false: (over_draws.where_false, over_draws.whose_false),
-    batching.loop_range: (over_draws.loop_range, over_draws.whose_range),
-}
-"""What finds an index set, by the entries of all draws and the draw that each is of."""
+INDEX_SETS = (batching.where_true, batching.where_false, batching.loop_range)
+"""What finds an index set."""
+
+
+def set_of_all(impl: Impl, args: Sequence[ir.Expr], t: Type) -> tuple[ir.Expr, ir.Expr]:
+    """An index set that differs by draw: the entries of all draws, and the draw that each is of."""
+    if impl is batching.loop_range:
+        bounds = (args[0], *args)
+        return helper(batching.nested_range, bounds, t), helper(batching.nested_positions, bounds, t)
+    entries, draws = (helper(impl, (*args, ir.Const(axis, INT)), t) for axis in (1, 0))
+    return entries, draws
 
 
 def over(t: Type, axis: str = ir.DRAW) -> Type:
@@ -85,9 +91,7 @@ class Functions:
         return f"{hint.strip('_')}_of_{self.names[0]}__"
 
 
-Known = tuple[
-    set[str], dict[str, str], dict[str, Type], dict[tuple[str, Mask], ir.Function], tuple[int, int, int]
-]
+Known = tuple[Any, ...]
 """Variables, those along index sets, types, functions, and how much has been made and noted so far."""
 
 

@@ -34,6 +34,7 @@ from ppl.ir.passes.draws_state import (
     part_of,
     picked,
     require_entries,
+    set_of_all,
     spread,
     whose_var,
 )
@@ -204,10 +205,8 @@ def index_set(c: Along, s: ir.Assign) -> bool:
         c.out.append(replace(s, value=replace(value, args=args, type=t)))
         owners: ir.Expr = of_draws(whose_var(c.axis(args[0])), less_one(ir.Var(s.name, t)))
     else:
-        positions, owner = INDEX_SETS[value.callee.impl]
-        args = tuple(of_each(c, a) for a in args)
-        c.out.append(replace(s, value=helper(positions, args, t)))
-        owners = helper(owner, args, t)
+        entries, owners = set_of_all(value.callee.impl, [of_each(c, a) for a in args], t)
+        c.out.append(replace(s, value=entries))
     c.out.append(ir.Assign(whose, owners, s.span, declares=True))
     c.flat[s.name] = c.flat[whose] = whose
     return True
