@@ -1,12 +1,17 @@
 """`ppl compare`: models of the same data by how well they predict."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ppl.cli.arguments import DrawsFiles, OwnData, programs
-from ppl.cli.options import one_of
+from ppl.cli.options import flag, one_of
+from ppl.errors import DataError
+
+if TYPE_CHECKING:
+    from ppl.inference.correct.evidence import Evidence
+    from ppl.results.files.read_csv import DrawsFile
 
 
 def compare(
@@ -14,6 +19,7 @@ def compare(
     log_lik: Annotated[str, one_of("The log likelihood of each row.", "--log-lik")] = "log_lik",
     model: Annotated[list[Path], programs("Of FILEs without log_lik: one, or one each.")] = [],  # noqa: B006
     data: OwnData = [],  # noqa: B006
+    evidence: Annotated[bool, flag("--evidence", "By the log evidence, not by PSIS-LOO.")] = False,
 ) -> None:
     """Compare models of the same data, one in each of FILEs, by PSIS-LOO.
 
@@ -29,27 +35,51 @@ def compare(
     (stacking), bad k-hat how many rows of it cannot be relied on: `ppl loo`.
     FILEs have `log_lik`, or --model names their program, once for each FILE
     in their order where they differ.
+
+    \b
+    With --evidence the model of the highest log evidence comes first. log_bf
+    is that of each less the best one's (a log Bayes factor), probability the
+    model's own where all have the same before the data.
     """
     from ppl.cli.data import rows_of
     from ppl.cli.output import screen_width, wrapped
     from ppl.results.files.readers import read_file
+    from ppl.results.report.by_evidence import EvidenceComparison, by_evidence
+    from ppl.results.report.compare import Comparison
     from ppl.results.report.compare import compare as compared
-    from ppl.results.report.compare import table
     from ppl.results.report.loo import loo_of
 
     names = short_names(files)
     if len(model) not in (0, 1, len(files)):
         raise typer.BadParameter(f"{len(model)} programs for {len(files)} FILEs.", param_hint="--model")
     of_each: list[Path | None] = [*model] * len(files) if len(model) == 1 else [*model] or [None] * len(files)
-    found = compared(
-        {
-            name: loo_of(rows_of([read_file(path)], log_lik, program, data))
-            for name, path, program in zip(names, files, of_each, strict=True)
-        }
-    )
-    for line in table(found, screen_width()):
+    read = dict(zip(names, map(read_file, files), strict=True))
+    found: Comparison | EvidenceComparison
+    if evidence:
+        found = by_evidence({name: evidence_in(file) for name, file in read.items()})
+    else:
+        pairs = zip(read.items(), of_each, strict=True)
+        found = compared(
+            {name: loo_of(rows_of([file], log_lik, program, data)) for (name, file), program in pairs}
+        )
+    for line in found.table(screen_width()):
         typer.echo(line)
     typer.echo("\n" + wrapped(found.reading))
+
+
+def evidence_in(file: "DrawsFile") -> "Evidence":
+    """The log evidence that a file tells.
+
+    Raises:
+        DataError: it tells none.
+    """
+    about = file.provenance
+    if about is None or about.evidence is None:
+        raise DataError(
+            f"{file.path} has no log evidence: fit again by `ppl variational`, without --algorithm, until "
+            "the verdict is usable or good."
+        )
+    return about.evidence
 
 
 def short_names(files: list[Path]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import ppl
 from ppl.cli.main import main
@@ -95,6 +96,46 @@ def test_files_are_models(tmp_path, monkeypatch, capsys):
             lines = capsys.readouterr().out.splitlines()
             assert lines[1].split()[:2] == ["normal", "0.00"] and lines[2].split()[0] == "cauchy"
             assert float(lines[2].split()[1]) == pytest.approx(found["cauchy"].elpd_diff, abs=0.02)
+
+
+def test_the_evidence_orders_models_too(tmp_path, monkeypatch, capsys):
+    """The log Bayes factor of a narrow and a wide prior of a normal mean is known."""
+    program = "data { real s; } parameters { real m; } model { m ~ normal(0, s); 0.5 ~ normal(m, 1); }"
+    model, fits = ppl.compile_model(program), {}
+    monkeypatch.chdir(tmp_path)
+    for name, s in (("wide", 10), ("narrow", 1)):
+        fits[name] = model.condition({"s": s}).variational()
+        fits[name].save_csv(f"{name}.csv")
+    found = ppl.compare(fits, by="evidence")
+    known = stats.norm(0, np.sqrt([101.0, 2.0])).logpdf(0.5)
+    assert [row.name for row in found] == ["narrow", "wide"]
+    assert found["wide"].log_bf == pytest.approx(known[0] - known[1], abs=4 * found["wide"].se_log_bf + 1e-6)
+    assert found["narrow"].probability == pytest.approx(1 / (1 + np.exp(known[0] - known[1])), abs=1e-2)
+    assert found.reading.startswith("narrow has the highest evidence") and "log_bf" in found._repr_html_()
+    with pytest.raises(SystemExit) as exit:
+        main(["compare", "wide.csv", "narrow.csv", "--evidence"])
+    assert not exit.value.code
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["log_bf", "se_log_bf", "log_evidence", "se", "probability"]
+    assert [line.split()[0] for line in lines[1:3]] == ["narrow", "wide"]
+
+
+def test_evidence_that_is_noise_or_unknown_says_so(tmp_path, monkeypatch, capsys):
+    near = ppl.compare({"a": (-3.0, 0.1), "b": (-3.2, 0.1)}, by="evidence")
+    assert near.reading == "The difference between b and a is within 3 standard errors: draw more."
+    assert repr(near) == "<EvidenceComparison of 2 models: best a>" and near[1].probability < 0.5
+    with pytest.raises(ppl.ArgumentError, match="b is a int, but must be a fit or a pair of a log evidence"):
+        ppl.compare({"b": 3}, by="evidence")
+    with pytest.raises(ppl.DataError, match="two models or more"):
+        ppl.compare({"a": (-3.0, 0.1)}, by="evidence")
+    mode = ppl.compile_model("parameters { real m; } model { m ~ normal(0, 1); }").condition({}).optimize()
+    with pytest.raises(ppl.InferenceError, match=r"^mode: This fit does not tell the log evidence"):
+        ppl.compare({"mode": mode, "b": (-3.2, 0.1)}, by="evidence")
+    mode.save_csv(tmp_path / "mode.csv")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as exit:
+        main(["compare", "mode.csv", "--evidence"])
+    assert exit.value.code == 1 and "mode.csv has no log evidence" in capsys.readouterr().err
 
 
 def test_what_is_no_fit_is_named():

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Literal, Protocol, overload
 
 import numpy as np
 
 from ppl.arguments import checks
-from ppl.errors import ArgumentError, DataError, UnknownName
+from ppl.errors import ArgumentError, DataError, InferenceError
+from ppl.inference.correct.evidence import Evidence
 from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
-from ppl.results.report.loo import Loo, as_html, se_of_sum
+from ppl.results.report.by_evidence import EvidenceComparison, by_evidence
+from ppl.results.report.loo import Loo, se_of_sum
+from ppl.results.report.ranked import WIDTH, Ranked
 
 HEADINGS = ("elpd_diff", "se_diff", "elpd_loo", "se_elpd", "p_loo", "weight", "bad k-hat")
 
@@ -55,8 +58,7 @@ class Compared:
         return (self.name, *(f"{figure:.2f}" for figure in figures), str(self.bad))
 
 
-@dataclass(frozen=True, repr=False)
-class Comparison:
+class Comparison(Ranked[Compared]):
     """Models of the same rows of data, the one with the highest ELPD first; by position or by name.
 
     Example:
@@ -65,57 +67,62 @@ class Comparison:
         (2, 'a')
     """
 
-    models: tuple[Compared, ...]
-
-    def __len__(self) -> int:
-        return len(self.models)
-
-    def __iter__(self) -> Iterator[Compared]:
-        return iter(self.models)
-
-    def __getitem__(self, name: str | int) -> Compared:
-        """The model of that name, or at that position.
-
-        Raises:
-            UnknownName: there is none; a KeyError.
-        """
-        if isinstance(name, int):
-            return self.models[name]
-        names = [model.name for model in self]
-        if name not in names:
-            raise UnknownName("no model", name, names)
-        return self.models[names.index(name)]
+    def table(self, width: int = WIDTH) -> Iterator[str]:
+        """The lines of the table, a model each."""
+        return text_table(("", *HEADINGS), [model.texts for model in self], width)
 
     @property
     def reading(self) -> str:
         """What the table says, in a sentence or two."""
         return " ".join(reading(self))
 
-    def __repr__(self) -> str:
-        return f"<Comparison of {len(self)} models: best {self.models[0].name}>"
 
-    def __str__(self) -> str:
-        return "\n".join([*table(self), "", self.reading])
-
-    def _repr_html_(self) -> str:
-        return as_html(table(self), self.reading)
-
-
-@checks
-def compare(models: Mapping[str, Fitted | Loo]) -> Comparison:
-    """Fits of several models to the same data, ordered by their ELPD (PSIS-LOO).
-
-    A `Loo` stands for a fit whose log likelihood has another name than `log_lik`: `fit.loo("ll")`. Weights
-    are those of stacking: Yao, Vehtari, Simpson and Gelman (2018), Bayesian Analysis 13.
+def evidence_of(name: str, model: Any) -> Evidence:
+    """The log evidence of a fit, or a pair of it and its standard error.
 
     Raises:
-        ArgumentError: a value is neither a fit, nor chains, nor a `Loo`.
+        ArgumentError: the value is neither.
+        InferenceError: the fit does not tell its evidence; names it.
+    """
+    if isinstance(model, tuple) and len(model) == 2:
+        return Evidence(*map(float, model))
+    if not hasattr(type(model), "log_evidence"):
+        raise ArgumentError(
+            f"compare(): {name} is a {type(model).__name__}, but must be a fit or a pair of a log evidence "
+            "and its standard error"
+        )
+    try:
+        found: Evidence = model.log_evidence
+        return found
+    except InferenceError as error:
+        raise InferenceError(f"{name}: {error}") from None
+
+
+@overload
+def compare(models: Mapping[str, Fitted | Loo], by: Literal["loo"] = "loo") -> Comparison: ...
+@overload
+def compare(models: Mapping[str, Any], by: Literal["evidence"]) -> EvidenceComparison: ...
+@checks
+def compare(
+    models: Mapping[str, Any], by: Literal["loo", "evidence"] = "loo"
+) -> Comparison | EvidenceComparison:
+    """Fits of several models to the same data, ordered by their ELPD (PSIS-LOO) or their log evidence.
+
+    Chains of NUTS tell no evidence. A `Loo` stands for a fit whose log likelihood has another name than
+    `log_lik`: `fit.loo("ll")`. Weights are those of stacking: Yao, Vehtari, Simpson and Gelman (2018),
+    Bayesian Analysis 13.
+
+    Raises:
+        ArgumentError: a value is neither a fit, nor chains, nor a `Loo`, nor a log evidence.
         DataError: there are fewer than two, one has no `log_lik`, or their rows are not the same in number.
+        InferenceError: a fit does not tell its log evidence.
 
     Example:
         >>> print(ppl.compare({"a": fit, "again": fit.loo()}).models[1].elpd_diff)
         0.0
     """
+    if by == "evidence":
+        return by_evidence({name: evidence_of(name, model) for name, model in models.items()})
     for name, model in models.items():
         if not hasattr(model, "loo") and not isinstance(model, Loo):
             raise ArgumentError(
@@ -172,8 +179,3 @@ def reading(found: Comparison) -> Iterator[str]:
         yield f"Rows of {', '.join(bad)} have a k-hat that is too high: `ppl loo` says which."
     if not close and not bad:
         yield f"{best.name} predicts best; no k-hat is too high."
-
-
-def table(found: Comparison, width: int = 100) -> Iterator[str]:
-    """The lines of the table, a model each."""
-    return text_table(("", *HEADINGS), [model.texts for model in found], width)

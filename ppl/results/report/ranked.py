@@ -1,0 +1,66 @@
+"""Models of the same data in an order, the best first, by position or by name."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from ppl.errors import UnknownName
+from ppl.results.report.loo import as_html
+
+WIDTH = 100
+"""Columns of the table, where the terminal does not say."""
+
+
+class Named(Protocol):
+    """A row of a comparison."""
+
+    @property
+    def name(self) -> str: ...
+
+
+Row = TypeVar("Row", bound=Named)
+
+
+@dataclass(frozen=True, repr=False)
+class Ranked(ABC, Generic[Row]):
+    """Models of the same data, the best first; by position or by name."""
+
+    models: tuple[Row, ...]
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.models)
+
+    def __getitem__(self, name: str | int) -> Row:
+        """The model of that name, or at that position.
+
+        Raises:
+            UnknownName: there is none; a KeyError.
+        """
+        if isinstance(name, int):
+            return self.models[name]
+        names = [model.name for model in self]
+        if name not in names:
+            raise UnknownName("no model", name, names)
+        return self.models[names.index(name)]
+
+    @abstractmethod
+    def table(self, width: int = WIDTH) -> Iterator[str]:
+        """The lines of the table, a model each."""
+
+    @property
+    @abstractmethod
+    def reading(self) -> str:
+        """What the table says, in a sentence or two."""
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {len(self)} models: best {self.models[0].name}>"
+
+    def __str__(self) -> str:
+        return "\n".join([*self.table(), "", self.reading])
+
+    def _repr_html_(self) -> str:
+        return as_html(self.table(), self.reading)
