@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ppl
+from ppl.stages import show_stage
 
 G, K, N = 3, 4, 6
 BLOCKS = """
@@ -68,3 +69,30 @@ def test_many_draws_of_a_loop_are_those_of_one(statement: str) -> None:
     np.testing.assert_allclose(values, [value for value, _ in alone], rtol=1e-10)
     np.testing.assert_allclose(posterior.log_densities(us), values, rtol=1e-10)
     np.testing.assert_allclose(gradients, [gradient for _, gradient in alone], rtol=1e-8, atol=1e-8)
+
+
+FIRST = (
+    "real first(vector x) { for (i in 1:3) { real y = i * x[2]; if (y > x[1]) return y * i; } return x[2]; }"
+)
+LEFT = {
+    "from a profile": 'for (i in 1:4) { profile("p") { if (x[1] > 0.5 * i) break; } target += -x[2]^2 * i; }',
+    "by a return": "target += first(x); target += -first(-x)^2;",
+    "by data": """real y = x[1]; int k = 0;
+        while (y < 3) { k += 1; if (k > 2) break; y += exp(x[2]); target += -y; }""",
+    "of its own length": """int m = 1; if (x[1] > 0) m = 3;
+        for (i in 1:m) { if (i == 2) break; target += -x[2]^2 * i; }""",
+    "of a loop inside": "for (i in 1:3) for (j in 1:3) { if (x[1] * j > i) break; target += -x[2]^2 * j; }",
+}
+
+
+@pytest.mark.parametrize("body", LEFT.values(), ids=LEFT)
+def test_draws_that_leave_a_loop_at_different_steps_do_so_together(body: str) -> None:
+    program = f"functions {{ {FIRST} }} parameters {{ vector[2] x; }} model {{ x ~ std_normal(); {body} }}"
+    posterior = ppl.compile_model(program).condition({})
+    assert posterior.log_joint().values_at_once is not None
+    assert "takes one draw" not in show_stage(program, "plan")
+    us = np.random.default_rng(2).normal(size=(20, 2))
+    alone = [posterior.log_density_gradient(u) for u in us]
+    values, gradients = posterior.log_density_gradients(us)
+    np.testing.assert_allclose(values, [value for value, _ in alone], rtol=1e-12)
+    np.testing.assert_allclose(gradients, [gradient for _, gradient in alone], rtol=1e-12, atol=1e-12)

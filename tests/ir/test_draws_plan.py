@@ -56,10 +56,6 @@ ALONE = {
         "int n = 1 + (x > 0); target += -sum(rep_vector(x, n));",
         "the result of `rep_vector` may differ in size",
     ),
-    "leaves early": (
-        'for (i in 1:3) { profile("step") { if (x > i) break; } target += -x; }',
-        "some draws leave early",
-    ),
 }
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent, helper
 from ppl.ir.passes.draws_state import DRAW, Along, DrawByDraw, Functions, Mask, Stmts
-from ppl.ir.passes.draws_statements import declared, statements
+from ppl.ir.passes.draws_statements import declared, left_together, statements
 from ppl.ir.passes.inline import NotInlinable, has_return, returns_as_assignments
 from ppl.ir.passes.iterations import without_continue
 from ppl.ir.varying import every_statement, varies, varying_names
@@ -31,12 +31,14 @@ def laid_out(p: ir.Program) -> tuple[ir.Program, Functions]:
         DrawByDraw: a statement cannot be laid out along them; the message says why.
     """
     made = functions_of(p)
-    body = (*p.transformed_parameters, *p.model)
+    start = {d.name for d in p.parameters}
+    names = varying_names((*p.transformed_parameters, *p.model), start)
+    before, after = (left_together(made, b, names) for b in (p.transformed_parameters, p.model))
     types = {d.name: d.type for d in (*p.parameters, *p.transformed_parameter_names)}
-    along = Along(made, varying_names(body, {d.name for d in p.parameters}), types=types)
+    along = Along(made, varying_names((*before, *after), start), types=types)
     try:
         parameters = tuple(declared(along, d) for d in p.parameters)
-        transformed, model = statements(along, p.transformed_parameters), statements(along, p.model)
+        transformed, model = statements(along, before), statements(along, after)
     except (Dependent, NotInlinable) as why:
         raise DrawByDraw(str(why)) from None
     lifted = replace(
@@ -59,7 +61,8 @@ def functions_of(p: ir.Program) -> Functions:
 def function_body(functions: Functions, f: ir.Function, mask: Mask, t: Type | None) -> Stmts:
     """The statements of a function some of whose arguments vary."""
     varying = [a for a, m in zip(f.args, mask, strict=True) if m]
-    names = varying_names(f.body, set(varying))
+    f = replace(f, body=left_together(functions, f.body, {*varying}))
+    names = varying_names(f.body, {*varying})
     numbers = helper(batching.positions, (ir.Var(varying[0], DRAW.type),), DRAW.type)
     begin = ir.Assign(DRAW.name, numbers, f.span, declares=True)
     along = Along(functions, names)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Dependent, helper, same_along
+from ppl.ir.passes.batch import Dependent, helper
 from ppl.ir.passes.draws_branches import for_some, for_those
 from ppl.ir.passes.draws_expressions import (
     laid,
@@ -24,6 +24,7 @@ from ppl.ir.passes.draws_state import (
     INDEX_SETS,
     SIZES,
     Along,
+    Functions,
     Stmts,
     by_draw,
     is_flat_size,
@@ -39,15 +40,15 @@ from ppl.ir.passes.draws_state import (
     whose_var,
 )
 from ppl.ir.passes.iterations import without_continue
+from ppl.ir.passes.jumps import has_exit, left_by_flags
 from ppl.ir.varying import every_statement, varies, varying_names
 from ppl.ir.walk import assigned_names, jumps, rewrite, used_names
-from ppl.source import Span
 from ppl.stdlib import batching, over_draws
 from ppl.types import INT, REAL, Tuple, Type, array_of, axes_of, core, entry, rank
 
 
 def statements(c: Along, body: Sequence[ir.Stmt]) -> Stmts:
-    if any(jumps(s, "continue") for s in body) and parts(c, body):
+    if any(jumps(s, "continue") for s in body) and parts(c.varying, body):
         body = without_continue(body)
 
     def lay() -> None:
@@ -58,9 +59,20 @@ def statements(c: Along, body: Sequence[ir.Stmt]) -> Stmts:
     return c.aside(lay)
 
 
-def parts(c: Along, body: Sequence[ir.Stmt]) -> bool:
+def parts(names: set[str], body: Sequence[ir.Stmt]) -> bool:
     """Whether draws go different ways somewhere in the statements."""
-    return any(isinstance(s, ir.If) and varies(s.condition, c.varying) for s in every_statement(body))
+    return any(isinstance(s, ir.If) and varies(s.condition, names) for s in every_statement(body))
+
+
+def left_together(made: Functions, body: Stmts, start: set[str]) -> Stmts:
+    """The statements, where some draws would leave a loop before others with flags; `start` varies before."""
+    names = varying_names(body, start)
+
+    def apart(s: ir.For | ir.While) -> bool:
+        decides = s.condition if isinstance(s, ir.While) else (s.lower, s.upper)
+        return has_exit(s) and (varies(decides, names) or parts(names, s.body))
+
+    return left_by_flags(body, made, apart)
 
 
 def lay_statement(c: Along, s: ir.Stmt) -> None:
@@ -298,12 +310,10 @@ def loop(c: Along, s: ir.For) -> None:
 
 def iterations(c: Along, s: ir.For) -> None:
     lower, upper = lift_all(c, (s.lower, s.upper))
-    if left_apart(c, s.body):
-        s = replace(s, body=while_going(c, s))
     if not (c.axis(lower) or c.axis(upper)):
         c.out.append(replace(s, lower=lower, upper=upper, body=statements(c, s.body)))
         return
-    if c.is_set(lower) or c.is_set(upper) or any(jumps(each, "break") for each in s.body):
+    if c.is_set(lower) or c.is_set(upper):
         raise Dependent("the bounds of a loop differ")
     first = c.name("bound", of_each(c, lower))
     last = c.name("bound", of_each(c, upper))
@@ -313,56 +323,28 @@ def iterations(c: Along, s: ir.For) -> None:
     c.out.append(ir.For(s.variable, *bounds, body, s.span))
 
 
-def left_apart(c: Along, body: Sequence[ir.Stmt]) -> bool:
-    """Whether some draws may leave a loop before others."""
-    return any(jumps(s, "break") for s in body) and parts(c, body)
-
-
-def while_going(c: Along, s: ir.For) -> Stmts:
-    """The body of a loop, for those draws that have not left it."""
-    body, go = without_break(s.body, c.functions.fresh("goes"))
-    assert go is not None
-    flag(c, go, s.span)
-    return (ir.If(go, body, (), s.span),)
-
-
-def flag(c: Along, go: ir.Var, span: Span) -> None:
-    """A variable of each draw that is 1."""
-    c.varying.add(go.name)
-    c.types[go.name] = INT
-    one = same_along(ir.Const(1, INT), DRAW)
-    c.out.append(ir.Assign(go.name, one, span, declares=True))
-
-
 def repeat(c: Along, s: ir.While) -> None:
     """`while`, until every draw is done."""
     if is_flat_size(c, s.condition):
         return c.out.append(replace(s, condition=flat_size(c, s.condition), body=statements(c, s.body)))
     condition, prelude = lift_aside(c, s.condition)
-    parting = bool(c.axis(condition)) or left_apart(c, s.body)
-    if not parting:
+    if not c.axis(condition):
         if prelude:
             raise Dependent("the condition of a loop needs statements of its own")
         return c.out.append(replace(s, condition=condition, body=statements(c, s.body)))
     if c.is_set(condition):
         raise Dependent("a loop differs from entry to entry")
-    body, go = without_break(s.body, c.functions.fresh("goes"))
-    test: ir.Expr = s.condition
-    if go is not None:
-        flag(c, go, s.span)
-        test = ir.Logical("and", go, s.condition, INT)
     running = c.functions.fresh("running")
 
     def look() -> None:
-        value = lift_draws(c, test)
-        value = value if c.axis(value) else spread(value)
-        c.out.append(ir.Assign(running, helper(batching.where_true, (value,), at.type), s.span, True))
+        going = helper(batching.where_true, (laid(c, s.condition),), at.type)
+        c.out.append(ir.Assign(running, going, s.span, declares=True))
 
     at = ir.Var(running, DRAW.type)
     look()
 
     def step() -> None:
-        for_those(c, c.name("at", at), body, statements)
+        for_those(c, c.name("at", at), without_continue(s.body), statements)
         look()
 
     inside = c.aside(step)
@@ -416,25 +398,3 @@ def same_for_all(c: Along, s: ir.Scan) -> ir.Scan:
     if used_names((found.step, found.batch)) & c.varying:
         raise Dependent("a recurrence computes what differs from draw to draw in vain")
     return found
-
-
-def without_break(body: Sequence[ir.Stmt], name: str) -> tuple[Stmts, ir.Var | None]:
-    """The body of a loop without `break` and `continue`, and the flag that it sets to 0 to be left."""
-    body = without_continue(body)
-    if not any(jumps(s, "break") for s in body):
-        return body, None
-    go = ir.Var(name, INT)
-    return left_by(body, go), go
-
-
-def left_by(body: Sequence[ir.Stmt], go: ir.Var) -> Stmts:
-    for k, s in enumerate(body):
-        match s:
-            case ir.Jump(word="break"):
-                return (*body[:k], ir.Assign(go.name, ir.Const(0, INT), s.span))
-            case ir.If(then=then, otherwise=otherwise) if jumps(s, "break"):
-                then, otherwise = (left_by((*side, *body[k + 1 :]), go) for side in (then, otherwise))
-                return (*body[:k], replace(s, then=then, otherwise=otherwise))
-            case _ if jumps(s, "break"):
-                raise Dependent("some draws leave early")
-    return tuple(body)

@@ -11,7 +11,7 @@ from ppl.ir import nodes as ir
 from ppl.ir.passes.batch import Dependent
 from ppl.ir.passes.draws_axis import functions_of
 from ppl.ir.passes.draws_state import COUNT, Along, DrawByDraw, Functions, Stmts, less_one, over
-from ppl.ir.passes.draws_statements import declared, lay_statement, with_axis
+from ppl.ir.passes.draws_statements import declared, lay_statement, left_together, with_axis
 from ppl.ir.passes.inline import NotInlinable, rename
 from ppl.ir.passes.vectorise_loops import Note
 from ppl.ir.varying import varying_names
@@ -33,15 +33,16 @@ def variables_laid_out(p: ir.Program) -> tuple[ir.Program, list[Note]]:
     refuse(p)
     made, notes = functions_of(p), list[Note]()
     names = {d.name for d in p.parameters}
-    along = block_of(made, p.transformed_parameters, names)
+    body = left_together(made, p.transformed_parameters, names)
+    along = block_of(made, body, names)
     try:
         parameters = tuple(declared(along, d) for d in p.parameters)
     except Dependent as why:
         raise DrawByDraw(str(why)) from None
-    transformed = block(along, p.transformed_parameters, p.transformed_parameter_names, notes)
+    transformed = block(along, body, p.transformed_parameter_names, notes)
     names |= {d.name for d in p.transformed_parameter_names}
-    along = block_of(made, p.generated_quantities, names)
-    generated = block(along, p.generated_quantities, p.generated_names, notes)
+    body = left_together(made, p.generated_quantities, names)
+    generated = block(block_of(made, body, names), body, p.generated_names, notes)
     lifted = replace(
         p,
         functions=(*p.functions, *made.laid_out.values()),

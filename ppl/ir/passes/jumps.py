@@ -4,8 +4,9 @@
 flag that the loop asks for, and a `return` from a loop one more that is asked for behind it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol
 
 from ppl.ir import nodes as ir
@@ -27,8 +28,8 @@ def jumps_to_branches(p: ir.Program) -> ir.Program:
     return replace(
         p,
         functions=tuple(with_one_end(f, names) for f in p.functions),
-        transformed_parameters=Structured(unknown, names).statements(p.transformed_parameters),
-        model=Structured(unknown, names).statements(p.model),
+        transformed_parameters=left_by_flags(p.transformed_parameters, names, partial(is_unsure, unknown)),
+        model=left_by_flags(p.model, names, partial(is_unsure, unknown)),
     )
 
 
@@ -49,15 +50,26 @@ class Names:
         return f"{hint}_{self.count}_jump__"
 
 
-def left_by_flags(body: Sequence[ir.Stmt], names: Fresh) -> Stmts:
-    """The statements with the loops inside that a `break` or `return` leaves as loops that flags leave."""
+def has_exit(s: ir.For | ir.While) -> bool:
+    """Whether a `break` or `return` leaves a loop."""
+    return any(has_return(inner) or jumps(inner, "break") for inner in s.body)
+
+
+def is_unsure(unknown: Collection[str], s: ir.For | ir.While) -> bool:
+    """Whether a loop has jumps that unknown variables decide."""
+    unsure = isinstance(s, ir.While) and is_unknown(s.condition, unknown)
+    leaves = any(has_return(inner) or jumps(inner) for inner in s.body)
+    return leaves and (unsure or may_end(s.body, unknown))
+
+
+def left_by_flags(
+    body: Sequence[ir.Stmt], names: Fresh, which: Callable[[ir.For | ir.While], bool] = has_exit
+) -> Stmts:
+    """The statements with such loops inside as loops that flags leave."""
     out: list[ir.Stmt] = []
     for s in body:
-        s = with_blocks(s, lambda inner: left_by_flags(inner, names))
-        if isinstance(s, ir.For | ir.While) and any(has_return(i) or jumps(i, "break") for i in s.body):
-            out += Loop(s, names).without_jumps()
-        else:
-            out.append(s)
+        s = with_blocks(s, lambda inner: left_by_flags(inner, names, which))
+        out += Loop(s, names).without_jumps() if isinstance(s, ir.For | ir.While) and which(s) else (s,)
     return tuple(out)
 
 
@@ -66,7 +78,7 @@ def with_one_end(f: ir.Function, names: Names) -> ir.Function:
     unknown = unknown_names(f.body, f.args)
     if not may_end(f.body, unknown):
         return f
-    body = Structured(unknown, names).statements(f.body)
+    body = left_by_flags(f.body, names, partial(is_unsure, unknown))
     values = any(isinstance(n, ir.Return) and n.value is not None for n in walk(body))
     end: Stmts = () if values else (ir.Return(None, f.span),)
     return replace(f, body=returning_last((*body, *end)))
@@ -103,27 +115,6 @@ def ends(body: Sequence[ir.Stmt]) -> bool:
             return ends(then) and ends(otherwise)
         case _:
             return ends_in_return(body)
-
-
-@dataclass
-class Structured:
-    """Loops without jumps that unknown variables decide."""
-
-    unknown: Collection[str]
-    names: Names
-
-    def statements(self, body: Sequence[ir.Stmt]) -> Stmts:
-        return tuple(out for s in body for out in self.statement(s))
-
-    def statement(self, s: ir.Stmt) -> Stmts:
-        s = with_blocks(s, self.statements)
-        if not isinstance(s, ir.For | ir.While):
-            return (s,)
-        unsure = isinstance(s, ir.While) and is_unknown(s.condition, self.unknown)
-        leaves = any(has_return(inner) or jumps(inner) for inner in s.body)
-        if not leaves or not (unsure or may_end(s.body, self.unknown)):
-            return (s,)
-        return Loop(s, self.names).without_jumps()
 
 
 @dataclass
