@@ -384,42 +384,28 @@ def places(t: Type, picks: Sequence[ir.Expr | None], items: Sequence[ir.IndexIte
     return Places(every, tuple(bool(found) for found in indices), draws, by_draw, kept)
 
 
-def gather_of_draws(w: Writer, e: ir.Gather, at: Places) -> str:
-    """The entries of every draw, whose axis stands first."""
-    base, name = expr(w, e.base), w.temporary()
-    if base.isidentifier():
-        name = base
-    items = listed(partial(loose_index, shift=1 + int(at.base_lifted)), w, name, at.items)
-    first = f"({name} := {base})" if name != base and name in items else base
-    if not any(at.lifted) and not needs_mesh(at.items):
-        whole = "slice(None), " if at.base_lifted else ""
-        return f"lib.pick_each({first}, ({whole}{items},))"
-    if not at.base_lifted and after_lifted_only_slices(at):
-        return f"lib.pick_each({first}, ({items},))"
-    return f"lib.gather_each({first}, {at.base_lifted}, {marks(at.lifted)}, {items})"
-
-
 def gather(w: Writer, e: ir.Gather) -> str:
+    """`lib.pick_each` where NumPy's own index does for every draw, brackets where it does for one."""
     at = places(e.base.type, e.picks, e.items)
     if at.by_draw:
         return f"lib.gather_by_draw({expr(w, e.base)}, {at.draws}, {by_draw_items(w, '', at)})"
-    if at.draws:
-        return gather_of_draws(w, e, at)
-    if not at.base_lifted and not any(at.lifted):
+    shift, varies = int(at.draws) + int(at.base_lifted), any(at.lifted)
+    if not (shift or varies):
         return indexed(w, e.base, lambda name: index(w, name, at.items))
-    plain = all(picks_one(i, lifted) for i, lifted in zip(at.items, at.lifted, strict=True))
-    if not at.base_lifted and any(at.lifted) and (plain or after_lifted_only_slices(at)):
-        return indexed(w, e.base, lambda name: listed(index_item, w, name, at.items))
-    if at.base_lifted and not any(at.lifted) and not needs_mesh((ir.Between(None, None), *at.items)):
+    direct = (not at.base_lifted and after_lifted_only_slices(at)) or not (varies or needs_mesh(at.items))
+    if direct and not at.draws:
+        whole = ":, " if at.base_lifted else ""
         return indexed(
-            w, e.base, lambda name: f":, {listed(partial(index_item, shift=1), w, name, at.items)}"
+            w, e.base, lambda name: whole + listed(partial(index_item, shift=shift), w, name, at.items)
         )
     base, name = expr(w, e.base), w.temporary()
     if base.isidentifier():
         name = base
-    items = listed(partial(loose_index, shift=int(at.base_lifted)), w, name, at.items)
+    items = listed(partial(loose_index, shift=shift), w, name, at.items)
     first = f"({name} := {base})" if name != base and name in items else base
-    return f"lib.gather({first}, {at.base_lifted}, {marks(at.lifted)}, {items})"
+    if direct:
+        return f"lib.pick_each({first}, ({'slice(None), ' if at.base_lifted else ''}{items},))"
+    return f"lib.gather{'_each' if at.draws else ''}({first}, {at.base_lifted}, {marks(at.lifted)}, {items})"
 
 
 def by_draw_items(w: Writer, base: str, at: Places, shift: int = 0) -> str:

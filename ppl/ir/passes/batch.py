@@ -8,7 +8,7 @@ from ppl.ir.printer import expr
 from ppl.source import Span
 from ppl.stdlib import batching
 from ppl.stdlib.record import Impl
-from ppl.types import INT, Type, along, axes_of, element_type
+from ppl.types import INT, Type, along, axes_of, element_type, entry
 
 
 class Dependent(Exception):
@@ -161,6 +161,17 @@ def any_axes(*es: ir.Expr) -> bool:
 def at_place(e: ir.Expr) -> tuple[None, ...]:
     """The picks of a Gather that takes the base at the place itself."""
     return (None,) * len(axes_of(e.type))
+
+
+def at_positions(value: ir.Expr, at: ir.Expr) -> ir.Gather:
+    """The entries at some positions along the first axis of a value."""
+    t = along(entry(value.type), *axes_of(at.type), *axes_of(value.type)[1:])
+    return ir.Gather(value, (at, *at_place(value)[1:]), (), t)
+
+
+def first_entry(value: ir.Expr, t: Type, number: int = 1) -> ir.Gather:
+    """The value of type `t` at the first place along the first axis, where indices count from `number`."""
+    return ir.Gather(value, (ir.Const(number, INT), *at_place(value)[1:]), (), t)
 
 
 def helper(impl: Impl, args: Sequence[ir.Expr], t: Type) -> ir.Apply:

@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Dependent, at_place, helper, same_along
-from ppl.ir.passes.draws_state import DRAW, Along, less_one, of_draws, over, whose_var
+from ppl.ir.passes.batch import Dependent, at_place, at_positions, helper, same_along
+from ppl.ir.passes.draws_state import DRAW, Along, less_one, over, whose_var
 from ppl.ir.passes.inline import has_return, rename
 from ppl.ir.varying import set_outside
 from ppl.ir.walk import assigned_names, declared_names, jumps, used_names, walk, with_blocks
@@ -57,7 +57,7 @@ def for_those(c: Along, at: ir.Var, body: Sequence[ir.Stmt], lay: Lay) -> None:
         t = DRAW.type if name == DRAW.name else over(types[name])
         if isinstance(t, Tuple):
             raise Dependent("a tuple is picked for some draws")
-        value = of_draws(ir.Var(name, t), where)
+        value = at_positions(ir.Var(name, t), where)
         inner.out.append(ir.Assign(mine, value, span, declares=True))
     sets = pick_index_sets(c, inner, at, body, own)
     begin, inner.out = inner.out, []
@@ -95,7 +95,7 @@ def pick_index_sets(
     for whose in sorted({c.flat[name] for name in read}):
         entries = helper(over_draws.among, (whose_var(whose), at), whose_var(whose).type)
         found[whose] = inner.name("at", entries)
-        picked = of_draws(whose_var(whose), less_one(found[whose]))
+        picked = at_positions(whose_var(whose), less_one(found[whose]))
         renumbered = inner.name("draw", helper(over_draws.numbered, (picked, at), picked.type))
         own[whose] = renumbered.name
         inner.flat[renumbered.name] = renumbered.name
@@ -104,7 +104,7 @@ def pick_index_sets(
         if name == whose:
             continue
         own[name] = c.functions.fresh(name)
-        value = of_draws(ir.Var(name, along_flat(c, name)), less_one(found[whose]))
+        value = at_positions(ir.Var(name, along_flat(c, name)), less_one(found[whose]))
         inner.out.append(ir.Assign(own[name], value, body[0].span, declares=True))
         inner.flat[own[name]] = own[whose]
     return found

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Dependent, at_place, helper, same_along
+from ppl.ir.passes.batch import Dependent, at_place, first_entry, helper, same_along
 from ppl.ir.passes.draws_branches import for_some
 from ppl.ir.passes.draws_state import (
     DRAW,
@@ -14,7 +14,6 @@ from ppl.ir.passes.draws_state import (
     Stmts,
     any_tuple,
     by_draw,
-    first_draw,
     is_flat_size,
     is_helper,
     less_one,
@@ -24,7 +23,7 @@ from ppl.ir.passes.draws_state import (
     spread,
     whose_var,
 )
-from ppl.ir.passes.lift import indices, may_fail, require_argument, truth, unset_like
+from ppl.ir.passes.lift import indices, may_fail, one_of_each, truth, unset_like
 from ppl.stdlib import batching, over_draws
 from ppl.stdlib.record import Impl
 from ppl.types import INT, REAL, Tuple, Type, along, axes_of, core, entry, rank
@@ -63,7 +62,7 @@ def of_one(c: Along, e: ir.Expr) -> ir.Expr:
     """
     value = lift_draws(c, e)
     is_array = c.axis(value) == ir.DRAW and not isinstance(core(e.type), Tuple)
-    return first_draw(value, e.type) if is_array else value
+    return first_entry(value, e.type, 0) if is_array else value
 
 
 def lift_all(c: Along, es: Sequence[ir.Expr]) -> tuple[ir.Expr, ...]:
@@ -272,7 +271,7 @@ def lift_call(c: Along, e: ir.Apply) -> ir.Expr:
         e = replace(e, callee=replace(e.callee, batch="elementwise"))
     args = lift_all(c, e.args)
     if e.callee.passes == "rng" and not any(map(c.axis, args)):
-        args = one_each(e, args)
+        args = one_of_each(e, args, DRAW)
     axes = {c.axis(a) for a in args} - {""}
     if not axes:
         return replace(e, args=args)
@@ -301,12 +300,6 @@ def lift_size(c: Along, e: ir.Apply) -> ir.Expr:
         return replace(e, args=(value,), type=over(e.type, c.axis(value)))
     asked = replace(e, args=tuple(of_one(c, a) for a in e.args))
     return replace(asked, callee=replace(e.callee, batch="whole")) if asked.axes else asked
-
-
-def one_each(e: ir.Apply | ir.CallUser, args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
-    """The arguments of a random draw that all draws share, laid out so that each gets one of its own."""
-    require_argument(e)
-    return spread(args[0]), *args[1:]
 
 
 def call_along(c: Along, e: ir.Apply, args: tuple[ir.Expr, ...], sets: set[str]) -> ir.Expr:
@@ -352,7 +345,7 @@ def lift_solve(c: Along, e: ir.Solve) -> ir.Expr:
 def lift_user_call(c: Along, e: ir.CallUser) -> ir.Expr:
     args = lift_all(c, e.args)
     if "rng" in e.passes and not any(map(c.axis, args)):
-        args = one_each(e, args)
+        args = one_of_each(e, args, DRAW)
     mask = tuple(bool(c.axis(a)) for a in args)
     if not any(mask):
         return replace(e, args=args)
@@ -383,7 +376,8 @@ def lift_user_call(c: Along, e: ir.CallUser) -> ir.Expr:
 def lanes_of(e: ir.CallUser, args: Sequence[ir.Expr], mask: Mask) -> tuple[ir.Expr, ...]:
     """The arguments for every entry of every draw, one after the other."""
     count, of_draws = next((a, m) for a, m, own in zip(args, mask, e.lifted, strict=True) if own)
-    entries = first_draw(count, along(entry(count.type), *axes_of(count.type)[1:])) if of_draws else count
+    of_one = along(entry(count.type), *axes_of(count.type)[1:])
+    entries = first_entry(count, of_one, 0) if of_draws else count
     out: list[ir.Expr] = []
     for a, m, own in zip(args, mask, e.lifted, strict=True):
         lanes = along(entry(a.type), LANES)

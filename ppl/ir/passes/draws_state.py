@@ -6,7 +6,7 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.draw_by_draw import DrawByDraw as DrawByDraw
-from ppl.ir.passes.batch import Dependent, at_place, helper, same_along
+from ppl.ir.passes.batch import Dependent, at_positions, helper, same_along
 from ppl.ir.passes.zero_based import MINUS
 from ppl.source import Span
 from ppl.stdlib import batching, over_draws
@@ -168,13 +168,7 @@ def spread(value: ir.Expr) -> ir.Expr:
 def picked(value: ir.Expr, whose: str) -> ir.Expr:
     """What may be the value of each draw for each entry of an index set."""
     of_each = axes_of(value.type)[:1] == (ir.DRAW,)
-    return of_draws(value, less_one(whose_var(whose))) if of_each else value
-
-
-def of_draws(value: ir.Expr, at: ir.Expr) -> ir.Expr:
-    """The value of the draws at some positions."""
-    t = along(entry(value.type), *axes_of(at.type), *axes_of(value.type)[1:])
-    return ir.Gather(value, (at, *at_place(value)[1:]), (), t)
+    return at_positions(value, less_one(whose_var(whose))) if of_each else value
 
 
 def by_draw(value: ir.Expr, whose: str, t: Type) -> ir.Expr:
@@ -187,11 +181,6 @@ def is_flat_size(c: Along, e: ir.Expr) -> bool:
         case ir.Apply(callee=callee, args=(ir.Var(name=name),)) if callee.impl is batching.batch_size:
             return name in c.flat
     return False
-
-
-def first_draw(value: ir.Expr, t: Type) -> ir.Gather:
-    """The value of the first draw, of type `t`."""
-    return ir.Gather(value, (ir.Const(0, INT), *at_place(value)[1:]), (), t)
 
 
 def less_one(at: ir.Var) -> ir.Expr:

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from ppl.ir import nodes as ir
-from ppl.ir.passes.batch import Dependent, helper
+from ppl.ir.passes.batch import Dependent, at_positions, helper
 from ppl.ir.passes.draws_branches import for_some, for_those
 from ppl.ir.passes.draws_expressions import (
     laid,
@@ -29,7 +29,6 @@ from ppl.ir.passes.draws_state import (
     by_draw,
     is_flat_size,
     less_one,
-    of_draws,
     one_step,
     over,
     part_of,
@@ -215,7 +214,7 @@ def index_set(c: Along, s: ir.Assign) -> bool:
         if len(args) > 1:
             raise Dependent("the bounds of a loop differ from entry to entry")
         c.out.append(replace(s, value=replace(value, args=args, type=t)))
-        owners: ir.Expr = of_draws(whose_var(c.axis(args[0])), less_one(ir.Var(s.name, t)))
+        owners: ir.Expr = at_positions(whose_var(c.axis(args[0])), less_one(ir.Var(s.name, t)))
     else:
         entries, owners = set_of_all(value.callee.impl, [of_each(c, a) for a in args], t)
         c.out.append(replace(s, value=entries))

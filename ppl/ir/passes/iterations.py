@@ -12,10 +12,20 @@ from functools import partial
 
 from ppl.ir import nodes as ir
 from ppl.ir.operators import binary
-from ppl.ir.passes.batch import Batch, Dependent, Entry, Lifting, Ways, any_axes, axis_of_range, helper
+from ppl.ir.passes.batch import (
+    Batch,
+    Dependent,
+    Entry,
+    Lifting,
+    Ways,
+    any_axes,
+    at_positions,
+    axis_of_range,
+    first_entry,
+    helper,
+)
 from ppl.ir.passes.lift import (
     apart,
-    first_entry,
     has_mask,
     indices,
     is_aligned,
@@ -29,7 +39,6 @@ from ppl.ir.passes.lift import (
     mirrored,
     own_places,
     path_to,
-    pick,
     require_own_entry,
     restrict,
     restricted,
@@ -136,11 +145,11 @@ def nest(c: Lifting, b: Batch, s: ir.For) -> Batch:
     axis = "" if any_axes(*bounds) else f"({every.axis}, {axis_of_range(s.lower, s.upper)})"
     where = c.index_set("at", batching.nested_positions, args, axis)
     values = c.index_set(s.variable, batching.nested_range, args, axes_of(where.type)[0])
-    outer = {v: c.name(v, pick(flat, where, INT)) for v, flat in every.variables.items()}
+    outer = {v: c.name(v, at_positions(flat, where)) for v, flat in every.variables.items()}
     sides = {frozenset({v, s.variable}) for v in b.variables if triangle(v, s)}
     variables = {**outer, s.variable: values}
     pairs = Batch(values, variables, parent=b, positions=where, triangular=b.triangular | sides)
-    return pairs if b.mask is None else with_mask(c, pairs, pick(b.mask, where, INT))
+    return pairs if b.mask is None else with_mask(c, pairs, at_positions(b.mask, where))
 
 
 # --- Statements ----------------------------------------------------------------------------------

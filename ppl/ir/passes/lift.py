@@ -12,7 +12,17 @@ from typing import Any
 
 from ppl.ir import nodes as ir
 from ppl.ir.linear import linear
-from ppl.ir.passes.batch import Batch, Dependent, Lifting, any_axes, at_place, helper, same_along
+from ppl.ir.passes.batch import (
+    Batch,
+    Dependent,
+    Lifting,
+    any_axes,
+    at_place,
+    at_positions,
+    first_entry,
+    helper,
+    same_along,
+)
 from ppl.ir.unknown import is_unknown
 from ppl.ir.walk import PART_NAMES, is_node, used_names, walk
 from ppl.stdlib import batching, spans
@@ -137,14 +147,8 @@ def down(b: Batch, owner: Batch, whole: ir.Expr, t: Type) -> ir.Expr:
     if b.mask is not None and b is not owner:
         assert b.parent is not None
         return kept(b, down(b.parent, owner, whole, t), t)
-    return pick(whole, path_to(b, owner), t)
-
-
-def pick(whole: ir.Expr, positions: ir.Expr | None, t: Type) -> ir.Expr:
-    """The entries of an outer batch that an inner one belongs to."""
-    if positions is None:
-        return whole
-    return ir.Gather(whole, (positions,), (), along(t, *axes_of(positions.type)))
+    where = path_to(b, owner)
+    return whole if where is None else at_positions(whole, where)
 
 
 def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
@@ -153,7 +157,7 @@ def path_to(b: Batch, owner: Batch) -> ir.Expr | None:
         return None
     assert b.parent is not None and b.positions is not None
     outer = path_to(b.parent, owner)
-    return b.positions if outer is None else pick(outer, b.positions, INT)
+    return b.positions if outer is None else at_positions(outer, b.positions)
 
 
 # --- Calls ---------------------------------------------------------------------------------------
@@ -167,8 +171,8 @@ def lift_apply(c: Lifting, b: Batch, e: ir.Apply) -> ir.Expr:
         raise Dependent(
             f"`{e.callee.name}` draws random numbers, or adds a Jacobian, in the order of the loop"
         )
-    if e.callee.passes:
-        args = one_each(e, args, b.index)
+    if e.callee.passes and not any_axes(*args):
+        args = one_of_each(e, args, b.index)
     if not any_axes(*args):
         c.fragile |= e.callee.batch == "none" and b.taken_by_some
         return replace(e, args=args)
@@ -196,11 +200,6 @@ def reduced_span(e: ir.Apply) -> tuple[ir.Index, ir.Between] | None:
     if not plain or not isinstance(span, ir.Between) or rank(whole.base.type) > len(whole.items):
         return None
     return (whole, span) if span.lower is not None and span.upper is not None else None
-
-
-def first_entry(e: ir.Expr, t: Type) -> ir.Gather:
-    """The value of type `t` of the first entry of a batch."""
-    return ir.Gather(e, (ir.Const(1, INT),), (), t)
 
 
 def lift_reduction(c: Lifting, b: Batch, e: ir.Apply, part: ir.Index, span: ir.Between) -> ir.Expr:
@@ -251,8 +250,8 @@ def lift_user_call(c: Lifting, b: Batch, e: ir.CallUser) -> ir.Expr:
     args = lift_all(c, b, e.args)
     if e.passes and not (c.ways.any_order and e.passes == ("rng",)):
         raise Dependent(f"`{e.name.rstrip('_')}` changes the target or draws random numbers")
-    if e.passes:
-        args = one_each(e, args, b.index)
+    if e.passes and not any_axes(*args):
+        args = one_of_each(e, args, b.index)
     if not any_axes(*args):
         c.fragile |= b.taken_by_some
         return replace(e, args=args)
@@ -270,18 +269,15 @@ def lift_solve(c: Lifting, b: Batch, e: ir.Solve) -> ir.Expr:
     return replace(e, args=args, settings=settings)
 
 
-def one_each(e: ir.Apply | ir.CallUser, args: tuple[ir.Expr, ...], index: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The arguments of a random draw, laid out so that each entry along an index gets one of its own."""
-    if any_axes(*args):
-        return args
-    require_argument(e)
-    return same_along(args[0], index), *args[1:]
+def one_of_each(e: ir.Apply | ir.CallUser, args: tuple[ir.Expr, ...], index: ir.Expr) -> tuple[ir.Expr, ...]:
+    """The arguments of a random draw, none of which varies, so that each place along an index gets its own.
 
-
-def require_argument(e: ir.Apply | ir.CallUser) -> None:
-    """Dependent, where a random draw has no first argument that could get an axis."""
-    if not e.args or isinstance(core(e.args[0].type), Tuple):
+    Raises:
+        Dependent: there is no first argument that could get an axis.
+    """
+    if not args or isinstance(core(args[0].type), Tuple):
         raise Dependent("a random draw has no argument to say how many are wanted")
+    return same_along(args[0], index), *args[1:]
 
 
 def lift_literal(c: Lifting, b: Batch, e: ir.MakeArray) -> ir.Expr:
@@ -406,7 +402,7 @@ def restrict(c: Lifting, b: Batch, impl: Impl, args: Sequence[ir.Expr]) -> Batch
 
 def restricted(c: Lifting, b: Batch, where: ir.Var) -> Batch:
     """The batch of the entries at the given positions of `b`."""
-    variables = {v: c.name(v, pick(flat, where, INT)) for v, flat in b.variables.items()}
+    variables = {v: c.name(v, at_positions(flat, where)) for v, flat in b.variables.items()}
     return Batch(where, variables, set(), b, where, b.triangular, b.segments, b.ranges)
 
 
