@@ -11,6 +11,7 @@ from tempfile import gettempdir
 import typer
 from rich.console import Console
 
+from ppl.cli.output import wrapped
 from ppl.cli.progress import nats
 from ppl.files import STDOUT
 from ppl.inference.run.outcome import Ending, Outcome
@@ -49,6 +50,16 @@ def report(
         f"Wrote {' and '.join(map(str, files))}.",
         *([onward(left, files[0])] if is_resumable(left) else []),
     ):
+        sentence(console, text)
+
+
+def report_chains(
+    console: Console, chains: Chains, columns: Sequence[str], asked: bool, files: Sequence[Path]
+) -> None:
+    """The table of `columns`, the verdict on the chains, what deserves a note, the files written."""
+    for k, line in enumerate(table(chains, columns, asked, console.width, files[0])):
+        console.print(line, style=None if k else "bold", highlight=False, markup=False, soft_wrap=True)
+    for text in (wrapped(chains.judgement), *chains.notes, f"Wrote {', '.join(map(str, files))}."):
         sentence(console, text)
 
 

@@ -17,6 +17,8 @@ A user's mistake always ends in one of these; any other exception is a bug in pp
 """
 
 import errno
+import sys
+import warnings
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -300,6 +302,14 @@ class MissingPackage(PPLError, ImportError):
     def __init__(self, what: str, package: str, *install: str):
         named = " ".join(f'"{requirement}"' for requirement in install)
         super().__init__(f"{what} needs {package}, which is not installed: pip install {named}.")
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called the package."""
+    frame, stacklevel = sys._getframe(1), 2
+    while frame.f_back and f"{frame.f_globals.get('__name__')}.".startswith(f"{__package__}."):
+        frame, stacklevel = frame.f_back, stacklevel + 1
+    warnings.warn(message, category, stacklevel=stacklevel)
 
 
 class PoorFitWarning(UserWarning):

@@ -1,7 +1,5 @@
 """A compiled program with its data, and the fits of it."""
 
-import sys
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +11,7 @@ from ppl.arguments import checks
 from ppl.density import posterior
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Floats
-from ppl.errors import PoorFitWarning
+from ppl.errors import PoorFitWarning, warn_caller
 from ppl.inference.diagnose.level import Level
 from ppl.inference.numerics.hessian import hessian
 from ppl.results.fits.as_target import AsTarget
@@ -213,9 +211,5 @@ def shape_of(shape: tuple[int, ...]) -> str:
 
 def _warn_if_poor(level: Level, judgement: str) -> None:
     """Warn of draws that cannot be believed, at the line that called the package."""
-    if level is not Level.POOR:
-        return
-    frame, stacklevel = sys._getframe(1), 2
-    while frame.f_back and f"{frame.f_globals.get('__name__')}.".startswith(f"{__package__}."):
-        frame, stacklevel = frame.f_back, stacklevel + 1
-    warnings.warn(judgement, PoorFitWarning, stacklevel=stacklevel)
+    if level is Level.POOR:
+        warn_caller(judgement, PoorFitWarning)

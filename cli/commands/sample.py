@@ -56,9 +56,9 @@ def sample(
     """
     from rich.console import Console
 
-    from ppl.cli.output import Patient, wrapped
+    from ppl.cli.output import Patient
     from ppl.cli.progress import on_stderr
-    from ppl.cli.report import sentence, table
+    from ppl.cli.report import report_chains
     from ppl.cli.shown import columns_shown
     from ppl.compile import compile_model
     from ppl.files import STDOUT
@@ -81,9 +81,6 @@ def sample(
     arguments = {"data.file": recorded(data or [], arrays), "output.refresh": refresh}
     files = chains.save(output, arguments)
     console = Console(file=cast(TextIO, out), quiet=quiet)
-    for k, line in enumerate(table(chains, columns, bool(variables), console.width, files[0])):
-        console.print(line, style=None if k else "bold", highlight=False, markup=False, soft_wrap=True)
-    for text in (wrapped(chains.judgement), *chains.notes, f"Wrote {', '.join(map(str, files))}."):
-        sentence(console, text)
+    report_chains(console, chains, columns, bool(variables), files)
     out.check()
     raise typer.Exit(130 if chains.interrupted else 0)

@@ -26,18 +26,24 @@ from ppl.cli.options import (
 )
 from ppl.cli.processes import end_together, joined
 from ppl.cli.settings import choice, given_settings, with_settings
+from ppl.distribution import requirements
+from ppl.extras import extra
 from ppl.files import STDOUT, beside, numbered_files
+from ppl.inference.diagnose.level import Level
 from ppl.inference.run.outcome import Ending
-from ppl.inference.run.settings import Settings
+from ppl.inference.run.settings import SampleSettings, Settings
 from ppl.results.arguments.tree import LAYOUTS, POSITIVE_TRANSFORMS
 
 Layout = choice("Layout", *LAYOUTS)
+Then = choice("Then", "sample")
 PositiveTransform = choice("PositiveTransform", *POSITIVE_TRANSFORMS)
 
 
 def files_of_fit(output: Path, given: Mapping[str, Any]) -> Iterator[Path]:
     """The draws, their checkpoint, and what is asked for beside them."""
     yield from (output, output.with_name(f"{output.name}.checkpoint"))
+    if given["then"]:
+        yield from numbered_files(chains_beside(output), range(1, SampleSettings().num_chains + 1))
     if given["save_cmdstan_config"]:
         yield beside(output, "config")
     if given["save_metric"]:
@@ -67,6 +73,7 @@ def variational(
     refresh: Annotated[int, whole(0, "Steps a progress line; 0: none.")] = 100,
     diagnostic_file: Annotated[Path | None, output_file("CSV of iter,time_in_seconds,ELBO.")] = None,
     positive_transform: Annotated[PositiveTransform, one_of("log or softplus.")] = PositiveTransform.log,
+    then: Annotated[Then | None, one_of("sample: NUTS from q unless the verdict is good.", "--then")] = None,
     require_converged: Annotated[bool, typer.Option("--require-converged", help="Else exit with 3.")] = False,
     variables: Annotated[str, variable_names("What the table shows.")] = "",
     verbose: Annotated[bool, flag("--verbose", "Numbers behind the verdict; data unused.")] = False,
@@ -81,6 +88,10 @@ def variational(
           eight_schools/eight_schools.data.json
 
     \b
+    --then sample runs NUTS from q where the verdict is not good: its draws
+    are then in output_1.csv, ..., those of the fit in output.csv as ever.
+
+    \b
     CmdStan's words do too: data file=d.json iter=500 output file=o.csv.
     `ppl docs variational` lists more options.
     """
@@ -89,18 +100,21 @@ def variational(
     from ppl.cli.diagnostics import likely_bugs, show
     from ppl.cli.output import Patient
     from ppl.cli.progress import on_stderr
-    from ppl.cli.report import checkpoint_of, exit_status, interruptible, report
+    from ppl.cli.report import checkpoint_of, exit_status, interruptible, report, report_chains, sentence
     from ppl.cli.shown import columns_shown
     from ppl.cmdstan.profile import profiled
     from ppl.compile import compile_model
-    from ppl.inference.run.phases import phases_of
+    from ppl.inference.run.phases import OF_CHAINS, phases_of
     from ppl.results.files.formats import save_draws
+    from ppl.results.fits.chains import sampled
     from ppl.results.fits.checkpoint import Keep
     from ppl.results.fits.fit import fitted
     from ppl.results.fits.memory_needed import require_memory
     from ppl.source import read_source
 
-    refuse_without_name(output, resume, save_metric, save_cmdstan_config)
+    refuse_without_name(output, resume, save_metric, save_cmdstan_config, then is not None)
+    if then:
+        extra("nutpie", "--then sample", *requirements("sample"))
     together = hosts is not None or coordinator is not None
     first = joined(hosts, coordinator, processes, process)
     quiet = quiet or not first
@@ -160,16 +174,36 @@ def variational(
         keep.discard(asked.runs)
     files[1:1] = [file for file in (profile_file, diagnostic_file, save_fit) if file]
     report(console, fit, files, columns, asked=bool(variables), verbose=verbose)
+    if then and fit.outcome.ending is not Ending.INTERRUPTED:
+        if fit.verdict.level is Level.GOOD:
+            sentence(
+                console, f"The verdict is good: NUTS was not run. {output} holds draws of the posterior."
+            )
+        else:
+            of_chains = SampleSettings(seed=asked.seed, backend=asked.backend, device=asked.device)
+            with on_stderr(OF_CHAINS, refresh, quiet, err) as listener:
+                chains = sampled(posterior, of_chains, listener, fit.warm_start)
+            saved = chains.save(chains_beside(output), {"data.file": arguments["data.file"]})
+            console.print()
+            report_chains(console, chains, columns, bool(variables), saved)
+            kind = f"draws {fit.verdict.made}" if fit.verdict.made != "of q" else "draws of q"
+            where = f"{saved[0]} to {saved[-1]} hold draws by NUTS, {output} those of the fit ({kind})."
+            sentence(console, where)
     out.check()
     end_together(together)
     raise typer.Exit(exit_status(fit.outcome, require_converged))
+
+
+def chains_beside(output: Path) -> Path:
+    """The name of the CSV files of chains, before their numbers."""
+    return output.with_suffix(".csv")
 
 
 def refuse_without_name(output: Path, *named_after: bool) -> None:
     """Standard output has no name to call a checkpoint, a metric or a configuration by."""
     if output == STDOUT and any(named_after):
         raise typer.BadParameter(
-            "--resume, --save-metric and --save-cmdstan-config have files named after the output; "
+            "--resume, --save-metric, --save-cmdstan-config and --then have files named after the output; "
             "give it a name, such as -o output.csv.",
             param_hint="--output",
         )

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import ppl
 from ppl.results.files.read_csv import read_draws
 
 pytest.importorskip("nutpie")
@@ -33,6 +34,35 @@ def test_chains_have_files_that_a_summary_reads(run):
     assert status == 0 and out.startswith(own) and "2 runs of toy_model (sample), 120 draws each" in out
     assert read_draws("o_1.csv").config["id"] == "1" and read_draws("o_2.csv").config["id"] == "2"
     assert read_draws("o_2.csv").config["data.file"] == "toy.json"
+
+
+def test_chains_go_on_from_a_fit_that_is_not_good(run):
+    """Draws of q alone are usable at best here; the files say which draws they hold."""
+    status, out, _ = run(
+        "variational", "toy.model", "toy.json", "--algorithm", "meanfield", "--then", "sample", "-o", "o.csv"
+    )
+    assert status == 0 and "Verdict: good: the draws" not in out
+    assert "o_1.csv to o_4.csv hold draws by NUTS, o.csv those of the fit (draws of q)." in out
+    assert read_draws("o.csv").provenance.draws == "of q" and read_draws("o_4.csv").method == "sample"
+    assert len(read_draws("o_2.csv").draws) == 1000
+
+
+def test_no_chains_where_the_fit_is_good(run, tmp_path):
+    status, out, _ = run("variational", "toy.model", "toy.json", "--then", "sample", "-o", "o.csv")
+    assert status == 0 and "NUTS was not run. o.csv holds draws of the posterior." in out
+    assert not (tmp_path / "o_1.csv").exists()
+    assert run("variational", "toy.model", "toy.json", "--then", "sample", "-o", "-")[0] == 2
+
+
+def test_a_fit_goes_on_as_chains(run, tmp_path):
+    posterior = ppl.compile_model(tmp_path / "toy.model").condition(tmp_path / "toy.json")
+    fit = posterior.variational(algorithm="meanfield", seed=3)
+    short = {"num_chains": 2, "num_warmup": 100, "num_samples": 50, "backend": "autograd"}
+    chains = fit.then_sample(**short)
+    assert chains.settings.seed == 3 and chains.draws().shape == (100, 2)
+    fit.save(tmp_path / "fit.json")
+    again = posterior.sample(seed=3, init=tmp_path / "fit.json", **short)
+    assert (again.draws() == chains.draws()).all()
 
 
 def test_a_saved_fit_is_a_start(run):

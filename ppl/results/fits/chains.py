@@ -20,6 +20,7 @@ from ppl.errors import InferenceError
 from ppl.extras import extra
 from ppl.files import numbered, replacing, write_whole
 from ppl.inference.diagnose.level import Level
+from ppl.inference.initialise.start import Init
 from ppl.inference.nuts.chain import DEPTH, DIVERGING, Chain, Start, run_chains, seed_of, start_of
 from ppl.inference.nuts.diagnostics import Judged, judged
 from ppl.inference.run.phases import OF_CHAINS, Phase
@@ -381,17 +382,25 @@ def sample(posterior: Posterior, **keywords: Any) -> Chains:
         >>> sample(posterior, num_chains=1, num_warmup=50, num_samples=10, backend="autograd").draws().shape
         (10, 34)
     """
+    return watched(posterior, keywords)
+
+
+def watched(posterior: Posterior, keywords: dict[str, Any], init: Init | None = None) -> Chains:
+    """As `sample`; where the keywords have no `init`, chains begin at another one."""
     run = taken(Watched, keywords)
+    begin = None if "init" in keywords else init
     with heard(run.progress, OF_CHAINS) as listen:
-        chains = sampled(posterior, SampleSettings(**keywords), listen)
+        chains = sampled(posterior, SampleSettings(**keywords), listen, begin)
     if chains.interrupted and run.on_interrupt == "raise":
         raise Interrupted(chains)
     return chains
 
 
 @memory_required()
-def sampled(posterior: Posterior, settings: SampleSettings, listen: Listener = silent) -> Chains:
-    """As `sample`, with a listener.
+def sampled(
+    posterior: Posterior, settings: SampleSettings, listen: Listener = silent, init: Init | None = None
+) -> Chains:
+    """As `sample`, with a listener, and an `init` in place of that of the settings.
 
     By autograd each chain is a process. By JAX, whose code leaves the interpreter free, it is a thread where
     a gradient takes long enough, and one chain follows the other where threads would wait for each other.
@@ -405,7 +414,8 @@ def sampled(posterior: Posterior, settings: SampleSettings, listen: Listener = s
     with as_many_threads_as_pay(vars(posterior.d), lambda: posterior.width):
         target = for_sampler(AsTarget(posterior), settings)
         rng = Streams(settings.seed).start
-        inits = starts_for(posterior, settings.init, settings.num_chains)
+        chains = settings.num_chains
+        inits = starts_for(posterior, settings.init, chains) if init is None else [init] * chains
         starts = [start_of(target, init, rng) for init in inits]
         numbers = range(1, settings.num_chains + 1)
         cores, processes = cores_of(settings.cores), isinstance(target, AsTarget)

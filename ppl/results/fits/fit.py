@@ -12,7 +12,7 @@ from ppl import html
 from ppl.arguments import checks
 from ppl.backend.threads import as_many_threads_as_pay
 from ppl.density.posterior import Posterior
-from ppl.errors import InferenceError
+from ppl.errors import InferenceError, PoorFitWarning, warn_caller
 from ppl.files import beside, write_whole
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.draws import draws_with_density
@@ -20,7 +20,7 @@ from ppl.inference.correct.evidence import Evidence
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict
 from ppl.inference.families import describe
-from ppl.inference.initialise.start import Init
+from ppl.inference.initialise.start import Init, Warm
 from ppl.inference.numerics.parts import by_columns
 from ppl.inference.recipes.nested import nested
 from ppl.inference.recipes.result import Result, result_of
@@ -44,13 +44,14 @@ from ppl.results.files.provenance import Provenance
 from ppl.results.files.sample_csv import sample_lines
 from ppl.results.fits import saved
 from ppl.results.fits.as_target import parameters_of
+from ppl.results.fits.chains import Chains, watched
 from ppl.results.fits.checkpoint import Checkpoint, Keep, fit_with, journal_of, require_same_run
 from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.heard import heard
 from ppl.results.fits.improper import refuse_improper
 from ppl.results.fits.initial import start_for
 from ppl.results.fits.interrupted import Interrupted
-from ppl.results.fits.keywords import Followed, VariationalKeywords, taken, takes
+from ppl.results.fits.keywords import Followed, SampleKeywords, VariationalKeywords, taken, takes
 from ppl.results.fits.log_evidence import evidence_of, no_evidence
 from ppl.results.fits.memory_needed import memory_required, require_memory
 from ppl.results.fits.metadata import Metadata, metadata_of
@@ -502,6 +503,35 @@ class Fit(VariablesOfDraws):
             )
             fresh = saved.beside(fresh, old.verdict.spread)
             return _fit(self.posterior, asked, fresh, key=MORE_DRAWS_STREAM, listen=listen)
+
+    @takes(SampleKeywords)
+    def then_sample(self, **keywords: Any) -> Chains:
+        """Draws of the posterior by NUTS, each chain begun at a draw of q, in coordinates of its scales.
+
+        For a fit whose verdict is less than good; by the seed and backend of the fit where none are given. A
+        poor verdict is a `PoorFitWarning` besides.
+
+        Raises:
+            InferenceError: a setting is out of range, or no start has a finite density.
+            UnknownSetting: there is no setting of that name.
+            MissingPackage: nutpie is not installed.
+
+        Example:
+            >>> short = {"num_chains": 2, "num_warmup": 50, "num_samples": 20, "backend": "autograd"}
+            >>> fit.then_sample(**short).stan_variable("theta").shape
+            (40, 8)
+        """
+        settings = self.settings
+        usual = {"seed": settings.seed, "backend": settings.backend, "device": settings.device}
+        chains = watched(self.posterior, {**usual, **keywords}, self.warm_start)
+        if chains.level is Level.POOR:
+            warn_caller(chains.judgement, PoorFitWarning)
+        return chains
+
+    @property
+    def warm_start(self) -> Warm:
+        """Where another run may begin: q."""
+        return Warm(self.result.family, self.result.params)
 
     @checks
     def save_csv(
