@@ -22,7 +22,6 @@ from ppl.density.many_points import (
     in_batches,
     log_joint_gradients,
     log_joints,
-    value_as_one_of_many,
 )
 from ppl.density.model import Model
 from ppl.errors import InferenceError, Rejection
@@ -65,10 +64,8 @@ class LogJoint:
 
     def value(self, u: Floats) -> float:
         """At `u` (dim,); -inf where the program rejects it."""
-        if self.model.calls_by_row and (many := self.model.over(self.forms.many, NUMPY)):
-            found = value_as_one_of_many(many, self.d, u, self.jacobian)
-            if found is not None:
-                return found
+        if self.model.calls_by_row and (found := as_one_of_many(self.batched(gradient=False), u)):
+            return float(found[0])
         module = self.model.load(self.forms.value, NUMPY)
         with np.errstate(all="ignore"), located(module):
             try:
@@ -78,10 +75,8 @@ class LogJoint:
 
     def value_and_gradient(self, u: Floats) -> tuple[float, Floats]:
         """The same with the gradient (dim,), nan where the program rejects `u`."""
-        if self.model.calls_by_row:
-            many = self.model.over(self.forms.many, AUTOGRAD)
-            if many and (found := as_one_of_many(many, self.d, u, self.jacobian, self.model.nodes)):
-                return found
+        if self.model.calls_by_row and (found := as_one_of_many(self.batched(gradient=True), u)):
+            return float(found[0]), found[1]
         module = self.model.load(self.forms.gradient, AUTOGRAD)
         with np.errstate(all="ignore"), self.refusing(), located(module):
             try:
@@ -98,27 +93,31 @@ class LogJoint:
         """At each row of `us` (n, dim), (n,), many at a time."""
         if not len(us):
             return np.zeros(0)
-        at_once = self.values_at_once
-        batched = None if at_once is None else lambda some: (at_once(some),)
+        batched = self.batched(gradient=False)
         fitting = partial(self.fitting, us, batched, False)
         return in_batches(us, self.width, batched, lambda u: (self.value(u),), fitting)[0]
 
     @property
     def values_at_once(self) -> Callable[[Floats], Floats] | None:
         """The same by one run of the emitted code, see many_points.log_joints; None where that cannot be."""
-        module = self.model.over(self.forms.many, NUMPY)
-        return None if module is None else lambda us: log_joints(module, self.d, us, self.jacobian)
+        batched = self.batched(gradient=False)
+        return None if batched is None else lambda us: batched(us)[0]
+
+    def batched(self, gradient: bool) -> Batched | None:
+        """What finds values, and gradients, at all points of a batch; None where that cannot be."""
+        module = self.model.over(self.forms.many, AUTOGRAD if gradient else NUMPY)
+        if module is None:
+            return None
+        if gradient:
+            nodes = self.model.nodes
+            return partial(log_joint_gradients, module, self.d, jacobian=self.jacobian, nodes=nodes)
+        return lambda us: (log_joints(module, self.d, us, self.jacobian),)
 
     def values_and_gradients(self, us: Floats) -> tuple[Floats, Floats]:
         """The same with the gradients (n, dim), which mean nothing where the density is zero or no number."""
         if not len(us):
             return np.zeros(0), us
-        module = self.model.over(self.forms.many, AUTOGRAD)
-        batched = None
-        if module is not None:
-            batched = partial(
-                log_joint_gradients, module, self.d, jacobian=self.jacobian, nodes=self.model.nodes
-            )
+        batched = self.batched(gradient=True)
         fitting = partial(self.fitting, us, batched, True)
         values, gradients = in_batches(us, self.width, batched, self.value_and_gradient, fitting)
         return values, gradients

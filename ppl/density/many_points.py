@@ -214,24 +214,13 @@ def log_joint_gradients(
     return values, runtime.joined(list(d.places.values()), parts, (len(us),))
 
 
-def as_one_of_many(
-    module: Module, d: Data, u: Floats, jacobian: bool, nodes: type[TapeNode] = TapeNode
-) -> tuple[float, Floats] | None:
-    """The log joint and its gradient at u (dim,); None where they cannot be had this way.
+def as_one_of_many(batched: Batched | None, u: Floats) -> Found | None:
+    """What is found at u (dim,) alone; None where it cannot be had this way.
 
     Rows that go through a loop of a function then do so together.
     """
     try:
-        values, gradients = log_joint_gradients(module, d, u[None], jacobian, nodes)
-    except (DrawsRejected, PPLError):
-        return None
-    return float(values[0]), gradients[0]
-
-
-def value_as_one_of_many(module: Module, d: Data, u: Floats, jacobian: bool) -> float | None:
-    """The log joint alone."""
-    try:
-        return float(log_joints(module, d, u[None], jacobian)[0])
+        return None if batched is None else tuple(each[0] for each in batched(u[None]))
     except (DrawsRejected, PPLError):
         return None
 
