@@ -5,7 +5,7 @@ from 1, as all indices of the language.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -223,18 +223,29 @@ def sum_at(xp: Namespace, values: Array, whole: Array, *positions: Array) -> Arr
     Raises:
         IndexError: a position lies outside `whole`.
     """
+    return added_at(xp, values, whole, positions, 0)
+
+
+def added_at(xp: Namespace, values: Array, whole: Array, positions: Sequence[Any], outer: int) -> Array:
+    """The same, for every draw where `whole` and values have their axis, as positions may."""
     if np.iscomplexobj(values):
-        parts = (sum_at(xp, part, whole, *positions) for part in (xp.np.real(values), xp.np.imag(values)))
+        parts = (
+            added_at(xp, part, whole, positions, outer) for part in (xp.np.real(values), xp.np.imag(values))
+        )
         return to_complex(xp, *parts)
-    shape = np.shape(whole)
-    at, rest = np.zeros(1, dtype=int), math.prod(shape[len(positions) :])
+    shape = np.shape(whole)[outer:]
+    at, rest = np.zeros((1,) * (outer + 1), dtype=int), math.prod(shape[len(positions) :])
     for p, size in zip(positions, shape, strict=False):
         if isinstance(p, np.ndarray):
             refuse_outside(p, size)
         at = at * size + (p - 1)
-    at = (at[:, None] * rest + np.arange(rest)).reshape(-1)
-    sums = xp.np.bincount(at, weights=xp.np.reshape(values, (-1,)), minlength=math.prod(shape))
-    return xp.np.reshape(sums, shape).astype(xp.np.asarray(values).dtype)
+    if outer:
+        at = at + np.arange(len(whole))[:, None] * math.prod(shape[: len(positions)])
+    places = (at[..., None] * rest + np.arange(rest)).reshape(-1)
+    weights = xp.np.reshape(values, (-1,))
+    sums = xp.np.bincount(places, weights=weights, minlength=math.prod(np.shape(whole)))
+    sums = sums if sums.dtype == weights.dtype else sums.astype(weights.dtype)
+    return xp.np.reshape(sums, np.shape(whole))
 
 
 def refuse_outside(positions: Array, size: int) -> None:

@@ -27,12 +27,14 @@ def sum_from(xp: Namespace, values: Array, outer: int = 1) -> Array:
     return xp.np.sum(values, axis=axes) if axes else values
 
 
+def _sum_at_adjoint(xp: Namespace, g: Array, ans: Array, values: Array, whole: Array, *positions: Any) -> Any:
+    return g[(np.arange(len(g))[:, None], *(p - 1 for p in positions))]
+
+
+@with_vjps(_sum_at_adjoint)
 def sum_at(xp: Namespace, values: Array, whole: Array, *positions: Any) -> Array:
     """As batching.sum_at, for each draw; `whole` has the axis of the draws too, and positions may have it."""
-    draws, entries, *shape = np.shape(values)
-    of_draw = np.repeat(np.arange(1, draws + 1), entries)
-    at = (np.broadcast_to(p, (draws, entries)).ravel() for p in positions)
-    return batching.sum_at(xp, xp.np.reshape(values, (draws * entries, *shape)), whole, of_draw, *at)
+    return batching.added_at(xp, values, whole, positions, 1)
 
 
 def rep_array(xp: Namespace, value: Array, *sizes: int) -> Array:
