@@ -103,6 +103,10 @@ class CompiledTarget:
         return self.density.profile is CompileProfile.FAST
 
     @property
+    def scalars(self) -> NDArray[np.bool_]:
+        return self.posterior.scalars
+
+    @property
     def width_at_once(self) -> int:
         """The same of what a device evaluates."""
         return self.width

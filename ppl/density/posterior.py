@@ -463,6 +463,11 @@ class Posterior:
                 found[self.places[d.name].at] = True
         return found
 
+    @cached_property
+    def scalars(self) -> NDArray[np.bool_]:
+        """Which elements of `u` (dim,) are parameters of one number, without an index."""
+        return np.array(["." not in name for name in self.param_unc_names()], dtype=bool)
+
     @checks
     def without_prior(self, name: str) -> tuple[Self, NDArray[np.intp]]:
         """The posterior less the Gaussian prior of a parameter, and where that parameter lies in `u`.

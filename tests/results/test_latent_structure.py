@@ -2,6 +2,8 @@
 
 import pytest
 
+import ppl
+from ppl.inference.correct.draw_source import DrawSource
 from ppl.results.report.latent_structure import entries
 from ppl.stages import show_stage
 
@@ -36,6 +38,25 @@ def test_blocks_of_one_set_of_variables_are_one_line():
 def test_rows_of_a_matrix_are_ranges():
     (line,) = last_lines(MATRIX, {"J": 5, "y": [Y, Y]})
     assert line == "  z[1:2, 1:5]: independent given m[1:2], L[1] (5 blocks of 2)"
+
+
+WALK = """
+data { int T; array[T] int y; }
+parameters { real mu; real<lower=0> s; vector[T] x; }
+model { mu ~ normal(0, 1); s ~ normal(0, 1); x[1] ~ normal(mu, s); x[2:T] ~ normal(x[1:(T - 1)], s);
+  y ~ poisson_log(x); }
+"""
+
+
+def test_a_chain_is_one_line():
+    (line,) = last_lines(WALK, {"T": 9, "y": [1, 0, 2, 3, 1, 4, 2, 5, 3]})
+    assert line == "  x[1:9]: each depends on at most 2 others given mu, s (bandwidth 1)"
+
+
+def test_a_chain_is_integrated_out():
+    post = ppl.compile_model(WALK).condition({"T": 9, "y": [1, 0, 2, 3, 1, 4, 2, 5, 3]})
+    fit = post.variational(seed=1, draws=100)
+    assert fit.verdict.made is DrawSource.NESTED and fit.verdict.level == "good"
 
 
 @pytest.mark.parametrize(

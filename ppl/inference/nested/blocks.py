@@ -130,6 +130,24 @@ class Blocks:
         found = np.stack(columns, axis=-1)
         return np.asarray(0.5 * (found + found.swapaxes(-1, -2)))
 
+    def modes(self, outer: Array, start: Array, near: float) -> Modes:
+        """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w)."""
+        return modes(self, outer, start, near)
+
+    def factors(self, outer: Array, latent: Array) -> Array:
+        """Cholesky factors (n, g, w, w) of the precisions at values of the blocks."""
+        return positive_factors(self.precisions(outer, latent, self.gradients(outer, latent)[1]))
+
+    def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
+        """Points (n, g, w) so many sds from modes, from which others may be found."""
+        direction = rng.standard_normal(at.shape)
+        direction /= np.sqrt((direction**2).sum(axis=-1, keepdims=True))
+        return np.asarray(at + distance * solve_upper(self.factors(outer, at), direction))
+
+    def apart(self, outer: Array, at: Array, other: Array) -> Array:
+        """How far others are from modes, in sds of the block that is farthest, (n,)."""
+        return np.asarray(lengths(self.factors(outer, at), other - at).max(axis=1))
+
 
 def modes(blocks: Blocks, outer: Array, start: Array, near: float = BLOCK_MODES.near) -> Modes:
     """The modes of all blocks at outer points (n, d), by Newton's method from a start (n, g, w)."""

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.inference.nested.blocks import Blocks, Modes, positive_factors, solve_lower
+from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes, positive_factors, solve_lower
+from ppl.inference.nested.given import GivenDraws
 from ppl.inference.nested.polynomials import Polynomials
 from ppl.inference.objective.target import Array
 
@@ -256,6 +257,29 @@ def conditional(blocks: Blocks, outer: Array, found: Modes, shape: Shape) -> Con
         centres, scales = placed(made)
         made = made.with_rows(again, fitted(blocks, outer[again], centres[again], scales[again], shape.basis))
     return made
+
+
+@dataclass(frozen=True)
+class BlockDraws:
+    """Draws of blocks by densities of one shape."""
+
+    blocks: Blocks
+    shape: Shape
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that are held for an outer point."""
+        basis = self.shape.basis
+        return int(self.blocks.structure.blocks.size * (len(basis.powers) + len(basis.nodes)))
+
+    def draws(self, outer: Array, start: Array, rng: np.random.Generator) -> GivenDraws:
+        """A draw of all blocks at each outer point; modes are looked for from a start (n, g, w)."""
+        found = self.blocks.modes(outer, start, BLOCK_MODES.about)
+        own = conditional(self.blocks, outer, found, self.shape)
+        z, complete = own.draws(rng)
+        latent = own.at(z)
+        log_q = own.log_densities(z) - self.blocks.left_over(latent)
+        return GivenDraws(latent, log_q, found.found & complete, found.about_here)
 
 
 def far_off(found: Conditional) -> NDArray[np.bool_]:

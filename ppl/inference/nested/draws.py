@@ -1,18 +1,20 @@
-"""Weighted draws of a target with blocks: outer coordinates of a mixture, then each block given these.
+"""Weighted draws of a target: outer coordinates of a mixture, then blocks or a field given these.
 
 The weights are those of the whole target over the density that the draws were made by, so that they are right
-whatever was found about blocks: what was found wrongly makes weights uneven, and nothing else.
+whatever was found about the structure: what was found wrongly makes weights uneven, and nothing else.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ppl.inference.correct.population import StudentTs, is_good
+from ppl.inference.correct.population import POPULATION, StudentTs
 from ppl.inference.diagnose.psis import Psis, psis
 from ppl.inference.nested.blocks import BLOCK_MODES, Blocks
-from ppl.inference.nested.conditional import Shape, conditional, shape_of
-from ppl.inference.nested.outer import Peak, fitted_to
+from ppl.inference.nested.conditional import BlockDraws, shape_of
+from ppl.inference.nested.field import Fields
+from ppl.inference.nested.field_draws import FieldDraws
+from ppl.inference.nested.outer import Marginal, Peak, fitted_to
 from ppl.inference.objective.target import Array
 from ppl.late import special
 
@@ -23,11 +25,18 @@ SHAPES_SEEN = 16
 PILOT_SHARES = (0.25, 0.25, 0.5, 1.0)
 """Shares of the draws that are made first, to see their weights, and to fit a better mixture to them."""
 
+PILOT_KHAT = 0.7
+"""The k-hat of these, which of few draws is uncertain, below which the others are made."""
+FIRST_ENOUGH = 0.7
+"""The effective share of the first draws with which no mixture is fitted to them."""
+ENOUGH_EFFECTIVE = 0.4
+"""The effective share of draws with which a better mixture is not looked for."""
+
 
 class Drawn(NamedTuple):
     """Points u (n, dim), the log densities of the target and of what they are drawn from, and weights.
 
-    `log_rough` (n,) are log weights by Laplace's approximation of the blocks.
+    `log_rough` (n,) are log weights by Laplace's approximation of the rest.
     """
 
     u: Array
@@ -38,7 +47,7 @@ class Drawn(NamedTuple):
 
     @property
     def log_ratios(self) -> Array:
-        """log p/q (n,), -inf where no draw of a block was had, or a density is not finite."""
+        """log p/q (n,), -inf where no draw was had, or a density is not finite."""
         ratios = self.log_p - self.log_q
         return np.where(np.isfinite(ratios), ratios, -np.inf)
 
@@ -52,20 +61,39 @@ class Drawn(NamedTuple):
         return float(np.exp(lost - np.logaddexp(lost, special.logsumexp(self.log_ratios))))
 
 
-def drawn(blocks: Blocks, peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> Drawn:
+Given = BlockDraws | FieldDraws
+"""What draws of the rest are made by."""
+
+
+def given(marginal: Marginal, mixture: StudentTs, rng: np.random.Generator) -> Given:
+    """A field's Gaussians; of blocks densities, that are shaped by a few of them."""
+    match marginal.inner:
+        case Fields() as fields:
+            return FieldDraws(fields)
+        case Blocks() as blocks:
+            some = np.concatenate([marginal.centre[None], mixture.draws(SHAPES_SEEN, rng)])
+            found = blocks.modes(some, marginal.start(some), BLOCK_MODES.about)
+            return BlockDraws(blocks, shape_of(blocks, some, found))
+
+
+def drawn(peak: Peak, mixture: StudentTs, n: int, rng: np.random.Generator) -> Drawn:
     """n weighted draws: a few first, and all of a mixture fitted to these where their weights are uneven."""
-    some = np.concatenate([peak.marginal.centre[None], mixture.draws(SHAPES_SEEN, rng)])
-    shape = shape_of(blocks, some, peak.marginal.modes(some, BLOCK_MODES.about))
+    marginal, own = peak.marginal, given(peak.marginal, mixture, rng)
     for k, share in enumerate(PILOT_SHARES):
-        found = weighted(blocks, peak, mixture, shape, mixture.draws(int(n * share), rng), rng)
-        if is_good(found.weights) and share < 1:
+        found = weighted(marginal, mixture, own, mixture.draws(int(n * share), rng), rng)
+        if share < 1 and is_enough(found.weights, PILOT_KHAT, ENOUGH_EFFECTIVE if k else FIRST_ENOUGH):
             rest = mixture.draws(n - len(found.u), rng)
-            found = together(found, weighted(blocks, peak, mixture, shape, rest, rng))
-        if len(found.u) == n and is_good(found.weights):
+            found = together(found, weighted(marginal, mixture, own, rest, rng))
+        if len(found.u) == n and is_enough(found.weights, POPULATION.good_khat, ENOUGH_EFFECTIVE):
             break
-        outer = found.u[:, blocks.structure.outer]
+        outer = found.u[:, marginal.inner.structure.outer]
         mixture = fitted_to(outer, found.weights, rng, one=k == 0 and len(outer) < n)
     return found
+
+
+def is_enough(weights: Psis, most_khat: float, least_share: float) -> bool:
+    """Whether draws of another mixture would gain little."""
+    return weights.khat < most_khat and weights.ess >= least_share * len(weights.log_weights)
 
 
 def together(*parts: Drawn) -> Drawn:
@@ -80,26 +108,22 @@ def with_weights(u: Array, log_p: Array, log_q: Array, log_rough: Array) -> Draw
 
 
 def weighted(
-    blocks: Blocks, peak: Peak, mixture: StudentTs, shape: Shape, outer: Array, rng: np.random.Generator
+    marginal: Marginal, mixture: StudentTs, own: Given, outer: Array, rng: np.random.Generator
 ) -> Drawn:
-    """A draw of every block at outer points (n, d) of the mixture, some of them at a time."""
-    held = blocks.structure.blocks.size * (len(shape.basis.powers) + len(shape.basis.nodes))
-    parts = np.array_split(outer, -(-len(outer) * held // NUMBERS_AT_ONCE))
-    found = [draws_at(blocks, peak, shape, part, rng) for part in parts if len(part)]
+    """A draw of the rest at outer points (n, d) of the mixture, some of them at a time."""
+    parts = np.array_split(outer, -(-len(outer) * own.numbers // NUMBERS_AT_ONCE))
+    found = [draws_at(marginal, own, part, rng) for part in parts if len(part)]
     u, log_p, log_q, rough = (np.concatenate(each) for each in zip(*found, strict=True))
     log_outer = mixture.log_density(outer)
     return with_weights(u, log_p, log_q + log_outer, rough - log_outer)
 
 
 def draws_at(
-    blocks: Blocks, peak: Peak, shape: Shape, outer: Array, rng: np.random.Generator
+    marginal: Marginal, own: Given, outer: Array, rng: np.random.Generator
 ) -> tuple[Array, Array, Array, Array]:
-    """Points u (n, dim), their log densities under the target, those of the blocks given the rest, and what
-    Laplace's approximation makes of the marginal there."""
-    found = peak.marginal.modes(outer, BLOCK_MODES.about)
-    given = conditional(blocks, outer, found, shape)
-    z, complete = given.draws(rng)
-    latent = given.at(z)
-    log_p = np.where(found.found & complete, blocks.values(outer, latent), -np.inf)
-    log_q = given.log_densities(z) - blocks.left_over(latent)
-    return blocks.points(outer, latent), log_p, log_q, found.about_here
+    """Points u (n, dim), their log densities under the target, those of the rest given the outer coordinates,
+    and what Laplace's approximation makes of the marginal there."""
+    inner = marginal.inner
+    found = own.draws(outer, marginal.start(outer), rng)
+    log_p = np.where(found.complete, inner.values(outer, found.latent), -np.inf)
+    return inner.points(outer, found.latent), log_p, found.log_q, found.about

@@ -1,10 +1,10 @@
-"""Whether the outer coordinates, or a block given these, have another mode than that which was found."""
+"""Whether the outer coordinates, or the rest given these, have another mode than that which was found."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, lengths, modes
+from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.outer import Marginal, Peak, climb
 from ppl.inference.objective.target import Array
 
@@ -14,7 +14,7 @@ class BesideLimits:
     """Where other modes are looked for."""
 
     outer_points: int = 4
-    """Draws of the outer coordinates, at which blocks are looked at."""
+    """Draws of the outer coordinates, at which the rest is looked at."""
 
     distances: tuple[float, ...] = (6.0, -6.0, 3.0, -3.0)
     """How far from the modes of all blocks these are begun from, in sds."""
@@ -46,19 +46,17 @@ def has_other_peaks(peak: Peak, starts: list[Marginal]) -> bool:
     return False
 
 
-def has_other_modes(blocks: Blocks, marginal: Marginal, outer: Array, rng: np.random.Generator) -> bool:
-    """Whether some block has another mode at one of the outer points (n, d)."""
-    found = marginal.modes(outer)
-    known = found.found
-    if not known.any():
+def has_other_modes(marginal: Marginal, outer: Array, rng: np.random.Generator) -> bool:
+    """Whether the rest has another mode at one of the outer points (n, d)."""
+    inner = marginal.inner
+    outer = outer[marginal.modes(outer).found]
+    if not len(outer):
         return True
-    at, factors, scales, outer = (each[known] for each in (found.at, found.factors, found.scales, outer))
+    at = marginal.modes(outer).at
     for distance in BESIDE.distances:
-        direction = rng.standard_normal(at.shape)
-        direction /= np.sqrt((direction**2).sum(axis=-1, keepdims=True))
-        start = at + distance * (scales @ direction[..., None])[..., 0]
-        other = modes(blocks, outer, start, BLOCK_MODES.near)
-        off = lengths(factors, other.at - at).max(axis=1)
+        start = inner.beside(outer, at, distance, rng)
+        other = inner.modes(outer, start, BLOCK_MODES.near)
+        off = inner.apart(outer, at, other.at)
         if (off[other.found] > BESIDE.same).any():
             return True
     return False

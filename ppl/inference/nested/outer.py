@@ -9,7 +9,8 @@ from ppl.inference.correct.population import StudentTs, fitted, is_good, moments
 from ppl.inference.correct.tempering import effective_size
 from ppl.inference.diagnose.mixture_sampling import Batch, missed
 from ppl.inference.diagnose.psis import Psis, psis
-from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes, modes
+from ppl.inference.nested.blocks import BLOCK_MODES, Blocks, Modes
+from ppl.inference.nested.field import FieldModes, Fields
 from ppl.inference.numerics.gaussian import Gaussian, made_positive
 from ppl.inference.objective.target import Array
 from ppl.late import special
@@ -73,27 +74,34 @@ class OuterLimits:
 
 OUTER = OuterLimits()
 
+Inner = Blocks | Fields
+"""What is integrated out."""
+
 
 @dataclass(frozen=True)
 class Marginal:
-    """The log density of the outer coordinates; modes of blocks are looked for from those at one point."""
+    """The log density of the outer coordinates; modes of the rest are looked for from those at one point."""
 
-    blocks: Blocks
+    inner: Inner
     centre: Array
     latent: Array
     slope: Array | None = None
-    """How the modes (g, w) move with each outer coordinate, (d, g, w)."""
+    """How the modes move with each outer coordinate, (d, ...)."""
 
     @property
     def dim(self) -> int:
         return len(self.centre)
 
-    def modes(self, outer: Array, near: float = BLOCK_MODES.near) -> Modes:
+    def modes(self, outer: Array, near: float = BLOCK_MODES.near) -> Modes | FieldModes:
         """At outer points (n, d)."""
+        return self.inner.modes(outer, self.start(outer), near)
+
+    def start(self, outer: Array) -> Array:
+        """Where modes at outer points (n, d) are looked for, (n, ...)."""
         start = np.repeat(self.latent[None], len(outer), axis=0)
         if self.slope is not None:
             start += np.tensordot(outer - self.centre, self.slope, axes=1)
-        return modes(self.blocks, outer, start, near)
+        return start
 
     def log_densities(self, outer: Array) -> Array:
         return self.modes(outer).log_marginals
@@ -161,7 +169,8 @@ def differences(marginal: Marginal, h: Array) -> tuple[Marginal, float, Array, A
         mixed = (value - ahead[i] - ahead[j] + here) / (h[i] * h[j])
         # f(i, j) - f(i) - f(j) + f is the mixed derivative but for third ones
         curvature[i, j] = curvature[j, i] = mixed
-    slope = (found.at[1 : d + 1] - found.at[d + 1 : 2 * d + 1]) / (2 * h)[:, None, None]
+    moved = found.at[1 : d + 1] - found.at[d + 1 : 2 * d + 1]
+    slope = moved / (2 * h).reshape(d, *(1,) * (moved.ndim - 1))
     seen = replace(marginal, latent=found.at[0], slope=slope)
     return seen, float(here), gradient, curvature
 

@@ -5,14 +5,16 @@ x. So a point is moved in one coordinate, and the gradient looked at for what ch
 taken on trust: the draws made by it are weighted by the density of the whole (see `draws`).
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ppl.inference.nested.sparse import Field, field_of
 from ppl.inference.numerics.parts import row_parts
-from ppl.inference.objective.target import Array, Target, log_density_gradients
+from ppl.inference.objective.target import Array, Target, log_density_gradients, scalars_of
 from ppl.late import LateModule
 
 csgraph = LateModule("scipy.sparse.csgraph")
@@ -70,27 +72,43 @@ class Structure:
         return np.asarray(self.blocks < self.dim)
 
 
-def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structure | None:
-    """The blocks of a target, seen from a point u (dim,) with a finite gradient; None where it has none."""
-    limits = STRUCTURE
-    if not limits.fewest_blocks < target.dim <= limits.most_dimensions:
-        return None
+def structures_of(target: Target, u: Array, rng: np.random.Generator) -> Iterator[Structure | Field]:
+    """Those of a target, the best first, seen from a point u (dim,) with a finite gradient."""
+    if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_dimensions:
+        return
     touched = meets(target, u, rng)
+    blocks = blocks_of(touched)
+    if blocks is not None:
+        yield blocks
+    field = field_of(touched, scalars_of(target))
+    if field is not None and len(field.latent) >= STRUCTURE.fewest_latent * len(field.outer):
+        yield field
+
+
+def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structure | Field | None:
+    """The best one; None where there is none."""
+    return next(structures_of(target, u, rng), None)
+
+
+def blocks_of(touched: NDArray[np.bool_]) -> Structure | None:
+    """The blocks of a graph (dim, dim); None where it has none."""
+    limits = STRUCTURE
     outer = separators(touched)
     if outer is None or not len(outer):  # of independent coordinates a mean-field q is enough
         return None
-    latent = np.setdiff1d(np.arange(target.dim), outer)
+    dim = len(touched)
+    latent = np.setdiff1d(np.arange(dim), outer)
     if len(latent) < limits.fewest_latent * len(outer):
         return None
     labels = components(touched, latent)
     count = int(labels.max()) + 1
     if count < limits.fewest_blocks:
         return None
-    blocks = np.full((count, int(np.bincount(labels).max())), target.dim)
+    blocks = np.full((count, int(np.bincount(labels).max())), dim)
     for label in range(count):
         own = latent[labels == label]
         blocks[label, : len(own)] = own
-    return Structure(target.dim, outer, blocks)
+    return Structure(dim, outer, blocks)
 
 
 def meets(target: Target, u: Array, rng: np.random.Generator) -> NDArray[np.bool_]:

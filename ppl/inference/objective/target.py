@@ -66,6 +66,10 @@ class Forwarding:
     def width(self) -> int:
         return width_of(self.target)
 
+    @property
+    def scalars(self) -> NDArray[np.bool_]:
+        return scalars_of(self.target)
+
     def log_density(self, u: Array) -> float:
         return self.target.log_density(u)
 
@@ -85,6 +89,11 @@ class Forwarding:
 def width_of(target: Target) -> int:
     """How many numbers one evaluation works through, about; 1 for a target that does not say."""
     return int(getattr(target, "width", 1))
+
+
+def scalars_of(target: Target) -> NDArray[np.bool_]:
+    """Which coordinates (dim,) are of a parameter that is one number; none of a target that does not say."""
+    return np.asarray(getattr(target, "scalars", np.zeros(target.dim, dtype=bool)))
 
 
 UNKNOWN = (

@@ -3,8 +3,9 @@
 Where the target falls into blocks that are independent given a few outer coordinates, as the effects of
 groups are given their mean and sd, the blocks are integrated out: by Laplace's approximation to find a
 mixture of Student's t over the outer coordinates (Rue, Martino and Chopin 2009, section 3; Kristensen et al.
-2016), then each by a density of its own, of which a draw is made. The weights of these draws are p/q of the
-whole.
+2016), then each by a density of its own, of which a draw is made. Where each depends on few others, as in a
+random walk, among areas or with crossed effects, they are one field, drawn by a Gaussian. The weights of
+these draws are p/q of the whole.
 """
 
 from typing import NamedTuple
@@ -24,9 +25,11 @@ from ppl.inference.families.mean_field import MeanField
 from ppl.inference.initialise.start import Init, start_points
 from ppl.inference.nested.blocks import Blocks
 from ppl.inference.nested.draws import drawn
+from ppl.inference.nested.field import Fields
 from ppl.inference.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
 from ppl.inference.nested.outer import Marginal, climb, misses, mixture_over
-from ppl.inference.nested.structure import structure_of
+from ppl.inference.nested.sparse import Field
+from ppl.inference.nested.structure import Structure, structures_of
 from ppl.inference.objective.elbo import Elbo
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
@@ -98,18 +101,28 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
 
 
 def weighted_draws(target: Target, starts: list[Array], context: Context) -> Found:
-    """Draws with their weights; Refused as `by_blocks` is."""
+    """Draws with their weights, by the first structure that has some; Refused as `by_blocks` is."""
+    why = Refused(
+        "given a few parameters the others are neither in blocks nor does each depend on few others"
+    )
+    for structure in structures_of(target, starts[0], context.streams.nested):
+        try:
+            return draws_by(target, structure, starts, context)
+        except Refused as reason:
+            why = reason
+    raise why
+
+
+def draws_by(target: Target, structure: Structure | Field, starts: list[Array], context: Context) -> Found:
+    """Draws with their weights by one structure; Refused where there are none."""
     rng, settings = context.streams.nested, context.settings
 
     def tell(step: int) -> None:
         context.listen(Progress(Phase.NESTED, step, NESTED_STEPS))
 
-    structure = structure_of(target, starts[0], rng)
-    if structure is None:
-        raise Refused("its parameters are not in blocks that are independent given a few others")
     tell(0)
-    blocks = Blocks(target, structure)
-    marginals = [Marginal(blocks, start[structure.outer], blocks.latent(start[None])[0]) for start in starts]
+    inner = Fields(target, structure) if isinstance(structure, Field) else Blocks(target, structure)
+    marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]
     peak = climb(marginals[0])
     if peak is None:
         raise Refused("the other parameters have no mode once the blocks are integrated out")
@@ -121,10 +134,10 @@ def weighted_draws(target: Target, starts: list[Array], context: Context) -> Fou
         raise Refused("no mixture of Student's t was found that fits the other parameters")
     if misses(mixture, peak.marginal, rng) > MODE_SEARCH.missed_mass:
         raise Refused("there is mass far from the mode of the other parameters")
-    if has_other_modes(blocks, peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
+    if has_other_modes(peak.marginal, mixture.draws(BESIDE.outer_points, rng), rng):
         raise Refused("a block has several modes")
     tell(2)
-    draws = drawn(blocks, peak, mixture, max(PROPOSALS, 2 * settings.draws), rng)
+    draws = drawn(peak, mixture, max(PROPOSALS, 2 * settings.draws), rng)
     enough = draws.weights.ess >= LEAST_EFFECTIVE_SHARE * len(draws.u)
     if not (draws.weights.khat < POPULATION.good_khat and enough):
         worth = f"k-hat {draws.weights.khat:.2f}, effective sample size {draws.weights.ess:.0f}"

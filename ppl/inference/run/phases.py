@@ -38,8 +38,8 @@ PHASES = {
     Phase.NESTED: About(
         5,
         "Where parameters are in blocks that are independent given a few others, as the effects of groups "
-        "are, the blocks are integrated out, and drawn given the rest; nothing else is then left to do. Rue, "
-        "Martino and Chopin (2009).",
+        "are, or each depends on few, as in a random walk, they are integrated out, and drawn given the "
+        "rest; nothing else is then left to do. Rue, Martino and Chopin (2009).",
     ),
     Phase.MODE: About(10, "L-BFGS maximises the log density."),
     Phase.PATHFINDER: About(

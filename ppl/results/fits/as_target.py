@@ -3,6 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ppl.density.posterior import Posterior
 from ppl.inference.objective.target import Target
 from ppl.results.files.columns import Floats
@@ -29,6 +32,10 @@ class AsTarget:
     @property
     def width(self) -> int:
         return self.posterior.cost
+
+    @property
+    def scalars(self) -> NDArray[np.bool_]:
+        return self.posterior.scalars
 
     def log_density(self, u: Floats) -> float:
         return self.posterior.log_density(u, jacobian=self.jacobian)

@@ -7,6 +7,9 @@ gradients of many are few until draws are annealed.
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ppl.inference.objective.target import Target, log_density_gradients, width_of
 from ppl.results.files.columns import Floats
 from ppl.results.fits.as_target import AsTarget
@@ -31,6 +34,10 @@ class ByBoth:
     def width(self) -> int:
         """That of the compiled one, which is what thousands of gradients are taken by."""
         return width_of(self.compiled)
+
+    @property
+    def scalars(self) -> NDArray[np.bool_]:
+        return self.interpreted.scalars
 
     def log_density(self, u: Floats) -> float:
         return self.compiled.log_density(u)

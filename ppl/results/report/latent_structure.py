@@ -7,11 +7,13 @@ import numpy as np
 
 from ppl.density.posterior import Posterior
 from ppl.density.statement_costs import point_of
+from ppl.inference.nested.sparse import Field
 from ppl.inference.nested.structure import Structure, structure_of
 from ppl.results.fits.as_target import AsTarget
 
 NONE_FOUND = (
-    "No latent structure was found: the parameters are not in blocks that are independent given a few others."
+    "No latent structure was found: given a few parameters the others are neither in blocks nor does each "
+    "depend on few others."
 )
 
 
@@ -26,10 +28,16 @@ def latent_lines(posterior: Posterior) -> Iterator[str]:
         yield NONE_FOUND
         return
     yield "Latent structure:"
-    yield from (f"  {line}" for line in in_words(structure, posterior.param_unc_names()))
+    names = posterior.param_unc_names()
+    match structure:
+        case Field():
+            lines = field_in_words(structure, names)
+        case Structure():
+            lines = blocks_in_words(structure, names)
+    yield from (f"  {line}" for line in lines)
 
 
-def in_words(structure: Structure, names: Sequence[str]) -> Iterator[str]:
+def blocks_in_words(structure: Structure, names: Sequence[str]) -> Iterator[str]:
     """A line for the blocks of each set of variables, such as `theta[1:8]: independent given mu, tau ...`."""
     given = ", ".join(entries(names[k] for k in structure.outer))
     alike = defaultdict[tuple[str, ...], list[list[str]]](list)
@@ -40,6 +48,17 @@ def in_words(structure: Structure, names: Sequence[str]) -> Iterator[str]:
         latent = ", ".join(entries(name for block in blocks for name in block))
         count = f"{len(blocks):,} block{'s' if len(blocks) > 1 else ''} of {len(variables)}"
         yield f"{latent}: independent given {given} ({count})"
+
+
+def field_in_words(field: Field, names: Sequence[str]) -> Iterator[str]:
+    """A line such as `h[1:500]: each depends on at most 2 others given mu, phi, sigma (bandwidth 1)`."""
+    latent, given = (
+        ", ".join(entries(names[k] for k in some)) for some in (sorted(field.latent), field.outer)
+    )
+    first, second = field.pairs[:, field.pairs[0] != field.pairs[1]]
+    most = int(np.bincount(np.concatenate([first, second])).max())
+    count = f"at most {most} other{'s' if most > 1 else ''}"
+    yield f"{latent}: each depends on {count} given {given} (bandwidth {field.bandwidth})"
 
 
 def entries(names: Iterable[str]) -> list[str]:

@@ -1,0 +1,163 @@
+"""Latent variables that meet only a few others given the outer coordinates: chains, areas, crossed effects.
+
+Their precision matrix is banded in the order of reverse Cuthill-McKee, so that Newton's method, the log
+determinant and draws of the Gaussian at the mode cost the number of coordinates times the square of the
+bandwidth (Rue and Held 2005, "Gaussian Markov random fields", section 2.4). Columns of Hessians that meet no
+row in common come from one gradient (Curtis, Powell and Reid 1974).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.nested.banded import Factors, factors_of
+from ppl.inference.nested.sparse import Field
+from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.objective.target import Array, Target, log_densities, log_density_gradients
+
+
+@dataclass(frozen=True)
+class FieldModeLimits:
+    """How the modes of fields are found."""
+
+    most_steps: int = 60
+    """Evaluations of gradients, of Newton's steps and of steps that are halved."""
+
+    longest: float = 20.0
+    """The longest step of a coordinate, in units."""
+
+    lower: float = 1e-9
+    """A step that loses more than this, beside the size of the log density, is halved."""
+
+    difference: float = 1e-4
+    """The step of a difference of gradients, beside the size of the coordinate or 1."""
+
+    numbers_at_once: int = 4_000_000
+    """Numbers of precision matrices that are held at once."""
+
+    beside: float = 3.0
+    """Other modes are looked for at a distance from blocks, in sds; a draw of a field counts as so many."""
+
+
+FIELD_MODES = FieldModeLimits()
+
+
+class FieldModes(NamedTuple):
+    """Of n outer points: the modes (n, k) of a field, log determinants of the precision there, halved, (n,).
+
+    `values` (n,) are log densities of the whole at the modes, `found` (n,) whether they are at theirs.
+    """
+
+    at: Array
+    half_log_dets: Array
+    values: Array
+    found: NDArray[np.bool_]
+
+    @property
+    def log_marginals(self) -> Array:
+        """The log density of the outer coordinates, (n,), by Laplace's approximation; -inf without modes."""
+        return np.where(self.found, self.about_here, -np.inf)
+
+    @property
+    def about_here(self) -> Array:
+        """The same by the curvature where the search for modes ended, (n,)."""
+        return np.asarray(self.values - self.half_log_dets + 0.5 * self.at.shape[1] * LOG_2PI)
+
+
+@dataclass(frozen=True)
+class Fields:
+    """A target by its structure: outer points (n, d) and values of the field (n, k), in the field's order."""
+
+    target: Target
+    structure: Field
+
+    def points(self, outer: Array, latent: Array) -> Array:
+        """The points (n, dim) of the target."""
+        u = np.empty((len(outer), self.structure.dim))
+        u[:, self.structure.outer] = outer
+        u[:, self.structure.latent] = latent
+        return u
+
+    def latent(self, u: Array) -> Array:
+        """The values of the field (n, k) at points u (n, dim)."""
+        return np.asarray(u[:, self.structure.latent])
+
+    def values(self, outer: Array, latent: Array) -> Array:
+        """The log density of the whole, (n,)."""
+        return log_densities(self.target, self.points(outer, latent))
+
+    def gradients(self, outer: Array, latent: Array) -> tuple[Array, Array]:
+        """The log density of the whole (n,), and its gradients by the field (n, k)."""
+        values, gradients = log_density_gradients(self.target, self.points(outer, latent))
+        return values, self.latent(gradients)
+
+    def precisions(self, outer: Array, latent: Array, gradients: Array) -> Array:
+        """Minus the Hessians, as lower bands (n, b + 1, k), by differences of gradients."""
+        reading, steps = self.structure.reading, np.maximum(np.abs(latent), 1.0) * FIELD_MODES.difference
+        bands = np.zeros((len(outer), self.structure.bandwidth + 1, latent.shape[1]))
+        for colour in range(int(self.structure.colours.max()) + 1):
+            _, there = self.gradients(outer, latent + np.where(self.structure.colours == colour, steps, 0.0))
+            own = reading.colour == colour
+            row, moved = reading.row[own], reading.moved[own]
+            change = (gradients[:, row] - there[:, row]) / steps[:, moved]
+            bands[:, reading.below[own], reading.column[own]] = change
+        return bands
+
+    def factors(self, outer: Array, latent: Array) -> Factors:
+        """Cholesky factors of the precision matrices at values of the field."""
+        return factors_of(self.precisions(outer, latent, self.gradients(outer, latent)[1]))
+
+    def parts(self, n: int) -> Iterator[slice]:
+        """Outer points whose precision matrices are held at once."""
+        size = max(1, FIELD_MODES.numbers_at_once // self.numbers)
+        return (slice(k, k + size) for k in range(0, n, size))
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that are held for an outer point."""
+        return (self.structure.bandwidth + 1) * len(self.structure.latent)
+
+    def modes(self, outer: Array, start: Array, near: float) -> FieldModes:
+        """The modes at outer points (n, d), by Newton's method from a start (n, k)."""
+        found = [self.modes_of_part(outer[part], start[part], near) for part in self.parts(len(outer))]
+        return FieldModes(*(np.concatenate(each) for each in zip(*found, strict=True)))
+
+    def modes_of_part(self, outer: Array, start: Array, near: float) -> FieldModes:
+        n = len(outer)
+        at, steps, found = start.copy(), np.zeros(start.shape), np.zeros(n, dtype=bool)
+        values, half_log_dets, going = np.full(n, -np.inf), np.zeros(n), np.arange(n)
+        for _ in range(FIELD_MODES.most_steps):
+            value, gradient = self.gradients(outer[going], at[going])
+            least = values[going] - FIELD_MODES.lower * np.maximum(np.abs(values[going]), 1.0)
+            good = np.isfinite(value) & (value >= least) & np.isfinite(gradient).all(axis=1)
+            back = going[~good]
+            steps[back] *= 0.5
+            at[back] -= steps[back]
+            here, gradient = going[good], gradient[good]
+            if len(here):
+                factors = factors_of(self.precisions(outer[here], at[here], gradient))
+                step = factors.solve(gradient)
+                gain = (gradient * step).sum(axis=1)
+                step *= np.minimum(1.0, FIELD_MODES.longest / np.abs(step).max(axis=1))[:, None]
+                values[here], half_log_dets[here] = value[good], factors.half_log_dets
+                steps[here] = step
+                at[here] += step
+                ended = here[factors.as_given & (gain < near**2)]
+                values[ended] += 0.5 * gain[factors.as_given & (gain < near**2)]
+                found[ended] = True
+            going = going[~found[going]]
+            if not going.size:
+                break
+        return FieldModes(at, half_log_dets, values, found)
+
+    def beside(self, outer: Array, at: Array, distance: float, rng: np.random.Generator) -> Array:
+        """Points (n, k) away from modes, from which others may be found."""
+        noise = rng.standard_normal(at.shape)
+        return at + distance / FIELD_MODES.beside * self.factors(outer, at).solve_transposed(noise)
+
+    def apart(self, outer: Array, at: Array, other: Array) -> Array:
+        """How far others are from modes, in sds, (n,)."""
+        return self.factors(outer, at).lengths(other - at)

@@ -1,0 +1,117 @@
+"""Draws of a field given the outer coordinates: a few at each point, of a Gaussian near the one at the mode.
+
+The best Gaussian in Kullback-Leibler divergence has as its precision minus the mean Hessian under itself, and
+under it the mean gradient is 0 (Opper and Archambeau 2009, "The variational Gaussian approximation
+revisited", equations 7 and 8). Two steps are made towards it. The means are over points one sd from the
+centre in every coordinate, two that meet to the same side or not, as often as their correlation says.
+
+Of a few draws at one outer point the mean weight is an unbiased marginal density; one of them is kept by its
+weight (Tran, Scharth, Gunawan, Kohn, Brown and Hawkins 2021, "Robustly estimating the marginal likelihood for
+cognitive models via importance sampling", section 2).
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.inference.nested.banded import Factors, factors_of
+from ppl.inference.nested.blocks import BLOCK_MODES
+from ppl.inference.nested.field import Fields
+from ppl.inference.nested.given import GivenDraws
+from ppl.inference.numerics.gaussian import LOG_2PI
+from ppl.inference.objective.target import Array
+
+STEPS = 2
+"""Steps towards the best Gaussian."""
+PAIRS = 4
+"""Draws at an outer point, each with the one on the other side of the centre."""
+
+
+@dataclass(frozen=True)
+class FieldDraws:
+    """Draws of a field by Gaussians."""
+
+    fields: Fields
+
+    @property
+    def numbers(self) -> int:
+        """Numbers that are held for an outer point."""
+        return self.fields.numbers
+
+    def draws(self, outer: Array, start: Array, rng: np.random.Generator) -> GivenDraws:
+        """A draw of the field at each outer point; modes are looked for from a start (n, k).
+
+        Its log density is that of the target less the log mean weight.
+        """
+        found = self.fields.modes(outer, start, BLOCK_MODES.about)
+        centre, factors = self.gaussians(outer, found.at)
+        drawn, log_p = found.at.copy(), np.full(len(outer), -np.inf)
+        best, total = np.full(len(outer), -np.inf), np.full(len(outer), -np.inf)
+        for _ in range(PAIRS):
+            noise = rng.standard_normal(centre.shape)
+            off = factors.solve_transposed(noise)
+            log_q = factors.half_log_dets - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI)
+            for tried in (centre + off, centre - off):
+                value = self.fields.values(outer, tried)
+                weight = np.where(np.isfinite(value), value - log_q, -np.inf)
+                total = np.logaddexp(total, weight)
+                score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
+                better = score > best
+                best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
+        log_q = log_p - total + np.log(2 * PAIRS)
+        return GivenDraws(drawn, log_q, found.found & np.isfinite(total), found.about_here)
+
+    def gaussians(self, outer: Array, at: Array) -> tuple[Array, Factors]:
+        """Centres (n, k) and factors of the precisions of the Gaussians, by the modes (n, k)."""
+        _, gradient = self.fields.gradients(outer, at)
+        factors = factors_of(self.fields.precisions(outer, at, gradient))
+        centre = at + factors.solve(gradient)
+        for _ in range(STEPS):
+            slope, precision = self.means(outer, centre, factors)
+            factors = factors_of(precision)
+            centre = centre + factors.solve(slope)
+        return centre, factors
+
+    def means(self, outer: Array, centre: Array, factors: Factors) -> tuple[Array, Array]:
+        """Mean gradients (n, k) and mean precisions (n, b + 1, k) under Gaussians."""
+        inverses = factors.inverses
+        sds, alike = np.sqrt(inverses[:, 0]), self.alike(inverses)
+        slope, precision = np.zeros_like(centre), np.zeros_like(factors.bands)
+        for side, share in ((1.0, alike), (self.sides, 1 - alike)):
+            for there in (centre + side * sds, centre - side * sds):
+                _, gradient = self.fields.gradients(outer, there)
+                slope += 0.5 * share * gradient
+                precision += 0.5 * self.by_pair(share) * self.fields.precisions(outer, there, gradient)
+        return slope, precision
+
+    @cached_property
+    def sides(self) -> Array:
+        """1 or -1 (k,): coordinates of colour 0 are on the other side."""
+        return np.where(self.fields.structure.colours == 0, -1.0, 1.0)
+
+    @cached_property
+    def opposite(self) -> NDArray[np.intp]:
+        """Pairs (2, m) of coordinates on two sides that meet."""
+        pairs = self.fields.structure.pairs
+        return pairs[:, self.sides[pairs[0]] != self.sides[pairs[1]]]
+
+    def alike(self, inverses: Array) -> Array:
+        """How often a coordinate is on the side of those it meets (n, k), by correlations in bands."""
+        first, second = self.opposite
+        scales = np.sqrt(inverses[:, 0, first] * inverses[:, 0, second])
+        correlations = inverses[:, first - second, second] / scales
+        sums, counts = np.zeros_like(inverses[:, 0]).T, np.zeros(inverses.shape[2])
+        for end in (first, second):
+            np.add.at(sums, end, correlations.T)
+            np.add.at(counts, end, 1.0)
+        return np.asarray(0.5 + 0.5 * np.clip(sums.T / np.maximum(counts, 1.0), -1.0, 1.0))
+
+    def by_pair(self, shares: Array) -> Array:
+        """The means over two coordinates that meet of shares (n, k), in bands (n, b + 1, k)."""
+        structure = self.fields.structure
+        first, second = structure.pairs
+        bands = np.zeros((len(shares), structure.bandwidth + 1, shares.shape[1]))
+        bands[:, first - second, second] = 0.5 * (shares[:, first] + shares[:, second])
+        return bands

@@ -1,0 +1,140 @@
+"""Latent variables that meet only a few others given the outer coordinates, as their graph tells."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ppl.late import LateModule
+
+csgraph = LateModule("scipy.sparse.csgraph")
+sparse = LateModule("scipy.sparse")
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class FieldLimits:
+    """Which graphs are sparse."""
+
+    hub: float = 0.55
+    """A coordinate that meets this share of the others is outer."""
+
+    lesser_hub: float = 0.2
+    """So is one that meets this share of them, and many more than most do."""
+
+    many: float = 5.0
+    """Which is so many times the median."""
+
+    most_colours: int = 30
+    """Gradients of a Hessian."""
+
+    most_outer: int = 10
+    """Outer coordinates: so many a mixture of Student's t is fitted to."""
+
+    most_work: float = 2e8
+    """The number of latent coordinates times the square of the bandwidth, as a factor costs."""
+
+
+FIELD = FieldLimits()
+
+
+class Reading(NamedTuple):
+    """Where entries of a precision matrix are read off: of a colour, at a row, of the coordinate moved there.
+
+    `below` and `column` are the places in its lower bands.
+    """
+
+    colour: Indices
+    row: Indices
+    moved: Indices
+    below: Indices
+    column: Indices
+
+
+@dataclass(frozen=True)
+class Field:
+    """`outer` (d,) are coordinates given which those of `latent` (k,), in this order, meet a few others.
+
+    `pairs` (2, m) are places in this order that meet, the first not before the second, each with itself too.
+    Those of a colour are moved at once: of colour 0 none meet, of others no two meet a third.
+    """
+
+    dim: int
+    outer: Indices
+    latent: Indices
+    pairs: Indices
+    colours: Indices
+
+    @cached_property
+    def bandwidth(self) -> int:
+        return int((self.pairs[0] - self.pairs[1]).max())
+
+    @cached_property
+    def reading(self) -> Reading:
+        """Each entry by its column, or by its row where the column is of colour 0."""
+        first, second = self.pairs
+        by_column = (self.colours[second] > 0) | (first == second)
+        moved, row = np.where(by_column, second, first), np.where(by_column, first, second)
+        return Reading(self.colours[moved], row, moved, first - second, second)
+
+
+def field_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_]) -> Field | None:
+    """The field of a graph (dim, dim); None where its graph is not sparse.
+
+    `scalars` (dim,) are coordinates of parameters that are one number: these are outer.
+    """
+    dim = len(touched)
+    outer = outer_of(touched, scalars)
+    if not 0 < len(outer) <= FIELD.most_outer:
+        return None
+    rest = np.setdiff1d(np.arange(dim), outer)
+    graph = sparse.csr_matrix(touched[np.ix_(rest, rest)])
+    order = csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.intp)
+    ordered = graph[order][:, order]
+    ordered.setdiag(True)
+    pairs = np.array(sparse.tril(ordered).nonzero(), dtype=np.intp)
+    found = Field(dim, outer, rest[order], pairs, coloured(ordered.tocsr()))
+    work = len(rest) * (found.bandwidth + 1.0) ** 2
+    return found if work <= FIELD.most_work and found.colours.max() < FIELD.most_colours else None
+
+
+def outer_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_]) -> Indices:
+    """Those that meet most others, one by one, and those of scalar parameters."""
+    graph, left = touched.copy(), len(touched)
+    np.fill_diagonal(graph, False)
+    outer = scalars.copy()
+    graph[scalars] = graph[:, scalars] = False
+    left -= int(scalars.sum())
+    while outer.sum() <= FIELD.most_outer and left > 1:
+        degrees = graph.sum(axis=0)
+        most = int(degrees.argmax())
+        usual = float(np.median(degrees[~outer]))
+        least = FIELD.lesser_hub if degrees[most] > FIELD.many * usual else FIELD.hub
+        if degrees[most] < least * (left - 1):
+            break
+        outer[most] = True
+        graph[most] = graph[:, most] = False
+        left -= 1
+    return np.nonzero(outer)[0]
+
+
+def coloured(graph: Any) -> Indices:
+    """Colours (k,): 0 for coordinates of which none meet; of the others no two of one colour meet a third."""
+    size = graph.shape[0]
+    neighbours = [graph.indices[graph.indptr[k] : graph.indptr[k + 1]] for k in range(size)]
+    colours = np.full(size, -1, dtype=np.intp)
+    free = np.ones(size, dtype=bool)
+    for k in np.argsort(np.diff(graph.indptr), kind="stable"):
+        if free[k]:
+            colours[k] = 0
+            free[neighbours[k]] = False
+    for k in np.nonzero(colours < 0)[0]:
+        near = np.concatenate([neighbours[j] for j in neighbours[k]])
+        taken = np.unique(colours[near])
+        taken = taken[taken > 0]
+        gaps = np.nonzero(taken != np.arange(1, len(taken) + 1))[0]
+        colours[k] = gaps[0] + 1 if len(gaps) else len(taken) + 1
+    return colours

@@ -1,0 +1,262 @@
+"""Latent variables of which each depends on a few others: chains, areas, crossed effects."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ppl.inference.correct.draw_source import DrawSource
+from ppl.inference.nested.banded import factors_of
+from ppl.inference.nested.blocks import BLOCK_MODES
+from ppl.inference.nested.field import Fields
+from ppl.inference.nested.field_draws import FieldDraws
+from ppl.inference.nested.sparse import Field, coloured, field_of
+from ppl.inference.nested.structure import structures_of
+from ppl.inference.recipes import fit
+from ppl.inference.run.settings import Settings
+
+sparse = pytest.importorskip("scipy.sparse")
+
+
+def rng() -> np.random.Generator:
+    return np.random.default_rng(1)
+
+
+@dataclass(frozen=True)
+class Toy:
+    """A target with one outer coordinate t, the log sd of steps, and a field x."""
+
+    y: np.ndarray
+
+    @property
+    def dim(self):
+        return 1 + len(self.y)
+
+    def log_density(self, u):
+        return float(self.log_densities(u[None])[0])
+
+    def log_density_gradient(self, u):
+        values, gradients = self.log_density_gradients(u[None])
+        return float(values[0]), gradients[0]
+
+    def log_densities(self, us):
+        return self.log_density_gradients(us)[0]
+
+    def explain(self, u):
+        return ""
+
+
+def walk(t, x):
+    """The log density of a random walk from N(0, 1) in steps of exp(t), gradients by t and x."""
+    steps = np.diff(x, axis=1) / np.exp(t)
+    value = stats.norm.logpdf(x[:, 0]) + stats.norm.logpdf(steps).sum(axis=1) - steps.shape[1] * t[:, 0]
+    slope = np.zeros_like(x)
+    slope[:, 0] = -x[:, 0]
+    slope[:, 1:] -= steps / np.exp(t)
+    slope[:, :-1] += steps / np.exp(t)
+    return value, (steps**2 - 1).sum(axis=1, keepdims=True), slope
+
+
+@dataclass(frozen=True)
+class Level(Toy):
+    """A local level: y[k] ~ N(x[k], 1), t ~ N(0, 1)."""
+
+    def log_density_gradients(self, us):
+        t, x = us[:, :1], us[:, 1:]
+        value, by_t, slope = walk(t, x)
+        value = value + stats.norm.logpdf(self.y - x).sum(axis=1) + stats.norm.logpdf(t[:, 0])
+        return value, np.hstack([by_t - t, slope + self.y - x])
+
+    def log_marginal(self, t):
+        """By the Kalman filter."""
+        mean, variance, total = 0.0, 1.0, stats.norm.logpdf(t)
+        for k, y in enumerate(self.y):
+            variance += np.exp(2 * t) if k else 0.0
+            total += stats.norm.logpdf(y, mean, np.sqrt(variance + 1))
+            gain = variance / (variance + 1)
+            mean, variance = mean + gain * (y - mean), variance * (1 - gain)
+        return total
+
+
+@dataclass(frozen=True)
+class CountsOfWalk(Toy):
+    """y[k] ~ Poisson(exp(x[k])), t ~ N(-1, 0.5)."""
+
+    def log_density_gradients(self, us):
+        t, x = us[:, :1], us[:, 1:]
+        value, by_t, slope = walk(t, x)
+        value = value + (self.y * x - np.exp(x)).sum(axis=1) - 2 * (t[:, 0] + 1) ** 2
+        return value, np.hstack([by_t - 4 * (t + 1), slope + self.y - np.exp(x)])
+
+
+Y = np.cumsum(rng().normal(0, 0.6, 40)) + rng().normal(size=40)
+COUNTS = rng().poisson(np.exp(np.cumsum(rng().normal(0, 0.4, 30)))).astype(float)
+
+
+def fields_of(target):
+    found = list(structures_of(target, 0.1 * rng().normal(size=target.dim), rng()))
+    assert [type(each) for each in found] == [Field]
+    return Fields(target, found[0])
+
+
+@pytest.mark.parametrize("target", [Level(Y), CountsOfWalk(COUNTS)], ids=lambda t: type(t).__name__)
+def test_the_toy_targets_have_their_gradients(target):
+    u = 0.3 * rng().normal(size=target.dim)
+    steps = 1e-6 * np.eye(target.dim)
+    differences = (target.log_densities(u + steps) - target.log_densities(u - steps)) / 2e-6
+    np.testing.assert_allclose(target.log_density_gradient(u)[1], differences, atol=1e-5)
+
+
+# --- Structure -----------------------------------------------------------------------------------
+
+
+def test_a_chain_is_a_field_of_bandwidth_one():
+    structure = fields_of(Level(Y)).structure
+    assert structure.outer.tolist() == [0] and structure.bandwidth == 1
+    assert sorted(structure.latent.tolist()) == list(range(1, 41))
+    assert structure.colours.max() == 2
+
+
+def graph_of(size, edges):
+    graph = np.zeros((size, size), dtype=bool)
+    graph[tuple(np.array(edges).T)] = True
+    return graph | graph.T
+
+
+def grid_of(rows, columns):
+    places = np.arange(rows * columns).reshape(rows, columns)
+    across = np.stack([places[:, :-1].ravel(), places[:, 1:].ravel()], axis=1)
+    down = np.stack([places[:-1].ravel(), places[1:].ravel()], axis=1)
+    return [*across.tolist(), *down.tolist()]
+
+
+GRAPHS = {
+    "chain": (graph_of(12, [(k, k + 1) for k in range(11)]), 3),
+    "second order": (graph_of(12, [(k, k + d) for d in (1, 2) for k in range(12 - d)]), 5),
+    "grid": (graph_of(20, grid_of(4, 5)), 9),
+    "stars": (graph_of(20, [(5 * g, 5 * g + k) for g in range(4) for k in range(1, 5)]), 2),
+    "crossed": (graph_of(24, [(k, 12 + (k + d) % 12) for k in range(12) for d in (0, 1, 5)]), 8),
+}
+
+
+@pytest.mark.parametrize(("graph", "most"), GRAPHS.values(), ids=GRAPHS)
+def test_hessians_are_read_off_differences_by_colour(graph, most):
+    full = sparse.csr_matrix(graph | np.eye(len(graph), dtype=bool))
+    colours = coloured(full)
+    assert colours.max() < most
+    weights = rng().normal(size=graph.shape)
+    hessian = np.where(full.toarray(), weights + weights.T, 0.0)
+    pairs = np.array(np.tril(hessian).nonzero())
+    reading = Field(len(graph), np.array([]), np.arange(len(graph)), pairs, colours).reading
+    found = np.zeros_like(hessian)
+    for colour in range(colours.max() + 1):
+        change = hessian @ (colours == colour)
+        own = reading.colour == colour
+        found[reading.below[own] + reading.column[own], reading.column[own]] = change[reading.row[own]]
+    np.testing.assert_allclose(found, np.tril(hessian), atol=1e-12)
+
+
+@pytest.mark.parametrize("graph", [each for each, _ in GRAPHS.values()], ids=GRAPHS)
+def test_scalars_and_hubs_are_outer(graph):
+    size = len(graph)
+    whole = np.zeros((size + 2, size + 2), dtype=bool)
+    whole[2:, 2:] = graph
+    whole[0, 2:] = whole[2:, 0] = True
+    whole[1, 2:5] = whole[2:5, 1] = True
+    scalars = np.arange(size + 2) == 1
+    assert field_of(whole, scalars).outer.tolist() == [0, 1]
+
+
+def test_where_all_meet_there_is_no_field():
+    assert field_of(np.ones((30, 30), dtype=bool), np.zeros(30, dtype=bool)) is None
+
+
+# --- Banded matrices -----------------------------------------------------------------------------
+
+
+def banded(size, width, n):
+    full = np.zeros((n, size, size))
+    for k in range(1, width + 1):
+        full[:, np.arange(k, size), np.arange(size - k)] = rng().normal(size=(n, size - k))
+    full += full.swapaxes(1, 2) + 9 * np.eye(size)
+    bands = np.zeros((n, width + 1, size))
+    for k in range(width + 1):
+        bands[:, k, : size - k] = np.diagonal(full, -k, 1, 2)
+    return full, bands
+
+
+@pytest.mark.parametrize("width", [0, 1, 3])
+def test_banded_factors(width):
+    full, bands = banded(9, width, 4)
+    factors, x = factors_of(bands), rng().normal(size=(4, 9))
+    lower = np.linalg.cholesky(full)
+    assert factors.as_given.all()
+    np.testing.assert_allclose(factors.half_log_dets, np.linalg.slogdet(full)[1] / 2)
+    np.testing.assert_allclose(factors.solve(x), np.linalg.solve(full, x[..., None])[..., 0])
+    np.testing.assert_allclose(
+        factors.solve_transposed(x), np.linalg.solve(lower.swapaxes(1, 2), x[..., None])[..., 0]
+    )
+    np.testing.assert_allclose(factors.lengths(x), np.sqrt(np.einsum("ni,nij,nj->n", x, full, x)), rtol=1e-12)
+    inverse, found = np.linalg.inv(full), factors.inverses
+    for k in range(width + 1):
+        np.testing.assert_allclose(found[:, k, : 9 - k], np.diagonal(inverse, -k, 1, 2), atol=1e-12)
+
+
+def test_a_matrix_that_is_not_positive_definite_has_a_ridge():
+    _, bands = banded(9, 1, 2)
+    bands[1, 0, 3] = -5.0
+    factors = factors_of(bands)
+    assert factors.as_given.tolist() == [True, False] and np.isfinite(factors.half_log_dets).all()
+
+
+# --- Marginals and draws -------------------------------------------------------------------------
+
+
+def test_the_marginal_of_a_local_level_is_the_kalman_filters():
+    target = Level(Y)
+    fields, t = fields_of(target), np.array([-2.0, -0.5, 1.0])
+    found = fields.modes(t[:, None], np.zeros((3, 40)), BLOCK_MODES.near)
+    assert found.found.all()
+    expected = [target.log_marginal(each) for each in t]
+    np.testing.assert_allclose(found.log_marginals, expected, rtol=1e-8)
+
+
+def test_weights_of_draws_given_the_outer_coordinates_of_a_gaussian_are_equal():
+    fields, t = fields_of(Level(Y)), np.full((50, 1), -0.5)
+    given = FieldDraws(fields).draws(t, np.zeros((50, 40)), rng())
+    weights = fields.values(t, given.latent) - given.log_q
+    np.testing.assert_allclose(weights, Level(Y).log_marginal(-0.5), rtol=1e-7)
+
+
+def test_draws_near_the_best_gaussian_have_more_even_weights_than_at_the_mode():
+    fields, t = fields_of(CountsOfWalk(COUNTS)), np.full((400, 1), -0.5)
+    start = np.zeros((400, 30))
+    at = fields.modes(t, start, BLOCK_MODES.near).at
+    plain, better = fields.factors(t, at), FieldDraws(fields).gaussians(t, at)
+    noise = rng().standard_normal(start.shape)
+    spreads = [
+        np.std(fields.values(t, centre + factors.solve_transposed(noise)) + 0.5 * (noise**2).sum(axis=1))
+        for centre, factors in ((at, plain), better)
+    ]
+    assert spreads[1] < 0.5 * spreads[0]
+
+
+def test_auto_integrates_a_chain_out():
+    target = Level(Y)
+    result = fit(target, Settings(seed=1, draws=2000))
+    assert result.verdict.made is DrawSource.NESTED and result.verdict.level == "good"
+    t = np.linspace(-6, 3, 361)
+    heights = np.array([target.log_marginal(each) for each in t])
+    weights = np.exp(heights - heights.max()) / np.exp(heights - heights.max()).sum()
+    evidence = heights.max() + np.log(np.exp(heights - heights.max()).sum() * (t[1] - t[0]))
+    assert result.final_elbo == pytest.approx(evidence, abs=5 * result.final_elbo_se + 1e-3)
+    mean = weights @ t
+    sd = np.sqrt(weights @ (t - mean) ** 2)
+    assert result.draws_u[:, 0].mean() == pytest.approx(mean, abs=0.1 * sd)
+    assert result.draws_u[:, 0].std() == pytest.approx(sd, rel=0.06)
+
+
+def test_the_same_seed_gives_the_same_draws():
+    one, two = (fit(CountsOfWalk(COUNTS), Settings(seed=5, algorithm="nested")) for _ in range(2))
+    np.testing.assert_array_equal(one.draws_u, two.draws_u)
