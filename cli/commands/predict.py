@@ -1,45 +1,136 @@
-"""`ppl predict --prior`: what a model expects to see before it has seen any data."""
+"""`ppl predict`: data that a model expects: before it has seen any, at a fit, or for new rows."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ppl.cli.arguments import Arrays, DataPaths, ModelPath
-from ppl.cli.data import inputs_from, recorded
+from ppl.cli.arguments import Arrays, ModelPath, data_files_there
+from ppl.cli.data import conditioned_as, inputs_from, recorded
 from ppl.cli.options import CSV, flag, output_file, quietly, say, whole
 
 
 def predict(
     model: ModelPath,
-    data: DataPaths = None,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FIT [DATA]",
+            callback=data_files_there,
+            help="Draws, and data of new rows; with --prior, data.",
+        ),
+    ] = None,
     arrays: Arrays = [],  # noqa: B006
-    output: Annotated[Path, output_file("CSV of the draws.", "--output", "-o", suffixes=CSV)] = Path(
-        "prior.csv"
-    ),
+    output: Annotated[
+        Path | None,
+        output_file("CSV: predicted.csv, prior.csv.", "--output", "-o", suffixes=CSV),
+    ] = None,
     *,
     prior: Annotated[bool, flag("--prior", "From the prior.")] = False,
-    draws: Annotated[int, whole(1, "Draws to write.")] = 1000,
+    fit_data: Annotated[
+        list[Path],
+        typer.Option(
+            "--fit-data", metavar="FILE", exists=True, dir_okay=False, help="The fit's, if FIT names none."
+        ),
+    ] = [],  # noqa: B006
+    draws: Annotated[int, whole(1, "Draws from the prior.")] = 1000,
     seed: Annotated[int, whole(0, "One seed, one machine: same bytes.")] = 1,
     simulator: Annotated[
         Path | None, typer.Option(metavar="MODEL", exists=True, dir_okay=False, help="A program that draws.")
     ] = None,
     quiet: Annotated[bool, quietly()] = False,
 ) -> None:
-    """Draw parameters of MODEL from the prior, and data given them.
+    """Draw data of MODEL at a fit, for new rows, or from the prior.
 
     \b
     First example:
+      ppl predict eight_schools/eight_schools.model output.csv
+
+    \b
+    FIT has draws, as `ppl variational` writes them. Without DATA the data
+    of the fit are drawn anew, as y_rep, at each draw; with DATA the
+    outcomes of new rows, as y, which DATA need not have. What else DATA
+    leave out stays as at the fit. A size of groups larger than at the fit
+    gives new groups, with effects from their own prior.
+
+    \b
+    With --prior parameters are drawn from the prior, and data given them:
       ppl predict eight_schools/eight_schools.model \\
           eight_schools/eight_schools.data.json --prior
       ppl plot prior.csv --kind ppc --replicated y
 
     \b
-    The `~` statements are read forward; DATA need not have what is drawn.
-    A program that cannot be read so is refused with the line; give one of
-    _rng's by --simulator then. Predictions after a fit are generated
-    quantities: `ppl variational` writes them, `ppl generate` adds others.
+    The `~` statements are read forward; a program that cannot be read so
+    is refused with the line. From the prior, --simulator takes a program
+    with _rng's in its place.
     """
+    given = files or []
+    if prior:
+        from_prior(model, given, arrays, output or Path("prior.csv"), draws, seed, simulator, quiet)
+        return
+    if not given or given[0].suffix in (".json", ".R", ".gz"):
+        raise typer.BadParameter(
+            "expected FIT, draws of the program (.csv, .npz, .nc, .parquet), then data of new rows, if any; "
+            "or --prior. `ppl generate` computes generated quantities from draws.",
+            param_hint="FIT",
+        )
+    at_fit(model, given[0], given[1:], arrays, fit_data, output or Path("predicted.csv"), seed, quiet)
+
+
+def at_fit(
+    model: Path,
+    fit: Path,
+    data: list[Path],
+    arrays: list[str],
+    fit_data: list[Path],
+    output: Path,
+    seed: int,
+    quiet: bool,
+) -> None:
+    """The data of the fit, or of new rows, at the draws of a file."""
+    from ppl.files import write_whole
+    from ppl.results.files.config import Config
+    from ppl.results.files.readers import read_file
+    from ppl.results.fits.as_target import parameters_of
+    from ppl.results.fits.by_row import predictive_table
+    from ppl.results.fits.generate import csv_lines
+    from ppl.results.fits.log_prob import unconstrained_of
+    from ppl.results.fits.new_rows import table_of
+
+    run = read_file(fit)
+    posterior = conditioned_as(model, run, fit_data, "--fit-data")
+    us = unconstrained_of(posterior, run.columns, run.draws)
+    if data or arrays:
+        table = table_of(posterior, us, inputs_from(data, arrays), seed)
+    else:
+        table, _ = predictive_table(posterior, us, seed)
+    arguments = {
+        "method": "generate_quantities",
+        "generate_quantities.fitted_params": str(fit),
+        "data.file": recorded(data, arrays) or run.config.get("data.file", ""),
+        "random.seed": seed,
+        "output.file": str(output),
+    }
+    about = run.provenance.entries() if run.provenance else {}
+    config = Config(f"{model.stem}_model", arguments, parameters=parameters_of(posterior), about=about)
+    write_whole(output, csv_lines(table, config))
+    if table.failed:
+        typer.echo(f"{table.failed} of {len(table.rows)} rows end in nan: {table.reason}", err=True)
+    if not quiet:
+        say(output, f"Wrote {output}: {len(table.rows)} rows of {len(table.columns)} columns.")
+
+
+def from_prior(
+    model: Path,
+    data: list[Path],
+    arrays: list[str],
+    output: Path,
+    draws: int,
+    seed: int,
+    simulator: Path | None,
+    quiet: bool,
+) -> None:
+    """Parameters from the prior, and data given them."""
     from ppl.cli.progress import on_stderr
     from ppl.compile import compile_model
     from ppl.files import write_whole
@@ -48,20 +139,14 @@ def predict(
     from ppl.results.files.config import Config
     from ppl.results.fits.generate import csv_lines
 
-    if not prior:
-        raise typer.BadParameter(
-            "say --prior. Predictions after a fit are the generated quantities of the program, among the "
-            "draws of `ppl variational`; `ppl generate` computes others from old draws.",
-            param_hint="--prior",
-        )
     compiled = compile_model(model)
     own = compile_model(simulator) if simulator else None
-    simulations = simulations_of(compiled, inputs_from(data or [], arrays), own)
+    simulations = simulations_of(compiled, inputs_from(data, arrays), own)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
         table = prior_draws(simulations, draws, seed, listen)
     arguments = {
         "method": "generate_quantities",
-        "data.file": recorded(data or [], arrays),
+        "data.file": recorded(data, arrays),
         "random.seed": seed,
         "output.file": str(output),
     }

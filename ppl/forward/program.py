@@ -168,7 +168,7 @@ def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[str]:
     """Statements, each as soon as all that it reads has been drawn or computed, otherwise as written."""
     pending = list(body)
     while pending:
-        at = next((k for k in range(len(pending)) if _is_ready(pending, k)), None)
+        at = next((k for k in range(len(pending)) if is_ready(pending, k)), None)
         if at is None:
             s = pending[0]
             waits = sorted(set().union(*(_sets(o) for o in pending[1:])) & _read(s))
@@ -177,7 +177,7 @@ def _in_order(body: Sequence[ast.Statement], known: Drawing) -> Iterator[str]:
         yield from _forward(pending.pop(at), known)
 
 
-def _is_ready(pending: Sequence[ast.Statement], k: int) -> bool:
+def is_ready(pending: Sequence[ast.Statement], k: int) -> bool:
     """Whether no other pending statement sets what this one reads, and no earlier one what it sets."""
     own, touched = _sets(pending[k]), _read(pending[k])
     for j, other in enumerate(pending):

@@ -207,12 +207,14 @@ def with_names(body: Stmts, quantities: dict[str, str]) -> Stmts:
 
 def declaration(d: ast.Declaration, name: str, sizes: Exprs) -> ast.Statement:
     """The variable with the data in it, which stay where no statement draws an entry."""
+    return replace(plain(d, sizes), name=name, value=ast.Variable(d.span, d.name))
+
+
+def plain(d: ast.Declaration, sizes: Exprs) -> ast.Declaration:
+    """The declaration without constraints, by all sizes of its variable."""
     t = d.type
-    if isinstance(t, ast.SizedType):
-        own = sizes[len(t.dims) :]
-        t = replace(
-            t, keyword=("vector", "matrix")[len(own) - 1] if own else t.keyword, bounds=None, sizes=own
-        )
-        if isinstance(d.type, ast.SizedType) and d.type.keyword == "row_vector":
-            t = replace(t, keyword="row_vector")
-    return ast.Declaration(d.span, t, name, d.name_span, ast.Variable(d.span, d.name))
+    if not isinstance(t, ast.SizedType):
+        return d
+    own = sizes[len(t.dims) :]
+    keyword = t.keyword if t.keyword == "row_vector" or not own else ("vector", "matrix")[len(own) - 1]
+    return replace(d, type=replace(t, keyword=keyword, bounds=None, sizes=own))

@@ -14,6 +14,17 @@ def unread(why: str, span: Span, hint: str = WRITE) -> ModelError:
     return ModelError(f"The log likelihood by row cannot be read: {why}.", span, hint, "PPL980")
 
 
+PREDICT = (
+    "Predictions for new rows need transformed data that each row has by itself; compute what depends on all "
+    "rows before the fit and give it as data."
+)
+
+
+def unpredicted(why: str, span: Span) -> ModelError:
+    """The error for a program that does not predict for new rows."""
+    return ModelError(f"New rows cannot be predicted: {why}.", span, PREDICT, "PPL981")
+
+
 DRAW = (
     "Write the data on the left of ~, `y[n] ~ normal(mu[n], sigma)`, with a distribution that has an _rng "
     "(a mixture by a discrete parameter), or draw them in generated quantities, as `y_rep`."

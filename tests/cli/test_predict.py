@@ -1,4 +1,4 @@
-"""`ppl predict --prior` and `model.prior_predictive`."""
+"""`ppl predict`, from the prior and at a fit, and `model.prior_predictive`."""
 
 import json
 
@@ -48,6 +48,23 @@ def test_the_picture_of_a_predictive_check_reads_them(run, tmp_path):
 def test_without_prior_the_way_is_told(run):
     status, _, err = run("predict", "toy.model", "toy.json")
     assert status == 2 and "ppl generate" in err
+
+
+def test_at_a_fit_the_data_are_drawn_anew_and_new_rows_predicted(run, tmp_path):
+    run("variational", "toy.model", "toy.json", "-o", "fit.csv", "-q")
+    status, out, _ = run("predict", "toy.model", "fit.csv")
+    assert status == 0 and "Wrote predicted.csv: 1000 rows of 3 columns." in out
+    found = read_draws("predicted.csv")
+    assert found.columns == ("y_rep.1", "y_rep.2", "y_rep.3")
+    (tmp_path / "new.json").write_text('{"N": 2}')
+    assert run("predict", "toy.model", "fit.csv", "new.json", "-q", "-o", "new.csv")[0] == 0
+    new = read_draws("new.csv")
+    assert new.columns == ("y.1", "y.2") and len(new.draws) == 1000
+    assert new.draws.mean() == pytest.approx(found.draws.mean(), abs=0.2)
+    assert found.config["method.generate_quantities.fitted_params"] == "fit.csv"
+    (tmp_path / "toy.json").unlink()
+    status, _, err = run("predict", "toy.model", "fit.csv", "new.json")
+    assert status == 1 and "--fit-data FILE" in err
 
 
 def test_a_program_that_cannot_be_read_forward_takes_a_simulator(run, tmp_path):

@@ -18,7 +18,7 @@ from ppl.observed.predictive import predictive_of
 from ppl.observed.terms import outcomes_of
 from ppl.results.files.columns import Floats, bracketed, reshape, variable_of, variables
 from ppl.results.files.read_csv import DrawsFile
-from ppl.results.fits.draws import tabulate
+from ppl.results.fits.draws import Table, tabulate
 from ppl.results.fits.log_prob import unconstrained_of
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_values, ratios_in
 from ppl.source import SourceText, Span
@@ -100,11 +100,15 @@ def continuous(posterior: Posterior) -> tuple[ast.Program, Facts]:
 
 def again(posterior: Posterior, text: str, what: str) -> Posterior:
     """The posterior of another program of the same parameters, given the same data."""
+    made: Posterior = compiled_as(posterior, text, what).condition(posterior.data, posterior.d.seed__)
+    return made
+
+
+def compiled_as(posterior: Posterior, text: str, what: str) -> Any:
+    """Another program, compiled as that of a posterior was."""
     assert posterior.model.origin is not None
     make, (_, *how) = posterior.model.origin
-    model: Any = make(SourceText(text, f"{what} of {posterior.source.name}"), *how)
-    made: Posterior = model.condition(posterior.data, posterior.d.seed__)
-    return made
+    return make(SourceText(text, f"{what} of {posterior.source.name}"), *how)
 
 
 def predictive(posterior: Posterior, us: Floats, seed: int) -> dict[str, Floats]:
@@ -113,6 +117,17 @@ def predictive(posterior: Posterior, us: Floats, seed: int) -> dict[str, Floats]
     Raises:
         ModelError: a term of data is no draw; says which, and what to write.
     """
+    table, names = predictive_table(posterior, us, seed)
+    return {name: reshape(table.rows, table.columns, made) for name, made in names.items()}
+
+
+def predictive_table(posterior: Posterior, us: Floats, seed: int) -> tuple[Table, dict[str, str]]:
+    """The same as columns, `y_rep.1`, and the name of each data variable there."""
     found = predictive_of(*analyse(posterior.source, library=posterior.model.library))
-    table = tabulate(again(posterior, found.text, "predictions"), us, seed)
-    return {name: reshape(table.rows, table.columns, quantity) for name, quantity in found.quantities.items()}
+    made = again(posterior, found.text, "predictions")
+    table = tabulate(made, us, seed)
+    own = {*found.quantities.values()}
+    at = [k for k, column in enumerate(table.columns) if variable_of(column) in own]
+    rows = np.ascontiguousarray(table.rows[:, at])
+    columns = tuple(table.columns[k] for k in at)
+    return Table(columns, rows, table.failed, table.reason), found.quantities

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ppl.arguments import checks
+from ppl.data.load import is_frame
 from ppl.density.discrete import most_probable, probabilities
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
@@ -25,6 +26,7 @@ from ppl.results.files.columns import (
     whole_numbers,
 )
 from ppl.results.fits.by_row import RowsOfData, log_likelihood, outcomes, predictive
+from ppl.results.fits.new_rows import Given, in_frame, predicted
 from ppl.results.report.log_lik import POINTWISE, LogLik, of_draws, of_values
 
 if TYPE_CHECKING:
@@ -163,6 +165,35 @@ class VariablesOfDraws(ABC):
         found = predictive(self.posterior, self.draws_u, seed) if names else {}
         own = {name: self.stan_variable(name + REPLICATED) for name in self._replicated}
         return {**{name: found[name] for name in names if name in found}, **own}
+
+    @checks
+    def predict(self, data: Given, seed: int = 1) -> Any:
+        """The outcomes of new rows given each draw, by data variable (draws, *its own shape).
+
+        `data` are those of the new rows, as `Model.condition` takes them; outcomes may be left out and are
+        not read, and what else is left out stays as at the fit. Parameters are those of the fit. A size that
+        is larger than at the fit, of groups, gives entries beyond it that are drawn from their own prior
+        given each draw of the others; parameters with an entry for each row (a size that outcomes have too)
+        are drawn anew for all rows, and so are discrete parameters. In transformed data, means and
+        deviations of all rows, `mean(x)`, and what depends on the outcomes stay as at the fit.
+
+        Of a DataFrame of pandas or polars a DataFrame: for each row the mean, 5% and 95% of each outcome, in
+        columns `y`, `y.5%`, `y.95%`.
+
+        Raises:
+            ModelError: an outcome, or an effect of a new group, cannot be drawn; says which line.
+            DataError: the new data do not fit the program; the message names the variable.
+
+        Example:
+            >>> program = "data { int N; vector[N] x; vector[N] y; } parameters { real b; } "
+            >>> program += "model { b ~ normal(0, 5); y ~ normal(b * x, 1); }"
+            >>> data = {"N": 3, "x": [1, 2, 3], "y": [1, 2, 4]}
+            >>> fit = compile_model(program).condition(data).variational(seed=1)
+            >>> fit.predict({"N": 2, "x": [4, 5]})["y"].shape
+            (1000, 2)
+        """
+        found = predicted(self.posterior, self.draws_u, data, seed)
+        return in_frame(found, data) if is_frame(data) else found
 
     @property
     def _names(self) -> Collection[str]:

@@ -1,0 +1,77 @@
+"""Predictions for new rows at draws of a fit."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ppl.data import Frame, Inputs, load_data
+from ppl.data.shares import Share
+from ppl.density.model import as_declared
+from ppl.density.posterior import Posterior
+from ppl.frontend.check import analyse
+from ppl.observed.new_rows import NewRows
+from ppl.results.files.columns import Floats, reshape
+from ppl.results.fits.by_row import compiled_as
+from ppl.results.fits.draws import Table, tabulate
+
+Given = Inputs | Mapping[str, Any] | Frame | str | Path
+
+
+def predicted(posterior: Posterior, us: Floats, data: Given, seed: int) -> dict[str, Floats]:
+    """The outcomes of new rows given each of `us` (draws, dim), by data variable (draws, *its own shape).
+
+    Raises:
+        ModelError: the program does not say how new rows come about; says which line.
+        DataError: the new data do not fit the program.
+    """
+    table = table_of(posterior, us, data, seed)
+    names = dict.fromkeys(column.partition(".")[0] for column in table.columns)
+    return {name: reshape(table.rows, table.columns, name) for name in names}
+
+
+def table_of(posterior: Posterior, us: Floats, data: Given, seed: int) -> Table:
+    """The same as columns, `y.1`."""
+    found = NewRows(*analyse(posterior.source, library=posterior.model.library))
+    inputs = completed(posterior, found, load_data(data))
+    fixed = values_of_fit(posterior, found)
+    shapes = {name: np.shape(value) for name, value in fixed.items()}
+    given = {**inputs, **fixed}
+    old = {v.name: v.shape for v in posterior.variables["parameters"]}
+    sized = compiled_as(posterior, found.for_sizes(shapes), "sizes").condition(given)
+    new = {v.name: v.shape for v in sized.variables["parameters"]}
+    text, _ = found.predicting(shapes, old, new)
+    made = compiled_as(posterior, text, "predictions").condition(given)
+    table = tabulate(made, us, seed)
+    first = len(made.param_names(include_tp=True))
+    rows = np.ascontiguousarray(table.rows[:, first:])
+    return Table(table.columns[first:], rows, table.failed, table.reason)
+
+
+def in_frame(found: Mapping[str, Floats], frame: Any) -> Any:
+    """Mean, 5% and 95% of each outcome that has a value for each row of a DataFrame, as one of its kind."""
+    columns: dict[str, Floats] = {}
+    for name, draws in found.items():
+        if draws.shape[1:] == (len(frame),):
+            low, high = np.quantile(draws, [0.05, 0.95], axis=0)
+            columns |= {name: draws.mean(axis=0), f"{name}.5%": low, f"{name}.95%": high}
+    index = {"index": frame.index} if hasattr(frame, "index") else {}
+    return type(frame)(columns, **index)
+
+
+def completed(posterior: Posterior, found: NewRows, inputs: Inputs) -> dict[str, Any]:
+    """The new data without outcomes; what they leave out stays as at the fit."""
+    values = dict(as_declared(posterior.model, inputs).values)
+    old = {k: v for k, v in posterior.data.items() if not isinstance(v, Share)}
+    return {name: v for name, v in {**old, **values}.items() if name not in found.outcomes}
+
+
+def values_of_fit(posterior: Posterior, found: NewRows) -> dict[str, Any]:
+    """What stays as at the fit: values of all its rows, and what depends on its outcomes."""
+    fixing, _ = found.fixing
+    values = {name: posterior.d.of(name) for name in found.transformed[1]}
+    if fixing.values:
+        recorded = compiled_as(posterior, found.recording, "transformed data").condition(posterior.data)
+        values |= {name: recorded.d.of(name) for name in fixing.values}
+    return values

@@ -1,0 +1,160 @@
+"""Predictions for new rows and new groups, against what they follow given known draws."""
+
+import re
+
+import numpy as np
+import pytest
+
+import ppl
+from ppl.errors import DataError, ModelError
+from ppl.results.fits.new_rows import predicted
+
+N = 4000
+
+
+def at(program, data, new, u, n=N):
+    """Predictions given one point on the unconstrained scale, `n` times."""
+    posterior = ppl.compile_model(program).condition(data)
+    return predicted(posterior, np.tile(np.asarray(u, float), (n, 1)), new, 1)
+
+
+SCALED = """
+data { int N; int K; matrix[N, K] X; vector[N] y; }
+transformed data {
+  matrix[N, K] C;
+  vector[N] first = (X[, 1] - mean(X[, 1])) / sd(X[, 1]);
+  real above = mean(y);
+  for (k in 1:K) { real m = mean(X[, k]); C[, k] = X[, k] - m; }
+}
+parameters { real a; vector[K] b; }
+transformed parameters { vector[N] mu = a + above + C * b; }
+model { a ~ normal(0, 1); b ~ normal(0, 1); y ~ normal(mu + first, 1e-6); }
+"""
+SEEN = {"N": 3, "K": 2, "X": [[1, 2], [2, 3], [3, 10]], "y": [1, 2, 3]}
+
+
+def test_transformed_data_are_those_of_the_fit():
+    """Means 2 and 5, deviation 1, mean of y 2: rows are centred by these, whatever the new rows are."""
+    found = at(SCALED, SEEN, {"N": 2, "X": [[2, 5], [4, 6]]}, [0.5, 1, 10], n=2)
+    assert found["y"] == pytest.approx(np.array([[2.5, 2.5 + 2 + 10 + 2]] * 2), abs=1e-4)
+
+
+GROUPS = """
+data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; vector[N] y; }
+parameters {
+  real mu;
+  real<lower=0> tau;
+  vector[J] z;
+  vector<lower=5>[J] w;
+  array[J] vector[2] c;
+  vector[N] e;
+}
+transformed parameters { vector[J] theta = mu + tau * z; }
+model {
+  y ~ normal(theta[g] + w[g] .* x + to_vector(c[g, 1]) + e, 1e-3);
+  mu ~ normal(0, 1);
+  tau ~ exponential(1);
+  z ~ std_normal();
+  w ~ normal(5, 1);
+  for (j in 1:J) c[j] ~ multi_normal([mu, mu]', diag_matrix([1, 1]'));
+  e ~ normal(0, 0.5);
+}
+"""
+TWO = {"N": 2, "J": 2, "g": [1, 2], "x": [0, 0.0], "y": [1, 2]}
+U = [10, np.log(2), 1, -1, np.log(1), np.log(2), 0, 0, 0, 0, 100, 100]
+"""z = 1, -1, so that theta = 12, 8; w = 6, 7; c = 0; e = 100 in the rows of the fit."""
+
+
+def test_new_groups_have_effects_from_their_own_prior():
+    new = {"N": 4, "J": 3, "g": [1, 2, 3, 3], "x": [0, 1, 0, 1]}
+    found = at(GROUPS, TWO, new, U)["y"]
+    half = np.sqrt(2 / np.pi)  # w of a new group is normal(5, 1) above 5
+    mean = [12, 8 + 7, 10 + 10, 10 + 10 + 5 + half]
+    sd = [0.5, 0.5, np.sqrt(4 + 1 + 0.25), np.sqrt(4 + 1 + 0.25 + 1 - half**2)]
+    assert found.mean(axis=0) == pytest.approx(mean, abs=0.15)
+    assert found.std(axis=0) == pytest.approx(sd, rel=0.05)
+    assert np.corrcoef(found[:, 2], found[:, 3])[0, 1] > 0.8  # one group, one effect
+
+
+def test_fewer_groups_keep_theirs():
+    assert at(GROUPS, TWO, {"N": 1, "J": 1, "g": [1], "x": [0]}, U)["y"].mean() == pytest.approx(12, abs=0.05)
+
+
+def test_a_series_goes_on_where_the_fit_ended():
+    """A random walk of states with a size of its own: new ones follow the last of the fit."""
+    program = """
+    data { int N; int T; array[N] int t; vector[N] y; }
+    parameters { vector[T] h; }
+    model {
+      h[1] ~ normal(0, 1);
+      for (i in 2:T) h[i] ~ normal(h[i - 1], 1);
+      y ~ normal(h[t], 1e-3);
+    }
+    """
+    found = at(program, {"N": 1, "T": 2, "t": [1], "y": [0]}, {"N": 3, "T": 5, "t": [2, 3, 5]}, [5, 7])["y"]
+    assert found.mean(axis=0) == pytest.approx([7, 7, 7], abs=0.15)
+    assert found.std(axis=0) == pytest.approx([1e-3, 1, np.sqrt(3)], rel=0.06)
+
+
+def test_discrete_parameters_of_new_rows_are_drawn():
+    program = """
+    data { int N; vector[N] y; }
+    parameters { real m; simplex[2] w; array[N] int<lower=1, upper=2> z; }
+    model { z ~ categorical(w); for (n in 1:N) y[n] ~ normal(z[n] == 1 ? m : 100, 1); }
+    """
+    found = at(program, {"N": 2, "y": [0.0, 101]}, {"N": 3}, [0, 0])["y"]
+    assert found.shape == (N, 3) and found.mean(axis=0) == pytest.approx([50] * 3, abs=3)
+
+
+@pytest.mark.parametrize(
+    ("program", "new", "says"),
+    [
+        ("transformed data { matrix[N, 1] Q = qr_thin_Q(X); } parameters { vector[1] b; } "
+         "model { y ~ normal(Q * b, 1); }", {"N": 2, "X": [[1], [2]]}, "which depends on all rows"),
+        ("parameters { vector[J] a; } model { y ~ normal(a[1], 1); }", {"N": 2, "J": 3},
+         "`a` has no `~` statement, so its new entries have no prior"),
+        ("parameters { cov_matrix[J] S; } model { S ~ inv_wishart(9, identity_matrix(J)); "
+         "y ~ normal(S[1, 1], 1); }", {"N": 2, "J": 3},
+         "`S` is a cov_matrix, whose new entries are not drawn"),
+        ("parameters { real m; } model { for (n in 1:N) target += log_mix(0.5, normal_lpdf(y[n] | m, 1), "
+         "normal_lpdf(y[n] | 0, 1)); }", {"N": 2}, "this `target +=` says no distribution"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_predicted_is_refused(program, new, says):
+    declared = "data { int N; int J; matrix[N, 1] X; vector[N] y; }" + program
+    posterior = ppl.compile_model(declared).condition({"N": 3, "J": 2, "X": np.ones((3, 1)), "y": [1, 2, 3]})
+    with pytest.raises(ModelError, match=re.escape(says)) as caught:
+        predicted(posterior, np.zeros((2, posterior.param_unc_num())), {"X": np.ones((2, 1)), **new}, 1)
+    assert caught.value.code == "PPL981"
+
+
+LINE = """
+data { int N; vector[N] x; vector[N] y; }
+parameters { real b; }
+model { b ~ normal(0, 5); y ~ normal(b * x, 1); }
+"""
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return ppl.compile_model(LINE).condition({"N": 3, "x": [1, 2, 3], "y": [2, 4, 6]}).variational(seed=1)
+
+
+def test_a_dict_gives_draws_and_outcomes_that_are_given_are_not_read(fit):
+    found = fit.predict({"N": 2, "x": [10, 20]})
+    assert found["y"].shape == (1000, 2) and found["y"].mean(axis=0) == pytest.approx([20, 40], abs=1.5)
+    again = fit.predict({"N": 2, "x": [10, 20], "y": [-1, -1]})
+    assert (again["y"] == found["y"]).all()
+    assert (fit.predict({"N": 2, "x": [10, 20]}, seed=2)["y"] != found["y"]).any()
+    with pytest.raises(DataError, match="x"):
+        fit.predict({"N": 2})
+
+
+@pytest.mark.parametrize("package", ["pandas", "polars"])
+def test_a_data_frame_gives_a_data_frame(fit, package):
+    frames = pytest.importorskip(package)
+    found = fit.predict(frames.DataFrame({"x": [10.0, 20.0, 0.0]}))
+    assert isinstance(found, frames.DataFrame) and list(found.columns) == ["y", "y.5%", "y.95%"]
+    means, low, high = (np.asarray(found[name]) for name in found.columns)
+    assert len(found) == 3 and means == pytest.approx([20, 40, 0], abs=1.5)
+    assert (low < means).all() and (means < high).all()
