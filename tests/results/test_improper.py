@@ -7,6 +7,7 @@ import ppl
 from ppl.arrays import NUMPY
 from ppl.errors import InferenceError
 from ppl.results.fits.improper import endless_directions
+from ppl.results.fits.improper_lines import endless_lines, in_words
 from ppl.stdlib.constraints.table import CONSTRAINTS
 
 TUPLES = "parameters { array[2] tuple(real, vector[1]) t; } model { t[1].1 + t[2].2[1] ~ normal(0, 1); }"
@@ -51,13 +52,69 @@ def test_a_parameter_without_an_end_that_nothing_depends_on(program, names):
         # Flat where it is tried, not everywhere.
         "parameters { real x; } model { target += -square(fdim(abs(x), 20)); }",
         "parameters { real x; } model { if (abs(x) > 5) target += -abs(x); }",
-        # Flat in a direction of no single parameter is for the verdict to find.
+        # Flat in a direction of no single parameter: see below.
         "parameters { real a; real b; } model { target += normal_lpdf(a + b | 0, 1); }",
         "model { }",
     ],
 )
 def test_what_is_proper_or_not_flat_is_let_through(program):
     assert endless(program) == []
+
+
+def lines(program, data=None):
+    posterior = ppl.compile_model(program).condition(data or {})
+    return [in_words(posterior, line) for line in endless_lines(posterior)]
+
+
+FIVE = {"y": [1.0, 2.0, 0.5, 1.5, 3.0], "x": [0.1, 0.4, 0.2, 0.9, 1.3], "g": [1, 1, 2, 3, 3]}
+ROWS = "data { vector[5] y; vector[5] x; array[5] int g; } "
+
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [
+        ("parameters { real a; real b; } model { 1 ~ normal(a + b, 1); }", ["a - b"]),
+        ("parameters { real a; real b; real<lower=0> s; } model { s ~ exponential(1); "
+         "y ~ normal(a - b, s); }", ["a + b"]),
+        ("parameters { real a; vector[3] b; } model { y ~ normal(a + b[g], 1); }", ["a - b.1 - b.2 - b.3"]),
+        ("parameters { real a; real b; } model { y ~ normal(2 * a + b, 1); }", ["a - 2 b"]),
+        ("parameters { real<lower=0> a; real<lower=0> b; } model { y ~ normal(0, a * b); }",
+         ["log(a) - log(b)"]),
+        ("parameters { vector[2] b; real c; } model { c ~ normal(0, 1); y ~ normal((b[1] + b[2]) * x, 1); }",
+         ["b.1 - b.2"]),
+    ],
+)  # fmt: skip
+def test_a_line_along_which_nothing_changes(program, found):
+    said = lines(ROWS + program, FIVE)
+    assert said == found
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "parameters { real a; real b; } model { a ~ normal(0, 1e7); y ~ normal(a + b, 1); }",
+        "parameters { real a; real b; } model { b ~ cauchy(0, 1); y ~ normal(a + b, 1); }",
+        "parameters { real a; real<lower=0, upper=1> p; } model { y ~ normal(a + logit(p), 1); }",
+        "parameters { real a; real b; } model { y ~ normal(a + b * x, 1); }",
+        "parameters { real a; real b; } model { y ~ normal(a + b, 1); target += -square(fdim(abs(a), 20)); }",
+        "parameters { real<lower=0, upper=1> p; real<lower=0, upper=1> q; } model { 1 ~ bernoulli(0.5); }",
+        "parameters { vector[2] b; } model { b ~ normal(0, 100); y ~ normal(b[1] * x + b[2] * x, 1); }",
+    ],
+)
+def test_no_line_is_seen_where_there_is_none(program):
+    assert lines(ROWS + program, FIVE) == []
+
+
+def test_fits_and_chains_name_the_line():
+    posterior = ppl.compile_model(ROWS + "parameters { real a; real b; } model { y ~ normal(a + b, 1); }")
+    posterior = posterior.condition(FIVE)
+    with pytest.raises(
+        InferenceError, match=r"(?s)improper along `a - b`.*Give one of `a`, `b` a proper prior"
+    ):
+        posterior.variational()
+    pytest.importorskip("nutpie")
+    with pytest.raises(InferenceError, match="improper along `a - b`"):
+        posterior.sample()
 
 
 def test_a_point_that_is_impossible_says_nothing():

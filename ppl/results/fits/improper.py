@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.results.files.columns import Floats
+from ppl.results.fits import improper_lines
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,14 @@ def refuse_improper(posterior: Posterior) -> None:
     """Refuse a posterior that cannot be normalised because parameters do not enter it.
 
     Raises:
-        InferenceError: the target does not depend on a parameter whose range is unbounded; it names them.
+        InferenceError: the target does not depend on a parameter whose range is unbounded, or does not change
+            along a line, as where it depends on a sum of two; it names them.
     """
     endless = endless_directions(posterior)
     if endless.size:
         raise InferenceError(sentence(posterior, endless), "PPL976")
+    if lines := improper_lines.endless_lines(posterior):
+        raise InferenceError(improper_lines.sentence(posterior, lines), "PPL976")
 
 
 def endless_directions(posterior: Posterior) -> Indices:

@@ -1,0 +1,165 @@
+"""Lines along which a posterior is flat without end: `y ~ normal(a + b, 1)` does not change along a - b.
+
+A direction in which no gradient has a part is looked for among a few more gradients than there are
+parameters, and tried: the log density must not change along it, however far, and no transform may end it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ppl.density.conditioning import leaves
+from ppl.density.posterior import Posterior
+from ppl.results.files.columns import Floats
+
+
+@dataclass(frozen=True)
+class LineSearch:
+    """Where lines are looked for, and when the log density counts as flat along one."""
+
+    most_parameters: int = 100
+    """Parameters up to which it is done, for it takes a gradient for each."""
+
+    most_work: int = 1_000_000
+    """Numbers that these gradients work through at most."""
+
+    points: int = 5
+    """Gradients beyond the number of parameters, and points from which a line is tried."""
+
+    tries: int = 4
+    """Draws of a point, which may be impossible, for each that is wanted."""
+
+    rank: float = 1e-9
+    """A singular value smaller than this, beside the largest, is rounding."""
+
+    part: float = 1e-6
+    """A part of a direction smaller than this is rounding."""
+
+    far: float = 30.0
+    """How far parameters are moved on the unconstrained scale."""
+
+    farther: float = 1e5
+    """How far those without a transform are: a prior of sd 1e7 still shows there."""
+
+    rounding: float = 1e-10
+    """The change of a log density that is rounding, beside its size or 1."""
+
+    falls: float = 5.0
+    """Nats by which the Jacobian is lower far out on both sides where the density does come to an end."""
+
+    most_named: int = 3
+    """Lines that the message names."""
+
+    most_terms: int = 6
+    """Parameters that a line is written out with."""
+
+    seed: int = 0x6C696E
+    """The seed "lin" of the points, so that the same program is told the same."""
+
+
+LINES = LineSearch()
+
+
+def endless_lines(posterior: Posterior) -> list[Floats]:
+    """Directions (dim,) along which the posterior is flat without end, with as many zeros as can be."""
+    dim = posterior.param_unc_num()
+    if not 2 <= dim <= LINES.most_parameters or dim * posterior.width > LINES.most_work:
+        return []
+    with np.errstate(all="ignore"):
+        points, gradients = slopes(posterior, dim + LINES.points)
+        if len(points) < dim + LINES.points:
+            return []
+        return [line for line in sparse(null_space(gradients)) if is_endless(posterior, points, line)]
+
+
+def slopes(posterior: Posterior, count: int) -> tuple[Floats, Floats]:
+    """`count` points (n, dim) at which the target is finite, and its gradients; fewer if it seldom is."""
+    rng, dim = np.random.default_rng(LINES.seed), posterior.param_unc_num()
+    points, gradients = list[Floats](), list[Floats]()
+    for tried in range(LINES.tries * count):
+        u = rng.uniform(-1.5, 1.5, dim)
+        value, gradient = posterior.log_density_gradient(u, jacobian=False)
+        if np.isfinite(value) and np.isfinite(gradient).all():
+            points.append(u)
+            gradients.append(gradient)
+        if len(points) == count or LINES.tries * (len(points) + 1) <= tried:
+            break
+    return np.array(points), np.array(gradients)
+
+
+def null_space(gradients: Floats) -> Floats:
+    """Directions (k, dim), orthonormal, in which no gradient (n, dim) has a part."""
+    sizes = np.sqrt((gradients**2).sum(axis=1, keepdims=True))
+    _, values, directions = np.linalg.svd(gradients / np.where(sizes > 0, sizes, 1.0))
+    rank = int((values > LINES.rank * max(values[0], np.finfo(float).tiny)).sum())
+    return np.asarray(directions[rank:])
+
+
+def sparse(directions: Floats) -> list[Floats]:
+    """The same space by elimination, the largest part of each direction 1."""
+    rows = directions.copy()
+    for k in range(len(rows)):
+        pivot = int(np.argmax(np.abs(rows[k])))
+        rows[k] /= rows[k, pivot]
+        others = np.arange(len(rows)) != k
+        rows[others] -= rows[others, pivot, None] * rows[k]
+    return [np.where(np.abs(row) < LINES.part, 0.0, row) for row in rows]
+
+
+def is_endless(posterior: Posterior, points: Floats, line: Floats) -> bool:
+    """Whether the target is the same along a line through each of some points, and no Jacobian ends it."""
+    plain = all(name == word for name, word in zip(*moved(posterior, line), strict=True))
+    far = (0.3, 3.0, LINES.far, *((LINES.farther,) if plain else ()))
+    for u in points[: LINES.points]:
+        here, gradient = posterior.log_density_gradient(u, jacobian=False)
+        size = np.abs(gradient * line).sum()
+        for step in (side * distance for distance in far for side in (1, -1)):
+            rounding = LINES.rounding * max(1.0, abs(here)) + 4 * np.finfo(float).eps * abs(step) * size
+            if not abs(posterior.log_density(u + step * line, jacobian=False) - here) <= rounding:
+                return False
+    ends = [jacobian_at(posterior, points[0] + side * LINES.far * line) for side in (1, -1)]
+    return plain or max(ends) > jacobian_at(posterior, points[0]) - LINES.falls
+
+
+def jacobian_at(posterior: Posterior, u: Floats) -> float:
+    """The log-Jacobian of all transforms at u (dim,)."""
+    return float(posterior.log_density(u) - posterior.log_density(u, jacobian=False))
+
+
+def moved(posterior: Posterior, line: Floats) -> tuple[list[str], list[str]]:
+    """The parameters that a line moves, and what of each moves in a line: `tau`, `log(tau)`."""
+    names, words = list(posterior.param_unc_names()), dict[int, str]()
+    for d in leaves(posterior.model.lowered.parameters):
+        form = FORMS.get(d.constraint, "unconstrained {}")
+        for k in np.ravel(np.arange(len(names))[posterior.places[d.name].at]):
+            words[int(k)] = form.format(names[k])
+    places = np.flatnonzero(line).tolist()
+    return [names[k] for k in places], [words[k] for k in places]
+
+
+FORMS = {"identity": "{}", "offset_multiplier": "{}", "lower": "log({})", "upper": "log({})"}
+"""What of a parameter is moved on the unconstrained scale, by its constraint."""
+
+
+def sentence(posterior: Posterior, lines: list[Floats]) -> str:
+    """What is wrong, along which lines, and what to do."""
+    along = " and along ".join(f"`{in_words(posterior, line)}`" for line in lines[: LINES.most_named])
+    more = f" and {len(lines) - LINES.most_named} more lines" if len(lines) > LINES.most_named else ""
+    names = sorted({name.split(".")[0] for name in moved(posterior, lines[0])[0]})
+    who = "it" if len(names) == 1 else f"one of {', '.join(f'`{name}`' for name in names)}"
+    return (
+        f"The posterior is improper along {along}{more}: the log density does not change along it, however "
+        f"far, so there is no distribution to approximate.\n"
+        f"Give {who} a proper prior, as in `{names[0]} ~ normal(0, 1);`, or fix it."
+    )
+
+
+def in_words(posterior: Posterior, line: Floats) -> str:
+    """A direction as a sum, `a - b`; `log(a)` where the range of `a` has one end."""
+    _, words = moved(posterior, line)
+    parts = line[line != 0] / line[line != 0][0]
+    found = ""
+    for part, word in zip(parts[: LINES.most_terms], words, strict=False):
+        term = word if abs(abs(part) - 1) < LINES.part else f"{abs(part):.3g} {word}"
+        found += f" {'+' if part > 0 else '-'} {term}" if found else term
+    return found + (" ..." if len(words) > LINES.most_terms else "")
