@@ -62,9 +62,10 @@ def block(u: Any, place: Place) -> Array:
     """A parameter's block of `u`, or of each of its rows; a list holds blocks that are cut already."""
     if isinstance(u, list):
         return u[place.order]
-    part = u[place.at] if np.ndim(u) == 1 else u[:, place.at]
     is_flat = len(place.shape) > 1 and isinstance(place.at, slice)
-    return part.reshape((*np.shape(u)[:-1], *place.shape)) if is_flat else part
+    if u.ndim == 1:
+        return u[place.at].reshape(place.shape) if is_flat else u[place.at]
+    return u[:, place.at].reshape((len(u), *place.shape)) if is_flat else u[:, place.at]
 
 
 def joined(places: Sequence[Place], blocks: Iterable[Array], draws: tuple[int, ...] = ()) -> Floats:
@@ -88,7 +89,7 @@ def constrain(
     outer = np.ndim(own) - len(place.shape)
     if outer:
         rank = outer + len(place.dims) + len(place.core)
-        args = tuple(spaced(xp, a, outer, rank - np.ndim(a)) for a in args)
+        args = tuple([spaced(xp, a, outer, rank - np.ndim(a)) for a in args])
     x, log_jacobian = constraint.constrain(xp, own, place.core, *args)
     return x, total(xp, log_jacobian, outer) if np.ndim(log_jacobian) > outer else log_jacobian
 

@@ -182,7 +182,8 @@ def spread(xp: Namespace, value: Any, batch: Array, outer: int = 0) -> Array:
 
 
 def spread_ints(xp: Namespace, value: Any, batch: Array, outer: int = 0) -> Array:
-    return np.repeat(np.expand_dims(value, outer), len(batch), axis=outer)
+    one = np.asarray(value)[(*(slice(None),) * outer, None)]
+    return np.repeat(one, len(batch), axis=outer)
 
 
 def rectangle(xp: Namespace, values: Array, rows: int, columns: int, outer: int = 0) -> Array:
