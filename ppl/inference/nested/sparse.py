@@ -81,16 +81,17 @@ class Field:
         return Reading(self.colours[moved], row, moved, first - second, second)
 
 
-def field_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_]) -> Field | None:
+def field_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_], fewest: int) -> Field | None:
     """The field of a graph (dim, dim); None where its graph is not sparse.
 
-    `scalars` (dim,) are coordinates of parameters that are one number: these are outer.
+    `scalars` (dim,) are coordinates of parameters that are one number: these are outer. A field has at least
+    `fewest` coordinates for each outer one.
     """
     dim = len(touched)
     outer = outer_of(touched, scalars)
-    if not 0 < len(outer) <= FIELD.most_outer:
-        return None
     rest = np.setdiff1d(np.arange(dim), outer)
+    if not 0 < len(outer) <= FIELD.most_outer or len(rest) < fewest * len(outer):
+        return None
     graph = sparse.csr_matrix(touched[np.ix_(rest, rest)])
     order = csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.intp)
     ordered = graph[order][:, order]

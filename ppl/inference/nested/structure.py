@@ -5,7 +5,6 @@ x. So a point is moved in one coordinate, and the gradient looked at for what ch
 taken on trust: the draws made by it are weighted by the density of the whole (see `draws`).
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -72,22 +71,12 @@ class Structure:
         return np.asarray(self.blocks < self.dim)
 
 
-def structures_of(target: Target, u: Array, rng: np.random.Generator) -> Iterator[Structure | Field]:
-    """Those of a target, the best first, seen from a point u (dim,) with a finite gradient."""
-    if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_dimensions:
-        return
-    touched = meets(target, u, rng)
-    blocks = blocks_of(touched)
-    if blocks is not None:
-        yield blocks
-    field = field_of(touched, scalars_of(target))
-    if field is not None and len(field.latent) >= STRUCTURE.fewest_latent * len(field.outer):
-        yield field
-
-
 def structure_of(target: Target, u: Array, rng: np.random.Generator) -> Structure | Field | None:
-    """The best one; None where there is none."""
-    return next(structures_of(target, u, rng), None)
+    """That of a target, seen from a point u (dim,) with a finite gradient; None where it has none."""
+    if not STRUCTURE.fewest_blocks < target.dim <= STRUCTURE.most_dimensions:
+        return None
+    touched = meets(target, u, rng)
+    return blocks_of(touched) or field_of(touched, scalars_of(target), STRUCTURE.fewest_latent)
 
 
 def blocks_of(touched: NDArray[np.bool_]) -> Structure | None:

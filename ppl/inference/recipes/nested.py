@@ -29,7 +29,7 @@ from ppl.inference.nested.field import Fields
 from ppl.inference.nested.modes_beside import BESIDE, has_other_modes, has_other_peaks
 from ppl.inference.nested.outer import Marginal, climb, misses, mixture_over
 from ppl.inference.nested.sparse import Field
-from ppl.inference.nested.structure import Structure, structures_of
+from ppl.inference.nested.structure import structure_of
 from ppl.inference.objective.elbo import Elbo
 from ppl.inference.objective.target import Array, Target
 from ppl.inference.recipes.result import Path, Result, result_of, result_with
@@ -101,25 +101,17 @@ def by_blocks(target: Target, init: Init, context: Context) -> Result:
 
 
 def weighted_draws(target: Target, starts: list[Array], context: Context) -> Found:
-    """Draws with their weights, by the first structure that has some; Refused as `by_blocks` is."""
-    why = Refused(
-        "given a few parameters the others are neither in blocks nor does each depend on few others"
-    )
-    for structure in structures_of(target, starts[0], context.streams.nested):
-        try:
-            return draws_by(target, structure, starts, context)
-        except Refused as reason:
-            why = reason
-    raise why
-
-
-def draws_by(target: Target, structure: Structure | Field, starts: list[Array], context: Context) -> Found:
-    """Draws with their weights by one structure; Refused where there are none."""
+    """Draws with their weights; Refused as `by_blocks` is."""
     rng, settings = context.streams.nested, context.settings
 
     def tell(step: int) -> None:
         context.listen(Progress(Phase.NESTED, step, NESTED_STEPS))
 
+    structure = structure_of(target, starts[0], rng)
+    if structure is None:
+        raise Refused(
+            "given a few parameters the others are neither in blocks nor does each depend on few others"
+        )
     tell(0)
     inner = Fields(target, structure) if isinstance(structure, Field) else Blocks(target, structure)
     marginals = [Marginal(inner, start[structure.outer], inner.latent(start[None])[0]) for start in starts]

@@ -12,7 +12,7 @@ from ppl.inference.nested.blocks import BLOCK_MODES
 from ppl.inference.nested.field import Fields
 from ppl.inference.nested.field_draws import FieldDraws
 from ppl.inference.nested.sparse import Field, coloured, field_of
-from ppl.inference.nested.structure import structures_of
+from ppl.inference.nested.structure import structure_of
 from ppl.inference.recipes import fit
 from ppl.inference.run.settings import Settings
 
@@ -95,9 +95,9 @@ COUNTS = rng().poisson(np.exp(np.cumsum(rng().normal(0, 0.4, 30)))).astype(float
 
 
 def fields_of(target):
-    found = list(structures_of(target, 0.1 * rng().normal(size=target.dim), rng()))
-    assert [type(each) for each in found] == [Field]
-    return Fields(target, found[0])
+    found = structure_of(target, 0.1 * rng().normal(size=target.dim), rng())
+    assert isinstance(found, Field)
+    return Fields(target, found)
 
 
 @pytest.mark.parametrize("target", [Level(Y), CountsOfWalk(COUNTS)], ids=lambda t: type(t).__name__)
@@ -165,11 +165,17 @@ def test_scalars_and_hubs_are_outer(graph):
     whole[0, 2:] = whole[2:, 0] = True
     whole[1, 2:5] = whole[2:5, 1] = True
     scalars = np.arange(size + 2) == 1
-    assert field_of(whole, scalars).outer.tolist() == [0, 1]
+    assert field_of(whole, scalars, 2).outer.tolist() == [0, 1]
 
 
 def test_where_all_meet_there_is_no_field():
-    assert field_of(np.ones((30, 30), dtype=bool), np.zeros(30, dtype=bool)) is None
+    assert field_of(np.ones((30, 30), dtype=bool), np.zeros(30, dtype=bool), 2) is None
+
+
+@pytest.mark.parametrize("others", [0, 1, 7])
+def test_where_nearly_all_are_scalars_there_is_no_field(others):
+    size = 4 + others
+    assert field_of(np.ones((size, size), dtype=bool), np.arange(size) < 4, 2) is None
 
 
 # --- Banded matrices -----------------------------------------------------------------------------
