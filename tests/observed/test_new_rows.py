@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ppl
-from ppl.errors import DataError, ModelError
+from ppl.errors import DataError, InferenceError, ModelError
 from ppl.results.fits.new_rows import predicted
 
 N = 4000
@@ -126,6 +126,17 @@ def test_what_cannot_be_predicted_is_refused(program, new, says):
     with pytest.raises(ModelError, match=re.escape(says)) as caught:
         predicted(posterior, np.zeros((2, posterior.param_unc_num())), {"X": np.ones((2, 1)), **new}, 1)
     assert caught.value.code == "PPL981"
+
+
+def test_a_series_without_a_first_value_cannot_be_predicted():
+    """As of autoregressions, whose first value is given: no statement draws it for new rows."""
+    program = """
+    data { int N; vector[N] y; }
+    parameters { real b; }
+    model { b ~ normal(0, 1); for (n in 2:N) y[n] ~ normal(b * y[n - 1], 1); }
+    """
+    with pytest.raises(InferenceError, match="could not be computed at any of 3 draws"):
+        at(program, {"N": 2, "y": [1, 2]}, {"N": 4}, [0.5], n=3)
 
 
 LINE = """

@@ -126,6 +126,7 @@ def predictive_table(posterior: Posterior, us: Floats, seed: int) -> tuple[Table
     found = predictive_of(*analyse(posterior.source, library=posterior.model.library))
     made = again(posterior, found.text, "predictions")
     table = tabulate(made, us, seed)
+    table.require_some("Predictions")
     own = {*found.quantities.values()}
     at = [k for k, column in enumerate(table.columns) if variable_of(column) in own]
     rows = np.ascontiguousarray(table.rows[:, at])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ppl.density.posterior import Posterior
-from ppl.errors import PPLError
+from ppl.errors import InferenceError, PPLError
 from ppl.inference.run.phases import Phase
 from ppl.inference.run.progress import Listener, Progress, silent
 from ppl.results.files.columns import Floats
@@ -37,6 +37,11 @@ class Table:
     rows: Floats
     failed: int = 0
     reason: str = ""
+
+    def require_some(self, what: str) -> None:
+        """InferenceError where `what` could be computed at no draw; says why."""
+        if self.failed and self.failed == len(self.rows):
+            raise InferenceError(f"{what} could not be computed at any of {self.failed} draws: {self.reason}")
 
 
 def tabulate(

@@ -44,6 +44,7 @@ def table_of(posterior: Posterior, us: Floats, data: Given, seed: int) -> Table:
     text, _ = found.predicting(shapes, old, new)
     made = compiled_as(posterior, text, "predictions").condition(given)
     table = tabulate(made, us, seed)
+    table.require_some("Predictions")
     first = len(made.param_names(include_tp=True))
     rows = np.ascontiguousarray(table.rows[:, first:])
     return Table(table.columns[first:], rows, table.failed, table.reason)

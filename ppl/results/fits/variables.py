@@ -153,6 +153,7 @@ class VariablesOfDraws(ABC):
         Raises:
             ModelError: a term of data is no draw, as a censored one or a mixture by `log_mix`; says which
                 line, and what to write.
+            InferenceError: they can be computed at no draw; says why.
 
         Example:
             >>> program = "data { int N; vector[N] y; } parameters { real m; } "
@@ -175,13 +176,15 @@ class VariablesOfDraws(ABC):
         is larger than at the fit, of groups, gives entries beyond it that are drawn from their own prior
         given each draw of the others; parameters with an entry for each row (a size that outcomes have too)
         are drawn anew for all rows, and so are discrete parameters. In transformed data, means and
-        deviations of all rows, `mean(x)`, and what depends on the outcomes stay as at the fit.
+        deviations of all rows, `mean(x)`, and what depends on the outcomes stay as at the fit. Entries of
+        outcomes that no statement draws are nan.
 
         Of a DataFrame of pandas or polars a DataFrame: for each row the mean, 5% and 95% of each outcome, in
         columns `y`, `y.5%`, `y.95%`.
 
         Raises:
             ModelError: an outcome, or an effect of a new group, cannot be drawn; says which line.
+            InferenceError: they can be computed at no draw, as where a series has no first value; says why.
             DataError: the new data do not fit the program; the message names the variable.
 
         Example:
