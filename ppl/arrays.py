@@ -30,6 +30,9 @@ from ppl.late import LateModule, linalg, special
 
 Array = Any  # an ndarray, a NumPy scalar, or a tracer of the namespace in use
 State = tuple[Array, ...]
+Adjoints = Callable[[Array], list[Array]]
+Forward = Callable[[Sequence[Array], Sequence[int]], tuple[Array, Adjoints]]
+Joint = Callable[[Forward, Sequence[Array]], Array]
 Step = Callable[..., tuple[State, Array]]
 
 
@@ -48,6 +51,9 @@ class Namespace:
     gives the state after it and what is unsettled there, until nothing is or `most` steps are taken; not to
     be differentiated.
     `scan(step, start, entries)`, where there is one, runs step(*state, *entry) over the entries of arrays.
+    `joint(forward, args)`, where there is one, is a function whose adjoints are computed together, one entry
+    of the tape: forward(plain, traced), the arguments and the positions of the traced ones, gives the answer
+    and the function from its adjoint to theirs.
     """
 
     name: str
@@ -63,6 +69,18 @@ class Namespace:
     rarely: Callable[[Array, Callable[[], Array], Array], Array]
     settle: Callable[[Sequence["Step"], "State", int], "State"]
     scan: Callable[..., tuple[Array, ...]] | None = None
+    joint: Joint | None = None
+
+
+class Traced:
+    """A value that records what is computed of it (ppl/tracing)."""
+
+    __slots__ = ()
+
+
+def is_traced(x: Array) -> bool:
+    """Whether a value is on a tape of autograd's, or recorded to compile one."""
+    return isbox(x) or isinstance(x, Traced)
 
 
 def _put_in_place(x: Array, index: Any, value: Array) -> Array:
@@ -71,14 +89,14 @@ def _put_in_place(x: Array, index: Any, value: Array) -> Array:
 
 
 @primitive  # type: ignore[untyped-decorator]
-def _put_copy(x: Array, index: Any, value: Array) -> Array:
+def put_copy(x: Array, index: Any, value: Array) -> Array:
     out = np.array(x)
     out[index] = value
     return out
 
 
 def _put_vjp_x(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Array], Array]:
-    return lambda g: _put_copy(g, index, 0.0)
+    return lambda g: put_copy(g, index, 0.0)
 
 
 def _put_vjp_value(ans: Array, x: Array, index: Any, value: Array) -> Callable[[Array], Array]:
@@ -102,7 +120,7 @@ def _stays(index: Any, shape: tuple[int, ...]) -> Array | None:
     return None if stay.all() else stay.astype(float)
 
 
-defvjp(_put_copy, _put_vjp_x, None, _put_vjp_value)
+defvjp(put_copy, _put_vjp_x, None, _put_vjp_value)
 
 
 def _unbox(x: Array) -> Array:
@@ -116,8 +134,8 @@ def _sum_of(*scalars: Array) -> Array:
     return sum(scalars)
 
 
-_add_all = primitive(_sum_of)
-defvjp_argnums(_add_all, lambda argnums, ans, args, kwargs: lambda g: [g] * len(argnums))
+add_all = primitive(_sum_of)
+defvjp_argnums(add_all, lambda argnums, ans, args, kwargs: lambda g: [g] * len(argnums))
 
 
 @primitive  # type: ignore[untyped-decorator]
@@ -135,7 +153,7 @@ defvjp_argnums(stack, _stack_vjp)
 
 
 @primitive  # type: ignore[untyped-decorator]
-def _concatenate(axis: int, *items: Array) -> Array:
+def concatenate(axis: int, *items: Array) -> Array:
     return np.concatenate(items, axis=axis)
 
 
@@ -148,7 +166,7 @@ def _concatenate_vjp(
     return lambda g: [g[(*before, slice(ends[i - 1], ends[i]))] for i in argnums]
 
 
-defvjp_argnums(_concatenate, _concatenate_vjp)
+defvjp_argnums(concatenate, _concatenate_vjp)
 
 
 class _AutogradNumpy:
@@ -164,13 +182,13 @@ class _AutogradNumpy:
         return found
 
     def where(self, condition: Array, x: Array, y: Array) -> Array:
-        return _where(AUTOGRAD, condition, x, y)
+        return where(AUTOGRAD, condition, x, y)
 
     def broadcast_to(self, x: Array, shape: tuple[int, ...]) -> Array:
-        return _broadcast(AUTOGRAD, x, shape)
+        return broadcast(AUTOGRAD, x, shape)
 
     def concatenate(self, items: Sequence[Array], axis: int = 0) -> Array:
-        return _concatenate(axis % np.ndim(items[0]), *items)
+        return concatenate(axis % np.ndim(items[0]), *items)
 
     def stack(self, items: Sequence[Array], axis: int = 0) -> Array:
         return stack(axis % (np.ndim(items[0]) + 1), *items)
@@ -200,6 +218,13 @@ def _recorded(node: "Node", args: tuple[Array, ...]) -> Array:
     return node.record(args)[0]
 
 
+def _joint(forward: Forward, args: Sequence[Array]) -> Array:
+    """An entry of the tape; the arguments that are traced lie on one tape."""
+    traced = [i for i, a in enumerate(args) if isbox(a)]
+    answer, adjoints = forward([a._value if isbox(a) else a for a in args], traced)
+    return record([args[i] for i in traced], answer, adjoints)
+
+
 NUMPY = Namespace(
     "numpy",
     np,
@@ -220,13 +245,14 @@ AUTOGRAD = Namespace(
     LateModule("autograd.scipy.special"),
     anp_linalg,
     LateModule("autograd.scipy.linalg"),
-    _put_copy,
+    put_copy,
     lambda x: x,
     _unbox,
-    _add_all,
+    add_all,
     _recorded,
     _rarely,
     _settle,
+    joint=_joint,
 )
 
 TapeNode: TypeAlias = VJPNode
@@ -255,9 +281,16 @@ class Slope:
         return without_share(xp, g, g * self.partial(xp, ans, *args))
 
 
+def total(x: Array) -> Array:
+    """The sum of all elements, what NumPy's own function looks at before left out."""
+    if isinstance(x, np.ndarray):
+        return np.add.reduce(x, axis=None)
+    return x if isinstance(x, np.generic) else np.sum(x)
+
+
 def without_share(xp: Namespace, g: Array, adjoint: Array) -> Array:
     """An adjoint that `g` is a factor of, 0 where `g` is 0 though the other factor be infinite."""
-    if xp is NUMPY and not np.isnan(np.sum(adjoint)):
+    if xp is NUMPY and (whole := total(adjoint)) == whole:  # no nan in it
         return adjoint
     return xp.np.where(g == 0, 0.0, adjoint)
 
@@ -301,7 +334,7 @@ class Node:
             case None:
                 return each
             case 0:
-                return xp.np.sum(each)
+                return total(each) if xp is NUMPY else xp.np.sum(each)
             case _:
                 return xp.np.sum(each, axis=tuple(range(self.kept, np.ndim(each))))
 
@@ -338,13 +371,17 @@ class Node:
     def _adjoint(self, i: int, g: Array, each: Array, args: Sequence[Array]) -> Array:
         """The adjoint of argument i, computed in plain NumPy unless it is itself to be differentiated."""
         xp = AUTOGRAD if isbox(g) or any(map(isbox, args)) else NUMPY
-        if self.kept:
-            g = xp.np.reshape(g, np.shape(g) + (1,) * (np.ndim(each) - self.kept))
-        if self.kept is not None:
-            g = _for_each(xp, g, np.shape(each))
         vjp = self.vjps[i]
         assert vjp is not None
-        return summed_to(args[i], vjp(xp, g, each, *args))
+        return summed_to(args[i], vjp(xp, self.spread(xp, g, each), each, *args))
+
+    def spread(self, xp: Namespace, g: Array, each: Array) -> Array:
+        """The adjoint of the elements of the answer from that of their sum."""
+        if self.kept is None:
+            return g
+        if self.kept:
+            g = xp.np.reshape(g, np.shape(g) + (1,) * (np.ndim(each) - self.kept))
+        return _for_each(xp, g, np.shape(each))
 
 
 MOST_COPIED = 4096
@@ -363,8 +400,10 @@ def summed_to(target: Array, adjoint: Array) -> Array:
     if shape == found or extra < 0:
         return adjoint
     narrow = [extra + k for k, size in enumerate(shape) if size == 1 and found[extra + k] != 1]
-    xp = AUTOGRAD if isbox(adjoint) else NUMPY
-    return xp.np.reshape(xp.np.sum(adjoint, axis=(*range(extra), *narrow)), shape)
+    axes = (*range(extra), *narrow)
+    if isbox(adjoint):
+        return anp.reshape(anp.sum(adjoint, axis=axes), shape)
+    return np.reshape(np.add.reduce(adjoint, axis=axes), shape)
 
 
 def with_vjps(*vjps: Vjp | None) -> Callable[[Value], Node]:
@@ -407,12 +446,12 @@ def with_partials(*partials: Partial | None) -> Callable[[Value], Node]:
     lambda xp, g, ans, condition, x, y: xp.np.where(condition, g, 0.0),
     lambda xp, g, ans, condition, x, y: xp.np.where(condition, 0.0, g),
 )
-def _where(xp: Namespace, condition: Array, x: Array, y: Array) -> Array:
+def where(xp: Namespace, condition: Array, x: Array, y: Array) -> Array:
     return np.where(condition, x, y)
 
 
 @with_vjps(lambda xp, g, ans, x, shape: g, None)
-def _broadcast(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
+def broadcast(xp: Namespace, x: Array, shape: tuple[int, ...]) -> Array:
     return np.broadcast_to(x, shape)
 
 

@@ -469,9 +469,7 @@ def test_draws_at_once_are_cut_to_the_memory_there_is(of_rows, monkeypatch) -> N
 
 def test_derivatives_without_memory_are_refused_with_a_statement(of_rows, monkeypatch) -> None:
     posterior, _ = of_rows
-    monkeypatch.setattr(
-        "ppl.density.log_joint.value_and_grads", fails(MemoryError("unable to allocate 8 GiB"))
-    )
+    monkeypatch.setattr("ppl.density.tapes.values_and_grads", fails(MemoryError("unable to allocate 8 GiB")))
     with pytest.raises(ppl.InferenceError, match=r"<string>:5:[\s\S]*Unable to allocate 8 GiB") as refused:
         posterior.log_density_gradient([0.0, 0.0, 0.0])
     assert refused.value.code == MEMORY

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from autograd.tracer import isbox
 from numpy.typing import NDArray
 
-from ppl.arrays import NUMPY, Array, Namespace, with_vjps
+from ppl.arrays import NUMPY, Array, Namespace, is_traced, with_vjps
 from ppl.backend import runtime
 from ppl.errors import Rejection
 from ppl.stdlib.constraints.table import CONSTRAINT_BY_KEYWORD
@@ -34,7 +33,7 @@ class DrawsRejected(Exception):
 def pick_each(xp: Namespace, x: Array, items: tuple[Any, ...]) -> Array:
     """x[items] of each draw; under autograd the adjoint of a single entry is sparse, as x[items] has it."""
     index = (slice(None), *items)
-    return x[index] if isbox(x) and is_basic(index) else pick(xp, x, index)
+    return x[index] if is_traced(x) and is_basic(index) else pick(xp, x, index)
 
 
 def gather_each(xp: Namespace, x: Array, base_lifted: bool, lifted: Sequence[bool], *items: Any) -> Array:

@@ -178,7 +178,7 @@ def own(xp: Namespace, x: Any) -> Any:
     """A copy where a later change in place could show elsewhere."""
     if isinstance(x, list | tuple):
         return type(x)(own(xp, item) for item in x)
-    return xp.own(x) if np.ndim(xp.plain(x)) else x
+    return xp.own(x) if np.ndim(x) else x
 
 
 def put(xp: Namespace, x: Any, where: Any, value: Any) -> Any:

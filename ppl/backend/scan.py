@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from autograd.tracer import isbox
 
-from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, pullback, record
+from ppl.arrays import AUTOGRAD, NUMPY, Adjoints, Array, Joint, Namespace, is_traced, pullback
 
 Step = Callable[..., tuple[Array, ...]]
 WIDEST_STATE = 24
@@ -83,16 +83,16 @@ def scan(
     `step(lib, *state, *entry, *fixed)` gives the next state; `batch` is the same for all steps at once.
     """
     s = Scan(step, batch, plain(), lib, over)
-    boxes = [a for a in (*start, *entries, *fixed) if isbox(a)]
+    on_tape = [a for a in (*start, *entries, *fixed) if is_traced(a)]
     if xp.scan is not None:
         read = lib.readable(fixed)
         return xp.scan(lambda *inputs: step(lib, *inputs, *read), start, entries)
-    if xp is not AUTOGRAD or not boxes:
+    if xp.joint is None or not on_tape:
         return tuple(side_by_side(s, each) for each in s.run(s.plain, start, entries, fixed))
-    if not (fits_in_jacobians(s, start, entries) and on_one_tape(boxes)):
+    if not (fits_in_jacobians(s, start, entries) and on_one_tape(on_tape)):
         return tuple(xp.np.stack(each, axis=s.outer) for each in s.run(lib, start, entries, fixed))
     shapes = [np.shape(a)[s.outer :] for a in start]
-    return tuple(split(xp, packed_scan(s, start, entries, fixed), shapes))
+    return tuple(split(xp, packed_scan(xp.joint, s, start, entries, fixed), shapes))
 
 
 def side_by_side(s: Scan, each: Sequence[Array]) -> Array:
@@ -111,7 +111,8 @@ def fits_in_jacobians(s: Scan, start: Sequence[Array], entries: Sequence[Array])
 
 def on_one_tape(boxes: Sequence[Any]) -> bool:
     """Whether all are on the same tape, of a first derivative."""
-    return len({a._trace for a in boxes}) == 1 and not any(isbox(a._value) for a in boxes)
+    tapes = {getattr(a, "_trace", None) for a in boxes}
+    return len(tapes) == 1 and not any(isbox(getattr(a, "_value", None)) for a in boxes)
 
 
 def split(xp: Namespace, whole: Array, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
@@ -133,29 +134,30 @@ def packed(s: Scan, xp: Namespace, states: Sequence[Array]) -> Array:
 
 
 def packed_scan(
-    s: Scan, start: tuple[Array, ...], entries: tuple[Array, ...], fixed: tuple[Array, ...]
+    joint: Joint, s: Scan, start: tuple[Array, ...], entries: tuple[Array, ...], fixed: tuple[Array, ...]
 ) -> Array:
     """All states as one array, one entry of the tape."""
-    args = (*start, *entries, *fixed)
-    boxed = [i for i, a in enumerate(args) if isbox(a)]
-    plain = [a._value if isbox(a) else a for a in args]
     first, last = len(start), len(start) + len(entries)
-    begin = [np.asarray(a, dtype=float) for a in plain[:first]]
-    states = s.run(s.plain, plain[:first], plain[first:last], plain[last:])
-    after = [side_by_side(s, each).astype(float, copy=False) for each in states]
-    before = [
-        np.concatenate([np.expand_dims(b, s.outer), a[(*s.each, slice(-1))]], axis=s.outer)
-        for b, a in zip(begin, after, strict=True)
-    ]
-    inputs = [*before, *plain[first:]]
 
-    def adjoints(g: Array) -> list[Array]:
-        weights, to_start = through_time(g, step_jacobians(s, inputs, after), s.outer)
-        parts = pull_back(s, inputs, [i for i in boxed if i >= first])(weights)
-        starts = split(NUMPY, to_start, [b.shape[s.outer :] for b in begin])
-        return [starts[i] if i < first else parts.pop(0) for i in boxed]
+    def forward(plain: Sequence[Array], traced: Sequence[int]) -> tuple[Array, Adjoints]:
+        begin = [np.asarray(a, dtype=float) for a in plain[:first]]
+        states = s.run(s.plain, plain[:first], plain[first:last], plain[last:])
+        after = [side_by_side(s, each).astype(float, copy=False) for each in states]
+        before = [
+            np.concatenate([np.expand_dims(b, s.outer), a[(*s.each, slice(-1))]], axis=s.outer)
+            for b, a in zip(begin, after, strict=True)
+        ]
+        inputs = [*before, *plain[first:]]
 
-    return record([args[i] for i in boxed], packed(s, AUTOGRAD, after), adjoints)
+        def adjoints(g: Array) -> list[Array]:
+            weights, to_start = through_time(g, step_jacobians(s, inputs, after), s.outer)
+            parts = pull_back(s, inputs, [i for i in traced if i >= first])(weights)
+            starts = split(NUMPY, to_start, [b.shape[s.outer :] for b in begin])
+            return [starts[i] if i < first else parts.pop(0) for i in traced]
+
+        return packed(s, NUMPY, after), adjoints
+
+    return joint(forward, (*start, *entries, *fixed))
 
 
 def pull_back(

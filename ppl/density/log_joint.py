@@ -1,14 +1,14 @@
 """The log joint of a program with its data: a density over R^dim, at one point or at many."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.arrays import AUTOGRAD, NUMPY, value_and_grads
+from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace
 from ppl.backend.located import located, out_of_reach
 from ppl.backend.runtime import joined
 from ppl.density.data import Data
@@ -22,8 +22,10 @@ from ppl.density.many_points import (
     in_batches,
     log_joint_gradients,
     log_joints,
+    of_points,
 )
 from ppl.density.model import Model
+from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, Rejection
 from ppl.ir.forms import GRADIENT, OF_POINTS, PROPTO, PROPTO_OF_POINTS, VALUES, Form
 from ppl.memory import ARRAY_SIZES, available
@@ -80,14 +82,25 @@ class LogJoint:
         module = self.model.load(self.forms.gradient, AUTOGRAD)
         with np.errstate(all="ignore"), self.refusing(), located(module):
             try:
-                value, parts = value_and_grads(
-                    lambda v: module.log_joint(self.d, v, self.jacobian),
-                    self.d.blocks(u),
-                    self.model.nodes,
-                )
-                return value, joined(list(self.d.places.values()), parts)
+                value, parts = self.tapes(self.d.blocks(u), self.model.nodes)
+                return float(value), joined(list(self.d.places.values()), parts)
             except Rejection:
                 return -np.inf, np.full(len(u), np.nan)
+
+    @cached_property
+    def tapes(self) -> Tapes:
+        """The gradient at one point, of the blocks of the parameters."""
+
+        def function(xp: Namespace) -> Callable[[Sequence[Array]], Array]:
+            log_joint = self.model.load(self.forms.gradient, xp).log_joint
+            return lambda v: log_joint(self.d, v, self.jacobian)
+
+        return Tapes(function)
+
+    @cached_property
+    def tapes_of_many(self) -> Tapes:
+        """The gradients at many points, of the blocks of all."""
+        return Tapes(lambda xp: of_points(self.model.load(self.forms.many, xp), xp, self.d, self.jacobian))
 
     def values(self, us: Floats) -> Floats:
         """At each row of `us` (n, dim), (n,), many at a time."""
@@ -106,11 +119,11 @@ class LogJoint:
     def batched(self, gradient: bool) -> Batched | None:
         """What finds values, and gradients, at all points of a batch; None where that cannot be."""
         module = self.model.over(self.forms.many, AUTOGRAD if gradient else NUMPY)
-        if module is None:
+        if module is None or not self.d.places:
             return None
         if gradient:
-            nodes = self.model.nodes
-            return partial(log_joint_gradients, module, self.d, jacobian=self.jacobian, nodes=nodes)
+            tapes, nodes = self.tapes_of_many, self.model.nodes
+            return partial(log_joint_gradients, module, self.d, tapes=tapes, nodes=nodes)
         return lambda us: (log_joints(module, self.d, us, self.jacobian),)
 
     def values_and_gradients(self, us: Floats) -> tuple[Floats, Floats]:

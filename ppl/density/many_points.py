@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppl.arrays import AUTOGRAD, NUMPY, TapeNode, values_and_grads
+from ppl.arrays import NUMPY, Namespace, TapeNode
 from ppl.backend import runtime
 from ppl.backend.draws import DrawsRejected
 from ppl.backend.load import BUILTINS, Code, Module, load, solve
 from ppl.backend.located import located
 from ppl.backend.text import Binding
 from ppl.density.data import Data
+from ppl.density.tapes import Tapes
 from ppl.errors import PPLError, Rejection
 from ppl.source import Span
 from ppl.stdlib.over_draws import for_all
@@ -199,18 +200,22 @@ def log_joints(module: Module, d: Data, us: Floats, jacobian: bool) -> Floats:
         return np.asarray(for_all(NUMPY, module.log_joint(d, blocks(d, us), jacobian, draw), draw))
 
 
-def log_joint_gradients(
-    module: Module, d: Data, us: Floats, jacobian: bool, nodes: type[TapeNode] = TapeNode
-) -> tuple[Floats, Floats]:
-    """The same with the gradients (n, dim), by one tape of `nodes` for all: each row moves its own value."""
-
-    draw = numbers(us)
+def of_points(module: Module, xp: Namespace, d: Data, jacobian: bool) -> Callable[[Sequence[Any]], Any]:
+    """The log joint at some points as a function of their blocks, which `xp` traces."""
 
     def run(traced: Sequence[Any]) -> Any:
-        return for_all(AUTOGRAD, module.log_joint(d, list(traced), jacobian, draw), draw)
+        draw = numbers(traced[0])
+        return for_all(xp, module.log_joint(d, list(traced), jacobian, draw), draw)
 
+    return run
+
+
+def log_joint_gradients(
+    module: Module, d: Data, us: Floats, tapes: Tapes, nodes: type[TapeNode]
+) -> tuple[Floats, Floats]:
+    """The same with the gradients (n, dim), by one tape of `nodes` for all: each row moves its own value."""
     with np.errstate(all="ignore"), located(module):
-        values, parts = values_and_grads(run, blocks(d, us), nodes)
+        values, parts = tapes(blocks(d, us), nodes)
     return values, runtime.joined(list(d.places.values()), parts, (len(us),))
 
 

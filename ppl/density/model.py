@@ -2,17 +2,19 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from ppl.arrays import NUMPY, Namespace, TapeNode
+from ppl.backend.draws import check_each
 from ppl.backend.library import Wrap
 from ppl.backend.load import Code, Module, load
 from ppl.backend.located import located
 from ppl.backend.memory import keep_freed_memory
+from ppl.backend.runtime import check
 from ppl.data import Frame, Inputs, load_data
 from ppl.data.shares import shared_names
 from ppl.density.conditioning import DataReader
@@ -24,10 +26,19 @@ from ppl.ir.forms import ARRAYS, DRAWS, VALUES, Form
 from ppl.ir.made_of import made_of
 from ppl.ir.walk import walk
 from ppl.source import SourceText
+from ppl.tracing.namespace import TRACING
+from ppl.tracing.tracer import checking, refuse
 
 if TYPE_CHECKING:
     from ppl.discrete.summing import Summing
     from ppl.stdlib.library import Library
+
+TRACED = {
+    "print": refuse,
+    "check": checking(partial(check, NUMPY)),
+    "check_each": checking(partial(check_each, NUMPY)),
+}
+"""What does something beside giving a value, which a trace must not do once for all points."""
 
 CALLS = (ir.Apply, ir.CallUser, ir.Index, ir.Gather)
 """What takes a call each time it is run."""
@@ -133,7 +144,8 @@ class Model:
 
     def bind(self, form: Form, xp: Namespace, wrap: Wrap | None = None, **replaced: Any) -> Module:
         """A form bound to a namespace anew; `wrap`, `replaced` are those of backend.load."""
-        return load(self.code(form), xp, wrap, **{**self.runtime(xp), **replaced})
+        traced = TRACED if xp is TRACING else {}
+        return load(self.code(form), xp, wrap, **{**traced, **self.runtime(xp), **replaced})
 
     def runtime(self, xp: Namespace) -> dict[str, Callable[..., Any]]:
         """Functions of `lib` that take the place of those of ppl/backend/runtime.py, by name."""

@@ -14,10 +14,12 @@ from laws.batches import errors_of_batches
 from laws.fixed_draws import Fixed
 from laws.passes import NONE, OPTIONAL, Variant, lowered, model_of, only, programs_of
 
-from ppl.arrays import AUTOGRAD, value_and_grads
+from ppl.arrays import AUTOGRAD, value_and_grads, values_and_grads
 from ppl.backend.located import located
 from ppl.backend.runtime import joined
+from ppl.density.many_points import blocks
 from ppl.density.rows import by_rows
+from ppl.density.tapes import Tapes
 from ppl.errors import InferenceError, PPLError, Rejection
 from ppl.frontend.format import format_program
 from ppl.frontend.parser import parse
@@ -26,6 +28,8 @@ from ppl.ir import forms as ir_forms
 from ppl.model import Model
 from ppl.posterior import Posterior
 from ppl.source import SourceText
+from ppl.tracing.namespace import TRACING
+from ppl.tracing.tape import compiled as compiled_gradient
 
 POINTS = 4
 VALUE, GRADIENT, DIFFERENCE = 1e-9, 1e-7, 1e-4
@@ -191,6 +195,33 @@ def at_many(case: Case, p: Posterior) -> Iterator[Comparison]:
     yield "values that come with the gradients of many points", values, found, VALUE, ill
     if usable(gradients):
         yield "gradients at many points", gradients, slopes, GRADIENT, steep
+
+
+def compiled_tapes(case: Case) -> Iterator[Comparison]:
+    """Tapes compiled at one point give the bits of autograd's at others."""
+    p = case.posterior
+    if p.model.over(ir_forms.OF_POINTS, AUTOGRAD) and case.dim:
+        for n in (2, POINTS):
+            yield from compiled_tape(p.log_joint().tapes_of_many, blocks(p.d, case.points[:n]))
+    for u in case.points[1:]:
+        yield from compiled_tape(p.log_joint().tapes, p.d.blocks(u), p.d.blocks(case.points[0]))
+
+
+def compiled_tape(tapes: Tapes, xs: list[Any], traced_at: list[Any] | None = None) -> Iterator[Comparison]:
+    with np.errstate(all="ignore"):
+        gradient = compiled_gradient(tapes.function(TRACING), xs if traced_at is None else traced_at)
+    if gradient is None:
+        return
+    found = attempt(lambda: bits(*gradient(*xs)))
+    if not isinstance(found, Crashed):  # then the tape is asked
+        of_tape = attempt(lambda: bits(*values_and_grads(tapes.function(AUTOGRAD), xs)))
+        yield "bits of the gradient", of_tape, found, 0.0, zero
+
+
+def bits(value: Any, parts: list[Any]) -> Floats:
+    """Value and gradients in one array, what is not finite as a number of its own."""
+    whole = np.concatenate([np.ravel(x) for x in (value, *parts)])
+    return np.nan_to_num(whole, nan=12345.678, posinf=1e200, neginf=-1e200)
 
 
 def conditions(case: Case, u: Floats) -> tuple[Callable[[], float], Callable[[], float]]:
@@ -374,6 +405,7 @@ def fixed_values(p: Posterior, u: Floats) -> Floats:
 
 ALWAYS: dict[str, Callable[[Case], Iterator[Comparison]]] = {
     "all passes": all_passes,
+    "compiled tapes": compiled_tapes,
     "finite differences": finite_differences,
     "without constants": propto,
     "explaining": explaining,

@@ -3,7 +3,7 @@
 Stan Functions Reference, sections "... generalized linear model".  x is (rows, columns), or one row for all.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from autograd.tracer import isbox
 
-from ppl.arrays import AUTOGRAD, NUMPY, Array, Namespace, Node, record, summed_to
+from ppl.arrays import NUMPY, Adjoints, Array, Namespace, Node, is_traced, summed_to
 from ppl.late import special
 from ppl.stdlib.distributions import bernoulli, binomial, categorical, neg_binomial, normal, ordered, poisson
 from ppl.stdlib.functions.products import inner
@@ -45,12 +45,13 @@ class ByRows(Node):
         return type(self)(self.density, kept)
 
     def __call__(self, xp: Namespace, *args: Array) -> Array:
-        if xp is AUTOGRAD and self.kept in (None, 0) and _is_regression(args, self.slopes):
-            return self._recorded(*args)
+        if xp.joint and self.kept in (None, 0) and _is_regression(args, self.slopes):
+            return xp.joint(self._forward, args)
         return self.reduced(xp, self._rows(xp, *args))
 
-    def _recorded(self, y: Array, x: Array, *parameters: Array) -> Array:
-        alpha, beta, *rest = (p._value if isbox(p) else p for p in parameters)
+    def _forward(self, plain: Sequence[Array], traced: Sequence[int]) -> tuple[Array, Adjoints]:
+        y, x, *parameters = plain
+        alpha, beta, *rest = parameters
         args = [y, alpha + np.matmul(x, beta), *rest]
         if self.density.accept is not None:
             args = [self.density.accept(a) for a in args]
@@ -69,10 +70,9 @@ class ByRows(Node):
         def adjoints(g: Array) -> list[Array]:
             g = g * np.ones(each.shape)
             in_rows = slope(1, g)
-            return [adjoint(i, g, in_rows) for i, p in enumerate(parameters) if isbox(p)]
+            return [adjoint(i - 2, g, in_rows) for i in traced]
 
-        boxes = [p for p in parameters if isbox(p)]
-        return record(boxes, self.reduced(NUMPY, each), adjoints)
+        return self.reduced(NUMPY, each), adjoints
 
 
 class ByRowsOfMatrix(ByRows):
@@ -88,11 +88,12 @@ class ByRowsOfMatrix(ByRows):
 
 
 def _is_regression(args: tuple[Array, ...], slopes: int) -> bool:
-    """Whether y and x are data with many rows, and the parameters lie on one tape."""
+    """Whether y and x are data with many rows, and some parameters are traced, on one tape."""
     y, x, _, beta, *_ = args
-    boxes = [p for p in args[2:] if isbox(p)]
-    plain = not (isbox(y) or isbox(x)) and np.ndim(x) == 2 and np.ndim(y) == 1 and np.ndim(beta) == slopes
-    return plain and bool(boxes) and not any(isbox(p._value) for p in boxes)
+    data = isinstance(y, np.ndarray) and isinstance(x, np.ndarray) and y.ndim == 1 and x.ndim == 2
+    traced = [p for p in args[2:] if is_traced(p)]
+    nested = any(isbox(getattr(p, "_value", None)) for p in traced)
+    return data and np.ndim(beta) == slopes and bool(traced) and not nested
 
 
 def _by_rows(density: Any) -> Density:

@@ -1,0 +1,57 @@
+"""Values and gradients of a form: by a compiled tape where the program can be traced, else by autograd's."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ppl.arrays import AUTOGRAD, Array, Namespace, TapeNode, values_and_grads
+from ppl.backend.draws import DrawsRejected
+from ppl.errors import Rejection
+from ppl.tracing.namespace import TRACING
+from ppl.tracing.tape import Gradient, compiled
+
+MOST_SHAPES = 16
+"""Compiled tapes that are held at a time, of as many different numbers of points."""
+CALLS_BEFORE = 2
+"""Gradients by autograd before a tape is compiled, which takes as long as some of them."""
+
+
+@dataclass
+class Tapes:
+    """The gradient of a function of several arrays; of the same shapes it is compiled after some calls.
+
+    `function(xp)` is the function in a namespace; both ways give the same bits.
+    """
+
+    function: Callable[[Namespace], Callable[[Sequence[Any]], Array]]
+    calls: dict[tuple[int, ...], int] = field(default_factory=dict)
+    compiled: dict[tuple[int, ...], Gradient | None] = field(default_factory=dict)
+    traceable: bool = True
+
+    def __call__(self, xs: Sequence[Array], nodes: type[TapeNode] = TapeNode) -> tuple[Array, list[Array]]:
+        """The value, and the gradient of the sum of its elements in each of `xs`.
+
+        Entries of another kind than `TapeNode` ask for a tape.
+        """
+        gradient = self.of_shape(xs) if nodes is TapeNode and self.traceable and xs else None
+        if gradient is not None:
+            try:
+                return gradient(*xs)
+            except (DrawsRejected, Rejection, MemoryError):
+                raise
+            except Exception:  # the tape meets it again, where it is located in the program
+                self.traceable = False
+        return values_and_grads(self.function(AUTOGRAD), xs, nodes)
+
+    def of_shape(self, xs: Sequence[Array]) -> Gradient | None:
+        """The compiled tape for arrays of these shapes, None before it is worth compiling."""
+        shape = xs[0].shape
+        if shape not in self.compiled:
+            self.calls[shape] = self.calls.get(shape, 0) + 1
+            if self.calls[shape] <= CALLS_BEFORE:
+                return None
+            while len(self.compiled) >= MOST_SHAPES:
+                self.compiled.pop(next(iter(self.compiled)))
+            self.compiled[shape] = compiled(self.function(TRACING), xs)
+            self.traceable = self.compiled[shape] is not None
+        return self.compiled[shape]

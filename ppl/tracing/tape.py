@@ -1,0 +1,229 @@
+"""What was traced as one Python function: the operations in their order, then the adjoints in reverse.
+
+Its text holds numbered names and numbers alone; constants and functions are bound to names beside it. It
+gives the same bits as autograd's tape of the same operations (arrays.py, `backward`): the same functions, and
+adjoints added in the same order.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import autograd.numpy as anp
+import numpy as np
+from autograd.core import primitive_vjps
+from autograd.numpy.numpy_boxes import ArrayBox
+from autograd.util import toposort
+
+from ppl.arrays import NUMPY, Array, Node, add_all, summed_to
+from ppl.tracing.tracer import Operation, Together, Trace, Tracer, Untraceable
+
+Gradient = Callable[..., tuple[Array, list[Array]]]
+ITEM = ArrayBox.__getitem__
+
+ARITHMETIC = {
+    anp.add: ("{0} + {1}", "{g}", "{g}"),
+    anp.subtract: ("{0} - {1}", "{g}", "-{g}"),
+    anp.multiply: ("{0} * {1}", "{1} * {g}", "{0} * {g}"),
+    anp.true_divide: ("{0} / {1}", "{g} / {1}", "-{g} * {0} / {1} ** 2"),
+    anp.negative: ("-{0}", "-{g}"),
+}
+"""The value and the adjoint of each operand, as autograd has them."""
+
+
+def compiled(f: Callable[[list[Array]], Array], xs: Sequence[Array]) -> Gradient | None:
+    """The value of `f` at arrays shaped as `xs`, and the gradient of the sum of its elements in each.
+
+    None where `f`, which computes with `TRACING`, may take another way at another point.
+    """
+    trace = Trace()
+    roots = [trace.tracer(x, None, ()) for x in xs]
+    try:
+        end = f(list(roots))
+    except Exception:  # whatever it is, the tape will meet it too, where it can be located
+        return None
+    return Writer().function(roots, end, trace.checks) if isinstance(end, Tracer) else None
+
+
+@dataclass
+class Writer:
+    """The lines of a function, and what its names are bound to."""
+
+    lines: list[str] = field(default_factory=list)
+    bound: dict[str, Any] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+    """Of constants and functions, by identity."""
+    adjoints: dict[Tracer, bool] = field(default_factory=dict)
+    """Those that have one so far, and whether it may be changed in place."""
+
+    def function(self, roots: Sequence[Tracer], end: Tracer, checks: Sequence[Operation] = ()) -> Gradient:
+        for x in operations_of([end, *(t for check in checks for t in check.tracers())]):
+            self.line(f"{self.target(x)} = {self.value(x)}")
+        for check in checks:
+            self.line(self.call(check.function, *check.args))
+        self.line(f"g{end.number} = {self.name(np.ones(end.shape)[()])}")
+        self.adjoints[end] = False
+        for x in toposort(end):
+            if x.operation and x.operation.function is ITEM:
+                self.scatter(x, *x.operation.args)
+            elif x.parents:
+                for parent, part in zip(x.parents, self.parts(x), strict=True):
+                    self.add(parent, part)
+            if x.operation:
+                self.line(f"del g{x.number}")
+        for root in roots:
+            if root not in self.adjoints:
+                self.line(f"g{root.number} = {self.name(np.zeros(root.shape))}")
+        arguments = ", ".join(f"v{r.number}" for r in roots)
+        answer = f"v{end.number}, [{', '.join(f'g{r.number}' for r in roots)}]"
+        text = "\n    ".join([f"def gradient({arguments}):", *self.lines, f"return {answer}"])
+        exec(compile(text, "<compiled tape>", "exec"), self.bound)
+        found: Gradient = self.bound["gradient"]
+        return found
+
+    def line(self, text: str) -> None:
+        self.lines.append(text)
+
+    def name(self, x: Any) -> str:
+        """What stands for a tracer, a constant or a function in the text."""
+        if isinstance(x, Tracer):
+            return f"v{x.number}"
+        if type(x) is int:
+            return f"({x})"
+        if id(x) not in self.names:
+            self.names[id(x)] = f"c{len(self.names)}"
+            self.bound[self.names[id(x)]] = x
+        return self.names[id(x)]
+
+    def call(self, function: Any, *args: Any) -> str:
+        return f"{self.name(function)}({', '.join(map(self.name, args))})"
+
+    # --- Values ---
+
+    def target(self, x: Tracer) -> str:
+        assert x.operation is not None
+        return f"v{x.number}, a{x.number}" if isinstance(x.operation.function, Together) else f"v{x.number}"
+
+    def value(self, x: Tracer) -> str:
+        match x.operation:
+            case Operation(Node() as node, args):
+                each = self.call(node.value, NUMPY, *args)
+                if node.kept is None:
+                    return each
+                self.line(f"e{x.number} = {each}")
+                return f"{self.name(node.reduced)}({self.name(NUMPY)}, e{x.number})"
+            case Operation(Together(forward, traced), args):
+                arguments = ", ".join(map(self.name, args))
+                return f"{self.name(forward)}([{arguments}], {self.name(traced)})"
+            case Operation(function, args, keywords):
+                return self.primitive(function, args, keywords)
+        raise Untraceable("a value without an operation")
+
+    def primitive(self, function: Any, args: Sequence[Any], keywords: dict[str, Any]) -> str:
+        if function in ARITHMETIC:
+            return ARITHMETIC[function][0].format(*map(self.name, args))
+        if function is ITEM:
+            return f"{self.name(args[0])}[{self.name(args[1])}]"
+        if keywords:
+            return f"{self.call(function.fun, *args)[:-1]}, **{self.name(keywords)})"
+        return self.call(function.fun, *args)
+
+    # --- Adjoints ---
+
+    def parts(self, x: Tracer) -> Iterator[str]:
+        """What the adjoint of each parent of `x` gets from that of `x`."""
+        g = f"g{x.number}"
+        match x.operation:
+            case Operation(Node() as node, args):
+                yield from self.of_node(node, args, x)
+            case Operation(Together(), _):
+                yield from self.all_of(f"a{x.number}({g})", x)
+            case Operation(function, args, _) if function in ARITHMETIC:
+                for text, parent in zip(ARITHMETIC[function][1:], args, strict=True):
+                    if isinstance(parent, Tracer):
+                        part = text.format(*map(self.name, args), g=g)
+                        yield part if parent.shape == x.shape else self.narrowed(part, parent)
+            case Operation(function, args, keywords) if function is add_all:
+                yield from (g for _ in x.parents)
+            case Operation(function, args, keywords):
+                positions = tuple(i for i, a in enumerate(args) if isinstance(a, Tracer))
+                given = f"({', '.join(map(self.name, args))},)"
+                maker = f"{self.name(primitive_vjps[function])}({self.name(positions)}, v{x.number}, {given}"
+                yield from self.all_of(f"{maker}, {self.name(keywords)})({g})", x)
+
+    def of_node(self, node: Node, args: Sequence[Any], x: Tracer) -> Iterator[str]:
+        each = f"v{x.number}" if node.kept is None else f"e{x.number}"
+        g = f"g{x.number}"
+        if node.kept is not None:
+            g = f"s{x.number}"
+            self.line(f"{g} = {self.name(node.spread)}({self.name(NUMPY)}, g{x.number}, {each})")
+        for vjp, a in zip(node.vjps, args, strict=False):
+            if isinstance(a, Tracer) and vjp is not None:
+                given = ", ".join([self.name(NUMPY), g, each, *map(self.name, args)])
+                yield f"{self.name(summed_to)}({self.name(a)}, {self.name(vjp)}({given}))"
+
+    def all_of(self, parts: str, x: Tracer) -> Iterator[str]:
+        """Adjoints that come together, one by one."""
+        self.line(f"p{x.number} = tuple({parts})")
+        yield from (f"p{x.number}[{k}]" for k in range(len(x.parents)))
+
+    def narrowed(self, part: str, parent: Tracer) -> str:
+        return f"{self.name(unbroadcast)}({part}, {self.name(parent.shape)})"
+
+    def add(self, parent: Tracer, part: str) -> None:
+        """Add to the adjoint of a value, in place where it is a sum already."""
+        g = f"g{parent.number}"
+        if parent not in self.adjoints:
+            self.line(f"{g} = {part}")
+            self.adjoints[parent] = False
+        elif self.adjoints[parent]:
+            self.line(f"{g} += {part}")
+        else:
+            self.line(f"{g} = {g} + {part}")
+            self.adjoints[parent] = True
+
+    def scatter(self, x: Tracer, parent: Tracer, index: Any) -> None:
+        """Add the adjoint of an entry or entries to that of the whole."""
+        g, to = f"g{x.number}", f"g{parent.number}"
+        if parent not in self.adjoints and counts(parent, index):
+            self.line(f"{to} = {self.name(np.bincount)}({self.name(index)}, {g}, {parent.size})")
+        else:
+            before = to if parent in self.adjoints else "0.0"
+            if not self.adjoints.get(parent):
+                self.line(f"{to} = {self.name(np.zeros)}({self.name(parent.shape)}) + {before}")
+            self.line(f"{self.name(np.add.at)}({to}, {self.name(index)}, {g})")
+        self.adjoints[parent] = True
+
+
+def counts(x: Tracer, index: Any) -> bool:
+    """Whether entries of a vector are added up by `bincount`, which is faster than `add.at`."""
+    return (
+        x.ndim == 1
+        and isinstance(index, np.ndarray)
+        and index.ndim == 1
+        and index.dtype.kind == "i"
+        and index.size > 0
+        and index.min() >= 0
+    )
+
+
+def operations_of(ends: Sequence[Tracer]) -> list[Tracer]:
+    """What the ends are computed of, in order."""
+    found: dict[int, Tracer] = {}
+    waiting = list(ends)
+    while waiting:
+        x = waiting.pop()
+        if x.operation is not None and x.number not in found:
+            found[x.number] = x
+            waiting.extend(x.operation.tracers())
+    return [found[number] for number in sorted(found)]
+
+
+def unbroadcast(g: Array, shape: tuple[int, ...]) -> Array:
+    """The sum over the axes along which an operand of this shape was broadcast, as autograd takes it."""
+    while np.ndim(g) > len(shape):
+        g = np.add.reduce(g, axis=0)
+    for axis, size in enumerate(shape):
+        if size == 1:
+            g = np.add.reduce(g, axis=axis, keepdims=True)
+    return g
