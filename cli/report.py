@@ -42,7 +42,7 @@ def report(
         console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
     left = checkpoint_of(files[0])
     for text in (
-        fit.judgement,
+        fit.provenance.judgement,
         quality(fit),
         fit.outcome.sentence,
         *([fit.details] if verbose else []),
@@ -149,12 +149,15 @@ def is_resumable(left: Path) -> bool:
 
 def quality(fit: Fit) -> str:
     """What was run, and the ELBO it came to."""
-    how = "found by search" if fit.settings.eta is None else "as given"
+    origin = "found by search" if fit.settings.eta is None else "as given"
     loop = f" after {fit.result.iterations} iterations" if fit.result.iterations else ""
-    eta = f", eta = {fit.eta:g} {how}" if fit.result.iterations and math.isfinite(fit.eta) else ""
+    eta = f", eta = {fit.eta:g} {origin}" if fit.result.iterations and math.isfinite(fit.eta) else ""
     asked = fit.settings.algorithm
     algorithm = f"auto: {fit.family}" if asked == "auto" else asked
-    elbo = f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f}{loop} ({algorithm}{eta}, seed {fit.settings.seed})."
+    chosen = fit.backend if fit.settings.backend == "auto" and fit.backend != "autograd" else ""
+    backend = f", backend {chosen}" if chosen else ""
+    how = f"{algorithm}{eta}{backend}, seed {fit.settings.seed}"
+    elbo = f"ELBO {nats(fit.elbo)} ± {fit.elbo_se:.2f}{loop} ({how})."
     return elbo + of_evidence(fit.provenance.evidence)
 
 

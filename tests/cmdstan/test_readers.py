@@ -50,7 +50,7 @@ def test_cmdstanpy_sees_how_the_draws_were_made(fits, files):
         assert config["algorithm"] == algorithm and config["fit_algorithm"] == "auto"
         assert config["fit_verdict"] == fits[0].verdict.level.value
         assert config["fit_draws"] == fits[0].verdict.made.value
-        assert config["fit_judgement"] == fits[0].judgement and config["fit_elbo"] == fits[0].elbo
+        assert config["fit_judgement"] == fits[0].provenance.judgement and config["fit_elbo"] == fits[0].elbo
 
 
 def test_cmdstanpy_reads_draws_of_the_q_that_was_named(tmp_path):

@@ -7,9 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import ppl
 from ppl.cmdstan.job import Job
 from ppl.cmdstan.methods import variational as method
 from ppl.errors import DataError
+from ppl.inference.diagnose.advice import in_python
 from ppl.inference.diagnose.spread import Spread
 from ppl.inference.diagnose.verdict import Level
 from ppl.results.files.config import Config
@@ -34,6 +36,40 @@ def test_entries_and_back():
     assert entries["fit_verdict"] == "good" and entries["fit_elbo"] == "-12.25"
     assert read_entries({**entries, "method": "variational"}) == ABOUT
     assert read_entries({**entries, "fit_elbo": "nan"}).elbo_se == 0.01
+
+
+@pytest.mark.parametrize("backend", ["", "autograd, jax"])
+def test_the_backend_is_told_where_it_is_known(backend):
+    entries = replace(ABOUT, backend=backend).entries()
+    assert entries.get("fit_backend", "") == backend and read_entries(entries).backend == backend
+
+
+def test_the_backend_that_auto_chose_is_told():
+    pytest.importorskip("jax")
+    wide = "data { int N; vector[N] y; } parameters { real m; } model { m ~ normal(0, 1); y ~ normal(m, 1); }"
+    posterior = ppl.compile_model(wide).condition({"N": 6000, "y": np.zeros(6000)})
+    for settings, backend in (({}, "jax"), ({"backend": "autograd"}, "autograd")):
+        fit = posterior.variational(algorithm="laplace", draws=10, **settings)
+        assert fit.backend == backend and fit.provenance.entries()["fit_backend"] == backend
+
+
+def test_advice_is_by_settings_in_python_and_by_options_in_files(toy):
+    fit = variational(toy, algorithm="meanfield", draws=200, iter=1, start="random", refine=False)
+    assert fit.verdict.level is Level.POOR
+    advice = "leave algorithm out, or add correct=True to it."
+    assert fit.judgement.endswith(advice)
+    assert fit.provenance.judgement.endswith("leave --algorithm out, or add --correct to it.")
+
+
+@pytest.mark.parametrize(("option", "setting"), [
+    ("Compare independent runs: --runs 4.", "Compare independent runs: runs=4."),
+    ("Ask for more draws (--draws).", "Ask for more draws (draws)."),
+    ("(--anneal): they take longer", "(anneal=True): they take longer"),
+    ("--resume goes on from where it was", "resume=True goes on from where it was"),
+    ("or sample: `ppl sample`.", "or sample: `posterior.sample()`."),
+])  # fmt: skip
+def test_options_as_settings(option, setting):
+    assert in_python(option) == setting
 
 
 def test_a_file_that_says_less_says_nothing():
@@ -76,7 +112,8 @@ def test_arviz_and_xarray_have_it_among_the_attributes(fit):
     pytest.importorskip("arviz")
     for attributes in (fit.to_arviz().posterior.attrs, fit.draws_xr().attrs):
         assert attributes["inference_library"] == "ppl" and "created_at" not in attributes
-        assert attributes["fit_judgement"] == fit.judgement
+        assert attributes["fit_judgement"] == fit.provenance.judgement
+        assert attributes["fit_backend"] == "autograd"
 
 
 def test_a_saved_fit_says_it_and_is_loaded(fit, toy, make_model, tmp_path):
@@ -117,7 +154,7 @@ def test_the_executable_writes_it(toy, tmp_path):
 def test_the_verdict_of_several_files_is_the_worst(fit, tmp_path):
     fit.save_csv(tmp_path / "1.csv")
     one = read_file(tmp_path / "1.csv")
-    assert verdict([one]) == fit.judgement
+    assert verdict([one]) == fit.provenance.judgement
     entries = replace(fit.provenance, verdict=Level.POOR, judgement="Verdict: poor: no.").entries()
     other = replace(one, path=Path("2.csv"), config={**one.config, **entries})
     assert verdict([one, other]) == "Verdict: poor: no. (That is 2.csv, the worst of 2 runs.)"

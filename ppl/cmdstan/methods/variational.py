@@ -28,7 +28,7 @@ def run(job: Job) -> int:
     fit = variational(job.posterior, progress=progress, on_interrupt="return", **settings)
     if not fit.outcome.converged and fit.outcome.ending is not Ending.COMPLETED:
         print(UNSETTLED)
-    print(fit.outcome.sentence, fit.judgement, *fit.notes, sep="\n", end="\n\n")
+    print(fit.outcome.sentence, fit.provenance.judgement, *fit.notes, sep="\n", end="\n\n")
     print(f"Drawing a sample of size {len(fit.draws())} from the approximate posterior... \nCOMPLETED.")
     _write(job, fit)
     if job["output.diagnostic_file"]:

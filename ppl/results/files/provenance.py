@@ -18,7 +18,8 @@ class Provenance:
 
     `algorithm` is the one asked for, `family` that of q, `draws` how they were made from q (DrawSource);
     `elbo` and its standard error are in nats, `outcome` says how the run ended, `judgement` is the verdict in
-    words; `evidence` the log evidence and its standard error in nats, None where the fit does not tell it.
+    words. `evidence` is the log evidence and its standard error in nats, None where the fit does not tell it,
+    `backend` what computed the log density, "" where a file does not say.
 
     Example:
         >>> from ppl.results.files.readers import read_file
@@ -35,10 +36,12 @@ class Provenance:
     verdict: Level
     judgement: str
     evidence: Evidence | None = None
+    backend: str = ""
 
     def entries(self) -> dict[str, str]:
         """Names and texts, each on one line, as files keep them: `fit_verdict`, "good"."""
         found = {name: getattr(self, name) for name in NAMES}
+        found |= {"backend": self.backend} if self.backend else {}
         found |= dict(zip(EVIDENCE, self.evidence, strict=True)) if self.evidence else {}
         return {PREFIX + name: str(value) for name, value in found.items()}
 
@@ -63,7 +66,7 @@ def of_evidence(found: Evidence | None) -> str:
 
 EVIDENCE = ("log_evidence", "log_evidence_se")
 """Names that a file has where its fit tells the evidence."""
-NAMES = tuple(name for name in Provenance.__dataclass_fields__ if name != "evidence")
+NAMES = tuple(name for name in Provenance.__dataclass_fields__ if name not in ("evidence", "backend"))
 
 
 def read_entries(found: Mapping[str, str]) -> Provenance | None:
@@ -81,6 +84,7 @@ def read_entries(found: Mapping[str, str]) -> Provenance | None:
             "elbo": float(texts["elbo"]),
             "elbo_se": float(texts["elbo_se"]),
             "verdict": Level(texts["verdict"]),
+            "backend": found.get(PREFIX + "backend", ""),
             "evidence": Evidence(*map(float, known)) if len(known) == len(EVIDENCE) else None,
         }
     except ValueError as error:

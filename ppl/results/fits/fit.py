@@ -17,6 +17,7 @@ from ppl.files import beside, write_whole
 from ppl.inference.correct.draw_source import DrawSource
 from ppl.inference.correct.draws import draws_with_density
 from ppl.inference.correct.evidence import Evidence
+from ppl.inference.diagnose.advice import in_python
 from ppl.inference.diagnose.level import Level
 from ppl.inference.diagnose.verdict import Verdict
 from ppl.inference.families import describe
@@ -60,7 +61,7 @@ from ppl.results.fits.nan_data import refuse_nan_data
 from ppl.results.fits.reparameterised import non_centred_forms
 from ppl.results.fits.runs import best_of
 from ppl.results.fits.sealed import NONSENSE, blamed
-from ppl.results.fits.target import density_of_all, note_of, refuse_unpaired, target_of
+from ppl.results.fits.target import backend_of, density_of_all, note_of, refuse_unpaired, target_of
 from ppl.results.fits.uncentred_data import advice_on
 from ppl.results.fits.variables import VariablesOfDraws
 from ppl.results.report.log_lik import POINTWISE
@@ -95,6 +96,8 @@ class Fit(VariablesOfDraws):
     settings: Settings
     result: Result
     table: Table
+    backend: str = ""
+    """What computed the log density: "autograd", "jax", or both one after the other, "autograd, jax"."""
 
     def __repr__(self) -> str:
         n, columns = self.draws().shape
@@ -207,12 +210,17 @@ class Fit(VariablesOfDraws):
 
     @property
     def judgement(self) -> str:
-        """The verdict in words: of the draws, why, and the next thing to try.
+        """The verdict in words: of the draws, why, and the next thing to try, by settings of Python.
 
         Example:
             >>> fit.judgement.split(":")[0]
             'Verdict'
         """
+        return in_python(self._judgement)
+
+    @property
+    def _judgement(self) -> str:
+        """The same by options of the command line, as files have it."""
         settings = self.settings
         known = {
             "--correct": settings.corrects,
@@ -238,7 +246,7 @@ class Fit(VariablesOfDraws):
 
         Example:
             >>> sorted(fit.provenance.entries())[:3]
-            ['fit_algorithm', 'fit_draws', 'fit_elbo']
+            ['fit_algorithm', 'fit_backend', 'fit_draws']
         """
         return Provenance(
             algorithm=self.settings.algorithm,
@@ -248,7 +256,8 @@ class Fit(VariablesOfDraws):
             elbo_se=self.elbo_se,
             outcome=self.outcome.sentence,
             verdict=self.verdict.level,
-            judgement=self.judgement,
+            judgement=self._judgement,
+            backend=self.backend,
             evidence=evidence_of(self.result),
         )
 
@@ -752,7 +761,8 @@ def _fit(
     posterior: Posterior, settings: Settings, result: Result, key: int = 0, listen: Listener = silent
 ) -> Fit:
     table = tabulate(posterior, [result.mean_u, *result.draws_u], settings.seed, key, listen)
-    return Fit(posterior, settings, result.cut(len(table.rows) - 1), table)
+    backend = backend_of(posterior, settings, result.verdict.made is DrawSource.ANNEALED)
+    return Fit(posterior, settings, result.cut(len(table.rows) - 1), table, backend)
 
 
 def _failures(table: Table) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from ppl.density.posterior import Posterior
 from ppl.errors import InferenceError
 from ppl.inference.objective.ard import ArdTarget
 from ppl.inference.objective.marginal import MarginalTarget
-from ppl.inference.objective.target import Target
+from ppl.inference.objective.target import Forwarding, Target
 from ppl.inference.run.settings import Settings
 from ppl.results.files.columns import Floats
 from ppl.results.fits.as_target import AsTarget
@@ -76,6 +76,24 @@ def refuse_unpaired(settings: Settings) -> None:
         raise InferenceError(
             'sharded spreads one run over devices by JAX: backend is then "jax" or "auto", and runs 1.'
         )
+
+
+def backend_of(posterior: Posterior, settings: Settings, annealed: bool) -> str:
+    """What computes the log density in a run with these settings: "autograd", "jax" or "autograd, jax".
+
+    Both where annealing alone repays what JAX takes to compile.
+    """
+    if settings.sharded:
+        return "jax"
+    if settings.backend != "auto" or settings.runs > 1:
+        return "autograd" if settings.backend == "auto" else settings.backend
+    target = target_of(posterior, settings)
+    while isinstance(target, Forwarding):
+        target = target.target
+    if not isinstance(target, AsTarget):
+        return "autograd" if settings.minibatch is not None else "jax"
+    by_both = annealed and target.faster is not None and not isinstance(target.faster(), AsTarget)
+    return "autograd, jax" if by_both else "autograd"
 
 
 def note_of(target: Target) -> list[str]:
