@@ -88,10 +88,6 @@ def variational(
           eight_schools/eight_schools.data.json
 
     \b
-    --then sample runs NUTS from q where the verdict is not good: its draws
-    are then in output_1.csv, ..., those of the fit in output.csv as ever.
-
-    \b
     CmdStan's words do too: data file=d.json iter=500 output file=o.csv.
     `ppl docs variational` lists more options.
     """
