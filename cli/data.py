@@ -46,10 +46,10 @@ def conditioned_as(model: Path, run: "DrawsFile", data: list[Path], option: str 
     Raises:
         DataError: no data are given, and the file names none that are there.
     """
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.errors import DataError
 
-    compiled = compile_model(model)
+    compiled = model_of(model)
     named = [Path(word) for word in run.config.get("data.file", "").split()]
     there = data or [path for path in named if path.is_file()]
     if compiled.data_schema and (not there or (not data and len(there) < len(named))):

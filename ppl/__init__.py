@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from ppl.errors import MissingFile as MissingFile
     from ppl.errors import MissingPackage as MissingPackage
     from ppl.errors import ModelError as ModelError
+    from ppl.errors import ModelWarning as ModelWarning
     from ppl.errors import OutOfRange as OutOfRange
     from ppl.errors import PoorFitWarning as PoorFitWarning
     from ppl.errors import PPLError as PPLError
+    from ppl.errors import PPLWarning as PPLWarning
     from ppl.errors import Rejection as Rejection
     from ppl.errors import UnknownName as UnknownName
     from ppl.errors import UnknownSetting as UnknownSetting
@@ -45,6 +47,8 @@ PUBLIC = {
     "ModelError": "ppl.errors",
     "DataError": "ppl.errors",
     "InferenceError": "ppl.errors",
+    "ModelWarning": "ppl.errors",
+    "PPLWarning": "ppl.errors",
     "PoorFitWarning": "ppl.errors",
     "Rejection": "ppl.errors",
     "ArgumentError": "ppl.errors",

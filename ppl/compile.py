@@ -5,13 +5,14 @@ from pathlib import Path
 
 from ppl.arguments import checks
 from ppl.discrete.parameters import MOST_TABLE_ENTRIES, has_discrete
-from ppl.errors import ArgumentError
+from ppl.errors import ArgumentError, ModelWarning, warn_caller
 from ppl.frontend import ast
 from ppl.frontend.calls import TARGET, UNSUPPORTED
 from ppl.frontend.check import analyse
 from ppl.frontend.facts import Facts
 from ppl.frontend.higher_order import HIGHER_ORDER
 from ppl.frontend.nesting import too_deep
+from ppl.frontend.pedantic import lints
 from ppl.frontend.tables import is_identifier
 from ppl.ir.forms import VALUES
 from ppl.ir.lower import lower
@@ -40,6 +41,9 @@ def compile_model(
     A discrete parameter is summed out of the target and drawn back in generated quantities; `most_entries`
     is how many entries any table of the sum may have, for one entry of the parameter.
 
+    What is correct but rarely anything but a mistake, as a scale whose declaration allows negative values, is
+    a `ModelWarning`.
+
     Raises:
         ModelError: the program is refused; the error has line and column and says what was expected.
         ArgumentError: there is no such transform, or no such pass, or one that cannot be left out; or a name
@@ -50,6 +54,21 @@ def compile_model(
         >>> model.condition({}).log_density([0.0])
         -0.9189385332046727
     """
+    model = model_of(program, positive_transform, without, library, most_entries)
+    for lint in lints(*analyse(model.source, library=library)):
+        if lint.likely:
+            warn_caller(lint.describe(), ModelWarning)
+    return model
+
+
+def model_of(
+    program: Source,
+    positive_transform: str = "log",
+    without: Collection[str] = (),
+    library: Library | None = None,
+    most_entries: int = MOST_TABLE_ENTRIES,
+) -> Model:
+    """As `compile_model`, without its warnings: commands show them in their own way."""
     if positive_transform not in ("log", "softplus"):
         raise ArgumentError(f'positive_transform is "log" or "softplus", not {positive_transform!r}')
     refuse(without)

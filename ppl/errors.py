@@ -12,6 +12,10 @@ PPLError
 ├── UnknownName (KeyError)                 there is no such variable, column, stage or form
 └── MissingPackage (ImportError)           an extra is not installed; says what to install
 
+PPLWarning (UserWarning)
+├── ModelWarning     a program that compiles is likely to be wrong
+└── PoorFitWarning   draws cannot be believed
+
 Where Python has an error of its own for a mistake, ours is that one too, as the name in brackets says.
 A user's mistake always ends in one of these; any other exception is a bug in ppl.
 """
@@ -312,7 +316,31 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     warnings.warn(message, category, stacklevel=stacklevel)
 
 
-class PoorFitWarning(UserWarning):
+class PPLWarning(UserWarning):
+    """Base of every warning of the package.
+
+    Example:
+        >>> issubclass(ppl.PoorFitWarning, ppl.PPLWarning) and issubclass(ppl.ModelWarning, ppl.PPLWarning)
+        True
+    """
+
+
+class ModelWarning(PPLWarning):
+    """A program compiles, but has what is rarely anything but a mistake; says where, and what to do.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("error", ppl.ModelWarning)
+        ...     try:
+        ...         ppl.compile_model("parameters { real s; } model { 1 ~ normal(0, s); }")
+        ...     except ppl.ModelWarning as found:
+        ...         print("PPL010" in str(found))
+        True
+    """
+
+
+class PoorFitWarning(PPLWarning):
     """The draws that a method returned cannot be believed; the message is their verdict, with what to try.
 
     Example:

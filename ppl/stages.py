@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ppl.compile import Source, compile_model, refuse
+from ppl.compile import Source, model_of, refuse
 from ppl.data import Inputs
 from ppl.density.statement_costs import cost_lines
 from ppl.discrete.for_stan import with_zero_products
@@ -88,7 +88,7 @@ def show_stage(
 
     if data is None:
         return text({})
-    model = compile_model(program)
+    model = model_of(program)
     of_stage = text(known_values(model, data))
     if stage != "plan":
         return of_stage

@@ -35,12 +35,12 @@ def diagnose(
     from rich.console import Console
     from rich.table import Table
 
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.results.arguments.of_settings import radius_or_path
     from ppl.results.fits.gradient_test import gradient_test
     from ppl.results.fits.initial import drawn, start_for
 
-    inputs, compiled = inputs_from(data or [], arrays), compile_model(model)
+    inputs, compiled = inputs_from(data or [], arrays), model_of(model)
     say_misspelt(inputs, compiled.data_schema)
     posterior = compiled.condition(inputs, seed=seed)
     test = gradient_test(posterior, drawn(posterior, start_for(posterior, radius_or_path(init)), seed))

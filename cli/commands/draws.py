@@ -32,12 +32,12 @@ def draws(
     draws are not repeated.
     """
     from ppl.cli.progress import on_stderr
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.inference.run.phases import Phase, phases_of_draws
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.fit import load_fit
 
-    inputs, compiled = inputs_from([data], arrays), compile_model(model)
+    inputs, compiled = inputs_from([data], arrays), model_of(model)
     if not quiet:
         say_misspelt(inputs, compiled.data_schema)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:

@@ -33,7 +33,7 @@ def generate(
     draws have: add quantities after the fit, without another fit.
     """
     from ppl.cli.progress import on_stderr
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.files import write_whole
     from ppl.inference.run.phases import Phase
     from ppl.results.files.config import Config
@@ -42,7 +42,7 @@ def generate(
     from ppl.results.fits.generate import csv_lines
     from ppl.results.fits.generate import generate as generated
 
-    inputs, compiled = inputs_from([data], arrays), compile_model(model)
+    inputs, compiled = inputs_from([data], arrays), model_of(model)
     if not quiet:
         say_misspelt(inputs, compiled.data_schema)
     posterior = compiled.condition(inputs, seed=seed)

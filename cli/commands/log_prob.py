@@ -32,12 +32,12 @@ def log_prob(
     object, name to value. With --unconstrained, a JSON list of numbers or
     of lists. The density is on the unconstrained scale, Jacobian included.
     """
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.files import write_whole
     from ppl.results.fits.log_prob import log_prob as evaluate
     from ppl.results.fits.log_prob import read_points
 
-    inputs, compiled = inputs_from([data], arrays), compile_model(model)
+    inputs, compiled = inputs_from([data], arrays), model_of(model)
     say_misspelt(inputs, compiled.data_schema)
     posterior = compiled.condition(inputs)
     found = evaluate(posterior, read_points(points, posterior, unconstrained))

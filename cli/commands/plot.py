@@ -144,7 +144,7 @@ def gather(
     observed: str,
 ) -> tuple[Any, Any]:
     """The pictures' material, and the posterior where a program is given."""
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.data import load_data
     from ppl.results.files.columns import chosen
     from ppl.results.files.readers import read_all, read_file
@@ -153,7 +153,7 @@ def gather(
     runs = read_all(files)
     trace = trace or named_in(runs[0], "output.diagnostic_file")
     data = data or named_in(runs[0], "data.file")
-    posterior = compile_model(model).condition(data or {}) if model else None
+    posterior = model_of(model).condition(data or {}) if model else None
     values = load_data(data).values if data else {}
     usual = posterior.param_names() if posterior else runs[0].parameters
     material = Material(

@@ -132,15 +132,15 @@ def from_prior(
 ) -> None:
     """Parameters from the prior, and data given them."""
     from ppl.cli.progress import on_stderr
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.files import write_whole
     from ppl.inference.run.phases import Phase
     from ppl.results.calibration.simulations import prior_draws, simulations_of
     from ppl.results.files.config import Config
     from ppl.results.fits.generate import csv_lines
 
-    compiled = compile_model(model)
-    own = compile_model(simulator) if simulator else None
+    compiled = model_of(model)
+    own = model_of(simulator) if simulator else None
     simulations = simulations_of(compiled, inputs_from(data, arrays), own)
     with on_stderr((Phase.VARIABLES,), quiet=quiet) as listen:
         table = prior_draws(simulations, draws, seed, listen)

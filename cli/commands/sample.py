@@ -60,7 +60,7 @@ def sample(
     from ppl.cli.progress import on_stderr
     from ppl.cli.report import report_chains
     from ppl.cli.shown import columns_shown
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.files import STDOUT
     from ppl.inference.run.phases import OF_CHAINS
     from ppl.results.fits.chains import sampled
@@ -69,7 +69,7 @@ def sample(
     if output == STDOUT:
         raise typer.BadParameter("chains have files of their own; give a name.", param_hint="--output")
     asked = SampleSettings(**given_settings(settings))
-    compiled, inputs = compile_model(model), inputs_from(data or [], arrays)
+    compiled, inputs = model_of(model), inputs_from(data or [], arrays)
     if not quiet:
         say_misspelt(inputs, compiled.data_schema)
     posterior = compiled.condition(inputs, seed=asked.seed)

@@ -50,7 +50,7 @@ def sbc(
     refused with the line; give one of _rng's by --simulator then.
     """
     from ppl.cli.output import wrapped
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.files import write_whole
     from ppl.results.calibration.sbc import Calibration, calibrated, identity, read_csv
     from ppl.results.calibration.simulations import program_text, simulations_of
@@ -58,12 +58,12 @@ def sbc(
 
     if picture and picture.suffix not in SUFFIXES:
         raise typer.BadParameter(f"'{picture}' should end in {', '.join(SUFFIXES)}.", param_hint="--picture")
-    asked, compiled = SbcSettings(**plain(settings)), compile_model(model)
+    asked, compiled = SbcSettings(**plain(settings)), model_of(model)
     if show_simulator:
         typer.echo(program_text(compiled), nl=False)
         return
     inputs = inputs_from(data or [], arrays)
-    simulations = simulations_of(compiled, inputs, compile_model(simulator) if simulator else None)
+    simulations = simulations_of(compiled, inputs, model_of(simulator) if simulator else None)
     about = identity(simulations, asked)
     before = read_csv(output, about) if resume and output.exists() else None
     last = [perf_counter()]

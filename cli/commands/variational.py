@@ -99,7 +99,7 @@ def variational(
     from ppl.cli.report import checkpoint_of, exit_status, interruptible, report, report_chains, sentence
     from ppl.cli.shown import columns_shown
     from ppl.cmdstan.profile import profiled
-    from ppl.compile import compile_model
+    from ppl.compile import model_of
     from ppl.inference.run.phases import OF_CHAINS, phases_of
     from ppl.results.files.formats import save_draws
     from ppl.results.fits.chains import sampled
@@ -124,7 +124,7 @@ def variational(
     asked = Settings(**given_settings(settings))
     if together:
         asked = replace(asked, sharded=True)
-    compiled = compile_model(model, positive_transform=positive_transform.value)
+    compiled = model_of(model, positive_transform=positive_transform.value)
     if together and as_names(arrays):
         from ppl.compiled.mesh import with_own_rows
 

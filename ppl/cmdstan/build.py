@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ppl.cmdstan.launcher import Launched
 from ppl.cmdstan.stored import stored
-from ppl.compile import compile_model
+from ppl.compile import model_of
 from ppl.frontend.include import expand
 from ppl.source import SourceText
 
@@ -50,7 +50,7 @@ def build(
         name=output.stem,
         source=str(source.resolve()),
         text=quoted(text),
-        compiled=stored(compile_model(text)),
+        compiled=stored(model_of(text)),
         flags=tuple(flags),
     )
     Launched(body).write(output)

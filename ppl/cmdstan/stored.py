@@ -82,9 +82,9 @@ def compiled(program: str | Path, text: str, softplus: bool) -> Model:
     record = json.loads(text) if text else {}
     source = read_source(program)
     if record.get("package") != package():
-        from ppl.compile import compile_model
+        from ppl.compile import model_of
 
-        return compile_model(program, positive_transform="softplus" if softplus else "log")
+        return model_of(program, positive_transform="softplus" if softplus else "log")
     origin: Any = compiled_anew, (source, softplus, frozenset(), None, record["most"])
     lowered = decoded(record["lowered"], source)
     model = Stored(source, lowered, softplus, origin=origin, forms=record["forms"])

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ppl.cmdstan.tools.program import add_options, check, folders, read
-from ppl.compile import compile_model
+from ppl.compile import model_of
 from ppl.distribution import VERSION
 from ppl.frontend.format import CANONICAL, format_program
 from ppl.frontend.include import Expanded, expand
@@ -40,7 +40,7 @@ def main(words: Sequence[str]) -> int:
         return 0
     whole = expand(check(asked), folders(asked))
     if asked.info:
-        print(json.dumps(info(compile_model(whole.text).lowered, included(whole)), indent=2))
+        print(json.dumps(info(model_of(whole.text).lowered, included(whole)), indent=2))
     return 0
 
 
