@@ -73,6 +73,57 @@ def flat(rng: Generator, groups: int = 12) -> Data:
     return {"J": groups, "y": rng.normal(0, 1, (groups, 5))}
 
 
+def nested(rng: Generator, patients: int = 59, visits: int = 4) -> Data:
+    g = np.repeat(np.arange(patients), visits)
+    x, t = (np.repeat(each, visits) for each in (rng.normal(size=patients), rng.binomial(1, 0.5, patients)))
+    v = np.tile(np.linspace(-0.3, 0.3, visits), patients)
+    effects = rng.normal(0, 0.5, patients)[g] + rng.normal(0, 0.36, len(g))
+    y = rng.poisson(np.exp(1.6 + 0.9 * x - 0.3 * t - 0.3 * v + effects))
+    return {"J": patients, "N": len(g), "g": g + 1, "x": x, "v": v, "t": t, "y": y}
+
+
+def crossed(rng: Generator, n: int = 60, each: int = 6) -> Data:
+    """Matings of n females with n males, `each` of a female."""
+    f = np.repeat(np.arange(n), each)
+    m = (7 * f + 11 * np.tile(np.arange(each), n)) % n
+    x = rng.binomial(1, 0.5, len(f))
+    y = rng.binomial(1, expit(0.6 - 1.2 * x + rng.normal(0, 1.1, n)[f] + rng.normal(0, 1, n)[m]))
+    return {"J": n, "N": len(f), "f": f + 1, "m": m + 1, "x": x, "y": y}
+
+
+def autoregression(rng: Generator, n: int, phi: float, sd: float) -> np.ndarray:
+    x = rng.normal(0, sd / np.sqrt(1 - phi**2), n)
+    for k in range(1, n):
+        x[k] = phi * x[k - 1] + rng.normal(0, sd)
+    return x
+
+
+def counts_in_time(rng: Generator, n: int = 200) -> Data:
+    return {"T": n, "y": rng.poisson(np.exp(1 + autoregression(rng, n, 0.8, 0.4)))}
+
+
+def level(rng: Generator, n: int = 200) -> Data:
+    return {"T": n, "y": np.cumsum(rng.normal(0, 0.5, n)) + rng.normal(0, 1, n)}
+
+
+def returns(rng: Generator, n: int = 500) -> Data:
+    return {"T": n, "y": np.exp((autoregression(rng, n, 0.97, 0.2) - 1) / 2) * rng.normal(size=n)}
+
+
+def areas(rng: Generator, rows: int = 8, columns: int = 7) -> Data:
+    """Counts in the areas of a grid, of which neighbours are alike."""
+    n, place = rows * columns, np.arange(rows * columns).reshape(rows, columns)
+    a = np.concatenate([place[:, :-1].ravel(), place[:-1].ravel()])
+    b = np.concatenate([place[:, 1:].ravel(), place[1:].ravel()])
+    precision = 0.05 * np.eye(n)
+    np.add.at(precision, (np.r_[a, b], np.r_[a, b]), 1.0)
+    np.add.at(precision, (np.r_[a, b], np.r_[b, a]), -1.0)
+    phi = np.linalg.solve(np.linalg.cholesky(precision).T, rng.normal(size=n))
+    x, exposed = rng.normal(size=n), rng.uniform(2, 15, n)
+    y = rng.poisson(exposed * np.exp(0.1 + 0.3 * x + 0.4 * phi))
+    return {"N": n, "M": len(a), "a": a + 1, "b": b + 1, "E": exposed, "x": x, "y": y}
+
+
 GROUPED = "data { int N; int J; array[N] int<lower=1, upper=J> g; vector[N] x; vector[N] y; }"
 CASES = {
     "rasch 1000 x 5": Case(
@@ -138,6 +189,51 @@ CASES = {
         model { mu ~ normal(0, 3); s ~ normal(0, 2); e ~ normal(mu, s);
           for (j in 1:J) y[j] ~ normal(e[j], 1); }""",
         flat,
+    ),
+    "patients and visits": Case(
+        """data { int J; int N; array[N] int g; vector[N] x; vector[N] v; vector[N] t; array[N] int y; }
+        parameters { real m; vector[4] b; real<lower=0> s1; real<lower=0> s2; vector[J] z1; vector[N] z2; }
+        model { m ~ normal(1.5, 2.5); b ~ normal(0, 2); s1 ~ student_t(3, 0, 2.5); s2 ~ student_t(3, 0, 2.5);
+          z1 ~ std_normal(); z2 ~ std_normal();
+          y ~ poisson_log(m + b[1] * x + b[2] * t + b[3] * (x .* t) + b[4] * v + s1 * z1[g] + s2 * z2); }""",
+        nested,
+    ),
+    "crossed": Case(
+        """data { int J; int N; array[N] int f; array[N] int m; vector[N] x; array[N] int y; }
+        parameters { real a; real b; real<lower=0> sf; real<lower=0> sm; vector[J] u; vector[J] v; }
+        model { a ~ normal(0, 2); b ~ normal(0, 2); sf ~ normal(0, 2); sm ~ normal(0, 2);
+          u ~ std_normal(); v ~ std_normal(); y ~ bernoulli_logit(a + b * x + sf * u[f] + sm * v[m]); }""",
+        crossed,
+    ),
+    "counts in time 200": Case(
+        """data { int T; array[T] int y; }
+        parameters { real mu; real<lower=0, upper=1> phi; real<lower=0> s; vector[T] x; }
+        model { mu ~ normal(0, 2); phi ~ beta(2, 2); s ~ normal(0, 1); x[1] ~ normal(0, s / sqrt(1 - phi^2));
+          x[2:T] ~ normal(phi * x[1:(T - 1)], s); y ~ poisson_log(mu + x); }""",
+        counts_in_time,
+    ),
+    "local level 200": Case(
+        """data { int T; vector[T] y; }
+        parameters { real<lower=0> s; real<lower=0> w; vector[T] m; }
+        model { s ~ normal(0, 2); w ~ normal(0, 1); m[1] ~ normal(0, 3);
+          for (t in 2:T) m[t] ~ normal(m[t - 1], w); y ~ normal(m, s); }""",
+        level,
+    ),
+    "volatility 500": Case(
+        """data { int T; vector[T] y; }
+        parameters { real mu; real<lower=-1, upper=1> phi; real<lower=0> s; vector[T] h; }
+        model { phi ~ uniform(-1, 1); s ~ cauchy(0, 5); mu ~ cauchy(0, 10);
+          h[1] ~ normal(mu, s / sqrt(1 - phi^2)); h[2:T] ~ normal(mu + phi * (h[1:(T - 1)] - mu), s);
+          y ~ normal(0, exp(h / 2)); }""",
+        returns,
+    ),
+    "areas 56": Case(
+        """data { int N; int M; array[M] int a; array[M] int b; vector[N] E; vector[N] x; array[N] int y; }
+        parameters { real m; real c; real<lower=0> s; vector[N] phi; }
+        model { m ~ normal(0, 1); c ~ normal(0, 1); s ~ normal(0, 1);
+          target += -0.5 * dot_self(phi[a] - phi[b]) - 0.005 * dot_self(phi);
+          y ~ poisson_log(log(E) + m + c * x + s * phi); }""",
+        areas,
     ),
 }
 
