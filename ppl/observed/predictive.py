@@ -32,7 +32,7 @@ DRAWS = MappingProxyType(
     }
 )
 """Draws by the names of the record's arguments, where there is no _rng of the name, or it takes less."""
-DRAWS_TRIED = 10_000
+DRAWS_OF_A_ROW = 10_000
 """Draws that are tried for one that lies between the bounds of a truncation."""
 
 
@@ -141,7 +141,7 @@ class DrawingReader(Reader):
             "draw(); for (v in 1:n) { if (inside) break; draw(); } "
             'if (!inside) reject("no draw lies between the bounds");'
         )
-        tried = ast.IntLiteral(span, DRAWS_TRIED)
+        tried = ast.IntLiteral(span, DRAWS_OF_A_ROW)
         parts = {"draw": draw, "inside": inside, "n": tried, "v": self.names.fresh("attempt")}
         return (ast.Block(span, code(text, span, **parts)),)
 

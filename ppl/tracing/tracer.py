@@ -16,7 +16,7 @@ from autograd.numpy.numpy_boxes import ArrayBox
 
 from ppl.arrays import AUTOGRAD, NUMPY, Array, Forward, Node, Traced
 
-MOST_OPERATIONS = 20_000
+MOST_TRACED = 20_000
 """Operations of a trace: compiling it takes two or three gradients of a tape, and seconds then."""
 
 
@@ -47,7 +47,7 @@ class Trace:
     def tracer(self, value: Array, operation: Operation | None, parents: "Sequence[Tracer]") -> "Tracer":
         if np.iscomplexobj(value):
             raise Untraceable("complex numbers")
-        if len(self.tracers) >= MOST_OPERATIONS:
+        if len(self.tracers) >= MOST_TRACED:
             raise Untraceable("more operations than are worth compiling")
         self.tracers.append(Tracer(self, len(self.tracers), value, operation, tuple(parents)))
         return self.tracers[-1]

@@ -8,7 +8,7 @@ from ppl.arrays import AUTOGRAD, values_and_grads
 from ppl.density.tapes import CALLS_BEFORE
 from ppl.tracing.namespace import TRACING
 from ppl.tracing.tape import compiled
-from ppl.tracing.tracer import MOST_OPERATIONS
+from ppl.tracing.tracer import MOST_TRACED
 
 INDEX = np.array([0, 2, 2, 1])
 A = np.array([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]])
@@ -44,7 +44,7 @@ UNTRACEABLE = {
     "a number of Python": lambda xp, x, s: x[0] * float(s),
     "truth values by arithmetic": lambda xp, x, s: x[0] * ((x[0] > 0) & 1),
     "complex numbers": lambda xp, x, s: xp.np.real(xp.np.sum(x * 1j)),
-    "too many operations": lambda xp, x, s: sum(x[0] * k for k in range(MOST_OPERATIONS // 2)),
+    "too many operations": lambda xp, x, s: sum(x[0] * k for k in range(MOST_TRACED // 2)),
     "an answer that depends on nothing": lambda xp, x, s: 1.0,
 }
 

@@ -23,9 +23,9 @@ from ppl.inference.nested.given import GivenDraws
 from ppl.inference.numerics.gaussian import LOG_2PI
 from ppl.inference.objective.target import Array
 
-STEPS = 2
+VARIATIONAL_STEPS = 2
 """Steps towards the best Gaussian."""
-PAIRS = 4
+ANTITHETIC_PAIRS = 4
 """Draws at an outer point, each with the one on the other side of the centre."""
 
 
@@ -49,7 +49,7 @@ class FieldDraws:
         centre, factors = self.gaussians(outer, found.at)
         drawn, log_p = found.at.copy(), np.full(len(outer), -np.inf)
         best, total = np.full(len(outer), -np.inf), np.full(len(outer), -np.inf)
-        for _ in range(PAIRS):
+        for _ in range(ANTITHETIC_PAIRS):
             noise = rng.standard_normal(centre.shape)
             off = factors.solve_transposed(noise)
             log_q = factors.half_log_dets - 0.5 * ((noise**2).sum(axis=1) + noise.shape[1] * LOG_2PI)
@@ -60,7 +60,7 @@ class FieldDraws:
                 score = weight + rng.gumbel(size=len(weight))  # the largest is one of them by its weight
                 better = score > best
                 best[better], drawn[better], log_p[better] = score[better], tried[better], value[better]
-        log_q = log_p - total + np.log(2 * PAIRS)
+        log_q = log_p - total + np.log(2 * ANTITHETIC_PAIRS)
         return GivenDraws(drawn, log_q, found.found & np.isfinite(total), found.about_here)
 
     def gaussians(self, outer: Array, at: Array) -> tuple[Array, Factors]:
@@ -68,7 +68,7 @@ class FieldDraws:
         _, gradient = self.fields.gradients(outer, at)
         factors = factors_of(self.fields.precisions(outer, at, gradient))
         centre = at + factors.solve(gradient)
-        for _ in range(STEPS):
+        for _ in range(VARIATIONAL_STEPS):
             slope, precision = self.means(outer, centre, factors)
             factors = factors_of(precision)
             centre = centre + factors.solve(slope)

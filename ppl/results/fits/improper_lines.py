@@ -57,32 +57,32 @@ class LineSearch:
     """The seed "lin" of the points, so that the same program is told the same."""
 
 
-LINES = LineSearch()
+LINE_SEARCH = LineSearch()
 
 
 def endless_lines(posterior: Posterior) -> list[Floats]:
     """Directions (dim,) along which the posterior is flat without end, with as many zeros as can be."""
     dim = posterior.param_unc_num()
-    if not 2 <= dim <= LINES.most_parameters or dim * posterior.width > LINES.most_work:
+    if not 2 <= dim <= LINE_SEARCH.most_parameters or dim * posterior.width > LINE_SEARCH.most_work:
         return []
     with np.errstate(all="ignore"):
-        points, gradients = slopes(posterior, dim + LINES.points)
-        if len(points) < dim + LINES.points:
+        points, gradients = slopes(posterior, dim + LINE_SEARCH.points)
+        if len(points) < dim + LINE_SEARCH.points:
             return []
         return [line for line in sparse(null_space(gradients)) if is_endless(posterior, points, line)]
 
 
 def slopes(posterior: Posterior, count: int) -> tuple[Floats, Floats]:
     """`count` points (n, dim) at which the target is finite, and its gradients; fewer if it seldom is."""
-    rng, dim = np.random.default_rng(LINES.seed), posterior.param_unc_num()
+    rng, dim = np.random.default_rng(LINE_SEARCH.seed), posterior.param_unc_num()
     points, gradients = list[Floats](), list[Floats]()
-    for tried in range(LINES.tries * count):
+    for tried in range(LINE_SEARCH.tries * count):
         u = rng.uniform(-1.5, 1.5, dim)
         value, gradient = posterior.log_density_gradient(u, jacobian=False)
         if np.isfinite(value) and np.isfinite(gradient).all():
             points.append(u)
             gradients.append(gradient)
-        if len(points) == count or LINES.tries * (len(points) + 1) <= tried:
+        if len(points) == count or LINE_SEARCH.tries * (len(points) + 1) <= tried:
             break
     return np.array(points), np.array(gradients)
 
@@ -91,7 +91,7 @@ def null_space(gradients: Floats) -> Floats:
     """Directions (k, dim), orthonormal, in which no gradient (n, dim) has a part."""
     sizes = np.sqrt((gradients**2).sum(axis=1, keepdims=True))
     _, values, directions = np.linalg.svd(gradients / np.where(sizes > 0, sizes, 1.0))
-    rank = int((values > LINES.rank * max(values[0], np.finfo(float).tiny)).sum())
+    rank = int((values > LINE_SEARCH.rank * max(values[0], np.finfo(float).tiny)).sum())
     return np.asarray(directions[rank:])
 
 
@@ -103,22 +103,22 @@ def sparse(directions: Floats) -> list[Floats]:
         rows[k] /= rows[k, pivot]
         others = np.arange(len(rows)) != k
         rows[others] -= rows[others, pivot, None] * rows[k]
-    return [np.where(np.abs(row) < LINES.part, 0.0, row) for row in rows]
+    return [np.where(np.abs(row) < LINE_SEARCH.part, 0.0, row) for row in rows]
 
 
 def is_endless(posterior: Posterior, points: Floats, line: Floats) -> bool:
     """Whether the target is the same along a line through each of some points, and no Jacobian ends it."""
     plain = all(name == word for name, word in zip(*moved(posterior, line), strict=True))
-    far = (0.3, 3.0, LINES.far, *((LINES.farther,) if plain else ()))
-    for u in points[: LINES.points]:
+    far = (0.3, 3.0, LINE_SEARCH.far, *((LINE_SEARCH.farther,) if plain else ()))
+    for u in points[: LINE_SEARCH.points]:
         here, gradient = posterior.log_density_gradient(u, jacobian=False)
         size = np.abs(gradient * line).sum()
         for step in (side * distance for distance in far for side in (1, -1)):
-            rounding = LINES.rounding * max(1.0, abs(here)) + 4 * np.finfo(float).eps * abs(step) * size
+            rounding = LINE_SEARCH.rounding * max(1.0, abs(here)) + 4 * np.finfo(float).eps * abs(step) * size
             if not abs(posterior.log_density(u + step * line, jacobian=False) - here) <= rounding:
                 return False
-    ends = [jacobian_at(posterior, points[0] + side * LINES.far * line) for side in (1, -1)]
-    return plain or max(ends) > jacobian_at(posterior, points[0]) - LINES.falls
+    ends = [jacobian_at(posterior, points[0] + side * LINE_SEARCH.far * line) for side in (1, -1)]
+    return plain or max(ends) > jacobian_at(posterior, points[0]) - LINE_SEARCH.falls
 
 
 def jacobian_at(posterior: Posterior, u: Floats) -> float:
@@ -143,8 +143,12 @@ FORMS = {"identity": "{}", "offset_multiplier": "{}", "lower": "log({})", "upper
 
 def sentence(posterior: Posterior, lines: list[Floats]) -> str:
     """What is wrong, along which lines, and what to do."""
-    along = " and along ".join(f"`{in_words(posterior, line)}`" for line in lines[: LINES.most_named])
-    more = f" and {len(lines) - LINES.most_named} more lines" if len(lines) > LINES.most_named else ""
+    along = " and along ".join(f"`{in_words(posterior, line)}`" for line in lines[: LINE_SEARCH.most_named])
+    more = (
+        f" and {len(lines) - LINE_SEARCH.most_named} more lines"
+        if len(lines) > LINE_SEARCH.most_named
+        else ""
+    )
     names = sorted({name.split(".")[0] for name in moved(posterior, lines[0])[0]})
     who = "it" if len(names) == 1 else f"one of {', '.join(f'`{name}`' for name in names)}"
     return (
@@ -159,7 +163,7 @@ def in_words(posterior: Posterior, line: Floats) -> str:
     _, words = moved(posterior, line)
     parts = line[line != 0] / line[line != 0][0]
     found = ""
-    for part, word in zip(parts[: LINES.most_terms], words, strict=False):
-        term = word if abs(abs(part) - 1) < LINES.part else f"{abs(part):.3g} {word}"
+    for part, word in zip(parts[: LINE_SEARCH.most_terms], words, strict=False):
+        term = word if abs(abs(part) - 1) < LINE_SEARCH.part else f"{abs(part):.3g} {word}"
         found += f" {'+' if part > 0 else '-'} {term}" if found else term
-    return found + (" ..." if len(words) > LINES.most_terms else "")
+    return found + (" ..." if len(words) > LINE_SEARCH.most_terms else "")

@@ -8,7 +8,7 @@ import numpy as np
 from ppl.errors import DataError
 from ppl.inference.correct.evidence import Evidence
 from ppl.results.files.tables import text_table
-from ppl.results.report.ranked import WIDTH, Ranked
+from ppl.results.report.ranked import TABLE_WIDTH, Ranked
 
 HEADINGS = ("log_bf", "se_log_bf", "log_evidence", "se", "probability")
 CLEAR_ERRORS = 3.0
@@ -46,7 +46,7 @@ class EvidenceComparison(Ranked[OfEvidence]):
         ('a', True)
     """
 
-    def table(self, width: int = WIDTH) -> Iterator[str]:
+    def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
         """The lines of the table, a model each."""
         return text_table(("", *HEADINGS), [model.texts for model in self], width)
 

@@ -13,7 +13,7 @@ from ppl.results.files.columns import Floats
 from ppl.results.files.tables import text_table
 from ppl.results.report.by_evidence import EvidenceComparison, by_evidence
 from ppl.results.report.loo import Loo, se_of_sum
-from ppl.results.report.ranked import WIDTH, Ranked
+from ppl.results.report.ranked import TABLE_WIDTH, Ranked
 
 HEADINGS = ("elpd_diff", "se_diff", "elpd_loo", "se_elpd", "p_loo", "weight", "bad k-hat")
 
@@ -67,7 +67,7 @@ class Comparison(Ranked[Compared]):
         (2, 'a')
     """
 
-    def table(self, width: int = WIDTH) -> Iterator[str]:
+    def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
         """The lines of the table, a model each."""
         return text_table(("", *HEADINGS), [model.texts for model in self], width)
 

@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 from ppl.errors import UnknownName
 from ppl.results.report.loo import as_html
 
-WIDTH = 100
+TABLE_WIDTH = 100
 """Columns of the table, where the terminal does not say."""
 
 
@@ -48,7 +48,7 @@ class Ranked(ABC, Generic[Row]):
         return self.models[names.index(name)]
 
     @abstractmethod
-    def table(self, width: int = WIDTH) -> Iterator[str]:
+    def table(self, width: int = TABLE_WIDTH) -> Iterator[str]:
         """The lines of the table, a model each."""
 
     @property
