@@ -31,6 +31,9 @@ class FieldLimits:
     most_colours: int = 30
     """Gradients of a Hessian."""
 
+    colours_of_all: float = 0.6
+    """So many of the latent coordinates the colours may be; with more the Hessian is nearly dense."""
+
     most_outer: int = 10
     """Outer coordinates: so many a mixture of Student's t is fitted to."""
 
@@ -99,7 +102,8 @@ def field_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_], fewest: int
     pairs = np.array(sparse.tril(ordered).nonzero(), dtype=np.intp)
     found = Field(dim, outer, rest[order], pairs, coloured(ordered.tocsr()))
     work = len(rest) * (found.bandwidth + 1.0) ** 2
-    return found if work <= FIELD.most_work and found.colours.max() < FIELD.most_colours else None
+    colours = min(FIELD.most_colours, int(FIELD.colours_of_all * len(rest)))
+    return found if work <= FIELD.most_work and found.colours.max() < colours else None
 
 
 def outer_of(touched: NDArray[np.bool_], scalars: NDArray[np.bool_]) -> Indices:

@@ -172,6 +172,16 @@ def test_where_all_meet_there_is_no_field():
     assert field_of(np.ones((30, 30), dtype=bool), np.zeros(30, dtype=bool), 2) is None
 
 
+@pytest.mark.parametrize(("share", "sparse_enough"), [(0.4, False), (0.05, True)])
+def test_where_the_hessian_takes_nearly_a_gradient_for_each_coordinate_there_is_no_field(
+    share, sparse_enough
+):
+    whole, below = np.ones((32, 32), dtype=bool), np.tril(rng().random((31, 31)) < share)
+    whole[1:, 1:] = below | below.T
+    found = field_of(whole, np.arange(32) == 0, 2)
+    assert (found is not None) == sparse_enough
+
+
 @pytest.mark.parametrize("others", [0, 1, 7])
 def test_where_nearly_all_are_scalars_there_is_no_field(others):
     size = 4 + others
