@@ -12,8 +12,8 @@ from ppl.tracing.tape import Gradient, compiled
 
 MOST_SHAPES = 16
 """Compiled tapes that are held at a time, of as many different numbers of points."""
-CALLS_BEFORE = 2
-"""Gradients by autograd before a tape is compiled, which takes as long as some of them."""
+CALLS_BEFORE = 10
+"""Gradients by autograd before a tape is compiled, which takes about as long as they do."""
 
 
 @dataclass
