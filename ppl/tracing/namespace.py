@@ -16,6 +16,7 @@ from ppl.arrays import (
     put_copy,
     stack,
     where,
+    with_vjps,
 )
 from ppl.late import LateModule
 from ppl.tracing.tracer import Tracer, applied, applied_node, applied_together, refuse, traced_in
@@ -69,11 +70,15 @@ def _put(x: Array, index: Any, value: Array) -> Array:
     return applied(put_copy, x, index, value)
 
 
+@with_vjps(None)
+def detached(xp: Namespace, x: Array) -> Array:
+    """The same value, without a derivative."""
+    return x
+
+
 def _plain(x: Array) -> Array:
-    """The same value without a derivative, whose numbers are still not shown to Python."""
-    if isinstance(x, Tracer):
-        return Tracer(x.trace, x.number, x.value, x.operation, ())
-    return refuse() if traced_in(x) else x
+    """A value without its derivative, whose numbers are still not shown to Python."""
+    return applied_node(detached, (x,)) if traced_in(x) else x
 
 
 def _sum(*scalars: Array) -> Array:

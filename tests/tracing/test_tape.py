@@ -29,6 +29,9 @@ TRACEABLE = {
     "an array of numbers": lambda xp, x, s: xp.np.sum(xp.np.array([s, x[1], 3.0]) * x),
     "assignment": lambda xp, x, s: xp.np.sum(xp.put(x, INDEX[:2], x[:2] * s) ** 2),
     "a value without its derivative": lambda xp, x, s: xp.np.sum(x * xp.plain(x)) * s,
+    "a divisor without its derivative": lambda xp, x, s: (
+        xp.np.sum(xp.np.exp(x) / xp.plain(x)) + s / xp.plain(s)
+    ),
     "one value for several arguments": lambda xp, x, s: xp.np.sum(x * x * x) + s + s,
     "no use of an argument": lambda xp, x, s: xp.np.sum(x),
     "many numbers": lambda xp, x, s: x * s,
