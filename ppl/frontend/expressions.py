@@ -9,6 +9,7 @@ from ppl.frontend.facts import AlreadyReported, Check
 from ppl.frontend.higher_order import HIGHER_ORDER, check_higher_order
 from ppl.frontend.laplace import LAPLACE, check_laplace
 from ppl.frontend.scope import Level, Symbol
+from ppl.frontend.walk import parts
 from ppl.spelling import nearest
 from ppl.stdlib.signatures import promotes
 from ppl.types import (
@@ -129,23 +130,7 @@ def level_of(c: Check, e: ast.Expr) -> Level:
 
 def children(e: ast.Expr) -> Sequence[ast.Expr]:
     """The expressions directly inside."""
-    match e:
-        case ast.Call(args=items) | ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
-            return items
-        case ast.TupleLiteral(items=items):
-            return items
-        case ast.Binary(left=left, right=right):
-            return (left, right)
-        case ast.Unary(operand=operand) | ast.Transpose(operand=operand):
-            return (operand,)
-        case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
-            return (condition, then, otherwise)
-        case ast.Indexed(base=base):
-            return (base, *own_index_parts(e))
-        case ast.Projection(base=base):
-            return (base,)
-        case _:
-            return ()
+    return (*parts(e), *own_index_parts(e)) if isinstance(e, ast.Indexed) else parts(e)
 
 
 def own_index_parts(e: ast.Indexed) -> Sequence[ast.Expr]:

@@ -1,6 +1,6 @@
 """Every node below a node, in the order of the text."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, get_args
@@ -54,3 +54,22 @@ def statements(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Statement]:
 
 def variables(root: ast.Node | Iterable[ast.Node]) -> Iterator[ast.Variable]:
     return (node for node in walk(root) if isinstance(node, ast.Variable))
+
+
+def parts(e: ast.Expr) -> Sequence[ast.Expr]:
+    """The expressions directly inside one, less its indices."""
+    match e:
+        case ast.Call(args=items) | ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
+            return items
+        case ast.TupleLiteral(items=items):
+            return items
+        case ast.Binary(left=left, right=right):
+            return (left, right)
+        case ast.Unary(operand=operand) | ast.Transpose(operand=operand):
+            return (operand,)
+        case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
+            return (condition, then, otherwise)
+        case ast.Indexed(base=base) | ast.Projection(base=base):
+            return (base,)
+        case _:
+            return ()

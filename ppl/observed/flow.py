@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.scope import Block, Symbol
-from ppl.frontend.walk import variables
+from ppl.frontend.walk import parts, variables
 from ppl.types import INT
 
 Exprs = tuple[ast.Expr, ...]
@@ -119,25 +119,6 @@ def symbols_read(e: ast.Expr, facts: Facts) -> set[Symbol]:
 def symbols_in(node: ast.Node | Sequence[ast.Node], facts: Facts) -> set[Symbol]:
     """The variables that are mentioned."""
     return {facts.symbols[v] for v in variables(node) if v in facts.symbols}
-
-
-def parts(e: ast.Expr) -> Exprs:
-    """The expressions directly inside one, less its indices."""
-    match e:
-        case ast.Call(args=items) | ast.ArrayLiteral(items=items) | ast.RowVectorLiteral(items=items):
-            return items
-        case ast.TupleLiteral(items=items):
-            return items
-        case ast.Binary(left=left, right=right):
-            return (left, right)
-        case ast.Unary(operand=operand) | ast.Transpose(operand=operand):
-            return (operand,)
-        case ast.Ternary(condition=condition, then=then, otherwise=otherwise):
-            return (condition, then, otherwise)
-        case ast.Indexed(base=base) | ast.Projection(base=base):
-            return (base,)
-        case _:
-            return ()
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from ppl.discrete.syntax import Stmts, expr, integer, loops, one, substituted, t
 from ppl.frontend import ast
 from ppl.frontend.facts import Facts
 from ppl.frontend.scope import Symbol
-from ppl.frontend.walk import variables, walk
+from ppl.frontend.walk import parts, variables, walk
 from ppl.observed.entries import Drawn, Entries, indexed
-from ppl.observed.flow import SIZES, Definition, Exprs, Flow, Loop, parts, readings
+from ppl.observed.flow import SIZES, Definition, Exprs, Flow, Loop, readings
 from ppl.observed.places import NoPlace, Place, Places
 from ppl.observed.refused import unread
 from ppl.source import Span
